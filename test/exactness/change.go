@@ -33,13 +33,13 @@ var changes = []change{
 
 // Change makes one random change of a root and names it.
 func (w *World) Change(root *Root, live *[]Live) string {
-	total := 0
-	for _, change := range changes {
+	total, all := 0, slices.Concat(changes, moves)
+	for _, change := range all {
 		total += change.weight
 	}
 	for {
 		at := w.rand.IntN(total)
-		for _, change := range changes {
+		for _, change := range all {
 			if at -= change.weight; at >= 0 {
 				continue
 			}

@@ -32,7 +32,7 @@ func (s *stage) remove(after func(root string)) {
 			s.t.Errorf("%s: %v\n%s", s.Space, err, text)
 			return
 		}
-		if changed := Changes(from, s.look()); len(changed) > 0 {
+		if changed := Changes(from, s.look(), nothingMoves); len(changed) > 0 {
 			s.t.Errorf("%s: the preview of the deletion of %s has changed %v", s.Space, root.Name, changed)
 		}
 		inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: s.Space, Name: root.Name}}
@@ -41,7 +41,7 @@ func (s *stage) remove(after func(root string)) {
 		}
 		after(root.Name)
 		scenario.WaitGone(s.t, env.Admin, inst, &v1alpha1.InstallationList{})
-		complaints := s.deletions.Compare(root.Name, told, Changes(from, s.look()), owners)
+		complaints := s.deletions.Compare(root.Name, told, Changes(from, s.look(), nothingMoves), owners)
 		if len(complaints) > 0 {
 			s.t.Logf("%s: deletion of %s:\n    %s", s.Space, root.Name, strings.Join(complaints, "\n    "))
 			if *explain {

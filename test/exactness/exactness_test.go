@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -149,6 +150,7 @@ func (s *stage) owned() map[Key][]string {
 func (s *stage) job(root *Root, did string, before map[Key][]string) {
 	s.t.Helper()
 	owners := s.owned()
+	moved := movedFrom(before, owners)
 	for key, paths := range before {
 		owners[key] = append(owners[key], paths...)
 	}
@@ -159,7 +161,7 @@ func (s *stage) job(root *Root, did string, before map[Key][]string) {
 		s.t.Errorf("%s: %s: %v\n%s", s.Space, did, err, raw)
 		return
 	}
-	if changed := Changes(from, s.look()); len(changed) > 0 {
+	if changed := Changes(from, s.look(), nothingMoves); len(changed) > 0 {
 		s.t.Errorf("%s: %s: the plan has changed %v", s.Space, did, changed)
 	}
 	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: s.Space, Name: root.Name}}
@@ -170,13 +172,23 @@ func (s *stage) job(root *Root, did string, before map[Key][]string) {
 		s.score.Failed++
 		did += " (failed: " + failed + ")"
 	}
-	complaints := s.score.Compare(root.Name, plan, Changes(from, s.look()), owners)
+	complaints := s.score.Compare(root.Name, plan, Changes(from, s.look(), moved), owners)
 	if len(complaints) > 0 {
 		s.t.Logf("%s: job of %s after %s:\n    %s", s.Space, root.Name, did, strings.Join(complaints, "\n    "))
 		if *explain {
 			s.t.Logf("%s", raw)
 		}
 	}
+}
+
+// movedFrom tells of which objects other items are the owners than before.
+func movedFrom(before, after map[Key][]string) func(Key) bool {
+	moved := map[Key]bool{}
+	for key, owners := range before {
+		now := after[key]
+		moved[key] = len(owners) > 0 && len(now) > 0 && !slices.ContainsFunc(now, func(owner string) bool { return slices.Contains(owners, owner) })
+	}
+	return func(key Key) bool { return moved[key] }
 }
 
 func (s *stage) look() Snapshot {

@@ -56,6 +56,12 @@ func (p *Plan) add(key Key, change diff.Change) {
 	case diff.Keep:
 	case diff.Unknown:
 		p.Unknown[key] = change.Reason
+	case diff.Move:
+		action := string(change.Action)
+		if len(change.Fields) > 0 {
+			action = moveAndUpdate
+		}
+		p.Named[key] = append(p.Named[key], action)
 	default:
 		p.Named[key] = append(p.Named[key], string(change.Action))
 	}

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/internal/deploy/ownership"
 )
 
 // Key identifies an object: the name of the Target, the kind, namespace and name.
@@ -60,8 +62,9 @@ func others(object *unstructured.Unstructured, space string) bool {
 		object.GetKind() == "ClusterRole" && !strings.HasPrefix(object.GetName(), space+"-")
 }
 
-// Changes is what has happened between two snapshots.
-func Changes(before, after Snapshot) map[Key]string {
+// Changes is what has happened between two snapshots. Of an object that another item wants
+// than before, the marks of owners are no change; that it is the same object is a move.
+func Changes(before, after Snapshot, moved func(Key) bool) map[Key]string {
 	found := map[Key]string{}
 	for key, old := range before {
 		switch now := after[key]; {
@@ -69,6 +72,10 @@ func Changes(before, after Snapshot) map[Key]string {
 			found[key] = "delete"
 		case now.GetUID() != old.GetUID():
 			found[key] = "replace"
+		case moved(key) && reflect.DeepEqual(content(unmarked(old)), content(unmarked(now))):
+			found[key] = "move"
+		case moved(key):
+			found[key] = moveAndUpdate
 		case !reflect.DeepEqual(content(old), content(now)):
 			found[key] = "update"
 		}
@@ -79,6 +86,24 @@ func Changes(before, after Snapshot) map[Key]string {
 		}
 	}
 	return found
+}
+
+// nothingMoves says that each object is wanted by the items that have wanted it before.
+func nothingMoves(Key) bool { return false }
+
+// moveAndUpdate is a move with which the object changes.
+const moveAndUpdate = "move and update"
+
+// unmarked is an object without the marks of owners.
+func unmarked(object *unstructured.Unstructured) *unstructured.Unstructured {
+	copied := object.DeepCopy()
+	ownership.Strip(copied, func(string) bool { return false }, false)
+	for _, field := range []string{"labels", "annotations"} {
+		if content, _, _ := unstructured.NestedMap(copied.Object, "metadata", field); len(content) == 0 {
+			unstructured.RemoveNestedField(copied.Object, "metadata", field)
+		}
+	}
+	return copied
 }
 
 // content is an object without what changes with each write, and what controllers report.
