@@ -113,12 +113,12 @@ func checkHelmExports(t *testing.T, item *v1alpha1.DeployItem) {
 	if err := json.Unmarshal(exports.Data["config"], &values); err != nil || values["port"] != float64(8080) || values["greeting"] != "good day" {
 		t.Errorf("exports: %v %s", err, exports.Data["config"])
 	}
-	want := `{"apiVersion":"helm.deployer.landscaper.gardener.cloud/v1alpha1","kind":"ProviderStatus","managedResources":[{"resource":{"apiVersion":"apps/v1","kind":"Deployment","name":"greeter","namespace":"` + item.Namespace + `"}}]}`
+	want := `{"apiVersion":"helm.deployer.landscaper.gardener.cloud/v1alpha1","kind":"ProviderStatus","managedResources":[{"resource":{"apiVersion":"apps/v1","kind":"Deployment","name":"greeter","namespace":"` + item.Namespace + `"}}],"release":{"name":"greeter","namespace":"` + item.Namespace + `"}}`
 	clusters := clustersOf(t, item)
 	if clusters.Cluster == nil || clusters.Cluster.ID != idOf(t, env.Workload) || clusters.Cluster.Server != env.Target.Server {
 		t.Errorf("the recorded cluster is %+v", clusters.Cluster)
 	}
-	// Beside it, the status is what the public system writes.
+	// Beside it and the name of the release, the status is what the public system writes.
 	published, err := placement.Write(item.Status.ProviderStatus.Raw, apideployer.ClusterRecord{})
 	if got := string(published); err != nil || got != want {
 		t.Errorf("provider status\n%s, want\n%s (error %v)", got, want, err)
