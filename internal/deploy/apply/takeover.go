@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/ownership"
 )
 
@@ -22,11 +23,8 @@ func (a *Applier) owns(ctx context.Context, object Object, live *unstructured.Un
 	if object.Policy != deployer.FallbackPolicy {
 		return false, nil
 	}
-	if ownership.IsReleased(live) {
-		return true, nil
-	}
-	if a.Neighbors == nil || len(others) == 0 {
-		return false, nil
+	if released, err := a.released(ctx, live); released || err != nil || a.Neighbors == nil || len(others) == 0 {
+		return released, err
 	}
 	for _, holder := range others {
 		yields, err := a.Neighbors.Yields(ctx, holder, object.Reference())
@@ -38,6 +36,21 @@ func (a *Applier) owns(ctx context.Context, object Object, live *unstructured.Un
 		}
 	}
 	return true, nil
+}
+
+// released reports whether another item has released an object for this one, too: an item of
+// the same namespace and cluster. Others, who have a namespace or a Landscaper of their own on
+// the same cluster, are not invited.
+func (a *Applier) released(ctx context.Context, live *unstructured.Unstructured) (bool, error) {
+	by := live.GetAnnotations()[v1alpha1.ReleasedByAnnotation]
+	if by == "" || a.Neighbors == nil || by == a.Labels[a.OwnerLabel] {
+		return by != "", nil
+	}
+	is, err := a.Neighbors.IsNeighbor(ctx, by)
+	if err != nil {
+		return false, fmt.Errorf("find out whether DeployItem %s, which has released it, is one of the same tree: %w", by, err)
+	}
+	return is, nil
 }
 
 // shares reports whether the owner of an object is another item that may leave it to this one.
