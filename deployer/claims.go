@@ -93,8 +93,13 @@ func (i *Item) MayKeep(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if own.unknown {
+	if own.unknown && own.execution == nil {
 		return true, nil
+	}
+	if own.unknown {
+		// Without an Installation, nobody begins a removal round.
+		_, owned := job.OwnerOf(own.execution, "Installation")
+		return owned, nil
 	}
 	if own.installation == nil || own.execution == nil {
 		return false, nil

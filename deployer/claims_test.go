@@ -2,6 +2,7 @@ package deployer
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -230,6 +231,29 @@ func TestMayMove(t *testing.T) {
 				}
 				return nil
 			})
+		})
+	}
+	for _, owned := range []bool{false, true} {
+		t.Run(fmt.Sprintf("a deployer that may not read Installations keeps what the Execution of one has: %t", owned), func(t *testing.T) {
+			tree := newTree(t, "self", "a")
+			if owned {
+				tree.execution.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "shop", UID: "i"}}
+			}
+			s := tree.stage(t, func(ctx context.Context, item *Item) error {
+				if move, err := item.MayMove(ctx); err != nil || move != owned {
+					t.Errorf("may move: %t, %v", move, err)
+				}
+				return nil
+			})
+			s.reconciler.live = interceptor.NewClient(s.reconciler.client.(client.WithWatch), interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+					if _, is := object.(*v1alpha1.Installation); is {
+						return apierrors.NewForbidden(schema.GroupResource{Resource: "installations"}, key.Name, nil)
+					}
+					return c.Get(ctx, key, object)
+				},
+			})
+			s.look()
 		})
 	}
 	t.Run("a deployer that may not read Executions keeps what may be wanted", func(t *testing.T) {
