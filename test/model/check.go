@@ -205,7 +205,7 @@ func (w *world) checkSettled() {
 				w.violate("%s %s is not finished with %s, phase %s, and nothing will wake it", k, key.Name, id, phase)
 			}
 			// An interruption may have failed an item before its deletion began.
-			if object.GetDeletionTimestamp() != nil && !w.waitsForParent(object) && !w.waitsForImporter(object) && phase != "DeleteFailed" && (k != "DeployItem" || phase != "Failed") {
+			if object.GetDeletionTimestamp() != nil && !w.waitsForParent(object) && !w.waitsForImporter(object) && phase != "DeleteFailed" && (k != "DeployItem" || phase != "Failed" && !w.wasAborted(object)) {
 				w.violate("%s %s is still being deleted, phase %s, and nothing will wake it", k, key.Name, phase)
 			}
 			operation := object.GetAnnotations()[v1alpha1.OperationAnnotation]
@@ -214,6 +214,21 @@ func (w *world) checkSettled() {
 			}
 		}
 	}
+}
+
+// wasAborted tells whether the job of an Execution that was to delete an item has failed before
+// it came to that: the next job goes on.
+func (w *world) wasAborted(item client.Object) bool {
+	owner := metav1.GetControllerOf(item)
+	if owner == nil {
+		return false
+	}
+	exec, err := w.store.get("Execution", types.NamespacedName{Namespace: item.GetNamespace(), Name: owner.Name})
+	if err != nil {
+		return false
+	}
+	id, finished, phase := jobOf(exec)
+	return id == finished && v1alpha1.ExecutionPhase(phase).IsFailed()
 }
 
 // waitsForParent tells whether what is being deleted waits for the next job of its
