@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,6 +12,8 @@ import (
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
+	"go.landscaper.dev/internal/deploy/export"
+	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/job"
@@ -38,9 +41,42 @@ func ForecastOf(ctx context.Context, cluster target.Cluster, wish Wish, recorded
 
 // ForecastWith returns what an item would export whose objects somebody else applies.
 func ForecastWith(ctx context.Context, cluster target.Cluster, objects []diff.Object, wish Wish, outlook Outlook) Forecast {
-	forecast := Forecast{Objects: objects}
+	forecast := Forecast{Objects: slices.Clone(objects)}
+	if err := forecast.addLost(ctx, cluster, wish); err != nil {
+		forecast.Unknown = err
+		return forecast
+	}
 	forecast.read(ctx, cluster, wish, outlook)
 	return forecast
+}
+
+// addLost adds that an object is created again which somebody has deleted and from which a
+// value is read: nobody looks at it but for that.
+func (f *Forecast) addLost(ctx context.Context, cluster target.Cluster, wish Wish) error {
+	for _, entry := range wish.Unchecked {
+		ref := named(entry.Object)
+		read := slices.ContainsFunc(wish.Exports, func(value export.Value) bool {
+			return value.TargetName == "" && apply.Same(value.Source(), ref)
+		})
+		at := slices.IndexFunc(f.Objects, func(object diff.Object) bool { return same(object, ref) && object.Before == nil && object.After == nil })
+		if !read || at < 0 || readiness.EndsByItself(entry.Object) {
+			continue
+		}
+		found, err := apply.Prepare(ctx, cluster, []apply.Entry{entry}, nil)
+		if err != nil {
+			return err
+		}
+		_, err = cluster.Get(ctx, found[0].Mapping, ref.Namespace, ref.Name)
+		if apierrors.IsNotFound(err) {
+			created := wish.Marked(entry.Object).Object
+			f.Objects[at].After, f.Objects[at].Applied = created, created
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("look at %s: %w", apply.Describe(ref.Kind, ref.Namespace, ref.Name), err)
+		}
+	}
+	return nil
 }
 
 // PreviewRemoval returns what a removal of an item would make of each recorded object.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/internal/deploy/target/memory"
 	"go.landscaper.dev/internal/diff"
@@ -57,5 +58,38 @@ func TestPreviewNeedsAnswers(t *testing.T) {
 	}
 	if _, err := preview(t.Context(), memory.New(), wishFor(objects(t, tenant)), nil, alone{}); err == nil {
 		t.Error("a kind that is not known")
+	}
+}
+
+// TestForecastOfLost: an object that somebody has deleted is created again if a value is read
+// from it, also where nobody looks at the object but for that.
+func TestForecastOfLost(t *testing.T) {
+	for _, test := range []struct {
+		reason, export string
+		present        bool
+		want           diff.Action
+	}{
+		{"a value is read from it", "a", false, diff.Create},
+		{"it is there", "a", true, diff.Keep},
+		{"nothing is read from it", "b", false, diff.Keep},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			cluster := memory.New()
+			if test.present {
+				cluster.Put(objects(t, configMap)[0].Object)
+			}
+			wish := wishFor(nil)
+			wish.LookOnly, wish.Unchecked = true, objects(t, configMap)
+			wish.Marked = func(object *unstructured.Unstructured) *unstructured.Unstructured { return object }
+			wish.Exports = exportsFrom(t, `exports: [{key: k, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: `+test.export+`, namespace: ns}}]`)
+			stays := diff.Object{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+			forecast := ForecastWith(t.Context(), cluster, []diff.Object{stays}, wish, alone{})
+			if got := diff.Of(forecast.Objects[0], nil).Action; got != test.want {
+				t.Errorf("it is %s, want %s", got, test.want)
+			}
+			if read := forecast.Exports["k"] == "1"; read != (test.export == "a") {
+				t.Errorf("it exports %v (%v)", forecast.Exports, forecast.Unknown)
+			}
+		})
 	}
 }
