@@ -434,6 +434,10 @@ func reverts() []move {
 	add("a renamed sub-installation", root().above(sub("one", manifestsOf("app", everyKind...))), root().above(sub("renamed", manifestsOf("app", everyKind...), refused())))
 	add("manifests that become a chart", root(manifestsOf("one", everyKind...)), root(releaseOf("chart", "web", everyKind...), refused()))
 	add("an object that nobody wants any more", root(manifestsOf("one", oneMap, otherMap), releaseOf("two", "web", thirdMap)), root(manifestsOf("one", oneMap), releaseOf("two", "web", thirdMap), refused()))
+	add("an object of a chart that becomes a manifest", root(releaseOf("two", "web", append([]string{thirdMap}, everyKind...)...), manifestsOf("one", otherMap)),
+		root(releaseOf("two", "web", thirdMap).after("refused"), manifestsOf("one", append([]string{otherMap}, everyKind...)...), refused()))
+	add("an object that moves between two charts", root(releaseOf("two", "web", append([]string{thirdMap}, everyKind...)...), releaseOf("one", "front", otherMap)),
+		root(releaseOf("two", "web", thirdMap), releaseOf("one", "front", append([]string{otherMap}, everyKind...)...), refused()))
 	return all
 }
 
