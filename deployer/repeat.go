@@ -88,11 +88,14 @@ func (r *reconciler) ownerBusy(ctx context.Context, item *v1alpha1.DeployItem) (
 	return owner != nil && job.Unfinished(owner.Status.JobID, owner.Status.JobIDFinished), err
 }
 
-// isHeld reports whether the Execution of an item does not want the item any more. The item is
-// held until others have taken its objects over, and would take them back.
+// isHeld reports whether the Execution of an item does not want the item any more, or is itself
+// not wanted. The item is held until others have taken its objects over, and would take them back.
 func isHeld(item *v1alpha1.DeployItem, owner *v1alpha1.Execution) bool {
 	if owner == nil {
 		return false
+	}
+	if said := job.Pending(owner.Status.Conditions); said != nil && said.Reason == job.NotWantedReason {
+		return true
 	}
 	_, wanted := parentOf(owner).wants(item)
 	return !wanted

@@ -74,6 +74,8 @@ func TestRepetition(t *testing.T) {
 		}
 		return owner
 	}
+	held := wanting("web", "a", "a")
+	held.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: "NotWanted"}}
 	execution := func(jobID, finished string) *v1alpha1.Execution { return wanting("web", jobID, finished) }
 	tests := []struct {
 		reason  string
@@ -106,6 +108,7 @@ func TestRepetition(t *testing.T) {
 		{"its Execution has no job", finishedItem(ofExecution), execution("a", "a"), eachMinute, time.Hour, true, 0},
 		{"its Execution is gone", finishedItem(ofExecution), nil, eachMinute, time.Hour, true, 0},
 		{"its Execution does not want it any more: it must not take back what others have taken over", finishedItem(ofExecution), wanting("new", "a", "a"), eachMinute, time.Hour, false, time.Minute},
+		{"its Installation is held: it must not, either", finishedItem(ofExecution), held, eachMinute, time.Hour, false, time.Minute},
 		{"its Execution has a job: this time is left out", finishedItem(ofExecution), execution("b", "a"), eachMinute, time.Hour, false, time.Minute},
 	}
 	for _, test := range tests {

@@ -45,6 +45,8 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, d decision) error {
 		return r.remove(ctx, s)
 	case release:
 		return r.release(ctx, s)
+	case disown:
+		return r.disown(ctx, s)
 	case show:
 		s.show(d.message)
 		return r.reporter().Save(ctx, report.Execution(s.exec))

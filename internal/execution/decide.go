@@ -81,6 +81,8 @@ const (
 	release step = "release"
 	// show says in the status what the items wait for.
 	show step = "show"
+	// disown says in the status that the Installation is held, for those who repeat items.
+	disown step = "disown"
 	// fail ends the job.
 	fail step = "fail"
 )
@@ -126,6 +128,8 @@ func decide(s snapshot) decision {
 		return decideAbort(s)
 	case (interrupted || aborted(s)) && !awaited(s):
 		return act(dismiss)
+	case !running && isNewlyHeld(s):
+		return act(disown)
 	case !running:
 		return decision{do: rest, wake: nextJob(s)}
 	}

@@ -121,3 +121,22 @@ func (s *snapshot) noteRemovals(subject *report.Subject, now metav1.Time) {
 	}
 	job.NotePending(subject.Status.Conditions, strings.Join(said, "; "), s.exec.Status.ObservedGeneration, now)
 }
+
+// isNewlyHeld reports whether the Installation is held, and its Execution does not say so yet.
+func isNewlyHeld(s snapshot) bool {
+	if s.parent == nil || !job.IsNotWanted(s.parent) || s.exec.DeletionTimestamp != nil {
+		return false
+	}
+	said := job.Pending(s.exec.Status.Conditions)
+	return said == nil || said.Reason != job.NotWantedReason
+}
+
+// disown says that the Installation is held: items that are repeated would take back what
+// others have taken over. The next job says what is true then.
+func (r *Reconciler) disown(ctx context.Context, s *snapshot) error {
+	job.SetCondition(&s.exec.Status.Conditions, v1alpha1.Condition{
+		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.NotWantedReason, Message: job.NotWanted,
+		ObservedGeneration: s.exec.Status.ObservedGeneration,
+	}, metav1.NewTime(r.Now()))
+	return r.reporter().Save(ctx, report.Execution(s.exec))
+}

@@ -122,3 +122,41 @@ func TestNoteRemovals(t *testing.T) {
 		})
 	}
 }
+
+// TestDisown: the Execution of an Installation that is held says so, once, for those who repeat
+// its items.
+func TestDisown(t *testing.T) {
+	held := func(s *snapshot) {
+		s.parent.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.NotWantedReason}}
+	}
+	said := func(s *snapshot) { s.exec.Status.Conditions = s.parent.Status.Conditions }
+	ended, above := jobs("job", "job", "Succeeded"), parent("job", "job", "Succeeded")
+	for _, test := range []struct {
+		reason  string
+		options []option
+		want    step
+	}{
+		{"it is wanted", []option{ended, above}, rest},
+		{"it is held", []option{ended, above, held}, disown},
+		{"it has said so", []option{ended, above, held, said}, rest},
+		{"it goes", []option{ended, above, held, deleting}, rest},
+		{"it has no Installation", []option{ended}, rest},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := decide(snapshotWith(test.options...)); got.do != test.want {
+				t.Errorf("%s, want %s", got.do, test.want)
+			}
+		})
+	}
+	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "parent", UID: "uid-1"}}
+	held(&snapshot{parent: inst})
+	exec := withItems()
+	exec.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "parent", UID: "uid-1"}}
+	b := newBench(t, exec, inst)
+	for range 2 {
+		b.reconcile(t)
+	}
+	if said := job.Pending(b.execution(t).Status.Conditions); said == nil || said.Reason != job.NotWantedReason {
+		t.Errorf("%+v", said)
+	}
+}
