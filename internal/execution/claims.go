@@ -37,13 +37,11 @@ func keeps(s snapshot, orphans []member) bool {
 // claimable reports whether somebody may take over what an item has deployed: another part of
 // the tree, or an item of the Execution.
 func claimable(s snapshot, orphan *v1alpha1.DeployItem) bool {
-	objects := deployedBy(orphan)
-	// What a release consists of is known to Helm alone.
-	if staysInstalled(orphan) || orphan.Spec.Target == nil || len(objects) == 0 && orphan.Spec.Type != v1alpha1.HelmDeployItemType {
+	if staysInstalled(orphan) || orphan.Spec.Target == nil || len(deployedBy(orphan)) == 0 && !hasMore(orphan) {
 		return false
 	}
 	return hasOtherParts(s.parent) || slices.ContainsFunc(s.templates, func(template v1alpha1.DeployItemTemplate) bool {
-		return template.Target != nil && s.sharesCluster(template.Target.Name, orphan.Spec.Target.Name) && mayClaim(&template, objects)
+		return template.Target != nil && s.sharesCluster(template.Target.Name, orphan.Spec.Target.Name) && mayClaim(&template, orphan)
 	})
 }
 
@@ -85,10 +83,18 @@ func (r *Reconciler) observeTargets(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
+// hasMore reports whether an item may have deployed more than it has recorded: what a release
+// consists of is known to Helm alone.
+func hasMore(item *v1alpha1.DeployItem) bool { return item.Spec.Type == v1alpha1.HelmDeployItemType }
+
 // mayClaim reports whether an item may want some of the objects that another one has deployed.
-func mayClaim(template *v1alpha1.DeployItemTemplate, objects []corev1.ObjectReference) bool {
+func mayClaim(template *v1alpha1.DeployItemTemplate, orphan *v1alpha1.DeployItem) bool {
 	item := &v1alpha1.DeployItem{Spec: v1alpha1.DeployItemSpec{Type: template.Type, Configuration: template.Configuration}}
-	return !ownership.KnownWants(item) || slices.ContainsFunc(objects, func(object corev1.ObjectReference) bool { return ownership.Lists(item, object) })
+	if !ownership.KnownWants(item) || hasMore(orphan) && len(ownership.Listed(item)) > 0 {
+		return true
+	}
+	objects := deployedBy(orphan)
+	return slices.ContainsFunc(objects, func(object corev1.ObjectReference) bool { return ownership.Lists(item, object) })
 }
 
 // hasOtherParts reports whether the tree of an Execution has more than its Installation.

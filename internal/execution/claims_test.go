@@ -89,6 +89,8 @@ func TestHolds(t *testing.T) {
 		{"a chart for another Target has none on this one", nil, []option{renders("u")}, false},
 		{"the old item has deployed nothing", []func(*v1alpha1.DeployItem){ofType("test")}, []option{renders("t")}, false},
 		{"what a release consists of is not known", []func(*v1alpha1.DeployItem){ofType(v1alpha1.HelmDeployItemType)}, []option{renders("t")}, true},
+		{"a release may have the object, although only its workloads are recorded", []func(*v1alpha1.DeployItem){ofType(v1alpha1.HelmDeployItemType)}, []option{lists(sameObject, "t")}, true},
+		{"a new item without objects takes nothing of a release", []func(*v1alpha1.DeployItem){ofType(v1alpha1.HelmDeployItemType)}, []option{lists(ignored, "t")}, false},
 		{"what the old item has deployed stays anyhow", []func(*v1alpha1.DeployItem){keepsInstalled}, []option{lists(sameObject, "t")}, false},
 		{"the old item has begun to go", []func(*v1alpha1.DeployItem){func(item *v1alpha1.DeployItem) { item.Status.JobID = "job" }}, []option{lists(sameObject, "t")}, false},
 		{"somebody has deleted the old item: it waits all the same", []func(*v1alpha1.DeployItem){goes}, []option{lists(sameObject, "t")}, true},

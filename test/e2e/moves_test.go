@@ -409,6 +409,7 @@ func betweenTypes() []move {
 	add("manifests to a kustomization, in another item", manifests, manifestsOf("files", everyKind...).as(ofKustomization))
 	add("a kustomization to a release, in another item", kustomization, chart)
 	add("a release to templates, in the same item", release, templates)
+	add("manifests to a release without workloads", manifestsOf("app", oneMap), releaseOf("chart", "web", oneMap))
 	one, two := manifestsOf("one", oneMap, otherMap), releaseOf("two", "web", thirdMap)
 	add2 := func(reason string, before, after []part) {
 		all = append(all, move{reason: reason, before: root(before...), after: root(after...)}, move{reason: reason + ", and back", before: root(after...), after: root(before...)})
