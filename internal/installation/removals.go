@@ -84,10 +84,10 @@ func (r *Reconciler) withdraw(ctx context.Context, s *snapshot) error {
 	return r.deleteSubs(ctx, s, kin.Held(s.Family))
 }
 
-// needsCopies reports whether deploy items are kept beyond the end of the job: they may name
-// Targets that are no longer imported, and are removed with them.
+// needsCopies reports whether deploy items here or below are kept beyond the end of the job:
+// they may name Targets that are no longer imported, and are removed with them.
 func (s *snapshot) needsCopies() bool {
-	return s.Parent != nil && s.Exec != nil && job.Pending(s.Exec.Status.Conditions) != nil
+	return s.Parent != nil && kin.Keeps(s.Family)
 }
 
 // endRemovals ends the part of a subinstallation in a removal round. Its results are told

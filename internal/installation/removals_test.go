@@ -150,7 +150,13 @@ func TestTargetsOfHeldItems(t *testing.T) {
 	if err := b.conclude(t.Context(), s, &plan.Exports{}); err != nil || left() != "cluster, former" {
 		t.Errorf("the job ends: %v, Targets %s", err, left())
 	}
-	exec.Status.Conditions, inst.Status.JobID = nil, job.RemovalOf("job-2")
+	below := &v1alpha1.Installation{}
+	below.Status.Conditions, exec.Status.Conditions = exec.Status.Conditions, nil
+	s.Subs = []*v1alpha1.Installation{below}
+	if err := b.conclude(t.Context(), s, &plan.Exports{}); err != nil || left() != "cluster, former" {
+		t.Errorf("the job ends, and a subinstallation keeps an item: %v, Targets %s", err, left())
+	}
+	s.Subs, inst.Status.JobID = nil, job.RemovalOf("job-2")
 	if err := b.endRemovals(t.Context(), s); err != nil || left() != "cluster" {
 		t.Errorf("the removal round ends: %v, Targets %s", err, left())
 	}
