@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,7 +100,46 @@ func awaitSucceeded(t *testing.T, space string, count int, limit time.Duration) 
 			}
 		}
 		if ctx.Err() != nil {
-			t.Fatalf("only %d of %d jobs have succeeded after %s", len(succeeded(t, space)), count, limit)
+			t.Fatalf("only %d of %d jobs have succeeded after %s; the others:\n%s", len(succeeded(t, space)), count, limit, unfinished(t, space))
 		}
 	}
+}
+
+// unfinished shows the Installations that have not succeeded with all below them: which
+// object waits for what.
+func unfinished(t *testing.T, space string) string {
+	t.Helper()
+	done := succeeded(t, space)
+	execs, items, all := &v1alpha1.ExecutionList{}, &v1alpha1.DeployItemList{}, &v1alpha1.InstallationList{}
+	for _, list := range []client.ObjectList{all, execs, items} {
+		if err := env.Admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := &strings.Builder{}
+	show := func(kind string, object client.Object, status any) {
+		shown, err := json.Marshal(status)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(lines, "%s %s (version %s, generation %d, annotations %v, deleted at %v): %s\n", kind, object.GetName(), object.GetResourceVersion(), object.GetGeneration(), object.GetAnnotations(), object.GetDeletionTimestamp(), shown)
+	}
+	for i := range all.Items {
+		inst := &all.Items[i]
+		if slices.Contains(done, inst.Name) || !strings.HasPrefix(inst.Name, "job-") {
+			continue
+		}
+		show("Installation", inst, inst.Status)
+		for j := range execs.Items {
+			if exec := &execs.Items[j]; exec.Name == inst.Name {
+				show("  Execution", exec, exec.Status)
+			}
+		}
+		for j := range items.Items {
+			if item := &items.Items[j]; strings.HasPrefix(item.Name, inst.Name+"-") {
+				show("  DeployItem", item, item.Status)
+			}
+		}
+	}
+	return lines.String()
 }
