@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -419,7 +418,7 @@ func TestKeeps(t *testing.T) {
 	round(job.RemovalOf("three"))
 	expect("under way", "ConfigMap n/a, ConfigMap n/b are removed")
 	waiting = false
-	s.reconciler.wake(types.NamespacedName(key))
+	s.reconciler.wake(key)
 	s.look()
 	expect("removed", "")
 }

@@ -172,7 +172,7 @@ func TestAwaitNamesTheKind(t *testing.T) {
 		for range 100 {
 			err := written.Await(t.Context(), nobody, of("u", "9"))
 			if pause, behind := PauseOf(err); behind {
-				time.Sleep(pause)
+				<-time.After(pause)
 				continue
 			}
 			if want := "read ConfigMap " + at.String() + ", which the cache shows in an old version: "; err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -21,20 +21,10 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, d decision) error {
 	switch d.do {
 	case fail:
 		return d.err
-	case adopt:
-		r.adopt(s)
-		return nil
+	case adopt, begin, collect, beginRemovals, beginDeletion:
+		return r.applyBeginning(ctx, s, d.do)
 	case accept:
 		return r.accept(ctx, s)
-	case begin:
-		return r.begin(ctx, s)
-	case collect:
-		return r.collectOnly(ctx, s)
-	case beginRemovals:
-		return r.beginRemovals(ctx, s)
-	case beginDeletion:
-		r.beginDeletion(s)
-		return nil
 	case interrupt:
 		return r.interrupt(ctx, s, d.items)
 	case dismiss:
@@ -55,6 +45,23 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, d decision) error {
 		if err := r.applyToItem(ctx, s, d.do, item); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// applyBeginning carries out a step with which a job, or a round of it, begins.
+func (r *Reconciler) applyBeginning(ctx context.Context, s *snapshot, do step) error {
+	switch do {
+	case begin:
+		return r.begin(ctx, s)
+	case collect:
+		return r.collectOnly(ctx, s)
+	case beginRemovals:
+		return r.beginRemovals(ctx, s)
+	case beginDeletion:
+		r.beginDeletion(s)
+	default:
+		r.adopt(s)
 	}
 	return nil
 }

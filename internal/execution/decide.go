@@ -38,7 +38,10 @@ type snapshot struct {
 	underWay map[types.UID]bool
 	// pickup limits the time until a deployer takes an item up; 0 means no limit.
 	pickup time.Duration
-	now    time.Time
+	// unsettled says that the history of the API server was rewound a moment ago: an item that
+	// is missing may have been seen in a cache that was not rewound yet.
+	unsettled bool
+	now       time.Time
 }
 
 // step is what to do next.
@@ -280,6 +283,9 @@ func decideItems(s snapshot) decision {
 		// New items wait until the old ones are gone, unless somebody may take objects of these
 		// over: see holds.
 		return decideOrphans(s, orphans, deadline)
+	}
+	if s.unsettled && slices.ContainsFunc(wanted, func(m member) bool { return m.item == nil }) {
+		return act(begin)
 	}
 	classes := classify(s.exec.Status.JobID, wanted)
 	switch judge(classes) {

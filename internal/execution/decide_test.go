@@ -188,6 +188,7 @@ func TestDecide(t *testing.T) {
 		{"all have succeeded", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Succeeded")}, complete, "", itself},
 		{"one has failed", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed"), has("two", "", "", "")}, fail, "", itself},
 		{"one is missing", []option{jobs("a", "", "Progressing"), wants("one")}, fail, "", itself},
+		{"one is missing, and the store of the cluster was restored: it is written again", []option{jobs("a", "", "Progressing"), wants("one"), func(s *snapshot) { s.unsettled = true }}, begin, "", itself},
 		{"what runs may end although another has failed just now", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed", inPhase(4*time.Second)), has("two", "a", "", "Progressing")}, rest, "", "DeployItem x-two, the time 2030-01-02T12:00:01Z"},
 		{"items that wait for each other", []option{jobs("a", "", "Progressing"), wants("one<two", "two<one"), has("one", "", "", ""), has("two", "", "", "")}, fail, "", itself},
 

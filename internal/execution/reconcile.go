@@ -75,7 +75,7 @@ func (r *Reconciler) reporter() *report.Reporter {
 
 // Reconcile brings an Execution as far as it comes without waiting.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	s := &snapshot{pickup: r.PickupTimeout}
+	s := &snapshot{pickup: r.PickupTimeout, unsettled: r.Desk.Unsettled(r.Now())}
 	var last decision
 	err := job.Protect(func() error { return r.work(ctx, request, s, &last) })
 	switch {

@@ -78,6 +78,9 @@ type Reconciler struct {
 
 	// Triggers are what starts jobs beyond what users ask for.
 	Triggers facts.Triggers
+	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
+	// caches may contradict each other; nil if nobody knows.
+	Unsettled func() bool
 
 	// Problems records where we break down; nil only logs it.
 	Problems *report.Problems
@@ -164,7 +167,7 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 		return nil
 	}
 	for range maxSteps {
-		s.Now = r.Now()
+		s.Now, s.Unsettled = r.Now(), r.Unsettled != nil && r.Unsettled()
 		*last = decide.Next(s.Situation)
 		if !waitsForPlan[last.Do] {
 			// The job was ended, or has what it needs.

@@ -168,7 +168,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, de
 		return err
 	}
 	if config.runs(Installations) {
-		if err := addInstallations(ctx, manager, config, order, clusters, library); err != nil {
+		if err := addInstallations(ctx, manager, config, order, clusters, library, desk); err != nil {
 			return fmt.Errorf("set up the Installation controller: %w", err)
 		}
 	}
@@ -280,7 +280,7 @@ func problems(manager ctrl.Manager, config Config) *report.Problems {
 
 // addInstallations adds the controller that renders blueprints, with all that
 // templates may reach.
-func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *deployer.Clusters, library *library) error {
+func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *deployer.Clusters, library *library, desk *handover.Desk) error {
 	log := manager.GetLogger().WithName("templates")
 	functions := func(namespace string, imported []*v1alpha1.Target) map[string]render.Function {
 		return clusterfunc.Functions(clusterfunc.Options{
@@ -297,6 +297,7 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 		Sources:    library.sources,
 		Components: library.components, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 		Verification: config.Verification, Functions: functions, Problems: problems(manager, config), Triggers: config.Triggers,
+		Unsettled: func() bool { return desk.Unsettled(time.Now()) },
 	}
 	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]}); err != nil {
 		return err

@@ -139,7 +139,7 @@ type branch struct {
 	name             string
 	parts            []part
 	subs             []branch
-	exports, import_ string
+	exports, imports string
 }
 
 func root(parts ...part) branch { return branch{parts: parts} }
@@ -150,13 +150,13 @@ func (b branch) above(subs ...branch) branch { b.subs = subs; return b }
 
 func (b branch) exporting(name string) branch { b.exports = name; return b }
 
-func (b branch) importing(name string) branch { b.import_ = name; return b }
+func (b branch) importing(name string) branch { b.imports = name; return b }
 
 func (b branch) blueprint(t *testing.T) map[string]any {
 	t.Helper()
 	imports := `imports: [{name: cluster, type: target, targetType: landscaper.gardener.cloud/kubernetes-cluster}`
-	if b.import_ != "" {
-		imports += `, {name: ` + b.import_ + `, type: data, schema: {type: string}}`
+	if b.imports != "" {
+		imports += `, {name: ` + b.imports + `, type: data, schema: {type: string}}`
 	}
 	declared := imports + "]\n"
 	if b.exports != "" {
@@ -174,8 +174,8 @@ exportExecutions: [{name: main, type: GoTemplate, template: "exports: {` + b.exp
 	}
 	for _, below := range b.subs {
 		wiring := `imports: {targets: [{name: cluster, target: cluster}]`
-		if below.import_ != "" {
-			wiring += `, data: [{name: ` + below.import_ + `, dataRef: ` + below.import_ + `}]`
+		if below.imports != "" {
+			wiring += `, data: [{name: ` + below.imports + `, dataRef: ` + below.imports + `}]`
 		}
 		wiring += "}\n"
 		if below.exports != "" {

@@ -106,7 +106,11 @@ func (u *users) act() {
 		u.create(name)
 		return
 	}
-	inst := stored.DeepCopyObject().(*v1alpha1.Installation)
+	u.ask(name, stored.DeepCopyObject().(*v1alpha1.Installation))
+}
+
+// ask lets a user do something with an Installation that exists.
+func (u *users) ask(name string, inst *v1alpha1.Installation) {
 	switch u.world.random.IntN(14) {
 	case 0, 1, 11, 12:
 		u.change(inst, true)

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -43,7 +44,7 @@ func (s *slowServer) arrive(ctx context.Context, t *testing.T, many int) {
 	for range many {
 		go s.ask(ctx)
 	}
-	for deadline := time.Now().Add(time.Minute); count() < want; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); count() < want; runtime.Gosched() {
 		if time.Now().After(deadline) {
 			t.Fatalf("only %d of %d have come", count(), want)
 		}

@@ -72,13 +72,13 @@ func TestMarksOfOthersGo(t *testing.T) {
 				if diff := cmp.Diff(map[string]string{ownership.ManifestLabel: "one"}, labels); diff != "" || len(annotations) > 0 || got.GetUID() != before.GetUID() {
 					t.Errorf("labels, -want +got\n%s, annotations %v", diff, annotations)
 				}
-				writes := cluster.Counts()
+				cluster.Counts()
 				object := prepared(t, cluster, deployer.ManagePolicy, nil, plain)
 				object.Known = true
 				if _, err := applier.Apply(t.Context(), object); err != nil {
 					t.Fatal(err)
 				}
-				if writes = cluster.Counts(); writes["update"]+writes["patch"] > 0 {
+				if writes := cluster.Counts(); writes["update"]+writes["patch"] > 0 {
 					t.Errorf("it is written again: %v", writes)
 				}
 			})

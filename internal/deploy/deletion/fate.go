@@ -66,9 +66,8 @@ func (d *Deletion) judge(ctx context.Context) error {
 
 // judge looks at the object and decides what becomes of it.
 func (o *doomed) judge(ctx context.Context, d *Deletion) error {
-	if o.find(ctx) != nil || o.gone {
-		// Its turn tells what is wrong.
-		return nil
+	if err := o.find(ctx); err != nil || o.gone {
+		return nil //nolint:nilerr // its turn tells it
 	}
 	if o.seen == nil {
 		if err := o.read(ctx); err != nil {

@@ -45,6 +45,9 @@ func hasWritten(inst *v1alpha1.Installation) bool {
 // that were held go.
 func decideChildren(s Situation) Decision {
 	status := &s.Inst.Status
+	if s.Unsettled && !kin.IsRemoving(s.Inst) && len(kin.Removed(s.Family)) > 0 {
+		return doing(Begin)
+	}
 	if kin.IsRemoving(s.Inst) && len(kin.Held(s.Family)) > 0 {
 		return doing(Withdraw)
 	}

@@ -32,6 +32,14 @@ func Next(s Situation) Decision {
 		return doing(Admit)
 	case !unfinished:
 		return decideAfterwards(s)
+	}
+	return decideJob(s)
+}
+
+// decideJob chooses the next step of a job that has not ended.
+func decideJob(s Situation) Decision {
+	status := &s.Inst.Status
+	switch {
 	case job.IsRemoval(status.JobID) && !facts.BeingDeleted(s.Inst) && status.InstallationPhase != v1alpha1.InstallationPhases.Progressing:
 		return doing(BeginRemovals)
 	case job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase)):

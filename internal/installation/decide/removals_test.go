@@ -35,6 +35,10 @@ func TestDecideRemovals(t *testing.T) {
 		{"a deletion takes what is held with it", with(given.Deleting, given.Leaves("old"), given.WithSub("old", "z", "z", "Succeeded"), given.Jobs("a", "z", "Deleting")), decide.Remove, itself},
 		{"an update of data does not leave as it is what has kept something", with(given.Below("b", "a", "Progressing"), given.Kept, given.Jobs("a", "a", "Succeeded")), decide.Adopt, itself},
 
+		// A child that is missing after the store of the cluster was restored.
+		{"the Execution was seen in a cache that was not rewound yet", with(running, given.AwaitingExecution, func(s *decide.Situation) { s.Gone, s.Unsettled = true, true }), decide.Begin, itself},
+		{"the Execution is gone, and nothing was rewound", with(running, given.AwaitingExecution, func(s *decide.Situation) { s.Gone = true }), decide.Fail, itself},
+
 		// The removal round.
 		{"what was held is deleted", with(running, given.Removing, given.Leaves("old"), given.WithSub("old", "z", "z", "Succeeded")), decide.Withdraw, itself},
 		{"it goes", with(running, given.Removing, given.Leaves("old"), given.WithSub("(old)", "a-removal", "z", "Deleting")), decide.Rest, "Installation old"},

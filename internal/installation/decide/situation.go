@@ -17,6 +17,9 @@ type Situation struct {
 	// Gone says that the API server has no Execution either, so that it is not only
 	// missing in the cache.
 	Gone bool
+	// Unsettled says that the history of the API server was rewound a moment ago: a child that
+	// is missing may have been seen in a cache that was not rewound yet.
+	Unsettled bool
 	// Condemned says that this process has deleted the Execution, whatever the cache shows.
 	Condemned bool
 	// Below is what is below the children; nil as long as nobody looked.

@@ -54,13 +54,13 @@ func (o *Operation) checkOwners(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("look for the owners of what exists: %w", err)
 	}
 	for i, object := range live {
-		switch id := keyOf(fresh[i].Object); {
-		case object == nil:
+		id := keyOf(fresh[i].Object)
+		if object == nil {
 			o.absent[id] = true
-		default:
-			o.live[id] = object
-			o.taken[id] = !owned(object, o.wish.Name, o.wish.Namespace)
+			continue
 		}
+		o.live[id] = object
+		o.taken[id] = !owned(object, o.wish.Name, o.wish.Namespace)
 	}
 	return nil, nil
 }
