@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
@@ -54,6 +55,8 @@ type owners interface {
 	yields(ctx context.Context, item string, object corev1.ObjectReference) (bool, error)
 	// leaves reports whether an item is on its way out.
 	leaves(ctx context.Context, item string) (bool, error)
+	// invites reports whether an item that has released an object has done so for this one.
+	invites(ctx context.Context, item string, object corev1.ObjectReference) (bool, error)
 }
 
 // ownersInJob are the other items as a job of an item sees them.
@@ -68,6 +71,10 @@ func (o ownersInJob) leaves(ctx context.Context, item string) (bool, error) {
 	return o.Yields(ctx, item, corev1.ObjectReference{})
 }
 
+func (o ownersInJob) invites(ctx context.Context, item string, _ corev1.ObjectReference) (bool, error) {
+	return o.IsNeighbor(ctx, item)
+}
+
 // ownersInPlan are the other items as a plan sees them.
 type ownersInPlan struct{ rollout.Outlook }
 
@@ -77,6 +84,10 @@ func (o ownersInPlan) yields(_ context.Context, item string, object corev1.Objec
 
 func (o ownersInPlan) leaves(_ context.Context, item string) (bool, error) {
 	return o.Leaves(item), nil
+}
+
+func (o ownersInPlan) invites(_ context.Context, item string, object corev1.ObjectReference) (bool, error) {
+	return o.Yields(item, object), nil
 }
 
 // planned is what a plan knows of other items.
@@ -95,7 +106,17 @@ func (p planned) Yields(ctx context.Context, live *unstructured.Unstructured) (b
 // yields reports whether the owners of an object let it go: those whose labels it bears, or
 // the one of the release whose marks it bears. The labels come first: not everybody who takes
 // an object over takes the marks of its release away.
+//
+// A released object is free for items of the same namespace and cluster. Anybody on the cluster
+// can write the annotation, and items of other namespaces and Landscapers are not invited.
 func yields(ctx context.Context, live *unstructured.Unstructured, self *deployer.Item, of *newest, ask owners) (bool, string, error) {
+	if by := live.GetAnnotations()[v1alpha1.ReleasedByAnnotation]; by == self.Name && by != "" {
+		return true, "", nil
+	} else if by != "" {
+		if invited, err := ask.invites(ctx, by, referenceTo(live)); invited || err != nil {
+			return invited, "", err
+		}
+	}
 	labelled := ownership.Others(live, self.Name)
 	for _, item := range labelled {
 		if yields, err := ask.yields(ctx, item, referenceTo(live)); !yields || err != nil {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	apideployer "go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
@@ -34,6 +35,11 @@ func (k known) yields(_ context.Context, item string, _ corev1.ObjectReference) 
 }
 
 func (k known) leaves(_ context.Context, item string) (bool, error) { return k[item], nil }
+
+func (k known) invites(_ context.Context, item string, _ corev1.ObjectReference) (bool, error) {
+	_, neighbor := k[item]
+	return neighbor, nil
+}
 
 // asking is an item that asks.
 func asking() *deployer.Item {
@@ -66,6 +72,7 @@ func TestYields(t *testing.T) {
 	tests := []struct {
 		reason         string
 		label, release string
+		released       string
 		known          known
 		forbidden      bool
 		yields         bool
@@ -82,6 +89,10 @@ func TestYields(t *testing.T) {
 		{reason: "it belongs to a release of a person", release: "nobodys", holder: "release there/nobodys"},
 		{reason: "it belongs to a release without a record", release: "gone", holder: "release there/gone"},
 		{reason: "the records of the release may not be read", release: "theirs", known: known{"them": true}, forbidden: true, holder: "release there/theirs"},
+		{reason: "an item of the namespace has released it", label: "them", released: "them", known: known{"them": false}, yields: true},
+		{reason: "the item itself has released it", release: "theirs", released: "me", yields: true},
+		{reason: "an item of another namespace has released it, or says so", label: "them", released: "far", known: known{"them": false}, holder: "DeployItem them"},
+		{reason: "the item of a release that another namespace has released", release: "afar", released: "far", holder: "DeployItem elsewhere/far (release there/afar)"},
 		{reason: "the item cannot be read", label: "broken", fails: "the API server is away"},
 	}
 	for _, test := range tests {
@@ -96,6 +107,14 @@ func TestYields(t *testing.T) {
 				live.SetAnnotations(map[string]string{ownership.HelmReleaseAnnotation: test.release, ownership.HelmReleaseNamespaceAnnotation: "there"})
 			}
 			live.SetLabels(labels)
+			if test.released != "" {
+				annotations := live.GetAnnotations()
+				if annotations == nil {
+					annotations = map[string]string{}
+				}
+				annotations[v1alpha1.ReleasedByAnnotation] = test.released
+				live.SetAnnotations(annotations)
+			}
 			if cluster.Fault = nil; test.forbidden {
 				cluster.Fault = func(memory.Request) memory.Fault {
 					return memory.Fault{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "", nil)}

@@ -96,9 +96,6 @@ func (o *Operation) claim(ctx context.Context, live *unstructured.Unstructured) 
 	if o.complete[keyOf(live)] || o.wish.TakeOwnership || owned(live, o.wish.Name, o.wish.Namespace) || (o.wish.Ours != nil && o.wish.Ours(live)) {
 		return nil
 	}
-	if ownership.IsReleased(live) {
-		return nil
-	}
 	yields, holder, err := o.others.Yields(ctx, live)
 	if err != nil {
 		return fmt.Errorf("find out whose %s is: %w", describe(live), err)

@@ -83,9 +83,6 @@ func (o *Operation) isMineAgain(ctx context.Context, live *unstructured.Unstruct
 	if o.mayRemove(live) {
 		return ownership.IsReleased(live), nil
 	}
-	if ownership.IsReleased(live) {
-		return true, nil
-	}
 	yields, _, err := o.others.Yields(ctx, live)
 	return yields, err
 }

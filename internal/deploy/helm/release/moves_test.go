@@ -27,8 +27,10 @@ type neighbors struct {
 	asked  int
 	// yielding are the owners, items and releases, that let their objects go.
 	yielding []string
-	kept     apply.Inventory
-	moved    []string
+	// elsewhere says that what is released was released in another namespace.
+	elsewhere bool
+	kept      apply.Inventory
+	moved     []string
 }
 
 func (n *neighbors) Others(context.Context) ([]*v1alpha1.DeployItem, error) {
@@ -50,6 +52,9 @@ func (n *neighbors) Moved(_ context.Context, object string, to *v1alpha1.DeployI
 }
 
 func (n *neighbors) Yields(_ context.Context, live *unstructured.Unstructured) (bool, string, error) {
+	if live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] != "" && !n.elsewhere {
+		return true, "", nil
+	}
 	holders := ownership.Others(live, "item")
 	if release := live.GetAnnotations()[releaseAnnotation]; release != "" && release != "shop" {
 		holders = append(holders, "release "+release)

@@ -14,8 +14,8 @@ import (
 // objects it wants.
 type Others interface {
 	ownership.Family
-	// Yields reports whether the owner of an object lets it go. If not, holder names the
-	// owner, as far as it is known.
+	// Yields reports whether the owner of an object lets it go, or has released it for an item
+	// such as this one. If not, holder names the owner, as far as it is known.
 	Yields(ctx context.Context, live *unstructured.Unstructured) (yields bool, holder string, err error)
 	// Keep records objects that are kept until the end of the job, before they say so
 	// themselves.

@@ -31,6 +31,8 @@ func TestTakenOver(t *testing.T) {
 		{reason: "the item does not list it", marks: []func(*unstructured.Unstructured){labelled("two")}, others: neighbors{yielding: []string{"two"}}},
 		{reason: "the item has released it", marks: []func(*unstructured.Unstructured){labelled("two"), released}},
 		{reason: "another release has released it", marks: []func(*unstructured.Unstructured){ofRelease("other"), released}},
+		{reason: "an item of another namespace has released it, which invites nobody here", marks: []func(*unstructured.Unstructured){labelled("two"), released}, others: neighbors{elsewhere: true},
+			refused: "ConfigMap here/b of DeployItem two exists and does not belong to the release"},
 		{reason: "the item of another release goes", marks: []func(*unstructured.Unstructured){ofRelease("other")}, others: neighbors{yielding: []string{"release other"}}},
 		{reason: "the item wants it", marks: []func(*unstructured.Unstructured){labelled("two")}, refused: "ConfigMap here/b of DeployItem two exists and does not belong to the release"},
 		{reason: "another release wants it", marks: []func(*unstructured.Unstructured){ofRelease("other")}, refused: "ConfigMap here/b of DeployItem release other exists and does not belong to the release"},
