@@ -60,7 +60,7 @@ func (r *Reconciler) applyBeginning(ctx context.Context, s *snapshot, do step) e
 		return r.beginRemovals(ctx, s)
 	case beginDeletion:
 		r.beginDeletion(s)
-	default:
+	case adopt:
 		r.adopt(s)
 	}
 	return nil

@@ -42,6 +42,9 @@ type Reconciler struct {
 	NewJobID func() string
 	// Desk hands jobs over to deployers of this process; nil writes all of them.
 	Desk *handover.Desk
+	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
+	// caches may contradict each other; nil if nobody knows.
+	Unsettled func() bool
 	// Each makes the requests for several items; nil makes some of them at the same time.
 	Each parallel.Each
 
@@ -75,7 +78,7 @@ func (r *Reconciler) reporter() *report.Reporter {
 
 // Reconcile brings an Execution as far as it comes without waiting.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	s := &snapshot{pickup: r.PickupTimeout, unsettled: r.Desk.Unsettled(r.Now())}
+	s := &snapshot{pickup: r.PickupTimeout, unsettled: r.Unsettled != nil && r.Unsettled()}
 	var last decision
 	err := job.Protect(func() error { return r.work(ctx, request, s, &last) })
 	switch {

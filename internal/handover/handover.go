@@ -38,9 +38,8 @@ type Desk struct {
 	// server that is confined to some namespaces has a watch for each, and one of them may be
 	// behind the others.
 	newest map[string]uint64
-	// rewound says that the history of the API server was rewound, and rewoundAt when last.
-	rewound   bool
-	rewoundAt time.Time
+	// rewound says that the history of the API server was rewound.
+	rewound bool
 	// Handed hears of each item with its job; nil if nobody wants to know. It must not
 	// wait.
 	Handed func(*v1alpha1.DeployItem)
@@ -181,7 +180,7 @@ func (d *Desk) Rewound() {
 		lost = append(lost, types.NamespacedName{Namespace: key.Namespace, Name: given.execution})
 	}
 	d.newest = nil
-	d.rewound, d.rewoundAt = true, time.Now()
+	d.rewound = true
 	clear(d.jobs)
 	d.mutex.Unlock()
 	if told == nil {
@@ -190,21 +189,6 @@ func (d *Desk) Rewound() {
 	for _, execution := range lost {
 		told(execution)
 	}
-}
-
-// settleTime is how long the caches of a process may take to list anew, each for itself, after
-// the history of the API server was rewound.
-const settleTime = 2 * time.Minute
-
-// Unsettled reports whether the history of the API server was rewound a moment ago: one cache
-// may show what the other ones have not got yet, or have lost.
-func (d *Desk) Unsettled(now time.Time) bool {
-	if d == nil {
-		return false
-	}
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	return !d.rewoundAt.IsZero() && now.Sub(d.rewoundAt) < settleTime
 }
 
 // Seen is how far the cache has come in a namespace. Whoever may miss an item asks for it

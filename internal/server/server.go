@@ -67,7 +67,11 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 		return err
 	}
 	desk := &handover.Desk{}
-	config.Cluster = feed.Claimable(rewatch.Config(config.Cluster, desk.Rewound))
+	recent := &rewatch.Recent{Now: time.Now}
+	config.Cluster = feed.Claimable(rewatch.Config(config.Cluster, func() {
+		recent.Note()
+		desk.Rewound()
+	}))
 	manager, err := newManager(config, log)
 	if err != nil {
 		return err
@@ -75,7 +79,7 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err := checkInstalled(manager.GetRESTMapper()); err != nil {
 		return err
 	}
-	if err := addControllers(ctx, manager, config, desk); err != nil {
+	if err := addControllers(ctx, manager, config, desk, recent.Unsettled); err != nil {
 		return err
 	}
 	// Before the start, because desk.Handed and traffic.Told are read without a lock.
@@ -157,7 +161,7 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 	return manager, nil
 }
 
-func addControllers(ctx context.Context, manager ctrl.Manager, config Config, desk *handover.Desk) error {
+func addControllers(ctx context.Context, manager ctrl.Manager, config Config, desk *handover.Desk, unsettled func() bool) error {
 	order := &queue.Order{}
 	clusters := deployer.NewClusters(manager, "landscaper/"+version.String(), config.Egress)
 	options := func(name string) controller.Options {
@@ -168,14 +172,14 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, de
 		return err
 	}
 	if config.runs(Installations) {
-		if err := addInstallations(ctx, manager, config, order, clusters, library, desk); err != nil {
+		if err := addInstallations(ctx, manager, config, order, clusters, library, unsettled); err != nil {
 			return fmt.Errorf("set up the Installation controller: %w", err)
 		}
 	}
 	if config.runs(Executions) {
 		err := (&execution.Reconciler{
 			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: report.Bounded(manager.GetEventRecorder("Landscaper")),
-			Problems: problems(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout, Desk: desk,
+			Problems: problems(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout, Desk: desk, Unsettled: unsettled,
 			ClusterRemoved: (&targetsync.Shoots{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Pool: clusters}).Removed,
 		}).SetupWithManager(ctx, manager, options(Executions))
 		if err != nil {
@@ -280,7 +284,7 @@ func problems(manager ctrl.Manager, config Config) *report.Problems {
 
 // addInstallations adds the controller that renders blueprints, with all that
 // templates may reach.
-func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *deployer.Clusters, library *library, desk *handover.Desk) error {
+func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *deployer.Clusters, library *library, unsettled func() bool) error {
 	log := manager.GetLogger().WithName("templates")
 	functions := func(namespace string, imported []*v1alpha1.Target) map[string]render.Function {
 		return clusterfunc.Functions(clusterfunc.Options{
@@ -297,7 +301,7 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 		Sources:    library.sources,
 		Components: library.components, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 		Verification: config.Verification, Functions: functions, Problems: problems(manager, config), Triggers: config.Triggers,
-		Unsettled: func() bool { return desk.Unsettled(time.Now()) },
+		Unsettled: unsettled,
 	}
 	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]}); err != nil {
 		return err
