@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -123,7 +122,7 @@ func (i *Item) MayMove(ctx context.Context) (bool, error) {
 	if own.unknown {
 		return true, nil
 	}
-	if subs := own.installation.Status.SubInstCache; own.installation.Labels[v1alpha1.EncompassedByLabel] != "" || subs != nil && len(subs.ActiveSubs)+len(subs.OrphanedSubs) > 0 {
+	if job.HasOtherParts(own.installation) {
 		return true, nil
 	}
 	return slices.ContainsFunc(own.templates, func(template v1alpha1.DeployItemTemplate) bool {
@@ -232,7 +231,7 @@ func (i *Item) sharesCluster(ctx context.Context, other *v1alpha1.DeployItem) bo
 		return false
 	}
 	err := i.reconciler.client.Get(ctx, types.NamespacedName{Namespace: i.Namespace, Name: other.Spec.Target.Name}, its, client.UnsafeDisableDeepCopy)
-	return err == nil && apiequality.Semantic.DeepEqual(own.Spec, its.Spec)
+	return err == nil && ownership.SameCluster(own, its)
 }
 
 // parent is what is known of the Execution of an item, as it is stored.

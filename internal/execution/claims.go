@@ -2,17 +2,16 @@ package execution
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/placement"
 )
 
 // holds reports whether items that are no longer wanted are held: nothing of them is removed
@@ -37,10 +36,10 @@ func keeps(s snapshot, orphans []member) bool {
 // claimable reports whether somebody may take over what an item has deployed: another part of
 // the tree, or an item of the Execution.
 func claimable(s snapshot, orphan *v1alpha1.DeployItem) bool {
-	if staysInstalled(orphan) || orphan.Spec.Target == nil || len(deployedBy(orphan)) == 0 && !hasMore(orphan) {
+	if staysInstalled(orphan) || orphan.Spec.Target == nil || len(placement.Recorded(orphan.Status.ProviderStatus)) == 0 && !hasMore(orphan) {
 		return false
 	}
-	return hasOtherParts(s.parent) || slices.ContainsFunc(s.templates, func(template v1alpha1.DeployItemTemplate) bool {
+	return s.parent != nil && job.HasOtherParts(s.parent) || slices.ContainsFunc(s.templates, func(template v1alpha1.DeployItemTemplate) bool {
 		return template.Target != nil && s.sharesCluster(template.Target.Name, orphan.Spec.Target.Name) && mayClaim(&template, orphan)
 	})
 }
@@ -49,7 +48,7 @@ func claimable(s snapshot, orphan *v1alpha1.DeployItem) bool {
 // now, and so has its copy.
 func (s snapshot) sharesCluster(first, second string) bool {
 	one, other := s.targets[first], s.targets[second]
-	return first == second || one != nil && other != nil && apiequality.Semantic.DeepEqual(one.Spec, other.Spec)
+	return first == second || one != nil && other != nil && ownership.SameCluster(one, other)
 }
 
 // observeTargets reads the Targets of an Execution with items that are no longer wanted, from the
@@ -93,33 +92,7 @@ func mayClaim(template *v1alpha1.DeployItemTemplate, orphan *v1alpha1.DeployItem
 	if !ownership.KnownWants(item) || hasMore(orphan) && len(ownership.Listed(item)) > 0 {
 		return true
 	}
-	objects := deployedBy(orphan)
-	return slices.ContainsFunc(objects, func(object corev1.ObjectReference) bool { return ownership.Lists(item, object) })
-}
-
-// hasOtherParts reports whether the tree of an Execution has more than its Installation.
-func hasOtherParts(parent *v1alpha1.Installation) bool {
-	if parent == nil {
-		return false
-	}
-	_, isSub := job.OwnerOf(parent, "Installation")
-	cache := parent.Status.SubInstCache
-	return isSub || cache != nil && len(cache.ActiveSubs)+len(cache.OrphanedSubs) > 0
-}
-
-// deployedBy returns the objects that an item has recorded.
-func deployedBy(item *v1alpha1.DeployItem) []corev1.ObjectReference {
-	var recorded struct {
-		ManagedResources []struct {
-			Resource corev1.ObjectReference `json:"resource"`
-		} `json:"managedResources"`
-	}
-	if item.Status.ProviderStatus == nil || json.Unmarshal(item.Status.ProviderStatus.Raw, &recorded) != nil {
-		return nil
-	}
-	found := make([]corev1.ObjectReference, 0, len(recorded.ManagedResources))
-	for _, entry := range recorded.ManagedResources {
-		found = append(found, entry.Resource)
-	}
-	return found
+	return slices.ContainsFunc(placement.Recorded(orphan.Status.ProviderStatus), func(entry deployer.ManagedResourceStatus) bool {
+		return ownership.Lists(item, entry.Resource)
+	})
 }

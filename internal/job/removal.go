@@ -73,6 +73,16 @@ func Leaves(parent *v1alpha1.Installation, sub string) bool {
 	return parent != nil && parent.Status.SubInstCache != nil && slices.Contains(parent.Status.SubInstCache.OrphanedSubs, sub)
 }
 
+// HasOtherParts reports whether the tree of an Installation has more Installations than this
+// one: what they want is not known before they are rendered.
+func HasOtherParts(inst *v1alpha1.Installation) bool {
+	_, isSub := OwnerOf(inst, "Installation")
+	subs := inst.Status.SubInstCache
+	// One that was restored may have lost its owner.
+	isSub = isSub || inst.Labels[v1alpha1.EncompassedByLabel] != ""
+	return isSub || subs != nil && len(subs.ActiveSubs)+len(subs.OrphanedSubs) > 0
+}
+
 // RemovesFirst reports whether an Installation asks that nothing be kept.
 func RemovesFirst(inst *v1alpha1.Installation) bool {
 	return inst.Annotations[v1alpha1.RemoveFirstAnnotation] == "true"

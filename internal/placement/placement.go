@@ -37,6 +37,18 @@ const (
 	resourcesField = "managedResources"
 )
 
+// Recorded returns what an item has recorded on the cluster of its Target, whatever its deployer
+// is. A record that cannot be read is empty: the deployer of the item reports that.
+func Recorded(status *runtime.RawExtension) deployer.ManagedResourceStatusList {
+	var listed struct {
+		ManagedResources deployer.ManagedResourceStatusList `json:"managedResources"`
+	}
+	if status == nil || json.Unmarshal(status.Raw, &listed) != nil {
+		return nil
+	}
+	return listed.ManagedResources
+}
+
 // Read reads the record in a provider status; an absent one is empty.
 func Read(status *runtime.RawExtension) (Record, error) {
 	var record Record

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/placement"
 )
 
 // Family are the other DeployItems that may want what an item does not want any more.
@@ -224,13 +224,7 @@ func isDone(item *v1alpha1.DeployItem) bool {
 
 // Records reports whether an item has recorded an object as its own.
 func Records(item *v1alpha1.DeployItem, object corev1.ObjectReference) bool {
-	var recorded struct {
-		ManagedResources deployer.ManagedResourceStatusList `json:"managedResources"`
-	}
-	if item.Status.ProviderStatus == nil || json.Unmarshal(item.Status.ProviderStatus.Raw, &recorded) != nil {
-		return false
-	}
-	return slices.ContainsFunc(recorded.ManagedResources, func(entry deployer.ManagedResourceStatus) bool {
+	return slices.ContainsFunc(placement.Recorded(item.Status.ProviderStatus), func(entry deployer.ManagedResourceStatus) bool {
 		ref := entry.Resource
 		return ref.Kind == object.Kind && ref.Namespace == object.Namespace && ref.Name == object.Name && groupOf(ref.APIVersion) == groupOf(object.APIVersion)
 	})

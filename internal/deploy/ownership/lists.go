@@ -6,10 +6,17 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 )
+
+// SameCluster reports whether two Targets are known to lead to the same cluster: they say the
+// same, as the copies do that each Installation has of what it imports.
+func SameCluster(a, b *v1alpha1.Target) bool {
+	return apiequality.Semantic.DeepEqual(a.Spec, b.Spec)
+}
 
 // KnownWants reports whether what an item wants follows from its configuration alone.
 func KnownWants(item *v1alpha1.DeployItem) bool {

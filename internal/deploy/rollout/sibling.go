@@ -4,16 +4,15 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/readiness"
 )
 
@@ -49,13 +48,7 @@ func stillToChange(item *v1alpha1.DeployItem, object corev1.ObjectReference, liv
 	if manifest := written(item.Spec.Configuration, object); manifest != nil {
 		return !readiness.Told(manifest, live)
 	}
-	var recorded struct {
-		ManagedResources deployer.ManagedResourceStatusList `json:"managedResources"`
-	}
-	if status := item.Status.ProviderStatus; status == nil || json.Unmarshal(status.Raw, &recorded) != nil {
-		return false
-	}
-	return slices.ContainsFunc(recorded.ManagedResources, func(entry deployer.ManagedResourceStatus) bool { return apply.Same(entry.Resource, object) })
+	return ownership.Records(item, object)
 }
 
 // written returns the manifest of an object that is somewhere in a configuration, nil if
