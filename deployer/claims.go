@@ -190,7 +190,7 @@ func (i *Item) RecordedByOthers(ctx context.Context, objects []corev1.ObjectRefe
 }
 
 // Keeps says which objects the item does not want any more and has kept, so that others may
-// take them over. With the end of the job, a condition says so; without any, it goes. The last
+// take them over. The condition is written with the end of the job, and removed without kept objects. The last
 // call of a job counts.
 func (i *Item) Keeps(objects ...string) { i.run.kept = slices.Clone(objects) }
 
@@ -238,10 +238,10 @@ func (i *Item) sharesCluster(ctx context.Context, other *v1alpha1.DeployItem) bo
 type parent struct {
 	// unknown says that it may not be read.
 	unknown bool
-	// execution is nil if there is none.
+	// execution is nil if it does not exist.
 	execution *v1alpha1.Execution
 	templates v1alpha1.DeployItemTemplateList
-	// installation is nil if there is none.
+	// installation is nil if it does not exist.
 	installation *v1alpha1.Installation
 }
 

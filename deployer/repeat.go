@@ -101,7 +101,7 @@ func isHeld(item *v1alpha1.DeployItem, owner *v1alpha1.Execution) bool {
 	return !wanted
 }
 
-// owner returns the Execution of an item; nil if there is none.
+// owner returns the Execution of an item, or nil.
 func (r *reconciler) owner(ctx context.Context, item *v1alpha1.DeployItem) (*v1alpha1.Execution, error) {
 	name := item.Labels[v1alpha1.ExecutionManagedByLabel]
 	if name == "" {

@@ -14,8 +14,8 @@ import (
 	"go.landscaper.dev/internal/job/report"
 )
 
-// concerned returns the items that the running job is about. Items that are held are none of
-// the first round of a job, and items that have kept nothing none of its removal round.
+// concerned returns the items that the running job is about. The first round of a
+// job leaves out items that are held, and the removal round those that have kept nothing.
 func concerned(s snapshot) []*v1alpha1.DeployItem {
 	if s.exec.Status.ExecutionPhase.Current().IsDeletion() {
 		return s.items

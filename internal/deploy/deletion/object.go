@@ -27,7 +27,7 @@ type doomed struct {
 	mapping *meta.RESTMapping
 	// force takes finalizers away.
 	force bool
-	// foreign says that the object is removed whoever owns it; listed is its metadata then.
+	// foreign says that the object is removed regardless of its owner; listed is its metadata then.
 	foreign bool
 	listed  *unstructured.Unstructured
 	// prepared says that everything is done that comes before the deletion.

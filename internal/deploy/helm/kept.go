@@ -126,7 +126,7 @@ func oursOf(item string) func(*unstructured.Unstructured) bool {
 	return func(object *unstructured.Unstructured) bool { return object.GetLabels()[ItemLabel] == item }
 }
 
-// ofRelease are the entries of a record that tell of a release.
+// ofRelease are the entries of a record that belong to a release.
 func ofRelease(entries apideployer.ManagedResourceStatusList) (found apideployer.ManagedResourceStatusList) {
 	for _, entry := range entries {
 		if entry.Policy == "" {

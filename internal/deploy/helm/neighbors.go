@@ -49,7 +49,7 @@ func (j operationJob) Keep(ctx context.Context, kept apply.Inventory) error {
 	return j.Record(ctx, withReleases(j.Item, j.of.withBefore(statusOf(nil), append(workloads, kept...))))
 }
 
-// owners tell of other items of the namespace, who may be the owners of objects and releases.
+// owners answer for other items of the namespace, which may own objects and releases.
 type owners interface {
 	// yields reports whether an item lets an object go.
 	yields(ctx context.Context, item string, object corev1.ObjectReference) (bool, error)
@@ -67,7 +67,7 @@ func (o ownersInJob) yields(ctx context.Context, item string, object corev1.Obje
 }
 
 func (o ownersInJob) leaves(ctx context.Context, item string) (bool, error) {
-	// What an item of a chart wants is not known, so it lets only then anything go.
+	// What an item of a chart wants is not known, so such an item gives up objects only when it is deleted.
 	return o.Yields(ctx, item, corev1.ObjectReference{})
 }
 
@@ -165,7 +165,7 @@ type newest struct {
 	found map[ownership.HelmRelease]*records.Record
 }
 
-// record returns the newest record of a release; nil if there is none that may be read.
+// record returns the newest record of a release, or nil without one that may be read.
 func (n *newest) record(ctx context.Context, of ownership.HelmRelease) (*records.Record, error) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()

@@ -57,7 +57,7 @@ type claim struct {
 	item      *v1alpha1.DeployItem
 }
 
-// NewClaims returns the claims of a family; nil is one of nobody. Of an item that goes
+// NewClaims returns the claims of a family; nil has no members. Of an item that is deleted
 // itself, leaving is set: it cannot keep anything.
 func NewClaims(family Family, leaving bool) *Claims {
 	return &Claims{family: family, leaving: leaving, answers: map[string]bool{}}

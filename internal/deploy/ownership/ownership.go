@@ -51,7 +51,7 @@ func Marked(live *unstructured.Unstructured) bool {
 // HelmRelease names a release of Helm.
 type HelmRelease struct{ Name, Namespace string }
 
-// ReleaseOf returns the release whose marks an object bears; the zero value if there is none.
+// ReleaseOf returns the release whose marks an object bears, or the zero value.
 func ReleaseOf(live *unstructured.Unstructured) HelmRelease {
 	annotations := live.GetAnnotations()
 	of := HelmRelease{annotations[HelmReleaseAnnotation], annotations[HelmReleaseNamespaceAnnotation]}

@@ -44,7 +44,7 @@ func Inventory(ctx context.Context, store *records.Store, name, item string, his
 }
 
 // Unmark makes objects of a release those of an item without one: its label takes the place
-// of the marks of the release. Whoever has taken an object over since keeps it.
+// of the marks of the release. An item that has taken an object over since keeps it.
 func Unmark(ctx context.Context, store *records.Store, found apply.Inventory, name, label, item string) error {
 	o := &Operation{store: store, wish: Wish{Name: name, Namespace: store.Namespace, Item: item, Before: found}}
 	if err := o.deployedBefore(ctx); err != nil {

@@ -146,8 +146,8 @@ type removed struct {
 	kept, without *deployer.ManagedResourceStatus
 }
 
-// removeOne does with an object what is to be done with it, as it is at this moment. Whoever
-// changes it in between makes it be read again.
+// removeOne does with an object what is to be done with it, as it is at this moment. After a
+// change in between, the object is read again.
 func (o *Operation) removeOne(ctx context.Context, object apply.Object) (removed, error) {
 	for attempt := 1; ; attempt++ {
 		live, err := o.get(ctx, object)
