@@ -8,6 +8,10 @@
 // far the API server is. If it is behind the watch, the watch is answered with "gone", as for a
 // version that is too old: every client of Kubernetes lists anew then.
 //
+// Clients also list anew for reasons of their own, from the version that they have. Such a list
+// is checked, too: whoever asks to be told that the history was rewound is told before any cache
+// shows it.
+//
 // A watch that has ended at its own time costs nothing more.
 package rewatch
 
@@ -65,7 +69,7 @@ func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.RoundTrip
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	query := request.URL.Query()
-	if watching, _ := strconv.ParseBool(query.Get("watch")); request.Method != http.MethodGet || !watching {
+	if request.Method != http.MethodGet {
 		return t.RoundTripper.RoundTrip(request) //nolint:wrapcheck // a transport passes on what is below it
 	}
 	key := keyOf(request.URL.Path, query)
@@ -74,23 +78,37 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 			return answer, err
 		}
 	}
-	t.note(key, false)
+	if watching, _ := strconv.ParseBool(query.Get("watch")); !watching {
+		return t.RoundTripper.RoundTrip(request) //nolint:wrapcheck // a transport passes on what is below it
+	}
 	began := time.Now()
 	answer, err := t.RoundTripper.RoundTrip(request)
-	if err != nil || answer.StatusCode >= http.StatusInternalServerError {
+	if err != nil || isStarting(answer.StatusCode) {
 		t.note(key, true)
 		return answer, err //nolint:wrapcheck // a transport passes on what is below it
 	}
-	if answer.StatusCode == http.StatusOK {
-		seconds, _ := strconv.Atoi(query.Get("timeoutSeconds"))
-		due := began.Add(time.Duration(seconds)*time.Second - inTime)
-		answer.Body = &body{ReadCloser: answer.Body, ended: func() {
-			if request.Context().Err() == nil && (seconds == 0 || time.Now().Before(due)) {
-				t.note(key, true)
-			}
-		}}
+	if answer.StatusCode != http.StatusOK {
+		return answer, nil // an API server that refuses a kind of watch tells nothing about its history
 	}
+	t.note(key, false)
+	seconds, _ := strconv.Atoi(query.Get("timeoutSeconds"))
+	due := began.Add(time.Duration(seconds)*time.Second - inTime)
+	answer.Body = &body{ReadCloser: answer.Body, ended: func() {
+		if request.Context().Err() == nil && (seconds == 0 || time.Now().Before(due)) {
+			t.note(key, true)
+		}
+	}}
 	return answer, nil
+}
+
+// isStarting reports whether an API server answers so that has just started, and does not know
+// kinds and rights yet.
+func isStarting(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+		return true
+	}
+	return status >= http.StatusInternalServerError
 }
 
 // keyOf is what a watch is about, from whichever version.
@@ -98,11 +116,11 @@ func keyOf(path string, query url.Values) string {
 	return path + "?" + query.Get("labelSelector") + "&" + query.Get("fieldSelector")
 }
 
-// resumes reports whether a watch begins at a version. One that begins with a list is checked
-// by the API server.
+// resumes reports whether a request goes on from a version, be it with a list: the API server
+// refuses that list, but nobody except the cache would learn of it.
 func resumes(query url.Values) bool {
 	version := query.Get("resourceVersion")
-	return version != "" && version != "0" && query.Get("sendInitialEvents") != "true"
+	return version != "" && version != "0"
 }
 
 func (t *transport) isBroken(key string) bool {

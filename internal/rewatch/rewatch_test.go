@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,34 +28,38 @@ func TestTransport(t *testing.T) {
 	}
 	for _, test := range []struct {
 		reason string
-		// first is how the first watch ends.
-		first, query string
-		list         func() (int, string)
+		// first is the status of the first watch.
+		first int
+		query string
+		list  func() (int, string)
 		// requests are what the API server gets, in order; code is that of the second watch.
 		requests string
 		code     int
 		rewound  int
 	}{
-		{"a watch that has ended at its time is resumed", "", "timeoutSeconds=1&resourceVersion=90", at("10"), "watch watch", 200, 0},
-		{"one that has ended early goes on where it was", "", "timeoutSeconds=300&resourceVersion=90", at("95"), "watch list watch", 200, 0},
-		{"the history was rewound", "", "timeoutSeconds=300&resourceVersion=90", at("10"), "watch list", 410, 1},
-		{"the watch had no time", "", "resourceVersion=90", at("10"), "watch list", 410, 1},
-		{"it could not be opened", "down", "timeoutSeconds=300&resourceVersion=90", at("10"), "watch list", 410, 1},
-		{"it begins with a list", "", "timeoutSeconds=300&resourceVersion=90&sendInitialEvents=true", at("10"), "watch watch", 200, 0},
-		{"it begins anywhere", "", "timeoutSeconds=300&resourceVersion=0", at("10"), "watch watch", 200, 0},
-		{"versions that are no numbers say nothing", "", "timeoutSeconds=300&resourceVersion=x", at("10"), "watch list watch", 200, 0},
-		{"an answer that is no list says nothing", "", "timeoutSeconds=300&resourceVersion=90", ok("nonsense"), "watch list watch", 200, 0},
-		{"an API server that has just started does not know the rights yet", "", "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 403, "" }, "watch list", 403, 0},
-		{"nor the kinds of others", "", "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 404, "" }, "watch list", 404, 0},
-		{"an API server that only starts is asked again later", "", "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 503, "" }, "watch list", 503, 0},
+		{"a watch that has ended at its time is resumed", 200, "timeoutSeconds=1&resourceVersion=90", at("10"), "watch watch", 200, 0},
+		{"one that has ended early goes on where it was", 200, "timeoutSeconds=300&resourceVersion=90", at("95"), "watch list watch", 200, 0},
+		{"the history was rewound", 200, "timeoutSeconds=300&resourceVersion=90", at("10"), "watch list", 410, 1},
+		{"the watch had no time", 200, "resourceVersion=90", at("10"), "watch list", 410, 1},
+		{"it could not be opened", 503, "timeoutSeconds=300&resourceVersion=90", at("10"), "watch list", 410, 1},
+		{"a watch that begins with a list shows it, too", 200, "timeoutSeconds=300&resourceVersion=90&sendInitialEvents=true", at("10"), "watch list", 410, 1},
+		{"it was refused by an API server that has just started", 403, "timeoutSeconds=300&resourceVersion=90&sendInitialEvents=true", at("10"), "watch list", 410, 1},
+		{"an API server does not know watches that begin with a list", 422, "timeoutSeconds=300&resourceVersion=90", at("10"), "watch watch", 200, 0},
+		{"a cache that starts lists what there is", 200, "timeoutSeconds=300&sendInitialEvents=true", at("10"), "watch watch", 200, 0},
+		{"it begins anywhere", 200, "timeoutSeconds=300&resourceVersion=0", at("10"), "watch watch", 200, 0},
+		{"versions that are no numbers say nothing", 200, "timeoutSeconds=300&resourceVersion=x", at("10"), "watch list watch", 200, 0},
+		{"an answer that is no list says nothing", 200, "timeoutSeconds=300&resourceVersion=90", ok("nonsense"), "watch list watch", 200, 0},
+		{"an API server that has just started does not know the rights yet", 200, "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 403, "" }, "watch list", 403, 0},
+		{"nor the kinds of others", 200, "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 404, "" }, "watch list", 404, 0},
+		{"an API server that only starts is asked again later", 200, "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 503, "" }, "watch list", 503, 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var requests []string
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Query().Get("watch") != "" {
 					requests = append(requests, "watch")
-					if test.first == "down" && len(requests) == 1 {
-						w.WriteHeader(http.StatusServiceUnavailable)
+					if len(requests) == 1 {
+						w.WriteHeader(test.first)
 					}
 					return
 				}
@@ -88,13 +93,15 @@ type rewinding struct {
 	version int
 	watches map[chan struct{}]bool
 	opened  chan struct{}
+	// refused is how many watches are refused, by an API server that does not know rights yet.
+	refused int
 }
 
 // restore begins again at a version, and ends all watches.
-func (s *rewinding) restore(version int) {
+func (s *rewinding) restore(version, refused int) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.version = version
+	s.version, s.refused = version, refused
 	for end := range s.watches {
 		close(end)
 	}
@@ -106,11 +113,16 @@ func (s *rewinding) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mutex.Lock()
 	version := s.version
 	end := make(chan struct{})
-	if r.URL.Query().Get("watch") != "" {
+	refuse := r.URL.Query().Get("watch") != "" && s.refused > 0
+	if refuse {
+		s.refused--
+	} else if r.URL.Query().Get("watch") != "" {
 		s.watches[end] = true
 	}
 	s.mutex.Unlock()
 	switch from := r.URL.Query().Get("resourceVersion"); {
+	case refuse:
+		w.WriteHeader(http.StatusForbidden)
 	case r.URL.Query().Get("sendInitialEvents") == "true":
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","code":422}`)
@@ -129,12 +141,19 @@ func (s *rewinding) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestCacheListsAnew: a cache of the client library shows what a restored store has.
+// TestCacheListsAnew: a cache of the client library shows what a restored store has, and not
+// before it is known that the store was restored.
 func TestCacheListsAnew(t *testing.T) {
+	t.Run("the watch is resumed", func(t *testing.T) { listsAnew(t, 0) })
+	t.Run("the watch is refused once, and the cache lists", func(t *testing.T) { listsAnew(t, 1) })
+}
+
+func listsAnew(t *testing.T, refused int) {
 	world := &rewinding{version: 900, watches: map[chan struct{}]bool{}, opened: make(chan struct{}, 100)}
 	server := httptest.NewServer(world)
 	defer server.Close()
-	client, err := kubernetes.NewForConfig(Config(&rest.Config{Host: server.URL}, nil))
+	var rewound atomic.Bool
+	client, err := kubernetes.NewForConfig(Config(&rest.Config{Host: server.URL}, func() { rewound.Store(true) }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,8 +186,11 @@ func TestCacheListsAnew(t *testing.T) {
 	}
 	await("900")
 	<-world.opened
-	world.restore(500)
+	world.restore(500, refused)
 	await("500")
+	if !rewound.Load() {
+		t.Error("the cache shows what the restored store has, and nobody was told that it was restored")
+	}
 	cancel()
 	factory.Shutdown()
 }
