@@ -50,20 +50,45 @@ func (r *Reconciler) hold(ctx context.Context, s *snapshot, orphan *v1alpha1.Ins
 			return err
 		}
 	}
-	if job.IsNotWanted(orphan) {
-		return nil
+	held, err := r.markNotWanted(ctx, orphan, 0)
+	if err != nil || held == nil {
+		return err
 	}
-	held := orphan.DeepCopy()
+	s.Subs[slices.Index(s.Subs, orphan)] = held
+	return nil
+}
+
+// markNotWanted says in the status of a subinstallation that it is held, and of all below it:
+// their items would otherwise be repeated, and take back what others take over from them. It
+// returns the subinstallation as it was written, or nil if that was not necessary.
+func (r *Reconciler) markNotWanted(ctx context.Context, sub *v1alpha1.Installation, depth int) (*v1alpha1.Installation, error) {
+	if depth < plan.MaxDepth { // names could form a cycle
+		below, err := r.sight().Children(ctx, sub.Namespace, sub.Name)
+		if err != nil {
+			return nil, err // names the object
+		}
+		for _, child := range below {
+			if !metav1.IsControlledBy(child, sub) {
+				continue // it belonged to an earlier one of this name
+			}
+			if _, err := r.markNotWanted(ctx, child, depth+1); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if job.IsNotWanted(sub) || facts.BeingDeleted(sub) {
+		return nil, nil
+	}
+	held := sub.DeepCopy()
 	job.SetCondition(&held.Status.Conditions, v1alpha1.Condition{
 		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.NotWantedReason, Message: job.NotWanted,
 		ObservedGeneration: held.Status.ObservedGeneration,
 	}, metav1.NewTime(r.Now()))
 	if err := r.Client.Status().Update(ctx, held); err != nil {
-		return client.IgnoreNotFound(err)
+		return nil, client.IgnoreNotFound(err)
 	}
 	r.written.Record(held)
-	s.Subs[slices.Index(s.Subs, orphan)] = held
-	return nil
+	return held, nil
 }
 
 // beginRemovals begins the removal round of the job: everything that is wanted has succeeded.

@@ -59,8 +59,21 @@ func TestSubsHeld(t *testing.T) {
 	if b.exports(t, "a") != 1 {
 		t.Fatal("a exports nothing")
 	}
+	below := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{
+		Name: "below-a", Namespace: shop.Namespace,
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(b.sub(t, "a"), v1alpha1.GroupVersion.WithKind("Installation"))},
+	}}
+	if err := b.api.Create(t.Context(), below); err != nil {
+		t.Fatal(err)
+	}
 	b.describe(t, onlyB)
 	b.reconcile(t)
+	if err := b.api.Get(t.Context(), client.ObjectKeyFromObject(below), below); err != nil || !job.IsNotWanted(below) {
+		t.Errorf("what is below it does not know that it is held: %+v, %v", below.Status, err)
+	}
+	if err := b.api.Delete(t.Context(), below); err != nil {
+		t.Fatal(err)
+	}
 	held, root := b.sub(t, "a"), b.installation(t).Status
 	if held.DeletionTimestamp != nil || !job.IsNotWanted(held) || root.InstallationPhase != "Progressing" || len(root.SubInstCache.OrphanedSubs) != 1 || b.exports(t, "a") != 0 {
 		t.Errorf("%+v, held %+v, %d exports", root, held.Status, b.exports(t, "a"))
