@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/process"
 	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/internal/shootflux/server"
-	"go.landscaper.dev/internal/version"
 
 	"go.landscaper.dev/internal/component"
 )

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/process"
-	"go.landscaper.dev/internal/version"
 )
 
 func main() { os.Exit(process.Execute(newCommand())) }

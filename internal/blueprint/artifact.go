@@ -10,9 +10,9 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/oci"
-	"go.landscaper.dev/internal/filetree"
 )
 
 // Media types of blueprints that are artifacts of a registry.
@@ -35,7 +35,7 @@ func isBlueprint(mediaType string) bool {
 }
 
 // artifact unpacks the layers of an artifact of a registry.
-func (p *packed) artifact(ctx context.Context) (*filetree.Tree, error) {
+func (p *packed) artifact(ctx context.Context) (*memfs.Tree, error) {
 	set, err := oci.ReadSet(bytes.NewReader(p.data), archive.DefaultLimits())
 	if err != nil {
 		return nil, err // tells what it did
@@ -74,7 +74,7 @@ func mainManifest(ctx context.Context, set *oci.Set) (*oci.Manifest, error) {
 
 // unpackLayers puts the layers over each other. Of those after the first one only
 // archives of files count: others are something about the blueprint.
-func unpackLayers(ctx context.Context, set *oci.Set, layers []ocispec.Descriptor) (*filetree.Tree, error) {
+func unpackLayers(ctx context.Context, set *oci.Set, layers []ocispec.Descriptor) (*memfs.Tree, error) {
 	if len(layers) > maxLayers {
 		return nil, &archive.TooLargeError{What: "the number of layers", Limit: maxLayers}
 	}

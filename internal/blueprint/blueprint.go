@@ -13,9 +13,9 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/validation"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // maxDescription is the size of the largest blueprint.yaml that is read.

@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/base/memfs"
 )
 
 // load loads a blueprint that has only a description.
 func load(t testing.TB, description string) (*Blueprint, error) {
 	t.Helper()
-	var files filetree.Builder
+	var files memfs.Builder
 	if err := files.File(v1alpha1.BlueprintFileName, description); err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/filetree"
 )
 
 // DefaultCacheBytes is how large a cache is that suits a server.
@@ -139,7 +139,7 @@ func (b *Blueprint) copy() *Blueprint {
 // cost is roughly what a blueprint takes in memory.
 func (b *Blueprint) cost() int64 {
 	cost := int64(entryOverhead)
-	if files, ok := b.Files.(*filetree.Tree); ok {
+	if files, ok := b.Files.(*memfs.Tree); ok {
 		// The description is there as text and as objects.
 		info, err := files.Stat(v1alpha1.BlueprintFileName)
 		if err == nil {

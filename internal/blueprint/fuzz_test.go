@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/base/memfs"
 )
 
 // FuzzInline reads inline file systems, as objects and as texts.
@@ -35,7 +35,7 @@ func FuzzInline(f *testing.F) {
 }
 
 // readAll reads everything in a tree; only a link may lead nowhere.
-func readAll(t *testing.T, files *filetree.Tree) {
+func readAll(t *testing.T, files *memfs.Tree) {
 	if files.Entries() > maxInlineFiles || files.Bytes() > maxInlineBytes {
 		t.Fatalf("%d files of %d bytes are more than the limits", files.Entries(), files.Bytes())
 	}

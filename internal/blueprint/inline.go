@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/filetree"
-	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/memfs"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // Limits of an inline file system. They are far above what fits into an object of
@@ -33,11 +33,11 @@ const (
 
 // Inline returns the files of an inline blueprint: a map of directories and
 // files, or a YAML text of such a map.
-func Inline(filesystem v1alpha1.AnyJSON) (*filetree.Tree, error) {
+func Inline(filesystem v1alpha1.AnyJSON) (*memfs.Tree, error) {
 	var tree any
 	var err error
 	if len(filesystem.RawMessage) > 0 {
-		tree, err = plain.Literal(filesystem.RawMessage)
+		tree, err = jsonvalue.Literal(filesystem.RawMessage)
 	}
 	if text, ok := tree.(string); ok && err == nil {
 		tree, err = yamltext.Decode([]byte(text), yamltext.DefaultLimits())
@@ -49,14 +49,14 @@ func Inline(filesystem v1alpha1.AnyJSON) (*filetree.Tree, error) {
 	if !ok {
 		return nil, errors.New("the inline file system is not a map of files: write blueprint.yaml: | and the blueprint below it")
 	}
-	builder := inlineBuilder{files: filetree.Builder{Limits: filetree.Limits{Entries: maxInlineFiles, Bytes: maxInlineBytes}}}
+	builder := inlineBuilder{files: memfs.Builder{Limits: memfs.Limits{Entries: maxInlineFiles, Bytes: maxInlineBytes}}}
 	if err := builder.directory(".", root); err != nil {
 		return nil, fmt.Errorf("inline file system: %w", err)
 	}
 	return builder.files.Tree(), nil
 }
 
-type inlineBuilder struct{ files filetree.Builder }
+type inlineBuilder struct{ files memfs.Builder }
 
 func (b *inlineBuilder) directory(at string, entries map[string]any) error {
 	if err := b.files.Directory(at); err != nil {

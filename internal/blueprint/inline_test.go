@@ -9,13 +9,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/filetree"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/memfs"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // inline returns the file system that is written in YAML, in the way in which it
 // arrives from an API server.
-func inline(t testing.TB, text string) (*filetree.Tree, error) {
+func inline(t testing.TB, text string) (*memfs.Tree, error) {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {

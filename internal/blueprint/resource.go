@@ -10,12 +10,12 @@ import (
 	"github.com/opencontainers/go-digest"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/filetree"
 )
 
 // ErrNoBlueprint is behind errors about contents that are something else.
@@ -73,7 +73,7 @@ func (p *packed) load(ctx context.Context) (*Blueprint, error) {
 	return loaded, nil
 }
 
-func (p *packed) unpack(ctx context.Context) (*filetree.Tree, error) {
+func (p *packed) unpack(ctx context.Context) (*memfs.Tree, error) {
 	if _, isSet := oci.IsSet(p.mediaType); isSet || oci.IsManifest(p.mediaType) {
 		return p.artifact(ctx)
 	}
@@ -100,11 +100,11 @@ func isRefused(err error) bool {
 }
 
 // holdsArtifact reports whether files are the parts of an artifact of a registry.
-func holdsArtifact(files *filetree.Tree) bool {
+func holdsArtifact(files *memfs.Tree) bool {
 	return has(files, "artifact-descriptor.json") || (has(files, "index.json") && has(files, "blobs"))
 }
 
-func has(files *filetree.Tree, name string) bool {
+func has(files *memfs.Tree, name string) bool {
 	_, err := files.Lstat(name)
 	return err == nil
 }

@@ -4,7 +4,7 @@ import (
 	"reflect"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // unknownFields lists the fields of a description that have no effect. Parts

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/version"
 )
 
 // build is what is known about the program.

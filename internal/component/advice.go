@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"go.landscaper.dev/internal/base/suggest"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/suggest"
 )
 
 // Advise adds to an error about a content what to do about it, where the error itself

@@ -8,11 +8,11 @@ import (
 	"os"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/ctf"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/filetree"
 )
 
 var errFiles = errors.New("archives of the file system can only be used on the command line")
@@ -51,9 +51,9 @@ func (s *Session) openRepository(spec repository.Spec, context descriptor.Typed)
 func (s *Session) openLocal(spec repository.Spec, context descriptor.Typed) (repository.Repository, error) {
 	root := s.options.Local
 	if root == nil {
-		root = filetree.Empty()
+		root = memfs.Empty()
 	}
-	directory := filetree.Clean(spec.FilePath)
+	directory := memfs.Clean(spec.FilePath)
 	files, err := fs.Sub(root, directory)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", directory, err)

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/suggest"
+	"go.landscaper.dev/internal/base/suggest"
 )
 
 // Validator checks plain values against a schema. Its errors must not quote them.

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
 )
 
 const reference = "../../docs/reference/imports-and-exports.md"
@@ -125,7 +125,7 @@ func (e *example) checkImports(t *testing.T, text string) {
 			got[name] = value
 		}
 	}
-	want, err := plain.FromYAML([]byte(text))
+	want, err := jsonvalue.FromYAML([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func (e *example) checkPublished(t *testing.T, text string) {
 		t.Fatalf("%d objects, %v, instead of\n%s", len(objects), err, text)
 	}
 	for i := range objects {
-		whole, err := plain.Of(objects[i])
+		whole, err := jsonvalue.Of(objects[i])
 		if err != nil {
 			t.Fatal(err)
 		}

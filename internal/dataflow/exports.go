@@ -13,9 +13,9 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/suggest"
 	"go.landscaper.dev/internal/dataflow/holder"
-	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/suggest"
 )
 
 // Exports are the objects that an Installation publishes.
@@ -40,7 +40,7 @@ func MergeExports(into, result map[string]any) {
 			continue
 		}
 		// A later merge must not reach into the result.
-		into[key] = plain.Clone(value)
+		into[key] = jsonvalue.Clone(value)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/dataflow/holder"
-	"go.landscaper.dev/internal/plain"
 )
 
 // FuzzValue reads a value from where users write values. What is read has a digest that
@@ -69,7 +69,7 @@ func FuzzTargetTemplate(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		value, err := plain.FromJSON(text)
+		value, err := jsonvalue.FromJSON(text)
 		if err != nil {
 			return
 		}

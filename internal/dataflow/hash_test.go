@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/dataflow/holder"
-	"go.landscaper.dev/internal/plain"
 )
 
 func TestHashes(t *testing.T) {
@@ -130,7 +130,7 @@ func TestDeepValues(t *testing.T) {
 				t.Errorf("%d bytes, %v", len(raw), err)
 			}
 			if err == nil {
-				value, _ := plain.Literal([]byte(test.text))
+				value, _ := jsonvalue.Literal([]byte(test.text))
 				if want, _ := json.MarshalIndent(value, "", "  "); string(raw) != string(want) {
 					t.Error("the form has changed")
 				}

@@ -12,9 +12,9 @@ import (
 	"strconv"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/suggest"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/suggest"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // Imports are the values that an Installation imports, by logical name.
@@ -57,7 +57,7 @@ func (d DataImport) plain() (any, error) {
 	if len(d.Value.RawMessage) == 0 {
 		return nil, nil
 	}
-	value, err := plain.FromJSON(d.Value.RawMessage)
+	value, err := jsonvalue.FromJSON(d.Value.RawMessage)
 	if err != nil {
 		// The cause is left out: it may quote the value.
 		return nil, errors.New("the value is not JSON")

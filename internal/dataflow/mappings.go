@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/suggest"
+	"go.landscaper.dev/internal/base/suggest"
 )
 
 // Evaluate computes a data mapping: a document with expressions, which see the

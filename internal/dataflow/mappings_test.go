@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/suggest"
+	"go.landscaper.dev/internal/base/suggest"
 )
 
 // importMappings applies mappings to imports. Both are written in YAML.

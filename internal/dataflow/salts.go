@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/words"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/textscan"
 )
 
 // Mapped are the results of import data mappings by import.
@@ -34,7 +34,7 @@ var wholesale = []string{importsBinding, "___", "__ctx", "eval", "stub"}
 func mappingSalts(inst *v1alpha1.Installation, imports Imports) map[string]string {
 	salts := map[string]string{}
 	for key, document := range inst.Spec.ImportDataMappings {
-		value, err := plain.FromJSON(document.RawMessage)
+		value, err := jsonvalue.FromJSON(document.RawMessage)
 		if err != nil {
 			continue // it has no result
 		}
@@ -57,7 +57,7 @@ func mappingSalts(inst *v1alpha1.Installation, imports Imports) map[string]strin
 func mentions(value any, names ...string) bool {
 	switch value := value.(type) {
 	case string:
-		return strings.Contains(value, "((") && slices.ContainsFunc(names, func(name string) bool { return words.Has(value, name) })
+		return strings.Contains(value, "((") && slices.ContainsFunc(names, func(name string) bool { return textscan.Has(value, name) })
 	case []any:
 		return slices.ContainsFunc(value, func(element any) bool { return mentions(element, names...) })
 	case map[string]any:

@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/job/report"
-	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/wanted"
 )
 
@@ -80,7 +80,7 @@ func (r *Reconciler) readExports(ctx context.Context, item *v1alpha1.DeployItem)
 	if err := r.Reader.Get(ctx, key, secret); err != nil {
 		return nil, fmt.Errorf("read Secret %s: %w", key.Name, err)
 	}
-	value, err := plain.FromYAML(secret.Data[v1alpha1.DataObjectSecretDataKey])
+	value, err := jsonvalue.FromYAML(secret.Data[v1alpha1.DataObjectSecretDataKey])
 	if err != nil {
 		return nil, fmt.Errorf("key %s of Secret %s does not hold a map: %w", v1alpha1.DataObjectSecretDataKey, key.Name, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
@@ -22,7 +23,6 @@ import (
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/sources"
@@ -198,7 +198,7 @@ func (r *Reconciler) itemExports(ctx context.Context, exec *v1alpha1.Execution) 
 		// An API server drops a field that is null.
 		return nil, nil
 	}
-	value, err := plain.FromJSON(object.Data.RawMessage)
+	value, err := jsonvalue.FromJSON(object.Data.RawMessage)
 	items, isMap := value.(map[string]any)
 	if err != nil || !isMap && value != nil {
 		// The cause may quote a value.

@@ -10,9 +10,9 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/graph"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/dataflow/exchange"
-	"go.landscaper.dev/internal/digraph"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/placement"
 )
@@ -82,7 +82,7 @@ func uninstalls(node *inspect.Node, path string, step int) (list []Uninstall, ne
 		items = append(items, child.Children...)
 	}
 	next = step
-	needs := make(digraph.Graph, len(items))
+	needs := make(graph.Graph, len(items))
 	for i, item := range items {
 		for _, before := range strings.Split(dependsOn(item), ",") {
 			if at := slices.IndexFunc(items, func(n *inspect.Node) bool { return n.TemplateName != "" && n.TemplateName == before }); at >= 0 {
@@ -112,7 +112,7 @@ func dependsOn(item *inspect.Node) string {
 //
 // What is in a circle is put behind the rest in no particular order: a plan of a deletion
 // must not fail because of what could never run.
-func stepsOf(needs digraph.Graph) []int {
+func stepsOf(needs graph.Graph) []int {
 	steps := make([]int, len(needs))
 	order, held := needs.Order()
 	all := slices.Concat(order, held)
@@ -126,14 +126,14 @@ func stepsOf(needs digraph.Graph) []int {
 }
 
 // needsOf says which sibling imports from which.
-func needsOf(siblings []*inspect.Node) digraph.Graph {
+func needsOf(siblings []*inspect.Node) graph.Graph {
 	installations := make([]*v1alpha1.Installation, len(siblings))
 	number := map[string]int{}
 	for i, sibling := range siblings {
 		installations[i] = sibling.Installation
 		number[sibling.Name] = i
 	}
-	needs := make(digraph.Graph, len(siblings))
+	needs := make(graph.Graph, len(siblings))
 	if len(siblings) == 0 {
 		return needs
 	}
@@ -153,7 +153,7 @@ type part struct {
 }
 
 // stepsInTurn lets each subinstallation begin when all are gone that import from it.
-func stepsInTurn(needs digraph.Graph, subs []*inspect.Node, path string, step int) []part {
+func stepsInTurn(needs graph.Graph, subs []*inspect.Node, path string, step int) []part {
 	parts := make([]part, len(subs))
 	begin := slices.Repeat([]int{step}, len(subs))
 	order, held := needs.Order()

@@ -16,12 +16,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/filetree"
-	"go.landscaper.dev/internal/plain"
 )
 
 // blueprintCase is a blueprint with its inputs and what it must give. Fields that
@@ -65,7 +65,7 @@ type exact struct{ value any }
 
 func (e *exact) UnmarshalJSON(text []byte) error {
 	var err error
-	e.value, err = plain.FromJSON(text)
+	e.value, err = jsonvalue.FromJSON(text)
 	return err
 }
 
@@ -141,7 +141,7 @@ func (c *blueprintCase) run(t *testing.T) {
 
 func (c *blueprintCase) grow(t *testing.T, states States) (*Node, error) {
 	t.Helper()
-	repository, err := filetree.Empty(), error(nil)
+	repository, err := memfs.Empty(), error(nil)
 	if len(c.Repository.RawMessage) > 0 {
 		repository, err = blueprint.Inline(c.Repository)
 	}
@@ -231,7 +231,7 @@ func wantParts(t *testing.T, what string, got, want any) {
 	if want == nil {
 		return
 	}
-	value, err := plain.Of(got)
+	value, err := jsonvalue.Of(got)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
 )
 
 func inlineBlueprint(t *testing.T, d documents) {
@@ -135,7 +135,7 @@ func results(hash string) []correction {
 // wantShown compares an object with the fields that a document shows.
 func wantShown(t *testing.T, object any, shown string) {
 	t.Helper()
-	want, err := plain.FromYAML([]byte(shown))
+	want, err := jsonvalue.FromYAML([]byte(shown))
 	if err != nil {
 		t.Fatal(err)
 	}

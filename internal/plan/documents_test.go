@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/validation"
 )
 
@@ -169,7 +169,7 @@ func mustPlan(t *testing.T, inst *v1alpha1.Installation, description string, obj
 // wantYAML compares values with YAML.
 func wantYAML(t *testing.T, what string, got any, want string) {
 	t.Helper()
-	value, err := plain.Of(got)
+	value, err := jsonvalue.Of(got)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -177,7 +177,7 @@ func wantYAML(t *testing.T, what string, got any, want string) {
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	wanted, err := plain.FromYAML([]byte(want))
+	wanted, err := jsonvalue.FromYAML([]byte(want))
 	if err != nil {
 		t.Fatalf("%s: %v in\n%s", what, err, want)
 	}
@@ -208,7 +208,7 @@ func configs(t *testing.T, items v1alpha1.DeployItemTemplateList) map[string]any
 			all[items[i].Name] = nil
 			continue
 		}
-		value, err := plain.FromJSON(items[i].Configuration.Raw)
+		value, err := jsonvalue.FromJSON(items[i].Configuration.Raw)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,15 +10,15 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/filetree"
 )
 
 // load makes a blueprint of its description and further files.
 func load(t testing.TB, description string, files ...string) *blueprint.Blueprint {
 	t.Helper()
-	builder := &filetree.Builder{}
+	builder := &memfs.Builder{}
 	all := append([]string{v1alpha1.BlueprintFileName, description}, files...)
 	for i := 0; i < len(all); i += 2 {
 		if err := builder.File(all[i], all[i+1]); err != nil {

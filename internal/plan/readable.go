@@ -6,7 +6,7 @@ import (
 	"io/fs"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/plan/parcel"
 	"go.landscaper.dev/internal/render/componentfunc"
 )
@@ -40,7 +40,7 @@ func (p *Plan) readableByExports() (readable, error) {
 		if executor.File == "" {
 			continue
 		}
-		name := filetree.Clean(executor.File)
+		name := memfs.Clean(executor.File)
 		content, err := fs.ReadFile(p.in.Blueprint.Files, name)
 		if err != nil {
 			continue // rendering tells it, with the name of the execution
@@ -117,8 +117,8 @@ func (r *readable) all(files fs.FS) error {
 }
 
 // tree makes files of what was stored.
-func (r *readable) tree() (*filetree.Tree, error) {
-	var builder filetree.Builder
+func (r *readable) tree() (*memfs.Tree, error) {
+	var builder memfs.Builder
 	for name, content := range r.files {
 		if err := builder.File(name, string(content)); err != nil {
 			return nil, fmt.Errorf("%w (its files do not fit together)", parcel.ErrDamaged)

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/number"
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/number"
 	"go.landscaper.dev/internal/plan/parcel"
 )
 
@@ -172,7 +172,7 @@ func decodeDocument(content []byte) (*document, map[string]any, error) {
 	if json.Unmarshal(raw, doc) != nil || doc.Version != storedVersion || doc.Installation == nil || doc.Info == nil {
 		return nil, nil, fmt.Errorf("%w (it is no plan)", parcel.ErrDamaged)
 	}
-	value, err := plain.FromJSON(doc.Bindings)
+	value, err := jsonvalue.FromJSON(doc.Bindings)
 	bindings, ok := value.(map[string]any)
 	if err != nil || !ok {
 		return nil, nil, fmt.Errorf("%w (it has no bindings)", parcel.ErrDamaged)

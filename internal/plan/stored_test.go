@@ -16,9 +16,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan/parcel"
 )
 
@@ -325,7 +325,7 @@ func TestNumbersStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := plain.FromJSON(raw); err != nil || !reflect.DeepEqual(got, any(bindings)) {
+	if got, err := jsonvalue.FromJSON(raw); err != nil || !reflect.DeepEqual(got, any(bindings)) {
 		t.Errorf("got %#v, %v", got, err)
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/memfs"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/component/uri"
 	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/filetree"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/render/mask"
 	"go.landscaper.dev/internal/validation"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // ErrNoComponent tells that a subinstallation refers to a blueprint of a component
@@ -141,7 +141,7 @@ func (p *Plan) staticTemplates() ([]*v1alpha1.InstallationTemplate, field.ErrorL
 
 // ReadTemplate reads an installation template from a file of a blueprint.
 func ReadTemplate(files fs.FS, name string, at *field.Path) (*v1alpha1.InstallationTemplate, *field.Error) {
-	content, err := fs.ReadFile(files, filetree.Clean(name))
+	content, err := fs.ReadFile(files, memfs.Clean(name))
 	if err != nil {
 		return nil, field.NotFound(at, name)
 	}

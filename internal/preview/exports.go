@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -94,7 +94,7 @@ func (c *comparison) lastExports(ctx context.Context, node *plan.Node, item *v1a
 	if err != nil {
 		return nil, fmt.Errorf("read what the items of %s have exported: %w", node.Path, err)
 	}
-	value, err := plain.FromJSON(object.Data.RawMessage)
+	value, err := jsonvalue.FromJSON(object.Data.RawMessage)
 	values, ok := value.(map[string]any)
 	if err != nil || !ok {
 		return nil, nil //nolint:nilerr // the cause may quote a value, and nothing else was exported

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // addImports adds what an Installation reads from Secrets and Targets.
@@ -16,7 +16,7 @@ func (s *secrets) addImports(imports dataflow.Imports) {
 		if value.Salt == "" {
 			continue
 		}
-		decoded, err := plain.FromJSON(value.Value.RawMessage)
+		decoded, err := jsonvalue.FromJSON(value.Value.RawMessage)
 		if err != nil {
 			decoded = string(value.Value.RawMessage)
 		}
@@ -40,7 +40,7 @@ func (s *secrets) addTree(node *plan.Node) {
 // credentialsOf is what is secret in the configuration of a Target: the users of a
 // kubeconfig, and all of what is not known.
 func credentialsOf(raw []byte) any {
-	config, err := plain.FromJSON(raw)
+	config, err := jsonvalue.FromJSON(raw)
 	if err != nil {
 		return string(raw)
 	}

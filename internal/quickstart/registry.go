@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // registryManifests are a registry without authentication and TLS, for tries.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
 )
 
 // block is a fenced block of a page.
@@ -89,7 +89,7 @@ func TestReference(t *testing.T) {
 
 func yamlOf(t *testing.T, b block) any {
 	t.Helper()
-	value, err := plain.FromYAML([]byte(b.text))
+	value, err := jsonvalue.FromYAML([]byte(b.text))
 	if err != nil {
 		t.Fatalf("line %d: %v", b.line, err)
 	}
@@ -99,7 +99,7 @@ func yamlOf(t *testing.T, b block) any {
 func (e *example) render(t *testing.T) (any, error) {
 	t.Helper()
 	if e.info == "mapping" {
-		document, err := plain.FromYAML([]byte(e.text))
+		document, err := jsonvalue.FromYAML([]byte(e.text))
 		if err != nil {
 			return nil, err
 		}

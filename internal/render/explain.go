@@ -12,8 +12,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/render/gotemplate"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 const (

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/render/gotemplate"
 	"go.landscaper.dev/internal/render/memory"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 func (e *Engine) config() gotemplate.Config {

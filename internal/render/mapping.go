@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/render/mask"
 	"go.landscaper.dev/internal/spiff"
 )
@@ -20,7 +20,7 @@ import (
 // The name says in errors which mapping it is, for example
 // "import mapping template shop.region".
 func Mapping(ctx context.Context, name string, document v1alpha1.AnyJSON, bindings map[string]any, functions map[string]Function) (any, error) {
-	content, err := plain.FromJSON(document.RawMessage)
+	content, err := jsonvalue.FromJSON(document.RawMessage)
 	if err != nil {
 		return nil, fmt.Errorf("unable to parse %s: it is not JSON", name)
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // misfit finds the value that a Go type cannot hold: its path in the document and

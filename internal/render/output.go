@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/textscan"
 	"go.landscaper.dev/internal/render/gotemplate"
 	"go.landscaper.dev/internal/render/mask"
-	"go.landscaper.dev/internal/words"
 )
 
 // Output is what an execution gives.
@@ -51,7 +51,7 @@ func (o *Output) take(raw []byte) error {
 // Field returns a field of the root as a plain value; nil if it does not exist.
 // Its name matches in any case.
 func (o *Output) Field(name string) any {
-	value, err := plain.FromJSON(o.field(name))
+	value, err := jsonvalue.FromJSON(o.field(name))
 	if err != nil {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (o *Output) Says(text string) bool {
 	if o.rendered != nil {
 		return o.rendered.Says(text)
 	}
-	return words.Has(o.source.spiffText(), text)
+	return textscan.Has(o.source.spiffText(), text)
 }
 
 // Show returns a text of the output as messages may show it: what the template says
@@ -124,7 +124,7 @@ func (o *Output) Decode(into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(o.document))
 	decoder.UseNumber()
 	if err := decoder.Decode(into); err != nil {
-		document, parseErr := plain.FromJSON(o.document)
+		document, parseErr := jsonvalue.FromJSON(o.document)
 		if parseErr != nil {
 			return o.explain(errors.New("the output is not a document"), nil)
 		}
@@ -165,7 +165,7 @@ func exactNumbers(v reflect.Value) error {
 		if v.IsNil() || !v.CanSet() {
 			return nil
 		}
-		value, err := plain.Of(v.Interface())
+		value, err := jsonvalue.Of(v.Interface())
 		if err != nil {
 			return fmt.Errorf("decode a value of any type: %w", err)
 		}

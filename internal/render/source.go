@@ -9,9 +9,9 @@ import (
 	"path"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/suggest"
 	"go.landscaper.dev/internal/render/gotemplate"
-	"go.landscaper.dev/internal/suggest"
 )
 
 // source is the template of an execution and where it comes from.
@@ -93,7 +93,7 @@ func (s *source) inline(executor *v1alpha1.TemplateExecutor) (found bool, err er
 	case executor.Type == v1alpha1.GOTemplateType:
 		return false, errors.New("the template is not a text: a GoTemplate is written as template: | with the template below it")
 	}
-	s.document, err = plain.FromJSON(raw)
+	s.document, err = jsonvalue.FromJSON(raw)
 	return true, err
 }
 

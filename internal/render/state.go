@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"reflect"
 
-	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // loadState returns the state that an execution stored; nil if there is none.
@@ -14,7 +14,7 @@ func loadState(s source, in Input) (any, error) {
 	if in.Phase == ImportExecution || len(in.State) == 0 {
 		return nil, nil
 	}
-	state, err := plain.FromYAML(in.State)
+	state, err := jsonvalue.FromYAML(in.State)
 	if err != nil {
 		return nil, fmt.Errorf("%s: unable to load state: the stored state is not YAML: %w", s.what(), err)
 	}
@@ -35,7 +35,7 @@ func newState(stored, state any) ([]byte, error) {
 		return nil, errors.New("the state cannot be written as YAML")
 	}
 	// The value as it will be read again: 1.0 and 1 are the same then.
-	next, err := plain.FromYAML([]byte(text))
+	next, err := jsonvalue.FromYAML([]byte(text))
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"go.landscaper.dev/internal/suggest"
+	"go.landscaper.dev/internal/base/suggest"
 )
 
 // withoutEffect are keys of the published kind that have no meaning here, and why. An

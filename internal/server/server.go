@@ -23,6 +23,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/component"
@@ -47,7 +48,6 @@ import (
 	"go.landscaper.dev/internal/rewatch"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/targetsync"
-	"go.landscaper.dev/internal/version"
 )
 
 // Scheme returns a scheme with all kinds that the controllers use.

@@ -12,12 +12,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/cluster/traffic"
 	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/tally"
 	"go.landscaper.dev/internal/traces"
-	"go.landscaper.dev/internal/version"
 )
 
 // addTally counts what docs/operate.md lists, and tells of jobs as traces if that is

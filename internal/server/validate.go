@@ -13,10 +13,10 @@ import (
 
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
+	"go.landscaper.dev/internal/base/suggest"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/render/clusterfunc"
-	"go.landscaper.dev/internal/suggest"
 )
 
 // Validate checks what the flags and the file say together, and names all that is wrong.

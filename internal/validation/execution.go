@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/digraph"
+	"go.landscaper.dev/internal/base/graph"
 )
 
 // Execution checks an Execution, in either form of its items.
@@ -75,7 +75,7 @@ func dependencies(items v1alpha1.DeployItemTemplateList, path *field.Path) field
 	for i := range items {
 		number[items[i].Name] = i
 	}
-	waits := make(digraph.Graph, len(items))
+	waits := make(graph.Graph, len(items))
 	for i, item := range items {
 		for j, name := range item.DependsOn {
 			if other, ok := number[name]; ok {

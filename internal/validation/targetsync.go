@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/pattern"
+	"go.landscaper.dev/internal/base/pattern"
 )
 
 // TargetSync checks a TargetSync.

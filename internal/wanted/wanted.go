@@ -17,9 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/conversion"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/number"
 	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/number"
-	"go.landscaper.dev/internal/plain"
 )
 
 // Change says how to get from what is there to what is wanted.
@@ -59,11 +59,11 @@ func Same(a, b any) (bool, error) {
 		// Most jobs change nothing.
 		return true, nil
 	}
-	before, err := plain.Literal(first)
+	before, err := jsonvalue.Literal(first)
 	if err != nil {
 		return false, err // says what was decoded
 	}
-	after, err := plain.Literal(second)
+	after, err := jsonvalue.Literal(second)
 	if err != nil {
 		return false, err // says what was decoded
 	}

@@ -38,7 +38,7 @@ func later(t *testing.T) (program, version string) {
 	must(t, os.WriteFile(filepath.Join(directory, "overlay.json"), text, 0o600))
 	program = filepath.Join(directory, "later")
 	build := exec.CommandContext(limited(t), "go", "build", "-overlay", filepath.Join(directory, "overlay.json"),
-		"-ldflags", "-X go.landscaper.dev/internal/version.release=v99.0.0", "-o", program, "./cmd/gardener-extension-shoot-flux")
+		"-ldflags", "-X go.landscaper.dev/internal/base/version.release=v99.0.0", "-o", program, "./cmd/gardener-extension-shoot-flux")
 	build.Dir = root
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := build.CombinedOutput(); err != nil {

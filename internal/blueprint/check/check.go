@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/blueprint/schema"
-	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/validation"
@@ -146,7 +146,7 @@ func (r *run) imports(ctx context.Context, compiler *schema.Compiler, definition
 		if compiled == nil {
 			continue
 		}
-		value, err := plain.FromJSON(definition.Default.Value.RawMessage)
+		value, err := jsonvalue.FromJSON(definition.Default.Value.RawMessage)
 		if err == nil {
 			err = compiled.Validate(value)
 		}

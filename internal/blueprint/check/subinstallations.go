@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component/uri"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/validation"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // subinstallations checks each one, and then whether they fit together.

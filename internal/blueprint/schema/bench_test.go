@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/blueprint/schema/link"
-	"go.landscaper.dev/internal/plain"
 )
 
 // settings is a schema with 50 groups of settings that share a type, and a value
@@ -23,7 +23,7 @@ func settings(b *testing.B) ([]byte, any) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	value, err := plain.Of(groups)
+	value, err := jsonvalue.Of(groups)
 	if err != nil {
 		b.Fatal(err)
 	}

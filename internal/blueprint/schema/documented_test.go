@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
 )
 
 // block is an example of the reference page. What is behind the language in its
@@ -109,7 +109,7 @@ func (p *page) run(ctx context.Context, b block) error {
 		_, err := p.compiler.Compile(ctx, []byte(b.text))
 		return err
 	case "accepted", "refused":
-		value, err := plain.FromYAML([]byte(b.text))
+		value, err := jsonvalue.FromYAML([]byte(b.text))
 		if err != nil {
 			return fail(err)
 		}
@@ -127,7 +127,7 @@ func (p *page) run(ctx context.Context, b block) error {
 
 // check validates the values of imports.
 func (p *page) check(ctx context.Context, text string) error {
-	decoded, err := plain.FromYAML([]byte(text))
+	decoded, err := jsonvalue.FromYAML([]byte(text))
 	values, ok := decoded.(map[string]any)
 	if !ok || len(values) != len(p.imports) {
 		return fmt.Errorf("%w: not all imports have a value: %w", errPage, err)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/blueprint/schema/link"
-	"go.landscaper.dev/internal/plain"
 )
 
 // TestEndlessReferences has references that come back without going into the
@@ -155,7 +155,7 @@ func TestExplosions(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			v, err := plain.FromJSON([]byte(test.value))
+			v, err := jsonvalue.FromJSON([]byte(test.value))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +188,7 @@ func FuzzSchema(f *testing.F) {
 			return
 		}
 		const secret = "s3cret-s3cret"
-		v, err := plain.FromJSON(text)
+		v, err := jsonvalue.FromJSON(text)
 		if err != nil || strings.Contains(string(schema), secret) {
 			return
 		}

@@ -11,12 +11,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
 )
 
 func value(t testing.TB, text string) any {
 	t.Helper()
-	v, err := plain.FromYAML([]byte(text))
+	v, err := jsonvalue.FromYAML([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestNumbersAreExact(t *testing.T) {
 		{"2 and 2.0 are equal", `{enum: [2]}`, `2.0`, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			v, err := plain.FromJSON([]byte(test.value))
+			v, err := jsonvalue.FromJSON([]byte(test.value))
 			if err != nil {
 				t.Fatal(err)
 			}

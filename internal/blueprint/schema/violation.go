@@ -12,8 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"go.landscaper.dev/internal/base/number"
 	"go.landscaper.dev/internal/blueprint/schema/link"
-	"go.landscaper.dev/internal/number"
 )
 
 // Violation is one rule that a value does not keep. It says nothing about the

@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // createWith runs the command on a blueprint of the working directory.

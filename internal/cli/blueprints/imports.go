@@ -13,9 +13,9 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // importFiles collects imports from files.

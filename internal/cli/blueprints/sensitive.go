@@ -2,7 +2,7 @@ package blueprints
 
 import (
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/plan"
 )
 
@@ -38,7 +38,7 @@ func (o *renderOptions) shown(values map[string]any, isTarget func(string) bool)
 	shown := make(map[string]any, len(values))
 	for name, value := range values {
 		if isTarget(name) {
-			value = withoutConfig(plain.Clone(value))
+			value = withoutConfig(jsonvalue.Clone(value))
 		}
 		shown[name] = value
 	}

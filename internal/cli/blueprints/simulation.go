@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/pattern"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/pattern"
-	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/render/componentfunc"
@@ -114,7 +114,7 @@ func (s *simulation) Item(ctx context.Context, node *plan.Node, item *v1alpha1.D
 			continue
 		}
 		if entry.Template == "" {
-			return plain.Of(entry.Exports) // cannot happen
+			return jsonvalue.Of(entry.Exports) // cannot happen
 		}
 		object, err := tidy(deployItem(node, item))
 		if err != nil {

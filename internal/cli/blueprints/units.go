@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/plan"
 )
 
@@ -92,7 +92,7 @@ func (o *renderOptions) units(node *plan.Node, at []string) []unit {
 func statesOf(states map[string][]byte) map[string]any {
 	values := make(map[string]any, len(states))
 	for name, content := range states {
-		value, err := plain.FromYAML(content)
+		value, err := jsonvalue.FromYAML(content)
 		if err != nil {
 			value = string(content)
 		}
@@ -120,7 +120,7 @@ func deployItem(node *plan.Node, item *v1alpha1.DeployItemTemplate) *v1alpha1.De
 
 // tidy returns an object without what only a cluster fills in.
 func tidy(content any) (any, error) {
-	value, err := plain.Of(content)
+	value, err := jsonvalue.Of(content)
 	if err != nil {
 		return nil, fmt.Errorf("the result is no JSON: %w", err)
 	}

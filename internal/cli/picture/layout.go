@@ -7,7 +7,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
-	"go.landscaper.dev/internal/digraph"
+	"go.landscaper.dev/internal/base/graph"
 	"go.landscaper.dev/internal/flow"
 )
 
@@ -105,7 +105,7 @@ func (a *arrangement) chooseColumns() {
 	for i, b := range a.blocks {
 		number[b] = i
 	}
-	needs := make(digraph.Graph, len(a.blocks))
+	needs := make(graph.Graph, len(a.blocks))
 	for _, edge := range a.edges {
 		needs[number[edge.to()]] = append(needs[number[edge.to()]], number[edge.from()])
 	}

@@ -13,13 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"go.landscaper.dev/internal/base/version"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/quickstart"
-	"go.landscaper.dev/internal/version"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 type flags struct {

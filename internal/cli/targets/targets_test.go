@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/cli/targets"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
 	"go.landscaper.dev/internal/cluster/login"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 const kubeconfig = `apiVersion: v1

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/term"
 
-	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // ClearRight removes the rest of a line of a terminal.
@@ -132,7 +132,7 @@ func WriteYAML(out io.Writer, result any) error {
 	if err != nil {
 		return fmt.Errorf("print as yaml: %w", err)
 	}
-	value, err := plain.Literal(raw)
+	value, err := jsonvalue.Literal(raw)
 	if err != nil {
 		return fmt.Errorf("print as yaml: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // contentLimits bound what a Target stands for, and the kubeconfig in it. Both come

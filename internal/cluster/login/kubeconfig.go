@@ -13,7 +13,7 @@ import (
 	clientcmdv1 "k8s.io/client-go/tools/clientcmd/api/v1"
 	kjson "sigs.k8s.io/json"
 
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // Kubeconfig is what we take from a kubeconfig: its current context, field by field.

@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // SecretText returns the value of a key, or the whole Secret as an object whose

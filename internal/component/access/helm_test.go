@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // bomb is a short text that stands for billions of values.

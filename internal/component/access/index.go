@@ -11,11 +11,11 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"github.com/opencontainers/go-digest"
 
+	"go.landscaper.dev/internal/base/suggest"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/component/cache"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/oci"
-	"go.landscaper.dev/internal/suggest"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // chartIndexLimits bound the index of a chart repository.

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"testing"
 
-	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/base/memfs"
 )
 
 func FuzzUnpack(f *testing.F) {
@@ -30,7 +30,7 @@ func FuzzUnpack(f *testing.F) {
 
 // readAll reads everything in a tree. Nothing may hide behind a name that leads
 // out, and a link may lead nowhere but not make trouble.
-func readAll(t *testing.T, tree *filetree.Tree) {
+func readAll(t *testing.T, tree *memfs.Tree) {
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !fs.ValidPath(name) {
 			t.Fatalf("unpacked to %q: %v", name, err)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/base/memfs"
 )
 
 // Limits bound what is read from an archive.
@@ -29,7 +29,7 @@ func DefaultLimits() Limits {
 const ratioFloor = 1 << 20
 
 // TooLargeError tells that something exceeds a limit.
-type TooLargeError = filetree.LimitError
+type TooLargeError = memfs.LimitError
 
 // ReadAll reads a content completely if it has at most the given number of bytes.
 func ReadAll(content io.Reader, limit int64) ([]byte, error) {

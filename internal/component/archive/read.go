@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/base/memfs"
 )
 
 // ErrUnsafe is behind errors about entries that could do harm.
@@ -114,7 +114,7 @@ func entryPath(header *tar.Header, limits Limits) (string, error) {
 }
 
 // Unpack reads a tar, compressed or not, into memory. Links must stay inside.
-func Unpack(content io.Reader, limits Limits) (*filetree.Tree, error) {
+func Unpack(content io.Reader, limits Limits) (*memfs.Tree, error) {
 	builder := NewBuilder(limits)
 	if err := UnpackInto(builder, content, limits); err != nil {
 		return nil, err
@@ -124,13 +124,13 @@ func Unpack(content io.Reader, limits Limits) (*filetree.Tree, error) {
 
 // NewBuilder returns a builder of a tree that keeps the limits, whatever number
 // of archives is unpacked into it.
-func NewBuilder(limits Limits) *filetree.Builder {
-	return &filetree.Builder{Limits: filetree.Limits{Entries: limits.Files, Bytes: limits.Bytes}}
+func NewBuilder(limits Limits) *memfs.Builder {
+	return &memfs.Builder{Limits: memfs.Limits{Entries: limits.Files, Bytes: limits.Bytes}}
 }
 
 // UnpackInto reads a tar into a tree that may have files already. A file replaces
 // one that is there, as in an archive that was appended to.
-func UnpackInto(builder *filetree.Builder, content io.Reader, limits Limits) error {
+func UnpackInto(builder *memfs.Builder, content io.Reader, limits Limits) error {
 	return walk(content, limits, func(header *tar.Header, name string, data io.Reader) error {
 		err := unpackEntry(builder, header, name, data)
 		var tooLarge *TooLargeError
@@ -141,7 +141,7 @@ func UnpackInto(builder *filetree.Builder, content io.Reader, limits Limits) err
 	})
 }
 
-func unpackEntry(builder *filetree.Builder, header *tar.Header, name string, data io.Reader) error {
+func unpackEntry(builder *memfs.Builder, header *tar.Header, name string, data io.Reader) error {
 	switch {
 	case header.Typeflag == tar.TypeDir:
 		return unsafe(builder.Directory(name))

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"strings"
 
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // OCMConfigType is the type of a credential configuration.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // MaxSize is the size of the largest descriptor that is read.
@@ -148,7 +148,7 @@ func (d *Descriptor) EncodeYAML() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	value, err := plain.Literal(raw)
+	value, err := jsonvalue.Literal(raw)
 	if err != nil {
 		return nil, fmt.Errorf("encode the component descriptor of %s:%s: %w", d.Name, d.Version, err)
 	}

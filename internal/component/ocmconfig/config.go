@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 const (

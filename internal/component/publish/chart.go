@@ -14,10 +14,10 @@ import (
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // Media types of charts in registries.

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"go.landscaper.dev/internal/base/suggest"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/suggest"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // Constructor is the content of a constructor file.

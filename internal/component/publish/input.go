@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/component/archive"
-	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // Input is a content to be stored with the component version.
@@ -153,7 +153,7 @@ func (i *Input) inPlace() ([]byte, string, error) {
 	case i.JSON != nil:
 		return i.JSON, "application/json", nil
 	case i.YAML != nil:
-		value, err := plain.Literal(i.YAML)
+		value, err := jsonvalue.Literal(i.YAML)
 		if err != nil {
 			return nil, "", err // the caller tells which
 		}

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/spiff"
 )
 
@@ -55,7 +55,7 @@ func (i *Input) bindings(base string, variables map[string]string) (spiff.Input,
 	}
 	found := spiff.Input{Bindings: map[string]any{"values": texts}}
 	if i.Values != nil {
-		own, err := plain.FromJSON(i.Values)
+		own, err := jsonvalue.FromJSON(i.Values)
 		if err != nil {
 			return found, fmt.Errorf("values: %w", err)
 		}

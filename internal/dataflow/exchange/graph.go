@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/graph"
 	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/digraph"
 )
 
 // Unit is an Installation as the graph of its siblings sees it: one of the
@@ -91,9 +91,9 @@ type Graph struct {
 	exporters [][]Export
 	// waits has the values as its first nodes and then the units, so that the size
 	// of the graph is that of the specifications, however many share a value.
-	waits digraph.Graph
+	waits graph.Graph
 	// reversed is waits from the other side, as soon as somebody asks.
-	reversed func() digraph.Graph
+	reversed func() graph.Graph
 }
 
 // claim is an export with its value; need an import with it.
@@ -177,7 +177,7 @@ func (g *Graph) needs(scope string, index int) []need {
 
 // connect makes the edges: a unit waits for values, a value for who exports it.
 func (g *Graph) connect() {
-	g.waits = make(digraph.Graph, len(g.exporters)+len(g.units))
+	g.waits = make(graph.Graph, len(g.exporters)+len(g.units))
 	for value, exporters := range g.exporters {
 		for _, export := range exporters {
 			g.waits[value] = append(g.waits[value], g.node(export.Index))

@@ -11,7 +11,7 @@ import (
 	"fmt"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
 )
 
 // MaxEncoded bounds a value in the form that is hashed. Far more than any object
@@ -73,7 +73,7 @@ func EncodeJSON(raw []byte) ([]byte, error) {
 	if len(raw) == 0 {
 		return EncodeData(nil)
 	}
-	value, err := plain.Literal(raw)
+	value, err := jsonvalue.Literal(raw)
 	if err != nil {
 		return nil, errors.New("the value is not JSON")
 	}

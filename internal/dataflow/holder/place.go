@@ -14,7 +14,7 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
 )
 
 // Place is where a value of an Installation has its object.
@@ -119,7 +119,7 @@ func TargetValue(target *v1alpha1.Target) (any, error) {
 	// A cache does not tell the kind of an object, but templates can ask for it.
 	shown.APIVersion, shown.Kind = v1alpha1.GroupVersion.String(), "Target"
 	shown.ManagedFields = nil
-	value, err := plain.Of(&shown)
+	value, err := jsonvalue.Of(&shown)
 	if err != nil {
 		// The cause is left out: it may quote the configuration.
 		return nil, fmt.Errorf("Target %s cannot be encoded as JSON", target.Name) //nolint:staticcheck // a kind begins with a capital

@@ -16,13 +16,13 @@ import (
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/deploy/export"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 const (
@@ -147,7 +147,7 @@ func parseConfig(raw *runtime.RawExtension) (*config, error) {
 	}
 	c := &config{ProviderConfiguration: parsed, values: map[string]any{}}
 	if given := parsed.Values.RawMessage; len(given) > 0 && string(given) != "null" {
-		values, err := plain.FromJSON(given)
+		values, err := jsonvalue.FromJSON(given)
 		content, isMap := values.(map[string]any)
 		if err != nil || !isMap {
 			return nil, configError("ParseHelmValues", errors.New("values must be a map"))

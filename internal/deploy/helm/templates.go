@@ -17,6 +17,7 @@ import (
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/export"
@@ -27,7 +28,6 @@ import (
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 const fieldManager = records.FieldManager

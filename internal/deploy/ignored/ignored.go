@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // UnknownFields is the reason of warnings about fields.

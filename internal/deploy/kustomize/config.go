@@ -10,13 +10,13 @@ import (
 	"go.landscaper.dev/api/deployer"
 	api "go.landscaper.dev/api/kustomize/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/kustomize/files"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 const (

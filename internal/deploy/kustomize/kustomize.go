@@ -10,6 +10,7 @@ import (
 	api "go.landscaper.dev/api/kustomize/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/kustomize/build"
@@ -17,7 +18,6 @@ import (
 	"go.landscaper.dev/internal/deploy/schedule"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/filetree"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -34,7 +34,7 @@ const (
 
 // Sources loads the files that items name.
 type Sources interface {
-	Load(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*filetree.Tree, error)
+	Load(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*memfs.Tree, error)
 }
 
 // Options are the rules of a process for all its items.

@@ -14,9 +14,9 @@ import (
 	api "go.landscaper.dev/api/kustomize/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/kustomize/files"
-	"go.landscaper.dev/internal/filetree"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -44,7 +44,7 @@ type counted struct {
 	loaded int
 }
 
-func (c *counted) Load(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*filetree.Tree, error) {
+func (c *counted) Load(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*memfs.Tree, error) {
 	c.loaded++
 	return c.Sources.Load(ctx, item, source)
 }

@@ -14,13 +14,13 @@ import (
 	manifestv1alpha1 "go.landscaper.dev/api/manifest/v1alpha1"
 	manifest "go.landscaper.dev/api/manifest/v1alpha2"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/ignored"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 const (

@@ -14,11 +14,11 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/sources"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // Origins are what all items of a process have in common.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
 )
 
 // TestDocumentation renders the example of the documentation, with clusters that
@@ -35,11 +35,11 @@ func TestDocumentation(t *testing.T) {
 	if err := parsed.Execute(&out, map[string]any{"imports": map[string]any{"cluster": target()}}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := plain.FromYAML(out.Bytes())
+	got, err := jsonvalue.FromYAML(out.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := plain.FromYAML(example[2])
+	want, err := jsonvalue.FromYAML(example[2])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,10 +15,10 @@ import (
 	"slices"
 	"sync"
 
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/plain"
 )
 
 // Function is a function of a template. Arguments and result are plain values.
@@ -87,7 +87,7 @@ func encode(d *descriptor.Descriptor, schema string) (map[string]any, error) {
 	if err != nil {
 		return nil, err // names the component
 	}
-	value, err := plain.FromJSON(raw)
+	value, err := jsonvalue.FromJSON(raw)
 	if err != nil {
 		return nil, fmt.Errorf("component descriptor of %s:%s: %w", d.Name, d.Version, err)
 	}
@@ -102,7 +102,7 @@ func (c *Component) Descriptor() (any, error) {
 	if c.own == nil {
 		return nil, nil
 	}
-	return plain.Clone(c.own), nil
+	return jsonvalue.Clone(c.own), nil
 }
 
 // Components returns the value of the binding components: the descriptors of the

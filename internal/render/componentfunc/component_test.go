@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/plain"
 )
 
 // open returns what templates see of a component of the test data; of none if the
@@ -135,7 +135,7 @@ func TestNothingIsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := plain.FromYAML(text)
+	want, err := jsonvalue.FromYAML(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/opencontainers/go-digest"
 
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/spiff"
 )
 
@@ -110,7 +110,7 @@ func TestDocumentation(t *testing.T) {
 
 func value(t *testing.T, text string) any {
 	t.Helper()
-	value, err := plain.FromYAML([]byte(text))
+	value, err := jsonvalue.FromYAML([]byte(text))
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
@@ -120,7 +120,7 @@ func value(t *testing.T, text string) any {
 func goTemplate(t *testing.T, c *Component, text string, bindings map[string]any) string {
 	t.Helper()
 	functions := sprig.TxtFuncMap()
-	functions["fromYaml"] = func(text string) (any, error) { return plain.FromYAML([]byte(text)) }
+	functions["fromYaml"] = func(text string) (any, error) { return jsonvalue.FromYAML([]byte(text)) }
 	for name, function := range c.GoTemplate() {
 		functions[name] = func(args ...any) (any, error) { return function(t.Context(), args) }
 	}

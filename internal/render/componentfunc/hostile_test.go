@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
 )
 
 const secret = "top-secret-word"
@@ -110,7 +110,7 @@ func BenchmarkGetResource(b *testing.B) {
 	for i := range 500 {
 		text += fmt.Sprintf("  - {name: image-%d, version: 1.0.0, type: ociImage, access: {type: ociArtifact, imageReference: \"registry.example.org/%d:1\"}}\n", i, i)
 	}
-	cd, err := plain.FromYAML([]byte(text))
+	cd, err := jsonvalue.FromYAML([]byte(text))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/plain"
 )
 
 // maxContent is how much of a resource a template can read.
@@ -58,7 +58,7 @@ type convert func(text string) (any, error)
 func asText(text string) (any, error) { return text, nil }
 
 func asNode(text string) (any, error) {
-	return plain.FromYAML([]byte(text)) // the caller tells the resource
+	return jsonvalue.FromYAML([]byte(text)) // the caller tells the resource
 }
 
 // getResourceContent returns the content of a resource.
@@ -164,7 +164,7 @@ func (c *Component) withAccess(ctx context.Context, access map[string]any) (*rep
 
 func hasAccess(version *repository.Version, access map[string]any) *descriptor.Resource {
 	for i := range version.Resources {
-		known, err := plain.FromJSON(version.Resources[i].Access)
+		known, err := jsonvalue.FromJSON(version.Resources[i].Access)
 		if err == nil && reflect.DeepEqual(known, any(access)) {
 			return &version.Resources[i]
 		}

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/plain"
 )
 
 var errNoSession = errors.New("other component versions cannot be looked up here: no repositories are configured")
@@ -164,7 +164,7 @@ func (c *Component) getRepositoryContext(_ context.Context, args []any) (any, er
 // copied returns a copy of a part of an argument. It goes through JSON, which ends
 // with an error where a template has put a map into itself.
 func copied(value any) (any, error) {
-	result, err := plain.Of(value)
+	result, err := jsonvalue.Of(value)
 	if err != nil {
 		return nil, fmt.Errorf("invalid component descriptor: %w", err)
 	}

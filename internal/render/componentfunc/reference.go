@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/component/uri"
-	"go.landscaper.dev/internal/plain"
 )
 
 // origin is where a reference starts.
@@ -44,7 +44,7 @@ func textReference(arg any) (refer, error) {
 	if len(text) > maxReference {
 		return nil, fmt.Errorf("the reference is longer than %d bytes", maxReference)
 	}
-	value, err := plain.FromYAML([]byte(text))
+	value, err := jsonvalue.FromYAML([]byte(text))
 	if err != nil {
 		// The parser may repeat the text.
 		return nil, errNoRelative

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"text/template/parse"
 
+	"go.landscaper.dev/internal/base/textscan"
 	"go.landscaper.dev/internal/render/gotemplate/failure"
 	"go.landscaper.dev/internal/render/mask"
-	"go.landscaper.dev/internal/words"
 )
 
 // noValue is what a template prints for something that does not exist.
@@ -221,7 +221,7 @@ func (r *Result) Line(number int) (string, bool) {
 
 // Says reports whether a template or a file has a text literally, as a word.
 func (r *Result) Says(text string) bool {
-	return slices.ContainsFunc(r.renderer.programs, func(p *program) bool { return !p.computed && words.Has(p.Text, text) })
+	return slices.ContainsFunc(r.renderer.programs, func(p *program) bool { return !p.computed && textscan.Has(p.Text, text) })
 }
 
 func (r *Result) showValue(text string, pieces mask.Pieces) string {

@@ -17,9 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kjson "sigs.k8s.io/json"
 
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/shootflux/shown"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 const (

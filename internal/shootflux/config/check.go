@@ -12,9 +12,9 @@ import (
 	"github.com/distribution/reference"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"go.landscaper.dev/internal/base/suggest"
 	"go.landscaper.dev/internal/shootflux/giturl"
 	"go.landscaper.dev/internal/shootflux/sshkey"
-	"go.landscaper.dev/internal/suggest"
 )
 
 // What both styles say about a field.

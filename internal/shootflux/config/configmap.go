@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"go.landscaper.dev/internal/base/suggest"
 	"go.landscaper.dev/internal/shootflux/giturl"
-	"go.landscaper.dev/internal/suggest"
 )
 
 // The keys of the ConfigMap.

@@ -10,7 +10,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	api "go.landscaper.dev/api/shootflux/v1alpha1"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // What an Invalid is of: the provider configuration, alone or with a ConfigMap under it.

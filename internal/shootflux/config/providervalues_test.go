@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	api "go.landscaper.dev/api/shootflux/v1alpha1"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // Texts that rows are made of.

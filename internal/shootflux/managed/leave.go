@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kjson "sigs.k8s.io/json"
 
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/gardener"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // ObjectsAnnotation of a ManagedResource says whose its objects are once its contents no

@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/gardener"
 	"go.landscaper.dev/internal/job/report"
@@ -37,7 +38,6 @@ import (
 	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/internal/shootflux/lifecycle"
 	"go.landscaper.dev/internal/shootflux/sshkey"
-	"go.landscaper.dev/internal/version"
 )
 
 // Scheme returns a scheme with all kinds that the extension uses.

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"go.landscaper.dev/internal/pemkey"
+	"go.landscaper.dev/internal/base/pemkey"
 )
 
 // Keys of a Secret with a key pair, as Flux reads them.

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/knownhosts"
 
-	"go.landscaper.dev/internal/pattern"
+	"go.landscaper.dev/internal/base/pattern"
 	"go.landscaper.dev/internal/shootflux/giturl"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"go.landscaper.dev/internal/number"
+	"go.landscaper.dev/internal/base/number"
 )
 
 // ErrUncomparable is returned where the language refuses a comparison.

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"go.landscaper.dev/internal/number"
+	"go.landscaper.dev/internal/base/number"
 	"go.landscaper.dev/internal/spiff/value"
 )
 

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"go.landscaper.dev/internal/number"
+	"go.landscaper.dev/internal/base/number"
 	"go.landscaper.dev/internal/spiff/value"
 )
 

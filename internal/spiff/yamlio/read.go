@@ -8,8 +8,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/spiff/value"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // Bounds of a document, anchors resolved.

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"go.landscaper.dev/internal/base/pattern"
 	"go.landscaper.dev/internal/cluster/login"
-	"go.landscaper.dev/internal/pattern"
 )
 
 // What is listed of a source, of shoots and of Secrets.

@@ -26,10 +26,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/render/clusterfunc"
 	"go.landscaper.dev/test/lab"
 )
@@ -136,7 +136,7 @@ func imported(key string) *v1alpha1.Target {
 // target is a Target as templates have it.
 func target(t *testing.T, key string) any {
 	t.Helper()
-	value, err := plain.Of(imported(key))
+	value, err := jsonvalue.Of(imported(key))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,10 +12,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // Limits of what belongs to a schema.
@@ -75,7 +75,7 @@ func (d *document) baseAt(p pointer) string {
 
 // decode reads JSON or YAML; numbers keep their digits.
 func decode(text []byte) (any, error) {
-	value, errJSON := plain.Literal(text)
+	value, errJSON := jsonvalue.Literal(text)
 	if errJSON == nil {
 		return value, nil
 	}

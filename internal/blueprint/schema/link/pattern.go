@@ -7,7 +7,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"go.landscaper.dev/internal/pattern"
+	"go.landscaper.dev/internal/base/pattern"
 )
 
 // maxPrograms is how many instructions all expressions of a schema may have.

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 
+	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/component/uri"
-	"go.landscaper.dev/internal/filetree"
 )
 
 // ResourceType is the type of component resources that are JSON schemas.
@@ -171,7 +171,7 @@ func (l *linker) file(escaped string) (*document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the name of the file: %w", err)
 	}
-	name = filetree.Clean(name)
+	name = memfs.Clean(name)
 	if l.sources.Files == nil {
 		return nil, errors.New("no filesystem defined to read a local schema: the blueprint has no files")
 	}

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"go.landscaper.dev/internal/number"
+	"go.landscaper.dev/internal/base/number"
 )
 
 // TypeName returns the name that JSON schema has for the type of a value.

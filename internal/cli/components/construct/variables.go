@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // variable is ${NAME}; with two dollar signs it stays as it is.

@@ -16,12 +16,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/inspect"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 type applyFlags struct {

@@ -13,11 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // NewSetImportCommand returns the command that sets imports in a cluster.
@@ -116,7 +116,7 @@ func manifest(installation *v1alpha1.Installation) ([]byte, error) {
 		return nil, err
 	}
 	// All digits of numbers stay.
-	value, err := plain.Literal(raw)
+	value, err := jsonvalue.Literal(raw)
 	fields, ok := value.(map[string]any)
 	if err != nil || !ok {
 		return nil, err

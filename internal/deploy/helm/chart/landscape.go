@@ -11,6 +11,7 @@ import (
 
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/credential"
@@ -18,7 +19,6 @@ import (
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/sources"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // credentialsKey is where the configurations of a Context have the credentials for

@@ -14,9 +14,9 @@ import (
 	"helm.sh/helm/v4/pkg/provenance"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/sources"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 const (

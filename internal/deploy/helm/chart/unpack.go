@@ -15,8 +15,8 @@ import (
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/component/archive"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // Limits of a chart with all charts that it holds. Those of an archive, in

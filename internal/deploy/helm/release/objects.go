@@ -14,9 +14,9 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 const (

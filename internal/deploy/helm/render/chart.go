@@ -9,8 +9,8 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 
-	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // maxCharts is how deep charts may be in each other.
@@ -40,7 +40,7 @@ func copied(chart *helmchart.Chart, depth int) (*helmchart.Chart, error) {
 		about.Dependencies = append(about.Dependencies, &own)
 	}
 	copy.Metadata = &about
-	values, err := plain.Of(chart.Values)
+	values, err := jsonvalue.Of(chart.Values)
 	if err != nil {
 		return nil, invalid("its values.yaml cannot be read")
 	}

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"go.landscaper.dev/internal/pattern"
+	"go.landscaper.dev/internal/base/pattern"
 )
 
 func encoded(raw []byte) string { return base64.StdEncoding.EncodeToString(raw) }

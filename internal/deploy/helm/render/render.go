@@ -21,7 +21,7 @@ import (
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/render/gotemplate"
 	"go.landscaper.dev/internal/render/mask"
 	"go.landscaper.dev/internal/render/memory"
@@ -106,7 +106,7 @@ func Merge(ctx context.Context, in Input) (values *Values, err error) {
 	if err != nil {
 		return nil, invalid("the values cannot be merged with those of the chart: " + hides.Hide(err.Error()))
 	}
-	merged, err := plain.Of(top["Values"])
+	merged, err := jsonvalue.Of(top["Values"])
 	if err != nil {
 		return nil, invalid("the values cannot be merged with those of the chart")
 	}

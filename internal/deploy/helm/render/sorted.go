@@ -9,8 +9,8 @@ import (
 	helmrelease "helm.sh/helm/v4/pkg/release/v1"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
 
-	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // Sorted is what a chart makes, in the order of Helm.
@@ -54,7 +54,7 @@ func (o *Output) culprit() string {
 
 // Document is what exports from values read: Chart, Capabilities, Release and Values.
 func (v *Values) Document() (map[string]any, error) {
-	document, err := plain.Of(v.Root)
+	document, err := jsonvalue.Of(v.Root)
 	content, isMap := document.(map[string]any)
 	if err != nil || !isMap {
 		return nil, invalid("the values cannot be read as a document")

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	api "go.landscaper.dev/api/kustomize/v1alpha1"
-	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/base/memfs"
 )
 
 // Limits bound one build.
@@ -49,7 +49,7 @@ var turn = make(chan struct{}, 1)
 // Build returns the objects of the kustomization that a configuration describes, in
 // the order of the kustomization. Its error names a file or a field and repeats no
 // value.
-func Build(ctx context.Context, files *filetree.Tree, config *api.ProviderConfiguration, limits Limits) ([]*unstructured.Unstructured, error) {
+func Build(ctx context.Context, files *memfs.Tree, config *api.ProviderConfiguration, limits Limits) ([]*unstructured.Unstructured, error) {
 	select {
 	case turn <- struct{}{}:
 		defer func() { <-turn }()

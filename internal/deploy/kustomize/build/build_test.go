@@ -10,15 +10,15 @@ import (
 	"sigs.k8s.io/yaml"
 
 	api "go.landscaper.dev/api/kustomize/v1alpha1"
-	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/base/memfs"
 )
 
 // files are paths and contents of a source. A content that begins with -> is a link.
 type files map[string]string
 
-func tree(t testing.TB, from files) *filetree.Tree {
+func tree(t testing.TB, from files) *memfs.Tree {
 	t.Helper()
-	b := &filetree.Builder{}
+	b := &memfs.Builder{}
 	for name, content := range from {
 		add := b.File
 		if target, isLink := strings.CutPrefix(content, "->"); isLink {
@@ -281,7 +281,7 @@ func TestWaitsForItsTurn(t *testing.T) {
 	defer func() { <-turn }()
 	ctx, cancel := contextThatEnds(t)
 	cancel()
-	if _, err := Build(ctx, filetree.Empty(), &api.ProviderConfiguration{}, DefaultLimits()); !errors.Is(err, ctx.Err()) {
+	if _, err := Build(ctx, memfs.Empty(), &api.ProviderConfiguration{}, DefaultLimits()); !errors.Is(err, ctx.Err()) {
 		t.Errorf("error %v", err)
 	}
 }

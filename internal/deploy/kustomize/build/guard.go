@@ -12,8 +12,8 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	"go.landscaper.dev/internal/filetree"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/memfs"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // overlayName is the directory of what the item says itself.
@@ -22,7 +22,7 @@ const overlayName = "item"
 // guard reads a source for the library.
 type guard struct {
 	ctx    context.Context // lives for one build
-	files  *filetree.Tree
+	files  *memfs.Tree
 	limits Limits
 	// to is what the library reads.
 	to filesys.FileSystem
@@ -91,10 +91,10 @@ func (p *part) include(other *part, asComponent bool) error {
 func (g *guard) check(p *part) error {
 	p.runs, p.passes = p.runs+1, p.passes+1
 	if p.runs > g.limits.Kustomizations {
-		return &filetree.LimitError{What: "the number of kustomizations that " + p.at + " stands for", Limit: int64(g.limits.Kustomizations)}
+		return &memfs.LimitError{What: "the number of kustomizations that " + p.at + " stands for", Limit: int64(g.limits.Kustomizations)}
 	}
 	if p.objects > g.limits.Objects {
-		return &filetree.LimitError{What: "the number of objects of " + p.at, Limit: int64(g.limits.Objects)}
+		return &memfs.LimitError{What: "the number of objects of " + p.at, Limit: int64(g.limits.Objects)}
 	}
 	// No product can overflow: all factors are bounded.
 	if !p.component {
@@ -105,10 +105,10 @@ func (g *guard) check(p *part) error {
 		p.work, p.widths = p.work+searched, after
 	}
 	if p.work > g.limits.Work {
-		return &filetree.LimitError{What: "the work for the objects, patches and kustomizations of " + p.at, Limit: int64(g.limits.Work)}
+		return &memfs.LimitError{What: "the work for the objects, patches and kustomizations of " + p.at, Limit: int64(g.limits.Work)}
 	}
 	if p.bytes > g.limits.Built {
-		return &filetree.LimitError{What: "the number of bytes that the objects of " + p.at + " may have", Limit: int64(g.limits.Built)}
+		return &memfs.LimitError{What: "the number of bytes that the objects of " + p.at + " may have", Limit: int64(g.limits.Built)}
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (g *guard) text(name string) ([]byte, error) {
 // count counts bytes that were read.
 func (g *guard) count(bytes int) error {
 	if g.read += bytes; g.read > g.limits.Read {
-		return &filetree.LimitError{What: "the number of bytes that are read", Limit: int64(g.limits.Read)}
+		return &memfs.LimitError{What: "the number of bytes that are read", Limit: int64(g.limits.Read)}
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/base/memfs"
 )
 
 // guarding is a guard of a source.
@@ -111,7 +111,7 @@ func TestReadCounts(t *testing.T) {
 		g.limits.Read = 250
 		for i := range 3 {
 			_, err := g.text("a")
-			var limit *filetree.LimitError
+			var limit *memfs.LimitError
 			if (i == 2) != errors.As(err, &limit) {
 				t.Errorf("the %d. time: %v", i+1, err)
 			}

@@ -13,8 +13,8 @@ import (
 
 	"sigs.k8s.io/kustomize/api/types"
 
-	"go.landscaper.dev/internal/filetree"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/memfs"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // allowed are the fields of kustomization files that are understood.
@@ -72,7 +72,7 @@ func (g *guard) directory(directory, field string) (*part, error) {
 	case seen:
 		return found, g.count(found.bytes)
 	case len(g.known) >= g.limits.Kustomizations:
-		return fail(&filetree.LimitError{What: "the number of kustomizations", Limit: int64(g.limits.Kustomizations)})
+		return fail(&memfs.LimitError{What: "the number of kustomizations", Limit: int64(g.limits.Kustomizations)})
 	}
 	g.known[directory] = nil
 	found = &part{at: called(directory), id: fmt.Sprintf("k%d", len(g.known))}

@@ -5,7 +5,7 @@ import (
 
 	"sigs.k8s.io/kustomize/api/types"
 
-	"go.landscaper.dev/internal/pattern"
+	"go.landscaper.dev/internal/base/pattern"
 )
 
 // A selector and the name of an image are regular expressions, which the library compiles

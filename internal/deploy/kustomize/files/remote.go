@@ -12,6 +12,7 @@ import (
 
 	api "go.landscaper.dev/api/kustomize/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/archive"
@@ -19,7 +20,6 @@ import (
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/deploy/origin"
-	"go.landscaper.dev/internal/filetree"
 )
 
 // session opens what the Context of an item leads to. It is to be closed.
@@ -32,7 +32,7 @@ func (l *Loader) session(ctx context.Context, item *v1alpha1.DeployItem) (*compo
 }
 
 // resource reads a resource of a component.
-func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*filetree.Tree, error) {
+func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*memfs.Tree, error) {
 	key, err := origin.ParseKey(source.ResourceRef)
 	if err != nil {
 		return nil, err // tells what is wrong
@@ -62,7 +62,7 @@ func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, source
 }
 
 // unset unpacks an archive, also one that is a layer of an artifact.
-func unset(ctx context.Context, data []byte, mediaType string) (*filetree.Tree, error) {
+func unset(ctx context.Context, data []byte, mediaType string) (*memfs.Tree, error) {
 	if _, isSet := oci.IsSet(mediaType); !isSet && !oci.IsManifest(mediaType) {
 		return unpack(data)
 	}
@@ -73,7 +73,7 @@ func unset(ctx context.Context, data []byte, mediaType string) (*filetree.Tree, 
 	return artifact(ctx, set, "the artifact", set.Main)
 }
 
-func unpack(data []byte) (*filetree.Tree, error) {
+func unpack(data []byte) (*memfs.Tree, error) {
 	found, err := archive.Unpack(bytes.NewReader(data), limits())
 	if err != nil {
 		return nil, fmt.Errorf("unpack the files: %w", err)
@@ -82,7 +82,7 @@ func unpack(data []byte) (*filetree.Tree, error) {
 }
 
 // oci reads an artifact of a registry.
-func (l *Loader) oci(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*filetree.Tree, error) {
+func (l *Loader) oci(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*memfs.Tree, error) {
 	reference, err := access.ParseReference(strings.TrimSpace(source.OCI.Ref))
 	if err != nil {
 		return nil, err // tells what is wrong
@@ -103,7 +103,7 @@ func (l *Loader) oci(ctx context.Context, item *v1alpha1.DeployItem, source *api
 const fluxLayer = "application/vnd.cncf.flux.content.v1.tar+gzip"
 
 // artifact reads the layer with the files.
-func artifact(ctx context.Context, store oci.Store, repository string, at ocispec.Descriptor) (*filetree.Tree, error) {
+func artifact(ctx context.Context, store oci.Store, repository string, at ocispec.Descriptor) (*memfs.Tree, error) {
 	manifest, err := oci.ReadManifest(ctx, store, repository, at)
 	if err != nil {
 		return nil, err // tells what it did
@@ -147,7 +147,7 @@ func checkGit(git *api.Git) error {
 
 // git reads a Git repository. A commit is always the same, so that it is kept; a branch
 // or tag is asked for in each job.
-func (l *Loader) git(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*filetree.Tree, error) {
+func (l *Loader) git(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*memfs.Tree, error) {
 	git := source.Git
 	session, err := l.session(ctx, item)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	api "go.landscaper.dev/api/kustomize/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/deploy/origin"
-	"go.landscaper.dev/internal/filetree"
 	"go.landscaper.dev/internal/job/published"
 )
 
@@ -41,7 +41,7 @@ type kind struct {
 	// field is the field of the item.
 	field string
 	given func(*api.Source) bool
-	load  func(*Loader, context.Context, *v1alpha1.DeployItem, *api.Source) (*filetree.Tree, error)
+	load  func(*Loader, context.Context, *v1alpha1.DeployItem, *api.Source) (*memfs.Tree, error)
 }
 
 func kinds() []kind {
@@ -81,7 +81,7 @@ func kindOf(source *api.Source) (kind, error) {
 
 // Load returns the files of a source. What is wrong is final; who does not answer may
 // be asked again.
-func (l *Loader) Load(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*filetree.Tree, error) {
+func (l *Loader) Load(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*memfs.Tree, error) {
 	kind, err := kindOf(source)
 	if err != nil {
 		return nil, deployer.ConfigurationError("spec.config", err.Error())
@@ -96,7 +96,7 @@ func (l *Loader) Load(ctx context.Context, item *v1alpha1.DeployItem, source *ap
 }
 
 // inline returns the files that are in the item.
-func (l *Loader) inline(_ context.Context, _ *v1alpha1.DeployItem, source *api.Source) (*filetree.Tree, error) {
+func (l *Loader) inline(_ context.Context, _ *v1alpha1.DeployItem, source *api.Source) (*memfs.Tree, error) {
 	builder := archive.NewBuilder(limits())
 	for _, name := range slices.Sorted(maps.Keys(source.Files)) {
 		if err := builder.File(name, source.Files[name]); err != nil {

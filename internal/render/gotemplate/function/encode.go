@@ -8,10 +8,10 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/render/gotemplate/failure"
 	"go.landscaper.dev/internal/render/gotemplate/operand"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // writable is the estimate of what a value is as JSON or YAML, and a check that it
@@ -45,7 +45,7 @@ func (l *Library) FromYAML(text string) (any, error) {
 		return nil, &failure.Refusal{Reason: err.Error()}
 	}
 	return l.While(yamlSize(text), func() (any, error) {
-		value, err := plain.FromYAML([]byte(text))
+		value, err := jsonvalue.FromYAML([]byte(text))
 		if err != nil {
 			return nil, &failure.CallError{Name: "fromYaml", Reason: "the text is not YAML: " + err.Error()}
 		}
@@ -79,7 +79,7 @@ func (l *Library) FromJSON(text string) (any, error) {
 		return nil, &failure.Refusal{Reason: err.Error()}
 	}
 	return l.While(jsonSize(text), func() (any, error) {
-		value, err := plain.FromJSON([]byte(text))
+		value, err := jsonvalue.FromJSON([]byte(text))
 		if err != nil {
 			return nil, &failure.CallError{Name: "fromJson", Reason: "the text is not JSON"}
 		}

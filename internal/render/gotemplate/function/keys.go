@@ -3,7 +3,7 @@ package function
 import (
 	"encoding/base64"
 
-	"go.landscaper.dev/internal/pemkey"
+	"go.landscaper.dev/internal/base/pemkey"
 	"go.landscaper.dev/internal/render/gotemplate/failure"
 )
 

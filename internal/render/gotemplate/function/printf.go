@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"go.landscaper.dev/internal/number"
+	"go.landscaper.dev/internal/base/number"
 	"go.landscaper.dev/internal/render/gotemplate/failure"
 	"go.landscaper.dev/internal/render/gotemplate/operand"
 )

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"go.landscaper.dev/internal/pattern"
+	"go.landscaper.dev/internal/base/pattern"
 	"go.landscaper.dev/internal/render/gotemplate/failure"
 )
 

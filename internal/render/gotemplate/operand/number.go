@@ -10,7 +10,7 @@ import (
 	"reflect"
 	"time"
 
-	"go.landscaper.dev/internal/number"
+	"go.landscaper.dev/internal/base/number"
 	"go.landscaper.dev/internal/render/gotemplate/failure"
 )
 

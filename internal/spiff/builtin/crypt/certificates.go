@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"go.landscaper.dev/internal/pemkey"
+	"go.landscaper.dev/internal/base/pemkey"
 	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )

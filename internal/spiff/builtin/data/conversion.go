@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"go.landscaper.dev/internal/number"
+	"go.landscaper.dev/internal/base/number"
 	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/builtin/text"
 	"go.landscaper.dev/internal/spiff/value"

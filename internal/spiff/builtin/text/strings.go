@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"go.landscaper.dev/internal/number"
+	"go.landscaper.dev/internal/base/number"
 	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )

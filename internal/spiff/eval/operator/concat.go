@@ -1,7 +1,7 @@
 package operator
 
 import (
-	"go.landscaper.dev/internal/number"
+	"go.landscaper.dev/internal/base/number"
 	"go.landscaper.dev/internal/spiff/eval/outcome"
 	"go.landscaper.dev/internal/spiff/eval/work"
 	"go.landscaper.dev/internal/spiff/value"

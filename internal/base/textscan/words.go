@@ -1,5 +1,5 @@
-// Package words finds words in texts.
-package words
+// Package textscan finds words in texts.
+package textscan
 
 import (
 	"strings"

@@ -1,9 +1,9 @@
-// Package plain holds values in the form in which templates and mappings see
+// Package jsonvalue holds values in the form in which templates and mappings see
 // them: what JSON can say, and integers stay integers.
 //
 // A plain value is nil, a bool, a string, an int64, a float64, a json.Number (an
 // integer of more than 64 bits), a []any or a map[string]any of plain values.
-package plain
+package jsonvalue
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"fmt"
 	"io"
 
-	"go.landscaper.dev/internal/number"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/number"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 // FromJSON returns the value of a JSON text.

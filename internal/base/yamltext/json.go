@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"go.landscaper.dev/internal/number"
+	"go.landscaper.dev/internal/base/number"
 )
 
 // appendJSON writes a decoded value as encoding/json does, and fractions as Go writes

@@ -1,4 +1,4 @@
-package digraph
+package graph
 
 import (
 	"math/rand/v2"

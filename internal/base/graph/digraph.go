@@ -1,8 +1,8 @@
-// Package digraph answers questions about nodes that wait for each other: in which
+// Package graph answers questions about nodes that wait for each other: in which
 // order they can go, which of them never can, and what one of them holds up. What
 // takes longer than the graph is large does not belong here: namespaces of tenants
 // become graphs.
-package digraph
+package graph
 
 import (
 	"container/heap"

@@ -1,4 +1,4 @@
-package plain
+package jsonvalue
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/base/yamltext"
 )
 
 func TestFromYAML(t *testing.T) {

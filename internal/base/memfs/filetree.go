@@ -1,7 +1,7 @@
-// Package filetree holds small trees of files in memory. A tree never changes
+// Package memfs holds small trees of files in memory. A tree never changes
 // after it was built, so any number of goroutines can read it, and its links
 // never lead out of it.
-package filetree
+package memfs
 
 import (
 	"errors"

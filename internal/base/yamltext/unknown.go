@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"go.landscaper.dev/internal/suggest"
+	"go.landscaper.dev/internal/base/suggest"
 )
 
 // maxUnknownFields bounds how many unknown fields are told.

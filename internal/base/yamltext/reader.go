@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"go.landscaper.dev/internal/number"
+	"go.landscaper.dev/internal/base/number"
 )
 
 // reader makes values of nodes.
