@@ -26,8 +26,8 @@ import (
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/login"
-	jobreport "go.landscaper.dev/internal/job/report"
-	"go.landscaper.dev/internal/queue"
+	"go.landscaper.dev/internal/runtime/queue"
+	jobreport "go.landscaper.dev/internal/runtime/reporter"
 )
 
 const defaultConcurrency = 30

@@ -16,7 +16,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/internal/deploy/ownership"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // inOrder brings items that a cache has listed into the order of their names: a cache has none,

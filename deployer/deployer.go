@@ -11,9 +11,9 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/egress"
-	"go.landscaper.dev/internal/handover"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/queue"
+	"go.landscaper.dev/internal/runtime/dispatch"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/queue"
 )
 
 // Deployer carries out DeployItems of one type.
@@ -60,7 +60,7 @@ type EgressTimeouts = egress.Timeouts
 type Order = queue.Order
 
 // Desk passes jobs on in one process; deployers elsewhere do not need it.
-type Desk = handover.Desk
+type Desk = dispatch.Desk
 
 // Line is the queue of one controller in an Order; deployers do not need it.
 type Line = queue.Line
@@ -122,6 +122,6 @@ func listing(things []string) string {
 // for Executions, for tests of deployers, and for tools; who calls it stores the
 // status.
 func HandOver(item *v1alpha1.DeployItem, now time.Time) (jobID string) {
-	handover.Write(item, job.NewID(), report.Stamp(now))
+	dispatch.Write(item, job.NewID(), report.Stamp(now))
 	return item.Status.JobID
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // TestEndOfTheTimeTellsTheWait: wherever the end of the time is noticed, the status says

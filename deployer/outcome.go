@@ -6,8 +6,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/report"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 )
 
 // Error is a failure as the status of an item shows it. The message of the cause is

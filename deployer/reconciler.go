@@ -20,10 +20,10 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/deployer/internal/responsibility"
-	"go.landscaper.dev/internal/current"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/queue"
+	"go.landscaper.dev/internal/runtime/expectations"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/validation"
 )
 
@@ -44,7 +44,7 @@ type reconciler struct {
 	// followContexts begins to watch Contexts.
 	followContexts func(context.Context) error
 
-	written current.Written
+	written expectations.Written
 	runs    runs
 }
 
@@ -64,7 +64,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (resul
 
 func (r *reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	seen, err := r.observe(ctx, request.NamespacedName)
-	if pause, behind := current.PauseOf(err); behind {
+	if pause, behind := expectations.PauseOf(err); behind {
 		return ctrl.Result{RequeueAfter: pause}, nil
 	}
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen
 	return result, nil
 }
 
-// observe reads everything that a decision depends on. It returns current.Behind if the
+// observe reads everything that a decision depends on. It returns expectations.Behind if the
 // cache is older than what we wrote.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*snapshot, error) {
 	seen := &snapshot{now: r.now(), seen: r.options.Desk.Seen(key.Namespace)}

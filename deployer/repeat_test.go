@@ -15,7 +15,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/late"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // repeater is a deployer whose items are due again.

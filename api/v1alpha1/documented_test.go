@@ -20,7 +20,7 @@ const top = "../.."
 var documented = []string{"docs/spec", "docs/reference"}
 
 // published is where the constants are that others see on the wire.
-var published = []string{"api/v1alpha1", "api/deployer", "api/manifest", "api/helm", "api/kustomize", "api/container", "api/mock", "internal/job/published"}
+var published = []string{"api/v1alpha1", "api/deployer", "api/manifest", "api/helm", "api/kustomize", "api/container", "api/mock", "internal/runtime/job/published"}
 
 // TestConstantsAreDocumented: whoever meets a value in an object finds a page that has it.
 func TestConstantsAreDocumented(t *testing.T) {

@@ -27,8 +27,8 @@ import (
 	"go.landscaper.dev/internal/cluster/traffic"
 	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/egress"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 )
 
 // Connection is the access to one cluster with one set of credentials.

@@ -22,7 +22,7 @@ import (
 	"go.landscaper.dev/internal/cluster/budget"
 	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/egress"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/test/heap"
 )
 

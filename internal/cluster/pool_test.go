@@ -27,7 +27,7 @@ import (
 	"go.landscaper.dev/internal/cluster/budget"
 	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/egress"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // lab is the policy of tests: what they talk to is on this machine.

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // Kind is the kind of an object that a value comes from.

@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/job/report"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/parallelize"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // apply carries a decision out.
@@ -39,7 +39,7 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, d decision) error {
 		return r.disown(ctx, s)
 	case show:
 		s.show(d.message)
-		return r.reporter().Save(ctx, report.Execution(s.exec))
+		return r.reporter().Save(ctx, reporter.Execution(s.exec))
 	}
 	for _, item := range d.items {
 		if err := r.applyToItem(ctx, s, d.do, item); err != nil {
@@ -92,13 +92,13 @@ func (r *Reconciler) adopt(s *snapshot) {
 	} else {
 		id = r.NewJobID()
 	}
-	report.Execution(s.exec).Status.Trigger(id, metav1.NewTime(r.Now()))
+	reporter.Execution(s.exec).Status.Trigger(id, metav1.NewTime(r.Now()))
 }
 
 // accept stores a job that somebody has asked for before it removes the request: a crash in
 // between repeats the job rather than losing it.
 func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
-	if err := r.reporter().Save(ctx, report.Execution(s.exec)); err != nil {
+	if err := r.reporter().Save(ctx, reporter.Execution(s.exec)); err != nil {
 		return err // says what was written
 	}
 	return r.dismiss(ctx, s)
@@ -115,7 +115,7 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 		return classified(err)
 	}
 	now := metav1.NewTime(r.Now())
-	subject := report.Execution(s.exec)
+	subject := reporter.Execution(s.exec)
 	subject.Status.Begin(s.exec.Generation, now)
 	subject.Status.Wait(now)
 	s.noteDuplicates(subject, now)
@@ -128,7 +128,7 @@ func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
 	wanted, orphans := members(s.templates, s.items)
 	cache := &v1alpha1.DeployItemCache{}
 	items := make([]*v1alpha1.DeployItem, len(s.templates))
-	err := parallel.Until(r.Each, len(s.templates), func(i int) (err error) {
+	err := parallelize.Until(r.Each, len(s.templates), func(i int) (err error) {
 		items[i], err = r.ensureItem(ctx, s.exec, &s.templates[i], wanted[i].item)
 		return err
 	})
@@ -166,7 +166,7 @@ func classified(err error) error {
 // then, what gave it to us gives it again.
 func (r *Reconciler) beginDeletion(s *snapshot) {
 	// A deletion works on no generation: what the last job has observed stays.
-	status, now := report.Execution(s.exec).Status, metav1.NewTime(r.Now())
+	status, now := reporter.Execution(s.exec).Status, metav1.NewTime(r.Now())
 	status.Begin(s.exec.Status.ObservedGeneration, now)
 	s.exec.Status.DeployItemCache = nil
 	status.Enter(v1alpha1.PhaseStringInitDelete, nil, now)
@@ -179,7 +179,7 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 			return err
 		}
 	}
-	report.Execution(s.exec).Status.Wait(metav1.NewTime(r.Now()))
+	reporter.Execution(s.exec).Status.Wait(metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringDeleting)
 }
 
@@ -206,7 +206,7 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	status := s.exec.Status
 	if err := r.Client.Patch(ctx, s.exec, patch); err != nil {
 		if apierrors.IsNotFound(err) {
-			return report.ErrGone
+			return reporter.ErrGone
 		}
 		return fmt.Errorf("remove the requested operation of Execution %s/%s: %w", s.exec.Namespace, s.exec.Name, err)
 	}
@@ -224,12 +224,12 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 			return fmt.Errorf("remove the finalizer of Execution %s/%s: %w", s.exec.Namespace, s.exec.Name, err)
 		}
 	}
-	return report.ErrGone
+	return reporter.ErrGone
 }
 
 // enter stores the status in a new phase.
 func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error {
-	subject := report.Execution(s.exec)
+	subject := reporter.Execution(s.exec)
 	if phase == v1alpha1.PhaseStringSucceeded {
 		s.noteEnd(subject, metav1.NewTime(r.Now()))
 	}

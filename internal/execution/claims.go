@@ -10,8 +10,8 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/ownership"
-	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/placement"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // holds reports whether items that are no longer wanted are held: nothing of them is removed

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // duplicateItems is the reason of the event and of the condition about duplicates.
@@ -53,7 +53,7 @@ func (s *snapshot) single() {
 
 // noteDuplicates says in the status, and with the next transition by an event, which items do
 // not count, and what to do about them.
-func (s *snapshot) noteDuplicates(subject *report.Subject, now metav1.Time) {
+func (s *snapshot) noteDuplicates(subject *reporter.Subject, now metav1.Time) {
 	if len(s.duplicates) == 0 {
 		job.DropCondition(subject.Status.Conditions, v1alpha1.DuplicateItemsCondition)
 		return

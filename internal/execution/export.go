@@ -11,9 +11,9 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/jsonvalue"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/wanted"
 )
 
@@ -46,7 +46,7 @@ func (r *Reconciler) collectOnly(ctx context.Context, s *snapshot) error {
 		return err
 	}
 	now := metav1.NewTime(r.Now())
-	status := report.Execution(s.exec).Status
+	status := reporter.Execution(s.exec).Status
 	status.Begin(s.exec.Generation, now)
 	status.Wait(now)
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)

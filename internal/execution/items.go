@@ -10,9 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/handover"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/dispatch"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/wanted"
 )
 
@@ -88,7 +88,7 @@ func (r *Reconciler) trigger(ctx context.Context, exec *v1alpha1.Execution, item
 	if r.Desk.Hand(item, exec.Status.JobID, r.Now()) {
 		return nil
 	}
-	handover.Write(item, exec.Status.JobID, metav1.NewTime(r.Now()))
+	dispatch.Write(item, exec.Status.JobID, metav1.NewTime(r.Now()))
 	return r.writeItem(ctx, item, "hand the job to")
 }
 
@@ -103,7 +103,7 @@ func (r *Reconciler) endItem(ctx context.Context, item *v1alpha1.DeployItem, job
 		phase = v1alpha1.PhaseStringDeleteFailed
 	}
 	item.Status.JobID, item.Status.ObservedGeneration = jobID, item.Generation
-	report.DeployItem(item).Status.Enter(phase, cause, metav1.NewTime(r.Now()))
+	reporter.DeployItem(item).Status.Enter(phase, cause, metav1.NewTime(r.Now()))
 	return r.writeItem(ctx, item, "end the job of")
 }
 

@@ -16,13 +16,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/current"
-	"go.landscaper.dev/internal/handover"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/ancestor"
-	"go.landscaper.dev/internal/job/report"
-	"go.landscaper.dev/internal/parallel"
-	"go.landscaper.dev/internal/queue"
+	"go.landscaper.dev/internal/runtime/dispatch"
+	"go.landscaper.dev/internal/runtime/expectations"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/ancestor"
+	"go.landscaper.dev/internal/runtime/parallelize"
+	"go.landscaper.dev/internal/runtime/queue"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // Reconciler drives Executions.
@@ -41,12 +41,12 @@ type Reconciler struct {
 	// NewJobID makes the IDs of jobs.
 	NewJobID func() string
 	// Desk hands jobs over to deployers of this process; nil writes all of them.
-	Desk *handover.Desk
+	Desk *dispatch.Desk
 	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
 	// caches may contradict each other; nil if nobody knows.
 	Unsettled func() bool
 	// Each makes the requests for several items; nil makes some of them at the same time.
-	Each parallel.Each
+	Each parallelize.Each
 
 	// ClusterRemoved reports whether a shoot in the source of the namespace's TargetSync
 	// is gone; nil knows of none.
@@ -55,21 +55,21 @@ type Reconciler struct {
 	// Events tells users what happened; nil tells nobody.
 	Events events.EventRecorder
 	// Problems records where we break down; nil only logs it.
-	Problems *report.Problems
+	Problems *reporter.Problems
 
-	written current.Written
+	written expectations.Written
 	// made are the items that were created and that the cache has not shown yet, created those
 	// that may have been.
-	made    current.Creations
-	created current.Creations
+	made    expectations.Creations
+	created expectations.Creations
 	once    sync.Once
-	reports *report.Reporter
+	reports *reporter.Reporter
 }
 
 // reporter returns what reports jobs of Executions.
-func (r *Reconciler) reporter() *report.Reporter {
+func (r *Reconciler) reporter() *reporter.Reporter {
 	r.once.Do(func() {
-		r.reports = &report.Reporter{
+		r.reports = &reporter.Reporter{
 			Client: r.Client, Events: r.Events, Action: "ReconcileExecution", Now: r.Now, Written: &r.written, Problems: r.Problems,
 		}
 	})
@@ -89,10 +89,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case last.do == "" && !job.IsPanic(err):
 		// It could not be read what the job is about.
 		return ctrl.Result{}, err
-	case errors.Is(err, report.ErrGone):
+	case errors.Is(err, reporter.ErrGone):
 		r.forget(s.exec)
 	}
-	subject := report.Execution(s.exec)
+	subject := reporter.Execution(s.exec)
 	if job.OutcomeOf(err) == job.Terminal {
 		s.noteEnd(subject, metav1.NewTime(r.Now()))
 	}
@@ -109,12 +109,12 @@ const maxSteps = 100
 // what was decided last.
 func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot, last *decision) error {
 	if ready, err := r.observe(ctx, request, s); err != nil || !ready {
-		if pause, behind := current.PauseOf(err); behind {
+		if pause, behind := expectations.PauseOf(err); behind {
 			last.wake, err = job.Wake{}.By(r.Now().Add(pause)), nil
 		}
 		return err
 	}
-	if pause := r.reporter().Rest(report.Execution(s.exec)); pause > 0 {
+	if pause := r.reporter().Rest(reporter.Execution(s.exec)); pause > 0 {
 		last.wake = job.Wake{}.By(r.Now().Add(pause))
 		return nil
 	}
@@ -123,7 +123,7 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 		*last = decide(*s)
 		if last.do == rest {
 			log.FromContext(ctx).V(1).Info("rest", "wake", last.wake.String())
-			r.reporter().Calm(report.Execution(s.exec))
+			r.reporter().Calm(reporter.Execution(s.exec))
 			return nil
 		}
 		log.FromContext(ctx).V(1).Info("step", "step", last.do, "phase", s.exec.Status.ExecutionPhase, "job", s.exec.Status.JobID)
@@ -158,7 +158,7 @@ func (s *snapshot) awaitChange(item *v1alpha1.DeployItem) {
 	s.underWay[item.UID] = true
 }
 
-// observe reads the snapshot. It returns false if the object is gone, and current.Behind if a
+// observe reads the snapshot. It returns false if the object is gone, and expectations.Behind if a
 // cache is behind what we wrote ourselves.
 //
 // Objects are those of the cache itself, without a copy: a list of a thousand items is
@@ -215,7 +215,7 @@ func (r *Reconciler) observeMissing(ctx context.Context, s *snapshot) error {
 			continue
 		}
 		if created, ok := r.created.At(s.exec.UID, name); ok && r.Now().Sub(created) < lagLimit {
-			return current.Behind{Pause: lagLimit}
+			return expectations.Behind{Pause: lagLimit}
 		}
 		key := client.ObjectKey{Namespace: s.exec.Namespace, Name: name}
 		item := &v1alpha1.DeployItem{}

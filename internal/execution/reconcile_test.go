@@ -24,9 +24,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job/report"
-	"go.landscaper.dev/internal/parallel"
-	"go.landscaper.dev/internal/queue"
+	"go.landscaper.dev/internal/runtime/parallelize"
+	"go.landscaper.dev/internal/runtime/queue"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 var key = types.NamespacedName{Namespace: "n", Name: "x"}
@@ -81,7 +81,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.Reconciler = &Reconciler{
 		Client: b.api, Reader: b.api, Order: &queue.Order{}, Now: clock, PickupTimeout: time.Minute,
 		NewJobID: func() string { ids++; return "own-" + strconv.Itoa(ids) },
-		Problems: &report.Problems{Client: b.api, Reader: b.api, Namespace: "landscaper", Now: clock},
+		Problems: &reporter.Problems{Client: b.api, Reader: b.api, Namespace: "landscaper", Now: clock},
 	}
 	return b
 }
@@ -167,16 +167,16 @@ func TestTimeoutTwice(t *testing.T) {
 // TestItemsAreWrittenTogether: who has many items does not wait for one after the other.
 func TestItemsAreWrittenTogether(t *testing.T) {
 	var templates []v1alpha1.DeployItemTemplate
-	for i := range 3*parallel.Width + 1 {
+	for i := range 3*parallelize.Width + 1 {
 		templates = append(templates, v1alpha1.DeployItemTemplate{Name: fmt.Sprintf("item-%02d", i)})
 	}
 	t.Run("as many at the same time as may be", func(t *testing.T) {
 		b := newBench(t, withItems(templates...))
 		var first sync.WaitGroup
-		first.Add(parallel.Width)
+		first.Add(parallelize.Width)
 		var created atomic.Int32
 		b.creating = func(*v1alpha1.DeployItem) error {
-			if created.Add(1) <= parallel.Width {
+			if created.Add(1) <= parallelize.Width {
 				first.Done()
 				first.Wait()
 			}
@@ -198,7 +198,7 @@ func TestItemsAreWrittenTogether(t *testing.T) {
 		}
 		b.handOver(t, "a")
 		b.reconcile(t)
-		if phase := b.execution(t).Status.ExecutionPhase; phase != "Failed" || asked.Load() > parallel.Width {
+		if phase := b.execution(t).Status.ExecutionPhase; phase != "Failed" || asked.Load() > parallelize.Width {
 			t.Errorf("%s after %d requests", phase, asked.Load())
 		}
 	})

@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // concerned returns the items that the running job is about. The first round of a
@@ -88,13 +88,13 @@ func (r *Reconciler) beginRemovals(ctx context.Context, s *snapshot) error {
 			return err
 		}
 	}
-	report.Execution(s.exec).Status.Resume(metav1.NewTime(r.Now()))
+	reporter.Execution(s.exec).Status.Resume(metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
 }
 
 // noteRemovals says in the status of an Execution whose job ends which items are held, and which
 // have kept something. It is stored with the end of the job.
-func (s *snapshot) noteRemovals(subject *report.Subject, now metav1.Time) {
+func (s *snapshot) noteRemovals(subject *reporter.Subject, now metav1.Time) {
 	if s.broken != nil {
 		return
 	}
@@ -138,5 +138,5 @@ func (r *Reconciler) disown(ctx context.Context, s *snapshot) error {
 		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.NotWantedReason, Message: job.NotWanted,
 		ObservedGeneration: s.exec.Status.ObservedGeneration,
 	}, metav1.NewTime(r.Now()))
-	return r.reporter().Save(ctx, report.Execution(s.exec))
+	return r.reporter().Save(ctx, reporter.Execution(s.exec))
 }

@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // keptOne lets an item have kept an object for the removal round.
@@ -111,7 +111,7 @@ func TestNoteRemovals(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := snapshotWith(test.options...)
-			s.noteRemovals(report.Execution(s.exec), metav1.NewTime(noon))
+			s.noteRemovals(reporter.Execution(s.exec), metav1.NewTime(noon))
 			got := ""
 			if found := job.Pending(s.exec.Status.Conditions); found != nil {
 				got = found.Message

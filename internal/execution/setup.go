@@ -16,10 +16,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/ancestor"
-	"go.landscaper.dev/internal/job/report"
-	"go.landscaper.dev/internal/queue"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/ancestor"
+	"go.landscaper.dev/internal/runtime/queue"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // itemsByExecution is the index of DeployItems by the Execution that they belong
@@ -36,7 +36,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		return fmt.Errorf("index DeployItems: %w", err)
 	}
 	if options.RateLimiter == nil {
-		options.RateLimiter = report.Pauses()
+		options.RateLimiter = reporter.Pauses()
 	}
 	line := r.Order.Line(r.atWork)
 	options.NewQueue = line.NewQueue

@@ -5,19 +5,19 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // noteEnd notes what outlives the job that ends.
-func (s *snapshot) noteEnd(subject *report.Subject, now metav1.Time) {
+func (s *snapshot) noteEnd(subject *reporter.Subject, now metav1.Time) {
 	s.noteWarnings(subject, now)
 	s.noteRemovals(subject, now)
 }
 
 // noteWarnings says in the status of an Execution whose job ends which items have warnings.
 // It is stored with the end of the job.
-func (s *snapshot) noteWarnings(subject *report.Subject, now metav1.Time) {
+func (s *snapshot) noteWarnings(subject *reporter.Subject, now metav1.Time) {
 	var said []string
 	for _, item := range s.items {
 		for _, warning := range job.WarningsOf(fmt.Sprintf("deploy item %q: ", itemName(item)), item.Status.Conditions) {

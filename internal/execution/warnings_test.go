@@ -6,8 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // TestNoteWarnings: the status of an Execution tells which items have warnings, as long as
@@ -23,7 +23,7 @@ func TestNoteWarnings(t *testing.T) {
 	exec := &v1alpha1.Execution{}
 	said := func(items ...*v1alpha1.DeployItem) string {
 		s := &snapshot{exec: exec, items: items}
-		s.noteWarnings(report.Execution(exec), metav1.Now())
+		s.noteWarnings(reporter.Execution(exec), metav1.Now())
 		if found := job.GetCondition(exec.Status.Conditions, v1alpha1.ChildWarningsCondition); found != nil {
 			return found.Message
 		}
@@ -36,7 +36,7 @@ func TestNoteWarnings(t *testing.T) {
 	onCopy.Spec.Target = &v1alpha1.ObjectReference{Name: copied}
 	s := &snapshot{exec: exec, items: []*v1alpha1.DeployItem{onCopy}}
 	below(s)
-	s.noteWarnings(report.Execution(exec), metav1.Now())
+	s.noteWarnings(reporter.Execution(exec), metav1.Now())
 	if found := job.GetCondition(exec.Status.Conditions, v1alpha1.ChildWarningsCondition); found == nil || found.Message != `deploy item "a": ConfigMap ns/app on Target prod` {
 		t.Errorf("Targets have the names that people know: %+v", found)
 	}

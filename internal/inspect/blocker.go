@@ -3,7 +3,7 @@ package inspect
 import (
 	"slices"
 
-	"go.landscaper.dev/internal/job/cause"
+	"go.landscaper.dev/internal/runtime/job/cause"
 )
 
 // severity orders the states of blockers: first what needs somebody's hand.

@@ -8,13 +8,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/current"
+	"go.landscaper.dev/internal/runtime/expectations"
 )
 
 // deletionShown is how long a cache may take to show that an Execution is being deleted.
 const deletionShown = 2 * time.Second
 
-// awaitExecution returns current.Behind if a cache shows an Execution as it was before our last
+// awaitExecution returns expectations.Behind if a cache shows an Execution as it was before our last
 // write, or before its deletion.
 //
 // A deletion that no cache shows for long may never have been: the store of the API server was
@@ -28,7 +28,7 @@ func (r *Reconciler) awaitExecution(ctx context.Context, inst *v1alpha1.Installa
 		return nil
 	}
 	if age := r.condemned.age(inst.UID); age < deletionShown {
-		return current.Behind{Pause: deletionShown - age}
+		return expectations.Behind{Pause: deletionShown - age}
 	}
 	live := &v1alpha1.Execution{}
 	err := r.Reader.Get(ctx, client.ObjectKeyFromObject(exec), live)
@@ -40,5 +40,5 @@ func (r *Reconciler) awaitExecution(ctx context.Context, inst *v1alpha1.Installa
 		return nil
 	}
 	r.condemned.note(inst.UID, true)
-	return current.Behind{Pause: deletionShown}
+	return expectations.Behind{Pause: deletionShown}
 }

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/installation/given/memory"
+	"go.landscaper.dev/internal/runtime/expectations"
 )
 
 // TestHistoryIsRewound: the store of the API server was restored from a backup, so that an
@@ -40,7 +40,7 @@ func TestHistoryIsRewound(t *testing.T) {
 						t.Fatal(err)
 					}
 					if result.RequeueAfter == 0 {
-						if _, behind := current.PauseOf(r.written.Await(t.Context(), c, object)); behind {
+						if _, behind := expectations.PauseOf(r.written.Await(t.Context(), c, object)); behind {
 							t.Error("an end without a wake")
 						}
 						return
@@ -90,12 +90,12 @@ func TestDeletionThatNeverWas(t *testing.T) {
 				r := &Reconciler{Client: memory.API(t, inst, exec), Reader: memory.API(t, known...), Now: time.Now}
 				inst.Status.InstallationPhase = v1alpha1.InstallationPhases.Deleting
 				r.condemned.note(inst.UID, true)
-				pause, behind := current.PauseOf(r.awaitExecution(t.Context(), inst, exec))
+				pause, behind := expectations.PauseOf(r.awaitExecution(t.Context(), inst, exec))
 				if !behind || pause <= 0 {
 					t.Fatalf("%s, %t: the cache is given some time", pause, behind)
 				}
 				<-time.After(pause)
-				_, behind = current.PauseOf(r.awaitExecution(t.Context(), inst, exec))
+				_, behind = expectations.PauseOf(r.awaitExecution(t.Context(), inst, exec))
 				if behind == test.again || r.condemned.has(inst.UID) == test.again {
 					t.Errorf("behind %t, known as deleted %t", behind, r.condemned.has(inst.UID))
 				}

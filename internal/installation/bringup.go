@@ -15,11 +15,11 @@ import (
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/installation/kin"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/parallel"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/parallelize"
 	"go.landscaper.dev/internal/wanted"
 )
 
@@ -92,7 +92,7 @@ func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *product) e
 		orphans          []*v1alpha1.Installation
 		subsErr, execErr error
 	)
-	parallel.All(r.Each,
+	parallelize.All(r.Each,
 		func() { copied = r.storeCopies(ctx, s, family, made.copies) },
 		func() { cache, orphans, subsErr = r.ensureSubs(ctx, s, made.children.Subinstallations) },
 		func() { execErr = r.ensureExecution(ctx, s, made.children.DeployItems) },

@@ -14,11 +14,11 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/kin"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
-	"go.landscaper.dev/internal/offload"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
+	"go.landscaper.dev/internal/runtime/workpool"
 )
 
 const (
@@ -33,7 +33,7 @@ const (
 )
 
 // plans are made away from the workers.
-type plans = offload.Pool[*yield]
+type plans = workpool.Pool[*yield]
 
 // yield is what a plan that was made elsewhere leaves behind.
 type yield struct {
@@ -41,7 +41,7 @@ type yield struct {
 	made    *product
 	exports *plan.Exports
 	// subject has what was noted meanwhile.
-	subject *report.Subject
+	subject *reporter.Subject
 	// imports identify what it was made from.
 	imports string
 }
@@ -51,7 +51,7 @@ type yield struct {
 func (r *Reconciler) plansElsewhere(ctx context.Context, workers int) source.Source {
 	var requests workqueue.TypedRateLimitingInterface[reconcile.Request]
 	most := plansPerWorker * max(workers, 1)
-	r.PlanElsewhere(ctx, offload.Options{
+	r.PlanElsewhere(ctx, workpool.Options{
 		Most: most, Share: most / namespaceShare, Keep: most, Patience: undisturbed, Longest: longestPlan,
 		Wake: func(key types.NamespacedName) { requests.Add(reconcile.Request{NamespacedName: key}) },
 	})
@@ -63,8 +63,8 @@ func (r *Reconciler) plansElsewhere(ctx context.Context, workers int) source.Sou
 
 // PlanElsewhere lets plans that need something outside be made away from the workers.
 // Whoever needs no manager says how.
-func (r *Reconciler) PlanElsewhere(ctx context.Context, options offload.Options) {
-	r.plans = offload.New[*yield](ctx, options)
+func (r *Reconciler) PlanElsewhere(ctx context.Context, options workpool.Options) {
+	r.plans = workpool.New[*yield](ctx, options)
 }
 
 // Plans is how many plans are made away from the workers, and how many wait for that.
@@ -107,9 +107,9 @@ func (r *Reconciler) elsewhere(ctx context.Context, s *snapshot, outside bool, d
 }
 
 // workOf names the plan of the job that an Installation has.
-func workOf(inst *v1alpha1.Installation) (types.NamespacedName, offload.Version) {
+func workOf(inst *v1alpha1.Installation) (types.NamespacedName, workpool.Version) {
 	return types.NamespacedName{Namespace: inst.Namespace, Name: inst.Name},
-		offload.Version{UID: inst.UID, Job: inst.Status.JobID, Generation: inst.Generation}
+		workpool.Version{UID: inst.UID, Job: inst.Status.JobID, Generation: inst.Generation}
 }
 
 // planning reports whether the plan of the job is being made elsewhere, or was made.
@@ -125,7 +125,7 @@ func (r *Reconciler) forgetPlan(key types.NamespacedName) {
 }
 
 // fetch returns what was done elsewhere, or lets it be done.
-func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.NamespacedName, version offload.Version, do work) (*yield, error) {
+func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.NamespacedName, version workpool.Version, do work) (*yield, error) {
 	own := s.apart()
 	logger := log.FromContext(ctx)
 	work, _ := job.WorkOf(ctx)
@@ -142,7 +142,7 @@ func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.Namespace
 		return result, err
 	})
 	switch {
-	case errors.Is(err, offload.ErrPending):
+	case errors.Is(err, workpool.ErrPending):
 		return nil, err
 	case result != nil:
 		s.subject.Adopt(result.subject)
@@ -163,7 +163,7 @@ func (s *snapshot) imported() []*v1alpha1.Target {
 // apart returns a copy that others may work on: only the inputs are shared.
 func (s *snapshot) apart() *snapshot {
 	own := &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: s.Inst.DeepCopy(), Exec: s.Exec, Subs: s.Subs}, Inputs: s.Inputs}}
-	own.subject = report.Installation(own.Inst)
+	own.subject = reporter.Installation(own.Inst)
 	return own
 }
 

@@ -18,10 +18,10 @@ import (
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/kin"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
-	"go.landscaper.dev/internal/offload"
 	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
+	"go.landscaper.dev/internal/runtime/workpool"
 	"go.landscaper.dev/internal/sources"
 )
 
@@ -30,7 +30,7 @@ import (
 func planElsewhere(t *testing.T, r *Reconciler) <-chan types.NamespacedName {
 	t.Helper()
 	woken := make(chan types.NamespacedName, 1)
-	r.PlanElsewhere(t.Context(), offload.Options{
+	r.PlanElsewhere(t.Context(), workpool.Options{
 		Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { woken <- key },
 	})
 	return woken
@@ -66,9 +66,9 @@ func TestPlannedElsewhere(t *testing.T) {
 			}
 			r.Reader = r.Client
 			woken := planElsewhere(t, r)
-			seen := &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: inst}, Inputs: &decide.Inputs{Landscape: &v1alpha1.Context{}}}, subject: report.Installation(inst)}
+			seen := &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: inst}, Inputs: &decide.Inputs{Landscape: &v1alpha1.Context{}}}, subject: reporter.Installation(inst)}
 			made, err := r.planned(t.Context(), seen)
-			if pending := errors.Is(err, offload.ErrPending); pending != (test.outside > 0) {
+			if pending := errors.Is(err, workpool.ErrPending); pending != (test.outside > 0) {
 				t.Fatalf("the worker gets %v", err)
 			}
 			if test.outside > 0 {
@@ -107,12 +107,12 @@ func TestPlanOfOneLook(t *testing.T) {
 		}
 		return r.bringUp(t.Context(), s)
 	}
-	if err := attempt(); !errors.Is(err, offload.ErrPending) {
+	if err := attempt(); !errors.Is(err, workpool.ErrPending) {
 		t.Fatal(err)
 	}
 	used, reads := inst.Status.ImportsHash, len(counting.Calls)
 	<-woken
-	if err := attempt(); err == nil || errors.Is(err, offload.ErrPending) {
+	if err := attempt(); err == nil || errors.Is(err, workpool.ErrPending) {
 		t.Fatalf("the plan has become %v", err)
 	}
 	if reads != 1 || len(counting.Calls) != reads {
@@ -154,7 +154,7 @@ func TestUpdateElsewhere(t *testing.T) {
 func TestPlanOfWhatIsGone(t *testing.T) {
 	b := newBench(t)
 	woken := planElsewhere(t, b.Reconciler)
-	if _, err := b.plans.Fetch(shop, offload.Version{}, func(context.Context) (*yield, error) { return &yield{}, nil }); !errors.Is(err, offload.ErrPending) {
+	if _, err := b.plans.Fetch(shop, workpool.Version{}, func(context.Context) (*yield, error) { return &yield{}, nil }); !errors.Is(err, workpool.ErrPending) {
 		t.Fatal(err)
 	}
 	<-woken
@@ -186,7 +186,7 @@ func inline(t *testing.T, template string) []byte {
 func TestPausesGrowWhileElsewhere(t *testing.T) {
 	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "a"}}
 	busy := true
-	pauses := patient{report.Pauses(), func(types.NamespacedName) bool { return busy }}
+	pauses := patient{reporter.Pauses(), func(types.NamespacedName) bool { return busy }}
 	first := pauses.When(request)
 	pauses.Forget(request)
 	if second := pauses.When(request); second <= first {

@@ -21,10 +21,10 @@ import (
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/installation/kin"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/wanted"
 )

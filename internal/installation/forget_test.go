@@ -8,7 +8,7 @@ import (
 
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/installation/patience"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // TestForgotten: nothing is remembered of an Installation that is gone, however it went.

@@ -28,9 +28,9 @@ import (
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/index"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/queue"
 	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/sources"
 )
 

@@ -11,9 +11,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // survey looks for siblings that have to be gone before.
@@ -98,5 +98,5 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	return report.ErrGone
+	return reporter.ErrGone
 }

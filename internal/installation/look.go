@@ -5,8 +5,8 @@ import (
 
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/observe"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 )
 
 // look reads what the children are made from.

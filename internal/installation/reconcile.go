@@ -17,7 +17,6 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/keep"
@@ -27,12 +26,13 @@ import (
 	"go.landscaper.dev/internal/installation/patience"
 	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/installation/tree"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
-	"go.landscaper.dev/internal/offload"
-	"go.landscaper.dev/internal/parallel"
-	"go.landscaper.dev/internal/queue"
 	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/runtime/expectations"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/parallelize"
+	"go.landscaper.dev/internal/runtime/queue"
+	"go.landscaper.dev/internal/runtime/reporter"
+	"go.landscaper.dev/internal/runtime/workpool"
 	"go.landscaper.dev/internal/sources"
 )
 
@@ -74,7 +74,7 @@ type Reconciler struct {
 
 	// Each makes requests that do not need each other; nil makes some of them at the same
 	// time.
-	Each parallel.Each
+	Each parallelize.Each
 
 	// Triggers are what starts jobs beyond what users ask for.
 	Triggers facts.Triggers
@@ -83,9 +83,9 @@ type Reconciler struct {
 	Unsettled func() bool
 
 	// Problems records where we break down; nil only logs it.
-	Problems *report.Problems
+	Problems *reporter.Problems
 
-	written  current.Written
+	written  expectations.Written
 	outages  patience.Outages
 	unstored marks
 	// taken are those whose first job was taken up and is not stored yet.
@@ -99,17 +99,17 @@ type Reconciler struct {
 	relations kin.Relations
 	arrivals  observe.Arrivals
 	// created are the subinstallations and the Execution that the cache has not shown yet.
-	created current.Creations
+	created expectations.Creations
 	once    sync.Once
-	reports *report.Reporter
+	reports *reporter.Reporter
 	// plans are made away from the workers; nil means that they make them.
 	plans *plans
 }
 
 // reporter returns what reports jobs of Installations.
-func (r *Reconciler) reporter() *report.Reporter {
+func (r *Reconciler) reporter() *reporter.Reporter {
 	r.once.Do(func() {
-		r.reports = &report.Reporter{
+		r.reports = &reporter.Reporter{
 			Client: r.Client, Events: r.Events, Action: "ReconcileInstallation", AnnounceSuccess: true,
 			Now: r.Now, Written: &r.written, Problems: r.Problems,
 		}
@@ -138,7 +138,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	err = r.stored(ctx, s, err)
-	if errors.Is(err, report.ErrGone) {
+	if errors.Is(err, reporter.ErrGone) {
 		r.forget(s.Inst.UID)
 	}
 	if s.subject != nil && job.OutcomeOf(err) != job.Transient && job.OutcomeOf(err) != job.Conflict {
@@ -157,7 +157,7 @@ const maxSteps = 30
 // what was decided last.
 func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot, last *decide.Decision) error {
 	if ready, err := r.observe(ctx, request, s); err != nil || !ready {
-		if pause, behind := current.PauseOf(err); behind {
+		if pause, behind := expectations.PauseOf(err); behind {
 			last.Wake, err = job.Wake{}.By(r.Now().Add(pause)), nil
 		}
 		return err
@@ -180,13 +180,13 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 		}
 		log.FromContext(ctx).V(1).Info("step", "step", last.Do, "phase", s.Inst.Status.InstallationPhase, "job", s.Inst.Status.JobID)
 		err := r.apply(ctx, s, *last)
-		if pause, behind := current.PauseOf(err); behind {
+		if pause, behind := expectations.PauseOf(err); behind {
 			last.Wake = job.Wake{}.By(r.Now().Add(pause))
 			// A subinstallation takes the job of its parent again.
 			return nil
 		}
 		switch {
-		case errors.Is(err, offload.ErrPending), errors.Is(err, errComeBack):
+		case errors.Is(err, workpool.ErrPending), errors.Is(err, errComeBack):
 			return r.save(ctx, s)
 		case err != nil:
 			return err
@@ -198,7 +198,7 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 	return fmt.Errorf("the job does not come to rest: step %q is repeated", last.Do)
 }
 
-// observe reads the snapshot. It returns false if the object is gone, and current.Behind if
+// observe reads the snapshot. It returns false if the object is gone, and expectations.Behind if
 // the cache is behind what we wrote ourselves.
 func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snapshot) (bool, error) {
 	inst := &v1alpha1.Installation{}
@@ -213,7 +213,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	}
 	s.Inst, s.Triggers = inst.DeepCopy(), r.Triggers
 	s.Taken = r.taken.has(inst.UID) && job.NeverWorked(inst) && !facts.BeingDeleted(inst)
-	s.subject = report.Installation(s.Inst)
+	s.subject = reporter.Installation(s.Inst)
 	s.subject.Status.Ended = func() { repetition.NoteEnd(s.Inst) }
 	if err := r.sight().Family(ctx, &s.Family); err != nil {
 		return false, err

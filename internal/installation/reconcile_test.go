@@ -18,8 +18,8 @@ import (
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/kin"
-	"go.landscaper.dev/internal/job/report"
-	"go.landscaper.dev/internal/queue"
+	"go.landscaper.dev/internal/runtime/queue"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // watched is an API server that counts what is asked of it.
@@ -55,7 +55,7 @@ func TestPanicEndsJob(t *testing.T) {
 	newID := func() string { made++; return "job-" + strconv.Itoa(made) }
 	r := &Reconciler{
 		Client: c, Reader: c, Events: events.NewFakeRecorder(10), Order: &queue.Order{}, Now: clock, NewJobID: newID,
-		Problems: &report.Problems{Client: c, Reader: c, Namespace: "landscaper", Now: clock},
+		Problems: &reporter.Problems{Client: c, Reader: c, Namespace: "landscaper", Now: clock},
 		// Without Sources, looking at the inputs breaks down.
 	}
 	for range 3 {

@@ -12,9 +12,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/kin"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // deployed is a root after a job with the subinstallations a and b.
@@ -145,7 +145,7 @@ func TestTargetsOfHeldItems(t *testing.T) {
 	b := newBench(t, inst, given.CopyOf("former", "job-1", mine), given.CopyOf("cluster", "job-2", mine))
 	exec := &v1alpha1.Execution{}
 	exec.Status.JobID, exec.Status.JobIDFinished, exec.Status.ExecutionPhase = "job-2", "job-2", "Succeeded"
-	s := &snapshot{subject: report.Installation(inst)}
+	s := &snapshot{subject: reporter.Installation(inst)}
 	s.Family = kin.Family{Inst: inst, Parent: root, Exec: exec}
 	left := func() string {
 		list := &v1alpha1.TargetList{}

@@ -16,11 +16,11 @@ import (
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/wake"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/ancestor"
-	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/plan"
-	"go.landscaper.dev/internal/queue"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/ancestor"
+	"go.landscaper.dev/internal/runtime/queue"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // SetupWithManager watches Installations and what wakes them: their Execution, their
@@ -40,7 +40,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		}
 	}
 	if options.RateLimiter == nil {
-		options.RateLimiter = report.Pauses()
+		options.RateLimiter = reporter.Pauses()
 	}
 	plans := r.plansElsewhere(ctx, options.MaxConcurrentReconciles)
 	options.RateLimiter = patient{options.RateLimiter, r.plans.Busy}

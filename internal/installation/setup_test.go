@@ -24,7 +24,7 @@ import (
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/index"
-	"go.landscaper.dev/internal/queue"
+	"go.landscaper.dev/internal/runtime/queue"
 )
 
 // indexing is a manager that notes which indexes are made of it.

@@ -18,9 +18,9 @@ import (
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/installation/repetition"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // admit starts a job that somebody asks for.
@@ -95,7 +95,7 @@ const farewell = 5 * time.Second
 func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
 	outcome := job.OutcomeOf(err)
 	switch {
-	case s.Asked == "", errors.Is(err, report.ErrGone), outcome == job.Conflict:
+	case s.Asked == "", errors.Is(err, reporter.ErrGone), outcome == job.Conflict:
 		return err
 	case s.Asked == v1alpha1.TriggeredByDeletion && outcome == job.Waiting:
 		return err
@@ -307,7 +307,7 @@ func (r *Reconciler) patchMetadata(ctx context.Context, inst *v1alpha1.Installat
 	status := inst.Status
 	if err := r.Client.Patch(ctx, changed, client.RawPatch(patch.Type(), data)); err != nil {
 		if apierrors.IsNotFound(err) {
-			return report.ErrGone
+			return reporter.ErrGone
 		}
 		return fmt.Errorf("change the metadata of Installation %s/%s: %w", inst.Namespace, inst.Name, err)
 	}

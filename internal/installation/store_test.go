@@ -19,8 +19,8 @@ import (
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/observe"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // lagging is a cache that does not see anything yet.
@@ -47,7 +47,7 @@ func TestLaggingCache(t *testing.T) {
 }
 
 func snapshotOf(inst *v1alpha1.Installation) *snapshot {
-	return &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: inst}}, subject: report.Installation(inst)}
+	return &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: inst}}, subject: reporter.Installation(inst)}
 }
 
 // reads counts what is read.

@@ -15,9 +15,9 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/parallel"
 	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/parallelize"
 	"go.landscaper.dev/internal/wanted"
 )
 
@@ -114,7 +114,7 @@ func (r *Reconciler) ensureSubs(ctx context.Context, s *snapshot, planned []plan
 	}
 	cache = &v1alpha1.SubInstCache{}
 	subs := make([]*v1alpha1.Installation, len(planned))
-	err = parallel.Until(r.Each, len(planned), func(i int) (err error) {
+	err = parallelize.Until(r.Each, len(planned), func(i int) (err error) {
 		if subs[i], err = r.ensureSub(ctx, s.Inst, planned[i].Installation, live[planned[i].Name]); err != nil {
 			return fmt.Errorf("write subinstallation %s: %w", planned[i].Name, err)
 		}

@@ -10,12 +10,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/dependents"
 	"go.landscaper.dev/internal/installation/observe"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/expectations"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // noteDependents notes at the end of a job which roots it concerns.
@@ -41,7 +41,7 @@ func (r *Reconciler) requestJob(ctx context.Context, dependent, by *v1alpha1.Ins
 		inst.Annotations = merged(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
 	})
 	if err == nil {
-		r.reporter().Tell(report.Installation(dependent), corev1.EventTypeNormal, jobRequested, "a job is asked for because Installation "+by.Name+" has exported other values than the last job has imported")
+		r.reporter().Tell(reporter.Installation(dependent), corev1.EventTypeNormal, jobRequested, "a job is asked for because Installation "+by.Name+" has exported other values than the last job has imported")
 	}
 	return err
 }
@@ -56,7 +56,7 @@ func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 	reader := r.sight().AfterWrites(observe.ExportsOf(s.Inst))
 	for _, dependent := range all {
 		done, err := r.dependents().Ask(ctx, s.Inst, dependent.Name, reader)
-		if pause, behind := current.PauseOf(err); behind {
+		if pause, behind := expectations.PauseOf(err); behind {
 			s.TellAt = earliest(s.TellAt, r.Now().Add(pause))
 		} else if err != nil {
 			r.tellAgain(ctx, s, fmt.Errorf("ask Installation %s for a job: %w", dependent.Name, err))
@@ -70,7 +70,7 @@ func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 	}
 	s.Inst.Status.DependentsToTrigger = left
 	err := r.reporter().Save(ctx, s.subject)
-	if err == nil || job.OutcomeOf(err) == job.Conflict || errors.Is(err, report.ErrGone) {
+	if err == nil || job.OutcomeOf(err) == job.Conflict || errors.Is(err, reporter.ErrGone) {
 		return err // says what was written
 	}
 	s.Inst.Status.DependentsToTrigger = all

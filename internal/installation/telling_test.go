@@ -18,7 +18,7 @@ import (
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/observe"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // hashed notes the imports of an Installation as those of its last job.
@@ -146,7 +146,7 @@ func TestTell(t *testing.T) {
 		{"the first is changed meanwhile", nil, memory.Fault{Err: newer}, []string{"one"}, []string{"one"}, true, ""},
 		{"what is left cannot be stored: they are asked again, which costs nothing", nil, memory.Fault{At: 2, Err: errors.New("busy")}, []string{"one", "two"}, []string{}, true, ""},
 		{"somebody has changed the Installation: it is read anew", nil, memory.Fault{At: 2, Err: newer}, nil, []string{}, false, "newer"},
-		{"the Installation is gone", nil, memory.Fault{At: 2, Err: gone}, nil, []string{}, false, report.ErrGone.Error()},
+		{"the Installation is gone", nil, memory.Fault{At: 2, Err: gone}, nil, []string{}, false, reporter.ErrGone.Error()},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			self := given.Root(t, "shop", nil, []string{"x"})

@@ -6,15 +6,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // TestNoteWarnings: one look at the root tells the warnings of all below.
 func TestNoteWarnings(t *testing.T) {
 	s := &snapshot{}
 	s.Inst = &v1alpha1.Installation{}
-	s.subject = report.Installation(s.Inst)
+	s.subject = reporter.Installation(s.Inst)
 	s.Exec = &v1alpha1.Execution{}
 	job.NoteChildWarnings(&s.Exec.Status.Conditions, []string{`deploy item "a": x`}, 1, metav1.Now())
 	sub := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "sub-x", Annotations: map[string]string{v1alpha1.SubinstallationNameAnnotation: "sub"}}}
@@ -36,7 +36,7 @@ func TestNoteWarnings(t *testing.T) {
 // goes with the next job.
 func TestOwnWarnings(t *testing.T) {
 	inst := &v1alpha1.Installation{}
-	subject := report.Installation(inst)
+	subject := reporter.Installation(inst)
 	for range 2 {
 		subject.Warn(importWarnings, []string{"a", "b"})
 	}

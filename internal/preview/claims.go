@@ -8,7 +8,7 @@ import (
 
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/ownership"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
 // claim says that an item wants an object that belongs to another one or, without an object,
@@ -46,7 +46,7 @@ func (o *outlook) claim(asked claim) bool {
 // all that was assumed holds.
 func (c *comparison) settleClaims(ctx context.Context) {
 	for again := c.disappointed(); len(again) > 0; again = c.disappointed() {
-		parallel.Do(len(again), func(i int) {
+		parallelize.Do(len(again), func(i int) {
 			again[i].compared, again[i].err = false, nil
 			c.compare(ctx, again[i])
 		})

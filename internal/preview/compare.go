@@ -15,8 +15,8 @@ import (
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/operation"
-	"go.landscaper.dev/internal/parallel"
 	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/runtime/parallelize"
 	"go.landscaper.dev/internal/wanted"
 )
 
@@ -163,7 +163,7 @@ func (c *comparison) removed(uninstall operation.Uninstall) {
 // Secrets of clusters are known only when all objects are: hence nothing is made a text
 // before the last comparison has ended.
 func (c *comparison) run(ctx context.Context) {
-	parallel.Do(len(c.tasks), func(i int) { c.compare(ctx, c.tasks[i]) })
+	parallelize.Do(len(c.tasks), func(i int) { c.compare(ctx, c.tasks[i]) })
 	c.settleClaims(ctx)
 	c.moves(ctx)
 	for _, t := range c.tasks {

@@ -10,7 +10,7 @@ import (
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/operation"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
 // Uninstalls are all items of a tree in the order in which they go, with the objects that
@@ -22,7 +22,7 @@ func (p *Previewer) Uninstalls(ctx context.Context, tree *inspect.Node, roots []
 	for _, uninstall := range uninstalls {
 		c.removed(uninstall)
 	}
-	parallel.Do(len(uninstalls), func(i int) {
+	parallelize.Do(len(uninstalls), func(i int) {
 		// An item without a Target has nothing on a cluster that could be asked.
 		if t := c.tasks[i]; t.object != nil && t.object.Spec.Target != nil && c.Comparers[t.object.Spec.Type] != nil {
 			c.compare(ctx, t)

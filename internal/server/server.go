@@ -37,15 +37,15 @@ import (
 	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/execution"
-	"go.landscaper.dev/internal/feed"
-	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/installation"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
-	"go.landscaper.dev/internal/queue"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/render/clusterfunc"
-	"go.landscaper.dev/internal/rewatch"
+	"go.landscaper.dev/internal/runtime/dispatch"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/queue"
+	"go.landscaper.dev/internal/runtime/reporter"
+	"go.landscaper.dev/internal/runtime/rewatch"
+	"go.landscaper.dev/internal/runtime/watchdecoder"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/targetsync"
 )
@@ -66,9 +66,9 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err := nameHosts(config.Cluster); err != nil {
 		return err
 	}
-	desk := &handover.Desk{}
+	desk := &dispatch.Desk{}
 	recent := &rewatch.Recent{Now: time.Now}
-	config.Cluster = feed.Claimable(rewatch.Config(config.Cluster, func() {
+	config.Cluster = watchdecoder.Claimable(rewatch.Config(config.Cluster, func() {
 		recent.Note()
 		desk.Rewound()
 	}))
@@ -161,7 +161,7 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 	return manager, nil
 }
 
-func addControllers(ctx context.Context, manager ctrl.Manager, config Config, desk *handover.Desk, unsettled func() bool) error {
+func addControllers(ctx context.Context, manager ctrl.Manager, config Config, desk *dispatch.Desk, unsettled func() bool) error {
 	order := &queue.Order{}
 	clusters := deployer.NewClusters(manager, "landscaper/"+version.String(), config.Egress)
 	options := func(name string) controller.Options {
@@ -178,7 +178,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, de
 	}
 	if config.runs(Executions) {
 		err := (&execution.Reconciler{
-			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: report.Bounded(manager.GetEventRecorder("Landscaper")),
+			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: reporter.Bounded(manager.GetEventRecorder("Landscaper")),
 			Problems: problems(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout, Desk: desk, Unsettled: unsettled,
 			ClusterRemoved: (&targetsync.Shoots{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Pool: clusters}).Removed,
 		}).SetupWithManager(ctx, manager, options(Executions))
@@ -206,7 +206,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, de
 // addTargetSyncs adds the controller that makes Targets, with its metrics.
 func addTargetSyncs(ctx context.Context, manager ctrl.Manager, config Config, clusters *deployer.Clusters) error {
 	reconciler := &targetsync.Reconciler{
-		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: report.Bounded(manager.GetEventRecorder("Landscaper")),
+		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: reporter.Bounded(manager.GetEventRecorder("Landscaper")),
 		Pool: clusters, Problems: problems(manager, config), Now: time.Now, Spread: rand.Float64,
 	}
 	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[TargetSyncs]}); err != nil {
@@ -271,7 +271,7 @@ func addDeployers(manager ctrl.Manager, config Config, shared deployer.Options, 
 
 // problems returns where the controllers record that they break down: in the namespace
 // that the process runs in. Without one, as on a developer's machine, the log has it.
-func problems(manager ctrl.Manager, config Config) *report.Problems {
+func problems(manager ctrl.Manager, config Config) *reporter.Problems {
 	if config.Namespace == "" {
 		return nil
 	}
@@ -279,7 +279,7 @@ func problems(manager ctrl.Manager, config Config) *report.Problems {
 	if err != nil {
 		name = "unknown"
 	}
-	return &report.Problems{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Namespace: config.Namespace, PodName: name, Now: time.Now}
+	return &reporter.Problems{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Namespace: config.Namespace, PodName: name, Now: time.Now}
 }
 
 // addInstallations adds the controller that renders blueprints, with all that
@@ -296,7 +296,7 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 		})
 	}
 	reconciler := &installation.Reconciler{
-		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: report.Bounded(manager.GetEventRecorder("Landscaper")),
+		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: reporter.Bounded(manager.GetEventRecorder("Landscaper")),
 		Order: order, Now: time.Now, NewJobID: job.NewID,
 		Sources:    library.sources,
 		Components: library.components, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),

@@ -14,15 +14,15 @@ import (
 
 	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/cluster/traffic"
-	"go.landscaper.dev/internal/handover"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/dispatch"
+	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/tally"
 	"go.landscaper.dev/internal/traces"
 )
 
 // addTally counts what docs/operate.md lists, and tells of jobs as traces if that is
 // wanted.
-func addTally(ctx context.Context, to manager.Manager, config Config, desk *handover.Desk) error {
+func addTally(ctx context.Context, to manager.Manager, config Config, desk *dispatch.Desk) error {
 	jobs := tally.NewJobs(config.tallied(), time.Now)
 	desk.Handed = jobs.Handed
 	if config.TraceEndpoint != "" {

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/util/watchlist"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
-	"go.landscaper.dev/internal/feed"
+	"go.landscaper.dev/internal/runtime/watchdecoder"
 )
 
 // settled is how long a watch must stay open after a failure to count as working: one
@@ -98,7 +98,7 @@ func (w *watched) observe(from toolscache.ListerWatcherWithContext, example runt
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			events, err := feed.Watch(ctx, from, options, example)
+			events, err := watchdecoder.Watch(ctx, from, options, example)
 			if err != nil {
 				w.note(func(s *watchState, now time.Time) { s.ended(now, err) })
 				return nil, err
@@ -194,7 +194,7 @@ func reasonOf(err error) string {
 	var status apierrors.APIStatus
 	var transport *url.Error
 	switch {
-	case apierrors.HasStatusCause(err, feed.UnreadableEvent):
+	case apierrors.HasStatusCause(err, watchdecoder.UnreadableEvent):
 		return "an object in an answer of the API server cannot be read"
 	case errors.As(err, &status):
 		return fmt.Sprintf("the API server answers %d %s", status.Status().Code, status.Status().Reason)

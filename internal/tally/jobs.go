@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // The results of jobs.
@@ -154,19 +154,19 @@ func (j *Jobs) handler() toolscache.ResourceEventHandler {
 }
 
 // subject returns an object of the cache with its job. It is only read.
-func subject(object any) *report.Subject {
+func subject(object any) *reporter.Subject {
 	switch object := object.(type) {
 	case *v1alpha1.Installation:
-		return report.Installation(object)
+		return reporter.Installation(object)
 	case *v1alpha1.Execution:
-		return report.Execution(object)
+		return reporter.Execution(object)
 	case *v1alpha1.DeployItem:
-		return report.DeployItem(object)
+		return reporter.DeployItem(object)
 	}
 	return nil
 }
 
-func kindOf(s *report.Subject) string {
+func kindOf(s *reporter.Subject) string {
 	switch s.Object.(type) {
 	case *v1alpha1.Installation:
 		return "Installation"
@@ -180,7 +180,7 @@ func kindOf(s *report.Subject) string {
 //
 // It is called for each version that the watch delivers; versions in between may be
 // missing, so that a job can be seen for the first time when it has ended.
-func (j *Jobs) see(before, now *report.Subject) {
+func (j *Jobs) see(before, now *reporter.Subject) {
 	if now == nil {
 		return
 	}
@@ -225,7 +225,7 @@ func (j *Jobs) see(before, now *report.Subject) {
 func (j *Jobs) Handed(item *v1alpha1.DeployItem) {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
-	subject := report.DeployItem(item)
+	subject := reporter.DeployItem(item)
 	kind := kindOf(subject)
 	if !slices.Contains(j.kinds, kind) || j.departed.has(item.UID) {
 		return
@@ -238,7 +238,7 @@ func (j *Jobs) Handed(item *v1alpha1.DeployItem) {
 }
 
 // gone notes that an object was deleted, which is how the job of a deletion ends well.
-func (j *Jobs) gone(last *report.Subject) {
+func (j *Jobs) gone(last *reporter.Subject) {
 	if last == nil {
 		return
 	}
@@ -258,7 +258,7 @@ func (j *Jobs) gone(last *report.Subject) {
 
 // since returns when a job began that was not known. That of an object which was known
 // begins now; the times of a status are rounded to seconds.
-func (j *Jobs) since(before, now *report.Subject) time.Time {
+func (j *Jobs) since(before, now *reporter.Subject) time.Time {
 	times := *now.Status.TransitionTimes
 	if before == nil && times != nil && times.TriggerTime != nil && times.TriggerTime.Time.Before(j.began) {
 		return times.TriggerTime.Time
@@ -267,13 +267,13 @@ func (j *Jobs) since(before, now *report.Subject) time.Time {
 }
 
 // endedSince reports whether a job has ended since the counting began.
-func (j *Jobs) endedSince(now *report.Subject) bool {
+func (j *Jobs) endedSince(now *reporter.Subject) bool {
 	times := *now.Status.TransitionTimes
 	return *now.Status.JobID != "" && times != nil && times.FinishedTime != nil && !times.FinishedTime.Time.Before(j.began.Truncate(time.Second))
 }
 
 // taken returns how long a job took as its status tells it.
-func taken(now *report.Subject) time.Duration {
+func taken(now *reporter.Subject) time.Duration {
 	times := *now.Status.TransitionTimes
 	if times == nil || times.TriggerTime == nil || times.FinishedTime == nil {
 		return 0
@@ -315,7 +315,7 @@ func (u *underWay) reach(times *v1alpha1.TransitionTimes, seen bool, now time.Ti
 }
 
 // tell counts a job that was seen to the end.
-func (j *Jobs) tell(s *report.Subject, known underWay, result string) {
+func (j *Jobs) tell(s *reporter.Subject, known underWay, result string) {
 	now, kind := j.now(), kindOf(s)
 	j.end(kind, result, now.Sub(known.since))
 	if j.Ended != nil {

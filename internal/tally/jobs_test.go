@@ -10,8 +10,8 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // start is when the counting begins in tests.
@@ -46,12 +46,14 @@ func (s *story) write(change func(*v1alpha1.Installation)) {
 
 // trigger, enter and remove are what happens to an object.
 func (s *story) trigger(id string) {
-	s.write(func(inst *v1alpha1.Installation) { report.Installation(inst).Status.Trigger(id, metav1.NewTime(s.now)) })
+	s.write(func(inst *v1alpha1.Installation) {
+		reporter.Installation(inst).Status.Trigger(id, metav1.NewTime(s.now))
+	})
 }
 
 func (s *story) enter(phase string, err error) {
 	s.write(func(inst *v1alpha1.Installation) {
-		report.Installation(inst).Status.Enter(phase, err, metav1.NewTime(s.now))
+		reporter.Installation(inst).Status.Enter(phase, err, metav1.NewTime(s.now))
 	})
 }
 
@@ -94,7 +96,7 @@ func TestJobs(t *testing.T) {
 			s.trigger("1")
 			s.enter("Succeeded", nil)
 			s.write(func(inst *v1alpha1.Installation) {
-				status := report.Installation(inst).Status
+				status := reporter.Installation(inst).Status
 				status.Trigger("2", metav1.NewTime(s.now))
 				status.Enter("Failed", nil, metav1.NewTime(s.now.Add(7*time.Second)))
 			})
@@ -120,14 +122,14 @@ func TestJobs(t *testing.T) {
 		}, map[string]float64{succeeded: 0}, 0, nil},
 		{"a job of the time before the start", func(s *story) {
 			s.write(func(inst *v1alpha1.Installation) {
-				status := report.Installation(inst).Status
+				status := reporter.Installation(inst).Status
 				status.Trigger("1", metav1.NewTime(start.Add(-time.Hour)))
 				status.Enter("Succeeded", nil, metav1.NewTime(start.Add(-time.Minute)))
 			})
 		}, nil, 0, nil},
 		{"a job that began before the start and ends after it", func(s *story) {
 			s.write(func(inst *v1alpha1.Installation) {
-				report.Installation(inst).Status.Trigger("1", metav1.NewTime(start.Add(-time.Minute)))
+				reporter.Installation(inst).Status.Trigger("1", metav1.NewTime(start.Add(-time.Minute)))
 			})
 			s.enter("Succeeded", nil)
 		}, map[string]float64{succeeded: 60}, 0, nil},
@@ -165,13 +167,13 @@ func TestEnded(t *testing.T) {
 	s.jobs.Ended = func(ended Job) { told = append(told, ended) }
 	s.write(func(*v1alpha1.Installation) {})
 	s.trigger("1")
-	step := func(change func(report.Status)) {
+	step := func(change func(reporter.Status)) {
 		s.now = s.now.Add(time.Second)
-		s.write(func(inst *v1alpha1.Installation) { change(report.Installation(inst).Status) })
+		s.write(func(inst *v1alpha1.Installation) { change(reporter.Installation(inst).Status) })
 	}
-	step(func(status report.Status) { status.Begin(1, metav1.NewTime(s.now)) })
-	step(func(status report.Status) { status.Wait(metav1.NewTime(s.now)) })
-	step(func(status report.Status) { status.Enter("Failed", nil, metav1.NewTime(s.now)) })
+	step(func(status reporter.Status) { status.Begin(1, metav1.NewTime(s.now)) })
+	step(func(status reporter.Status) { status.Wait(metav1.NewTime(s.now)) })
+	step(func(status reporter.Status) { status.Enter("Failed", nil, metav1.NewTime(s.now)) })
 	if len(told) != 1 {
 		t.Fatalf("told of %+v", told)
 	}
@@ -191,7 +193,7 @@ func TestEnded(t *testing.T) {
 func TestHanded(t *testing.T) {
 	handed := func(item *v1alpha1.DeployItem, id string, at time.Time) *v1alpha1.DeployItem {
 		item = item.DeepCopy()
-		report.DeployItem(item).Status.Trigger(id, metav1.NewTime(at))
+		reporter.DeployItem(item).Status.Trigger(id, metav1.NewTime(at))
 		return item
 	}
 	for _, test := range []struct {
@@ -202,7 +204,7 @@ func TestHanded(t *testing.T) {
 		{"it goes on", func(*Jobs, *v1alpha1.DeployItem) {}, map[string]float64{"landscaper_jobs_running": 1}},
 		{"it is stored with its end", func(jobs *Jobs, item *v1alpha1.DeployItem) {
 			done := handed(item, "2", start)
-			report.DeployItem(done).Status.Enter("Succeeded", nil, metav1.NewTime(start))
+			reporter.DeployItem(done).Status.Enter("Succeeded", nil, metav1.NewTime(start))
 			jobs.handler().OnUpdate(item, done)
 		}, map[string]float64{"landscaper_job_duration_seconds succeeded": 1, "landscaper_job_duration_seconds succeeded sum": 3}},
 		{"it is stored, and goes on", func(jobs *Jobs, item *v1alpha1.DeployItem) {
@@ -225,8 +227,8 @@ func TestHanded(t *testing.T) {
 			now := start
 			jobs := NewJobs([]string{"DeployItem"}, func() time.Time { return now })
 			item := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "a"}}
-			report.DeployItem(item).Status.Trigger("1", metav1.NewTime(start.Add(-time.Hour)))
-			report.DeployItem(item).Status.Enter("Succeeded", nil, metav1.NewTime(start.Add(-time.Hour)))
+			reporter.DeployItem(item).Status.Trigger("1", metav1.NewTime(start.Add(-time.Hour)))
+			reporter.DeployItem(item).Status.Enter("Succeeded", nil, metav1.NewTime(start.Add(-time.Hour)))
 			jobs.Handed(handed(item, "2", start))
 			jobs.handler().OnAdd(item, true)
 			now = now.Add(3 * time.Second)

@@ -5,8 +5,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster/failure"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // Reason is a word for what a job waits for.
@@ -67,7 +67,7 @@ var possible = map[string][]Reason{
 //
 // A word that is not among those of its kind would be a new series of a metric: it becomes
 // "other".
-func waitsFor(kind string, status report.Status) Reason {
+func waitsFor(kind string, status reporter.Status) Reason {
 	reason := waitOf(kind, status)
 	if reason != Working && !slices.Contains(possible[kind], reason) {
 		return Other
@@ -75,7 +75,7 @@ func waitsFor(kind string, status report.Status) Reason {
 	return reason
 }
 
-func waitOf(kind string, status report.Status) Reason {
+func waitOf(kind string, status reporter.Status) Reason {
 	if kind == "DeployItem" && job.Starting(*status.JobID, *status.JobIDFinished, *status.Phase) {
 		return Deployer
 	}
@@ -107,7 +107,7 @@ func waitAfter(err *v1alpha1.Error) Reason {
 }
 
 // saysWaiting reports whether the conditions tell of a wait.
-func saysWaiting(status report.Status) bool {
+func saysWaiting(status reporter.Status) bool {
 	condition := job.GetCondition(*status.Conditions, v1alpha1.ReconcilingCondition)
 	return condition != nil && condition.Reason == "Waiting"
 }

@@ -9,8 +9,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster/failure"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 func TestWaitsFor(t *testing.T) {
@@ -18,31 +18,31 @@ func TestWaitsFor(t *testing.T) {
 	wait := func(reason string) error { return job.NewWaiting("op", reason, "m") }
 	tests := []struct {
 		reason  string
-		subject *report.Subject
+		subject *reporter.Subject
 		phase   string
 		err     error
 		want    Reason
 	}{
-		{"siblings before it", report.Installation(inst), "Init", wait("AllPredecessorsFinished"), Sibling},
-		{"siblings that have to be deleted before", report.Installation(inst), "InitDelete", wait("SiblingImport"), Sibling},
-		{"an import that somebody exports", report.Installation(inst), "Init", wait("ImportsSatisfied"), Import},
-		{"the default Context", report.Installation(inst), "Init", wait("CalculateContext"), Context},
-		{"a wait that is new to us", report.Installation(inst), "Init", wait("Whatever"), Other},
-		{"a reason of another kind", report.Installation(inst), "Init", wait("NoTargetFound"), Other},
-		{"a registry that fails", report.Installation(inst), "Init", errors.New("no answer"), Retry},
-		{"rendering is work", report.Installation(inst), "Init", nil, Working},
-		{"all below it", report.Installation(inst), "Progressing", nil, Children},
-		{"all below it while it deletes", report.Installation(inst), "Deleting", nil, Children},
-		{"its exports are work", report.Installation(inst), "Completing", nil, Working},
-		{"items", report.Execution(exec), "Progressing", nil, Children},
-		{"an item that nobody has taken up", report.DeployItem(item), "", nil, Deployer},
-		{"an item that nobody has taken up since its last job", report.DeployItem(item), "Failed", errors.New("of the last job"), Deployer},
-		{"no Target", report.DeployItem(item), "Progressing", wait("NoTargetFound"), Target},
-		{"no Context of an item", report.DeployItem(item), "Progressing", wait("GetLandscaperContext"), Context},
-		{"no Secret of the Target", report.DeployItem(item), "Progressing", wait("SecretNotFound"), Target},
-		{"a cluster that refuses", report.DeployItem(item), "Progressing", job.NewError("op", failure.ReasonRefused, "m"), Target},
-		{"another error", report.DeployItem(item), "Progressing", errors.New("m"), Retry},
-		{"an item at work", report.DeployItem(item), "Progressing", nil, Working},
+		{"siblings before it", reporter.Installation(inst), "Init", wait("AllPredecessorsFinished"), Sibling},
+		{"siblings that have to be deleted before", reporter.Installation(inst), "InitDelete", wait("SiblingImport"), Sibling},
+		{"an import that somebody exports", reporter.Installation(inst), "Init", wait("ImportsSatisfied"), Import},
+		{"the default Context", reporter.Installation(inst), "Init", wait("CalculateContext"), Context},
+		{"a wait that is new to us", reporter.Installation(inst), "Init", wait("Whatever"), Other},
+		{"a reason of another kind", reporter.Installation(inst), "Init", wait("NoTargetFound"), Other},
+		{"a registry that fails", reporter.Installation(inst), "Init", errors.New("no answer"), Retry},
+		{"rendering is work", reporter.Installation(inst), "Init", nil, Working},
+		{"all below it", reporter.Installation(inst), "Progressing", nil, Children},
+		{"all below it while it deletes", reporter.Installation(inst), "Deleting", nil, Children},
+		{"its exports are work", reporter.Installation(inst), "Completing", nil, Working},
+		{"items", reporter.Execution(exec), "Progressing", nil, Children},
+		{"an item that nobody has taken up", reporter.DeployItem(item), "", nil, Deployer},
+		{"an item that nobody has taken up since its last job", reporter.DeployItem(item), "Failed", errors.New("of the last job"), Deployer},
+		{"no Target", reporter.DeployItem(item), "Progressing", wait("NoTargetFound"), Target},
+		{"no Context of an item", reporter.DeployItem(item), "Progressing", wait("GetLandscaperContext"), Context},
+		{"no Secret of the Target", reporter.DeployItem(item), "Progressing", wait("SecretNotFound"), Target},
+		{"a cluster that refuses", reporter.DeployItem(item), "Progressing", job.NewError("op", failure.ReasonRefused, "m"), Target},
+		{"another error", reporter.DeployItem(item), "Progressing", errors.New("m"), Retry},
+		{"an item at work", reporter.DeployItem(item), "Progressing", nil, Working},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestReadiness(t *testing.T) {
 	item := &v1alpha1.DeployItem{}
 	item.Status.JobID, item.Status.Phase = "a", v1alpha1.DeployItemPhases.Progressing
 	job.Summarize(&item.Status.Conditions, job.Summary{Phase: "Progressing", Err: job.NewWaiting("reconcile", "Waiting", "m")}, metav1.Now())
-	if got := waitsFor("DeployItem", report.DeployItem(item).Status); got != Readiness {
+	if got := waitsFor("DeployItem", reporter.DeployItem(item).Status); got != Readiness {
 		t.Errorf("got %q", got)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/parallelize"
 	"go.landscaper.dev/internal/targetsync/plan"
 )
 
@@ -74,7 +74,7 @@ func (r *Reconciler) removeAll(ctx context.Context, sync *v1alpha1.TargetSync) e
 
 // deleteTogether deletes objects that need no order among them: a worker waits here.
 func (r *Reconciler) deleteTogether(ctx context.Context, objects []client.Object) error {
-	return parallel.Until(nil, len(objects), func(i int) error {
+	return parallelize.Until(nil, len(objects), func(i int) error {
 		uid := objects[i].GetUID()
 		if err := r.Client.Delete(ctx, objects[i], client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete %s: %w", objects[i].GetName(), err)

@@ -18,7 +18,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/cluster/login"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/parallelize"
 	"go.landscaper.dev/internal/targetsync/plan"
 )
 
@@ -68,7 +68,7 @@ func failed(format string, args ...any) result {
 // carryOut does what is planned. One failure is none for the others.
 func (r *run) carryOut(ctx context.Context, w plan.World, p plan.Plan, o *outcome) {
 	var mutex sync.Mutex
-	parallel.Do(len(p.Steps), func(index int) {
+	parallelize.Do(len(p.Steps), func(index int) {
 		s := p.Steps[index]
 		done := r.step(ctx, w, s)
 		mutex.Lock()

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/offload"
+	"go.landscaper.dev/internal/runtime/workpool"
 )
 
 // TestMadeRoom: a run that is ended because others wait for its place has not failed. What
@@ -37,7 +37,7 @@ func TestMadeRoom(t *testing.T) {
 			return c.Create(ctx, object, options...)
 		},
 	}), annotatedFleet(nil))
-	b.runs = offload.New[*outcome](t.Context(), offload.Options{
+	b.runs = workpool.New[*outcome](t.Context(), workpool.Options{
 		Most: 1, Share: 1, Keep: 4, Patience: time.Millisecond, Longest: time.Minute, Wake: func(key types.NamespacedName) { b.woken <- key },
 	})
 	look := func() ctrl.Result {
@@ -51,7 +51,7 @@ func TestMadeRoom(t *testing.T) {
 	look()
 	<-holds
 	other := types.NamespacedName{Namespace: "red", Name: "other"}
-	_, _ = b.runs.Fetch(other, offload.Version{}, func(context.Context) (*outcome, error) { return &outcome{}, nil })
+	_, _ = b.runs.Fetch(other, workpool.Version{}, func(context.Context) (*outcome, error) { return &outcome{}, nil })
 	for <-b.woken != key {
 		continue
 	}

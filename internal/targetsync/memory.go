@@ -16,7 +16,7 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/cluster/watch"
-	"go.landscaper.dev/internal/current"
+	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/targetsync/plan"
 )
 
@@ -27,7 +27,7 @@ type memory struct {
 	// running is how many runs go on: one, or one that was told to end.
 	running atomic.Int32
 	// written is the version of our last write to the TargetSync itself.
-	written current.Written
+	written expectations.Written
 
 	// begun says what the last run began with, seen that it met a request by annotation.
 	begun        string

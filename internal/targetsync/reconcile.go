@@ -16,10 +16,10 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
-	"go.landscaper.dev/internal/current"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/report"
-	"go.landscaper.dev/internal/offload"
+	"go.landscaper.dev/internal/runtime/expectations"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
+	"go.landscaper.dev/internal/runtime/workpool"
 )
 
 // Reconciler keeps the Targets of TargetSyncs up to date.
@@ -33,7 +33,7 @@ type Reconciler struct {
 	// Pool has the connections to sources.
 	Pool *cluster.Pool
 	// Problems records that we break down; nil records nothing.
-	Problems *report.Problems
+	Problems *reporter.Problems
 	// Now is the clock, Spread a random number between 0 and 1.
 	Now    func() time.Time
 	Spread func() float64
@@ -42,7 +42,7 @@ type Reconciler struct {
 	// its manager may have switched the cache off for Secrets, which counts for both.
 	metadata client.Reader
 	memories memories
-	runs     *offload.Pool[*outcome]
+	runs     *workpool.Pool[*outcome]
 	// wake lets a TargetSync be looked at.
 	wake func(types.NamespacedName)
 }
@@ -59,7 +59,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (resul
 		return ctrl.Result{RequeueAfter: interval}, nil
 	}
 	if job.OutcomeOf(err) == job.Conflict {
-		return ctrl.Result{RequeueAfter: report.ConflictPause}, nil
+		return ctrl.Result{RequeueAfter: reporter.ConflictPause}, nil
 	}
 	return result, err
 }
@@ -87,14 +87,14 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (c
 	known := r.memories.of(key, sync.UID)
 	if err := known.written.Await(ctx, r.Reader, sync); err != nil {
 		// What we have written is on its way here. A status wakes nobody.
-		if pause, behind := current.PauseOf(err); behind {
-			return ctrl.Result{RequeueAfter: min(pause, report.ConflictPause)}, nil
+		if pause, behind := expectations.PauseOf(err); behind {
+			return ctrl.Result{RequeueAfter: min(pause, reporter.ConflictPause)}, nil
 		}
 		return ctrl.Result{}, err // says what was read
 	}
 	if sync.DeletionTimestamp != nil {
 		if r.givesUp(key, known) {
-			return ctrl.Result{RequeueAfter: report.ConflictPause}, nil
+			return ctrl.Result{RequeueAfter: reporter.ConflictPause}, nil
 		}
 		return r.delete(ctx, sync, known)
 	}
@@ -109,7 +109,7 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (c
 	}
 	if several {
 		if r.givesUp(key, known) {
-			return ctrl.Result{RequeueAfter: report.ConflictPause}, nil
+			return ctrl.Result{RequeueAfter: reporter.ConflictPause}, nil
 		}
 		known.starts(sync)
 		_, err := r.report(ctx, sync, known, (&outcome{}).ended(reasonSeveral, errSeveral))
@@ -123,10 +123,10 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (c
 // synchronise lets a run be made elsewhere if it is due, and reports one that has ended.
 func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, sync *v1alpha1.TargetSync, known *memory) (ctrl.Result, error) {
 	now := r.Now()
-	version := offload.Version{UID: sync.UID, Generation: sync.Generation}
+	version := workpool.Version{UID: sync.UID, Generation: sync.Generation}
 	if !r.runs.Knows(key, version) {
 		if r.givesUp(key, known) {
-			return ctrl.Result{RequeueAfter: report.ConflictPause}, nil
+			return ctrl.Result{RequeueAfter: reporter.ConflictPause}, nil
 		}
 		if !known.due(sync, now) {
 			return ctrl.Result{RequeueAfter: max(known.next.Sub(now), time.Millisecond)}, nil
@@ -150,12 +150,12 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 	})
 	var broken *job.Panic
 	switch {
-	case errors.Is(err, offload.ErrPending):
+	case errors.Is(err, workpool.ErrPending):
 		return ctrl.Result{}, nil
 	case errors.As(err, &broken):
 		r.broken(ctx, key, broken.Problem, broken.Stack)
 		o = (&outcome{suspects: known.suspects}).ended(reasonBroken, err)
-	case errors.Is(err, offload.ErrMadeRoom):
+	case errors.Is(err, workpool.ErrMadeRoom):
 		return r.madeRoom(sync, known, o), nil
 	case err != nil:
 		// What it has done is done; what it has not, is no failure of anybody's.

@@ -20,8 +20,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job/report"
-	"go.landscaper.dev/internal/offload"
+	"go.landscaper.dev/internal/runtime/reporter"
+	"go.landscaper.dev/internal/runtime/workpool"
 )
 
 // bench is a reconciler with a source, which is woken when a run has ended.
@@ -36,7 +36,7 @@ func newBench(t *testing.T, g *garden, fails interceptor.Funcs, objects ...clien
 	r := g.runWith(t, fails, objects...)
 	b := &bench{Reconciler: r.Reconciler, woken: make(chan types.NamespacedName, 10), events: events.NewFakeRecorder(100)}
 	b.Events, b.Spread = b.events, func() float64 { return 1 }
-	b.runs = offload.New[*outcome](t.Context(), offload.Options{
+	b.runs = workpool.New[*outcome](t.Context(), workpool.Options{
 		Most: 1, Share: 1, Keep: 4, Patience: time.Minute, Longest: time.Minute, Wake: func(key types.NamespacedName) { b.woken <- key },
 	})
 	return b
@@ -258,7 +258,7 @@ func TestReconcileBreaksDown(t *testing.T) {
 		return c.Get(ctx, at, object, options...)
 	}}
 	b := newBench(t, g, breaks, annotatedFleet(nil))
-	b.Problems = &report.Problems{Client: b.Client, Reader: b.Client, Namespace: "landscaper", Now: b.Now}
+	b.Problems = &reporter.Problems{Client: b.Client, Reader: b.Client, Namespace: "landscaper", Now: b.Now}
 	if result, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil || result.RequeueAfter != interval {
 		t.Fatal(result, err)
 	}
@@ -342,11 +342,11 @@ func TestSeveralWhileARunEnds(t *testing.T) {
 	if err := b.Client.Create(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
-	if result := look(); result.RequeueAfter != report.ConflictPause || len(b.stored(t).Status.LastErrors) > 0 {
+	if result := look(); result.RequeueAfter != reporter.ConflictPause || len(b.stored(t).Status.LastErrors) > 0 {
 		t.Errorf("looks again in %s, and tells %v", result.RequeueAfter, b.stored(t).Status.LastErrors)
 	}
 	close(goOn)
-	for look().RequeueAfter == report.ConflictPause {
+	for look().RequeueAfter == reporter.ConflictPause {
 		continue
 	}
 	if sync := b.stored(t); sync.Status.LastErrors[0] != errSeveral.Error() {
@@ -365,7 +365,7 @@ func TestGivenUpBeforeItBegins(t *testing.T) {
 		return c.Get(ctx, at, object, options...)
 	}}), annotatedFleet(nil))
 	var begin func()
-	b.runs = offload.New[*outcome](t.Context(), offload.Options{
+	b.runs = workpool.New[*outcome](t.Context(), workpool.Options{
 		Most: 1, Share: 1, Keep: 4, Patience: time.Minute, Longest: time.Minute, Go: func(work func()) { begin = work },
 	})
 	other := annotatedFleet(nil)

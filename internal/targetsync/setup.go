@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/offload"
+	"go.landscaper.dev/internal/runtime/workpool"
 	"go.landscaper.dev/internal/targetsync/plan"
 )
 
@@ -46,7 +46,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	most := runsPerWorker * max(options.MaxConcurrentReconciles, 1)
 	r.wake = func(types.NamespacedName) {}
 	r.metadata = manager.GetCache()
-	r.runs = offload.New[*outcome](ctx, offload.Options{
+	r.runs = workpool.New[*outcome](ctx, workpool.Options{
 		Most: most, Share: most, Keep: 4 * most, Patience: undisturbed, Longest: longestRun,
 		Wake: func(key types.NamespacedName) { r.wake(key) },
 	})

@@ -2,7 +2,7 @@ package wanted
 
 import (
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // Subinstallation returns the subinstallation that an Installation wants for one that

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/test/landscape"
 )
 

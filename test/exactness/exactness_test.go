@@ -24,7 +24,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
 	"go.landscaper.dev/test/scenario"

@@ -29,11 +29,11 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/execution"
-	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/installation/index"
-	"go.landscaper.dev/internal/queue"
 	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/runtime/dispatch"
+	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/sources"
 )
 
@@ -99,7 +99,7 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 		return fmt.Sprintf("job-%d", w.jobs)
 	}
 	w.items = handler.Funcs{}
-	m, desk := &capturing{client: cached, live: live}, &handover.Desk{}
+	m, desk := &capturing{client: cached, live: live}, &dispatch.Desk{}
 	err := deployer.Add(m, deployer.Options{
 		Type: itemType, Name: "model", Identity: fmt.Sprintf("model-%d", w.counts.crashes), Deployer: w.target, Clusters: clusters, Desk: desk,
 	})

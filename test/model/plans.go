@@ -5,13 +5,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"go.landscaper.dev/internal/offload"
+	"go.landscaper.dev/internal/runtime/workpool"
 )
 
 // elsewhereFor lets plans be made away from the workers of a process, each at any later
 // moment, with everything that may happen in between.
-func (w *world) elsewhereFor(process *process) offload.Options {
-	return offload.Options{
+func (w *world) elsewhereFor(process *process) workpool.Options {
+	return workpool.Options{
 		Most: 3, Share: 2, Keep: 2, Patience: 30 * time.Second, Longest: longWait,
 		Go: func(work func()) {
 			if process == w.process {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // wishedSub is a subinstallation that exports a value, and may import that of a sibling.

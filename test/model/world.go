@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/installation"
+	"go.landscaper.dev/internal/runtime/dispatch"
 )
 
 // faultKind is how a request goes wrong.
@@ -114,7 +114,7 @@ type world struct {
 	process, at *process
 	target      *target
 	// desk is where jobs of items are handed over, or nil; items are what it sees of them.
-	desk   *handover.Desk
+	desk   *dispatch.Desk
 	items  handler.EventHandler
 	users  *users
 	counts counts

@@ -30,7 +30,7 @@ import (
 	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/inspect/reading"
-	"go.landscaper.dev/internal/rewatch"
+	"go.landscaper.dev/internal/runtime/rewatch"
 )
 
 // Flags choose the cluster, the user and the namespace. They are those of kubectl.

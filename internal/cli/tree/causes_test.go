@@ -10,8 +10,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/tree"
 	"go.landscaper.dev/internal/inspect"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/cause"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/cause"
 )
 
 // ready is what a Deployment says that does not become ready.

@@ -20,7 +20,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster/budget"
 	"go.landscaper.dev/internal/egress"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // TalkToCluster is the operation that fails.

@@ -22,7 +22,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster/budget"
 	"go.landscaper.dev/internal/egress"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // word is what no message may repeat.

@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/internal/cluster/budget"
 	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/egress"
-	"go.landscaper.dev/internal/rewatch"
+	"go.landscaper.dev/internal/runtime/rewatch"
 )
 
 // dialTimeout limits the time for reaching a server at all.

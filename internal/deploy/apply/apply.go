@@ -17,7 +17,7 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job/published"
 )
 
 type ownerReference = metav1.OwnerReference

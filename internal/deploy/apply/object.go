@@ -15,8 +15,8 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 )
 
 // CRDKind is the kind of objects that define kinds.

@@ -17,9 +17,9 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
 // Plan is what is to be removed.
@@ -215,7 +215,7 @@ func (d *Deletion) prepare(ctx context.Context) error {
 		}
 	}
 	errs := make([]error, len(todo))
-	parallel.Do(len(todo), func(i int) {
+	parallelize.Do(len(todo), func(i int) {
 		if errs[i] = todo[i].prepare(ctx, d); errs[i] != nil {
 			errs[i] = fmt.Errorf("prepare the deletion of %s: %w", todo[i].describe(), errs[i])
 		}
@@ -226,7 +226,7 @@ func (d *Deletion) prepare(ctx context.Context) error {
 // remove removes the objects of a step.
 func (d *Deletion) remove(ctx context.Context, step *step) ([]string, error) {
 	errs := make([]error, len(step.objects))
-	parallel.Do(len(step.objects), func(i int) {
+	parallelize.Do(len(step.objects), func(i int) {
 		object := step.objects[i]
 		if object.done || object.kept {
 			return

@@ -12,7 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/ownership"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
 // Family are the other items that may want what is to be removed.
@@ -51,7 +51,7 @@ func (d *Deletion) judge(ctx context.Context) error {
 	}
 	d.see(ctx, todo)
 	errs := make([]error, len(todo))
-	parallel.Do(len(todo), func(i int) {
+	parallelize.Do(len(todo), func(i int) {
 		if errs[i] = todo[i].anew(todo[i].judge(ctx, d)); errs[i] != nil {
 			errs[i] = fmt.Errorf("decide what becomes of %s: %w", todo[i].describe(), errs[i])
 		}

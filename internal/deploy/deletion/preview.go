@@ -9,7 +9,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
 // Preview returns what a deletion would make of each object: those that go in the order in
@@ -27,7 +27,7 @@ func Preview(ctx context.Context, plan Plan) ([]diff.Object, error) {
 		all = append(all, step.objects...)
 	}
 	found, errs := make([]diff.Object, len(all)), make([]error, len(all))
-	parallel.Do(len(all), func(i int) { found[i], errs[i] = all[i].preview(ctx, plan) })
+	parallelize.Do(len(all), func(i int) { found[i], errs[i] = all[i].preview(ctx, plan) })
 	for _, left := range d.gone {
 		found = append(found, previewOf(deployer.ManagedResourceStatus{Resource: left}))
 	}

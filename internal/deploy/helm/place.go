@@ -11,9 +11,9 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/placement"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 )
 
 // place finds out on which cluster the item is deployed. If its Target leads to another

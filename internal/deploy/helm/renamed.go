@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 )
 
 // A release is known by its name and its namespace. An item whose configuration has another of

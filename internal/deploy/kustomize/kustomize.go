@@ -18,7 +18,7 @@ import (
 	"go.landscaper.dev/internal/deploy/schedule"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 const (

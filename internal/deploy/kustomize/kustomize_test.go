@@ -17,7 +17,7 @@ import (
 	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/kustomize/files"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 const head = "apiVersion: kustomize.deployer.landscaper.gardener.cloud/v1alpha1\nkind: ProviderConfiguration\n"

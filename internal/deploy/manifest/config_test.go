@@ -14,7 +14,7 @@ import (
 	libdeployer "go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/rollout"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 const group = "manifest.deployer.landscaper.gardener.cloud/"

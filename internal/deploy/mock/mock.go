@@ -18,8 +18,8 @@ import (
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/ignored"
 	"go.landscaper.dev/internal/deploy/schedule"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
 // Compare returns what another roll-out of the same wish would change, object by object
@@ -21,7 +21,7 @@ func Compare(ctx context.Context, cluster target.Cluster, wish Wish, recorded ap
 	}
 	objects := r.objects
 	changes, errs := make([]string, len(objects)), make([]error, len(objects))
-	parallel.Do(len(objects), func(i int) { changes[i], errs[i] = r.applier.Compare(ctx, objects[i]) })
+	parallelize.Do(len(objects), func(i int) { changes[i], errs[i] = r.applier.Compare(ctx, objects[i]) })
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}

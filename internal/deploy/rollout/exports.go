@@ -8,8 +8,8 @@ import (
 	"go.landscaper.dev/internal/deploy/export"
 	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 )
 
 // exports are the values that are handed on.

@@ -8,9 +8,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
 // patchAttempts is how often an object is patched again because somebody else changed
@@ -27,7 +27,7 @@ func (r *Rollout) patchAfterwards(ctx context.Context) error {
 		}
 	}
 	errs := make([]error, len(todo))
-	parallel.Do(len(todo), func(i int) {
+	parallelize.Do(len(todo), func(i int) {
 		if errs[i] = r.patch(ctx, todo[i]); errs[i] != nil {
 			errs[i] = fmt.Errorf("patch %s after the deployment: %w", apply.Describe(todo[i].stored.GetKind(), todo[i].stored.GetNamespace(), todo[i].stored.GetName()), errs[i])
 		}

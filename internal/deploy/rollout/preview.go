@@ -16,8 +16,8 @@ import (
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
 // PreviewItem returns what a deployment of an item would make of each object, and what it
@@ -103,7 +103,7 @@ func preview(ctx context.Context, cluster target.Cluster, wish Wish, recorded ap
 		return nil, err
 	}
 	previews, errs := make([]diff.Object, len(r.objects)), make([]error, len(r.objects))
-	parallel.Do(len(previews), func(i int) { previews[i], errs[i] = r.preview(ctx, r.objects[i]) })
+	parallelize.Do(len(previews), func(i int) { previews[i], errs[i] = r.preview(ctx, r.objects[i]) })
 	refused := false
 	for i, err := range errs {
 		if err == nil {

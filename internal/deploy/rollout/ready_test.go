@@ -7,7 +7,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/target/memory"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 type jobError = job.Error

@@ -16,7 +16,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/deploy/target/memory"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 const label = "test.example/deployitem"

@@ -14,9 +14,9 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/loss"
 	"go.landscaper.dev/internal/deploy/several"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
 // applyStage applies the objects of a stage. The next one needs all of them.
@@ -56,7 +56,7 @@ func (r *Rollout) applyAll(ctx context.Context, todo []int) (failures several.Er
 		return nil, err
 	}
 	outcomes, errs := make([]apply.Outcome, len(todo)), make([]error, len(todo))
-	parallel.Do(len(todo), func(i int) { outcomes[i], errs[i] = r.applier.Apply(ctx, r.objects[todo[i]]) })
+	parallelize.Do(len(todo), func(i int) { outcomes[i], errs[i] = r.applier.Apply(ctx, r.objects[todo[i]]) })
 	for i, at := range todo {
 		if errs[i] == nil {
 			r.applied[at], r.objects[at].Live, r.objects[at].Lost = true, nil, false

@@ -7,9 +7,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/cause"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/cause"
+	"go.landscaper.dev/internal/runtime/job/published"
 )
 
 // decideLeaving looks at children that are being deleted: subinstallations that are no

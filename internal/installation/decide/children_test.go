@@ -7,7 +7,7 @@ import (
 
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // TestFailuresOfChildren: what the status says of children that have failed is what the

@@ -1,7 +1,7 @@
 package decide
 
 import (
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // Step is what to do next.

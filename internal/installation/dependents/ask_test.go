@@ -11,14 +11,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/observe"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/expectations"
+	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/sources"
 )
 
@@ -144,9 +144,9 @@ func TestAskOutcomes(t *testing.T) {
 	}{
 		{"it gets a job", []client.Object{dep()}, false, nil, true, nil, true},
 		{"it does not exist any more", nil, false, nil, true, nil, false},
-		{"the cache is behind what we have written ourselves", []client.Object{dep()}, true, nil, false, current.Behind{Pause: time.Second}, false},
-		{"somebody has changed it meanwhile", []client.Object{dep()}, false, conflict, false, current.Behind{Pause: report.ConflictPause}, true},
-		{"it has gone meanwhile", []client.Object{dep()}, false, report.ErrGone, true, nil, true},
+		{"the cache is behind what we have written ourselves", []client.Object{dep()}, true, nil, false, expectations.Behind{Pause: time.Second}, false},
+		{"somebody has changed it meanwhile", []client.Object{dep()}, false, conflict, false, expectations.Behind{Pause: reporter.ConflictPause}, true},
+		{"it has gone meanwhile", []client.Object{dep()}, false, reporter.ErrGone, true, nil, true},
 		{"it may not be changed", []client.Object{dep()}, false, broken, true, broken, true},
 		{"it works: its end will tell", []client.Object{dep(given.Jobs("b", "a", "Progressing"))}, false, nil, false, nil, false},
 		{"somebody has asked for it", []client.Object{dep(given.Requested("reconcile"))}, false, nil, true, nil, false},
@@ -156,7 +156,7 @@ func TestAskOutcomes(t *testing.T) {
 			requests := 0
 			f.Await = func(context.Context, *v1alpha1.Installation) error {
 				if test.behind {
-					return current.Behind{Pause: time.Second}
+					return expectations.Behind{Pause: time.Second}
 				}
 				return nil
 			}

@@ -9,14 +9,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/observe"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/runtime/expectations"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // Concerns reports whether the exports of a root are something new to another one: it
@@ -111,7 +111,7 @@ func (d Finder) Ask(ctx context.Context, by *v1alpha1.Installation, name string,
 	log.FromContext(ctx).V(1).Info("ask a dependent for a job", "installation", key)
 	if err := d.Request(ctx, dependent, by); job.OutcomeOf(err) == job.Conflict {
 		// Its change wakes us, and if it does not come, the next attempt is not far.
-		return false, current.Behind{Pause: report.ConflictPause}
+		return false, expectations.Behind{Pause: reporter.ConflictPause}
 	} else if err != nil {
 		return true, ignoreGone(err)
 	}
@@ -158,7 +158,7 @@ func ToAsk(dependent *v1alpha1.Installation) Verdict {
 }
 
 func ignoreGone(err error) error {
-	if err == report.ErrGone { //nolint:errorlint // it is returned as it is
+	if err == reporter.ErrGone { //nolint:errorlint // it is returned as it is
 		return nil
 	}
 	return err

@@ -2,7 +2,7 @@ package facts
 
 import (
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // ExportsPending is the reason of the condition as long as a job has exports that are

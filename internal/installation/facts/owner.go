@@ -2,7 +2,7 @@ package facts
 
 import (
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // AsOwner is an Installation as the owner of what it has written.

@@ -2,7 +2,7 @@ package facts
 
 import (
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // Triggers are the settings of the server about what starts jobs that nobody asks for.

@@ -8,7 +8,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/kin"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // Traced has looked below the children, where nothing is.

@@ -3,7 +3,7 @@ package given
 import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // Leaves notes in the status which subinstallations the job does not want any more.

@@ -15,8 +15,8 @@ import (
 	"go.landscaper.dev/internal/dataflow/holder"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/index"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/wanted"
 )
 

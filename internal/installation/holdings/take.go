@@ -12,8 +12,8 @@ import (
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/ancestor"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/ancestor"
 )
 
 // taking refuses to write over an object that is there. The kind is for messages.

@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/internal/dataflow/holder"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/parallelize"
 	"go.landscaper.dev/internal/wanted"
 )
 
@@ -27,7 +27,7 @@ type Writer struct {
 	// Reader reads from the API server where a cache is behind.
 	Reader client.Reader
 	// Each makes the requests for several objects; nil makes some of them at the same time.
-	Each parallel.Each
+	Each parallelize.Each
 }
 
 // blame says what follows if an object could not be written.
@@ -84,7 +84,7 @@ func (h Writer) write(ctx context.Context, inst *v1alpha1.Installation, all data
 // together writes objects that do not need each other.
 func (h Writer) together(all []one, failed blame) error {
 	errs := make([]error, len(all))
-	_ = parallel.Until(h.Each, len(all), func(i int) error {
+	_ = parallelize.Until(h.Each, len(all), func(i int) error {
 		errs[i] = all[i].write()
 		return errs[i]
 	}) // each error is looked at

@@ -16,9 +16,9 @@ import (
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/holdings"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/plan/parcel"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/wanted"
 )

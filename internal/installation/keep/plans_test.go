@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
-	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan/parcel"
+	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/sources"
 )
 

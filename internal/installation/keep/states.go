@@ -12,9 +12,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/holdings"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/sources"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
-	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 var stateKey = plan.StateKey{Prefix: plan.DeployPrefix, Executor: "deploy"}

@@ -7,9 +7,9 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/cause"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/cause"
+	"go.landscaper.dev/internal/runtime/job/published"
 )
 
 // Turn says whether it is the turn of an Installation among its siblings.

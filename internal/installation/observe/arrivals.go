@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"go.landscaper.dev/internal/current"
+	"go.landscaper.dev/internal/runtime/expectations"
 )
 
 // arrivalLimit is how long a cache may be behind before the API server is asked for an object,
@@ -34,7 +34,7 @@ func arrivalOf(object client.Object, key types.NamespacedName) arrival {
 	return arrival{kind: reflect.TypeOf(object), key: key}
 }
 
-// Await returns current.Behind as long as an Installation is to wait for an object to arrive, and
+// Await returns expectations.Behind as long as an Installation is to wait for an object to arrive, and
 // nil if it is time to ask the API server.
 func (a *Arrivals) Await(object client.Object, key, inst types.NamespacedName) error {
 	a.mutex.Lock()
@@ -49,7 +49,7 @@ func (a *Arrivals) Await(object client.Object, key, inst types.NamespacedName) e
 	since, waits := a.waits[of][inst]
 	if waits {
 		if left := arrivalLimit - now.Sub(since); left > 0 {
-			return current.Behind{Pause: left}
+			return expectations.Behind{Pause: left}
 		}
 		delete(a.waits[of], inst)
 		if len(a.waits[of]) == 0 {
@@ -58,7 +58,7 @@ func (a *Arrivals) Await(object client.Object, key, inst types.NamespacedName) e
 		return nil
 	}
 	a.waits[of][inst] = now
-	return current.Behind{Pause: arrivalLimit}
+	return expectations.Behind{Pause: arrivalLimit}
 }
 
 // Arrived returns the Installations that wait for an object which a cache has come to.

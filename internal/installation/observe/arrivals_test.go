@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/current"
+	"go.landscaper.dev/internal/runtime/expectations"
 )
 
 // TestArrivals: an object that is late is waited for with a wake, by its event or by a time, and
@@ -24,7 +24,7 @@ func TestArrivals(t *testing.T) {
 		target.Namespace, target.Name = key.Namespace, key.Name
 		asked := 0
 		for begun := time.Now(); time.Since(begun) < 10*time.Second; {
-			pause, behind := current.PauseOf(a.Await(data, key, one))
+			pause, behind := expectations.PauseOf(a.Await(data, key, one))
 			if !behind {
 				asked++
 				continue
@@ -33,7 +33,7 @@ func TestArrivals(t *testing.T) {
 				t.Fatalf("the next look comes in %s", pause)
 			}
 			<-time.After(pause / 2)
-			if _, behind := current.PauseOf(a.Await(data, key, one)); !behind {
+			if _, behind := expectations.PauseOf(a.Await(data, key, one)); !behind {
 				t.Error("a look in between asks the API server")
 			}
 			<-time.After(pause - pause/2)

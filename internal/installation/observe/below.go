@@ -10,8 +10,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
-	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // mostStuck is how many subinstallations that do not go on are looked into: a job that goes

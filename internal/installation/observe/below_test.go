@@ -11,8 +11,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/kin"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/cause"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/cause"
 )
 
 // TestBelow: what is below children is read from the caches, and only where causes are.

@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/kin"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/sources"
 )
 

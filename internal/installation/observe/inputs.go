@@ -19,9 +19,9 @@ import (
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/kin"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/ancestor"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/ancestor"
+	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/validation"
 )

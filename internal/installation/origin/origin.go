@@ -14,10 +14,10 @@ import (
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/installation/patience"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/sources"
 )
 
@@ -55,7 +55,7 @@ func (f *Found) Close() {
 
 // Find finds the component version and the blueprint of an Installation, whose Context
 // is the landscape.
-func (r Finder) Find(ctx context.Context, s *report.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context) (*Found, error) {
+func (r Finder) Find(ctx context.Context, s *reporter.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context) (*Found, error) {
 	if err := r.mayGoUnverified(inst); err != nil {
 		return nil, r.unprepared(inst, err, "ExtractVerifyInfo", "spec.verification")
 	}
@@ -77,7 +77,7 @@ func (r Finder) Find(ctx context.Context, s *report.Subject, inst *v1alpha1.Inst
 }
 
 // open finds the component version.
-func (r Finder) open(ctx context.Context, s *report.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context, found *Found) error {
+func (r Finder) open(ctx context.Context, s *reporter.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context, found *Found) error {
 	from, err := r.Sources.Read(ctx, landscape)
 	if err != nil {
 		return r.unprepared(inst, err, "SetupRegistries", "")

@@ -8,7 +8,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/sources"
 )
 

@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/sources"
 )
 

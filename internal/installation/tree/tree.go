@@ -10,8 +10,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/observe"
-	"go.landscaper.dev/internal/job/ancestor"
 	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/runtime/job/ancestor"
 	"go.landscaper.dev/internal/sources"
 )
 

@@ -16,8 +16,8 @@ import (
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/observe"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/cause"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/cause"
 )
 
 // TestWoken: a change wakes those that may go on by it, and nobody else.

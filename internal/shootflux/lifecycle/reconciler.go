@@ -13,8 +13,8 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
-	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/gardener"
+	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/shootflux/access"
 	"go.landscaper.dev/internal/shootflux/config"
 	"go.landscaper.dev/internal/shootflux/install"
@@ -64,7 +64,7 @@ type Reconciler struct {
 
 	writer *managed.Writer
 	// extensionsNow shows each Extension as it is after our own last write.
-	extensionsNow *current.Reader
+	extensionsNow *expectations.Reader
 	projects      projects
 	writing       writing
 }

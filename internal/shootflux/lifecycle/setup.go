@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/gardener"
+	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/shootflux/access"
 	"go.landscaper.dev/internal/shootflux/managed"
 )
@@ -70,7 +70,7 @@ func (r *Reconciler) spread() time.Duration { return time.Duration(r.Random() * 
 // of their writes.
 func (r *Reconciler) readFrom(api client.Reader) {
 	if r.writer == nil {
-		r.extensionsNow, r.writer = &current.Reader{Cache: r.Client, API: api}, managed.NewWriter(r.Client, api)
+		r.extensionsNow, r.writer = &expectations.Reader{Cache: r.Client, API: api}, managed.NewWriter(r.Client, api)
 		r.writer.Begins = r.writing.begin
 	}
 }

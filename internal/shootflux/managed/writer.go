@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/gardener"
+	"go.landscaper.dev/internal/runtime/expectations"
 )
 
 // Writer writes ManagedResources and their Secrets.
@@ -20,7 +20,7 @@ type Writer struct {
 	// Client writes, each time bound to the version that was read.
 	Client client.Client
 	// Read reads ManagedResources.
-	Read *current.Reader
+	Read *expectations.Reader
 	// Begins is told of a namespace before the contents of a ManagedResource are written
 	// there; nil tells nobody.
 	Begins func(namespace string)
@@ -28,7 +28,7 @@ type Writer struct {
 
 // NewWriter makes a Writer whose client reads ManagedResources from a cache.
 func NewWriter(c client.Client, api client.Reader) *Writer {
-	return &Writer{Client: c, Read: &current.Reader{Cache: c, API: api}}
+	return &Writer{Client: c, Read: &expectations.Reader{Cache: c, API: api}}
 }
 
 // Get reads a ManagedResource; nil if there is none.

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/gardener"
+	"go.landscaper.dev/internal/runtime/expectations"
 )
 
 // seed is an API server in memory that notes what is written.
@@ -56,7 +56,7 @@ func newSeed(t *testing.T, objects ...client.Object) *seed {
 			return note("delete", object, func() error { return c.Delete(ctx, object, options...) })
 		},
 	}).Build()
-	s.Read = &current.Reader{Cache: s.Client, API: s.Client}
+	s.Read = &expectations.Reader{Cache: s.Client, API: s.Client}
 	return s
 }
 
@@ -193,7 +193,7 @@ func TestRemoveAsksWhatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Another process may have created it, so that this one does not know of it.
-	s.Read = &current.Reader{Cache: fake.NewClientBuilder().WithScheme(s.Client.Scheme()).Build(), API: s.Client}
+	s.Read = &expectations.Reader{Cache: fake.NewClientBuilder().WithScheme(s.Client.Scheme()).Build(), API: s.Client}
 	s.wrote()
 	if gone, err := s.Remove(t.Context(), "shoot", "piece", true); err != nil || gone || s.wrote() != "delete ManagedResource" {
 		t.Errorf("gone: %t, %v", gone, err)

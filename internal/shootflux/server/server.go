@@ -32,8 +32,8 @@ import (
 	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/gardener"
-	"go.landscaper.dev/internal/job/report"
-	"go.landscaper.dev/internal/rewatch"
+	"go.landscaper.dev/internal/runtime/reporter"
+	"go.landscaper.dev/internal/runtime/rewatch"
 	"go.landscaper.dev/internal/shootflux/access"
 	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/internal/shootflux/lifecycle"
@@ -171,7 +171,7 @@ func newReconciler(ctx context.Context, manager ctrl.Manager, config *Config) (*
 	pool := cluster.NewPool(cluster.PoolOptions{UserAgent: "gardener-extension-shoot-flux/" + version.String(), Egress: config.Egress})
 	reconciler := &lifecycle.Reconciler{
 		Client: manager.GetClient(), Shoots: &access.Shoots{Seed: manager.GetClient(), Pool: pool},
-		Events: report.Bounded(manager.GetEventRecorder("shoot-flux")), Manifests: library, DefaultVersion: install.DefaultVersion(), Allowed: allowed,
+		Events: reporter.Bounded(manager.GetEventRecorder("shoot-flux")), Manifests: library, DefaultVersion: install.DefaultVersion(), Allowed: allowed,
 		RequireConfig: config.WithoutConfig == FailWithoutConfig, GardenIdentity: config.GardenIdentity,
 		IgnoreOperationAnnotation: config.IgnoreOperationAnnotation, Resync: config.Resync, Spread: config.Spread,
 		Random: rand.Float64, Now: time.Now,

@@ -29,8 +29,8 @@ import (
 	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/egress"
-	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/render/clusterfunc"
+	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/test/lab"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"go.landscaper.dev/internal/deploy/origin"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 )
 
 // How errors about charts are named, also by the public system.

@@ -16,8 +16,8 @@ import (
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/deploy/origin"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/sources"
 )
 

@@ -30,7 +30,7 @@ import (
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/egress"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // status is a page that answers with a status.

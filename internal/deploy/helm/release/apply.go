@@ -14,7 +14,7 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/several"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
 // attempts is how often an object is looked at again because somebody else changed it
@@ -111,7 +111,7 @@ func (o *Operation) apply(ctx context.Context) ([]string, error) {
 			return nil, nil
 		}
 		stored, errs := make([]*unstructured.Unstructured, len(batch)), make([]error, len(batch))
-		parallel.Do(len(batch), func(i int) { stored[i], errs[i] = o.applyOne(ctx, batch[i]) })
+		parallelize.Do(len(batch), func(i int) { stored[i], errs[i] = o.applyOne(ctx, batch[i]) })
 		var failures several.Errors
 		for i, object := range batch {
 			delete(o.live, keyOf(object.Object))

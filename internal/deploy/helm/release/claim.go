@@ -10,7 +10,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/several"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
 // foreignObject says that an object exists and does not belong to the release.
@@ -39,7 +39,7 @@ func (o *Operation) checkOwners(ctx context.Context) ([]string, error) {
 		}
 	}
 	live, errs, refused := make([]*unstructured.Unstructured, len(fresh)), make([]error, len(fresh)), make([]error, len(fresh))
-	parallel.Do(len(fresh), func(i int) {
+	parallelize.Do(len(fresh), func(i int) {
 		if live[i], errs[i] = o.get(ctx, fresh[i]); live[i] != nil {
 			refused[i] = o.claim(ctx, live[i])
 		}

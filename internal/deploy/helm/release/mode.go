@@ -14,7 +14,7 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/several"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
 // Inventory returns the objects that belong to a release of an item and exist, as they are recorded
@@ -51,7 +51,7 @@ func Unmark(ctx context.Context, store *records.Store, found apply.Inventory, na
 		return err
 	}
 	errs := make([]error, len(o.previous))
-	parallel.Do(len(o.previous), func(i int) {
+	parallelize.Do(len(o.previous), func(i int) {
 		if errs[i] = o.unmark(ctx, o.previous[i], label); errs[i] != nil {
 			errs[i] = fmt.Errorf("label %s: %w", describe(o.previous[i].Object), errs[i])
 		}

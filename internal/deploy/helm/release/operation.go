@@ -21,8 +21,8 @@ import (
 	"go.landscaper.dev/internal/deploy/loss"
 	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/readiness"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 )
 
 // Job is the job of an item, as far as an operation has to do with it.

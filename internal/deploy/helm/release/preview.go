@@ -15,8 +15,8 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
 // Preview returns what an installation or an upgrade would make of each object: its
@@ -39,7 +39,7 @@ func Preview(ctx context.Context, store *records.Store, wish Wish, others Others
 		return nil, err
 	}
 	found, errs := make([]diff.Object, len(looks)), make([]error, len(looks))
-	parallel.Do(len(looks), func(i int) { found[i], errs[i] = o.preview(ctx, looks[i]) })
+	parallelize.Do(len(looks), func(i int) { found[i], errs[i] = o.preview(ctx, looks[i]) })
 	if foreign := foreignOf(errs); foreign != nil {
 		return nil, foreign
 	}
@@ -74,7 +74,7 @@ func PreviewRemoval(ctx context.Context, store *records.Store, name, item string
 	o.wish.Hooks = last.Hooks
 	objects := forRemoval(unique(o.previous))
 	found, errs := make([]diff.Object, len(objects)), make([]error, len(objects))
-	parallel.Do(len(objects), func(i int) { found[i], errs[i] = o.preview(ctx, look{Object: objects[i], gone: true}) })
+	parallelize.Do(len(objects), func(i int) { found[i], errs[i] = o.preview(ctx, look{Object: objects[i], gone: true}) })
 	return append(found, o.hooksAt(helmrelease.HookPreDelete, helmrelease.HookPostDelete)...), errors.Join(errs...)
 }
 
@@ -92,7 +92,7 @@ func Missing(ctx context.Context, store *records.Store, deployed *records.Record
 	objects = slices.DeleteFunc(objects, func(object apply.Object) bool { return !looked(object.Object) })
 	o := &Operation{store: store}
 	missing, errs := make([]bool, len(objects)), make([]error, len(objects))
-	parallel.Do(len(objects), func(i int) {
+	parallelize.Do(len(objects), func(i int) {
 		live, err := o.get(ctx, objects[i])
 		missing[i], errs[i] = live == nil && err == nil, err
 	})

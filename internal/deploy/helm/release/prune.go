@@ -16,7 +16,7 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/several"
-	"go.landscaper.dev/internal/parallel"
+	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
 // prune removes what earlier revisions have deployed and the new one does not.
@@ -62,7 +62,7 @@ func (o *Operation) remove(ctx context.Context, objects []apply.Object, await bo
 		}
 		batch, errs := objects[from:to], make([]error, to-from)
 		var mutex sync.Mutex
-		parallel.Do(len(batch), func(i int) {
+		parallelize.Do(len(batch), func(i int) {
 			removed, err := o.removeOne(ctx, batch[i])
 			if err != nil {
 				errs[i] = fmt.Errorf("delete %s: %w", describe(batch[i].Object), err)

@@ -10,7 +10,7 @@ import (
 
 	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/deploy/helm/records"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // storeRecord stores the record of the new revision: from here on, others know that

@@ -18,7 +18,7 @@ import (
 	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/deploy/origin"
-	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/runtime/job/published"
 )
 
 const (

@@ -1,0 +1,88 @@
+package expectations
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Creations are objects that were created, or may have been, and that no cache has shown yet:
+// by the UID of their owner, and by name with the time. A restart forgets them, and begins with
+// caches that show all of them.
+type Creations struct {
+	mutex sync.Mutex
+	by    map[types.UID]map[string]time.Time
+}
+
+// Note remembers that an object is about to be created.
+func (c *Creations) Note(owner types.UID, name string, at time.Time) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.by == nil {
+		c.by = map[types.UID]map[string]time.Time{}
+	}
+	if c.by[owner] == nil {
+		c.by[owner] = map[string]time.Time{}
+	}
+	c.by[owner][name] = at
+}
+
+// Drop forgets an object that a cache shows, or that does not exist.
+func (c *Creations) Drop(owner types.UID, name string) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	delete(c.by[owner], name)
+	if len(c.by[owner]) == 0 {
+		delete(c.by, owner)
+	}
+}
+
+// At returns when an object was created, and whether it is one of these.
+func (c *Creations) At(owner types.UID, name string) (time.Time, bool) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	at, known := c.by[owner][name]
+	return at, known
+}
+
+// Of returns the names of the objects of an owner.
+func (c *Creations) Of(owner types.UID) []string {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return slices.Sorted(maps.Keys(c.by[owner]))
+}
+
+// End forgets all objects of an owner.
+func (c *Creations) End(owner types.UID) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	delete(c.by, owner)
+}
+
+// shownLimit is how long a cache may be behind a creation. Afterwards it is believed: the
+// answer to another creation says what there is.
+const shownLimit = time.Second
+
+// Await forgets what a cache shows, and returns Behind if it does not show all that was created
+// a moment ago. Each look in between would try to create all of that once more, and read what it
+// meets; the events of the objects bring the next look.
+func (c *Creations) Await(owner types.UID, shown func(name string) bool, now time.Time) error {
+	for _, name := range c.Of(owner) {
+		at, _ := c.At(owner, name)
+		if left := shownLimit - now.Sub(at); left > 0 && !shown(name) {
+			return Behind{Pause: left}
+		}
+		c.Drop(owner, name)
+	}
+	return nil
+}
+
+// Any reports whether anything is remembered.
+func (c *Creations) Any() bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return len(c.by) > 0
+}

@@ -1,0 +1,50 @@
+package expectations
+
+import (
+	"context"
+	"reflect"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Reader reads the objects of one kind.
+type Reader struct {
+	// Cache is asked first, and API when the cache is behind.
+	Cache, API client.Reader
+
+	written versions[client.ObjectKey]
+}
+
+// Wrote remembers the version of an object that was just written.
+func (r *Reader) Wrote(object client.Object) {
+	r.written.wrote(client.ObjectKeyFromObject(object), versionOf(object))
+}
+
+// Get reads an object as it is after the last write of this process, or later.
+func (r *Reader) Get(ctx context.Context, key client.ObjectKey, object client.Object) error {
+	err := r.Cache.Get(ctx, key, object)
+	if client.IgnoreNotFound(err) != nil || r.written.shown(key, versionOf(object)) {
+		return err
+	}
+	return r.Ask(ctx, key, object)
+}
+
+// Ask reads an object from the API server, whatever the cache shows.
+func (r *Reader) Ask(ctx context.Context, key client.ObjectKey, object client.Object) error {
+	before := r.written.last(key)
+	// Decoding adds to what is there already.
+	reflect.ValueOf(object).Elem().SetZero()
+	err := r.API.Get(ctx, key, object)
+	// What is gone need not be remembered, nor what the API server has in an older version
+	// only: its store was restored from a backup, and no cache will ever show the newer one.
+	if apierrors.IsNotFound(err) || err == nil && versionOf(object) < before {
+		r.written.rewound(key, before)
+	}
+	return err
+}
+
+// Behind says whether an object, which the cache has shown, is older than our last write.
+func (r *Reader) Behind(object client.Object) bool {
+	return !r.written.shown(client.ObjectKeyFromObject(object), versionOf(object))
+}

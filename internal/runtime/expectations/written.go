@@ -1,0 +1,97 @@
+package expectations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Written remembers which version of each object this process wrote last, so
+// that a controller does not act on an older one from its cache.
+// Versions that are no numbers are believed: then a conflict stops a write that is too late.
+type Written struct{ versions versions[types.UID] }
+
+const (
+	// patience is how long a cache may be behind before the API server is asked. Watches are
+	// mostly behind by milliseconds.
+	patience = 2 * time.Second
+	// longestPause is the longest time between two questions about one object.
+	longestPause = 30 * time.Second
+	// lasts is how long a version is remembered. One that a cache does not show by then will
+	// not come: the object was deleted.
+	lasts = 10 * time.Minute
+	// sweeping is how often what has lasted is looked for.
+	sweeping = time.Minute
+)
+
+// Behind is the error of an attempt that cannot go on because a cache shows less than this
+// process has written. The newer version triggers the next attempt; should it not come, the
+// pause does.
+type Behind struct{ Pause time.Duration }
+
+// Error implements error.
+func (b Behind) Error() string {
+	return "the cache is behind the last write: another attempt follows within " + b.Pause.String()
+}
+
+// PauseOf returns when the next attempt is made at the latest, if an error is one of Behind.
+func PauseOf(err error) (time.Duration, bool) {
+	var behind Behind
+	if !errors.As(err, &behind) {
+		return 0, false
+	}
+	return behind.Pause, true
+}
+
+// Record remembers the version of an object that was just written.
+func (w *Written) Record(object metav1.Object) {
+	w.versions.sweep(sweeping, lasts)
+	w.versions.wrote(object.GetUID(), versionOf(object))
+}
+
+// Await returns nil if an object from a cache is at least as new as what this process wrote,
+// and Behind if a newer version is on its way.
+//
+// The wait always ends. When a cache stays behind for long, the API server is asked: what it
+// has in an older version than was written will not come back, because its store was restored
+// from a backup. Then the older version counts, and what was written is forgotten.
+func (w *Written) Await(ctx context.Context, live client.Reader, object client.Object) error {
+	w.versions.sweep(sweeping, lasts)
+	uid, version := object.GetUID(), versionOf(object)
+	last := w.versions.last(uid)
+	if w.versions.shown(uid, version) {
+		return nil
+	}
+	ask, pause := w.versions.due(uid)
+	if !ask {
+		return Behind{pause}
+	}
+	// The types of the API have the names of their kinds.
+	kind, key := reflect.TypeOf(object).Elem(), client.ObjectKeyFromObject(object)
+	now, ok := reflect.New(kind).Interface().(client.Object)
+	if !ok {
+		return fmt.Errorf("%s %s is not an object of the API", kind.Name(), key)
+	}
+	err := live.Get(ctx, key, now)
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return fmt.Errorf("read %s %s, which the cache shows in an old version: %w", kind.Name(), key, err)
+	case err != nil, now.GetUID() != uid, versionOf(now) >= last:
+		// The cache will show its end, or the newer version.
+		return Behind{pause}
+	}
+	w.versions.rewound(uid, last)
+	if versionOf(now) != version {
+		return Behind{patience}
+	}
+	return nil
+}
+
+// Forget drops what is remembered of an object that is gone.
+func (w *Written) Forget(uid types.UID) { w.versions.forget(uid) }

@@ -1,0 +1,25 @@
+package job
+
+import (
+	"cmp"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job/published"
+)
+
+// Interrupted is the error of a job that somebody has ended. It keeps what the job was
+// waiting for, or has failed of last: that is why somebody had to end it.
+func Interrupted(conditions []v1alpha1.Condition, last *v1alpha1.Error) error {
+	const said = "operation was interrupted"
+	until := ""
+	if last != nil && last.Reason != "InterruptOperation" {
+		until = last.Message
+	}
+	if waits := GetCondition(conditions, v1alpha1.ReconcilingCondition); waits != nil && waits.Reason == WaitingReason {
+		until = cmp.Or(waits.Message, until)
+	}
+	if until == "" {
+		return NewError(published.InterruptOperation, "InterruptOperation", said)
+	}
+	return NewError(published.InterruptOperation, "InterruptOperation", said+"; until then: "+until+"; ask for another job when that is mended")
+}

@@ -1,0 +1,97 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/parallelize"
+)
+
+// Panic is the error of a step that broke down: a mistake of ours, not of the user.
+// Another attempt would end the same way, so it ends the job.
+type Panic struct {
+	// Problem tells what happened and where, without any value of a user.
+	Problem string
+	// Stack is for the log.
+	Stack string
+}
+
+// Error implements error.
+func (p *Panic) Error() string {
+	return "Landscaper itself broke down, which is a mistake in it, not in your objects (" + p.Problem + "); the log of the server has the details"
+}
+
+// Breakdowns counts the steps of this process that broke down.
+var Breakdowns = prometheus.NewCounter(prometheus.CounterOpts{
+	Name: "landscaper_breakdowns_total", Help: "Steps in which Landscaper itself broke down.",
+})
+
+// Protect runs a step and turns a panic into an error that ends the job.
+func Protect(step func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			Breakdowns.Inc()
+			broken := newPanic(cause)
+			err = Wrap(broken, published.Reconcile, "Panic", "", v1alpha1.ErrorInternalProblem)
+		}
+	}()
+	return step()
+}
+
+// newPanic tells of a panic that is being recovered. What the runtime says holds no
+// values; whatever else is thrown may hold anything, so that only its type is told.
+func newPanic(cause any) *Panic {
+	var counters [64]uintptr
+	came, stack := counters[:runtime.Callers(2, counters[:])], debug.Stack()
+	if other, ok := cause.(*parallelize.Panic); ok {
+		// It came from a goroutine of its own, whose frames are not among ours.
+		cause, came, stack = other.Cause, other.Came, other.Stack
+	}
+	what := "panic with " + thrown(cause)
+	var fault runtime.Error
+	if err, ok := cause.(error); ok && errors.As(err, &fault) {
+		what = fault.Error()
+	}
+	return &Panic{Problem: what + place(came), Stack: string(stack)}
+}
+
+// thrown says what was thrown, in words and without its value.
+func thrown(cause any) string {
+	switch cause.(type) {
+	case string:
+		return "a string"
+	case error:
+		return "an error"
+	case bool, int, int32, int64, uint, uint32, uint64, float32, float64:
+		return "a number or boolean"
+	}
+	return "a value"
+}
+
+// place returns where in our code a panic came from.
+func place(came []uintptr) string {
+	frames := runtime.CallersFrames(came)
+	for panicking := false; ; {
+		frame, more := frames.Next()
+		if panicking && strings.HasPrefix(frame.Function, "go.landscaper.dev/") {
+			return fmt.Sprintf(" in %s, line %d", strings.TrimPrefix(frame.Function, "go.landscaper.dev/"), frame.Line)
+		}
+		panicking = panicking || frame.Function == "runtime.gopanic"
+		if !more {
+			return ""
+		}
+	}
+}
+
+// IsPanic reports whether an error is a step that broke down.
+func IsPanic(err error) bool {
+	var broken *Panic
+	return errors.As(err, &broken)
+}

@@ -1,0 +1,109 @@
+// Package parallelize does several things at the same time, but not too many.
+package parallelize
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// Width is the number of calls that run at the same time, mostly requests of the work on
+// one object. Calls within a call are as many again.
+const Width = 8
+
+// Do calls a function for each index and returns when all calls have returned. No
+// more than Width calls run at the same time. A panic in a call comes out of Do,
+// where whoever called can catch it: in a goroutine of its own it would end the
+// process.
+func Do(count int, call func(index int)) {
+	if count == 1 {
+		call(0)
+		return
+	}
+	var group sync.WaitGroup
+	var once sync.Once
+	var broken *Panic
+	free := make(chan struct{}, Width)
+	for index := range count {
+		free <- struct{}{}
+		group.Go(func() {
+			defer func() {
+				if cause := recover(); cause != nil {
+					once.Do(func() { broken = caught(cause) })
+				}
+				<-free
+			}()
+			call(index)
+		})
+	}
+	group.Wait()
+	if broken != nil {
+		panic(broken)
+	}
+}
+
+// Panic is a panic of another goroutine.
+type Panic struct {
+	Cause any
+	// Stack is where it came from, for logs, and Came the same as program counters.
+	Stack []byte
+	Came  []uintptr
+}
+
+// caught tells of a panic that is being recovered. One that has come out of calls within a
+// call has its cause and its place already.
+func caught(cause any) *Panic {
+	if within, ok := cause.(*Panic); ok {
+		return within
+	}
+	var counters [64]uintptr
+	return &Panic{Cause: cause, Stack: debug.Stack(), Came: counters[:runtime.Callers(1, counters[:])]}
+}
+
+// String shows the cause and where it came from, for logs.
+func (p *Panic) String() string { return fmt.Sprintf("%v\n%s", p.Cause, p.Stack) }
+
+// Each calls a function for each index, as Do does. A test chooses the order with one of
+// its own.
+type Each func(count int, call func(index int))
+
+func (e Each) orDo() Each {
+	if e == nil {
+		return Do
+	}
+	return e
+}
+
+// All makes calls that do not need each other. Without each, it uses Do.
+func All(each Each, calls ...func()) {
+	each.orDo()(len(calls), func(i int) { calls[i]() })
+}
+
+// Until calls a function for each index, and begins no more calls when one has failed or
+// broken down. It returns the error of the first index that has one. Without each, it uses
+// Do.
+func Until(each Each, count int, call func(index int) error) error {
+	errs := make([]error, count)
+	var failed atomic.Bool
+	each.orDo()(count, func(i int) {
+		if failed.Load() {
+			return
+		}
+		ended := false
+		defer func() {
+			if !ended || errs[i] != nil {
+				failed.Store(true)
+			}
+		}()
+		errs[i] = call(i)
+		ended = true
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package queue
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"go.landscaper.dev/internal/runtime/fairqueue"
+)
+
+// requests is the queue of a controller. Its metrics, and that nothing is in work
+// twice, are those of every controller; the order is that of the line, and each
+// namespace is a lane.
+// Get, Done and the shutdown are those of the library's queue, which calls the store with
+// its own lock held; only the order, the lanes and the timers are ours.
+type requests struct {
+	workqueue.TypedInterface[reconcile.Request]
+	limiter workqueue.TypedRateLimiter[reconcile.Request]
+	store   *store
+	// timers are for requests that are to come later.
+	mutex  sync.Mutex
+	timers map[reconcile.Request]*timer
+	closed bool
+}
+
+// timer is a request that is to come later.
+type timer struct {
+	due   time.Time
+	timer *time.Timer
+}
+
+var _ workqueue.TypedRateLimitingInterface[reconcile.Request] = &requests{}
+
+// NewQueue makes the queue of the line's controller.
+func (l *Line) NewQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	s := &store{line: l}
+	return &requests{
+		TypedInterface: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: name, Queue: s}),
+		limiter:        limiter, store: s, timers: map[reconcile.Request]*timer{},
+	}
+}
+
+// AddAfter adds a request later, unless an event adds it before.
+//
+// Of several timers of a request the earliest counts, so that a safety net never delays a
+// sooner wake.
+func (q *requests) AddAfter(request reconcile.Request, after time.Duration) {
+	if after <= 0 {
+		q.Add(request)
+		return
+	}
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	if q.closed {
+		return
+	}
+	due := time.Now().Add(after)
+	if known, ok := q.timers[request]; ok {
+		if !due.Before(known.due) {
+			return
+		}
+		known.timer.Stop()
+	}
+	later := &timer{due: due}
+	later.timer = time.AfterFunc(after, func() { q.ring(request, later) })
+	q.timers[request] = later
+}
+
+// ring adds a request whose timer has fired. Stop does not stop a timer that fires in the
+// same moment: whoever was replaced meanwhile finds another one in its place, and does
+// nothing.
+func (q *requests) ring(request reconcile.Request, rung *timer) {
+	q.mutex.Lock()
+	current := q.timers[request] == rung
+	if current {
+		delete(q.timers, request)
+	}
+	q.mutex.Unlock()
+	if current {
+		q.Add(request)
+	}
+}
+
+// AddRateLimited adds a request after its next pause.
+func (q *requests) AddRateLimited(request reconcile.Request) {
+	q.AddAfter(request, q.limiter.When(request))
+}
+
+// Forget ends the pauses of a request.
+func (q *requests) Forget(request reconcile.Request) { q.limiter.Forget(request) }
+
+// NumRequeues is how many pauses a request has had.
+func (q *requests) NumRequeues(request reconcile.Request) int { return q.limiter.NumRequeues(request) }
+
+// Get returns the next request. Whoever works on it decides anew when it is to come
+// again, so a timer that was set before has served: it would keep what has long been
+// done in memory, for 100 years where something waits without limit.
+func (q *requests) Get() (reconcile.Request, bool) {
+	request, shutdown := q.TypedInterface.Get()
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	if known, ok := q.timers[request]; ok && !shutdown {
+		known.timer.Stop()
+		delete(q.timers, request)
+	}
+	return request, shutdown
+}
+
+// Done ends the work on a request.
+//
+// The lane gives its turn back first. The library may push the request again in its own
+// Done, which then competes without a turn that it no longer has.
+func (q *requests) Done(request reconcile.Request) {
+	q.store.done(request)
+	q.TypedInterface.Done(request)
+}
+
+// ShutDown ends the queue.
+func (q *requests) ShutDown() {
+	q.close()
+	q.TypedInterface.ShutDown()
+}
+
+// ShutDownWithDrain ends the queue when all work has ended.
+func (q *requests) ShutDownWithDrain() {
+	q.close()
+	q.TypedInterface.ShutDownWithDrain()
+}
+
+func (q *requests) close() {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	q.closed = true
+	for _, later := range q.timers {
+		later.timer.Stop()
+	}
+	clear(q.timers)
+}
+
+// store holds the requests that wait.
+// The library calls Push, Touch, Len and Pop with its lock held, but done comes without it:
+// hence a mutex of its own. Ranks are asked for without it, so that the order's lock is
+// never taken below it.
+type store struct {
+	line  *Line
+	mutex sync.Mutex
+	turns fairqueue.Queue[reconcile.Request]
+}
+
+var _ workqueue.Queue[reconcile.Request] = &store{}
+
+// Push implements workqueue.Queue.
+//
+// The rank is that of now. What waits while its job gets a rank is pushed again by the
+// event that brought it: Touch, which keeps the better of both.
+func (s *store) Push(request reconcile.Request) {
+	rank := s.line.rank(request.NamespacedName)
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.turns.Push(request.Namespace, request, rank)
+}
+
+// Touch implements workqueue.Queue.
+func (s *store) Touch(request reconcile.Request) { s.Push(request) }
+
+// Len implements workqueue.Queue.
+func (s *store) Len() int {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.turns.Len()
+}
+
+// Pop implements workqueue.Queue. It is asked only if something waits.
+func (s *store) Pop() reconcile.Request {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	request, _ := s.turns.Next(0)
+	return request
+}
+
+func (s *store) done(request reconcile.Request) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.turns.Done(request.Namespace)
+}

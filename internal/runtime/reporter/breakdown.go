@@ -1,0 +1,131 @@
+package reporter
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+// broken does what is left to do after a panic: it is recorded, and the job of the
+// object ends.
+func (r *Reporter) broken(ctx context.Context, s *Subject, step string, broken *job.Panic, err error) ctrl.Result {
+	where := r.Action
+	if s != nil {
+		where += " of " + client.ObjectKeyFromObject(s.Object).String()
+	}
+	logger := log.FromContext(ctx)
+	logger.Error(errors.New(broken.Problem), "a step broke down", "step", step, "stack", broken.Stack)
+	if r.Problems != nil {
+		if recordErr := r.Problems.Record(ctx, where+": "+broken.Problem); recordErr != nil {
+			logger.Error(recordErr, "the problem could not be recorded")
+		}
+	}
+	if s == nil {
+		return ctrl.Result{RequeueAfter: longestBreak}
+	}
+	r.breakdowns.note(s.Object, r.Now(), func(uid types.UID, known breakdown) bool { return r.isGone(ctx, s.Object, uid, known) })
+	if !s.Status.Unfinished() {
+		return ctrl.Result{}
+	}
+	var result ctrl.Result
+	reportErr := job.Protect(func() (reportErr error) {
+		result, reportErr = r.report(ctx, s, err)
+		return reportErr
+	})
+	if reportErr != nil {
+		logger.Error(reportErr, "the end of the job could not be stored")
+		return ctrl.Result{RequeueAfter: max(ConflictPause, r.breakdowns.pause(s.Object, r.Now()))}
+	}
+	return result
+}
+
+// Rest returns how long an object is left alone because a look at it broke down
+// again and again.
+func (r *Reporter) Rest(s *Subject) time.Duration { return r.breakdowns.pause(s.Object, r.Now()) }
+
+// Calm notes that a look at an object did not break down.
+func (r *Reporter) Calm(s *Subject) { r.breakdowns.over(s.Object.GetUID()) }
+
+// isGone reports whether an object that broke down does not exist any more. It is of the
+// kind of another one, and looked for where that is read from: in the cache.
+func (r *Reporter) isGone(ctx context.Context, kind client.Object, uid types.UID, known breakdown) bool {
+	object := kind.DeepCopyObject().(client.Object)
+	err := r.Client.Get(ctx, known.key, object)
+	return apierrors.IsNotFound(err) || err == nil && object.GetUID() != uid
+}
+
+// breakdowns keeps objects on which we break down again and again from being tried
+// at once for ever. What has changed is tried at once, a deletion above all: both
+// change the generation.
+// It is kept in memory only. A restart tries everything once more, which is right: it may
+// be a new release.
+type breakdowns struct {
+	mutex sync.Mutex
+	known map[types.UID]breakdown
+	// kept is how many objects were left when those that are gone were dropped.
+	kept int
+}
+
+type breakdown struct {
+	key        client.ObjectKey
+	generation int64
+	count      int
+	until      time.Time
+}
+
+// longestBreak is the longest time that an object is left alone. The public system
+// waits as long.
+const longestBreak = 5 * time.Minute
+
+// note counts that a look at an object broke down. What is gone may never come to rest, so
+// it is dropped whenever twice as many objects are known as were left the last time.
+func (b *breakdowns) note(object client.Object, now time.Time, gone func(types.UID, breakdown) bool) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if b.known == nil {
+		b.known = map[types.UID]breakdown{}
+	}
+	if len(b.known) > 2*b.kept {
+		maps.DeleteFunc(b.known, gone)
+		b.kept = len(b.known)
+	}
+	last := b.known[object.GetUID()]
+	if last.generation != object.GetGeneration() {
+		last = breakdown{generation: object.GetGeneration()}
+	}
+	last.key = client.ObjectKeyFromObject(object)
+	last.count++
+	// The first one may be the only one: the job has ended with it.
+	// 16 seconds after the second one, then 64, then 256, then the longest; the bound on
+	// the exponent keeps the shift from overflowing.
+	if last.count > 1 {
+		last.until = now.Add(min(longestBreak, time.Second<<min(2*last.count, 20)))
+	}
+	b.known[object.GetUID()] = last
+}
+
+func (b *breakdowns) pause(object client.Object, now time.Time) time.Duration {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	last, ok := b.known[object.GetUID()]
+	if !ok || last.generation != object.GetGeneration() {
+		return 0
+	}
+	return max(0, last.until.Sub(now))
+}
+
+func (b *breakdowns) over(uid types.UID) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	delete(b.known, uid)
+}

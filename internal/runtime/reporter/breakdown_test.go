@@ -1,0 +1,108 @@
+package reporter
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+// breakDown panics like a mistake of ours does.
+func breakDown() error {
+	var inst *v1alpha1.Installation
+	return errors.New(inst.Name)
+}
+
+// TestPanic: a panic ends the job with an error, and the administrator finds it.
+func TestPanic(t *testing.T) {
+	d := newDesk(t, installation("a", "", "Init"))
+	err := job.Protect(breakDown)
+	if result, err := d.Report(t.Context(), Installation(read(t, d.Client)), "step", err); err != nil || result != (ctrl.Result{}) {
+		t.Error(result, err)
+	}
+	status := read(t, d.Client).Status
+	if status.InstallationPhase != "Failed" || status.JobIDFinished != "a" || !slices.Contains(status.LastError.Codes, v1alpha1.ErrorInternalProblem) {
+		t.Errorf("%+v", status)
+	}
+	problems := &v1alpha1.CriticalProblems{}
+	if err := d.Client.Get(t.Context(), client.ObjectKey{Namespace: "landscaper", Name: "critical-problems"}, problems); err != nil {
+		t.Fatal(err)
+	}
+	if list := problems.Spec.CriticalProblems; len(list) != 1 || list[0].PodName != "pod" || !strings.Contains(list[0].Description, "ReconcileThing of n/x: runtime error") {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestPanicWithoutJob: where no job runs, none is failed.
+func TestPanicWithoutJob(t *testing.T) {
+	d := newDesk(t, installation("a", "a", "Succeeded"))
+	broken := job.Protect(breakDown)
+	if result, err := d.Report(t.Context(), Installation(read(t, d.Client)), "step", broken); err != nil || result != (ctrl.Result{}) || d.writes != 0 {
+		t.Error(result, err, d.writes)
+	}
+	if result, err := d.Report(t.Context(), nil, "observe", broken); err != nil || result.RequeueAfter != longestBreak {
+		t.Error(result, err)
+	}
+	if _, err := d.Report(t.Context(), nil, "observe", errors.New("x")); err == nil {
+		t.Error("any other error is tried again")
+	}
+}
+
+// TestBreakdowns: what breaks down again and again is left alone for longer and
+// longer, but a deletion or another specification is looked at at once.
+func TestBreakdowns(t *testing.T) {
+	d := newDesk(t)
+	inst := installation("a", "", "Init")
+	var pauses []time.Duration
+	for range 8 {
+		d.breakdowns.note(inst, d.now, func(types.UID, breakdown) bool { return false })
+		pauses = append(pauses, d.Rest(Installation(inst)))
+	}
+	if pauses[0] != 0 || pauses[1] == 0 || !slices.IsSorted(pauses) || pauses[7] != longestBreak {
+		t.Errorf("%v", pauses)
+	}
+	inst.Generation++
+	if got := d.Rest(Installation(inst)); got != 0 {
+		t.Errorf("another generation waits %s", got)
+	}
+	inst.Generation--
+	d.Calm(Installation(inst))
+	if got := d.Rest(Installation(inst)); got != 0 {
+		t.Errorf("after a calm look it waits %s", got)
+	}
+}
+
+// TestBreakdownsOfWhatIsGone: objects that come and go for ever take no memory for ever,
+// and those that are there are left alone as before.
+func TestBreakdownsOfWhatIsGone(t *testing.T) {
+	stays := installation("a", "", "Init")
+	d := newDesk(t, stays)
+	breakDownAt := func(name string, uid types.UID) {
+		inst := installation("a", "a", "Succeeded")
+		inst.Name, inst.UID = name, uid
+		if _, err := d.Report(t.Context(), Installation(inst), "step", job.Protect(breakDown)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	breakDownAt(stays.Name, stays.UID)
+	breakDownAt(stays.Name, stays.UID)
+	for i := range 20 {
+		breakDownAt("gone-"+strconv.Itoa(i), types.UID(strconv.Itoa(i)))
+		breakDownAt(stays.Name, types.UID("an older one "+strconv.Itoa(i)))
+	}
+	if known := len(d.breakdowns.known); known > 4 {
+		t.Errorf("%d objects are known, of which one exists", known)
+	}
+	if d.Rest(Installation(stays)) == 0 {
+		t.Error("what exists is forgotten")
+	}
+}

@@ -1,0 +1,132 @@
+package reporter
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+// at is a moment, in seconds.
+func at(seconds int64) metav1.Time { return metav1.NewTime(time.Unix(seconds, 900)) }
+
+// runJob runs a job that begins at a moment.
+func runJob(inst *v1alpha1.Installation, id string, begin int64, phase string, err error) {
+	s := Installation(inst)
+	s.Status.Trigger(id, at(begin))
+	s.Remember(v1alpha1.TriggeredByReconcile)
+	s.Status.Begin(1, at(begin+1))
+	s.enter(v1alpha1.PhaseStringInit, nil, at(begin+1))
+	s.Status.Wait(at(begin + 3))
+	s.enter(v1alpha1.PhaseStringProgressing, nil, at(begin+3))
+	s.enter(phase, err, at(begin+63))
+}
+
+func TestHistory(t *testing.T) {
+	inst := &v1alpha1.Installation{}
+	for n := range 12 {
+		runJob(inst, fmt.Sprint("job-", n), int64(100*n), v1alpha1.PhaseStringSucceeded, nil)
+	}
+	history := inst.Status.History
+	if len(history) != maxHistory || history[0].JobID != "job-11" || history[9].JobID != "job-2" {
+		t.Fatalf("%d jobs: %+v", len(history), history)
+	}
+	text, err := json.Marshal(history[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf(`{"jobID":"job-11","trigger":"reconcile","phase":"Succeeded","start":%q,"queued":"1s","preparing":"2s","running":"1m0s"}`, at(1100).UTC().Format(time.RFC3339))
+	if string(text) != want {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+}
+
+func TestHistoryOfOddJobs(t *testing.T) {
+	tests := []struct {
+		reason string
+		happen func(*v1alpha1.Installation)
+		want   string
+	}{
+		{"a job that runs has no end", func(inst *v1alpha1.Installation) {
+			s := Installation(inst)
+			s.Status.Trigger("a", at(1))
+			s.Remember(v1alpha1.TriggeredByParent)
+			s.enter(v1alpha1.PhaseStringInit, nil, at(2))
+		}, `[{"jobID":"a","trigger":"parent"}]`},
+		{"a job that fails before it reaches a child", func(inst *v1alpha1.Installation) {
+			s := Installation(inst)
+			s.Status.Trigger("a", at(0))
+			s.Status.Begin(1, at(0))
+			s.enter(v1alpha1.PhaseStringFailed, job.Terminally(job.NewError("o", "r", "secret value")), at(5))
+		}, `[{"jobID":"a","phase":"Failed","start":"1970-01-01T00:00:00Z","preparing":"5s"}]`},
+		{"a job of a tool, or of an older release, whose trigger nobody noted", func(inst *v1alpha1.Installation) {
+			inst.Status.JobID = "a"
+			Installation(inst).enter(v1alpha1.PhaseStringSucceeded, nil, at(0))
+		}, `[{"jobID":"a","phase":"Succeeded","start":"1970-01-01T00:00:00Z"}]`},
+		{"a job that somebody has replaced before its end", func(inst *v1alpha1.Installation) {
+			s := Installation(inst)
+			s.Status.Trigger("a", at(0))
+			s.Remember(v1alpha1.TriggeredByReconcile)
+			s.Status.Trigger("b", at(0))
+			s.Remember(v1alpha1.TriggeredByDeletion)
+		}, `[{"jobID":"b","trigger":"deletion"}]`},
+		{"a status that is written again", func(inst *v1alpha1.Installation) {
+			runJob(inst, "a", 0, v1alpha1.PhaseStringSucceeded, nil)
+			Installation(inst).enter(v1alpha1.PhaseStringSucceeded, nil, at(500))
+		}, `[{"jobID":"a","trigger":"reconcile","phase":"Succeeded","start":"1970-01-01T00:00:00Z","queued":"1s","preparing":"2s","running":"1m0s"}]`},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			inst := &v1alpha1.Installation{}
+			test.happen(inst)
+			for i := range inst.Status.History {
+				if start := inst.Status.History[i].Start; start != nil {
+					*start = metav1.NewTime(start.UTC())
+				}
+			}
+			got, err := json.Marshal(inst.Status.History)
+			if err != nil || string(got) != test.want {
+				t.Errorf("got  %s (%v)\nwant %s", got, err, test.want)
+			}
+		})
+	}
+}
+
+// TestHistoryLeavesRoom: the status of an Installation with 100 subinstallations stays
+// within 8 KiB, also when its jobs fail with long messages; what does not fit is the
+// oldest.
+func TestHistoryLeavesRoom(t *testing.T) {
+	inst := &v1alpha1.Installation{}
+	inst.Status.SubInstCache = &v1alpha1.SubInstCache{}
+	for n := range 100 {
+		name := fmt.Sprintf("sub-%03d", n)
+		inst.Status.SubInstCache.ActiveSubs = append(inst.Status.SubInstCache.ActiveSubs, v1alpha1.SubNamePair{SpecName: name, ObjectName: job.ChildName("uid", name, 0)})
+	}
+	size := func() int {
+		text, err := json.Marshal(inst.Status)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(text)
+	}
+	for n := range 20 {
+		runJob(inst, job.NewID(), int64(100*n), v1alpha1.PhaseStringSucceeded, nil)
+		if size() > maxStatus {
+			t.Fatalf("the status has %d bytes after %d jobs", size(), n+1)
+		}
+	}
+	whole := len(inst.Status.History)
+	if whole < 5 {
+		t.Errorf("%d jobs are left beside 100 children", whole)
+	}
+	runJob(inst, job.NewID(), 3000, v1alpha1.PhaseStringFailed, job.Terminally(job.NewError("o", "r", strings.Repeat("m", 300))))
+	if size() > maxStatus || len(inst.Status.History) >= whole || inst.Status.History[0].Phase != v1alpha1.InstallationPhases.Failed {
+		t.Errorf("%d bytes, %d jobs", size(), len(inst.Status.History))
+	}
+}

@@ -1,0 +1,215 @@
+package reporter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/expectations"
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+const (
+	// ConflictPause is the time after which we look again when somebody was faster.
+	// Usually the newer version arrives before and wakes us.
+	ConflictPause = 250 * time.Millisecond
+	// silence is how long details of a failure that goes on are not written again:
+	// each write wakes us, and would end the pause between two attempts.
+	silence = 10 * time.Second
+	// The pauses between attempts after an error double from the first to the longest.
+	// A registry or an API server that is back is used soon after.
+	firstPause   = 5 * time.Millisecond
+	longestPause = 30 * time.Second
+)
+
+// ErrGone says that an object has disappeared while it was worked on.
+var ErrGone = errors.New("the object is gone")
+
+// Pauses returns the growing pauses between attempts after an error.
+func Pauses() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstPause, longestPause)
+}
+
+// Reporter writes into the status of objects how their jobs go, and tells users by
+// events. Controllers state facts; what follows from them is here.
+//
+// One write of the status is one transition. It is an update of the version that was read,
+// so that of two workers or processes that report at the same time the second one learns
+// that it was late; a patch would mix the two.
+type Reporter struct {
+	Client client.Client
+	// Events tells users what happened; nil tells nobody.
+	Events events.EventRecorder
+	// Action is what the events say that was done, for example ReconcileInstallation.
+	Action string
+	// AnnounceSuccess says that the success of a job is worth an event, too.
+	AnnounceSuccess bool
+	// Now is the clock.
+	Now func() time.Time
+	// Problems records where we break down; nil only logs it.
+	Problems *Problems
+	// Written remembers what was written.
+	Written *expectations.Written
+
+	breakdowns breakdowns
+}
+
+// Enter enters a phase after a step that went well, and stores the status.
+func (r *Reporter) Enter(ctx context.Context, s *Subject, phase string) error {
+	undo := s.keep()
+	s.enter(phase, nil, metav1.NewTime(r.Now()))
+	if err := r.store(ctx, s); err != nil {
+		// What tells of the error must not store the phase with it, the end of the job
+		// above all.
+		undo()
+		return err
+	}
+	r.tellWarnings(s)
+	if r.AnnounceSuccess && phase == v1alpha1.PhaseStringSucceeded {
+		r.Tell(s, corev1.EventTypeNormal, "Succeeded", "job "+*s.Status.JobID+" has succeeded")
+	}
+	return nil
+}
+
+// Pass ends a job well in which nothing was done, so that there is nothing to tell.
+func (r *Reporter) Pass(ctx context.Context, s *Subject) error {
+	undo := s.keep()
+	s.enter(v1alpha1.PhaseStringSucceeded, nil, metav1.NewTime(r.Now()))
+	if err := r.store(ctx, s); err != nil {
+		undo()
+		return err
+	}
+	return nil
+}
+
+// Save stores the status as it is.
+func (r *Reporter) Save(ctx context.Context, s *Subject) error { return r.store(ctx, s) }
+
+// Report writes what an error means: the end of the job, a wait, or another
+// attempt. It returns the error if the queue shall try again. Subject is nil if the
+// error came before the object was known.
+func (r *Reporter) Report(ctx context.Context, s *Subject, step string, err error) (ctrl.Result, error) {
+	// What ends a job is written here; what only means "later" writes nothing: the object
+	// is gone, the process ends, somebody was faster.
+	var broken *job.Panic
+	switch {
+	case errors.Is(err, ErrGone), job.IsShutdown(ctx, err):
+		return ctrl.Result{}, nil
+	case errors.As(err, &broken):
+		return r.broken(ctx, s, step, broken, err), nil
+	case s == nil:
+		return ctrl.Result{}, err
+	case job.OutcomeOf(err) == job.Conflict:
+		log.FromContext(ctx).V(1).Info("somebody was faster", "step", step, "conflict", err.Error())
+		return ctrl.Result{RequeueAfter: ConflictPause}, nil
+	}
+	return r.report(ctx, s, err)
+}
+
+func (r *Reporter) report(ctx context.Context, s *Subject, err error) (ctrl.Result, error) {
+	outcome := job.OutcomeOf(err)
+	before := s.Status.snapshot()
+	phase := *s.Status.Phase
+	switch {
+	case outcome == job.Terminal:
+		phase = s.failedPhase()
+	case job.Starting(*s.Status.JobID, *s.Status.JobIDFinished, phase):
+		// The phase is that of the job before. It is final, and would end this one.
+		phase = s.firstPhase()
+	}
+	s.enter(phase, err, metav1.NewTime(r.Now()))
+	// The status shows this failure already. The queue's pause goes on, and no write wakes
+	// us early.
+	if outcome == job.Transient && isTold(before.LastError, *s.Status.LastError) {
+		return ctrl.Result{}, err
+	}
+	if !equality.Semantic.DeepEqual(before, s.Status.snapshot()) {
+		if writeErr := r.store(ctx, s); writeErr != nil {
+			return notStored(err, writeErr)
+		}
+		if outcome != job.Waiting {
+			// A wait is no error, and the status tells it.
+			r.tellError(s, before.LastError)
+		}
+	}
+	switch outcome {
+	case job.Terminal:
+		r.tellWarnings(s)
+	case job.Transient:
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, nil
+}
+
+// isTold reports whether the status already tells of a failure. Details of its
+// message may differ, such as the port of a connection.
+func isTold(before, now *v1alpha1.Error) bool {
+	return before != nil && before.Operation == now.Operation && before.Reason == now.Reason &&
+		now.LastUpdateTime.Sub(before.LastUpdateTime.Time) < silence
+}
+
+// notStored says what to do if the status could not be written.
+func notStored(err, writeErr error) (ctrl.Result, error) {
+	switch {
+	case errors.Is(writeErr, ErrGone):
+		return ctrl.Result{}, nil
+	case job.OutcomeOf(writeErr) == job.Conflict:
+		return ctrl.Result{RequeueAfter: ConflictPause}, nil
+	}
+	return ctrl.Result{}, errors.Join(err, writeErr)
+}
+
+// store writes the status of the version that was read.
+func (r *Reporter) store(ctx context.Context, s *Subject) error {
+	err := r.Client.Status().Update(ctx, s.Object)
+	if apierrors.IsNotFound(err) {
+		return ErrGone
+	}
+	if err != nil {
+		return fmt.Errorf("write the status of %s: %w", client.ObjectKeyFromObject(s.Object), err)
+	}
+	r.Written.Record(s.Object)
+	return nil
+}
+
+// tellError tells about an error that the status did not show before.
+func (r *Reporter) tellError(s *Subject, before *v1alpha1.Error) {
+	now := *s.Status.LastError
+	if before != nil && before.Message == now.Message {
+		return
+	}
+	reason := now.Reason
+	if reason == "" {
+		reason = "Error"
+	}
+	r.Tell(s, corev1.EventTypeWarning, reason, now.Message)
+}
+
+// tellWarnings tells what was noted: in one event for each kind.
+func (r *Reporter) tellWarnings(s *Subject) {
+	for _, w := range s.warnings {
+		r.Tell(s, corev1.EventTypeWarning, w.reason, strings.Join(w.messages, "; "))
+	}
+	s.warnings = nil
+}
+
+// Tell tells users what happened, by an event.
+func (r *Reporter) Tell(s *Subject, eventType, reason, message string) {
+	if r.Events != nil {
+		r.Events.Eventf(s.Object, nil, eventType, reason, r.Action, "%s", job.Note(message))
+	}
+}

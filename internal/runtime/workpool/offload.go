@@ -1,0 +1,337 @@
+// Package workpool carries out work that depends on the outside (registries, target
+// clusters) away from the workers of a controller. A worker asks for a result; if it
+// is not there yet, the work goes on elsewhere and whoever asked is woken. So a
+// registry that sends a byte now and then holds up what needs it, and nothing else.
+package workpool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/internal/runtime/fairqueue"
+)
+
+// ErrPending says that the result is not there yet. Whoever asked is woken.
+var ErrPending = errors.New("the work goes on elsewhere")
+
+// ErrMadeRoom is the end of work that has taken long while others had to wait. It
+// may be begun again.
+var ErrMadeRoom = errors.New("what depends on the outside took long while others were waiting, and made room for them: it is begun again")
+
+// Options say how much is done at the same time, and who is told.
+type Options struct {
+	// Most is how many pieces of work run at the same time.
+	Most int
+	// Share is how many of them may be of one namespace, even if it is alone: what
+	// is slow outside does not end just because somebody else comes.
+	Share int
+	// Keep is how many results wait to be fetched at most. What is lost is done again.
+	Keep int
+	// Patience is how long work runs undisturbed. After that it goes on only as long
+	// as nobody else needs its place.
+	Patience time.Duration
+	// Longest is how long work runs at all.
+	Longest time.Duration
+	// Wake is called when there is something to fetch.
+	Wake func(types.NamespacedName)
+	// Go lets work run beside whoever asks for it, which is never before this returns; nil
+	// for a goroutine.
+	Go func(work func())
+}
+
+// Version tells which state of an object work is for. A result for another one is of
+// no use.
+type Version struct {
+	UID        types.UID
+	Job        string
+	Generation int64
+}
+
+// Pool carries out work that makes values of one type.
+//
+// The mutex guards everything below it. Neither the work nor Wake is called while it is
+// held; drop, start, watch, victim and what they call expect that it is.
+type Pool[T any] struct {
+	options Options
+	// background outlives whoever asks: a worker's context ends with its turn.
+	background context.Context
+
+	mutex   sync.Mutex
+	turns   fairqueue.Queue[*task[T]]
+	tasks   map[types.NamespacedName]*task[T]
+	running map[*task[T]]struct{}
+	// fetchable are the tasks with results, the oldest first.
+	fetchable []*task[T]
+	// alarm rings when work that runs may have to make room.
+	alarm *time.Timer
+	// came numbers what is asked for.
+	came uint64
+}
+
+// state is how far a task is.
+type state int
+
+const (
+	waiting state = iota
+	running
+	finished
+	// dropped tasks may still run, but nobody wants their results.
+	dropped
+)
+
+type task[T any] struct {
+	key     types.NamespacedName
+	version Version
+	work    func(context.Context) (T, error)
+	// A task goes from waiting over running to finished, and to dropped from each of them.
+	// It leaves the pool's map with dropped, its place only when its work has returned.
+	state  state
+	cancel context.CancelCauseFunc
+	began  time.Time
+	// ends is since when it was told to end.
+	ends  time.Time
+	value T
+	err   error
+}
+
+// New returns a pool. All work ends with the context.
+func New[T any](background context.Context, options Options) *Pool[T] {
+	return &Pool[T]{
+		options: options, background: background,
+		tasks: map[types.NamespacedName]*task[T]{}, running: map[*task[T]]struct{}{},
+	}
+}
+
+// Fetch returns the result of work for a version of an object. If there is none, the
+// work is begun, and the error is ErrPending; so it is as long as the work goes on.
+// A result is handed out once. Work for an older version is given up.
+//
+// The work turns its panics into errors itself: only the caller knows how they are reported.
+func (p *Pool[T]) Fetch(key types.NamespacedName, version Version, work func(context.Context) (T, error)) (T, error) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	var none T
+	known, ok := p.tasks[key]
+	if ok && known.version != version {
+		p.drop(known)
+		ok = false
+	}
+	if !ok {
+		p.came++
+		added := &task[T]{key: key, version: version, work: work}
+		p.tasks[key] = added
+		p.turns.Push(key.Namespace, added, p.came)
+		p.start()
+		return none, ErrPending
+	}
+	if known.state != finished {
+		return none, ErrPending
+	}
+	// A result is handed out once, whether it is good or bad: who asks again after an error
+	// wants another attempt.
+	p.drop(known)
+	return known.value, known.err
+}
+
+// Knows tells whether work for a version was asked for and not fetched yet.
+func (p *Pool[T]) Knows(key types.NamespacedName, version Version) bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	known, ok := p.tasks[key]
+	return ok && known.version == version
+}
+
+// Load is how much work runs, and how much waits for that.
+func (p *Pool[T]) Load() (running, waiting int) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return len(p.running), p.turns.Len()
+}
+
+// Busy tells whether work for any version of an object was asked for and not fetched
+// yet.
+func (p *Pool[T]) Busy(key types.NamespacedName) bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	_, ok := p.tasks[key]
+	return ok
+}
+
+// Forget gives up whatever is done, or was made, for an object.
+func (p *Pool[T]) Forget(key types.NamespacedName) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if known, ok := p.tasks[key]; ok {
+		p.drop(known)
+		p.start()
+	}
+}
+
+// drop takes a task out, wherever it stands.
+func (p *Pool[T]) drop(known *task[T]) {
+	delete(p.tasks, known.key)
+	switch known.state {
+	case waiting:
+		p.turns.Remove(known)
+	case running:
+		known.ends = time.Now()
+		known.cancel(context.Canceled)
+	case finished:
+		for i, other := range p.fetchable {
+			if other == known {
+				p.fetchable = append(p.fetchable[:i], p.fetchable[i+1:]...)
+				break
+			}
+		}
+	}
+	known.state = dropped
+}
+
+// start begins what has its turn.
+func (p *Pool[T]) start() {
+	for len(p.running) < p.options.Most {
+		next, ok := p.turns.Next(p.options.Share)
+		if !ok {
+			break
+		}
+		ctx, cancel := context.WithCancelCause(p.background)
+		next.state, next.cancel, next.began = running, cancel, time.Now()
+		p.running[next] = struct{}{}
+		p.beside(func() { p.run(ctx, next) })
+	}
+	p.watch()
+}
+
+func (p *Pool[T]) beside(work func()) {
+	if p.options.Go != nil {
+		p.options.Go(work)
+		return
+	}
+	go work()
+}
+
+// run carries a task out and notes its result.
+func (p *Pool[T]) run(ctx context.Context, t *task[T]) {
+	limited, cancel := context.WithTimeout(ctx, p.options.Longest)
+	value, err := t.work(limited)
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, ErrMadeRoom) {
+		// What the work says of its end is that it was ended; why, it does not know.
+		err = ErrMadeRoom
+	}
+	cancel()
+	t.cancel(nil)
+	if p.finish(t, value, err) && p.options.Wake != nil {
+		p.options.Wake(t.key)
+	}
+}
+
+// finish frees the place of a task. It reports whether somebody wants the result.
+//
+// Work that nobody wants any more still gives its place back here: it could not be taken
+// from it before.
+func (p *Pool[T]) finish(t *task[T], value T, err error) bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	delete(p.running, t)
+	p.turns.Done(t.key.Namespace)
+	wanted := t.state == running && p.background.Err() == nil
+	if wanted {
+		t.state, t.value, t.err = finished, value, err
+		p.fetchable = append(p.fetchable, t)
+		if len(p.fetchable) > p.options.Keep {
+			p.drop(p.fetchable[0])
+		}
+	}
+	// The work holds all that it was made for, such as an object with its inputs; a result
+	// may wait for long.
+	t.work = nil
+	p.start()
+	return wanted
+}
+
+// grace is how long work that was told to end may take for it before others are told
+// as well.
+const grace = time.Second
+
+// watch looks whether work has to make room, now or later.
+//
+// One task is told to end at a time, and a second one only after the grace: mostly the
+// first place is free at once. An alarm that has fired already while it was stopped looks
+// once more, which changes nothing.
+func (p *Pool[T]) watch() {
+	if p.alarm != nil {
+		p.alarm.Stop()
+		p.alarm = nil
+	}
+	chosen, after := p.victim()
+	switch {
+	case chosen != nil:
+		chosen.ends = time.Now()
+		chosen.cancel(ErrMadeRoom)
+		after = grace
+	case after == 0:
+		return
+	}
+	p.alarm = time.AfterFunc(after, func() {
+		p.mutex.Lock()
+		defer p.mutex.Unlock()
+		p.watch()
+	})
+}
+
+// victim returns the work that makes room now: of those that have had their time,
+// and whose place somebody needs, the one whose namespace holds most, and of these
+// the oldest. If there is none, it tells when to look again; 0 means never.
+func (p *Pool[T]) victim() (chosen *task[T], after time.Duration) {
+	sooner := func(left time.Duration) {
+		if after == 0 || left < after {
+			after = left
+		}
+	}
+	crowded := len(p.running) >= p.options.Most && p.turns.Waits(p.options.Share)
+	for t := range p.running {
+		if !t.ends.IsZero() {
+			if left := grace - time.Since(t.ends); left > 0 {
+				// Its place is about to be free.
+				return nil, left
+			}
+			continue
+		}
+		if !crowded && !p.crowdsItsOwn(t) {
+			continue
+		}
+		left := p.options.Patience - time.Since(t.began)
+		switch {
+		case left > 0:
+			sooner(left)
+		case chosen == nil || p.before(t, chosen):
+			chosen = t
+		}
+	}
+	return chosen, after
+}
+
+// crowdsItsOwn tells whether others of the same namespace wait because it has its
+// share.
+func (p *Pool[T]) crowdsItsOwn(t *task[T]) bool {
+	return p.turns.Running(t.key.Namespace) >= p.options.Share && p.turns.Waiting(t.key.Namespace) > 0
+}
+
+func (p *Pool[T]) before(a, b *task[T]) bool {
+	if heldA, heldB := p.turns.Running(a.key.Namespace), p.turns.Running(b.key.Namespace); heldA != heldB {
+		return heldA > heldB
+	}
+	return a.began.Before(b.began)
+}
+
+// Counts tells how much waits, runs and can be fetched.
+func (p *Pool[T]) Counts() string {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return fmt.Sprintf("%d waiting, %d running, %d fetchable", p.turns.Len(), len(p.running), len(p.fetchable))
+}
