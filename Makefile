@@ -86,7 +86,7 @@ test-race: ## The same tests with the race detector (needs a C compiler; RACE=pa
 # The rooms where much happens at the same time, and their tests that weigh one large
 # answer: for these the race detector takes longer than the program waits.
 ROOMS := deployer internal/runtime/watchdecoder internal/runtime/parallelize internal/runtime/job internal/runtime/reporter internal/runtime/queue internal/tally internal/runtime/workpool internal/runtime/dispatch internal/execution \
-	internal/dataflow/exchange internal/cluster internal/cluster/login internal/component/cache internal/render/memory
+	internal/model/dataflow/siblinggraph internal/cluster internal/cluster/login internal/component/cache internal/render/memory
 WEIGHED := WithoutEnd$$|LargeObjects$$|CoversTheHeap$$
 
 .PHONY: test-race-rooms

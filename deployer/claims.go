@@ -15,7 +15,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/report"
-	"go.landscaper.dev/internal/deploy/ownership"
+	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/job"
 )
 

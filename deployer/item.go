@@ -21,7 +21,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/deployer/internal/responsibility"
-	"go.landscaper.dev/internal/placement"
+	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 )

@@ -20,11 +20,11 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/deployer/internal/responsibility"
+	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/queue"
-	"go.landscaper.dev/internal/validation"
 )
 
 // reconciler carries out the items of one type.

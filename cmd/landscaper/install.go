@@ -11,8 +11,8 @@ import (
 
 	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/process"
-	"go.landscaper.dev/internal/validation"
 )
 
 func newInstallCommand() *cobra.Command {

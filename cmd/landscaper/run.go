@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"go.landscaper.dev/internal/commandline"
+	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/process"
 	"go.landscaper.dev/internal/server"
-	"go.landscaper.dev/internal/validation"
 )
 
 func newRunCommand() *cobra.Command {

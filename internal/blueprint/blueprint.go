@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/component/archive"
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/model/validation"
 )
 
 // maxDescription is the size of the largest blueprint.yaml that is read.

@@ -16,9 +16,9 @@ import (
 	"go.landscaper.dev/internal/cluster/budget"
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
-	"go.landscaper.dev/internal/validation"
 )
 
 // defaultSize is the number of connections that a pool keeps.

@@ -9,8 +9,8 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/deploy/ownership"
-	"go.landscaper.dev/internal/placement"
+	"go.landscaper.dev/internal/model/ownership"
+	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
 )
 

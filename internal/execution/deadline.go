@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow/targets"
+	"go.landscaper.dev/internal/model/dataflow/targets"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 )

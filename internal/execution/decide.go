@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
-	"go.landscaper.dev/internal/validation"
 )
 
 // snapshot is everything that a decision depends on.

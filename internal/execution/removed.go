@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/placement"
+	"go.landscaper.dev/internal/model/placement"
 )
 
 // askLimit is how long a garden is asked about a shoot: a worker waits for it.

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/model/dataflow"
 )
 
 // Scope is where names of values mean the same: the roots of a namespace, or the

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/dataflow/holder"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/dataflow/valueobject"
 	"go.landscaper.dev/internal/sources"
 )
 
@@ -129,7 +129,7 @@ func (o objects) get(ctx context.Context, object dataflow.Object, into client.Ob
 // ValueOf reads the Secret with the value of a DataObject. There is none if the
 // DataObject holds its value itself, or if it is missing.
 func ValueOf(ctx context.Context, reader client.Reader, object *v1alpha1.DataObject) (*corev1.Secret, error) {
-	name := holder.SecretOf(object)
+	name := valueobject.SecretOf(object)
 	if name == "" {
 		return nil, nil
 	}

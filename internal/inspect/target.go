@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow/targets"
+	"go.landscaper.dev/internal/model/dataflow/targets"
 )
 
 // sayTargets lets the messages of a tree speak of Targets as people know them:

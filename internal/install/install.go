@@ -13,7 +13,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/model/validation"
 )
 
 // fieldOwner is the name under which we own fields.

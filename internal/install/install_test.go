@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"go.landscaper.dev/api"
-	"go.landscaper.dev/internal/admission"
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/model/admission"
+	"go.landscaper.dev/internal/model/validation"
 )
 
 // definition is one of ours, of a revision, with versions; the first one is stored.

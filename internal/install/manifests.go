@@ -17,8 +17,8 @@ import (
 
 	"go.landscaper.dev/api"
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/admission"
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/model/admission"
+	"go.landscaper.dev/internal/model/validation"
 )
 
 const (

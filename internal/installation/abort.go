@@ -7,13 +7,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/model/predicates"
 )
 
 // handDown hands an interruption or an abort down. All children abort from the same
 // moment on.
 func (r *Reconciler) handDown(ctx context.Context, inst *v1alpha1.Installation, child client.Object) error {
-	if !facts.Aborting(inst) {
+	if !predicates.Aborting(inst) {
 		return r.annotate(ctx, child, v1alpha1.OperationAnnotation, string(v1alpha1.InterruptOperation))
 	}
 	at := inst.Annotations[v1alpha1.AbortTimeAnnotation]

@@ -5,7 +5,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/model/predicates"
 )
 
 // TestRequestForWhatChanged: who changes the specification and asks again before the
@@ -21,7 +21,7 @@ func TestRequestForWhatChanged(t *testing.T) {
 	if err := b.accept(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	if now := b.installation(t); now.Annotations[v1alpha1.OperationAnnotation] != "reconcile" || !facts.HasFinalizer(now) {
+	if now := b.installation(t); now.Annotations[v1alpha1.OperationAnnotation] != "reconcile" || !predicates.HasFinalizer(now) {
 		t.Errorf("%+v", now.ObjectMeta)
 	}
 }

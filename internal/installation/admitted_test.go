@@ -11,8 +11,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/dependents"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 )
 
 // amid lets something happen once, before the Execution is created; what it returns is
@@ -90,7 +90,7 @@ func TestTakenUp(t *testing.T) {
 			defer stop()
 			b.amid(t, func() error {
 				inst := b.installation(t)
-				if inst.Annotations[v1alpha1.OperationAnnotation] != "" || !facts.Admitted(inst) || !facts.HasFinalizer(inst) || !kin.WillExport(inst, facts.Triggers{}) || dependents.ToAsk(inst) != dependents.AskLater {
+				if inst.Annotations[v1alpha1.OperationAnnotation] != "" || !predicates.Admitted(inst) || !predicates.HasFinalizer(inst) || !siblings.WillExport(inst, predicates.Triggers{}) || dependents.ToAsk(inst) != dependents.AskLater {
 					t.Errorf("%+v", inst.ObjectMeta)
 				}
 				return test.amid(t, b, stop)
@@ -106,7 +106,7 @@ func TestTakenUp(t *testing.T) {
 			if len(jobs) != test.jobs || jobs[0].Phase != test.last || jobs[len(jobs)-1].Trigger != v1alpha1.TriggeredByReconcile {
 				t.Errorf("%+v", jobs)
 			}
-			if inst := b.installation(t); facts.Admitted(inst) || inst.Annotations[v1alpha1.OperationAnnotation] != "" {
+			if inst := b.installation(t); predicates.Admitted(inst) || inst.Annotations[v1alpha1.OperationAnnotation] != "" {
 				t.Errorf("%+v", inst.ObjectMeta)
 			}
 		})

@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/keep"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/runtime/job"
@@ -57,7 +57,7 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	r.noteChildren(s, made)
 	// Of this job, only the exports are still to be worked out.
 	r.forgetPlan(client.ObjectKeyFromObject(s.Inst))
-	if len(kin.Leaving(s.Family)) > 0 {
+	if len(siblings.Leaving(s.Family)) > 0 {
 		return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
 	}
 	return r.handOver(ctx, s)
@@ -293,7 +293,7 @@ func (r *Reconciler) nameTaken(ctx context.Context, inst *v1alpha1.Installation,
 		return err
 	}
 	live := &v1alpha1.Execution{}
-	if getErr := r.Client.Get(ctx, client.ObjectKeyFromObject(inst), live); getErr != nil || facts.AsOwner(inst).Owns(live) {
+	if getErr := r.Client.Get(ctx, client.ObjectKeyFromObject(inst), live); getErr != nil || predicates.AsOwner(inst).Owns(live) {
 		return err
 	}
 	if live.DeletionTimestamp != nil || metav1.GetControllerOf(live) != nil {

@@ -13,7 +13,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/runtime/job"
@@ -162,7 +162,7 @@ func (s *snapshot) imported() []*v1alpha1.Target {
 
 // apart returns a copy that others may work on: only the inputs are shared.
 func (s *snapshot) apart() *snapshot {
-	own := &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: s.Inst.DeepCopy(), Exec: s.Exec, Subs: s.Subs}, Inputs: s.Inputs}}
+	own := &snapshot{Situation: decide.Situation{Family: siblings.Family{Inst: s.Inst.DeepCopy(), Exec: s.Exec, Subs: s.Subs}, Inputs: s.Inputs}}
 	own.subject = reporter.Installation(own.Inst)
 	return own
 }

@@ -17,7 +17,7 @@ import (
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"
@@ -66,7 +66,7 @@ func TestPlannedElsewhere(t *testing.T) {
 			}
 			r.Reader = r.Client
 			woken := planElsewhere(t, r)
-			seen := &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: inst}, Inputs: &decide.Inputs{Landscape: &v1alpha1.Context{}}}, subject: reporter.Installation(inst)}
+			seen := &snapshot{Situation: decide.Situation{Family: siblings.Family{Inst: inst}, Inputs: &decide.Inputs{Landscape: &v1alpha1.Context{}}}, subject: reporter.Installation(inst)}
 			made, err := r.planned(t.Context(), seen)
 			if pending := errors.Is(err, workpool.ErrPending); pending != (test.outside > 0) {
 				t.Fatalf("the worker gets %v", err)

@@ -13,14 +13,14 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/holdings"
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/keep"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/runtime/job"
@@ -33,13 +33,13 @@ import (
 func (r *Reconciler) noteExports(s *snapshot, needed bool) {
 	conditions := &s.Inst.Status.Conditions
 	if !needed {
-		if facts.ExportsArePending(s.Inst) {
+		if predicates.ExportsArePending(s.Inst) {
 			job.DropCondition(conditions, v1alpha1.CreateExportsCondition)
 		}
 		return
 	}
 	job.SetCondition(conditions, v1alpha1.Condition{
-		Type: v1alpha1.CreateExportsCondition, Status: v1alpha1.ConditionUnknown, Reason: facts.ExportsPending,
+		Type: v1alpha1.CreateExportsCondition, Status: v1alpha1.ConditionUnknown, Reason: predicates.ExportsPending,
 		Message: "the exports are made when all children have succeeded; until then those of the last job that succeeded stay",
 	}, metav1.NewTime(r.Now()))
 }
@@ -106,10 +106,10 @@ func (r *Reconciler) notExported(s *snapshot, err error) error {
 func (r *Reconciler) reopenComponent(ctx context.Context, inst *v1alpha1.Installation, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, *component.Session, error) {
 	landscape, err := r.sight().Context(ctx, inst)
 	if err != nil {
-		return nil, nil, &sources.ReadError{Object: "Context " + facts.ContextOf(inst), Cause: err}
+		return nil, nil, &sources.ReadError{Object: "Context " + predicates.ContextOf(inst), Cause: err}
 	}
 	if landscape == nil {
-		return nil, nil, fmt.Errorf("there is no Context %q in namespace %s any more", facts.ContextOf(inst), inst.Namespace)
+		return nil, nil, fmt.Errorf("there is no Context %q in namespace %s any more", predicates.ContextOf(inst), inst.Namespace)
 	}
 	return r.origins().Reopen(ctx, inst, landscape, definition) // names the component version
 }
@@ -227,7 +227,7 @@ func (r *Reconciler) holdings() holdings.Writer {
 // storeCopies writes the copies of imports for the children. What it returns says in the
 // status what could not be written. The family is that of the snapshot, which meanwhile
 // learns of its children.
-func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, f kin.Family, copies dataflow.Exports) func() error {
+func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, f siblings.Family, copies dataflow.Exports) func() error {
 	tell := func() error { return nil }
 	_ = r.holdings().WriteCopies(ctx, f, copies, func(object client.Object, reason string, err error) error {
 		message := "CreateOrUpdateImports: store import " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]

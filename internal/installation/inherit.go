@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/plan/parcel"
 )
 
@@ -17,7 +17,7 @@ import (
 // have worked out the exports. A job of ours that has lost its plan gets no other one:
 // it would mix old inputs with new ones.
 func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
-	if facts.BroughtUpByUs(s.Inst) {
+	if predicates.BroughtUpByUs(s.Inst) {
 		return nil
 	}
 	if _, err := r.keeper().Content(ctx, s.Inst); !errors.Is(err, parcel.ErrNone) {

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/predicates"
+	kin "go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/reporter"
@@ -78,7 +78,7 @@ func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
 	exec := &v1alpha1.Execution{}
 	reference := s.Inst.Status.ExecutionReference
 	switch err := r.Reader.Get(ctx, reference.NamespacedName(), exec); {
-	case err == nil && facts.AsOwner(s.Inst).Owns(exec):
+	case err == nil && predicates.AsOwner(s.Inst).Owns(exec):
 		s.Exec = exec
 		r.created.Note(s.Inst.UID, exec.Name, r.Now())
 	case client.IgnoreNotFound(err) != nil:

@@ -3,8 +3,8 @@ package installation
 import (
 	"context"
 
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 )

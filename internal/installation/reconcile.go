@@ -18,14 +18,14 @@ import (
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/keep"
-	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/observe"
 	"go.landscaper.dev/internal/installation/origin"
 	"go.landscaper.dev/internal/installation/patience"
 	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/installation/tree"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
@@ -77,7 +77,7 @@ type Reconciler struct {
 	Each parallelize.Each
 
 	// Triggers are what starts jobs beyond what users ask for.
-	Triggers facts.Triggers
+	Triggers predicates.Triggers
 	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
 	// caches may contradict each other; nil if nobody knows.
 	Unsettled func() bool
@@ -96,7 +96,7 @@ type Reconciler struct {
 	// plansKept is what is known of stored plans.
 	plansKept keep.Memory
 	trees     tree.Memory
-	relations kin.Relations
+	relations siblings.Relations
 	arrivals  observe.Arrivals
 	// created are the subinstallations and the Execution that the cache has not shown yet.
 	created expectations.Creations
@@ -212,7 +212,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		return false, err // says what was read
 	}
 	s.Inst, s.Triggers = inst.DeepCopy(), r.Triggers
-	s.Taken = r.taken.has(inst.UID) && job.NeverWorked(inst) && !facts.BeingDeleted(inst)
+	s.Taken = r.taken.has(inst.UID) && job.NeverWorked(inst) && !predicates.BeingDeleted(inst)
 	s.subject = reporter.Installation(s.Inst)
 	s.subject.Status.Ended = func() { repetition.NoteEnd(s.Inst) }
 	if err := r.sight().Family(ctx, &s.Family); err != nil {
@@ -239,7 +239,7 @@ func (r *Reconciler) observeExecution(ctx context.Context, s *snapshot) error {
 	case apierrors.IsNotFound(err):
 	case err != nil:
 		return fmt.Errorf("read Execution %s: %w", key, err)
-	case facts.AsOwner(s.Inst).Owns(exec):
+	case predicates.AsOwner(s.Inst).Owns(exec):
 		if err := r.awaitExecution(ctx, s.Inst, exec); err != nil {
 			return err // says what was read
 		}

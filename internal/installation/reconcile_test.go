@@ -17,7 +17,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
@@ -101,7 +101,7 @@ func TestMissingImport(t *testing.T) {
 	reads := 0
 	c := watched(t, &reads, exporter, waits, other)
 	r := &Reconciler{Client: c, Reader: c}
-	found, err := r.sight().Exporters(t.Context(), kin.Family{Inst: waits})
+	found, err := r.sight().Exporters(t.Context(), siblings.Family{Inst: waits})
 	if err != nil || len(found) != 1 || !found[0].UnderWay || found[0].Object != "db-address" {
 		t.Errorf("%+v, %v", found, err)
 	}

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/ancestor"
@@ -32,7 +32,7 @@ func (r *Reconciler) holdOrDrop(ctx context.Context, s *snapshot, orphans []*v1a
 		return r.dropSubs(ctx, s, orphans)
 	}
 	for _, orphan := range orphans {
-		if facts.BeingDeleted(orphan) {
+		if predicates.BeingDeleted(orphan) {
 			continue
 		}
 		if err := r.hold(ctx, s, orphan); err != nil {
@@ -76,7 +76,7 @@ func (r *Reconciler) markNotWanted(ctx context.Context, sub *v1alpha1.Installati
 			}
 		}
 	}
-	if job.IsNotWanted(sub) || facts.BeingDeleted(sub) {
+	if job.IsNotWanted(sub) || predicates.BeingDeleted(sub) {
 		return nil, nil
 	}
 	held := sub.DeepCopy()
@@ -106,13 +106,13 @@ func (r *Reconciler) beginRemovals(ctx context.Context, s *snapshot) error {
 
 // withdraw deletes the subinstallations that were held.
 func (r *Reconciler) withdraw(ctx context.Context, s *snapshot) error {
-	return r.deleteSubs(ctx, s, kin.Held(s.Family))
+	return r.deleteSubs(ctx, s, siblings.Held(s.Family))
 }
 
 // needsCopies reports whether deploy items here or below are kept beyond the end of the job:
 // they may name Targets that are no longer imported, and are removed with them.
 func (s *snapshot) needsCopies() bool {
-	return s.Parent != nil && kin.Keeps(s.Family)
+	return s.Parent != nil && siblings.Keeps(s.Family)
 }
 
 // endRemovals ends the part of a subinstallation in a removal round. Its results are told
@@ -131,7 +131,7 @@ func (s *snapshot) noteRemovals(now metav1.Time) {
 		return
 	}
 	said := s.kept()
-	if facts.BeingDeleted(s.Inst) {
+	if predicates.BeingDeleted(s.Inst) {
 		said = ""
 	}
 	job.NotePending(s.subject.Status.Conditions, said, s.Inst.Status.ObservedGeneration, now)
@@ -148,12 +148,12 @@ func (s *snapshot) kept() string {
 	for _, sub := range s.Subs {
 		pending := job.Pending(sub.Status.Conditions)
 		switch leaves := job.Leaves(s.Inst, sub.Name); {
-		case leaves && facts.BeingDeleted(sub):
-			said = append(said, fmt.Sprintf("subinstallation %q is being deleted", kin.NameOf(sub)))
+		case leaves && predicates.BeingDeleted(sub):
+			said = append(said, fmt.Sprintf("subinstallation %q is being deleted", siblings.NameOf(sub)))
 		case leaves || job.IsNotWanted(sub):
-			said = append(said, fmt.Sprintf("subinstallation %q is %s", kin.NameOf(sub), job.NotWanted))
+			said = append(said, fmt.Sprintf("subinstallation %q is %s", siblings.NameOf(sub), job.NotWanted))
 		case pending != nil:
-			said = append(said, fmt.Sprintf("subinstallation %q: %s", kin.NameOf(sub), pending.Message))
+			said = append(said, fmt.Sprintf("subinstallation %q: %s", siblings.NameOf(sub), pending.Message))
 		}
 	}
 	return strings.Join(said, "; ")

@@ -11,7 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"
@@ -146,7 +146,7 @@ func TestTargetsOfHeldItems(t *testing.T) {
 	exec := &v1alpha1.Execution{}
 	exec.Status.JobID, exec.Status.JobIDFinished, exec.Status.ExecutionPhase = "job-2", "job-2", "Succeeded"
 	s := &snapshot{subject: reporter.Installation(inst)}
-	s.Family = kin.Family{Inst: inst, Parent: root, Exec: exec}
+	s.Family = siblings.Family{Inst: inst, Parent: root, Exec: exec}
 	left := func() string {
 		list := &v1alpha1.TargetList{}
 		if err := b.api.List(t.Context(), list); err != nil {

@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/wake"
+	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/ancestor"
@@ -75,7 +75,7 @@ func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 		return client.ObjectKeyFromObject(object), false
 	}
 	status := &inst.Status
-	works := job.Unfinished(status.JobID, status.JobIDFinished) || facts.WantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]), r.Triggers)
+	works := job.Unfinished(status.JobID, status.JobIDFinished) || predicates.WantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]), r.Triggers)
 	ctx := context.Background()
 	if reference, isSub := job.OwnerOf(inst, "Installation"); isSub && !works {
 		parent, err := ancestor.Parent(ctx, r.Client, inst.Namespace, reference)

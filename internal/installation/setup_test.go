@@ -21,9 +21,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/index"
+	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/queue"
 )
 
@@ -56,18 +56,18 @@ func TestSetup(t *testing.T) {
 	always := []string{"DataObject by scope", "DataObject by source", "Installation by parent", "Installation by waiting", "Target by scope", "Target by source"}
 	for _, test := range []struct {
 		reason   string
-		triggers facts.Triggers
+		triggers predicates.Triggers
 		refuse   string
 		made     []string
 		want     string
 	}{
-		{"what every server needs", facts.Triggers{OnSpecChange: true}, "", always, ""},
-		{"and who imports something, where jobs follow that", facts.Triggers{OnImportChange: true}, "", append(slices.Clone(always), "Installation by imports"), ""},
-		{"without the copies of imports, none would be deleted", facts.Triggers{}, index.CopiesByScope, nil, "index copies of imports"},
-		{"without the exports, none would be deleted", facts.Triggers{}, index.ExportsBySource, nil, "index exports"},
-		{"without the families, there are no trees", facts.Triggers{}, index.ByParent, nil, "index Installations by parent"},
-		{"without those that wait, nobody is woken", facts.Triggers{}, index.Waiting, nil, "index Installations by waiting"},
-		{"without the importers, nobody follows", facts.Triggers{OnImportChange: true}, index.ByImport, nil, "index Installations by what they import"},
+		{"what every server needs", predicates.Triggers{OnSpecChange: true}, "", always, ""},
+		{"and who imports something, where jobs follow that", predicates.Triggers{OnImportChange: true}, "", append(slices.Clone(always), "Installation by imports"), ""},
+		{"without the copies of imports, none would be deleted", predicates.Triggers{}, index.CopiesByScope, nil, "index copies of imports"},
+		{"without the exports, none would be deleted", predicates.Triggers{}, index.ExportsBySource, nil, "index exports"},
+		{"without the families, there are no trees", predicates.Triggers{}, index.ByParent, nil, "index Installations by parent"},
+		{"without those that wait, nobody is woken", predicates.Triggers{}, index.Waiting, nil, "index Installations by waiting"},
+		{"without the importers, nobody follows", predicates.Triggers{OnImportChange: true}, index.ByImport, nil, "index Installations by what they import"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			whole, err := ctrl.NewManager(&kube.Config{Host: "http://127.0.0.1:1"}, ctrl.Options{

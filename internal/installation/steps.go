@@ -15,9 +15,9 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/installation/repetition"
+	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"
@@ -25,7 +25,7 @@ import (
 
 // admit starts a job that somebody asks for.
 func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
-	if facts.AsksFirst(s.Inst) && !s.Taken {
+	if predicates.AsksFirst(s.Inst) && !s.Taken {
 		if err := r.takeUp(ctx, s); err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
 // ignore removes a request for a job that has no effect, and says so.
 func (r *Reconciler) ignore(ctx context.Context, s *snapshot) error {
 	why := " has no effect on a subinstallation: ask the root of the tree for a job"
-	if facts.IsRoot(s.Inst) {
+	if predicates.IsRoot(s.Inst) {
 		why = " has no effect on what is being deleted"
 	}
 	r.reporter().Tell(s.subject, corev1.EventTypeWarning, requestIgnored, "operation "+s.Inst.Annotations[v1alpha1.OperationAnnotation]+why)
@@ -126,7 +126,7 @@ func (r *Reconciler) ignore(ctx context.Context, s *snapshot) error {
 // adopt takes the job of the parent over, or its removal round, which is a part of a job that
 // is remembered already.
 func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
-	if round := job.Round(s.Parent); job.IsRemoval(round) && !facts.BeingDeleted(s.Inst) {
+	if round := job.Round(s.Parent); job.IsRemoval(round) && !predicates.BeingDeleted(s.Inst) {
 		s.subject.Status.Trigger(round, metav1.NewTime(r.Now()))
 		return nil
 	}
@@ -157,7 +157,7 @@ func (r *Reconciler) handOver(ctx context.Context, s *snapshot) error {
 // next: until then the parent tells it. So is one of our own.
 func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	phase := v1alpha1.PhaseStringInit
-	if facts.BeingDeleted(s.Inst) {
+	if predicates.BeingDeleted(s.Inst) {
 		phase = v1alpha1.PhaseStringInitDelete
 	}
 	s.subject.Status.Begin(s.Inst.Generation, metav1.NewTime(r.Now()))
@@ -214,7 +214,7 @@ func (r *Reconciler) saveOwn(ctx context.Context, s *snapshot) error {
 // has changed since the job began.
 func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 	return r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
-		if !facts.BeingDeleted(inst) {
+		if !predicates.BeingDeleted(inst) {
 			controllerutil.AddFinalizer(inst, v1alpha1.Finalizer)
 		}
 		if !s.admitted && s.Inst.Generation == s.Inst.Status.ObservedGeneration {
@@ -243,7 +243,7 @@ func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
 			}
 		}
 	}
-	if facts.Forced(s.Inst) {
+	if predicates.Forced(s.Inst) {
 		return r.patchMetadata(ctx, s.Inst, demandNext)
 	}
 	return r.dismiss(ctx, s)
@@ -252,7 +252,7 @@ func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
 // complete collects the results of the children and ends the job.
 func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
 	exports := &plan.Exports{}
-	if facts.Exporting(s.Inst) {
+	if predicates.Exporting(s.Inst) {
 		err := r.inherit(ctx, s)
 		if err != nil {
 			return err

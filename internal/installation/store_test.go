@@ -12,13 +12,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
-	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
@@ -47,7 +47,7 @@ func TestLaggingCache(t *testing.T) {
 }
 
 func snapshotOf(inst *v1alpha1.Installation) *snapshot {
-	return &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: inst}}, subject: reporter.Installation(inst)}
+	return &snapshot{Situation: decide.Situation{Family: siblings.Family{Inst: inst}}, subject: reporter.Installation(inst)}
 }
 
 // reads counts what is read.

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/parallelize"
@@ -64,7 +64,7 @@ func (s *snapshot) markDeleted(now metav1.Time) {
 }
 
 func marked(sub *v1alpha1.Installation, now metav1.Time) *v1alpha1.Installation {
-	if facts.BeingDeleted(sub) {
+	if predicates.BeingDeleted(sub) {
 		return sub
 	}
 	own := *sub
@@ -139,7 +139,7 @@ func duplicates(orphans []*v1alpha1.Installation, cache *v1alpha1.SubInstCache) 
 	for _, orphan := range orphans {
 		name := orphan.Annotations[v1alpha1.SubinstallationNameAnnotation]
 		at := slices.IndexFunc(cache.ActiveSubs, func(pair v1alpha1.SubNamePair) bool { return pair.SpecName == name })
-		if at >= 0 && !facts.BeingDeleted(orphan) {
+		if at >= 0 && !predicates.BeingDeleted(orphan) {
 			said = append(said, fmt.Sprintf("Installation %s has the name of subinstallation %q as well, for which Installation %s counts: Installation %s is deleted", orphan.Name, name, cache.ActiveSubs[at].ObjectName, orphan.Name))
 		}
 	}
@@ -231,7 +231,7 @@ func (r *Reconciler) createSub(ctx context.Context, parent, planned *v1alpha1.In
 		if err := r.Reader.Get(ctx, client.ObjectKeyFromObject(sub), live); client.IgnoreNotFound(err) != nil {
 			return nil, fmt.Errorf("read Installation %s: %w", sub.Name, err)
 		}
-		if facts.AsOwner(parent).Owns(live) && live.Annotations[v1alpha1.SubinstallationNameAnnotation] == planned.Annotations[v1alpha1.SubinstallationNameAnnotation] {
+		if predicates.AsOwner(parent).Owns(live) && live.Annotations[v1alpha1.SubinstallationNameAnnotation] == planned.Annotations[v1alpha1.SubinstallationNameAnnotation] {
 			// What created it may have known an older template.
 			return r.ensureSub(ctx, parent, planned, live)
 		}

@@ -15,8 +15,8 @@ import (
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
-	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/sources"
 )
@@ -320,7 +320,7 @@ func TestStaleScope(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			r := &Reconciler{Client: memory.API(t, test.cached...), Reader: memory.API(t, value("job-2", "2"), element)}
 			in := &decide.Inputs{}
-			if err := r.sight().ReadImports(t.Context(), kin.Family{Inst: sub}, in, observe.Reading(r.Client, r.Reader, sub)); err != nil || in.Broken != nil || len(in.Missing) > 0 {
+			if err := r.sight().ReadImports(t.Context(), siblings.Family{Inst: sub}, in, observe.Reading(r.Client, r.Reader, sub)); err != nil || in.Broken != nil || len(in.Missing) > 0 {
 				t.Fatal(err, in.Broken, in.Missing)
 			}
 			if got := string(in.Imports.Data["v"].Value.RawMessage); got != test.want || len(in.Imports.TargetLists["all"]) != 1 {

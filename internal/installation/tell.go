@@ -10,9 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/dependents"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"

@@ -12,12 +12,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 

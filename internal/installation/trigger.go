@@ -9,10 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/observe"
 	"go.landscaper.dev/internal/installation/repetition"
+	"go.landscaper.dev/internal/model/dataflow"
 )
 
 // demandNext makes the request for a job at once one for a job that follows the running

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/model/predicates"
 )
 
 // observeUnstored asks the API server for the Execution that an attempt may have made
@@ -24,7 +24,7 @@ func (r *Reconciler) observeUnstored(ctx context.Context, s *snapshot) error {
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read Execution %s/%s: %w", s.Inst.Namespace, s.Inst.Name, err)
 	}
-	if err == nil && facts.AsOwner(s.Inst).Owns(exec) {
+	if err == nil && predicates.AsOwner(s.Inst).Owns(exec) {
 		s.Exec = exec
 	}
 	return nil

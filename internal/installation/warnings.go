@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -52,7 +52,7 @@ func (s *snapshot) noteWarnings(now metav1.Time) {
 	if s.Exec != nil {
 		said = job.WarningsOf("", s.Exec.Status.Conditions)
 	}
-	for _, sub := range kin.Counting(s.Family) {
+	for _, sub := range siblings.Counting(s.Family) {
 		name := cmp.Or(sub.Annotations[v1alpha1.SubinstallationNameAnnotation], sub.Name)
 		said = append(said, job.WarningsOf(fmt.Sprintf("subinstallation %q: ", name), sub.Status.Conditions)...)
 	}

@@ -11,10 +11,10 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/graph"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/dataflow/exchange"
 	"go.landscaper.dev/internal/inspect"
-	"go.landscaper.dev/internal/placement"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/dataflow/siblinggraph"
+	"go.landscaper.dev/internal/model/placement"
 )
 
 // Uninstall is what the deletion of an item takes away.
@@ -137,7 +137,7 @@ func needsOf(siblings []*inspect.Node) graph.Graph {
 	if len(siblings) == 0 {
 		return needs
 	}
-	graph := exchange.NewGraph(dataflow.Scope(installations[0]), exchange.InstallationUnits(installations))
+	graph := siblinggraph.NewGraph(dataflow.Scope(installations[0]), siblinggraph.InstallationUnits(installations))
 	for i, sibling := range siblings {
 		for _, before := range graph.Predecessors(sibling.Name) {
 			needs[i] = append(needs[i], number[before])

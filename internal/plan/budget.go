@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/model/dataflow"
 )
 
 // Bounds of a tree of Installations. Blueprints may refer to each other in a circle,

@@ -21,7 +21,7 @@ import (
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/model/dataflow"
 )
 
 // blueprintCase is a blueprint with its inputs and what it must give. Fields that

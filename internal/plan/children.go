@@ -5,8 +5,8 @@ import (
 	"maps"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/dataflow/exchange"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/dataflow/siblinggraph"
 )
 
 // Children are what an Installation brings up.
@@ -48,12 +48,12 @@ type SubinstallationError struct{ error }
 func (e *SubinstallationError) Unwrap() error { return e.error }
 
 // Graph says which subinstallation needs what of which other one.
-func (c *Children) Graph() *exchange.Graph {
+func (c *Children) Graph() *siblinggraph.Graph {
 	templates := make([]*v1alpha1.InstallationTemplate, len(c.Subinstallations))
 	for i, sub := range c.Subinstallations {
 		templates[i] = sub.Template
 	}
-	return exchange.NewGraph(templateScope, exchange.TemplateUnits(templates))
+	return siblinggraph.NewGraph(templateScope, siblinggraph.TemplateUnits(templates))
 }
 
 // templateScope stands for the scope of the Installation: the names of templates

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/dataflow/holder"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/dataflow/valueobject"
 )
 
 // wired hands a password on through two levels.
@@ -59,7 +59,7 @@ func TestSecretsStaySecrets(t *testing.T) {
 		}
 		for _, object := range copies.DataObjects {
 			fromSecret := object.Labels[v1alpha1.DataObjectKeyLabel] != "size"
-			if (holder.SecretOf(object) != "") != fromSecret || strings.Contains(string(object.Data.RawMessage), "hunter2") {
+			if (valueobject.SecretOf(object) != "") != fromSecret || strings.Contains(string(object.Data.RawMessage), "hunter2") {
 				t.Errorf("%s: DataObject %s", node.Path, object.Data.RawMessage)
 			}
 		}

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/render/mask"
-	"go.landscaper.dev/internal/validation"
 )
 
 // itemSpecification is what a template writes for a deploy item.

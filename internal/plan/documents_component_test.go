@@ -19,8 +19,8 @@ import (
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/model/dataflow"
 )
 
 // localComponent is a repository with one component version. Its resource is a

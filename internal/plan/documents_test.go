@@ -12,8 +12,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/jsonvalue"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/validation"
 )
 
 // blocks are the YAML blocks of the users' documents, verbatim. The test of the API

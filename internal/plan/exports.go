@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"maps"
 
-	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/render"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/render/componentfunc"
 )

@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/render/componentfunc"
 )

@@ -12,7 +12,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/blueprint"
-	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/model/dataflow"
 )
 
 // load makes a blueprint of its description and further files.

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/dataflow/holder"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/dataflow/valueobject"
 )
 
 // scope holds what the subinstallations of an Installation can import, as objects
@@ -52,7 +52,7 @@ func (s *scope) Data(_ context.Context, object dataflow.Object) (dataflow.DataIm
 	if !ok || object.Kind != dataflow.KindDataObject {
 		return dataflow.DataImport{}, dataflow.ErrMissing
 	}
-	return dataflow.FromDataObject(data, s.secrets[holder.SecretOf(data)]) // names the object
+	return dataflow.FromDataObject(data, s.secrets[valueobject.SecretOf(data)]) // names the object
 }
 
 // Target implements dataflow.Objects.

@@ -17,10 +17,10 @@ import (
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/component/uri"
-	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/render/mask"
-	"go.landscaper.dev/internal/validation"
 )
 
 // ErrNoComponent tells that a subinstallation refers to a blueprint of a component

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/model/dataflow"
 )
 
 // Node is an Installation in a tree that was worked out without a cluster.

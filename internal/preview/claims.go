@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/ownership"
+	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 

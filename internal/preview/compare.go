@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow/targets"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/model/dataflow/targets"
 	"go.landscaper.dev/internal/operation"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/runtime/parallelize"

@@ -8,12 +8,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/installation/dependents"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
+	kin "go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/plan"
 )
 
@@ -29,7 +29,7 @@ type ended struct {
 func (c *comparison) follow(ctx context.Context, first *plan.Node, roots []*inspect.Node) error {
 	var siblings []*v1alpha1.Installation
 	for _, root := range roots {
-		if root.Installation != nil && facts.IsRoot(root.Installation) && root.Namespace == first.Installation().Namespace {
+		if root.Installation != nil && predicates.IsRoot(root.Installation) && root.Namespace == first.Installation().Namespace {
 			siblings = append(siblings, root.Installation)
 		}
 	}
@@ -41,7 +41,7 @@ func (c *comparison) follow(ctx context.Context, first *plan.Node, roots []*insp
 	order, _ := among.Graph.Order()
 	for _, name := range order {
 		at := slices.IndexFunc(siblings, func(inst *v1alpha1.Installation) bool { return inst.Name == name })
-		if _, over := done[name]; over || at < 0 || !facts.Follows(siblings[at]) {
+		if _, over := done[name]; over || at < 0 || !predicates.Follows(siblings[at]) {
 			continue
 		}
 		if err := c.followOne(ctx, siblings[at], among.Graph.Predecessors(name), done); err != nil {

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/model/dataflow"
 )
 
 // future reads the objects of the resource cluster as they are after the jobs that were

@@ -16,7 +16,7 @@ import (
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/placement"
+	"go.landscaper.dev/internal/model/placement"
 )
 
 // Leaver is implemented by comparers whose items may have a release of Helm on a cluster,

@@ -10,9 +10,9 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // moves finds the objects that one item does not want any more and another one does: such an

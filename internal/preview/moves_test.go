@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // deployed is the ConfigMap a on a cluster, with the label of an item.

@@ -12,9 +12,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // outlook is what is known around an item. It implements rollout.Outlook.

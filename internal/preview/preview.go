@@ -15,11 +15,11 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/plan"
 )
 

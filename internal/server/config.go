@@ -12,8 +12,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/installation"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/validation"
 )
 
 // The controllers that a process can run.
@@ -91,7 +91,7 @@ type Config struct {
 	// Egress says where what users write may lead to.
 	Egress egress.Policy
 	// Triggers are what starts jobs beyond what users ask for.
-	Triggers facts.Triggers
+	Triggers predicates.Triggers
 	// DisabledFunctions are functions that templates cannot call.
 	DisabledFunctions []string
 	// Deployers are the rules for all items of the deployers in this process.

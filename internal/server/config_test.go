@@ -12,7 +12,7 @@ import (
 
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/installation"
-	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/model/predicates"
 )
 
 func TestTraceEndpoint(t *testing.T) {
@@ -84,8 +84,8 @@ func TestLoad(t *testing.T) {
 		}, "", ""},
 		{"whose signatures count", "signatureVerificationEnforcementPolicy: Enforce", func(c Config) bool { return c.Verification == installation.VerifyAlways && c.Validate() == nil }, "", ""},
 		{"signatures count where they are asked for", "{}", func(c Config) bool { return c.Verification == installation.VerifyIfAsked }, "", ""},
-		{"what starts jobs", "reconcile: {onSpecChange: true}", func(c Config) bool { return c.Triggers == facts.Triggers{OnSpecChange: true} }, "", ""},
-		{"what starts jobs, too", "reconcile: {onImportChange: true}", func(c Config) bool { return c.Triggers == facts.Triggers{OnImportChange: true} }, "", ""},
+		{"what starts jobs", "reconcile: {onSpecChange: true}", func(c Config) bool { return c.Triggers == predicates.Triggers{OnSpecChange: true} }, "", ""},
+		{"what starts jobs, too", "reconcile: {onImportChange: true}", func(c Config) bool { return c.Triggers == predicates.Triggers{OnImportChange: true} }, "", ""},
 		{"functions that are switched off", "disabledTemplateFunctions: [getOidcKubeconfig]", func(c Config) bool {
 			return c.disabledFunctions()["getOidcKubeconfig"] && len(c.disabledFunctions()) == 1 && c.Validate() == nil
 		}, "", ""},

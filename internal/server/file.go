@@ -17,8 +17,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/installation"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/validation"
 )
 
 // fileVersion is the version of the kind.
@@ -238,7 +238,7 @@ func (c *Config) apply(read *file) {
 	c.RepositoryContext, c.Registry = read.RepositoryContext, read.Registry
 	c.DisabledFunctions, c.Signatures, c.Egress = read.DisabledTemplateFunctions, read.Signatures, read.Egress
 	c.Deployers = read.Deployers
-	c.Triggers = facts.Triggers(read.Reconcile)
+	c.Triggers = predicates.Triggers(read.Reconcile)
 	if read.Verification != "" {
 		c.Verification = read.Verification
 	}

@@ -14,7 +14,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/credential"
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/model/validation"
 )
 
 var example = regexp.MustCompile("(?s)```yaml\n(.*?)```")

@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/ocmconfig"
 	"go.landscaper.dev/internal/component/signature"
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/model/validation"
 )
 
 // ocmConfigKey is the key of an OCM configuration in its ConfigMap.

@@ -23,7 +23,7 @@ import (
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/signature"
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/model/validation"
 )
 
 const password = "hunter2hunter2"

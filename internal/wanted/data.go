@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow/holder"
+	"go.landscaper.dev/internal/model/dataflow/valueobject"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -76,7 +76,7 @@ func PlanSecret(secret, live *corev1.Secret) (*corev1.Secret, Change, error) {
 // ItemExports returns the DataObject with what the items of an Execution export. Live
 // is the one that is there, or nil.
 func ItemExports(exec *v1alpha1.Execution, exports map[string]any, live *v1alpha1.DataObject) (*v1alpha1.DataObject, Change, error) {
-	raw, err := holder.EncodeData(exports)
+	raw, err := valueobject.EncodeData(exports)
 	if err != nil {
 		return nil, "", err // the caller tells whose exports they are
 	}
@@ -86,7 +86,7 @@ func ItemExports(exec *v1alpha1.Execution, exports map[string]any, live *v1alpha
 			Labels: map[string]string{
 				v1alpha1.DataObjectContextLabel: v1alpha1.ExecutionScope(exec.Name), v1alpha1.DataObjectSourceLabel: v1alpha1.ExecutionScope(exec.Name),
 			},
-			Annotations: map[string]string{v1alpha1.DataObjectHashAnnotation: holder.Hash(raw)},
+			Annotations: map[string]string{v1alpha1.DataObjectHashAnnotation: valueobject.Hash(raw)},
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: v1alpha1.GroupVersion.String(), Kind: "Execution", Name: exec.Name, UID: exec.UID,
 			}},
@@ -96,9 +96,9 @@ func ItemExports(exec *v1alpha1.Execution, exports map[string]any, live *v1alpha
 	if live == nil {
 		return object, Create, nil
 	}
-	hash, err := holder.DataHash(live)
+	hash, err := valueobject.DataHash(live)
 	owner := job.Owner{Kind: "Execution", Object: exec}
-	if err == nil && hash == holder.Hash(raw) && len(live.OwnerReferences) == 1 && owner.Owns(live) {
+	if err == nil && hash == valueobject.Hash(raw) && len(live.OwnerReferences) == 1 && owner.Owns(live) {
 		return live, None, nil
 	}
 	// The update replaces all of it, but only the version that was compared.

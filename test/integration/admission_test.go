@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"go.landscaper.dev/internal/admission"
 	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/internal/model/admission"
 )
 
 type admissionCase struct {
@@ -30,7 +30,7 @@ type admissionCase struct {
 // TestAdmission sends every object of the table to the API server and reads what
 // it says. The table covers every rule.
 func TestAdmission(t *testing.T) {
-	content, err := os.ReadFile("../../internal/validation/testdata/admission.yaml")
+	content, err := os.ReadFile("../../internal/model/validation/testdata/admission.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

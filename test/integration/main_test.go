@@ -18,7 +18,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/install"
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/test/lab"
 )
 

@@ -17,9 +17,9 @@ import (
 	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/blueprint/schema"
+	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
-	"go.landscaper.dev/internal/validation"
 )
 
 // maxDepth bounds how deep inline blueprints may be nested.

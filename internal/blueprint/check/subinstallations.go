@@ -12,8 +12,8 @@ import (
 	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component/uri"
+	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/plan"
-	"go.landscaper.dev/internal/validation"
 )
 
 // subinstallations checks each one, and then whether they fit together.

@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/model/dataflow"
 )
 
 // importFiles collects imports from files.

@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/plan"
 )
 

@@ -17,7 +17,7 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/render/clusterfunc"

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/flow"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/model/dataflow"
 )
 
 // shop is a landscape with everything that looks different.

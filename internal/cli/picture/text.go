@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/flow"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/model/dataflow"
 )
 
 // short names of kinds of values.

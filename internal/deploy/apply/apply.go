@@ -15,8 +15,8 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/cluster"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 

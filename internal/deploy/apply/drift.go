@@ -10,8 +10,8 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/cluster"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // Compare returns what another deployment would change about an object, in one line, or

@@ -8,7 +8,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/deploy/ownership"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // owns reports whether an object belongs to the item, or may do so from now on: another item

@@ -20,8 +20,8 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 var owner = Owner{Label: "test.example/deployitem", Name: "item"}

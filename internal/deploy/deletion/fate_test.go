@@ -17,8 +17,8 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // two is the item of these tests. Its label is the one of manifest items, as that of heirs.

@@ -16,8 +16,8 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // doomed is an object to remove.

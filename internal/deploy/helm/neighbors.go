@@ -15,8 +15,8 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/rollout"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // operationJob is the job of an item, as far as an operation on its release has to do with

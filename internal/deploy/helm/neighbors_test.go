@@ -20,8 +20,8 @@ import (
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // known are owners whose answers are given: by name, whether they let their objects go.

@@ -11,7 +11,7 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/placement"
+	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 )

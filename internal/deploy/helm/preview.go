@@ -13,10 +13,10 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // Preview returns what a deployment of an item would make of each object on a cluster, and

@@ -14,7 +14,7 @@ import (
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/target/memory"
-	"go.landscaper.dev/internal/placement"
+	"go.landscaper.dev/internal/model/placement"
 )
 
 const (

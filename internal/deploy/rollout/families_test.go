@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // families drives a tree through jobs in which objects move at random.

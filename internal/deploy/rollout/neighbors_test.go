@@ -16,8 +16,8 @@ import (
 	manifestapi "go.landscaper.dev/api/manifest/v1alpha2"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // member is an item of a tree.

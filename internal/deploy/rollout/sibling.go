@@ -12,8 +12,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/readiness"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // Changing implements Job: another item of the same Execution that deploys the object on

@@ -16,7 +16,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/deploy/target/memory"
-	"go.landscaper.dev/internal/placement"
+	"go.landscaper.dev/internal/model/placement"
 )
 
 // place is a cluster with an address and an ID.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/model/validation"
 )
 
 // Schedule returns the next time after another one, or zero if there is none.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/cause"
 	"go.landscaper.dev/internal/runtime/job/published"
@@ -16,11 +16,11 @@ import (
 // longer wanted, and children that another client has deleted. The others get the job when
 // these do not exist any more, because they may bring up the same.
 func decideLeaving(s Situation) Decision {
-	subs := kin.Leaving(s.Family)
-	if sub, running := kin.Busy(subs, s.Inst.Status.JobID); running {
+	subs := siblings.Leaving(s.Family)
+	if sub, running := siblings.Busy(subs, s.Inst.Status.JobID); running {
 		return untilChildren(s, job.OnChange("Installation", sub.Name))
 	}
-	leaves := kin.ExecutionLeaves(s.Family)
+	leaves := siblings.ExecutionLeaves(s.Family)
 	switch {
 	case leaves && s.Exec.Status.JobIDFinished != s.Inst.Status.JobID:
 		return untilChildren(s, job.OnChange("Execution", s.Exec.Name))
@@ -37,7 +37,7 @@ func decideLeaving(s Situation) Decision {
 // hasWritten reports whether this job has written all children, and what its exports
 // need. The public system has no plan for them: its job begins again.
 func hasWritten(inst *v1alpha1.Installation) bool {
-	return inst.Status.SubInstCache != nil && (facts.ExportsArePending(inst) || !facts.Exporting(inst))
+	return inst.Status.SubInstCache != nil && (predicates.ExportsArePending(inst) || !predicates.Exporting(inst))
 }
 
 // decideChildren looks at the children of a running job. All of them end before it
@@ -45,13 +45,13 @@ func hasWritten(inst *v1alpha1.Installation) bool {
 // that were held go.
 func decideChildren(s Situation) Decision {
 	status := &s.Inst.Status
-	if s.Unsettled && !kin.IsRemoving(s.Inst) && len(kin.Removed(s.Family)) > 0 {
+	if s.Unsettled && !siblings.IsRemoving(s.Inst) && len(siblings.Removed(s.Family)) > 0 {
 		return doing(Begin)
 	}
-	if kin.IsRemoving(s.Inst) && len(kin.Held(s.Family)) > 0 {
+	if siblings.IsRemoving(s.Inst) && len(siblings.Held(s.Family)) > 0 {
 		return doing(Withdraw)
 	}
-	if sub, running := kin.Open(s.Family); running {
+	if sub, running := siblings.Open(s.Family); running {
 		return untilChildren(s, job.OnChange("Installation", sub.Name))
 	}
 	if status.ExecutionReference != nil && s.Exec != nil && !job.PartOfExecution(s.Exec).Done(job.Round(s.Inst)) {
@@ -72,7 +72,7 @@ func decideChildren(s Situation) Decision {
 func untilChildren(s Situation, wake job.Wake) Decision {
 	status := &s.Inst.Status
 	shows := job.ShowingOf(&status.Conditions, string(status.InstallationPhase), status.ObservedGeneration, status.PhaseTransitionTime)
-	found, again := kin.Obstacles(tree(s), job.Round(s.Inst), s.Now)
+	found, again := siblings.Obstacles(tree(s), job.Round(s.Inst), s.Now)
 	due, later := shows.Due(cause.List(found), s.Now)
 	switch {
 	case due && traceable(s):
@@ -85,34 +85,34 @@ func untilChildren(s Situation, wake job.Wake) Decision {
 
 // traceable reports whether causes are below children, and nobody has looked there yet.
 func traceable(s Situation) bool {
-	return s.Below == nil && slices.ContainsFunc(s.Subs, func(sub *v1alpha1.Installation) bool { return kin.HidesCause(sub, job.Round(s.Inst)) })
+	return s.Below == nil && slices.ContainsFunc(s.Subs, func(sub *v1alpha1.Installation) bool { return siblings.HidesCause(sub, job.Round(s.Inst)) })
 }
 
 // tree is what is known of what is below the Installation.
-func tree(s Situation) kin.Tree {
+func tree(s Situation) siblings.Tree {
 	if s.Below != nil {
 		return *s.Below
 	}
-	return kin.Shallow(s.Family)
+	return siblings.Shallow(s.Family)
 }
 
 // childrenError says why children have failed: the causes first, and the way to each after
 // it. It is nil if all have succeeded.
 func childrenError(s Situation) error {
-	failed := len(kin.Removed(s.Family)) > 0 || s.Inst.Status.ExecutionReference != nil && s.Exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded ||
-		slices.ContainsFunc(kin.Counting(s.Family), func(sub *v1alpha1.Installation) bool {
+	failed := len(siblings.Removed(s.Family)) > 0 || s.Inst.Status.ExecutionReference != nil && s.Exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded ||
+		slices.ContainsFunc(siblings.Counting(s.Family), func(sub *v1alpha1.Installation) bool {
 			return sub.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded
 		})
 	if !failed {
 		return nil
 	}
-	message := cmp.Or(cause.List(kin.Failures(tree(s), job.Round(s.Inst))), "children have failed, and do not say why")
+	message := cmp.Or(cause.List(siblings.Failures(tree(s), job.Round(s.Inst))), "children have failed, and do not say why")
 	return job.NewError(published.BuildErrorIfFailedChild, failureOf(s), message, v1alpha1.ErrorForInfoOnly)
 }
 
 // whyFailed says why children have failed, or what is said if they do not tell.
 func whyFailed(s Situation, otherwise string) string {
-	return cmp.Or(cause.List(kin.Failures(tree(s), job.Round(s.Inst))), otherwise)
+	return cmp.Or(cause.List(siblings.Failures(tree(s), job.Round(s.Inst))), otherwise)
 }
 
 // decideCompletion ends a job whose children are done. What was changed meanwhile
@@ -125,7 +125,7 @@ func decideCompletion(s Situation) Decision {
 	if s.Inst.Generation != s.Inst.Status.ObservedGeneration {
 		return failure(job.NewError(published.HandlePhaseCompleting, "CheckObservedGeneration", "installation spec has been changed: request another job with the annotation "+v1alpha1.OperationAnnotation+": reconcile"))
 	}
-	if s.Parent == nil && !kin.IsRemoving(s.Inst) && kin.Keeps(s.Family) {
+	if s.Parent == nil && !siblings.IsRemoving(s.Inst) && siblings.Keeps(s.Family) {
 		return doing(BeginRemovals)
 	}
 	return doing(Complete)
@@ -134,13 +134,13 @@ func decideCompletion(s Situation) Decision {
 // decideRemoval looks at what has to go before a deletion reaches the children.
 func decideRemoval(s Situation) Decision {
 	switch {
-	case s.Turn == nil && kin.MindsImporters(s.Inst):
+	case s.Turn == nil && siblings.MindsImporters(s.Inst):
 		return doing(Survey)
 	case s.Turn != nil && s.Turn.Never != nil:
 		return failure(s.Turn.Never)
 	case s.Turn != nil && len(s.Turn.Waits) > 0:
 		return awaiting(job.OnChange("Installation", s.Turn.Waits...), published.CheckSuccessorSibling, "SiblingImport",
-			"a sibling still imports some of the exports: waiting until Installations "+kin.Listed(s.Turn.Waits)+" are deleted: delete them, or let this Installation go before them with the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+"=true")
+			"a sibling still imports some of the exports: waiting until Installations "+siblings.Listed(s.Turn.Waits)+" are deleted: delete them, or let this Installation go before them with the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+"=true")
 	case s.Exec == nil && s.Inst.Status.ExecutionReference == nil && len(s.Subs) == 0:
 		return doing(Release)
 	}
@@ -152,10 +152,10 @@ func decideRemoval(s Situation) Decision {
 // show the Execution only now, which nobody has deleted then.
 func decideDeletion(s Situation) Decision {
 	jobID := s.Inst.Status.JobID
-	if len(kin.Leaving(s.Family)) < len(s.Subs) || s.Exec != nil && s.Exec.DeletionTimestamp == nil && (s.Gone || !s.Condemned) {
+	if len(siblings.Leaving(s.Family)) < len(s.Subs) || s.Exec != nil && s.Exec.DeletionTimestamp == nil && (s.Gone || !s.Condemned) {
 		return doing(Remove)
 	}
-	if sub, running := kin.Busy(s.Subs, jobID); running {
+	if sub, running := siblings.Busy(s.Subs, jobID); running {
 		return untilChildren(s, job.OnChange("Installation", sub.Name))
 	}
 	switch {
@@ -175,7 +175,7 @@ func decideDeletion(s Situation) Decision {
 // failureOf is the reason of a failure that follows from those of children: an abort is
 // told up to the root.
 func failureOf(s Situation) string {
-	for _, sub := range kin.Counting(s.Family) {
+	for _, sub := range siblings.Counting(s.Family) {
 		if last := sub.Status.LastError; last != nil && last.Reason == v1alpha1.AbortedReason {
 			return v1alpha1.AbortedReason
 		}

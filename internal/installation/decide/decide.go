@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/repetition"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 )
@@ -18,15 +18,15 @@ func Next(s Situation) Decision {
 	operation := v1alpha1.Operation(s.Inst.Annotations[v1alpha1.OperationAnnotation])
 	unfinished := job.Unfinished(status.JobID, status.JobIDFinished)
 	switch {
-	case !unfinished && kin.HandsOver(s.Family):
+	case !unfinished && siblings.HandsOver(s.Family):
 		return doing(Adopt)
 	case !unfinished && TakenUp(s):
 		return doing(Admit)
 	case interrupted(s, unfinished):
 		return decideInterruption(s, unfinished)
-	case !s.Orphaned && facts.InVain(s.Inst):
+	case !s.Orphaned && predicates.InVain(s.Inst):
 		return doing(Dismiss)
-	case unfinished && facts.BeingDeleted(s.Inst) && canAbandon(s):
+	case unfinished && predicates.BeingDeleted(s.Inst) && canAbandon(s):
 		return failure(job.NewError(published.HandlePhaseInit, "Deleted", "the Installation is being deleted"))
 	case !unfinished && asksForJob(s, operation):
 		return doing(Admit)
@@ -40,7 +40,7 @@ func Next(s Situation) Decision {
 func decideJob(s Situation) Decision {
 	status := &s.Inst.Status
 	switch {
-	case job.IsRemoval(status.JobID) && !facts.BeingDeleted(s.Inst) && status.InstallationPhase != v1alpha1.InstallationPhases.Progressing:
+	case job.IsRemoval(status.JobID) && !predicates.BeingDeleted(s.Inst) && status.InstallationPhase != v1alpha1.InstallationPhases.Progressing:
 		return doing(BeginRemovals)
 	case job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase)):
 		return doing(Begin)
@@ -54,7 +54,7 @@ func decideJob(s Situation) Decision {
 func decideAfterwards(s Situation) Decision {
 	due := repetition.Due(s.Inst)
 	switch {
-	case s.Told == nil && facts.HasToTell(s.Inst):
+	case s.Told == nil && predicates.HasToTell(s.Inst):
 		return doing(Tell)
 	case !due.IsZero() && !s.Now.Before(due):
 		return doing(Repeat)
@@ -64,7 +64,7 @@ func decideAfterwards(s Situation) Decision {
 		return doing(Follow)
 	case s.Leftover && s.TidyAt.IsZero():
 		return doing(Tidy)
-	case kin.StaysUntilNext(s.Family) && !kin.Explained(s.Family):
+	case siblings.StaysUntilNext(s.Family) && !siblings.Explained(s.Family):
 		return doing(Explain)
 	}
 	return resting(s, due)
@@ -76,7 +76,7 @@ func resting(s Situation, due time.Time) Decision {
 	if s.Leftover {
 		wake = wake.By(s.TidyAt)
 	}
-	if kin.Awaited(s.Family) {
+	if siblings.Awaited(s.Family) {
 		wake = wake.And(job.OnChange("Installation", s.Parent.Name))
 	}
 	if !wake.Recorded() {
@@ -90,7 +90,7 @@ func resting(s Situation, due time.Time) Decision {
 func decideInterruption(s Situation, unfinished bool) Decision {
 	d := doing(Interrupt)
 	status := &s.Inst.Status
-	waits := status.InstallationPhase == v1alpha1.InstallationPhases.InitDelete && len(kin.Leaving(s.Family)) == 0 && (s.Exec == nil || s.Exec.DeletionTimestamp == nil)
+	waits := status.InstallationPhase == v1alpha1.InstallationPhases.InitDelete && len(siblings.Leaving(s.Family)) == 0 && (s.Exec == nil || s.Exec.DeletionTimestamp == nil)
 	if unfinished && (waits || canAbandon(s) || removesNext(s) || job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))) {
 		d.Err = job.Terminally(endedBy(s.Inst))
 	}
@@ -111,9 +111,9 @@ func removesNext(s Situation) bool {
 // its parent and is being deleted deletes itself.
 func asksForJob(s Situation, operation v1alpha1.Operation) bool {
 	if !s.Orphaned {
-		return facts.WantsJob(s.Inst, operation, s.Triggers)
+		return predicates.WantsJob(s.Inst, operation, s.Triggers)
 	}
-	return facts.BeingDeleted(s.Inst) && facts.HasFinalizer(s.Inst) &&
+	return predicates.BeingDeleted(s.Inst) && predicates.HasFinalizer(s.Inst) &&
 		(operation == v1alpha1.ReconcileOperation || !s.Inst.Status.InstallationPhase.Current().IsDeletion())
 }
 
@@ -121,13 +121,13 @@ func asksForJob(s Situation, operation v1alpha1.Operation) bool {
 // is about to be stored does not; and what comes before the parent hands a job over is
 // for that job.
 func interrupted(s Situation, unfinished bool) bool {
-	return s.Asked == "" && facts.EndsEarly(s.Inst, unfinished) && (unfinished || !kin.Awaited(s.Family))
+	return s.Asked == "" && predicates.EndsEarly(s.Inst, unfinished) && (unfinished || !siblings.Awaited(s.Family))
 }
 
 // needsAcceptance reports whether the admission of the running job was cut short
 // before the finalizer was set. The children wait for that.
 func needsAcceptance(s Situation) bool {
-	return s.Asked == "" && !facts.BeingDeleted(s.Inst) && !facts.HasFinalizer(s.Inst)
+	return s.Asked == "" && !predicates.BeingDeleted(s.Inst) && !predicates.HasFinalizer(s.Inst)
 }
 
 // decidePhase chooses the step of a running job. From a phase that we do not know,
@@ -139,7 +139,7 @@ func decidePhase(s Situation) Decision {
 	}
 	switch s.Inst.Status.InstallationPhase {
 	case phases.Init, phases.ObjectsCreated:
-		if len(kin.Leaving(s.Family)) > 0 || kin.ExecutionLeaves(s.Family) {
+		if len(siblings.Leaving(s.Family)) > 0 || siblings.ExecutionLeaves(s.Family) {
 			return doing(Clear)
 		}
 		return ByInputs(s)
@@ -180,7 +180,7 @@ func ByInputs(s Situation) Decision {
 	case in.Turn.Never != nil:
 		return failure(in.Turn.Never)
 	case len(in.Turn.Waits) > 0:
-		return awaiting(job.OnChange("Installation", in.Turn.Waits...), published.Init, "AllPredecessorsFinished", "waiting for Installations "+kin.Listed(in.Turn.Waits)+", whose exports are imported")
+		return awaiting(job.OnChange("Installation", in.Turn.Waits...), published.Init, "AllPredecessorsFinished", "waiting for Installations "+siblings.Listed(in.Turn.Waits)+", whose exports are imported")
 	case in.Landscape == nil:
 		return decideWithoutContext(s.Inst)
 	case in.Broken != nil:
@@ -198,7 +198,7 @@ func ByInputs(s Situation) Decision {
 // decideWithoutContext waits for the default Context, which the server makes. Any
 // other one is up to the user.
 func decideWithoutContext(inst *v1alpha1.Installation) Decision {
-	name := facts.ContextOf(inst)
+	name := predicates.ContextOf(inst)
 	if name != v1alpha1.DefaultContextName {
 		return failure(job.NewError(published.InitPrerequisites, "CalculateContext", fmt.Sprintf("spec.context: there is no Context %q in namespace %s: create it, or name another one", name, inst.Namespace)))
 	}
@@ -211,24 +211,24 @@ func canAbandon(s Situation) bool {
 	case v1alpha1.InstallationPhases.Init:
 		return true
 	case v1alpha1.InstallationPhases.CleanupOrphaned:
-		return len(kin.Leaving(s.Family)) == 0 && !kin.ExecutionLeaves(s.Family)
+		return len(siblings.Leaving(s.Family)) == 0 && !siblings.ExecutionLeaves(s.Family)
 	}
 	return false
 }
 
 // TakenUp reports whether the first job of a root has no request any more, and is not
 // stored yet.
-func TakenUp(s Situation) bool { return s.Taken || facts.Admitted(s.Inst) }
+func TakenUp(s Situation) bool { return s.Taken || predicates.Admitted(s.Inst) }
 
 // FollowsImports reports whether a root without a job gets one when its imports change.
 // The first one is not started by that.
 func FollowsImports(s Situation) bool {
-	return s.Triggers.OnImportChange && facts.Follows(s.Inst) && s.Inst.Status.JobID != "" && s.Inst.Annotations[v1alpha1.OperationAnnotation] == ""
+	return s.Triggers.OnImportChange && predicates.Follows(s.Inst) && s.Inst.Status.JobID != "" && s.Inst.Annotations[v1alpha1.OperationAnnotation] == ""
 }
 
 // endedBy is why a job ends that has not reached its children.
 func endedBy(inst *v1alpha1.Installation) error {
-	if facts.Aborting(inst) {
+	if predicates.Aborting(inst) {
 		return job.NewError(published.AbortOperation, v1alpha1.AbortedReason, "operation was aborted")
 	}
 	return job.Interrupted(inst.Status.Conditions, inst.Status.LastError)

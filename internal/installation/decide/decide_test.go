@@ -8,11 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -64,7 +64,7 @@ func TestDecide(t *testing.T) {
 		{"any other Context is up to the user", []given.Option{given.Finalized, given.Jobs("a", "", "Init"), given.OfContext("mine"), given.Looked(func(in *decide.Inputs) { in.Landscape = nil })}, decide.Fail, itself},
 		{"an import that nobody brings ends the job", []given.Option{given.Finalized, given.Jobs("a", "", "Init"), given.Looked(func(in *decide.Inputs) { in.Missing = given.Missing("db") })}, decide.Fail, itself},
 		{"an import that somebody brings is waited for", []given.Option{given.Finalized, given.Jobs("a", "", "Init"), given.Looked(func(in *decide.Inputs) {
-			in.Missing, in.Exporters = given.Missing("db"), []kin.Exporter{{Name: "sibling", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}
+			in.Missing, in.Exporters = given.Missing("db"), []siblings.Exporter{{Name: "sibling", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}
 		})}, decide.Await, "Installation sibling"},
 		{"no children, nothing to wait for", []given.Option{given.Finalized, given.Jobs("a", "", "Progressing")}, decide.Complete, itself},
 		{"the Execution is not in the cache yet", []given.Option{given.Finalized, given.AwaitingExecution, given.Jobs("a", "", "Progressing")}, decide.Confirm, itself},
@@ -138,17 +138,17 @@ func TestDecide(t *testing.T) {
 		{"parts of a whole ask nobody", []given.Option{given.Finalized, given.Sub, given.Tells("d"), given.Jobs("a", "a", "Succeeded")}, decide.Rest, settled},
 		{"what did not work is tried again", []given.Option{given.Finalized, given.Tells("d"), given.Told("d"), func(s *decide.Situation) { s.TellAt = given.Noon }, given.Jobs("a", "a", "Succeeded")}, decide.Rest, job.OnChange("Installation", "d").By(given.Noon).String()},
 
-		{"the administrator wants a job for each changed spec", []given.Option{given.Generations(2, 1), given.Triggered(facts.Triggers{OnSpecChange: true}), given.Jobs("a", "a", "Failed")}, decide.Admit, itself},
-		{"and for whatever is new", []given.Option{given.Generations(1, 0), given.Triggered(facts.Triggers{OnSpecChange: true})}, decide.Admit, itself},
-		{"once", []given.Option{given.Generations(2, 2), given.Triggered(facts.Triggers{OnSpecChange: true}), given.Jobs("a", "a", "Failed")}, decide.Rest, settled},
-		{"not for parts of a whole", []given.Option{given.Sub, given.Generations(2, 1), given.Triggered(facts.Triggers{OnSpecChange: true})}, decide.Rest, settled},
-		{"nor for what users want to be skipped", []given.Option{given.Generations(2, 1), given.Annotated(v1alpha1.SkipAnnotation, "true"), given.Triggered(facts.Triggers{OnSpecChange: true})}, decide.Rest, settled},
-		{"the administrator wants a job for changed imports", []given.Option{given.Triggered(facts.Triggers{OnImportChange: true}), given.Jobs("a", "a", "Failed")}, decide.Compare, itself},
-		{"they have changed", []given.Option{given.Triggered(facts.Triggers{OnImportChange: true}), given.Importing("old", "new"), given.Jobs("a", "a", "Failed")}, decide.Follow, itself},
-		{"they are the same", []given.Option{given.Triggered(facts.Triggers{OnImportChange: true}), given.Importing("old", "old"), given.Jobs("a", "a", "Failed")}, decide.Rest, settled},
-		{"nobody can read them", []given.Option{given.Triggered(facts.Triggers{OnImportChange: true}), given.Importing("old", ""), given.Jobs("a", "a", "Failed")}, decide.Rest, settled},
-		{"what has never run is not started by its imports", []given.Option{given.Triggered(facts.Triggers{OnImportChange: true})}, decide.Rest, settled},
-		{"nor what users want to be skipped", []given.Option{given.Triggered(facts.Triggers{OnImportChange: true}), given.Annotated(v1alpha1.SkipAnnotation, "true"), given.Jobs("a", "a", "Failed")}, decide.Rest, settled},
+		{"the administrator wants a job for each changed spec", []given.Option{given.Generations(2, 1), given.Triggered(predicates.Triggers{OnSpecChange: true}), given.Jobs("a", "a", "Failed")}, decide.Admit, itself},
+		{"and for whatever is new", []given.Option{given.Generations(1, 0), given.Triggered(predicates.Triggers{OnSpecChange: true})}, decide.Admit, itself},
+		{"once", []given.Option{given.Generations(2, 2), given.Triggered(predicates.Triggers{OnSpecChange: true}), given.Jobs("a", "a", "Failed")}, decide.Rest, settled},
+		{"not for parts of a whole", []given.Option{given.Sub, given.Generations(2, 1), given.Triggered(predicates.Triggers{OnSpecChange: true})}, decide.Rest, settled},
+		{"nor for what users want to be skipped", []given.Option{given.Generations(2, 1), given.Annotated(v1alpha1.SkipAnnotation, "true"), given.Triggered(predicates.Triggers{OnSpecChange: true})}, decide.Rest, settled},
+		{"the administrator wants a job for changed imports", []given.Option{given.Triggered(predicates.Triggers{OnImportChange: true}), given.Jobs("a", "a", "Failed")}, decide.Compare, itself},
+		{"they have changed", []given.Option{given.Triggered(predicates.Triggers{OnImportChange: true}), given.Importing("old", "new"), given.Jobs("a", "a", "Failed")}, decide.Follow, itself},
+		{"they are the same", []given.Option{given.Triggered(predicates.Triggers{OnImportChange: true}), given.Importing("old", "old"), given.Jobs("a", "a", "Failed")}, decide.Rest, settled},
+		{"nobody can read them", []given.Option{given.Triggered(predicates.Triggers{OnImportChange: true}), given.Importing("old", ""), given.Jobs("a", "a", "Failed")}, decide.Rest, settled},
+		{"what has never run is not started by its imports", []given.Option{given.Triggered(predicates.Triggers{OnImportChange: true})}, decide.Rest, settled},
+		{"nor what users want to be skipped", []given.Option{given.Triggered(predicates.Triggers{OnImportChange: true}), given.Annotated(v1alpha1.SkipAnnotation, "true"), given.Jobs("a", "a", "Failed")}, decide.Rest, settled},
 
 		{"a deletion starts without a request", []given.Option{given.Deleting, given.Finalized, given.Jobs("a", "a", "Succeeded")}, decide.Admit, itself},
 		{"a deletion starts although nothing ever ran", []given.Option{given.Deleting, given.Finalized}, decide.Admit, itself},

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/targetsync/plan"
@@ -48,12 +48,12 @@ func ByMissing(parent *v1alpha1.Installation, in *Inputs) Decision {
 }
 
 // exports reports whether an Installation exports an object.
-func exports(e kin.Exporter, object dataflow.Object) bool {
+func exports(e siblings.Exporter, object dataflow.Object) bool {
 	return e.Kind == object.Kind && e.Object == object.Written
 }
 
 // bringing returns the Installations that are about to bring an object.
-func bringing(object dataflow.Object, exporters []kin.Exporter) []string {
+func bringing(object dataflow.Object, exporters []siblings.Exporter) []string {
 	var names []string
 	for _, e := range exporters {
 		if e.UnderWay && e.Circle == "" && exports(e, object) {
@@ -121,7 +121,7 @@ func unsynced(sync *v1alpha1.TargetSync, target string) string {
 }
 
 // circles says which exporters of what is missing wait for the importer themselves.
-func circles(missing []*dataflow.MissingError, exporters []kin.Exporter) []error {
+func circles(missing []*dataflow.MissingError, exporters []siblings.Exporter) []error {
 	var said []string
 	for _, m := range missing {
 		for _, e := range exporters {

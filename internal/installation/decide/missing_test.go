@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/siblings"
 )
 
 // TestDecideMissing: an import is waited for as long as somebody is about to bring it.
@@ -17,18 +17,18 @@ func TestDecideMissing(t *testing.T) {
 	for _, test := range []struct {
 		reason    string
 		missing   []*dataflow.MissingError
-		exporters []kin.Exporter
+		exporters []siblings.Exporter
 		want      decide.Step
 		wake      string
 		message   string
 	}{
 		{"nobody exports it", given.Missing("db"), nil, decide.Fail, "the step itself", `there is no DataObject "db"`},
-		{"who exports it is under way", given.Missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Await, "Installation a", "waiting for Installations a"},
-		{"who exports it has ended without", given.Missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}}, decide.Fail, "the step itself", `there is no DataObject "db"`},
-		{"two bring it", given.Missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Await, "Installation a, Installation b", "a, b"},
-		{"each is brought by another", given.Missing("db", "dns"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "dns", UnderWay: true}}, decide.Await, "Installation a, Installation b", `"dns"`},
-		{"one of two comes from nobody", given.Missing("db", "dns"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Fail, "the step itself", `"dns"`},
-		{"a Target of the name is something else", given.Missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindTarget, Object: "db", UnderWay: true}}, decide.Fail, "the step itself", `"db"`},
+		{"who exports it is under way", given.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Await, "Installation a", "waiting for Installations a"},
+		{"who exports it has ended without", given.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}}, decide.Fail, "the step itself", `there is no DataObject "db"`},
+		{"two bring it", given.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Await, "Installation a, Installation b", "a, b"},
+		{"each is brought by another", given.Missing("db", "dns"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "dns", UnderWay: true}}, decide.Await, "Installation a, Installation b", `"dns"`},
+		{"one of two comes from nobody", given.Missing("db", "dns"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Fail, "the step itself", `"dns"`},
+		{"a Target of the name is something else", given.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindTarget, Object: "db", UnderWay: true}}, decide.Fail, "the step itself", `"db"`},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := decide.ByMissing(nil, &decide.Inputs{Missing: test.missing, Exporters: test.exporters})
@@ -52,7 +52,7 @@ func TestAbsence(t *testing.T) {
 	syncs := func(change func(*v1alpha1.TargetSync)) decide.Inputs {
 		return decide.Inputs{Missing: []*dataflow.MissingError{target}, Syncs: []*v1alpha1.TargetSync{sync(change)}}
 	}
-	data := func(exporters ...kin.Exporter) decide.Inputs {
+	data := func(exporters ...siblings.Exporter) decide.Inputs {
 		return decide.Inputs{Missing: given.Missing("db"), Exporters: exporters}
 	}
 	const head, headTarget = `spec.imports.data[0].dataRef: import db: there is no DataObject "db" in namespace n: `, `spec.imports.targets[0].target: import cluster: there is no Target "blue" in namespace n: `
@@ -62,10 +62,10 @@ func TestAbsence(t *testing.T) {
 		want   string
 	}{
 		{"nothing exports it", data(), head + "create it, or correct the reference"},
-		{"an Installation that exports it has failed", data(kin.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Absence: "has failed: no such image; at item web on Target prod"}), head + "Installation a exports it, and has failed: no such image; at item web on Target prod"},
-		{"an Installation that exports it has had no job", data(kin.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Absence: "has had no job yet: run x"}), head + "Installation a exports it, and has had no job yet: run x"},
-		{"one that exports a Target of the name has failed", data(kin.Exporter{Name: "a", Kind: dataflow.KindTarget, Object: "db", Absence: "has failed"}), head + "create it, or correct the reference"},
-		{"one that exports it has succeeded without", data(kin.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}), head + "create it, or correct the reference"},
+		{"an Installation that exports it has failed", data(siblings.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Absence: "has failed: no such image; at item web on Target prod"}), head + "Installation a exports it, and has failed: no such image; at item web on Target prod"},
+		{"an Installation that exports it has had no job", data(siblings.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Absence: "has had no job yet: run x"}), head + "Installation a exports it, and has had no job yet: run x"},
+		{"one that exports a Target of the name has failed", data(siblings.Exporter{Name: "a", Kind: dataflow.KindTarget, Object: "db", Absence: "has failed"}), head + "create it, or correct the reference"},
+		{"one that exports it has succeeded without", data(siblings.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}), head + "create it, or correct the reference"},
 		{"a TargetSync says of it why not", syncs(func(s *v1alpha1.TargetSync) {
 			s.Status.Items = []v1alpha1.TargetSyncItem{{Name: "blue", State: v1alpha1.TargetSyncItemSkipped, Message: "the shoot has no address yet"}}
 		}), headTarget + "TargetSync garden makes it, and says of it: Skipped: the shoot has no address yet"},
@@ -106,13 +106,13 @@ func TestChildrenError(t *testing.T) {
 		options []given.Option
 		want    string
 	}{
-		{"the cause, without what follows", []given.Option{failed("b", "TemplatingFailed", "no capacity"), failed("c", kin.PredecessorFailed, "depending on b"), given.WithSub("d", "a", "a", "Succeeded")}, "no capacity; in b"},
+		{"the cause, without what follows", []given.Option{failed("b", "TemplatingFailed", "no capacity"), failed("c", siblings.PredecessorFailed, "depending on b"), given.WithSub("d", "a", "a", "Succeeded")}, "no capacity; in b"},
 		{"several causes", []given.Option{failed("b", "x", "1"), failed("c", "x", "2"), failed("d", "x", "3"), failed("e", "x", "4"), failed("f", "x", "5")}, "1; in b\n2; in c\n3; in d\nand 2 more"},
 		{"one was deleted", []given.Option{given.Written("b")}, "Installation b was deleted by another client during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
 		{"the Execution was deleted", []given.Option{given.AwaitingExecution, given.Asked}, "Execution x was deleted by another client during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
 		{"the Execution, too", []given.Option{failed("b", "x", "1"), given.WithExecution("a", "a", "Failed"), func(s *decide.Situation) { s.Exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "1; in b\n2"},
 		{"a long message is cut", []given.Option{failed("b", "x", strings.Repeat("y", 3000))}, strings.Repeat("y", 1000) + " ...; in b"},
-		{"many", slices.Repeat([]given.Option{failed("b", kin.PredecessorFailed, "x")}, 25), "x; in b"},
+		{"many", slices.Repeat([]given.Option{failed("b", siblings.PredecessorFailed, "x")}, 25), "x; in b"},
 		{"none", []given.Option{given.WithSub("b", "a", "a", "Succeeded")}, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

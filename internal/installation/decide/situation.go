@@ -6,14 +6,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 )
 
 // Situation is everything that a decision depends on.
 type Situation struct {
-	kin.Family
+	siblings.Family
 	// Gone says that the API server has no Execution either, so that it is not only
 	// missing in the cache.
 	Gone bool
@@ -23,9 +23,9 @@ type Situation struct {
 	// Condemned says that this process has deleted the Execution, whatever the cache shows.
 	Condemned bool
 	// Below is what is below the children; nil as long as nobody looked.
-	Below *kin.Tree
+	Below *siblings.Tree
 	// Turn says whether siblings have to go first; nil as long as nobody looked.
-	Turn *kin.Turn
+	Turn *siblings.Turn
 	// Inputs are what the children are made from; nil as long as nobody looked.
 	Inputs *Inputs
 	// Current identifies what is imported now; it is empty if nobody knows, and nil as
@@ -42,7 +42,7 @@ type Situation struct {
 	// Now is the time of the decision.
 	Now time.Time
 	// Triggers are the settings of the server about what starts jobs.
-	Triggers facts.Triggers
+	Triggers predicates.Triggers
 }
 
 // leftovers are what a job that has ended leaves to do.
@@ -64,7 +64,7 @@ type Inputs struct {
 	// Invalid is what is wrong with the Installation itself.
 	Invalid field.ErrorList
 	// Turn says whether siblings have to be done before; only then the rest is read.
-	Turn kin.Turn
+	Turn siblings.Turn
 	// Landscape is the Context, or nil if there is none.
 	Landscape *v1alpha1.Context
 	// Imports are what was read, Broken is why it cannot be used.
@@ -75,7 +75,7 @@ type Inputs struct {
 	// Missing are the imports that refer to objects which do not exist, exporters the
 	// siblings that may bring them.
 	Missing   []*dataflow.MissingError
-	Exporters []kin.Exporter
+	Exporters []siblings.Exporter
 	// Syncs are the TargetSyncs of the namespace. They are read if a Target is missing
 	// that nothing is about to bring.
 	Syncs []*v1alpha1.TargetSync

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -21,7 +21,7 @@ func RequestedUpdate(s Situation, trigger v1alpha1.JobTrigger) *v1alpha1.DataUpd
 
 // InheritedUpdate is what the job of the parent is about; nil if it is about everything.
 func InheritedUpdate(s Situation) *v1alpha1.DataUpdate {
-	if s.Parent.Status.DataUpdate == nil || facts.BeingDeleted(s.Inst) {
+	if s.Parent.Status.DataUpdate == nil || predicates.BeingDeleted(s.Inst) {
 		return nil
 	}
 	return updateOf(s, s.Parent.Status.DataUpdate.Installations)
@@ -32,8 +32,8 @@ func InheritedUpdate(s Situation) *v1alpha1.DataUpdate {
 func updateOf(s Situation, changed []string) *v1alpha1.DataUpdate {
 	status := &s.Inst.Status
 	complete := status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && s.Inst.Generation == status.ObservedGeneration &&
-		len(kin.Leaving(s.Family)) == 0 && len(kin.Absent(s.Family)) == 0 && !kin.ExecutionLeaves(s.Family) && (status.ExecutionReference == nil) == (s.Exec == nil) && kin.AreDeployed(s.Family) &&
-		job.Pending(status.Conditions) == nil && !kin.Keeps(s.Family)
+		len(siblings.Leaving(s.Family)) == 0 && len(siblings.Absent(s.Family)) == 0 && !siblings.ExecutionLeaves(s.Family) && (status.ExecutionReference == nil) == (s.Exec == nil) && siblings.AreDeployed(s.Family) &&
+		job.Pending(status.Conditions) == nil && !siblings.Keeps(s.Family)
 	return &v1alpha1.DataUpdate{Installations: slices.Clone(changed), Unchanged: complete}
 }
 

@@ -6,8 +6,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/model/predicates"
 )
 
 func TestDecideUpdate(t *testing.T) {
@@ -77,7 +77,7 @@ func TestUpdateOf(t *testing.T) {
 
 // TestFollowsImports: who gets a job when what it imports has changed.
 func TestFollowsImports(t *testing.T) {
-	on, done := given.Triggered(facts.Triggers{OnImportChange: true}), given.Jobs("a", "a", "Succeeded")
+	on, done := given.Triggered(predicates.Triggers{OnImportChange: true}), given.Jobs("a", "a", "Succeeded")
 	for _, test := range []struct {
 		reason  string
 		options []given.Option

@@ -9,8 +9,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -50,7 +50,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		{none, given.Sub, given.WithoutParent, given.Below("b", "", "Progressing"), given.Below("a", "a", "Succeeded")}, {none, given.Left, func(s *decide.Situation) { given.Left(s); given.Untidy(s) }}, {none, given.Generations(2, 1)},
 		{none, given.Every("1h", "1h", 1), func(s *decide.Situation) { given.Every("1h", "1h", 1)(s); given.FinishedBefore(2 * time.Hour)(s) }},
 		{none, given.Tells("d"), func(s *decide.Situation) { given.Tells("d")(s); given.Told("d")(s) }},
-		{none, given.Triggered(facts.Triggers{OnSpecChange: true, OnImportChange: true}), given.Importing("a", "b")},
+		{none, given.Triggered(predicates.Triggers{OnSpecChange: true, OnImportChange: true}), given.Importing("a", "b")},
 	}
 	watched := []string{"Installation", "Execution", "Context"}
 	cases := 0

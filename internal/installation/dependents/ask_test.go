@@ -11,12 +11,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
-	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/sources"
@@ -27,7 +27,7 @@ func finder(t *testing.T, known ...client.Object) (Finder, *[]string) {
 	t.Helper()
 	api, asked := memory.API(t, known...), &[]string{}
 	return Finder{
-		Reader: observe.Reader{Cached: api, Live: api, Relations: &kin.Relations{}, Sources: &sources.Reader{}},
+		Reader: observe.Reader{Cached: api, Live: api, Relations: &siblings.Relations{}, Sources: &sources.Reader{}},
 		Await:  func(context.Context, *v1alpha1.Installation) error { return nil },
 		Request: func(_ context.Context, dependent, _ *v1alpha1.Installation) error {
 			*asked = append(*asked, dependent.Name)
@@ -100,7 +100,7 @@ func TestConcernedBy(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			self := exporter(t, test.self...)
 			f, asked := finder(t, append(test.known, self, x)...)
-			concerned, err := f.ConcernedBy(t.Context(), kin.Family{Inst: self}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{x}})
+			concerned, err := f.ConcernedBy(t.Context(), siblings.Family{Inst: self}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{x}})
 			var names []string
 			for _, dependent := range concerned {
 				names = append(names, dependent.Name)
@@ -112,7 +112,7 @@ func TestConcernedBy(t *testing.T) {
 	}
 	t.Run("a subinstallation concerns nobody: its siblings wait for it", func(t *testing.T) {
 		f, _ := finder(t, given.Importer(t, "dep", nil))
-		if concerned, err := f.ConcernedBy(t.Context(), kin.Family{Inst: exporter(t), Parent: given.ParentWith("a", "")}, dataflow.Exports{}); err != nil || concerned != nil {
+		if concerned, err := f.ConcernedBy(t.Context(), siblings.Family{Inst: exporter(t), Parent: given.ParentWith("a", "")}, dataflow.Exports{}); err != nil || concerned != nil {
 			t.Errorf("%v, %v", concerned, err)
 		}
 	})
@@ -120,7 +120,7 @@ func TestConcernedBy(t *testing.T) {
 		f, _ := finder(t)
 		fault := memory.Fault{Reading: true, Err: errors.New("busy")}
 		f.Reader.Cached = fault.Wrap(t, memory.API(t))
-		if _, err := f.ConcernedBy(t.Context(), kin.Family{Inst: exporter(t)}, dataflow.Exports{}); !errors.Is(err, fault.Err) || !strings.Contains(err.Error(), "look for the Installations") {
+		if _, err := f.ConcernedBy(t.Context(), siblings.Family{Inst: exporter(t)}, dataflow.Exports{}); !errors.Is(err, fault.Err) || !strings.Contains(err.Error(), "look for the Installations") {
 			t.Errorf("%v", err)
 		}
 	})

@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/dataflow/holder"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/dataflow/valueobject"
 )
 
 // used reports whether the last job of a root has used an import as it is now: its copy
@@ -22,7 +22,7 @@ func used(dependent *v1alpha1.Installation, reference dataflow.Reference, import
 	switch reference.Type {
 	case v1alpha1.ImportTypeData:
 		for _, object := range copies.DataObjects {
-			if isCopy(object) && holder.SecretOf(object) == "" {
+			if isCopy(object) && valueobject.SecretOf(object) == "" {
 				return sameJSON(object.Data.RawMessage, imports.Data[reference.Import].Value.RawMessage)
 			}
 		}
@@ -38,10 +38,10 @@ func used(dependent *v1alpha1.Installation, reference dataflow.Reference, import
 }
 
 func sameJSON(a, b []byte) bool {
-	first, err := holder.EncodeJSON(a)
+	first, err := valueobject.EncodeJSON(a)
 	if err != nil {
 		return false
 	}
-	second, err := holder.EncodeJSON(b)
+	second, err := valueobject.EncodeJSON(b)
 	return err == nil && bytes.Equal(first, second)
 }

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/model/dataflow"
 )
 
 // TestUsed: what tells that a job has used an import as it is now.

@@ -9,10 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
+	kin "go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
@@ -67,7 +67,7 @@ type Finder struct {
 
 // ConcernedBy returns the roots that the end of a job concerns.
 func (d Finder) ConcernedBy(ctx context.Context, f kin.Family, written dataflow.Exports) ([]v1alpha1.DependentToTrigger, error) {
-	if f.Parent != nil || !facts.Exporting(f.Inst) || f.Inst.Spec.Optimization != nil && f.Inst.Spec.Optimization.HasNoSiblingExports {
+	if f.Parent != nil || !predicates.Exporting(f.Inst) || f.Inst.Spec.Optimization != nil && f.Inst.Spec.Optimization.HasNoSiblingExports {
 		return nil, nil
 	}
 	siblings, err := d.Reader.Siblings(ctx, f.Inst)
@@ -143,12 +143,12 @@ const (
 // ToAsk decides about a root that a job concerns.
 func ToAsk(dependent *v1alpha1.Installation) Verdict {
 	switch operation := v1alpha1.Operation(dependent.Annotations[v1alpha1.OperationAnnotation]); {
-	case !facts.Follows(dependent):
+	case !predicates.Follows(dependent):
 		return AskNever
 	case operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation || operation == v1alpha1.DataUpdateOperation:
 		// It will read what is there then.
 		return AskNever
-	case job.Unfinished(dependent.Status.JobID, dependent.Status.JobIDFinished), facts.Admitted(dependent):
+	case job.Unfinished(dependent.Status.JobID, dependent.Status.JobIDFinished), predicates.Admitted(dependent):
 		return AskLater
 	case operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation:
 		// It must not be lost.

@@ -7,13 +7,13 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
 // Traced has looked below the children, where nothing is.
 func Traced(s *decide.Situation) {
-	below := kin.Shallow(s.Family)
+	below := siblings.Shallow(s.Family)
 	s.Below = &below
 }
 

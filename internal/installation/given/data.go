@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow/holder"
+	"go.landscaper.dev/internal/model/dataflow/valueobject"
 )
 
 // DataOf is a DataObject that anybody may import.
@@ -20,5 +20,5 @@ func Concealed(name, value string, owners ...metav1.OwnerReference) (*v1alpha1.D
 	meta := metav1.ObjectMeta{Namespace: "team-a", Name: name, OwnerReferences: owners, Labels: map[string]string{v1alpha1.DataObjectContextLabel: "Inst.shop", v1alpha1.DataObjectKeyLabel: name}}
 	object := &v1alpha1.DataObject{ObjectMeta: *meta.DeepCopy(), Data: v1alpha1.NewAnyJSON([]byte(`"elsewhere"`))}
 	object.Annotations = map[string]string{v1alpha1.DataObjectSecretAnnotation: name}
-	return object, &corev1.Secret{ObjectMeta: meta, Type: holder.ValueSecretType, Data: map[string][]byte{"value": []byte(value)}}
+	return object, &corev1.Secret{ObjectMeta: meta, Type: valueobject.ValueSecretType, Data: map[string][]byte{"value": []byte(value)}}
 }

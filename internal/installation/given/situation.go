@@ -8,10 +8,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 )
 
 // Option changes a situation.
@@ -19,7 +19,7 @@ type Option func(*decide.Situation)
 
 // Situation is one at noon, of an Installation that nobody has asked for anything.
 func Situation(options ...Option) decide.Situation {
-	s := decide.Situation{Now: Noon, Family: kin.Family{Inst: &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "n", UID: "u"}}}}
+	s := decide.Situation{Now: Noon, Family: siblings.Family{Inst: &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "n", UID: "u"}}}}
 	for _, option := range options {
 		option(&s)
 	}
@@ -28,7 +28,7 @@ func Situation(options ...Option) decide.Situation {
 
 // Alter applies options to an Installation.
 func Alter(inst *v1alpha1.Installation, options ...Option) {
-	s := decide.Situation{Family: kin.Family{Inst: inst}}
+	s := decide.Situation{Family: siblings.Family{Inst: inst}}
 	for _, option := range options {
 		option(&s)
 	}
@@ -46,7 +46,7 @@ func Below(parentJob, finished string, phase v1alpha1.InstallationPhase) Option 
 
 // SaidSo lets the status tell what a deletion waits for.
 func SaidSo(s *decide.Situation) {
-	s.Inst.Status.Conditions = append(s.Inst.Status.Conditions, kin.Explanation(s.Family))
+	s.Inst.Status.Conditions = append(s.Inst.Status.Conditions, siblings.Explanation(s.Family))
 }
 
 // WithoutParent makes it a subinstallation whose parent is gone.
@@ -75,7 +75,7 @@ func Written(names ...string) Option {
 }
 
 // Triggered sets what starts jobs that nobody asks for.
-func Triggered(by facts.Triggers) Option { return func(s *decide.Situation) { s.Triggers = by } }
+func Triggered(by predicates.Triggers) Option { return func(s *decide.Situation) { s.Triggers = by } }
 
 // Importing has had some imports in its last job, and others now.
 func Importing(before, now string) Option {
@@ -87,11 +87,11 @@ func Told(names ...string) Option { return func(s *decide.Situation) { s.Told = 
 
 // Surveyed are siblings that have to go before.
 func Surveyed(waits ...string) Option {
-	return func(s *decide.Situation) { s.Turn = &kin.Turn{Waits: waits} }
+	return func(s *decide.Situation) { s.Turn = &siblings.Turn{Waits: waits} }
 }
 
 // Hopeless says that it will never be its turn.
-func Hopeless(s *decide.Situation) { s.Turn = &kin.Turn{Never: errors.New("x")} }
+func Hopeless(s *decide.Situation) { s.Turn = &siblings.Turn{Never: errors.New("x")} }
 
 // WithExecution adds the Execution, with a job.
 func WithExecution(id, finished string, phase v1alpha1.ExecutionPhase) Option {

@@ -9,11 +9,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -45,7 +45,7 @@ func TestStoreCopies(t *testing.T) {
 			wanted := given.CopyOf("cluster", "job-2", mine)
 			wanted.Spec.Type = "example.org/y"
 			blamed := ""
-			err := w.WriteCopies(t.Context(), kin.Family{Inst: inst}, dataflow.Exports{Targets: []*v1alpha1.Target{wanted}}, func(_ client.Object, reason string, err error) error {
+			err := w.WriteCopies(t.Context(), siblings.Family{Inst: inst}, dataflow.Exports{Targets: []*v1alpha1.Target{wanted}}, func(_ client.Object, reason string, err error) error {
 				blamed = reason
 				return err
 			})
@@ -62,7 +62,7 @@ func TestStoreCopies(t *testing.T) {
 			if err != nil || live.Spec.Type != "example.org/y" || live.Labels[v1alpha1.DataObjectJobIDLabel] != "job-2" || live.Labels[v1alpha1.DataObjectIndexLabel] != "" {
 				t.Errorf("%s: %v, %+v", test.reason, err, live)
 			}
-			if !facts.AsOwner(inst).Owns(live) || test.live == marked && (live.Labels["team"] != "a" || len(live.OwnerReferences) != 2) {
+			if !predicates.AsOwner(inst).Owns(live) || test.live == marked && (live.Labels["team"] != "a" || len(live.OwnerReferences) != 2) {
 				t.Errorf("%s: %+v", test.reason, live.ObjectMeta)
 			}
 		})

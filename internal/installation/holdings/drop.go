@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/dataflow/holder"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/index"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/dataflow/valueobject"
+	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/wanted"
@@ -81,7 +81,7 @@ func (h Writer) DropExports(ctx context.Context, inst *v1alpha1.Installation, wr
 
 // dropData deletes the copy of an import, and the Secret with its value before it.
 func (h Writer) dropData(ctx context.Context, inst *v1alpha1.Installation, object *v1alpha1.DataObject) error {
-	if err := h.dropValue(ctx, inst, holder.SecretOf(object)); err != nil {
+	if err := h.dropValue(ctx, inst, valueobject.SecretOf(object)); err != nil {
 		return job.Wrap(err, published.HandlePhaseCompleting, "CleanupContext", "delete the Secret with the value of DataObject "+object.Name+", which is no longer imported")
 	}
 	return h.drop(ctx, object, "CleanupContext", "DataObject "+object.Name+", which is no longer imported")
@@ -101,7 +101,7 @@ func (h Writer) dropValue(ctx context.Context, inst *v1alpha1.Installation, name
 	if err != nil {
 		return err // the caller tells what is deleted
 	}
-	if secret.Type != holder.ValueSecretType || !facts.AsOwner(inst).Owns(secret) {
+	if secret.Type != valueobject.ValueSecretType || !predicates.AsOwner(inst).Owns(secret) {
 		return nil
 	}
 	return client.IgnoreNotFound(h.Client.Delete(ctx, secret, client.Preconditions{UID: &secret.UID})) // the caller tells what is deleted
@@ -132,7 +132,7 @@ func (h Writer) Withdraw(ctx context.Context, inst *v1alpha1.Installation) error
 	}
 	var errs []error
 	withdraw := func(kind string, object client.Object) {
-		if facts.AsOwner(inst).Owns(object) {
+		if predicates.AsOwner(inst).Owns(object) {
 			errs = append(errs, h.drop(ctx, object, "CleanupExports", kind+" "+object.GetName()+", which is no longer exported"))
 		}
 	}

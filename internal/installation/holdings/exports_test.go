@@ -9,10 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -46,7 +46,7 @@ func TestInherits(t *testing.T) {
 			c := memory.API(t, parent, member, stranger)
 			broken := memory.Fault{Reading: true, At: test.at, Err: errors.New("busy")}
 			w := Writer{Client: broken.Wrap(t, c)}
-			f := kin.Family{Inst: given.InstallationOf(t, "{}")}
+			f := siblings.Family{Inst: given.InstallationOf(t, "{}")}
 			if !test.root {
 				f.Parent = parent
 			}
@@ -81,7 +81,7 @@ func TestHandedExport(t *testing.T) {
 				Labels:          map[string]string{v1alpha1.DataObjectJobIDLabel: test.jobID},
 				OwnerReferences: []metav1.OwnerReference{given.Owner("Installation", test.owner, test.owner)},
 			}}
-			got, err := w.inherits(t.Context(), kin.Family{Inst: self, Parent: parent}, live)
+			got, err := w.inherits(t.Context(), siblings.Family{Inst: self, Parent: parent}, live)
 			if err != nil || got != test.want {
 				t.Errorf("%s: %t, %v", test.reason, got, err)
 			}

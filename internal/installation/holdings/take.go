@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/ancestor"
 )
@@ -22,7 +22,7 @@ type taking func(kind string, live client.Object) error
 // inherits reports whether a subinstallation may write over what a sibling or its parent
 // has left: the name was theirs in an earlier job, and in this one it is the only one
 // that exports it.
-func (h Writer) inherits(ctx context.Context, f kin.Family, live client.Object) (bool, error) {
+func (h Writer) inherits(ctx context.Context, f siblings.Family, live client.Object) (bool, error) {
 	reference, ok := job.OwnerOf(live, "Installation")
 	if f.Parent == nil || !ok || live.GetLabels()[v1alpha1.DataObjectJobIDLabel] == f.Inst.Status.JobID {
 		return false, nil
@@ -31,14 +31,14 @@ func (h Writer) inherits(ctx context.Context, f kin.Family, live client.Object) 
 	if err != nil || owner == nil {
 		return err == nil, err // names the object
 	}
-	return owner.UID == f.Parent.UID || facts.AsOwner(f.Parent).Owns(owner), nil
+	return owner.UID == f.Parent.UID || predicates.AsOwner(f.Parent).Owns(owner), nil
 }
 
 // takeForExport refuses to write an export over what belongs to somebody else: to
 // another Installation, or to a controller that would write it back. What belongs to
 // nobody is taken over.
 func takeForExport(inst *v1alpha1.Installation, kind string, live client.Object) error {
-	if facts.AsOwner(inst).MayReplace(live) {
+	if predicates.AsOwner(inst).MayReplace(live) {
 		return nil
 	}
 	if err := dataflow.CheckOwner(inst, live.GetName(), live); err != nil {
@@ -52,8 +52,8 @@ func takeForExport(inst *v1alpha1.Installation, kind string, live client.Object)
 
 // OwnsWriter reports whether an object was exported by a subinstallation, in an earlier
 // job that did not import it.
-func OwnsWriter(f kin.Family, live client.Object) bool {
-	return slices.ContainsFunc(f.Subs, func(sub *v1alpha1.Installation) bool { return facts.AsOwner(sub).Owns(live) })
+func OwnsWriter(f siblings.Family, live client.Object) bool {
+	return slices.ContainsFunc(f.Subs, func(sub *v1alpha1.Installation) bool { return predicates.AsOwner(sub).Owns(live) })
 }
 
 // Foreign is the error about an object that has the name of ours.

@@ -10,12 +10,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/dataflow/holder"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/dataflow/valueobject"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -36,10 +36,10 @@ func TestStoreValues(t *testing.T) {
 		want   string
 	}{
 		{"the first job", nil, ""},
-		{"a later job", of(holder.ValueSecretType, mine), ""},
-		{"an earlier Installation of the name", of(holder.ValueSecretType, given.Owner("Installation", "shop", "1")), ""},
-		{"another Installation", of(holder.ValueSecretType, given.Owner("Installation", "other", "3")), "Secret password does not belong to this Installation"},
-		{"a user", of(holder.ValueSecretType), "Secret password does not belong to this Installation"},
+		{"a later job", of(valueobject.ValueSecretType, mine), ""},
+		{"an earlier Installation of the name", of(valueobject.ValueSecretType, given.Owner("Installation", "shop", "1")), ""},
+		{"another Installation", of(valueobject.ValueSecretType, given.Owner("Installation", "other", "3")), "Secret password does not belong to this Installation"},
+		{"a user", of(valueobject.ValueSecretType), "Secret password does not belong to this Installation"},
 		{"a Secret of ours for something else", of(corev1.SecretTypeOpaque, mine), "Secret password does not belong to this Installation"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestStoreValues(t *testing.T) {
 			}
 			w := (Writer{Client: c, Reader: c})
 			object, secret := given.Concealed("password", `"new"`, mine)
-			err := w.WriteCopies(t.Context(), kin.Family{Inst: given.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, told)
+			err := w.WriteCopies(t.Context(), siblings.Family{Inst: given.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, told)
 			live := &corev1.Secret{}
 			if getErr := c.Get(t.Context(), client.ObjectKeyFromObject(secret), live); getErr != nil {
 				t.Fatal(getErr)
@@ -84,11 +84,11 @@ func TestNoLongerFromSecrets(t *testing.T) {
 		"now it comes from somewhere else": {nil, func(w Writer) error {
 			object, _ := given.Concealed("password", "", mine)
 			object.Annotations = nil
-			return w.WriteCopies(t.Context(), kin.Family{Inst: given.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}}, told)
+			return w.WriteCopies(t.Context(), siblings.Family{Inst: given.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}}, told)
 		}, false},
 		"it still comes from a Secret": {nil, func(w Writer) error {
 			object, secret := given.Concealed("password", `"new"`, mine)
-			return w.WriteCopies(t.Context(), kin.Family{Inst: given.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, told)
+			return w.WriteCopies(t.Context(), siblings.Family{Inst: given.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, told)
 		}, true},
 		"it is not imported any more": {nil, func(w Writer) error { return w.DropCopies(t.Context(), given.InstallationOf(t, "{}")) }, false},
 		"the Secret belongs to somebody else": {func(s *corev1.Secret) { s.OwnerReferences = nil }, func(w Writer) error {
@@ -113,8 +113,8 @@ func TestNoLongerFromSecrets(t *testing.T) {
 				t.Errorf("%s: Secret: %v", reason, err)
 			}
 			live := &v1alpha1.DataObject{}
-			if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), live); err == nil && (holder.SecretOf(live) != "") != test.stays {
-				t.Errorf("%s: the DataObject refers to %q", reason, holder.SecretOf(live))
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), live); err == nil && (valueobject.SecretOf(live) != "") != test.stays {
+				t.Errorf("%s: the DataObject refers to %q", reason, valueobject.SecretOf(live))
 			}
 		})
 	}

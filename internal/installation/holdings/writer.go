@@ -9,10 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/dataflow/holder"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/dataflow/valueobject"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/parallelize"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -21,7 +21,7 @@ import (
 // and what it exports, and deletes it when it is no longer held.
 //
 // Values that come from Secrets are copied into Secrets. The DataObject of such a copy
-// refers to its Secret, see holder.SecretOf.
+// refers to its Secret, see valueobject.SecretOf.
 type Writer struct {
 	Client client.Client
 	// Reader reads from the API server where a cache is behind.
@@ -34,9 +34,9 @@ type Writer struct {
 type blame func(object client.Object, reason string, err error) error
 
 // WriteCopies writes the copies of imports for the children.
-func (h Writer) WriteCopies(ctx context.Context, f kin.Family, copies dataflow.Exports, failed blame) error {
+func (h Writer) WriteCopies(ctx context.Context, f siblings.Family, copies dataflow.Exports, failed blame) error {
 	own := func(kind string, live client.Object) error {
-		if !facts.AsOwner(f.Inst).MayReplace(live) && !OwnsWriter(f, live) {
+		if !predicates.AsOwner(f.Inst).MayReplace(live) && !OwnsWriter(f, live) {
 			return Foreign(kind, live)
 		}
 		return nil
@@ -45,7 +45,7 @@ func (h Writer) WriteCopies(ctx context.Context, f kin.Family, copies dataflow.E
 }
 
 // WriteExports writes what the Installation exports.
-func (h Writer) WriteExports(ctx context.Context, f kin.Family, exports dataflow.Exports, failed blame) error {
+func (h Writer) WriteExports(ctx context.Context, f siblings.Family, exports dataflow.Exports, failed blame) error {
 	take := func(kind string, live client.Object) error {
 		if inherits, err := h.inherits(ctx, f, live); inherits || err != nil {
 			return err
@@ -124,7 +124,7 @@ func (h Writer) ensureData(ctx context.Context, inst *v1alpha1.Installation, obj
 	if err != nil || change == wanted.None {
 		return err // the caller tells what is stored
 	}
-	if name := holder.SecretOf(live); name != holder.SecretOf(changed) {
+	if name := valueobject.SecretOf(live); name != valueobject.SecretOf(changed) {
 		if err := h.dropValue(ctx, inst, name); err != nil {
 			return err
 		}

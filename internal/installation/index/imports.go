@@ -6,8 +6,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
 )
 
 // ByImport is the index of roots by the objects that they import.
@@ -16,7 +16,7 @@ const ByImport = "imports"
 // ImportsOfRoot returns the keys of all that a root imports.
 func ImportsOfRoot(object client.Object) []string {
 	inst, ok := object.(*v1alpha1.Installation)
-	if !ok || !facts.IsRoot(inst) {
+	if !ok || !predicates.IsRoot(inst) {
 		return nil
 	}
 	var entries []string

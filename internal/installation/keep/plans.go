@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/holdings"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/plan/parcel"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
@@ -95,7 +95,7 @@ func (k Plans) write(ctx context.Context, inst *v1alpha1.Installation, secret *c
 	if err := k.Reader.Get(ctx, client.ObjectKeyFromObject(secret), live); err != nil {
 		return err // the caller tells what is stored
 	}
-	if !facts.AsOwner(inst).Owns(live) || live.Type != secret.Type {
+	if !predicates.AsOwner(inst).Owns(live) || live.Type != secret.Type {
 		return holdings.Foreign("Secret", live)
 	}
 	changed, change, err := wanted.PlanSecret(secret, live)
@@ -146,7 +146,7 @@ func (k Plans) Drop(ctx context.Context, inst *v1alpha1.Installation) error {
 	}
 	for i := range list.Items {
 		found := &list.Items[i]
-		if !facts.AsOwner(inst).Owns(found) {
+		if !predicates.AsOwner(inst).Owns(found) {
 			continue
 		}
 		// What lists metadata does not tell the kind of each.
@@ -261,5 +261,5 @@ func secretMetadata() *metav1.PartialObjectMetadataList {
 // mayHavePlan reports whether a job of an Installation may have stored a plan: that of
 // an earlier specification, too.
 func mayHavePlan(inst *v1alpha1.Installation) bool {
-	return facts.Exporting(inst) || inst.Generation > 1 && !facts.BeingDeleted(inst)
+	return predicates.Exporting(inst) || inst.Generation > 1 && !predicates.BeingDeleted(inst)
 }

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/holdings"
+	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
@@ -54,7 +54,7 @@ func (s *States) read(ctx context.Context, key plan.StateKey) (*corev1.Secret, e
 		secret = nil
 	case err != nil:
 		return nil, &sources.ReadError{Object: "Secret " + name, Cause: err}
-	case metav1.GetControllerOf(secret) != nil && !facts.AsOwner(s.inst).MayReplace(secret):
+	case metav1.GetControllerOf(secret) != nil && !predicates.AsOwner(s.inst).MayReplace(secret):
 		return nil, holdings.Foreign("Secret", secret)
 	}
 	s.seen[name] = secret
@@ -64,7 +64,7 @@ func (s *States) read(ctx context.Context, key plan.StateKey) (*corev1.Secret, e
 // isOwn tells whether a Secret holds a state of this Installation, and not of an
 // earlier one that had the same name.
 func (s *States) isOwn(secret *corev1.Secret) bool {
-	return metav1.GetControllerOf(secret) == nil || facts.AsOwner(s.inst).Owns(secret)
+	return metav1.GetControllerOf(secret) == nil || predicates.AsOwner(s.inst).Owns(secret)
 }
 
 // Write stores states. If somebody else has written one since it was read, that is

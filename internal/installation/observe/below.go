@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/runtime/job"
 )
@@ -20,21 +20,21 @@ const mostStuck = 20
 
 // Below reads what is below the children of an Installation, from the caches: only where
 // these have failed, or do not go on because of it.
-func (r Reader) Below(ctx context.Context, f kin.Family) (kin.Tree, error) {
+func (r Reader) Below(ctx context.Context, f siblings.Family) (siblings.Tree, error) {
 	return r.below(ctx, f, job.Round(f.Inst), plan.MaxDepth)
 }
 
-func (r Reader) below(ctx context.Context, f kin.Family, jobID string, depth int) (kin.Tree, error) {
-	tree, stuck := kin.Shallow(f), 0
+func (r Reader) below(ctx context.Context, f siblings.Family, jobID string, depth int) (siblings.Tree, error) {
+	tree, stuck := siblings.Shallow(f), 0
 	for i := range tree.Subs {
 		sub := tree.Subs[i].Inst
-		if !kin.HidesCause(sub, jobID) || depth == 0 {
+		if !siblings.HidesCause(sub, jobID) || depth == 0 {
 			continue
 		}
-		if stuck++; stuck > mostStuck && !kin.HasFailed(sub, jobID) {
+		if stuck++; stuck > mostStuck && !siblings.HasFailed(sub, jobID) {
 			continue
 		}
-		below := kin.Family{Inst: sub}
+		below := siblings.Family{Inst: sub}
 		var err error
 		if below.Exec, err = r.execution(ctx, sub); err != nil {
 			return tree, err
@@ -55,7 +55,7 @@ func (r Reader) execution(ctx context.Context, inst *v1alpha1.Installation) (*v1
 	exec := &v1alpha1.Execution{}
 	err := r.Cached.Get(ctx, client.ObjectKeyFromObject(inst), exec, client.UnsafeDisableDeepCopy)
 	switch {
-	case apierrors.IsNotFound(err), err == nil && !facts.AsOwner(inst).Owns(exec):
+	case apierrors.IsNotFound(err), err == nil && !predicates.AsOwner(inst).Owns(exec):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read Execution %s/%s: %w", inst.Namespace, inst.Name, err)

@@ -10,7 +10,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/cause"
 )
@@ -33,8 +33,8 @@ func TestBelow(t *testing.T) {
 	root.Status.JobID = "a"
 	top, leaf, good := sub("top", "top", "root", "root", "Failed"), sub("leaf", "leaf", "top", "top", "Failed"), sub("good", "good", "root", "root", "Succeeded")
 	w := newWorld(t, objects{root, top, leaf, good, exec}, nil)
-	tree, err := w.Below(t.Context(), kin.Family{Inst: root, Subs: []*v1alpha1.Installation{top, good}})
-	if got := cause.List(kin.Failures(tree, "a")); err != nil || got != "no such image; in top > leaf" {
+	tree, err := w.Below(t.Context(), siblings.Family{Inst: root, Subs: []*v1alpha1.Installation{top, good}})
+	if got := cause.List(siblings.Failures(tree, "a")); err != nil || got != "no such image; in top > leaf" {
 		t.Errorf("%q, %v", got, err)
 	}
 	// The Execution and the subinstallations of top and of leaf, and nothing of good.
@@ -44,7 +44,7 @@ func TestBelow(t *testing.T) {
 	t.Run("what cannot be read is said", func(t *testing.T) {
 		w := same(t, root, top, leaf, exec)
 		w.cache.At, w.cache.Err = 0, errors.New("the cache is not there")
-		if _, err := w.Below(t.Context(), kin.Family{Inst: root, Subs: []*v1alpha1.Installation{top}}); !errors.Is(err, w.cache.Err) {
+		if _, err := w.Below(t.Context(), siblings.Family{Inst: root, Subs: []*v1alpha1.Installation{top}}); !errors.Is(err, w.cache.Err) {
 			t.Error(err)
 		}
 	})
@@ -56,7 +56,7 @@ func TestBelow(t *testing.T) {
 			stuck = append(stuck, one)
 		}
 		w := newWorld(t, nil, nil)
-		if _, err := w.Below(t.Context(), kin.Family{Inst: root, Subs: stuck}); err != nil || len(w.cache.Calls) != 40 {
+		if _, err := w.Below(t.Context(), siblings.Family{Inst: root, Subs: stuck}); err != nil || len(w.cache.Calls) != 40 {
 			t.Errorf("%d reads, %v", len(w.cache.Calls), err)
 		}
 	})

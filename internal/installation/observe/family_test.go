@@ -12,7 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/sources"
 )
@@ -60,7 +60,7 @@ func TestFamily(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := newWorld(t, test.others, nil)
-			f := &kin.Family{Inst: test.self}
+			f := &siblings.Family{Inst: test.self}
 			if err := w.Family(t.Context(), f); err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestFamilyUnread(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			w := same(t, named("n", "top", "uid-top"))
 			w.cache.At, w.cache.Err = test.at, errors.New("the cache is not there")
-			f := &kin.Family{Inst: named("n", "self", "uid-self", given.Owner("Installation", "top", "top"))}
+			f := &siblings.Family{Inst: named("n", "self", "uid-self", given.Owner("Installation", "top", "top"))}
 			err := w.Family(t.Context(), f)
 			if !errors.Is(err, w.cache.Err) || !strings.Contains(err.Error(), test.want) || f.Orphaned {
 				t.Errorf("orphaned %t: %v", f.Orphaned, err)

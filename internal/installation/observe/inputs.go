@@ -13,17 +13,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/index"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
+	kin "go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/ancestor"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/sources"
-	"go.landscaper.dev/internal/validation"
 )
 
 // Reader reads what an Installation depends on: from caches, and from the API server where
@@ -33,7 +33,7 @@ type Reader struct {
 	// Relations remembers what follows from siblings.
 	Relations *kin.Relations
 	// Triggers are the settings of the server about what starts jobs.
-	Triggers facts.Triggers
+	Triggers predicates.Triggers
 	// Sources has the permissions to import from Secrets of other namespaces.
 	Sources *sources.Reader
 	// Arrivals are the objects that subinstallations wait for; nil waits for none.
@@ -166,12 +166,12 @@ func (r Reader) ReadImports(ctx context.Context, f kin.Family, in *decide.Inputs
 // Context reads the Context of an Installation; nil if there is none.
 func (r Reader) Context(ctx context.Context, inst *v1alpha1.Installation) (*v1alpha1.Context, error) {
 	found := &v1alpha1.Context{}
-	err := Confirming{Reader: r.Cached, Live: r.Live}.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: facts.ContextOf(inst)}, found)
+	err := Confirming{Reader: r.Cached, Live: r.Live}.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: predicates.ContextOf(inst)}, found)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, job.Wrap(err, published.InitPrerequisites, "CalculateContext", "read Context "+facts.ContextOf(inst))
+		return nil, job.Wrap(err, published.InitPrerequisites, "CalculateContext", "read Context "+predicates.ContextOf(inst))
 	}
 	return found, nil
 }
@@ -272,7 +272,7 @@ func (r Reader) ownSubs(ctx context.Context, inst *v1alpha1.Installation) (subs 
 		return nil, err
 	}
 	for _, child := range children {
-		if facts.AsOwner(inst).Owns(child) {
+		if predicates.AsOwner(inst).Owns(child) {
 			subs = append(subs, child)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
-	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 )
@@ -65,7 +65,7 @@ func TestReadImports(t *testing.T) {
 			inst := given.InstallationOf(t, test.spec)
 			// What an earlier look has found says nothing about this one.
 			in := &decide.Inputs{Missing: given.Missing("stale"), Broken: errors.New("stale")}
-			if err := w.ReadImports(t.Context(), kin.Family{Inst: inst}, in, observe.Reading(w.Cached, w.Live, inst)); err != nil {
+			if err := w.ReadImports(t.Context(), siblings.Family{Inst: inst}, in, observe.Reading(w.Cached, w.Live, inst)); err != nil {
 				t.Fatal(err)
 			}
 			missing, exports := "", ""
@@ -93,7 +93,7 @@ func TestReadImportsFails(t *testing.T) {
 		w := same(t)
 		w.server.At, w.server.Err = 0, errors.New("busy")
 		in := &decide.Inputs{}
-		err := w.ReadImports(t.Context(), kin.Family{Inst: inst}, in, observe.Reading(w.Cached, w.Live, inst))
+		err := w.ReadImports(t.Context(), siblings.Family{Inst: inst}, in, observe.Reading(w.Cached, w.Live, inst))
 		wantOperation(t, err, published.Init, "ImportsSatisfied")
 		if len(in.Missing) > 0 || in.Broken != nil || job.OutcomeOf(err) != job.Transient {
 			t.Errorf("%+v, %v", in, err)
@@ -102,7 +102,7 @@ func TestReadImportsFails(t *testing.T) {
 	t.Run("who may export what is missing cannot be listed", func(t *testing.T) {
 		w := same(t)
 		w.cache.At, w.cache.Err = 1, errors.New("busy") // 0 is the import
-		err := w.ReadImports(t.Context(), kin.Family{Inst: inst}, &decide.Inputs{}, observe.Reading(w.Cached, w.Live, inst))
+		err := w.ReadImports(t.Context(), siblings.Family{Inst: inst}, &decide.Inputs{}, observe.Reading(w.Cached, w.Live, inst))
 		wantOperation(t, err, published.Init, "ImportsSatisfied")
 		if !errors.Is(err, w.cache.Err) {
 			t.Errorf("%v", err)
@@ -113,7 +113,7 @@ func TestReadImportsFails(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		w.server.At, w.server.Then, w.server.Lost = 0, cancel, true
 		in := &decide.Inputs{}
-		if err := w.ReadImports(ctx, kin.Family{Inst: inst}, in, observe.Reading(w.Cached, w.Live, inst)); err == nil || len(in.Missing) > 0 || in.Broken != nil {
+		if err := w.ReadImports(ctx, siblings.Family{Inst: inst}, in, observe.Reading(w.Cached, w.Live, inst)); err == nil || len(in.Missing) > 0 || in.Broken != nil {
 			t.Errorf("%+v, %v", in, err)
 		}
 	})
@@ -153,7 +153,7 @@ func TestInputs(t *testing.T) {
 			w := same(t, append(test.known, landscape)...)
 			inst := given.InstallationOf(t, test.spec)
 			test.change(inst)
-			in, err := w.Inputs(t.Context(), kin.Family{Inst: inst}, test.planning)
+			in, err := w.Inputs(t.Context(), siblings.Family{Inst: inst}, test.planning)
 			if err != nil || (len(in.Missing) > 0) != test.missing || (in.Hash != "") != test.hashed || in.Broken != nil {
 				t.Fatalf("%+v, %v", in, err)
 			}
@@ -170,13 +170,13 @@ func TestInputs(t *testing.T) {
 		sync.Namespace, sync.Name = "team-a", "garden"
 		const imports = blueprintOf + "imports: {targets: [{name: cluster, target: blue}]}"
 		w := same(t, landscape, sync)
-		in, err := w.Inputs(t.Context(), kin.Family{Inst: given.InstallationOf(t, imports)}, false)
+		in, err := w.Inputs(t.Context(), siblings.Family{Inst: given.InstallationOf(t, imports)}, false)
 		if err != nil || len(in.Syncs) != 1 || strings.Count(asked(w.server), "TargetSyncList") != 1 {
 			t.Errorf("%+v, %v: %v", in.Syncs, err, w.server.Calls)
 		}
 		w = same(t, landscape, sync)
 		w.server.At, w.server.Err = 1, errors.New("forbidden")
-		if in, err = w.Inputs(t.Context(), kin.Family{Inst: given.InstallationOf(t, imports)}, false); len(in.Missing) != 1 || len(in.Syncs) != 0 || err != nil {
+		if in, err = w.Inputs(t.Context(), siblings.Family{Inst: given.InstallationOf(t, imports)}, false); len(in.Missing) != 1 || len(in.Syncs) != 0 || err != nil {
 			t.Errorf("a server that may not read TargetSyncs: %+v, %v, %v", in, err, w.server.Calls)
 		}
 	})
@@ -188,7 +188,7 @@ func TestInputs(t *testing.T) {
 		inst := given.InstallationOf(t, blueprintOf+"imports: {data: [{name: in-x, dataRef: x}]}")
 		inst.OwnerReferences = []metav1.OwnerReference{given.Owner("Installation", "parent", "parent")}
 		w := same(t, parent, before, inst)
-		in, err := w.Inputs(t.Context(), kin.Family{Inst: inst, Parent: parent}, false)
+		in, err := w.Inputs(t.Context(), siblings.Family{Inst: inst, Parent: parent}, false)
 		if err != nil || in.Turn.HasCome() || asked(w.cache) != "InstallationList" || asked(w.server) != "" {
 			t.Errorf("%+v, %v: %v, %v", in.Turn, err, w.cache.Calls, w.server.Calls)
 		}

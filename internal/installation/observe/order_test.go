@@ -8,7 +8,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/model/siblings"
 )
 
 // TestChildrenInOrder: subinstallations come in the order of their names in the blueprint,
@@ -26,13 +26,13 @@ func TestChildrenInOrder(t *testing.T) {
 		}
 		known = append(known, child)
 	}
-	f := kin.Family{Inst: parent}
+	f := siblings.Family{Inst: parent}
 	if err := same(t, known...).Family(t.Context(), &f); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
 	for _, sub := range f.Subs {
-		names = append(names, kin.NameOf(sub))
+		names = append(names, siblings.NameOf(sub))
 	}
 	if got := strings.Join(names, " "); got != "cache db web x-0" {
 		t.Errorf("they come as %s", got)

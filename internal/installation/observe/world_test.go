@@ -6,8 +6,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/internal/installation/given/memory"
-	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/sources"
 )
 
@@ -26,7 +26,7 @@ func newWorld(t *testing.T, cached, live objects) *world {
 	w := &world{cache: &memory.Fault{Reading: true, At: -1}, server: &memory.Fault{Reading: true, At: -1}}
 	w.Reader = observe.Reader{
 		Cached: w.cache.Wrap(t, memory.API(t, cached...)), Live: w.server.Wrap(t, memory.API(t, live...)),
-		Relations: &kin.Relations{}, Sources: &sources.Reader{},
+		Relations: &siblings.Relations{}, Sources: &sources.Reader{},
 	}
 	return w
 }

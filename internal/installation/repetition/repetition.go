@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/validation"
 )
 
 // The intervals of automatic jobs if the user names none.
@@ -40,7 +40,7 @@ func (r rule) after(last time.Time) time.Time {
 // if it is not.
 func ruleOf(inst *v1alpha1.Installation) (rule, bool) {
 	automatic, phase := inst.Spec.AutomaticReconcile, inst.Status.InstallationPhase
-	if automatic == nil || !facts.IsRoot(inst) {
+	if automatic == nil || !predicates.IsRoot(inst) {
 		return rule{}, false
 	}
 	switch failed, succeeded := automatic.FailedReconcile, automatic.SucceededReconcile; {
@@ -70,7 +70,7 @@ func intervalOr(interval *v1alpha1.Duration, byDefault time.Duration) time.Durat
 // done before.
 func Due(inst *v1alpha1.Installation) time.Time {
 	rule, ok := ruleOf(inst)
-	if !ok || facts.Skipped(inst) || inst.Annotations[v1alpha1.OperationAnnotation] != "" || inst.Generation != inst.Status.ObservedGeneration {
+	if !ok || predicates.Skipped(inst) || inst.Annotations[v1alpha1.OperationAnnotation] != "" || inst.Generation != inst.Status.ObservedGeneration {
 		return time.Time{}
 	}
 	counter := Count(inst)

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/runtime/job/ancestor"
 	"go.landscaper.dev/internal/sources"
@@ -130,7 +130,7 @@ func countTree(ctx context.Context, reader observe.Reader, inst *v1alpha1.Instal
 	if err != nil {
 		return &sources.ReadError{Object: "subinstallations of " + inst.Name, Cause: err}
 	}
-	children = slices.DeleteFunc(children, facts.BeingDeleted)
+	children = slices.DeleteFunc(children, predicates.BeingDeleted)
 	copies, err := reader.Copies(ctx, inst)
 	if err != nil {
 		return err

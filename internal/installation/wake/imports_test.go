@@ -15,11 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/model/dataflow"
 )
 
 // queued lets a handler see an event and returns who is woken.

@@ -11,11 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/index"
-	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -75,14 +75,14 @@ func (w Finder) Woken(ctx context.Context, before, after *v1alpha1.Installation)
 // no longer imports what they export.
 func (w Finder) WaitingSiblings(ctx context.Context, inst *v1alpha1.Installation) []reconcile.Request {
 	var requests []reconcile.Request
-	if len(kin.Exports(inst, w.Reader.Triggers)) > 0 {
+	if len(siblings.Exports(inst, w.Reader.Triggers)) > 0 {
 		for _, sibling := range w.waitingAs(ctx, inst.Namespace, index.WaitingBeside(inst, v1alpha1.InstallationPhases.Init)) {
-			if sibling.Name != inst.Name && kin.ImportsFrom(&sibling, inst) {
+			if sibling.Name != inst.Name && siblings.ImportsFrom(&sibling, inst) {
 				requests = append(requests, RequestFor(&sibling))
 			}
 		}
 	}
-	if kin.ImportsAny(inst) {
+	if siblings.ImportsAny(inst) {
 		for _, sibling := range w.waitingAs(ctx, inst.Namespace, index.WaitingBeside(inst, v1alpha1.InstallationPhases.InitDelete)) {
 			if sibling.Name != inst.Name {
 				requests = append(requests, RequestFor(&sibling))
@@ -103,7 +103,7 @@ func (w Finder) waitingChildren(ctx context.Context, inst *v1alpha1.Installation
 	ended := !job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished)
 	var requests []reconcile.Request
 	for _, child := range children {
-		if gone && facts.BeingDeleted(child) || kin.HandsOver(kin.Family{Inst: child, Parent: inst}) || ended && (facts.EndsEarly(child, false) || job.Unfinished(child.Status.JobID, child.Status.JobIDFinished)) {
+		if gone && predicates.BeingDeleted(child) || siblings.HandsOver(siblings.Family{Inst: child, Parent: inst}) || ended && (predicates.EndsEarly(child, false) || job.Unfinished(child.Status.JobID, child.Status.JobIDFinished)) {
 			requests = append(requests, RequestFor(child))
 		}
 	}
@@ -153,13 +153,13 @@ func concernsParent(before, after *v1alpha1.Installation) bool {
 	if before == nil || after == nil {
 		return after == nil
 	}
-	return before.Status.JobIDFinished != after.Status.JobIDFinished || facts.BeingDeleted(before) != facts.BeingDeleted(after) ||
+	return before.Status.JobIDFinished != after.Status.JobIDFinished || predicates.BeingDeleted(before) != predicates.BeingDeleted(after) ||
 		obstacle(before) != obstacle(after)
 }
 
 // obstacle is what keeps a subinstallation from going on, as its parent shows it.
 func obstacle(sub *v1alpha1.Installation) string {
-	if !kin.IsStuck(sub, sub.Status.JobID) {
+	if !siblings.IsStuck(sub, sub.Status.JobID) {
 		return ""
 	}
 	return job.Obstacle(sub.Status.Conditions)

@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/limit"
-	"go.landscaper.dev/internal/deploy/ownership"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // cleanup is what is being done with objects that were kept.

@@ -12,8 +12,8 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/several"
+	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 

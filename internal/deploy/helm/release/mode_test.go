@@ -10,8 +10,8 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // TestDeployedWithoutRelease takes over what an item has deployed without a release, and

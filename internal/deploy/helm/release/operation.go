@@ -19,8 +19,8 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/deploy/loss"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/readiness"
+	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 )

@@ -7,7 +7,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/ownership"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // Others is what an item knows of other DeployItems that may want its objects, or whose

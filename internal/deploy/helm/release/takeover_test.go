@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target/memory"
 	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // TestTakenOver: an object of others becomes part of a release if they let it go, with the

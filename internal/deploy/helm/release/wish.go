@@ -10,8 +10,8 @@ import (
 
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/readiness"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // Options say how a release is made.

@@ -1,0 +1,233 @@
+package ownership
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/placement"
+)
+
+// Family are the other DeployItems that may want what an item does not want any more.
+type Family interface {
+	// Others are the items on the same cluster that stay, as far as is known without a
+	// question to anybody.
+	Others(ctx context.Context) ([]*v1alpha1.DeployItem, error)
+	// Stays reports whether an item that was found to want an object is not on its way out.
+	Stays(ctx context.Context, other *v1alpha1.DeployItem) (bool, error)
+	// MayKeep reports whether the item is asked again at the end of the job about what it has
+	// kept.
+	MayKeep(ctx context.Context) (bool, error)
+	// MayMove reports whether somebody may want an object although nobody knows it yet.
+	MayMove(ctx context.Context) (bool, error)
+}
+
+// Claims answer who else wants the objects of an item. The family is asked once, with the
+// first object. They may be used concurrently.
+type Claims struct {
+	family  Family
+	leaving bool
+
+	mutex sync.Mutex
+	asked bool
+	// unread are the others whose configurations were not read yet, objects how many objects
+	// were asked for.
+	unread  []*v1alpha1.DeployItem
+	objects int
+	// listed are those who list objects of a kind and name.
+	listed  map[kindAndName][]claim
+	answers map[string]bool
+}
+
+// kindAndName is what names an object, but for its namespace.
+type kindAndName struct{ group, kind, name string }
+
+// claim says that an item lists an object of a namespace.
+type claim struct {
+	namespace string
+	item      *v1alpha1.DeployItem
+}
+
+// NewClaims returns the claims of a family; nil has no members. Of an item that is deleted
+// itself, leaving is set: it cannot keep anything.
+func NewClaims(family Family, leaving bool) *Claims {
+	return &Claims{family: family, leaving: leaving, answers: map[string]bool{}}
+}
+
+// Judge asks for one object what Claims answer for many.
+func Judge(ctx context.Context, family Family, live *unstructured.Unstructured, object corev1.ObjectReference, mine, leaving bool) (Fate, *v1alpha1.DeployItem, error) {
+	return NewClaims(family, leaving).Judge(ctx, live, object, mine)
+}
+
+// Judge decides what becomes of an object that an item does not want any more, and names the
+// heir if there is one. Live is the object as it is, nil if it is gone; mine says that it
+// belongs to the item.
+//
+// An heir inherits what it has recorded, so that it removes the object if it does not want it
+// later: a job that fails before its deployment may have been the only one that wanted it.
+// Until then the object is kept.
+func (c *Claims) Judge(ctx context.Context, live *unstructured.Unstructured, object corev1.ObjectReference, mine bool) (Fate, *v1alpha1.DeployItem, error) {
+	situation := Situation{Exists: live != nil, Mine: mine}
+	if c.family == nil || live == nil || !mine || live.GetDeletionTimestamp() != nil {
+		// What is being deleted cannot be kept by anybody.
+		return Decide(situation), nil, nil
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	heir, recorded, err := c.heir(ctx, object)
+	switch {
+	case err != nil:
+		return "", nil, err // says what was read
+	case heir != nil && recorded:
+		situation.Heir = true
+	case heir != nil && !c.leaving:
+		situation.Open, err = c.once(ctx, "keep", c.family.MayKeep)
+		situation.Heir = !situation.Open
+	case !c.leaving:
+		situation.Open, err = c.once(ctx, "move", c.family.MayMove)
+	}
+	if err != nil {
+		return "", nil, err // says what was read
+	}
+	fate := Decide(situation)
+	if fate != Inherit {
+		heir = nil
+	}
+	return fate, heir, nil
+}
+
+// Heir returns the item that takes over an object sooner or later, or nil.
+func (c *Claims) Heir(ctx context.Context, object corev1.ObjectReference) (*v1alpha1.DeployItem, error) {
+	if c.family == nil {
+		return nil, nil
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	heir, _, err := c.heir(ctx, object)
+	return heir, err
+}
+
+// Wants reports whether an item wants an object and stays.
+func (c *Claims) Wants(ctx context.Context, item *v1alpha1.DeployItem, object corev1.ObjectReference) (bool, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.ask(ctx, object); err != nil {
+		return false, err
+	}
+	for _, heir := range c.claiming(object) {
+		if heir.Name == item.Name {
+			return c.family.Stays(ctx, heir)
+		}
+	}
+	return false, nil
+}
+
+// claiming returns who lists an object.
+func (c *Claims) claiming(object corev1.ObjectReference) []*v1alpha1.DeployItem {
+	var heirs []*v1alpha1.DeployItem
+	for _, claim := range c.listed[kindAndName{groupOf(object.APIVersion), object.Kind, object.Name}] {
+		// A namespace in the manifest of an object without one has no effect.
+		if object.Namespace == "" || claim.namespace == object.Namespace {
+			heirs = append(heirs, claim.item)
+		}
+	}
+	return heirs
+}
+
+// heir returns who wants an object and stays, first those who have recorded it, then the first
+// by name.
+func (c *Claims) heir(ctx context.Context, object corev1.ObjectReference) (heir *v1alpha1.DeployItem, recorded bool, err error) {
+	if err := c.ask(ctx, object); err != nil {
+		return nil, false, err
+	}
+	heirs, records := c.claiming(object), map[*v1alpha1.DeployItem]bool{}
+	for _, heir := range heirs {
+		records[heir] = Records(heir, object) || c.leaving && isDone(heir)
+	}
+	slices.SortFunc(heirs, func(a, b *v1alpha1.DeployItem) int {
+		if records[a] != records[b] {
+			return map[bool]int{true: -1, false: 1}[records[a]]
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+	for _, heir := range heirs {
+		if stays, err := c.family.Stays(ctx, heir); err != nil || stays {
+			return heir, records[heir], err
+		}
+	}
+	return nil, false, nil
+}
+
+// fewObjects is for how many objects configurations are searched for a name before they are
+// read. To read all is worth it for many objects only: there may be a thousand other items.
+const fewObjects = 8
+
+// ask finds out who may want an object.
+func (c *Claims) ask(ctx context.Context, object corev1.ObjectReference) error {
+	if !c.asked {
+		others, err := c.family.Others(ctx)
+		if err != nil {
+			return err // says what was read
+		}
+		c.asked, c.unread, c.listed = true, slices.Clone(others), map[kindAndName][]claim{}
+	}
+	c.objects++
+	c.unread = slices.DeleteFunc(c.unread, func(other *v1alpha1.DeployItem) bool {
+		if c.objects <= fewObjects && !mentions(other, object.Name) {
+			return false
+		}
+		for _, ref := range Listed(other) {
+			key := kindAndName{groupOf(ref.APIVersion), ref.Kind, ref.Name}
+			c.listed[key] = append(c.listed[key], claim{ref.Namespace, other})
+		}
+		return true
+	})
+	return nil
+}
+
+// mentions reports whether a configuration may have a name in it. Where the name could be
+// written in another way, it is assumed.
+func mentions(item *v1alpha1.DeployItem, name string) bool {
+	if !KnownWants(item) || item.Spec.Configuration == nil {
+		return false
+	}
+	raw := item.Spec.Configuration.Raw
+	return bytes.Contains(raw, []byte(name)) || bytes.Contains(raw, []byte(`\u`)) || strings.ContainsAny(name, `"\/`)
+}
+
+// once keeps the answer to a question that is the same for all objects.
+func (c *Claims) once(ctx context.Context, name string, question func(context.Context) (bool, error)) (bool, error) {
+	if answer, known := c.answers[name]; known {
+		return answer, nil
+	}
+	answer, err := question(ctx)
+	if err == nil {
+		c.answers[name] = answer
+	}
+	return answer, err
+}
+
+// isDone reports whether the last job of an item has deployed what its configuration says. An
+// object that it lists and has not recorded belonged to somebody else then.
+func isDone(item *v1alpha1.DeployItem) bool {
+	return item.Status.ObservedGeneration == item.Generation && item.Status.JobID == item.Status.JobIDFinished && item.Status.Phase == v1alpha1.DeployItemPhases.Succeeded
+}
+
+// Records reports whether an item has recorded an object as its own.
+func Records(item *v1alpha1.DeployItem, object corev1.ObjectReference) bool {
+	return slices.ContainsFunc(placement.Recorded(item.Status.ProviderStatus), func(entry deployer.ManagedResourceStatus) bool {
+		ref := entry.Resource
+		return ref.Kind == object.Kind && ref.Namespace == object.Namespace && ref.Name == object.Name && groupOf(ref.APIVersion) == groupOf(object.APIVersion)
+	})
+}
+
+func groupOf(apiVersion string) string { return schema.FromAPIVersionAndKind(apiVersion, "").Group }

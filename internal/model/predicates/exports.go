@@ -1,0 +1,36 @@
+package predicates
+
+import (
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+// ExportsPending is the reason of the condition as long as a job has exports that are
+// not made yet. The condition tells a later attempt that a plan is stored.
+const ExportsPending = "ExportsPending"
+
+// ExportsArePending reports whether the exports of the last job were not made.
+func ExportsArePending(inst *v1alpha1.Installation) bool {
+	condition := job.GetCondition(inst.Status.Conditions, v1alpha1.CreateExportsCondition)
+	return condition != nil && condition.Status != v1alpha1.ConditionTrue
+}
+
+// Exporting reports whether a job has stored a plan for its exports. The export
+// executions of a blueprint run also if the Installation publishes nothing, which
+// only the condition tells.
+func Exporting(inst *v1alpha1.Installation) bool {
+	spec := &inst.Spec
+	return ExportsArePending(inst) || len(spec.Exports.Data)+len(spec.Exports.Targets)+len(spec.ExportDataMappings) > 0
+}
+
+// BroughtUpByUs reports whether a job with exports was brought up by this release or one
+// of its kind: it is noted when the children are written.
+func BroughtUpByUs(inst *v1alpha1.Installation) bool {
+	condition := job.GetCondition(inst.Status.Conditions, v1alpha1.CreateExportsCondition)
+	return condition != nil && condition.Status == v1alpha1.ConditionUnknown && condition.Reason == ExportsPending
+}
+
+// HasToTell reports whether somebody is still to be asked for a job.
+func HasToTell(inst *v1alpha1.Installation) bool {
+	return len(inst.Status.DependentsToTrigger) > 0 && IsRoot(inst) && !BeingDeleted(inst)
+}

@@ -1,0 +1,75 @@
+package predicates
+
+import (
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+// Triggers are the settings of the server about what starts jobs that nobody asks for.
+type Triggers struct {
+	// OnSpecChange starts a job of a root that is new or whose spec was changed.
+	OnSpecChange bool
+	// OnImportChange starts a job of a root when what it imports was changed.
+	OnImportChange bool
+}
+
+// WantsJob reports whether a root asks for a job.
+func WantsJob(inst *v1alpha1.Installation, operation v1alpha1.Operation, triggers Triggers) bool {
+	if !IsRoot(inst) {
+		return false
+	}
+	phase := inst.Status.InstallationPhase.Current()
+	if BeingDeleted(inst) && !phase.IsDeletion() {
+		return HasFinalizer(inst)
+	}
+	switch operation {
+	case v1alpha1.ReconcileOperation, v1alpha1.ForceReconcileOperation, v1alpha1.DataUpdateOperation:
+		return true
+	}
+	return Admitted(inst) || operation == "" && !BeingDeleted(inst) && !Skipped(inst) && inst.Generation != inst.Status.ObservedGeneration &&
+		(triggers.OnSpecChange || inst.Annotations[v1alpha1.ReconcileIfChangedAnnotation] == "true")
+}
+
+// Admitted reports whether the first job of a root was taken up and is not stored yet.
+func Admitted(inst *v1alpha1.Installation) bool { return IsRoot(inst) && job.Admitted(inst) }
+
+// AsksFirst reports whether a root that never had a job is asked for one, and for nothing
+// else.
+func AsksFirst(inst *v1alpha1.Installation) bool {
+	return IsRoot(inst) && !BeingDeleted(inst) && job.NeverWorked(inst) &&
+		v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) == v1alpha1.ReconcileOperation
+}
+
+// Forced reports whether a root asks for a job that does not wait for the running one.
+func Forced(inst *v1alpha1.Installation) bool {
+	return IsRoot(inst) && v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) == v1alpha1.ForceReconcileOperation
+}
+
+// EndsEarly reports whether somebody wants the running job to end.
+func EndsEarly(inst *v1alpha1.Installation, unfinished bool) bool {
+	operation := v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation])
+	return operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation || unfinished && Forced(inst)
+}
+
+// InVain reports whether somebody asks a subinstallation for a job of its own, or for one
+// that hands on values of what is to go.
+func InVain(inst *v1alpha1.Installation) bool {
+	switch v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) {
+	case v1alpha1.ReconcileOperation, v1alpha1.ForceReconcileOperation:
+		return !IsRoot(inst)
+	case v1alpha1.DataUpdateOperation:
+		return !IsRoot(inst) || BeingDeleted(inst)
+	}
+	return false
+}
+
+// Aborting reports whether somebody wants that nothing new is started, but that what
+// runs ends.
+func Aborting(inst *v1alpha1.Installation) bool {
+	return v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) == v1alpha1.AbortOperation
+}
+
+// Follows reports whether an Installation may get a job because of what it imports.
+func Follows(inst *v1alpha1.Installation) bool {
+	return IsRoot(inst) && !BeingDeleted(inst) && !Skipped(inst)
+}

@@ -1,0 +1,21 @@
+package siblings
+
+import (
+	"fmt"
+	"testing"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// TestManyFamilies: only some families are remembered.
+func TestManyFamilies(t *testing.T) {
+	var relations Relations
+	for i := range 3 * mostRelations {
+		root := &v1alpha1.Installation{}
+		root.Name, root.Namespace = "one", fmt.Sprint("n", i)
+		relations.Of(root, []*v1alpha1.Installation{root})
+	}
+	if len(relations.recent) != mostRelations {
+		t.Errorf("%d families are remembered", len(relations.recent))
+	}
+}

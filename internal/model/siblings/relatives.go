@@ -1,0 +1,172 @@
+package siblings
+
+import (
+	"hash/maphash"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/dataflow/siblinggraph"
+	"go.landscaper.dev/internal/model/predicates"
+)
+
+// relatives are siblings with what follows from their specifications: who needs what of
+// whom, which of them wait for each other in a circle, and who claims the same name.
+type relatives struct {
+	Graph      *siblinggraph.Graph
+	cycles     []siblinggraph.Cycle
+	collisions []siblinggraph.Collision
+}
+
+// CircleOf returns the circle of siblings that wait for each other which an
+// Installation is a member of.
+func (r *relatives) CircleOf(name string) (siblinggraph.Cycle, bool) {
+	at := slices.IndexFunc(r.cycles, func(cycle siblinggraph.Cycle) bool { return slices.Contains(cycle.Members, name) })
+	if at < 0 {
+		return siblinggraph.Cycle{}, false
+	}
+	return r.cycles[at], true
+}
+
+// Relate says what follows from the specifications of siblings.
+func Relate(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *relatives {
+	graph := siblinggraph.NewGraph(dataflow.Scope(self), siblinggraph.InstallationUnits(siblings))
+	return &relatives{Graph: graph, cycles: graph.Cycles(), collisions: graph.Collisions()}
+}
+
+// mostRelations is how many families of siblings are remembered.
+const mostRelations = 16
+
+// Relations remembers the relatives of the families that were asked for last: all
+// members of a wide tree ask the same, and nothing of it changes while they do.
+type Relations struct {
+	mu     sync.Mutex
+	seed   maphash.Seed
+	recent []relation
+}
+
+// Of returns the relatives of an Installation, who is one of the siblings.
+func (r *Relations) Of(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *relatives {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.recent == nil {
+		r.seed = maphash.MakeSeed()
+	}
+	family := maphash.String(r.seed, self.Namespace+"/"+dataflow.Scope(self))
+	said := r.said(siblings)
+	at := slices.IndexFunc(r.recent, func(known relation) bool { return known.family == family })
+	if at >= 0 && r.recent[at].said == said {
+		return r.recent[at].among
+	}
+	if at >= 0 {
+		r.recent = slices.Delete(r.recent, at, at+1)
+	}
+	among := Relate(self, lean(siblings))
+	r.recent = append(r.recent, relation{family, said, among})
+	r.recent = r.recent[max(0, len(r.recent)-mostRelations):]
+	return among
+}
+
+// said identifies siblings with their imports and exports, in whatever order they are.
+func (r *Relations) said(siblings []*v1alpha1.Installation) uint64 {
+	sum := uint64(len(siblings))
+	var text maphash.Hash
+	text.SetSeed(r.seed)
+	write := func(parts ...string) {
+		for _, part := range parts {
+			_, _ = text.WriteString(part) // never fails
+			_ = text.WriteByte(0)
+		}
+	}
+	for _, sibling := range siblings {
+		text.Reset()
+		write(string(sibling.UID), sibling.Name)
+		for _, item := range sibling.Spec.Exports.Data {
+			write("data", item.Name, item.DataRef)
+		}
+		for _, item := range sibling.Spec.Exports.Targets {
+			write("target", item.Name, item.Target)
+		}
+		for i := range sibling.Spec.Imports.Data {
+			write("from", sibling.Spec.Imports.Data[i].Name, sibling.Spec.Imports.Data[i].DataRef)
+		}
+		for i := range sibling.Spec.Imports.Targets {
+			item := &sibling.Spec.Imports.Targets[i]
+			write("at", item.Name, item.Target, item.TargetListReference, item.TargetMapReference)
+			write(item.Targets...)
+			for key, target := range item.TargetMap {
+				sum += maphash.String(r.seed, item.Name+"\x00"+key+"\x00"+target) * 31
+			}
+		}
+		sum += text.Sum64()
+	}
+	return sum
+}
+
+type relation struct {
+	family, said uint64
+	among        *relatives
+}
+
+// lean returns siblings with nothing but their names, imports and exports, so that what
+// is remembered holds no objects of the past.
+func lean(siblings []*v1alpha1.Installation) []*v1alpha1.Installation {
+	copies := make([]*v1alpha1.Installation, len(siblings))
+	for i, sibling := range siblings {
+		own := &v1alpha1.Installation{}
+		own.Name = strings.Clone(sibling.Name)
+		sibling.Spec.Imports.DeepCopyInto(&own.Spec.Imports)
+		sibling.Spec.Exports.DeepCopyInto(&own.Spec.Exports)
+		copies[i] = own
+	}
+	return copies
+}
+
+// ImportsFrom reports whether an Installation imports something that another one exports.
+func ImportsFrom(importer, exporter *v1alpha1.Installation) bool {
+	if !mayImport(importer, exporter) {
+		return false
+	}
+	among := Relate(exporter, []*v1alpha1.Installation{importer, exporter})
+	return len(among.Graph.Predecessors(importer.Name)) > 0
+}
+
+// mayImport is the quick answer: it is false only if no name of an import can be one of
+// an export. Names with a # in front are compared by the graph.
+func mayImport(importer, exporter *v1alpha1.Installation) bool {
+	var names []string
+	for _, export := range exporter.Spec.Exports.Data {
+		names = append(names, export.DataRef)
+	}
+	for _, export := range exporter.Spec.Exports.Targets {
+		names = append(names, export.Target)
+	}
+	return slices.ContainsFunc(dataflow.Mentions(&importer.Spec.Imports), func(mention dataflow.Mention) bool {
+		return mention.Direct || slices.ContainsFunc(names, func(name string) bool {
+			return strings.HasPrefix(name, v1alpha1.NonContextifiedPrefix) || name == mention.Written
+		})
+	})
+}
+
+func byName(siblings []*v1alpha1.Installation, name string) *v1alpha1.Installation {
+	return siblings[slices.IndexFunc(siblings, func(sibling *v1alpha1.Installation) bool { return sibling.Name == name })]
+}
+
+// Importers returns the roots that follow from the success of another one. In a circle
+// nobody follows: it would never end.
+func Importers(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) []*v1alpha1.Installation {
+	names := among.Graph.Importers(inst.Name)
+	if len(names) == 0 {
+		return nil
+	}
+	cycle, _ := among.CircleOf(inst.Name)
+	var found []*v1alpha1.Installation
+	for _, name := range names {
+		if dependent := byName(siblings, name); name != inst.Name && !slices.Contains(cycle.Members, name) && predicates.Follows(dependent) {
+			found = append(found, dependent)
+		}
+	}
+	return found
+}

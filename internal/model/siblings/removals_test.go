@@ -1,0 +1,78 @@
+package siblings_test
+
+import (
+	"slices"
+	"testing"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+// parentLeaving is a parent at work in job a that does not want some subinstallations any more.
+func parentLeaving(removing bool, names ...string) *v1alpha1.Installation {
+	parent := given.ParentWith("a", "")
+	parent.Status.InstallationPhase = v1alpha1.InstallationPhases.Progressing
+	parent.Status.SubInstCache = &v1alpha1.SubInstCache{OrphanedSubs: names}
+	if removing {
+		parent.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.RemovingReason}}
+	}
+	return parent
+}
+
+// TestStaying: a subinstallation that is held brings nothing, and collides with nobody.
+func TestStaying(t *testing.T) {
+	self, new, old := given.Sibling("self x"), given.Sibling("new => x"), given.Sibling("old => x")
+	all := []*v1alpha1.Installation{self, new, old}
+	for _, test := range []struct {
+		reason string
+		parent *v1alpha1.Installation
+		self   *v1alpha1.Installation
+		left   int
+		waits  []string
+		never  bool
+	}{
+		{"both export the same: nobody knows whose it is", parentLeaving(false), new, 3, nil, true},
+		{"one is held: the other one exports it", parentLeaving(false, "old"), new, 2, nil, false},
+		{"and is waited for", parentLeaving(false, "old"), self, 2, []string{"new"}, false},
+		{"an Installation that is held knows itself", parentLeaving(false, "old"), old, 3, nil, true},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			self := test.self.DeepCopy()
+			self.Status.JobID = "a"
+			staying := siblings.Staying(self, test.parent, all)
+			if len(staying) != test.left {
+				t.Errorf("%d stay", len(staying))
+			}
+			turn := siblings.TurnToDeploy(self, test.parent, staying, siblings.Relate(self, staying))
+			if (turn.Never != nil) != test.never || !slices.Equal(turn.Waits, test.waits) {
+				t.Errorf("%+v", turn)
+			}
+		})
+	}
+}
+
+// TestTurnToGoInARound: who goes in a removal round waits for those that go with it.
+func TestTurnToGoInARound(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		other  string
+		parent *v1alpha1.Installation
+		waits  []string
+	}{
+		{"both go: the importer first", "(b) x", parentLeaving(true, "self", "b"), []string{"b"}},
+		{"the importer stays", "b x", parentLeaving(true, "self"), nil},
+		{"somebody has deleted the importer, which goes with the next job", "(b) x", parentLeaving(true, "self"), nil},
+		{"somebody has deleted the importer before the round", "(b) x", parentLeaving(false, "self"), []string{"b"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			self := given.Sibling("(self) => x")
+			self.Status.JobID = "a-removal"
+			all := []*v1alpha1.Installation{given.Sibling(test.other), self}
+			if got := siblings.TurnToGo(self, test.parent, all, siblings.Relate(self, all)); got.Never != nil || !slices.Equal(got.Waits, test.waits) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package siblings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/cause"
+	"go.landscaper.dev/internal/runtime/job/published"
+)
+
+// Turn says whether it is the turn of an Installation among its siblings.
+type Turn struct {
+	// Never is why it will not be in this job.
+	Never error
+	// Waits are the siblings that go before, by their names.
+	Waits []string
+}
+
+// HasCome reports whether it is the turn.
+func (t Turn) HasCome() bool { return t.Never == nil && len(t.Waits) == 0 }
+
+// Reasons of failures that follow from that of a sibling.
+const (
+	PredecessorFailed = cause.SiblingFailed
+	SiblingNotDeleted = cause.SiblingStays
+)
+
+// TurnToDeploy tells whether a subinstallation can begin: all siblings whose exports it
+// imports must have succeeded in the job. The siblings include the subinstallation.
+func TurnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) Turn {
+	if cycle, ok := among.CircleOf(self.Name); ok {
+		return Turn{Never: job.NewError(published.Init, "FetchPredecessors",
+			"the subinstallations wait for each other in a circle: "+cycle.String()+": "+cycle.Explanation()+": change the imports or exports of one of them in the blueprint", v1alpha1.ErrorCyclicDependencies)}
+	}
+	for _, collision := range among.collisions {
+		if collision.First.Unit == self.Name || collision.Second.Unit == self.Name {
+			return Turn{Never: job.NewError(published.Init, "FetchPredecessors", fmt.Sprintf(
+				"%s is exported by Installation %s and by Installation %s: choose another name for one of them in the blueprint", collision.Second.Name, collision.First.Unit, collision.Second.Unit), v1alpha1.ErrorForInfoOnly)}
+		}
+	}
+	if self.Spec.Optimization != nil && self.Spec.Optimization.HasNoSiblingImports {
+		return Turn{}
+	}
+	var now Turn
+	var failed []string
+	for _, name := range among.Graph.Predecessors(self.Name) {
+		switch stand(byName(siblings, name), parent, self.Status.JobID) {
+		case stillRuns:
+			now.Waits = append(now.Waits, name)
+		case hasFailed:
+			failed = append(failed, name)
+		}
+	}
+	if len(failed) > 0 {
+		now.Never = job.NewError(published.Init, PredecessorFailed, "depending on Installations "+Listed(failed)+", which have not succeeded", v1alpha1.ErrorForInfoOnly)
+	}
+	return now
+}
+
+// standing is how far a sibling is with the job.
+type standing int
+
+const (
+	stillRuns standing = iota
+	hasSucceeded
+	hasFailed
+)
+
+// stand tells how far a sibling is with a job. One that has not got it, and that the
+// parent will not give it to any more, counts as failed.
+func stand(sibling, parent *v1alpha1.Installation, jobID string) standing {
+	status := &sibling.Status
+	switch {
+	case status.JobIDFinished == jobID && status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded:
+		return hasSucceeded
+	case status.JobIDFinished == jobID:
+		return hasFailed
+	case status.JobID == jobID:
+		return stillRuns
+	case parent != nil && parent.Status.JobID == jobID && job.Unfinished(parent.Status.JobID, parent.Status.JobIDFinished):
+		return stillRuns
+	}
+	return hasFailed
+}
+
+// TurnToGo tells whether an Installation can be deleted: all siblings that import its
+// exports must be gone. Who waits in a circle with it is not waited for, nor who has
+// ended the job and stays. If only some subinstallations of a parent go, the others are
+// none of their business: they may get the same from somebody else now.
+func TurnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) Turn {
+	if !MindsImporters(self) {
+		return Turn{}
+	}
+	cycle, _ := among.CircleOf(self.Name)
+	var now Turn
+	var failed []string
+	for _, name := range among.Graph.Importers(self.Name) {
+		sibling := byName(siblings, name)
+		switch {
+		case name == self.Name, slices.Contains(cycle.Members, name):
+		case parent != nil && !parent.Status.InstallationPhase.IsDeletion() && !predicates.BeingDeleted(sibling):
+		case parent != nil && IsRemoving(parent) && !job.Leaves(parent, name):
+			// Somebody has deleted it meanwhile: it goes with the next job.
+		case parent != nil && sibling.Status.JobIDFinished == self.Status.JobID:
+			if sibling.Status.InstallationPhase == v1alpha1.InstallationPhases.DeleteFailed {
+				failed = append(failed, name)
+			}
+		default:
+			now.Waits = append(now.Waits, name)
+		}
+	}
+	if len(failed) > 0 {
+		now.Never = job.NewError(published.CheckSuccessorSibling, SiblingNotDeleted, "deletion of a sibling failed: Installations "+Listed(failed)+" import what this one exports", v1alpha1.ErrorForInfoOnly)
+	}
+	return now
+}
+
+// MindsImporters reports whether an Installation has to look for siblings before it goes.
+func MindsImporters(self *v1alpha1.Installation) bool {
+	exports := &self.Spec.Exports
+	return len(exports.Data)+len(exports.Targets) > 0 && self.Annotations[v1alpha1.DeleteIgnoreSuccessorsAnnotation] != "true" &&
+		(self.Spec.Optimization == nil || !self.Spec.Optimization.HasNoSiblingExports)
+}
+
+// mostNames is how many names a message lists.
+const mostNames = 20
+
+// Listed puts names into a message.
+func Listed(names []string) string {
+	if len(names) <= mostNames {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
+}
