@@ -13,11 +13,11 @@ import (
 
 	"github.com/opencontainers/go-digest"
 
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/registry"
-	"go.landscaper.dev/internal/egress"
 )
 
 // counted returns a cache that counts how often it unpacks.

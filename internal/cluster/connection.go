@@ -22,11 +22,11 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
-	"go.landscaper.dev/internal/cluster/budget"
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/answerlimit"
+	"go.landscaper.dev/internal/cluster/clustererror"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/cluster/traffic"
 	"go.landscaper.dev/internal/cluster/watch"
-	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 )
@@ -38,7 +38,7 @@ type Connection struct {
 	address    string
 	identity   identity
 	httpClient *http.Client
-	memory     *budget.Budget
+	memory     *answerlimit.Budget
 	pace       *traffic.Pace
 	dynamic    dynamic.Interface
 	metadata   metadata.Interface
@@ -53,7 +53,7 @@ type Connection struct {
 }
 
 // newConnection makes the clients of a connection. No request is made.
-func newConnection(key, address string, config *rest.Config, policy egress.Policy, memory *budget.Budget) (*Connection, error) {
+func newConnection(key, address string, config *rest.Config, policy egress.Policy, memory *answerlimit.Budget) (*Connection, error) {
 	config = rest.CopyConfig(config)
 	// The API server's own fairness decides who waits; a limit here would only
 	// add delays that nobody can explain.
@@ -97,9 +97,9 @@ func (c *Connection) try(ctx context.Context, request func(context.Context) erro
 	if err := c.health.refuse(); err != nil {
 		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, budget.RequestTimeout)
+	limited, cancel := context.WithTimeout(ctx, answerlimit.RequestTimeout)
 	defer cancel()
-	limited, loan, end := budget.WithLoan(limited, c.memory)
+	limited, loan, end := answerlimit.WithLoan(limited, c.memory)
 	defer end()
 	err := request(limited)
 	// The caller's context is asked, not the limited one: a request that was too slow is
@@ -108,10 +108,10 @@ func (c *Connection) try(ctx context.Context, request func(context.Context) erro
 		// The process is ending; this says nothing about the cluster.
 		return ctx.Err()
 	}
-	if loan.Answered.Load() && failure.Unreadable(err) {
-		err = failure.ErrUnreadable
+	if loan.Answered.Load() && clustererror.Unreadable(err) {
+		err = clustererror.ErrUnreadable
 	}
-	err = failure.Explain(err, failure.TalkToCluster, c.server)
+	err = clustererror.Explain(err, clustererror.TalkToCluster, c.server)
 	c.health.learn(err)
 	return err
 }
@@ -170,7 +170,7 @@ func (c *Connection) fetchKinds(ctx context.Context) (mapper meta.RESTMapper, er
 		asker := &asker{DiscoveryClient: c.discovery}
 		resources, err := restmapper.GetAPIGroupResourcesWithContext(ctx, asker)
 		mapper = &served{RESTMapper: restmapper.NewDiscoveryRESTMapper(resources), versions: versionsOf(resources), away: asker.away}
-		c.kept.Store(budget.CostOf(ctx))
+		c.kept.Store(answerlimit.CostOf(ctx))
 		return err
 	})
 	return mapper, err

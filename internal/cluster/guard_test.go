@@ -19,9 +19,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"go.landscaper.dev/internal/cluster/budget"
-	"go.landscaper.dev/internal/cluster/failure"
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/answerlimit"
+	"go.landscaper.dev/internal/cluster/clustererror"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/test/heap"
 )
@@ -107,7 +107,7 @@ func TestAnswersWithoutEnd(t *testing.T) {
 			var err error
 			grown := heap.Peak(func() { _, err = connection.Get(t.Context(), configMaps, "a", "b") })
 			var told *job.Error
-			if !errors.As(err, &told) || (told.Reason != failure.ReasonTooLarge && told.Reason != failure.ReasonNotAllowed) || job.OutcomeOf(err) != job.Terminal || strings.Contains(err.Error(), "aaaa") {
+			if !errors.As(err, &told) || (told.Reason != clustererror.ReasonTooLarge && told.Reason != clustererror.ReasonNotAllowed) || job.OutcomeOf(err) != job.Terminal || strings.Contains(err.Error(), "aaaa") {
 				t.Errorf("%v", err)
 			}
 			if grown > maxGrowth {
@@ -176,7 +176,7 @@ func TestWatchesWithoutEnd(t *testing.T) {
 				_ = subscription.Close()
 			})
 			var told *job.Error
-			if !errors.As(err, &told) || told.Reason != failure.ReasonTooLarge || strings.Contains(err.Error(), "aaaa") {
+			if !errors.As(err, &told) || told.Reason != clustererror.ReasonTooLarge || strings.Contains(err.Error(), "aaaa") {
 				t.Errorf("%v", err)
 			}
 			if grown > 3*maxGrowth {
@@ -216,7 +216,7 @@ func TestBudget(t *testing.T) {
 	for pool.memory.Used.Load() < 2<<20 {
 		runtime.Gosched()
 	}
-	if _, err := connection.Get(t.Context(), configMaps, "a", "second-large"); !errors.As(err, &budget.Busy{}) || job.OutcomeOf(err) != job.Transient {
+	if _, err := connection.Get(t.Context(), configMaps, "a", "second-large"); !errors.As(err, &answerlimit.Busy{}) || job.OutcomeOf(err) != job.Transient {
 		t.Errorf("a second large answer: %v", err)
 	}
 	if _, err := connection.Get(t.Context(), configMaps, "a", "small"); err != nil {
@@ -244,34 +244,34 @@ func TestRefusedAnswers(t *testing.T) {
 		reason, want string
 		answer       http.HandlerFunc
 	}{
-		{"a redirect takes no token along, and is not followed at all", failure.ReasonNotAllowed, func(out http.ResponseWriter, request *http.Request) {
+		{"a redirect takes no token along, and is not followed at all", clustererror.ReasonNotAllowed, func(out http.ResponseWriter, request *http.Request) {
 			http.Redirect(out, request, thief.URL+"/"+secretWord, http.StatusTemporaryRedirect)
 		}},
-		{"a redirect within the server", failure.ReasonNotAllowed, func(out http.ResponseWriter, request *http.Request) {
+		{"a redirect within the server", clustererror.ReasonNotAllowed, func(out http.ResponseWriter, request *http.Request) {
 			http.Redirect(out, request, "/"+secretWord, http.StatusFound)
 		}},
-		{"a page", failure.ReasonNotAllowed, func(out http.ResponseWriter, _ *http.Request) {
+		{"a page", clustererror.ReasonNotAllowed, func(out http.ResponseWriter, _ *http.Request) {
 			out.Header().Set("Content-Type", "text/html")
 			_, _ = io.WriteString(out, secretWord)
 		}},
-		{"a form whose cost cannot be seen", failure.ReasonNotAllowed, func(out http.ResponseWriter, _ *http.Request) {
+		{"a form whose cost cannot be seen", clustererror.ReasonNotAllowed, func(out http.ResponseWriter, _ *http.Request) {
 			out.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
 		}},
-		{"no JSON", failure.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) { write(out, http.StatusOK, secretWord) }},
-		{"an object of no kind", failure.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
+		{"no JSON", clustererror.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) { write(out, http.StatusOK, secretWord) }},
+		{"an object of no kind", clustererror.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
 			write(out, http.StatusOK, `{"data":"`+secretWord+`"}`)
 		}},
-		{"another type", failure.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
+		{"another type", clustererror.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
 			write(out, http.StatusOK, `{"kind":"ConfigMap","apiVersion":["`+secretWord+`"]}`)
 		}},
-		{"levels without end, and complete", failure.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
+		{"levels without end, and complete", clustererror.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
 			write(out, http.StatusOK, `{"kind":"ConfigMap","apiVersion":"v1","data":`+strings.Repeat(`{"`+secretWord+`":`, 100_000)+"1"+strings.Repeat("}", 100_001))
 		}},
-		{"an answer that ends in the middle", failure.ReasonUnreachable, func(out http.ResponseWriter, _ *http.Request) {
+		{"an answer that ends in the middle", clustererror.ReasonUnreachable, func(out http.ResponseWriter, _ *http.Request) {
 			out.Header().Set("Content-Length", "1000")
 			write(out, http.StatusOK, `{"kind":"`+secretWord)
 		}},
-		{"a header without end", failure.ReasonUnreachable, func(out http.ResponseWriter, _ *http.Request) {
+		{"a header without end", clustererror.ReasonUnreachable, func(out http.ResponseWriter, _ *http.Request) {
 			for i := range 64 {
 				out.Header().Set(fmt.Sprintf("X-%d", i), strings.Repeat(secretWord, 4000))
 			}
@@ -334,7 +334,7 @@ func TestTargetsKeepToThePolicy(t *testing.T) {
 			}
 		})
 	}
-	if _, err := connection.httpClient.Get("http://127.0.0.1:1/"); !errors.Is(err, failure.ErrPlain) { //nolint:bodyclose // nothing is answered
+	if _, err := connection.httpClient.Get("http://127.0.0.1:1/"); !errors.Is(err, clustererror.ErrPlain) { //nolint:bodyclose // nothing is answered
 		t.Errorf("a token without TLS: %v", err)
 	}
 }
@@ -353,7 +353,7 @@ func TestPagesWithoutEnd(t *testing.T) {
 	var err error
 	grown := heap.Peak(func() { _, err = connection.List(t.Context(), configMaps, "a", nil) })
 	var told *job.Error
-	if !errors.As(err, &told) || told.Reason != failure.ReasonTooLarge || grown > 3*maxGrowth || pool.memory.Used.Load() != 0 {
+	if !errors.As(err, &told) || told.Reason != clustererror.ReasonTooLarge || grown > 3*maxGrowth || pool.memory.Used.Load() != 0 {
 		t.Errorf("%v, the heap grew by %d MiB, %d bytes stay booked", err, grown>>20, pool.memory.Used.Load())
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"sync"
 	"time"
 
-	"go.landscaper.dev/internal/cluster/budget"
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/answerlimit"
+	"go.landscaper.dev/internal/cluster/clustererror"
 )
 
 const (
@@ -42,7 +42,7 @@ func (h *health) refuse() error {
 	// This caller tries; the others get the known answer until it is back.
 	// If this caller never reports back, the next one may try when its request must have
 	// ended.
-	h.until, h.probing = now.Add(budget.RequestTimeout), true
+	h.until, h.probing = now.Add(answerlimit.RequestTimeout), true
 	return nil
 }
 
@@ -50,7 +50,7 @@ func (h *health) refuse() error {
 func (h *health) learn(err error) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	if !failure.Silent(err) {
+	if !clustererror.Silent(err) {
 		h.down, h.pause, h.probing = nil, 0, false
 		return
 	}

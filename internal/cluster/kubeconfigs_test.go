@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/answerlimit"
 )
 
 const secretWord = "top-secret-word"
@@ -140,7 +140,7 @@ func TestKubeconfigRequestsEnd(t *testing.T) {
 // TestKubeconfigRequestsHaveALimit looks at the deadline that a request is made
 // with.
 func TestKubeconfigRequestsHaveALimit(t *testing.T) {
-	connection := &Connection{health: &health{now: time.Now}, memory: budget.New(0)}
+	connection := &Connection{health: &health{now: time.Now}, memory: answerlimit.New(0)}
 	err := connection.try(context.Background(), func(ctx context.Context) error {
 		deadline, limited := ctx.Deadline()
 		if !limited || time.Until(deadline) > 30*time.Second {

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/cluster/traffic"
 	"go.landscaper.dev/internal/cluster/watch"
 )
@@ -143,7 +143,7 @@ func TestFailuresOfWatches(t *testing.T) {
 	}
 	said := apierrors.NewForbidden(configMaps.Resource.GroupResource(), quoted, errors.New(quoted))
 	for _, err := range []error{said, errors.New(quoted)} {
-		if told := failure.InOurWords(err, "configmaps"); strings.Contains(told.Error(), quoted) || apierrors.IsForbidden(told) != apierrors.IsForbidden(err) {
+		if told := clustererror.InOurWords(err, "configmaps"); strings.Contains(told.Error(), quoted) || apierrors.IsForbidden(told) != apierrors.IsForbidden(err) {
 			t.Errorf("%v", told)
 		}
 	}

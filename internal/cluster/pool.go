@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/answerlimit"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/cluster/login"
-	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
@@ -55,7 +55,7 @@ type PoolOptions struct {
 // same Secret at once both read it, and the later one is kept.
 type Pool struct {
 	options PoolOptions
-	memory  *budget.Budget
+	memory  *answerlimit.Budget
 
 	mutex       sync.Mutex
 	connections map[string]*list.Element
@@ -82,7 +82,7 @@ func NewPool(options PoolOptions) *Pool {
 	if options.UserAgent == "" {
 		options.UserAgent = "landscaper"
 	}
-	return &Pool{options: options, memory: budget.New(options.Memory), connections: make(map[string]*list.Element), recent: list.New(), secrets: make(map[string]secretContent), read: make(map[string]*login.Login)}
+	return &Pool{options: options, memory: answerlimit.New(options.Memory), connections: make(map[string]*list.Element), recent: list.New(), secrets: make(map[string]secretContent), read: make(map[string]*login.Login)}
 }
 
 // Connect returns the connection to the cluster of a Target. No request is made to
@@ -223,7 +223,7 @@ func (p *Pool) secret(ctx context.Context, target *v1alpha1.Target, name, key st
 	// The cache knows no content of Secrets on purpose; the content is read once for
 	// each version.
 	secret := &corev1.Secret{}
-	ctx, cancel := context.WithTimeout(ctx, budget.RequestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, answerlimit.RequestTimeout)
 	defer cancel()
 	if err := p.options.Secrets.Get(ctx, at, secret); err != nil {
 		if apierrors.IsNotFound(err) {

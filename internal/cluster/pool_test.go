@@ -24,9 +24,9 @@ import (
 	"k8s.io/client-go/rest"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster/budget"
-	"go.landscaper.dev/internal/cluster/failure"
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/answerlimit"
+	"go.landscaper.dev/internal/cluster/clustererror"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -206,13 +206,13 @@ func TestExplain(t *testing.T) {
 	defer plain.Close()
 	defer secure.Close()
 	tests := []struct{ reason, server, want, message string }{
-		{"nobody listens", strings.Replace(closed.URL, "http:", "https:", 1), failure.ReasonRefused, "connection refused"},
-		{"nobody knows the authority", secure.URL, failure.ReasonTLS, "unknown authority"},
-		{"it does not speak TLS", strings.Replace(plain.URL, "http:", "https:", 1), failure.ReasonTLS, "does not speak TLS"},
+		{"nobody listens", strings.Replace(closed.URL, "http:", "https:", 1), clustererror.ReasonRefused, "connection refused"},
+		{"nobody knows the authority", secure.URL, clustererror.ReasonTLS, "unknown authority"},
+		{"it does not speak TLS", strings.Replace(plain.URL, "http:", "https:", 1), clustererror.ReasonTLS, "does not speak TLS"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			connection, err := newConnection("k", "a", &rest.Config{Host: test.server, BearerToken: secretWord}, lab, budget.New(0))
+			connection, err := newConnection("k", "a", &rest.Config{Host: test.server, BearerToken: secretWord}, lab, answerlimit.New(0))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -223,18 +223,18 @@ func TestExplain(t *testing.T) {
 			}
 		})
 	}
-	lookup := failure.Explain(&url.Error{Op: "Get", URL: "https://a/?token=" + secretWord, Err: &net.DNSError{Name: "nobody.invalid", Err: "no such host"}}, "op", "https://a")
-	if !failure.IsConnection(lookup) || !strings.Contains(lookup.Error(), "nobody.invalid cannot be resolved") || strings.Contains(lookup.Error(), secretWord) {
+	lookup := clustererror.Explain(&url.Error{Op: "Get", URL: "https://a/?token=" + secretWord, Err: &net.DNSError{Name: "nobody.invalid", Err: "no such host"}}, "op", "https://a")
+	if !clustererror.IsConnection(lookup) || !strings.Contains(lookup.Error(), "nobody.invalid cannot be resolved") || strings.Contains(lookup.Error(), secretWord) {
 		t.Errorf("a name that does not exist: %v", lookup)
 	}
-	if query := failure.Explain(apierrors.NewUnauthorized("no"), "op", "https://a/b?token="+secretWord); !strings.Contains(query.Error(), "https://a/b;") || strings.Contains(query.Error(), secretWord) {
+	if query := clustererror.Explain(apierrors.NewUnauthorized("no"), "op", "https://a/b?token="+secretWord); !strings.Contains(query.Error(), "https://a/b;") || strings.Contains(query.Error(), secretWord) {
 		t.Errorf("an address with a query: %v", query)
 	}
-	unauthorized := failure.Explain(apierrors.NewUnauthorized("no"), "op", "https://a")
+	unauthorized := clustererror.Explain(apierrors.NewUnauthorized("no"), "op", "https://a")
 	if job.OutcomeOf(unauthorized) != job.Terminal || job.Codes(unauthorized)[0] != v1alpha1.ErrorUnauthorized {
 		t.Errorf("credentials that are not accepted end a job: %v", unauthorized)
 	}
-	if other := errors.New("about an object"); !errors.Is(failure.Explain(other, "op", "s"), other) || failure.IsConnection(other) {
+	if other := errors.New("about an object"); !errors.Is(clustererror.Explain(other, "op", "s"), other) || clustererror.IsConnection(other) {
 		t.Error("an error about an object is not about the connection")
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
-	"go.landscaper.dev/internal/cluster/budget"
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/answerlimit"
+	"go.landscaper.dev/internal/cluster/clustererror"
 )
 
 const (
@@ -61,7 +61,7 @@ func (c *Connection) KindOf(ctx context.Context, version schema.GroupVersion, na
 // List reads the objects with some labels, in a namespace or in all of them.
 func (c *Connection) List(ctx context.Context, mapping *meta.RESTMapping, namespace string, selector labels.Set) ([]*unstructured.Unstructured, error) {
 	// What the pages hold is held until the last one.
-	ctx, _, end := budget.WithLoan(ctx, c.memory)
+	ctx, _, end := answerlimit.WithLoan(ctx, c.memory)
 	defer end()
 	return pages(time.Now, func(options metav1.ListOptions) (objects []*unstructured.Unstructured, next string, err error) {
 		options.LabelSelector = selector.String()
@@ -82,7 +82,7 @@ func (c *Connection) List(ctx context.Context, mapping *meta.RESTMapping, namesp
 
 // ListSome reads objects with some labels, but no more than limit, in one request.
 func (c *Connection) ListSome(ctx context.Context, mapping *meta.RESTMapping, namespace string, selector labels.Set, limit int64) (objects []*unstructured.Unstructured, err error) {
-	ctx, _, end := budget.WithLoan(ctx, c.memory)
+	ctx, _, end := answerlimit.WithLoan(ctx, c.memory)
 	defer end()
 	err = c.try(ctx, func(ctx context.Context) error {
 		list, err := c.objects(mapping, namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String(), Limit: limit})
@@ -101,7 +101,7 @@ func (c *Connection) ListSome(ctx context.Context, mapping *meta.RESTMapping, na
 // of them.
 func (c *Connection) ListMetadata(ctx context.Context, mapping *meta.RESTMapping, namespace string) ([]*unstructured.Unstructured, error) {
 	// What the pages hold is held until the last one.
-	ctx, _, end := budget.WithLoan(ctx, c.memory)
+	ctx, _, end := answerlimit.WithLoan(ctx, c.memory)
 	defer end()
 	return pages(time.Now, func(options metav1.ListOptions) (objects []*unstructured.Unstructured, next string, err error) {
 		err = c.try(ctx, func(ctx context.Context) error {
@@ -143,8 +143,8 @@ func pages(now func() time.Time, read func(metav1.ListOptions) ([]*unstructured.
 		if next == "" {
 			return all, nil
 		}
-		if len(all) > budget.MaxListed {
-			return nil, fmt.Errorf("there are more than %d objects: limit them by namespace or name", budget.MaxListed)
+		if len(all) > answerlimit.MaxListed {
+			return nil, fmt.Errorf("there are more than %d objects: limit them by namespace or name", answerlimit.MaxListed)
 		}
 		if now().Sub(began) > maxListing {
 			return nil, fmt.Errorf("the list has not ended after %s: limit it by namespace or name", maxListing)
@@ -176,8 +176,8 @@ func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVer
 			if err != nil {
 				return err
 			}
-			if count += len(list.Items); count > budget.MaxListed {
-				return &budget.TooLarge{What: "the list of " + resource.Resource}
+			if count += len(list.Items); count > answerlimit.MaxListed {
+				return &answerlimit.TooLarge{What: "the list of " + resource.Resource}
 			}
 			next, listing.Version = list.GetContinue(), list.GetResourceVersion()
 			if err := plausible(list, kind, namespace); err != nil {
@@ -186,7 +186,7 @@ func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVer
 			for i := range list.Items {
 				name := list.Items[i].GetName()
 				if seen[name] {
-					return failure.ErrIncomplete
+					return clustererror.ErrIncomplete
 				}
 				seen[name] = true
 				reduced, err := reduce(&list.Items[i])
@@ -200,11 +200,11 @@ func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVer
 		return next, err
 	}
 	_, err := pages(time.Now, func(options metav1.ListOptions) (none []*unstructured.Unstructured, next string, err error) {
-		var large *budget.TooLarge
+		var large *answerlimit.TooLarge
 		for {
 			options.Limit = limit
 			next, err = read(options)
-			if !errors.As(err, &large) || limit == 1 || count > budget.MaxListed {
+			if !errors.As(err, &large) || limit == 1 || count > answerlimit.MaxListed {
 				break
 			}
 			limit = max(limit/10, 1)
@@ -226,11 +226,11 @@ func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVer
 func plausible(list *unstructured.UnstructuredList, kind schema.GroupVersionKind, namespace string) error {
 	left := list.GetRemainingItemCount()
 	if list.GroupVersionKind() != kind.GroupVersion().WithKind(kind.Kind+"List") || list.GetResourceVersion() == "" || list.GetContinue() == "" && left != nil && *left > 0 {
-		return failure.ErrIncomplete
+		return clustererror.ErrIncomplete
 	}
 	for i := range list.Items {
 		if item := &list.Items[i]; len(utilvalidation.IsDNS1123Subdomain(item.GetName())) > 0 || item.GetUID() == "" || len(item.GetUID()) > maxID || len(item.GetResourceVersion()) > maxID || item.GetNamespace() != namespace {
-			return failure.ErrIncomplete
+			return clustererror.ErrIncomplete
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/clustererror"
 )
 
 // recorder remembers the requests that a server gets.
@@ -264,12 +264,12 @@ func TestNamespaceMissing(t *testing.T) {
 			connection, _ := connected(t, 0, func(out http.ResponseWriter, _ *http.Request) {
 				write(out, http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,"details":`+details+`}`)
 			})
-			if _, err := connection.Create(t.Context(), configMaps, newConfigMap(), "me"); failure.IsNamespaceMissing(err) != want {
+			if _, err := connection.Create(t.Context(), configMaps, newConfigMap(), "me"); clustererror.IsNamespaceMissing(err) != want {
 				t.Error(err)
 			}
 		})
 	}
-	if failure.IsNamespaceMissing(nil) || failure.IsNamespaceMissing(&meta.NoKindMatchError{}) {
+	if clustererror.IsNamespaceMissing(nil) || clustererror.IsNamespaceMissing(&meta.NoKindMatchError{}) {
 		t.Error("what is no answer says nothing about a namespace")
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"go.landscaper.dev/internal/cluster/budget"
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/answerlimit"
+	"go.landscaper.dev/internal/cluster/clustererror"
 )
 
 // TestShootIsGone: that a shoot is gone must be told of the shoot. Where nothing is
@@ -61,13 +61,13 @@ func TestListOfASource(t *testing.T) {
 		want                  string
 	}{
 		{"two pages", pageOf("next", "a"), pageOf("", "b.c"), ""},
-		{"the same name on a page", pageOf("", "a", "a"), "", failure.ErrIncomplete.Error()},
-		{"the same name on two pages", pageOf("next", "a"), pageOf("", "b", "a"), failure.ErrIncomplete.Error()},
-		{"a name that leads elsewhere", pageOf("", "../a"), "", failure.ErrIncomplete.Error()},
-		{"a name that is as long as a book", pageOf("", strings.Repeat("a", 1<<20)), "", failure.ErrIncomplete.Error()},
-		{"an identity that is as long as a book", strings.Replace(pageOf("", "a"), `"uid":"u"`, `"uid":"`+strings.Repeat("u", 1000)+`"`, 1), "", failure.ErrIncomplete.Error()},
-		{"a version that is as long as a book", strings.Replace(pageOf("", "a"), `"uid":"u"`, `"uid":"u","resourceVersion":"`+strings.Repeat("1", 1000)+`"`, 1), "", failure.ErrIncomplete.Error()},
-		{"a name in upper case", pageOf("", "A"), "", failure.ErrIncomplete.Error()},
+		{"the same name on a page", pageOf("", "a", "a"), "", clustererror.ErrIncomplete.Error()},
+		{"the same name on two pages", pageOf("next", "a"), pageOf("", "b", "a"), clustererror.ErrIncomplete.Error()},
+		{"a name that leads elsewhere", pageOf("", "../a"), "", clustererror.ErrIncomplete.Error()},
+		{"a name that is as long as a book", pageOf("", strings.Repeat("a", 1<<20)), "", clustererror.ErrIncomplete.Error()},
+		{"an identity that is as long as a book", strings.Replace(pageOf("", "a"), `"uid":"u"`, `"uid":"`+strings.Repeat("u", 1000)+`"`, 1), "", clustererror.ErrIncomplete.Error()},
+		{"a version that is as long as a book", strings.Replace(pageOf("", "a"), `"uid":"u"`, `"uid":"u","resourceVersion":"`+strings.Repeat("1", 1000)+`"`, 1), "", clustererror.ErrIncomplete.Error()},
+		{"a name in upper case", pageOf("", "A"), "", clustererror.ErrIncomplete.Error()},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			connection, _ := connected(t, 0, func(out http.ResponseWriter, request *http.Request) {
@@ -95,7 +95,7 @@ func TestListOfASource(t *testing.T) {
 // in memory and short to send, which is quick also with the race detector.
 func TestListOfLargeObjects(t *testing.T) {
 	const count, listCost = 20, 128
-	large := "[" + strings.Repeat("[],", 5*budget.MaxAnswerCost/listCost/count/4) + "0]"
+	large := "[" + strings.Repeat("[],", 5*answerlimit.MaxAnswerCost/listCost/count/4) + "0]"
 	var asked atomic.Int64
 	serve := func(out http.ResponseWriter, request *http.Request) {
 		asked.Add(1)

@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/answerlimit"
 	"go.landscaper.dev/internal/cluster/watch"
 )
 
@@ -314,7 +314,7 @@ func TestBusyIsNotForGood(t *testing.T) {
 	}
 	pool.memory.Used.Add(limit)
 	first := follow(t, subscribe)
-	first.until("the end", func(_ watch.State, err error) bool { return errors.As(err, &budget.Busy{}) })
+	first.until("the end", func(_ watch.State, err error) bool { return errors.As(err, &answerlimit.Busy{}) })
 	pool.memory.Used.Add(-limit)
 	second := follow(t, subscribe)
 	if state := second.until("the first state", known); state.Object == nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/cache"
@@ -29,7 +30,6 @@ import (
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/component/signature"
-	"go.landscaper.dev/internal/egress"
 )
 
 // hostile is a registry whose content is an archive, and that lies.

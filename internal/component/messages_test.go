@@ -5,8 +5,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/egress"
 )
 
 // TestMessages: what has no name is not named by its separators.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/egress"
 )
 
 // TestRequests counts what a registry is asked: for what it holds once, and nothing

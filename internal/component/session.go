@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/cache"
 	"go.landscaper.dev/internal/component/credential"
@@ -22,7 +23,6 @@ import (
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/component/signature"
-	"go.landscaper.dev/internal/egress"
 )
 
 // Shared is what all sessions of a process have in common.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/cache"
 	"go.landscaper.dev/internal/component/ctf"
@@ -24,7 +25,6 @@ import (
 	"go.landscaper.dev/internal/component/publish"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/egress"
 )
 
 // constructor has a component with two others behind it; they refer to each

@@ -10,10 +10,10 @@ import (
 
 	"oras.land/oras-go/v2/registry/remote/errcode"
 
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/registry"
-	"go.landscaper.dev/internal/egress"
 )
 
 // IsTemporary reports whether another attempt may go better: somebody did not

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/egress"
 )
 
 // TestOnlyWhatWasVerified: after the verification neither another repository, nor an

@@ -13,13 +13,13 @@ import (
 	"github.com/opencontainers/go-digest"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/model/dataflow"
 )
 

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/validation"

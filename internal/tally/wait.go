@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
@@ -52,8 +52,8 @@ var told = map[string]Reason{
 // unreachable are the reasons of failed attempts that say that the cluster cannot be
 // worked with.
 var unreachable = []string{
-	failure.ReasonUnreachable, failure.ReasonRefused, failure.ReasonTLS, failure.ReasonUnauthorized,
-	failure.ReasonToken, failure.ReasonNotAllowed,
+	clustererror.ReasonUnreachable, clustererror.ReasonRefused, clustererror.ReasonTLS, clustererror.ReasonUnauthorized,
+	clustererror.ReasonToken, clustererror.ReasonNotAllowed,
 }
 
 // possible are the reasons that each kind may have.

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
@@ -40,7 +40,7 @@ func TestWaitsFor(t *testing.T) {
 		{"no Target", reporter.DeployItem(item), "Progressing", wait("NoTargetFound"), Target},
 		{"no Context of an item", reporter.DeployItem(item), "Progressing", wait("GetLandscaperContext"), Context},
 		{"no Secret of the Target", reporter.DeployItem(item), "Progressing", wait("SecretNotFound"), Target},
-		{"a cluster that refuses", reporter.DeployItem(item), "Progressing", job.NewError("op", failure.ReasonRefused, "m"), Target},
+		{"a cluster that refuses", reporter.DeployItem(item), "Progressing", job.NewError("op", clustererror.ReasonRefused, "m"), Target},
 		{"another error", reporter.DeployItem(item), "Progressing", errors.New("m"), Retry},
 		{"an item at work", reporter.DeployItem(item), "Progressing", nil, Working},
 	}

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/runtime/parallelize"
 	"go.landscaper.dev/internal/targetsync/plan"
@@ -148,7 +148,7 @@ func waits(of *plan.Shoot, err error) string {
 	switch {
 	case of.Creating && (apierrors.IsInvalid(err) || apierrors.IsInternalError(err)):
 		return "the shoot is being created"
-	case of.Hibernated && !failure.IsConnection(err) && !apierrors.IsForbidden(err):
+	case of.Hibernated && !clustererror.IsConnection(err) && !apierrors.IsForbidden(err):
 		return "the shoot is hibernated, and the source grants no credentials for it now"
 	}
 	return ""

@@ -14,7 +14,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/targetsync/plan"
@@ -294,7 +294,7 @@ func (m *memory) sourceChanged(sync *v1alpha1.TargetSync, now time.Time) bool {
 		// The interval is left. A source that is down is watched again when it is back.
 		m.watch.close()
 		m.watch = nil
-		if !failure.IsConnection(err) {
+		if !clustererror.IsConnection(err) {
 			m.watchAgain = now.Add(watchPause)
 		}
 		return false

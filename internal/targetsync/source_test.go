@@ -21,7 +21,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/egress"
 )
 
 // garden is a source on loopback: its shoots, and what it answers to requests for

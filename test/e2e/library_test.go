@@ -21,6 +21,7 @@ import (
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/descriptor"
@@ -28,7 +29,6 @@ import (
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/component/signature"
-	"go.landscaper.dev/internal/egress"
 )
 
 // delivery is a repository of components in the registry of the lab.

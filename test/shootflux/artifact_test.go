@@ -11,10 +11,10 @@ import (
 	"github.com/opencontainers/image-spec/specs-go"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/registry"
-	"go.landscaper.dev/internal/egress"
 )
 
 // The media types of artifacts for Flux.

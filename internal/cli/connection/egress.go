@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/egress"
 )
 
 // Egress is where this machine connects to for the sake of what others have written on

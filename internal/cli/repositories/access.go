@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/cache"
@@ -27,7 +28,6 @@ import (
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/component/signature"
-	"go.landscaper.dev/internal/egress"
 )
 
 // Flags say how registries are reached, and with which credentials.

@@ -25,7 +25,7 @@ import (
 	clientcmdv1 "k8s.io/client-go/tools/clientcmd/api/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/test/heap"
 )
@@ -248,12 +248,12 @@ func TestTokensForOthers(t *testing.T) {
 			if (err == nil) != test.sent || (token != "") != test.sent {
 				t.Errorf("%q, %v", token, err)
 			}
-			if err != nil && !failure.IsConnection(err) {
+			if err != nil && !clustererror.IsConnection(err) {
 				t.Errorf("the reason is not told: %v", err)
 			}
 		})
 	}
-	if err := failure.Explain(failure.ErrOpensOurs, "op", "s"); job.OutcomeOf(err) != job.Terminal || job.Codes(err)[0] != v1alpha1.ErrorConfigurationProblem {
+	if err := clustererror.Explain(clustererror.ErrOpensOurs, "op", "s"); job.OutcomeOf(err) != job.Terminal || job.Codes(err)[0] != v1alpha1.ErrorConfigurationProblem {
 		t.Errorf("%v", err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/internal/cluster/budget"
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/answerlimit"
+	"go.landscaper.dev/internal/cluster/clustererror"
 )
 
 // TokenRequester requests tokens of ServiceAccounts on the resource cluster.
@@ -36,12 +36,12 @@ func (s *tokenSpec) notRequested(err error) error {
 	asked := fmt.Sprintf("request a token of ServiceAccount %s/%s on the resource cluster", s.Namespace, s.Name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return failure.NoToken{Cause: errors.New(asked + ": it does not exist"), Remedy: fmt.Sprintf("create ServiceAccount %s/%s", s.Namespace, s.Name)}
+		return clustererror.NoToken{Cause: errors.New(asked + ": it does not exist"), Remedy: fmt.Sprintf("create ServiceAccount %s/%s", s.Namespace, s.Name)}
 	case apierrors.IsForbidden(err):
-		return failure.NoToken{Cause: errors.New(asked + ": this deployer may not do so"),
+		return clustererror.NoToken{Cause: errors.New(asked + ": this deployer may not do so"),
 			Remedy: "an administrator has to give this deployer the right to create serviceaccounts/token in namespace " + s.Namespace + ", as serviceAccountTokens in the values of its chart does"}
 	}
-	return failure.NoToken{Cause: fmt.Errorf("%s: %w", asked, err)}
+	return clustererror.NoToken{Cause: fmt.Errorf("%s: %w", asked, err)}
 }
 
 // tokens hands out a token and replaces it when 80 % of its lifetime are over.
@@ -79,9 +79,9 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 		return t.token, nil
 	}
 	if t.request == nil {
-		return "", failure.NoToken{Cause: errors.New("this deployer cannot request tokens")}
+		return "", clustererror.NoToken{Cause: errors.New("this deployer cannot request tokens")}
 	}
-	ctx, cancel := context.WithTimeout(ctx, budget.RequestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, answerlimit.RequestTimeout)
 	defer cancel()
 	request := t.spec.request()
 	if err := t.request(ctx, t.spec.Namespace, t.spec.Name, request); err != nil {
@@ -102,22 +102,22 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 func refusedBy(self *rest.Config) func(ctx context.Context, token string) error {
 	return func(ctx context.Context, token string) error {
 		if self == nil {
-			return failure.NoToken{Cause: errors.New("this deployer does not know its own cluster, and cannot find out whether the token would open it")}
+			return clustererror.NoToken{Cause: errors.New("this deployer does not know its own cluster, and cannot find out whether the token would open it")}
 		}
 		config := rest.AnonymousClientConfig(self)
 		config.BearerToken, config.WarningHandler = token, rest.NoWarnings{}
 		asker, err := authenticationclient.NewForConfig(config)
 		if err != nil {
-			return failure.NoToken{Cause: fmt.Errorf("make a client for the resource cluster: %w", err)}
+			return clustererror.NoToken{Cause: fmt.Errorf("make a client for the resource cluster: %w", err)}
 		}
 		_, err = asker.SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 		switch {
 		case apierrors.IsUnauthorized(err):
 			return nil
 		case err == nil, apierrors.IsForbidden(err), apierrors.IsNotFound(err):
-			return failure.ErrOpensOurs
+			return clustererror.ErrOpensOurs
 		}
-		return failure.NoToken{Cause: fmt.Errorf("ask the resource cluster whether it accepts the token: %w", err)}
+		return clustererror.NoToken{Cause: fmt.Errorf("ask the resource cluster whether it accepts the token: %w", err)}
 	}
 }
 
@@ -143,7 +143,7 @@ type tokenTransport struct {
 // RoundTrip implements http.RoundTripper.
 func (t *tokenTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Scheme != "https" {
-		return nil, failure.ErrPlain
+		return nil, clustererror.ErrPlain
 	}
 	token, err := t.tokens.get(request.Context())
 	if err != nil {

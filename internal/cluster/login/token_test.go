@@ -12,7 +12,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/clustererror"
 )
 
 func TestTokens(t *testing.T) {
@@ -68,7 +68,7 @@ func TestTokens(t *testing.T) {
 	if err == nil {
 		_ = response.Body.Close()
 	}
-	var token failure.NoToken
+	var token clustererror.NoToken
 	if !errors.As(err, &token) {
 		t.Errorf("a refused token request: %v", err)
 	}

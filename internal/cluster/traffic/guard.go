@@ -10,9 +10,9 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"go.landscaper.dev/internal/cluster/budget"
-	"go.landscaper.dev/internal/cluster/failure"
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/answerlimit"
+	"go.landscaper.dev/internal/cluster/clustererror"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/runtime/rewatch"
 )
 
@@ -22,8 +22,8 @@ const dialTimeout = 5 * time.Second
 // NewClient returns the HTTP client of a connection: it goes where the policy
 // allows, follows nothing, uses no proxy that is not the operator's, sends
 // credentials over TLS only, and bounds what comes back.
-func NewClient(config *rest.Config, policy egress.Policy, memory *budget.Budget, pace *Pace) (*http.Client, error) {
-	transport := policy.Transport(egress.Timeouts{Connect: dialTimeout, Answer: budget.RequestTimeout})
+func NewClient(config *rest.Config, policy egress.Policy, memory *answerlimit.Budget, pace *Pace) (*http.Client, error) {
+	transport := policy.Transport(egress.Timeouts{Connect: dialTimeout, Answer: answerlimit.RequestTimeout})
 	trust, err := rest.TLSConfigFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("the certificates cannot be used: %w", err)
@@ -47,7 +47,7 @@ func NewClient(config *rest.Config, policy egress.Policy, memory *budget.Budget,
 // until it is read.
 type Listing struct {
 	// Answer is what it costs.
-	Answer *budget.Loan
+	Answer *answerlimit.Loan
 	// What is measured, for messages.
 	What string
 	// Failed hears of one that is too large.
@@ -66,7 +66,7 @@ func WithListing(ctx context.Context, reads *Listing) context.Context {
 // guard is next to the network, so that it sees each request as it is sent.
 type guard struct {
 	next   http.RoundTripper
-	memory *budget.Budget
+	memory *answerlimit.Budget
 	pace   *Pace
 }
 
@@ -87,7 +87,7 @@ func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 // roundTrip returns an answer that is not accepted together with the reason.
 func (g *guard) roundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Scheme != "https" && request.Header.Get("Authorization") != "" {
-		return nil, failure.ErrPlain
+		return nil, clustererror.ErrPlain
 	}
 	request = request.Clone(request.Context())
 	onlyJSON(request.Header)
@@ -121,15 +121,15 @@ func onlyJSON(header http.Header) {
 func (g *guard) admit(request *http.Request, response *http.Response) error {
 	switch {
 	case response.StatusCode >= 300 && response.StatusCode < 400:
-		return failure.ErrRedirect
+		return clustererror.ErrRedirect
 	case response.StatusCode >= 400:
-		return failure.Restate(request, response)
+		return clustererror.Restate(request, response)
 	case response.StatusCode == http.StatusSwitchingProtocols:
-		return failure.ErrMediaType
+		return clustererror.ErrMediaType
 	}
 	if form := response.Header.Get("Content-Type"); form != "" {
 		if media, _, err := mime.ParseMediaType(form); err != nil || media != "application/json" {
-			return failure.ErrMediaType
+			return clustererror.ErrMediaType
 		}
 	}
 	measured := &meter{body: response.Body, what: "its answer", events: request.URL.Query().Has("watch")}
@@ -139,9 +139,9 @@ func (g *guard) admit(request *http.Request, response *http.Response) error {
 	// Whoever asks has the answer in memory for longer than it is read: the loan of the
 	// work lasts as long. A watch has no end, so that each of its events is given back when
 	// it was read.
-	measured.loan = budget.LoanOf(request.Context())
+	measured.loan = answerlimit.LoanOf(request.Context())
 	if measured.loan == nil || measured.events {
-		measured.loan, measured.own = &budget.Loan{Budget: g.memory}, true
+		measured.loan, measured.own = &answerlimit.Loan{Budget: g.memory}, true
 	}
 	if reads, ok := request.Context().Value(listingKey{}).(*Listing); ok {
 		// The list before this answer is stored or forgotten by now.

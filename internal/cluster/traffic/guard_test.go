@@ -11,9 +11,9 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"go.landscaper.dev/internal/cluster/budget"
-	"go.landscaper.dev/internal/cluster/failure"
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/answerlimit"
+	"go.landscaper.dev/internal/cluster/clustererror"
+	"go.landscaper.dev/internal/cluster/egress"
 )
 
 // secretWord is what no message may repeat.
@@ -70,24 +70,24 @@ func TestAdmit(t *testing.T) {
 		{"no form at all: some proxies drop it, and the decoder refuses what is no JSON", 200, "", nil},
 		{"made", 201, "application/json", nil},
 		{"nothing to say", 204, "", nil},
-		{"a form whose cost cannot be seen", 200, "application/vnd.kubernetes.protobuf", failure.ErrMediaType},
-		{"a stream of such a form", 200, "application/vnd.kubernetes.protobuf;stream=watch", failure.ErrMediaType},
-		{"a page", 200, "text/html", failure.ErrMediaType},
-		{"a form that only begins like JSON", 200, "application/json-seq", failure.ErrMediaType},
-		{"a form that cannot be read", 200, "application/json; charset", failure.ErrMediaType},
-		{"a form with a line of its own", 200, "text/html\napplication/json", failure.ErrMediaType},
-		{"another place, for good", 301, "application/json", failure.ErrRedirect},
-		{"another place, with the same method", 307, "application/json", failure.ErrRedirect},
-		{"a copy that we do not have", 304, "", failure.ErrRedirect},
-		{"a choice", 300, "", failure.ErrRedirect},
-		{"another protocol: what is said in it is not measured", 101, "application/json", failure.ErrMediaType},
+		{"a form whose cost cannot be seen", 200, "application/vnd.kubernetes.protobuf", clustererror.ErrMediaType},
+		{"a stream of such a form", 200, "application/vnd.kubernetes.protobuf;stream=watch", clustererror.ErrMediaType},
+		{"a page", 200, "text/html", clustererror.ErrMediaType},
+		{"a form that only begins like JSON", 200, "application/json-seq", clustererror.ErrMediaType},
+		{"a form that cannot be read", 200, "application/json; charset", clustererror.ErrMediaType},
+		{"a form with a line of its own", 200, "text/html\napplication/json", clustererror.ErrMediaType},
+		{"another place, for good", 301, "application/json", clustererror.ErrRedirect},
+		{"another place, with the same method", 307, "application/json", clustererror.ErrRedirect},
+		{"a copy that we do not have", 304, "", clustererror.ErrRedirect},
+		{"a choice", 300, "", clustererror.ErrRedirect},
+		{"another protocol: what is said in it is not measured", 101, "application/json", clustererror.ErrMediaType},
 		{"a page about a failure: the failure counts, not the page", 502, "text/html", nil},
 		{"a code that nobody knows", 799, "text/html", nil},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			next, sent := answering(test.code, test.form, `{"a":"`+secretWord+`"}`)
-			memory := budget.New(0)
+			memory := answerlimit.New(0)
 			g := &guard{memory: memory, pace: NewPace(), next: next}
 			got, err := g.RoundTrip(asking(t.Context(), t, address))
 			if !errors.Is(err, test.want) {
@@ -128,7 +128,7 @@ func TestNothingIsSentInPlain(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			sent := false
 			next, _ := answering(200, "application/json", "{}")
-			g := &guard{memory: budget.New(0), pace: NewPace(), next: network(func(request *http.Request) (*http.Response, error) {
+			g := &guard{memory: answerlimit.New(0), pace: NewPace(), next: network(func(request *http.Request) (*http.Response, error) {
 				sent = true
 				return next(request)
 			})}
@@ -140,7 +140,7 @@ func TestNothingIsSentInPlain(t *testing.T) {
 			if err == nil {
 				_ = response.Body.Close()
 			}
-			if sent != test.sent || (err == nil) != test.sent || !test.sent && !errors.Is(err, failure.ErrPlain) {
+			if sent != test.sent || (err == nil) != test.sent || !test.sent && !errors.Is(err, clustererror.ErrPlain) {
 				t.Errorf("sent: %v, %v", sent, err)
 			}
 			if err != nil && strings.Contains(err.Error(), secretWord) {
@@ -168,7 +168,7 @@ func TestOnlyJSON(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var asked []string
-			g := &guard{memory: budget.New(0), pace: NewPace(), next: network(func(request *http.Request) (*http.Response, error) {
+			g := &guard{memory: answerlimit.New(0), pace: NewPace(), next: network(func(request *http.Request) (*http.Response, error) {
 				asked = request.Header.Values("Accept")
 				return nil, errors.New("nobody there")
 			})}
@@ -213,12 +213,12 @@ func TestNewClient(t *testing.T) {
 		asked        []string
 	}{
 		{"with its token", "/api", egress.Policy{AllowLoopback: true}, nil, false, []string{"/api Bearer " + secretWord}},
-		{"a redirect is asked once, and nobody goes there", "/away", egress.Policy{AllowLoopback: true}, failure.ErrRedirect, false, []string{"/away Bearer " + secretWord}},
+		{"a redirect is asked once, and nobody goes there", "/away", egress.Policy{AllowLoopback: true}, clustererror.ErrRedirect, false, []string{"/away Bearer " + secretWord}},
 		{"where the policy does not allow it, nobody is asked", "/api", egress.Policy{}, nil, true, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			client, err := NewClient(config, test.policy, budget.New(0), NewPace())
+			client, err := NewClient(config, test.policy, answerlimit.New(0), NewPace())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -253,7 +253,7 @@ func TestNewClientRefuses(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			config.Host = "https://cluster.example"
-			client, err := NewClient(config, egress.Policy{}, budget.New(0), NewPace())
+			client, err := NewClient(config, egress.Policy{}, answerlimit.New(0), NewPace())
 			if err == nil {
 				t.Fatalf("made %v", client)
 			}

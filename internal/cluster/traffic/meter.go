@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/answerlimit"
 )
 
 // meter ends an answer that becomes too large. The bytes that it sees are those
@@ -15,7 +15,7 @@ type meter struct {
 	what string
 	// events says that each document of the answer counts alone, as in a watch.
 	events bool
-	loan   *budget.Loan
+	loan   *answerlimit.Loan
 	// own says that the loan ends with the answer.
 	own bool
 	// pace is how fast events are read, context what ends the wait for it; there is none
@@ -25,7 +25,7 @@ type meter struct {
 	// failed hears of an answer that is too large; it may be nil.
 	failed func(error)
 
-	scanner budget.Scanner
+	scanner answerlimit.Scanner
 	booked  int64
 	err     error
 }
@@ -58,8 +58,8 @@ func (m *meter) measure(text []byte) (events int, err error) {
 	for len(text) > 0 {
 		read, ended := m.scanner.Scan(text)
 		text = text[read:]
-		if m.scanner.Bytes > budget.MaxAnswer || m.scanner.Cost > budget.MaxAnswerCost {
-			return events, &budget.TooLarge{What: m.what}
+		if m.scanner.Bytes > answerlimit.MaxAnswer || m.scanner.Cost > answerlimit.MaxAnswerCost {
+			return events, &answerlimit.TooLarge{What: m.what}
 		}
 		if err := m.loan.Grow(m.scanner.Cost - m.booked); err != nil {
 			return events, err

@@ -10,11 +10,11 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/answerlimit"
 )
 
 // guarded sends a request through a guard and returns its body, and what is booked.
-func guarded(ctx context.Context, t *testing.T, memory *budget.Budget, target string, text io.Reader) io.ReadCloser {
+func guarded(ctx context.Context, t *testing.T, memory *answerlimit.Budget, target string, text io.Reader) io.ReadCloser {
 	t.Helper()
 	next, sent := answering(200, "application/json", "")
 	sent.Reader = text
@@ -34,7 +34,7 @@ func TestWhoPays(t *testing.T) {
 	text := func() io.Reader { return strings.NewReader(`{"a":"` + strings.Repeat("x", size) + `"}`) }
 	large := func(used int64) bool { return used > size/2 }
 	t.Run("a request alone costs until its answer is closed", func(t *testing.T) {
-		memory := budget.New(0)
+		memory := answerlimit.New(0)
 		body := guarded(t.Context(), t, memory, address, text())
 		if _, err := io.Copy(io.Discard, body); err != nil || !large(memory.Used.Load()) {
 			t.Errorf("%v, booked are %d", err, memory.Used.Load())
@@ -46,8 +46,8 @@ func TestWhoPays(t *testing.T) {
 		}
 	})
 	t.Run("one of some work costs until the work is done", func(t *testing.T) {
-		memory := budget.New(0)
-		ctx, loan, end := budget.WithLoan(t.Context(), memory)
+		memory := answerlimit.New(0)
+		ctx, loan, end := answerlimit.WithLoan(t.Context(), memory)
 		for range 2 {
 			body := guarded(ctx, t, memory, address, text())
 			if _, err := io.Copy(io.Discard, body); err != nil {
@@ -64,8 +64,8 @@ func TestWhoPays(t *testing.T) {
 		}
 	})
 	t.Run("a watch gives each event back, also as a part of some work", func(t *testing.T) {
-		memory := budget.New(4 << 20)
-		ctx, loan, end := budget.WithLoan(t.Context(), memory)
+		memory := answerlimit.New(4 << 20)
+		ctx, loan, end := answerlimit.WithLoan(t.Context(), memory)
 		defer end()
 		if err := loan.Grow(1000); err != nil {
 			t.Fatal(err)
@@ -75,13 +75,13 @@ func TestWhoPays(t *testing.T) {
 		if n, err := io.Copy(io.Discard, body); err != nil || n != int64(5*len(event)) || large(memory.Used.Load()) {
 			t.Errorf("%v after %d bytes, booked are %d", err, n, memory.Used.Load())
 		}
-		if budget.CostOf(ctx) != 1000 {
-			t.Errorf("the other answers of the work cost %d now", budget.CostOf(ctx))
+		if answerlimit.CostOf(ctx) != 1000 {
+			t.Errorf("the other answers of the work cost %d now", answerlimit.CostOf(ctx))
 		}
 	})
 	t.Run("a list that is stored costs until the next one", func(t *testing.T) {
-		memory := budget.New(4 << 20)
-		loan := &budget.Loan{Budget: memory}
+		memory := answerlimit.New(4 << 20)
+		loan := &answerlimit.Loan{Budget: memory}
 		ctx := WithListing(t.Context(), &Listing{Answer: loan, What: "the list"})
 		for range 3 {
 			body := guarded(ctx, t, memory, address, text())
@@ -103,17 +103,17 @@ func TestWhoPays(t *testing.T) {
 // TestTooMuch: an answer that is refused stays refused, is not read on, and is told once.
 func TestTooMuch(t *testing.T) {
 	var told []error
-	memory := budget.New(0)
-	ctx := WithListing(t.Context(), &Listing{Answer: &budget.Loan{Budget: memory}, What: "the list of secrets", Failed: func(err error) { told = append(told, err) }})
+	memory := answerlimit.New(0)
+	ctx := WithListing(t.Context(), &Listing{Answer: &answerlimit.Loan{Budget: memory}, What: "the list of secrets", Failed: func(err error) { told = append(told, err) }})
 	source := &counting{}
 	body := guarded(ctx, t, memory, address, source)
 	_, err := io.Copy(io.Discard, body)
-	var large *budget.TooLarge
+	var large *answerlimit.TooLarge
 	if !errors.As(err, &large) || large.What != "the list of secrets" {
 		t.Fatalf("%v", err)
 	}
 	read := source.read
-	if read > budget.MaxAnswer+(1<<20) {
+	if read > answerlimit.MaxAnswer+(1<<20) {
 		t.Errorf("%d bytes were read", read)
 	}
 	for range 3 {
@@ -154,7 +154,7 @@ func TestReadersAreHandedOn(t *testing.T) {
 		"control characters and broken text": {strings.NewReader("\x00\xff\u202e"), nil, "\x00\xff\u202e"},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			text, err := io.ReadAll(guarded(t.Context(), t, budget.New(0), address, test.source))
+			text, err := io.ReadAll(guarded(t.Context(), t, answerlimit.New(0), address, test.source))
 			if !errors.Is(err, test.want) || string(text) != test.text {
 				t.Errorf("%q, %v", text, err)
 			}
@@ -201,7 +201,7 @@ func TestPaceIsShared(t *testing.T) {
 	defer cancel()
 	read := func(watch string, events int) error {
 		next, _ := answering(200, "application/json", strings.Repeat("{}", events))
-		g := &guard{memory: budget.New(0), pace: pace, next: next}
+		g := &guard{memory: answerlimit.New(0), pace: pace, next: next}
 		got, err := g.RoundTrip(asking(ctx, t, address+watch))
 		if err != nil {
 			t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/answerlimit"
 )
 
 // How fast the watches of a connection are read for long. A cluster may send changes
@@ -14,9 +14,9 @@ import (
 // that sends more than this is made to wait.
 const (
 	eventsPerSecond  = 100
-	eventsAtOnce     = budget.MaxListed
+	eventsAtOnce     = answerlimit.MaxListed
 	watchedPerSecond = 2 << 20
-	watchedAtOnce    = budget.MaxStored
+	watchedAtOnce    = answerlimit.MaxStored
 )
 
 // Pace is how fast events are read. All watches of a connection share it, so that to

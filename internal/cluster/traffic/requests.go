@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/clustererror"
 )
 
 // The verbs that requests are counted by, from their methods; a watch is a GET.
@@ -68,7 +68,7 @@ func verbOf(request *http.Request) string {
 
 func resultOf(response *http.Response, refused error) string {
 	switch {
-	case response == nil && (errors.Is(refused, failure.ErrPlain) || failure.NotAllowed(refused) != nil):
+	case response == nil && (errors.Is(refused, clustererror.ErrPlain) || clustererror.NotAllowed(refused) != nil):
 		return "not_allowed"
 	case response == nil:
 		return "not_answered"

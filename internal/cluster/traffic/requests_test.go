@@ -10,8 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"go.landscaper.dev/internal/cluster/budget"
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/answerlimit"
+	"go.landscaper.dev/internal/cluster/clustererror"
 )
 
 func TestResultOf(t *testing.T) {
@@ -29,9 +29,9 @@ func TestResultOf(t *testing.T) {
 		{"too many requests", 429, nil, "throttled"},
 		{"the object is not valid", 422, nil, "invalid"},
 		{"the server is ill", 503, errors.New("the answer cannot be read"), "server_error"},
-		{"an answer that we do not take", 200, failure.ErrMediaType, "not_allowed"},
-		{"a redirect", 302, failure.ErrRedirect, "not_allowed"},
-		{"a request that we do not send", 0, failure.ErrPlain, "not_allowed"},
+		{"an answer that we do not take", 200, clustererror.ErrMediaType, "not_allowed"},
+		{"a redirect", 302, clustererror.ErrRedirect, "not_allowed"},
+		{"a request that we do not send", 0, clustererror.ErrPlain, "not_allowed"},
 		{"nobody there", 0, errors.New("no route"), "not_answered"},
 	}
 	for _, test := range tests {
@@ -92,7 +92,7 @@ func TestEachRequestIsTold(t *testing.T) {
 			told = nil
 			next, _ := answering(test.code, test.form, "{}")
 			before := countOf(t, test.want.Verb, test.want.Result)
-			g := &guard{memory: budget.New(0), pace: NewPace(), next: next}
+			g := &guard{memory: answerlimit.New(0), pace: NewPace(), next: next}
 			if test.failed != nil {
 				g.next = network(func(*http.Request) (*http.Response, error) { return nil, test.failed })
 			}

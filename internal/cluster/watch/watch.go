@@ -21,8 +21,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"go.landscaper.dev/internal/cluster/budget"
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/answerlimit"
+	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/cluster/traffic"
 )
 
@@ -34,7 +34,7 @@ import (
 type Set struct {
 	dynamic  dynamic.Interface
 	metadata metadata.Interface
-	memory   *budget.Budget
+	memory   *answerlimit.Budget
 	// server is the address that messages name.
 	server string
 
@@ -63,8 +63,8 @@ type watch struct {
 	// resource names what is watched.
 	resource string
 	// answer is what the list costs that is being read, stored what is kept.
-	answer *budget.Loan
-	stored *budget.Stored
+	answer *answerlimit.Loan
+	stored *answerlimit.Stored
 	// end ends the watch for good, with a failure.
 	end func(error)
 
@@ -76,7 +76,7 @@ type watch struct {
 }
 
 // New returns the watches of a connection, of which none runs.
-func New(dynamic dynamic.Interface, metadata metadata.Interface, memory *budget.Budget, server string) *Set {
+func New(dynamic dynamic.Interface, metadata metadata.Interface, memory *answerlimit.Budget, server string) *Set {
 	return &Set{dynamic: dynamic, metadata: metadata, memory: memory, server: server, running: make(map[Key]*watch)}
 }
 
@@ -126,14 +126,14 @@ func (w *Set) Subscribe(key Key, object string, wake func()) *Subscription {
 func (w *watch) crowdedOut() bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return w.ended && errors.As(w.failure, &budget.Busy{})
+	return w.ended && errors.As(w.failure, &answerlimit.Busy{})
 }
 
 // make returns a watch that does not run yet.
 func (w *Set) make(key Key) *watch {
 	shared := &watch{
 		waiting:  make(map[string]map[*Subscription]struct{}),
-		resource: key.Resource.GroupResource().String(), answer: &budget.Loan{Budget: w.memory}, stored: budget.NewStored(w.memory),
+		resource: key.Resource.GroupResource().String(), answer: &answerlimit.Loan{Budget: w.memory}, stored: answerlimit.NewStored(w.memory),
 	}
 	if key.MetadataOnly {
 		shared.informer = metadatainformer.NewFilteredMetadataInformer(w.metadata, key.Resource, key.Namespace, 0, cache.Indexers{}, key.limit).Informer()
@@ -143,7 +143,7 @@ func (w *Set) make(key Key) *watch {
 	// Neither call can fail before the informer has started.
 	_ = shared.informer.SetTransform(shared.keep)
 	_ = shared.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
-		shared.fail(failure.Explain(failure.InOurWords(err, shared.resource), failure.TalkToCluster, w.server))
+		shared.fail(clustererror.Explain(clustererror.InOurWords(err, shared.resource), clustererror.TalkToCluster, w.server))
 	})
 	registration, _ := shared.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    shared.tell,
@@ -164,7 +164,7 @@ func (w *Set) make(key Key) *watch {
 	}
 	shared.end = func(err error) {
 		stop()
-		shared.tellAll(failure.Explain(err, failure.TalkToCluster, w.server), true)
+		shared.tellAll(clustererror.Explain(err, clustererror.TalkToCluster, w.server), true)
 	}
 	shared.start = func() {
 		// It ends with stop: when the last subscription is closed, or when the watch has cost
@@ -243,7 +243,7 @@ func (w *watch) fail(err error) {
 	synced := w.informer.HasSynced()
 	w.mutex.Unlock()
 	// Once it has begun, a watch ends now and then and begins again by itself.
-	lasting := failure.IsConnection(err) || apierrors.IsNotFound(err) || apierrors.IsForbidden(err)
+	lasting := clustererror.IsConnection(err) || apierrors.IsNotFound(err) || apierrors.IsForbidden(err)
 	if known || (synced && !lasting) {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/metadata/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/answerlimit"
 )
 
 // TestFirstIsTold: who begins a watch hears of its end, however soon that comes. Many begin
@@ -25,7 +25,7 @@ func TestFirstIsTold(t *testing.T) {
 		forbidden := apierrors.NewForbidden(secrets.GroupResource(), "", errors.New("no"))
 		cluster.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, forbidden })
 		cluster.PrependWatchReactor("*", clienttesting.DefaultWatchReactor(nil, forbidden))
-		set := New(nil, cluster, budget.New(0), "the cluster")
+		set := New(nil, cluster, answerlimit.New(0), "the cluster")
 		all.Go(func() {
 			for i := range 2000 {
 				told := make(chan struct{}, 10)

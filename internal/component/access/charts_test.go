@@ -16,11 +16,11 @@ import (
 
 	"github.com/opencontainers/go-digest"
 
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component/cache"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/registry"
-	"go.landscaper.dev/internal/egress"
 )
 
 // seen is a server that notes who asked for what.

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/egress"
 )
 
 // HTTPOptions say how what is not in a registry is reached.

@@ -13,9 +13,9 @@ import (
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/oci"
-	"go.landscaper.dev/internal/egress"
 )
 
 // TestHangingConnections: a host that takes connections and says nothing, so that

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/egress"
 )
 
 // seen remembers the last request instead of sending it.

@@ -17,10 +17,10 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/registry/remote/auth"
 
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component/cache"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/oci"
-	"go.landscaper.dev/internal/egress"
 )
 
 const secret = "s3cr3t"

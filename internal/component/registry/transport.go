@@ -15,7 +15,7 @@ import (
 
 	"oras.land/oras-go/v2/registry/remote/auth"
 
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/egress"
 )
 
 // ErrRedirect is behind errors about a redirect that the policy refuses.

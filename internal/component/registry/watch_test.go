@@ -12,7 +12,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/egress"
 )
 
 // TestDrip: a registry that sends a byte now and then never stands still.

@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -44,7 +44,7 @@ func (a *Applier) explain(ctx context.Context, object Object, err error) error {
 		// are.
 		return job.Terminally(job.NewError(applyObjects, applyNewObject, doing+": "+strings.Join(owners, ", ")+a.otherManagers(ctx, object)+": take the fields out of the manifest, or take them over with conflicts: force"))
 	}
-	if namespace := object.Object.GetNamespace(); namespace != "" && failure.IsNamespaceMissing(err) {
+	if namespace := object.Object.GetNamespace(); namespace != "" && clustererror.IsNamespaceMissing(err) {
 		doing += ": namespace " + namespace + " does not exist on the cluster, create it or put it among the manifests"
 	}
 	return job.Wrap(err, applyObjects, applyNewObject, doing)

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/deploy/target"
 )
@@ -157,7 +157,7 @@ func uncreated(object *unstructured.Unstructured) string {
 	}
 	message, _ := failed["message"].(string)
 	reason, _ := failed["reason"].(string)
-	if said := cmp.Or(failure.Said(message), reasonWord(reason)); said != "" {
+	if said := cmp.Or(clustererror.Said(message), reasonWord(reason)); said != "" {
 		return "it cannot create its pods: " + said
 	}
 	return "it cannot create its pods"

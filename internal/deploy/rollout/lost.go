@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/export"
 	"go.landscaper.dev/internal/deploy/readiness"
@@ -118,7 +118,7 @@ func (r *Rollout) missed(at int, err error) several.Errors {
 // missNamespace lets a Namespace of the item be applied again, by the next attempt, if an error
 // says that it does not exist any more or goes: without it, nothing in it can be applied again.
 func (r *Rollout) missNamespace(namespace string, err error) {
-	if r.wish.LookOnly || !failure.IsNamespaceMissing(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+	if r.wish.LookOnly || !clustererror.IsNamespaceMissing(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return
 	}
 	for i := range r.objects {

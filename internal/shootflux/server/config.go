@@ -10,7 +10,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"k8s.io/client-go/rest"
 
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/shootflux/install"
 )
 

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/knownhosts"
 
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/shootflux/giturl"
 )
 

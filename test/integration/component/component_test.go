@@ -21,6 +21,7 @@ import (
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/cache"
@@ -31,7 +32,6 @@ import (
 	"go.landscaper.dev/internal/component/publish"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/test/lab"
 )
 

@@ -20,13 +20,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/publish"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/test/showcase"
 )
 

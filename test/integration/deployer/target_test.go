@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/answerlimit"
 	"go.landscaper.dev/test/landscape"
 )
 
@@ -233,7 +233,7 @@ func TestOIDCTarget(t *testing.T) {
 			// A request whose answer does not come in time is made again: an API server that
 			// stalls gets one more for each time limit that has passed.
 			got, passed := count(t, resource, namespace, before)["create serviceaccounts/token"], time.Since(begun)
-			if got < want || got > want*(1+int(passed/budget.RequestTimeout)) {
+			if got < want || got > want*(1+int(passed/answerlimit.RequestTimeout)) {
 				t.Errorf("%d tokens were requested in %s, want %d", got, passed, want)
 			}
 		})

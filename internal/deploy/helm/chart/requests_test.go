@@ -13,7 +13,7 @@ import (
 
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/deployer"
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/egress"
 )
 
 // TestRequests counts what a server is asked when 30 items of a namespace use a

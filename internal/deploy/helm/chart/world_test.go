@@ -23,11 +23,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/cache"
 	"go.landscaper.dev/internal/component/registry"
-	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/sources"
 )
 

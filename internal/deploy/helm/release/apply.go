@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/readiness"
@@ -135,7 +135,7 @@ func (o *Operation) apply(ctx context.Context) ([]string, error) {
 // explain says which object an error is about.
 func (o *Operation) explain(object *unstructured.Unstructured, err error) error {
 	doing := "apply " + describe(object)
-	if failure.IsNamespaceMissing(err) {
+	if clustererror.IsNamespaceMissing(err) {
 		doing += ": namespace " + object.GetNamespace() + " does not exist on the cluster, create it or set createNamespace"
 	}
 	return fmt.Errorf("%s: %w", doing, err)

@@ -8,7 +8,7 @@ import (
 	"helm.sh/helm/v4/pkg/release/common"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/runtime/job"
 )
@@ -28,7 +28,7 @@ func (o *Operation) storeRecord(ctx context.Context) ([]string, error) {
 			return nil, job.Wrap(err, o.operation(), "Conflict", "somebody else is at work with the release")
 		}
 		o.asked = true
-		if failure.IsNamespaceMissing(err) {
+		if clustererror.IsNamespaceMissing(err) {
 			return nil, fmt.Errorf("namespace %s does not exist on the cluster, create it or set createNamespace: %w", o.wish.Namespace, err)
 		}
 		return nil, err

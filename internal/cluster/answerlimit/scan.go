@@ -1,4 +1,4 @@
-package budget
+package answerlimit
 
 // What values of JSON take in memory, about. The outer objects of a list become
 // structs with many fields.

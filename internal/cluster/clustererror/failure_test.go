@@ -1,4 +1,4 @@
-package failure
+package clustererror
 
 import (
 	"context"
@@ -20,8 +20,8 @@ import (
 	"k8s.io/client-go/discovery"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster/budget"
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/answerlimit"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -62,8 +62,8 @@ func TestExplain(t *testing.T) {
 		{"a server without TLS, as HTTP says it", asked(http.ErrSchemeMismatch), ReasonTLS, "does not speak TLS"},
 		{"it does not accept our certificate", asked(&net.OpError{Op: "remote error", Err: tls.AlertError(42)}), ReasonTLS, "the TLS handshake failed"},
 		{"credentials that it does not accept", apierrors.NewUnauthorized(word), ReasonUnauthorized, "it does not accept the credentials (401)"},
-		{"an answer that is too large", fmt.Errorf("read: %w", &budget.TooLarge{What: "the list of pods"}), ReasonTooLarge, "the list of pods is larger"},
-		{"too many answers at once", fmt.Errorf("read: %w", budget.Busy{}), ReasonBusy, "too many large answers"},
+		{"an answer that is too large", fmt.Errorf("read: %w", &answerlimit.TooLarge{What: "the list of pods"}), ReasonTooLarge, "the list of pods is larger"},
+		{"too many answers at once", fmt.Errorf("read: %w", answerlimit.Busy{}), ReasonBusy, "too many large answers"},
 		{"an answer that cannot be read", fmt.Errorf("%w: %s", ErrUnreadable, word), ReasonUnreadable, ErrUnreadable.Error()},
 		{"a list that is none", fmt.Errorf("%w: %s", ErrIncomplete, word), ReasonUnreadable, ErrIncomplete.Error()},
 		{"a redirect", asked(ErrRedirect), ReasonNotAllowed, ErrRedirect.Error()},
@@ -130,10 +130,10 @@ func TestCodes(t *testing.T) {
 	}{
 		{"an address that is refused", asked(&egress.Refused{}), v1alpha1.ErrorConfigurationProblem},
 		{"an address that redirects", asked(ErrRedirect), v1alpha1.ErrorConfigurationProblem},
-		{"an address of something that answers with everything", &budget.TooLarge{What: "x"}, v1alpha1.ErrorConfigurationProblem},
+		{"an address of something that answers with everything", &answerlimit.TooLarge{What: "x"}, v1alpha1.ErrorConfigurationProblem},
 		{"credentials", apierrors.NewUnauthorized("x"), v1alpha1.ErrorUnauthorized},
 		{"a cluster that is down", dialed(syscall.ECONNREFUSED), ""},
-		{"memory of this process", budget.Busy{}, ""},
+		{"memory of this process", answerlimit.Busy{}, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -1,4 +1,4 @@
-package failure
+package clustererror
 
 import (
 	"cmp"
@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/discovery"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster/budget"
-	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/cluster/answerlimit"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -92,12 +92,12 @@ func (c shortCause) Unwrap() error { return c.error }
 
 func classify(err error) (reason, text, remedy string, codes []v1alpha1.ErrorCode) {
 	var token NoToken
-	var large *budget.TooLarge
+	var large *answerlimit.TooLarge
 	switch {
 	case errors.As(err, &large):
 		return ReasonTooLarge, large.Error(), "check that the address in the Target is that of an API server", []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}
-	case errors.As(err, &budget.Busy{}):
-		return ReasonBusy, budget.Busy{}.Error(), "this will be tried again", nil
+	case errors.As(err, &answerlimit.Busy{}):
+		return ReasonBusy, answerlimit.Busy{}.Error(), "this will be tried again", nil
 	case errors.Is(err, ErrUnreadable), errors.Is(err, ErrIncomplete):
 		return ReasonUnreadable, unreadableText(err), "check that the address in the Target is that of an API server", nil
 	case NotAllowed(err) != nil:

@@ -1,0 +1,3 @@
+// Package answerlimit bounds what clusters may cost this process: the bytes of their answers,
+// the memory that these take, and the time of a request.
+package answerlimit
