@@ -18,7 +18,7 @@ PACKAGES := ./...
 UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/e2e -e /test/exactness -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes)
 SOURCES = $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum
 
-include internal/spiff/spiff.mk
+include internal/content/template/spiff/spiff.mk
 
 .PHONY: help
 help: ## List the targets.
@@ -86,7 +86,7 @@ test-race: ## The same tests with the race detector (needs a C compiler; RACE=pa
 # The rooms where much happens at the same time, and their tests that weigh one large
 # answer: for these the race detector takes longer than the program waits.
 ROOMS := deployer internal/runtime/watchdecoder internal/runtime/parallelize internal/runtime/job internal/runtime/reporter internal/runtime/queue internal/tally internal/runtime/workpool internal/runtime/dispatch internal/execution \
-	internal/model/dataflow/siblinggraph internal/cluster internal/cluster/login internal/component/cache internal/render/memory
+	internal/model/dataflow/siblinggraph internal/cluster internal/cluster/login internal/content/component/cache internal/content/template/memlimit
 WEIGHED := WithoutEnd$$|LargeObjects$$|CoversTheHeap$$
 
 .PHONY: test-race-rooms
@@ -154,7 +154,7 @@ generate: $(BIN)/controller-gen ## Write what is made from other files: deep cop
 	@rm -f api/crds/*.yaml api/policies/*.yaml
 	@$(BIN)/controller-gen crd paths=./api/v1alpha1 output:crd:dir=api/crds
 	@go run ./internal/generate
-	@go run ./internal/spiff/docgen
+	@go run ./internal/content/template/spiff/docgen
 	@go run ./internal/cli/docgen
 	@$(MAKE) --no-print-directory shoot-flux-manifests shoot-flux-registration
 

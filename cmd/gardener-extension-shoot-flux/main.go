@@ -16,7 +16,7 @@ import (
 	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/internal/shootflux/server"
 
-	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/content/component"
 )
 
 // program is also how it introduces itself to API servers.

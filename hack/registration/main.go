@@ -15,7 +15,7 @@ import (
 	"strings"
 	"text/template"
 
-	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/content/component/archive"
 )
 
 // forms are the manifests; what all have in common is a template, too.

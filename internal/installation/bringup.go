@@ -11,12 +11,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/plan"
-	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/parallelize"
@@ -154,7 +154,7 @@ const longestPlan = 15 * time.Minute
 
 // plan works out the children of an Installation from its inputs. What is wrong with
 // the Installation or its blueprint ends the job.
-func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string]render.Function) (*product, error) {
+func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string]template.Function) (*product, error) {
 	// A registry that sends a byte now and then never stands still.
 	ctx, cancel := context.WithTimeout(ctx, longestPlan)
 	defer cancel()

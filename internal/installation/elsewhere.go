@@ -12,10 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/plan"
-	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/workpool"
@@ -177,8 +177,8 @@ var errOutside = errors.New("this needs a cluster")
 
 // asking returns functions that reach no cluster but note that they were asked to.
 // What a template makes of that is of no use: an engine may have caught the error.
-func asking(functions map[string]render.Function, asked *bool) map[string]render.Function {
-	noting := make(map[string]render.Function, len(functions))
+func asking(functions map[string]template.Function, asked *bool) map[string]template.Function {
+	noting := make(map[string]template.Function, len(functions))
 	for name := range functions {
 		noting[name] = func(context.Context, []any) (any, error) {
 			*asked = true

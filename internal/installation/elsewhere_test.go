@@ -13,12 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/model/siblings"
-	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/workpool"
@@ -54,8 +54,8 @@ func TestPlannedElsewhere(t *testing.T) {
 			var calls atomic.Int64
 			r := &Reconciler{
 				Client: memory.API(t), Now: time.Now, Sources: &sources.Reader{}, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
-				Functions: func(string, []*v1alpha1.Target) map[string]render.Function {
-					return map[string]render.Function{"reach": func(_ context.Context, args []any) (any, error) {
+				Functions: func(string, []*v1alpha1.Target) map[string]template.Function {
+					return map[string]template.Function{"reach": func(_ context.Context, args []any) (any, error) {
 						calls.Add(1)
 						if len(args) > 0 {
 							panic("a secret value")
@@ -95,8 +95,8 @@ func TestPlanOfOneLook(t *testing.T) {
 	r := &Reconciler{
 		Client: stale{current, given.DataOf("x", `"old"`)}, Reader: counting.Wrap(t, current), Now: time.Now, Sources: &sources.Reader{},
 		Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
-		Functions: func(string, []*v1alpha1.Target) map[string]render.Function {
-			return map[string]render.Function{"reach": func(context.Context, []any) (any, error) { return nil, errors.New("broken") }}
+		Functions: func(string, []*v1alpha1.Target) map[string]template.Function {
+			return map[string]template.Function{"reach": func(context.Context, []any) (any, error) { return nil, errors.New("broken") }}
 		},
 	}
 	woken := planElsewhere(t, r)
@@ -128,8 +128,8 @@ func TestPlanOfOneLook(t *testing.T) {
 func TestUpdateElsewhere(t *testing.T) {
 	b := newBench(t, publishingWith(t, "importExecutions: [{name: e, type: GoTemplate, template: 'bindings: {x: {{ reach }}}'}]\n")...)
 	var calls atomic.Int64
-	b.Functions = func(string, []*v1alpha1.Target) map[string]render.Function {
-		return map[string]render.Function{"reach": func(context.Context, []any) (any, error) { calls.Add(1); return "y", nil }}
+	b.Functions = func(string, []*v1alpha1.Target) map[string]template.Function {
+		return map[string]template.Function{"reach": func(context.Context, []any) (any, error) { calls.Add(1); return "y", nil }}
 	}
 	woken := planElsewhere(t, b.Reconciler)
 	b.reconcile(t)

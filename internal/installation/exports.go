@@ -12,7 +12,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/jsonvalue"
-	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/holdings"
@@ -22,7 +23,6 @@ import (
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/plan"
-	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/sources"
@@ -242,7 +242,7 @@ func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, f siblings.Fa
 
 // reach is what work may reach outside of the resource cluster.
 type reach struct {
-	functions map[string]render.Function
+	functions map[string]template.Function
 	// asked notes that something outside is needed, where it must not be reached; it
 	// is nil where it may.
 	asked *bool

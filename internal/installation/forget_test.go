@@ -6,7 +6,7 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/content/component/registry"
 	"go.landscaper.dev/internal/installation/patience"
 	"go.landscaper.dev/internal/runtime/job"
 )

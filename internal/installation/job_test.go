@@ -24,11 +24,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/index"
-	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/sources"
@@ -100,7 +100,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		Client: b.api, Reader: b.api, Events: b.recorder, Order: &queue.Order{}, Now: func() time.Time { return given.Noon },
 		NewJobID: func() string { ids++; return "job-" + strconv.Itoa(ids) }, Each: inOrder,
 		Sources: &sources.Reader{Client: b.api}, Blueprints: blueprint.NewCache(1 << 20),
-		Functions: func(string, []*v1alpha1.Target) map[string]render.Function { return nil },
+		Functions: func(string, []*v1alpha1.Target) map[string]template.Function { return nil },
 	}
 	return b
 }

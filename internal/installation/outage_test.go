@@ -17,10 +17,10 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster/egress"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/access"
-	"go.landscaper.dev/internal/component/cache"
-	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/access"
+	"go.landscaper.dev/internal/content/component/cache"
+	"go.landscaper.dev/internal/content/component/registry"
 )
 
 // descriptorAt is a component descriptor in an Installation, with a blueprint at a registry.

@@ -15,8 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/blueprint"
-	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/installation/observe"
@@ -26,7 +27,6 @@ import (
 	"go.landscaper.dev/internal/installation/tree"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
-	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/parallelize"
@@ -68,7 +68,7 @@ type Reconciler struct {
 	Verification VerificationPolicy
 	// Functions returns those functions of templates that reach clusters, for an
 	// Installation of a namespace with the Targets that it imports.
-	Functions func(namespace string, imported []*v1alpha1.Target) map[string]render.Function
+	Functions func(namespace string, imported []*v1alpha1.Target) map[string]template.Function
 	// Blueprints keeps blueprints that were read.
 	Blueprints *blueprint.Cache
 

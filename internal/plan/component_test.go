@@ -6,8 +6,8 @@ import (
 	"testing/fstest"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/descriptor"
 )
 
 const shopDescriptor = `

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/template"
+	"go.landscaper.dev/internal/content/template/mask"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/validation"
-	"go.landscaper.dev/internal/render"
-	"go.landscaper.dev/internal/render/mask"
 )
 
 // itemSpecification is what a template writes for a deploy item.
@@ -48,7 +48,7 @@ var itemFields = map[string]bool{
 
 // unknownFields returns warnings about fields of rendered items that have no
 // effect. They are a frequent mistake: configuration instead of config.
-func unknownFields(execution string, output *render.Output) []string {
+func unknownFields(execution string, output *template.Output) []string {
 	var warnings []string
 	for i, names := range output.FieldsOf("deployItems") {
 		for _, name := range names {
@@ -68,7 +68,7 @@ func (p *Plan) deployItems(ctx context.Context, states *newStates) (v1alpha1.Dep
 		var result struct {
 			DeployItems []itemSpecification `json:"deployItems"`
 		}
-		output, err := p.execute(ctx, render.DeployExecution, executor, states, &result)
+		output, err := p.execute(ctx, template.DeployExecution, executor, states, &result)
 		if err != nil {
 			return nil, fmt.Errorf("unable to template executions: %w", err)
 		}
@@ -100,7 +100,7 @@ func (p *Plan) quiet(errs field.ErrorList) error {
 
 // said reports whether a template says a text literally.
 func (p *Plan) said(text string) bool {
-	return slices.ContainsFunc(p.outputs, func(output *render.Output) bool { return output.Says(text) })
+	return slices.ContainsFunc(p.outputs, func(output *template.Output) bool { return output.Says(text) })
 }
 
 // checkName refuses a name that the DeployItem could not have: it becomes a label

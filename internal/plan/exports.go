@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"maps"
 
+	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/model/dataflow"
-	"go.landscaper.dev/internal/render"
 )
 
 // Results are what the children of an Installation have brought about, as plain
@@ -41,7 +41,7 @@ func (p *Plan) Exports(ctx context.Context, results Results) (*Exports, error) {
 		var result struct {
 			Exports map[string]any `json:"exports"`
 		}
-		if _, err := p.execute(ctx, render.ExportExecution, &p.in.Blueprint.Info.ExportExecutions[i], states, &result); err != nil {
+		if _, err := p.execute(ctx, template.ExportExecution, &p.in.Blueprint.Info.ExportExecutions[i], states, &result); err != nil {
 			return nil, err
 		}
 		dataflow.MergeExports(rendered, result.Exports)

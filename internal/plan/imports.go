@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/template"
+	"go.landscaper.dev/internal/content/template/componentfunc"
 	"go.landscaper.dev/internal/model/dataflow"
-	"go.landscaper.dev/internal/render"
-	"go.landscaper.dev/internal/render/componentfunc"
 )
 
 // construct maps, defaults and checks the imports.
@@ -25,7 +25,7 @@ func (p *Plan) construct(ctx context.Context) error {
 
 // evaluate computes a data mapping, which may use pure functions only.
 func evaluate(ctx context.Context, name string, document v1alpha1.AnyJSON, bindings map[string]any) (any, error) {
-	return render.Mapping(ctx, name, document, bindings, componentfunc.Pure()) // names the mapping
+	return template.Mapping(ctx, name, document, bindings, componentfunc.Pure()) // names the mapping
 }
 
 // ImportError is what import executions found wrong with the imports, or why they
@@ -63,7 +63,7 @@ func (p *Plan) runImportExecutions(ctx context.Context) error {
 			Bindings map[string]any `json:"bindings"`
 			Errors   []string       `json:"errors"`
 		}
-		if _, err := p.execute(ctx, render.ImportExecution, &p.in.Blueprint.Info.ImportExecutions[i], nil, &result); err != nil {
+		if _, err := p.execute(ctx, template.ImportExecution, &p.in.Blueprint.Info.ImportExecutions[i], nil, &result); err != nil {
 			return &ImportError{Cause: err}
 		}
 		if len(result.Errors) > 0 {

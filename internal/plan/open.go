@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/blueprint"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/descriptor"
 )
 
 // OpenComponent finds the component version that an Installation refers to, or

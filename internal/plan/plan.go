@@ -8,14 +8,14 @@ import (
 	"fmt"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/blueprint"
-	"go.landscaper.dev/internal/blueprint/schema"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/blueprint/schema"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/repository"
+	"go.landscaper.dev/internal/content/template"
+	"go.landscaper.dev/internal/content/template/componentfunc"
 	"go.landscaper.dev/internal/model/dataflow"
-	"go.landscaper.dev/internal/render"
-	"go.landscaper.dev/internal/render/componentfunc"
 )
 
 // schemaVersionAnnotation of a blueprint chooses the schema in which templates see
@@ -41,7 +41,7 @@ type Input struct {
 	Component *Component
 	Imports   dataflow.Imports
 	// Functions reach clusters and tokens; they come from whoever has clients.
-	Functions map[string]render.Function
+	Functions map[string]template.Function
 	// Tree is what the rest of the tree has taken already.
 	Tree Use
 	// States are what executors stored in earlier jobs; nil is nothing.
@@ -64,10 +64,10 @@ type Plan struct {
 	in        Input
 	component *componentfunc.Component
 	compile   dataflow.Compile
-	engine    *render.Engine
+	engine    *template.Engine
 	bindings  map[string]any
 	// outputs are what was rendered so far; they know what templates say literally.
-	outputs []*render.Output
+	outputs []*template.Output
 	// mentioned are words that occur in the blueprint.
 	mentioned map[string]bool
 }
@@ -108,22 +108,22 @@ func (p *Plan) prepare() error {
 	p.compile = func(ctx context.Context, definition v1alpha1.JSONSchemaDefinition) (dataflow.Validator, error) {
 		return compiler.Compile(ctx, definition.RawMessage)
 	}
-	p.engine = &render.Engine{Files: blueprint.Files, Functions: Functions(functions, p.in.Functions)}
+	p.engine = &template.Engine{Files: blueprint.Files, Functions: Functions(functions, p.in.Functions)}
 	return nil
 }
 
 // Functions are what templates can call besides the builtin functions: those for a
 // component, which may be nil, and those that reach clusters.
-func Functions(component *componentfunc.Component, clusters map[string]render.Function) render.Functions {
+func Functions(component *componentfunc.Component, clusters map[string]template.Function) template.Functions {
 	if component == nil {
 		// Without a component there is nothing that could go wrong.
 		component, _ = componentfunc.New(componentfunc.Options{})
 	}
-	return render.Functions{GoTemplate: joined(component.GoTemplate(), clusters), Spiff: joined(component.Spiff(), clusters)}
+	return template.Functions{GoTemplate: joined(component.GoTemplate(), clusters), Spiff: joined(component.Spiff(), clusters)}
 }
 
-func joined(maps ...map[string]render.Function) map[string]render.Function {
-	all := map[string]render.Function{}
+func joined(maps ...map[string]template.Function) map[string]template.Function {
+	all := map[string]template.Function{}
 	for _, functions := range maps {
 		for name, function := range functions {
 			all[name] = function

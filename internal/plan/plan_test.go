@@ -11,7 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/memfs"
-	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/model/dataflow"
 )
 

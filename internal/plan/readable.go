@@ -7,8 +7,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/memfs"
+	"go.landscaper.dev/internal/content/template/componentfunc"
 	"go.landscaper.dev/internal/plan/parcel"
-	"go.landscaper.dev/internal/render/componentfunc"
 )
 
 // fileWords are in every template or schema that reads files of the blueprint: the

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/plan/parcel"
-	"go.landscaper.dev/internal/render"
 )
 
 // Surroundings are what a reopened plan needs besides what was stored.
@@ -17,7 +17,7 @@ type Surroundings struct {
 	// called if exports may read it.
 	Open func(ctx context.Context, definition *v1alpha1.ComponentDescriptorDefinition) (*Component, error)
 	// Functions reach clusters and tokens.
-	Functions map[string]render.Function
+	Functions map[string]template.Function
 	// States are what export executions stored in earlier jobs.
 	States States
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/content/template"
 )
 
 // StateKey names what one executor of an Installation stores.
@@ -56,9 +56,9 @@ type State struct {
 type newStates struct{ list []State }
 
 // execute renders one template with its state, and decodes the result.
-func (p *Plan) execute(ctx context.Context, phase render.Phase, executor *v1alpha1.TemplateExecutor, states *newStates, result any) (*render.Output, error) {
+func (p *Plan) execute(ctx context.Context, phase template.Phase, executor *v1alpha1.TemplateExecutor, states *newStates, result any) (*template.Output, error) {
 	key, stateful := stateKey(phase, executor.Name)
-	in := render.Input{Phase: phase, Executor: executor, Bindings: p.bindings}
+	in := template.Input{Phase: phase, Executor: executor, Bindings: p.bindings}
 	if stateful && p.in.States != nil && p.mentioned[stateWord] {
 		stored, err := p.readState(ctx, key)
 		if err != nil {
@@ -76,13 +76,13 @@ func (p *Plan) execute(ctx context.Context, phase render.Phase, executor *v1alph
 	return output, output.Decode(result) // tells which template
 }
 
-func stateKey(phase render.Phase, name string) (StateKey, bool) {
+func stateKey(phase template.Phase, name string) (StateKey, bool) {
 	switch phase {
-	case render.DeployExecution:
+	case template.DeployExecution:
 		return StateKey{DeployPrefix, name}, true
-	case render.SubinstallationExecution:
+	case template.SubinstallationExecution:
 		return StateKey{SubinstallationPrefix, name}, true
-	case render.ExportExecution:
+	case template.ExportExecution:
 		return StateKey{ExportPrefix, name}, true
 	}
 	return StateKey{}, false

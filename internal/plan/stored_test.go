@@ -17,7 +17,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/jsonvalue"
-	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/plan/parcel"
 )

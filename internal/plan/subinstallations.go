@@ -13,14 +13,14 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/base/yamltext"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/component/uri"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/repository"
+	"go.landscaper.dev/internal/content/component/uri"
+	"go.landscaper.dev/internal/content/template"
+	"go.landscaper.dev/internal/content/template/mask"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/validation"
-	"go.landscaper.dev/internal/render"
-	"go.landscaper.dev/internal/render/mask"
 )
 
 // ErrNoComponent tells that a subinstallation refers to a blueprint of a component
@@ -100,7 +100,7 @@ func (p *Plan) renderedTemplates(ctx context.Context, states *newStates) ([]*v1a
 		var result struct {
 			Subinstallations []*v1alpha1.InstallationTemplate `json:"subinstallations"`
 		}
-		output, err := p.execute(ctx, render.SubinstallationExecution, executor, states, &result)
+		output, err := p.execute(ctx, template.SubinstallationExecution, executor, states, &result)
 		if err != nil {
 			return nil, fmt.Errorf("unable to template subinstallations: %w", err)
 		}

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/content/blueprint"
 )
 
 // sites is a blueprint with subinstallations that hand data to each other, out of

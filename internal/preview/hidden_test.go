@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.landscaper.dev/internal/render/mask"
+	"go.landscaper.dev/internal/content/template/mask"
 )
 
 // seeded is the same in every run.

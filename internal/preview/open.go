@@ -8,9 +8,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/template/clusterfunc"
 	"go.landscaper.dev/internal/plan"
-	"go.landscaper.dev/internal/render/clusterfunc"
 	"go.landscaper.dev/internal/sources"
 )
 

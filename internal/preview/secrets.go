@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"go.landscaper.dev/internal/render/mask"
+	"go.landscaper.dev/internal/content/template/mask"
 )
 
 const (

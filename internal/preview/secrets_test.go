@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.landscaper.dev/internal/render/mask"
+	"go.landscaper.dev/internal/content/template/mask"
 )
 
 func TestHide(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 	"os"
 	"slices"
 
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/credential"
-	"go.landscaper.dev/internal/component/registry"
-	"go.landscaper.dev/internal/component/signature"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/credential"
+	"go.landscaper.dev/internal/content/component/registry"
+	"go.landscaper.dev/internal/content/component/signature"
 )
 
 // RegistryConfig says how registries are reached.

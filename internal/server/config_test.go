@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"go.landscaper.dev/internal/component/credential"
+	"go.landscaper.dev/internal/content/component/credential"
 	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/model/predicates"
 )

@@ -24,9 +24,11 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/base/version"
-	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/cluster"
-	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/template"
+	"go.landscaper.dev/internal/content/template/clusterfunc"
 	"go.landscaper.dev/internal/defaultcontext"
 	"go.landscaper.dev/internal/deploy/helm"
 	"go.landscaper.dev/internal/deploy/helm/chart"
@@ -38,8 +40,6 @@ import (
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/execution"
 	"go.landscaper.dev/internal/installation"
-	"go.landscaper.dev/internal/render"
-	"go.landscaper.dev/internal/render/clusterfunc"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/queue"
@@ -286,7 +286,7 @@ func problems(manager ctrl.Manager, config Config) *reporter.Problems {
 // templates may reach.
 func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *deployer.Clusters, library *library, unsettled func() bool) error {
 	log := manager.GetLogger().WithName("templates")
-	functions := func(namespace string, imported []*v1alpha1.Target) map[string]render.Function {
+	functions := func(namespace string, imported []*v1alpha1.Target) map[string]template.Function {
 		return clusterfunc.Functions(clusterfunc.Options{
 			Clusters: cluster.NewKubeconfigs(clusters, namespace, imported),
 			Disabled: config.disabledFunctions(),

@@ -14,9 +14,9 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	"go.landscaper.dev/internal/base/suggest"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/render/clusterfunc"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/repository"
+	"go.landscaper.dev/internal/content/template/clusterfunc"
 )
 
 // Validate checks what the flags and the file say together, and names all that is wrong.

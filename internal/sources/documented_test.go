@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/credential"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/credential"
 	"go.landscaper.dev/internal/model/validation"
 )
 

@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/credential"
-	"go.landscaper.dev/internal/component/ocmconfig"
-	"go.landscaper.dev/internal/component/signature"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/credential"
+	"go.landscaper.dev/internal/content/component/ocmconfig"
+	"go.landscaper.dev/internal/content/component/signature"
 	"go.landscaper.dev/internal/model/validation"
 )
 

@@ -18,11 +18,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/credential"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/registry"
-	"go.landscaper.dev/internal/component/signature"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/credential"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/registry"
+	"go.landscaper.dev/internal/content/component/signature"
 	"go.landscaper.dev/internal/model/validation"
 )
 

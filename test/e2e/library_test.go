@@ -22,13 +22,13 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"go.landscaper.dev/internal/cluster/egress"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/credential"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/oci"
-	"go.landscaper.dev/internal/component/registry"
-	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/component/signature"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/credential"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/oci"
+	"go.landscaper.dev/internal/content/component/registry"
+	"go.landscaper.dev/internal/content/component/repository"
+	"go.landscaper.dev/internal/content/component/signature"
 )
 
 // delivery is a repository of components in the registry of the lab.

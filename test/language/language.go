@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"go.landscaper.dev/internal/spiff"
+	"go.landscaper.dev/internal/content/template/spiff"
 )
 
 // Row is why something is asked, a template, and what must come of it.

@@ -25,13 +25,13 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
-	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/cluster"
-	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/execution"
 	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/installation/index"
-	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/sources"
@@ -125,7 +125,7 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 	planning := &installation.Reconciler{
 		Client: cached, Reader: live, Events: silent{}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, Each: w.shuffled,
 		Sources: &sources.Reader{Client: live}, Components: components, Blueprints: blueprints,
-		Verification: installation.VerifyIfAsked, Functions: func(string, []*v1alpha1.Target) map[string]render.Function { return nil },
+		Verification: installation.VerifyIfAsked, Functions: func(string, []*v1alpha1.Target) map[string]template.Function { return nil },
 	}
 	planning.PlanElsewhere(w.process.ctx, w.elsewhereFor(w.process))
 	return map[string]reconcile.Reconciler{

@@ -12,9 +12,9 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"go.landscaper.dev/internal/cluster/egress"
-	"go.landscaper.dev/internal/component/archive"
-	"go.landscaper.dev/internal/component/credential"
-	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/content/component/archive"
+	"go.landscaper.dev/internal/content/component/credential"
+	"go.landscaper.dev/internal/content/component/registry"
 )
 
 // The media types of artifacts for Flux.

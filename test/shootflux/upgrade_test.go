@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/content/component/archive"
 	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/test/gardener"
 	"go.landscaper.dev/test/lab"

@@ -15,11 +15,11 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/jsonvalue"
-	"go.landscaper.dev/internal/blueprint"
-	"go.landscaper.dev/internal/blueprint/schema"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/blueprint/schema"
+	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/plan"
-	"go.landscaper.dev/internal/render"
 )
 
 // maxDepth bounds how deep inline blueprints may be nested.
@@ -28,7 +28,7 @@ const maxDepth = 32
 // Checker checks blueprints.
 type Checker struct {
 	// Functions are what templates can call besides the builtin functions.
-	Functions render.Functions
+	Functions template.Functions
 	// Component is the component version that the blueprint belongs to. If it is
 	// nil, what refers to a component is not checked.
 	Component *plan.Component
@@ -93,7 +93,7 @@ func (r *run) executions(b one) {
 	}
 	for _, list := range lists {
 		for i := range list.executors {
-			r.fail(b.at.child(list.name).index(i), render.Check(&list.executors[i], b.Files, r.Functions))
+			r.fail(b.at.child(list.name).index(i), template.Check(&list.executors[i], b.Files, r.Functions))
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/yamltext"
-	"go.landscaper.dev/internal/blueprint"
-	"go.landscaper.dev/internal/component/uri"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/component/uri"
 	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/plan"
 )

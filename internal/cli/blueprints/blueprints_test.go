@@ -15,7 +15,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/content/component/archive"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -8,9 +8,9 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/yamltext"
-	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
+	"go.landscaper.dev/internal/content/blueprint"
 )
 
 // createWith runs the command on a blueprint of the working directory.

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/component/archive"
 )
 
 // readBlueprint reads a blueprint from a directory or an archive.

@@ -18,9 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/component/archive"
 	"go.landscaper.dev/internal/plan"
 )
 

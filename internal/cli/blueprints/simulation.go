@@ -15,9 +15,9 @@ import (
 	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/base/pattern"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/content/template"
+	"go.landscaper.dev/internal/content/template/componentfunc"
 	"go.landscaper.dev/internal/plan"
-	"go.landscaper.dev/internal/render"
-	"go.landscaper.dev/internal/render/componentfunc"
 )
 
 // exportFile says what deploy items and Installations export, as nothing is
@@ -169,9 +169,9 @@ func (s *simulation) render(ctx context.Context, node *plan.Node, t *exportTempl
 	if err != nil {
 		return fmt.Errorf("export template %q: state: %w", t.Name, err)
 	}
-	engine := &render.Engine{Functions: plan.Functions(functions, clusterFunctions())}
+	engine := &template.Engine{Functions: plan.Functions(functions, clusterFunctions())}
 	executor := &v1alpha1.TemplateExecutor{Name: t.Name, Type: v1alpha1.GOTemplateType, Template: v1alpha1.NewAnyJSON(text)}
-	output, err := engine.Execute(ctx, render.Input{Phase: render.ExportExecution, Executor: executor, Bindings: bindings, State: state})
+	output, err := engine.Execute(ctx, template.Input{Phase: template.ExportExecution, Executor: executor, Bindings: bindings, State: state})
 	if err == nil {
 		err = output.Decode(result)
 	}

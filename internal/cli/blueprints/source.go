@@ -12,15 +12,15 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/template"
+	"go.landscaper.dev/internal/content/template/clusterfunc"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/plan"
-	"go.landscaper.dev/internal/render"
-	"go.landscaper.dev/internal/render/clusterfunc"
 )
 
 // sourceFlags say where a blueprint and its component come from.
@@ -293,7 +293,7 @@ func readResources(path string) ([]descriptor.Resource, error) {
 }
 
 // clusterFunctions are functions that say that there is no cluster here.
-func clusterFunctions() map[string]render.Function {
+func clusterFunctions() map[string]template.Function {
 	return clusterfunc.Functions(clusterfunc.Options{})
 }
 

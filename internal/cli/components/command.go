@@ -15,9 +15,9 @@ import (
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 // The values of -o.

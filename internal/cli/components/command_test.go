@@ -16,7 +16,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/content/component/descriptor"
 )
 
 // result is what a command line left behind.

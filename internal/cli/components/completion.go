@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/internal/cli/repositories"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 // completeTarget completes REPOSITORY COMPONENT VERSION: files, then what an archive

@@ -9,8 +9,8 @@ import (
 
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/component/publish"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component/publish"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 type copyFlags struct {

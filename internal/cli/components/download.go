@@ -16,9 +16,9 @@ import (
 	"go.landscaper.dev/internal/cli/components/extract"
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/oci"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/oci"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 type downloadFlags struct {

@@ -5,7 +5,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 // opened is a component version that was found, and through what.

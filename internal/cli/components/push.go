@@ -15,10 +15,10 @@ import (
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/component/access"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/publish"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component/access"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/publish"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 type pushFlags struct {

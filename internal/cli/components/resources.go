@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 type resourcesFlags struct {

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/component/publish"
-	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/component/signature"
+	"go.landscaper.dev/internal/content/component/publish"
+	"go.landscaper.dev/internal/content/component/repository"
+	"go.landscaper.dev/internal/content/component/signature"
 )
 
 type signFlags struct {

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/component/signature"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/repository"
+	"go.landscaper.dev/internal/content/component/signature"
 )
 
 const signed = `

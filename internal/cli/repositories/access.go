@@ -18,16 +18,16 @@ import (
 
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cluster/egress"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/access"
-	"go.landscaper.dev/internal/component/cache"
-	"go.landscaper.dev/internal/component/credential"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/oci"
-	"go.landscaper.dev/internal/component/ocmconfig"
-	"go.landscaper.dev/internal/component/registry"
-	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/component/signature"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/access"
+	"go.landscaper.dev/internal/content/component/cache"
+	"go.landscaper.dev/internal/content/component/credential"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/oci"
+	"go.landscaper.dev/internal/content/component/ocmconfig"
+	"go.landscaper.dev/internal/content/component/registry"
+	"go.landscaper.dev/internal/content/component/repository"
+	"go.landscaper.dev/internal/content/component/signature"
 )
 
 // Flags say how registries are reached, and with which credentials.

@@ -11,11 +11,11 @@ import (
 
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/component/credential"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/oci"
-	"go.landscaper.dev/internal/component/registry"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component/credential"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/oci"
+	"go.landscaper.dev/internal/content/component/registry"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 func TestLocate(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/content/component/archive"
 )
 
 // packed is the form that an archive has.

@@ -7,9 +7,9 @@ import (
 	"io"
 
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/oci"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/oci"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 // Content is the content of a resource while it is counted.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/oci"
-	"go.landscaper.dev/internal/component/registry"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/oci"
+	"go.landscaper.dev/internal/content/component/registry"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 // maxListed is the number of things in a message.

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 // TestDirectoryOfTwoFormats: a directory that has the files of two formats is one in the common

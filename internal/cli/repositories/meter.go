@@ -10,7 +10,7 @@ import (
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/content/component/oci"
 )
 
 // meter lets a Transfer count what goes through stores and readers.

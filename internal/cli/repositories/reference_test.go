@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/content/component"
 )
 
 func TestSplitComponent(t *testing.T) {

@@ -15,12 +15,12 @@ import (
 
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/ctf"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/oci"
-	"go.landscaper.dev/internal/component/publish"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/ctf"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/oci"
+	"go.landscaper.dev/internal/content/component/publish"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 // fakeTerminal records what a terminal would get.

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"go.landscaper.dev/internal/component/archive"
-	"go.landscaper.dev/internal/component/ctf"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component/archive"
+	"go.landscaper.dev/internal/content/component/ctf"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 // ComponentVersion is the name and version of a component.

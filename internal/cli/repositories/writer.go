@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/component/archive"
-	"go.landscaper.dev/internal/component/ctf"
-	"go.landscaper.dev/internal/component/oci"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component/archive"
+	"go.landscaper.dev/internal/content/component/ctf"
+	"go.landscaper.dev/internal/content/component/oci"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 // Destination finds out where component versions go. An archive that is not there

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"go.landscaper.dev/internal/spiff"
+	"go.landscaper.dev/internal/content/template/spiff"
 )
 
 // bindingFlags are the sources of bindings.

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/spiff"
-	"go.landscaper.dev/internal/spiff/osaccess"
+	"go.landscaper.dev/internal/content/template/spiff"
+	"go.landscaper.dev/internal/content/template/spiff/osaccess"
 )
 
 // NewCommand returns the command "spiff" with its subcommands.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/spiff"
+	"go.landscaper.dev/internal/content/template/spiff"
 )
 
 // merge is one run of the merge or process command.

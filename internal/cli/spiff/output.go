@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"go.landscaper.dev/internal/spiff"
+	"go.landscaper.dev/internal/content/template/spiff"
 )
 
 // outputFlags choose what is printed and how.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/spiff"
+	"go.landscaper.dev/internal/content/template/spiff"
 )
 
 // onFile is a command on the file that its argument names.

@@ -5,9 +5,9 @@ import (
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/access"
-	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/access"
+	"go.landscaper.dev/internal/content/component/oci"
 )
 
 // Artifact finds what a reference leads to. A digest counts more than a tag beside it.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/registry"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/sources"
 )

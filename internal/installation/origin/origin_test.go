@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/sources"

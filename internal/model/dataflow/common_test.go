@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/spiff"
+	"go.landscaper.dev/internal/content/template/spiff"
 )
 
 // hidden is part of every value in these tests, and must not be in any message.

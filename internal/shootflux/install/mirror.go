@@ -16,11 +16,11 @@ import (
 	"github.com/opencontainers/go-digest"
 	"golang.org/x/sync/singleflight"
 
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/access"
-	"go.landscaper.dev/internal/component/archive"
-	"go.landscaper.dev/internal/component/oci"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/access"
+	"go.landscaper.dev/internal/content/component/archive"
+	"go.landscaper.dev/internal/content/component/oci"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 const (

@@ -20,9 +20,9 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"go.landscaper.dev/internal/cluster/egress"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/archive"
-	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/archive"
+	"go.landscaper.dev/internal/content/component/registry"
 )
 
 // other is a release that the mirror has: the one of the program under another version.

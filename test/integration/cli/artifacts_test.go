@@ -17,7 +17,7 @@ import (
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/content/component/archive"
 )
 
 // pushIndex writes an image for two platforms.

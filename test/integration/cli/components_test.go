@@ -15,8 +15,8 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"go.landscaper.dev/internal/cluster/egress"
-	"go.landscaper.dev/internal/component/credential"
-	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/content/component/credential"
+	"go.landscaper.dev/internal/content/component/registry"
 	"go.landscaper.dev/test/lab"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/opencontainers/go-digest"
 
-	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/content/component/registry"
 )
 
 // front stands before the registry and lets the test handle the requests of those

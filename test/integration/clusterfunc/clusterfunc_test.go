@@ -29,7 +29,7 @@ import (
 	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/egress"
-	"go.landscaper.dev/internal/render/clusterfunc"
+	"go.landscaper.dev/internal/content/template/clusterfunc"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/test/lab"
 )

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"go.landscaper.dev/internal/cluster/egress"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/access"
-	"go.landscaper.dev/internal/component/archive"
-	"go.landscaper.dev/internal/component/credential"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/access"
+	"go.landscaper.dev/internal/content/component/archive"
+	"go.landscaper.dev/internal/content/component/credential"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/registry"
 )
 
 // commit puts a file into a repository of the lab's Git server and returns the

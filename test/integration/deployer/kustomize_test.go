@@ -21,12 +21,12 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster/egress"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/archive"
-	"go.landscaper.dev/internal/component/credential"
-	"go.landscaper.dev/internal/component/publish"
-	"go.landscaper.dev/internal/component/registry"
-	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/archive"
+	"go.landscaper.dev/internal/content/component/credential"
+	"go.landscaper.dev/internal/content/component/publish"
+	"go.landscaper.dev/internal/content/component/registry"
+	"go.landscaper.dev/internal/content/component/repository"
 	"go.landscaper.dev/test/showcase"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"maps"
 
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/publish"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/publish"
 )
 
 // Check finds what appears twice, before anything is written.

@@ -3,7 +3,7 @@ package construct
 import (
 	"testing"
 
-	"go.landscaper.dev/internal/component/publish"
+	"go.landscaper.dev/internal/content/component/publish"
 )
 
 func TestTwice(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"go.landscaper.dev/internal/component/archive"
-	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/content/component/archive"
+	"go.landscaper.dev/internal/content/component/oci"
 )
 
 // extractLimits are for archives that a user unpacks; they are held in memory

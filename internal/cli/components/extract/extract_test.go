@@ -16,9 +16,9 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/component/archive"
-	"go.landscaper.dev/internal/component/ctf"
-	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/content/component/archive"
+	"go.landscaper.dev/internal/content/component/ctf"
+	"go.landscaper.dev/internal/content/component/oci"
 )
 
 // pack writes headers as a tar; the content of a file is its name.

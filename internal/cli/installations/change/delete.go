@@ -16,7 +16,7 @@ import (
 	"go.landscaper.dev/internal/cli/installations/plan"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/operation"
 )

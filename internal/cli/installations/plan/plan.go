@@ -17,7 +17,7 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/preview"

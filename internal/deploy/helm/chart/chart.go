@@ -13,7 +13,7 @@ import (
 
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/sources"
 )
 

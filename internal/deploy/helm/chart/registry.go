@@ -13,8 +13,8 @@ import (
 
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/component/access"
-	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/content/component/access"
+	"go.landscaper.dev/internal/content/component/oci"
 	"go.landscaper.dev/internal/deploy/origin"
 )
 

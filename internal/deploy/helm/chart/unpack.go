@@ -16,11 +16,11 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 
 	"go.landscaper.dev/internal/base/yamltext"
-	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/content/component/archive"
 )
 
 // Limits of a chart with all charts that it holds. Those of an archive, in
-// internal/component/archive, count for all archives together.
+// internal/content/component/archive, count for all archives together.
 const (
 	// maxPacked is how large the archive of a chart may be.
 	maxPacked = 32 << 20

@@ -16,7 +16,7 @@ import (
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 
-	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/content/component/archive"
 )
 
 // file is an entry of an archive; of type TypeReg if none is given.

@@ -24,10 +24,10 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster/egress"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/access"
-	"go.landscaper.dev/internal/component/cache"
-	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/access"
+	"go.landscaper.dev/internal/content/component/cache"
+	"go.landscaper.dev/internal/content/component/registry"
 	"go.landscaper.dev/internal/sources"
 )
 

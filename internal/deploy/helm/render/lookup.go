@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"go.landscaper.dev/internal/render/gotemplate"
+	"go.landscaper.dev/internal/content/template/gotemplate"
 )
 
 // maxLookups is how often one rendering may ask the cluster.

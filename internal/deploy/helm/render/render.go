@@ -22,9 +22,9 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 
 	"go.landscaper.dev/internal/base/jsonvalue"
-	"go.landscaper.dev/internal/render/gotemplate"
-	"go.landscaper.dev/internal/render/mask"
-	"go.landscaper.dev/internal/render/memory"
+	"go.landscaper.dev/internal/content/template/gotemplate"
+	"go.landscaper.dev/internal/content/template/mask"
+	"go.landscaper.dev/internal/content/template/memlimit"
 )
 
 // Lookup finds objects of the cluster that a chart is for. What does not exist is an
@@ -72,8 +72,8 @@ const (
 )
 
 // processMemory is what all renderings of this process share.
-var processMemory = sync.OnceValue(func() *memory.Budget {
-	return memory.New(min(gotemplate.DefaultLimits().Produced, debug.SetMemoryLimit(-1)/4))
+var processMemory = sync.OnceValue(func() *memlimit.Budget {
+	return memlimit.New(min(gotemplate.DefaultLimits().Produced, debug.SetMemoryLimit(-1)/4))
 })
 
 // Merge works out the values of a release: what the user wants goes before what the
@@ -267,7 +267,7 @@ func explain(err error) error {
 	if !errors.As(err, &failed) {
 		return err
 	}
-	var busy *memory.Busy
+	var busy *memlimit.Busy
 	var outside *lookupError
 	if errors.As(err, &outside) || errors.As(err, &busy) || errors.Is(err, context.Canceled) {
 		return fmt.Errorf("render the chart: %w", err)

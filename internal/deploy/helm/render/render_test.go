@@ -16,8 +16,8 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 	"sigs.k8s.io/yaml"
 
-	"go.landscaper.dev/internal/render/gotemplate"
-	"go.landscaper.dev/internal/render/memory"
+	"go.landscaper.dev/internal/content/template/gotemplate"
+	"go.landscaper.dev/internal/content/template/memlimit"
 )
 
 // chartOf makes a chart of files.
@@ -169,7 +169,7 @@ func TestMemoryIsShared(t *testing.T) {
 	}()
 	_, err := rendered(ctx, in)
 	var wrong *Invalid
-	var busy *memory.Busy
+	var busy *memlimit.Busy
 	if !errors.As(err, &busy) || errors.As(err, &wrong) {
 		t.Errorf("with the memory of others: %v", err)
 	}

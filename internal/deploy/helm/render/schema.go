@@ -6,7 +6,7 @@ import (
 
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 
-	"go.landscaper.dev/internal/blueprint/schema"
+	"go.landscaper.dev/internal/content/blueprint/schema"
 )
 
 // validate checks values against the schemas of a chart and its sub-charts. A schema

@@ -8,7 +8,7 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
-	"go.landscaper.dev/internal/render/mask"
+	"go.landscaper.dev/internal/content/template/mask"
 )
 
 // maxMessage bounds what is repeated of the library's messages.

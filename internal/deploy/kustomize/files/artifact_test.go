@@ -16,7 +16,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	api "go.landscaper.dev/api/kustomize/v1alpha1"
-	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/content/component/oci"
 )
 
 // registry is a store in memory. What it hands out is what was put into it, whatever was

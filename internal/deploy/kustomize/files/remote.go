@@ -13,12 +13,12 @@ import (
 	api "go.landscaper.dev/api/kustomize/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/memfs"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/access"
-	"go.landscaper.dev/internal/component/archive"
-	"go.landscaper.dev/internal/component/cache"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/access"
+	"go.landscaper.dev/internal/content/component/archive"
+	"go.landscaper.dev/internal/content/component/cache"
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/oci"
 	"go.landscaper.dev/internal/deploy/origin"
 )
 

@@ -16,7 +16,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/base/memfs"
-	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/content/component/archive"
 	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/runtime/job/published"
 )

@@ -1,0 +1,80 @@
+package component
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/component/repository"
+	"go.landscaper.dev/internal/content/component/signature"
+)
+
+// ErrUnverified tells that something is no part of the component version whose
+// signature was verified.
+var ErrUnverified = errors.New("it is no part of the component version whose signature was verified")
+
+// Verify checks the signature of a component version and of all that belongs to
+// it. Overwrites do not count: what was signed is checked. From then on the session
+// hands out what was verified and nothing else, whatever a repository context, a
+// label or an overwrite says.
+func (s *Session) Verify(ctx context.Context, version *repository.Version, name string, trust signature.Trust) error {
+	verifier := s.verifier(version)
+	closure, err := verifier.Verify(ctx, version, name, trust)
+	if err != nil {
+		return err // tells what it did
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.verified == nil {
+		s.verified = signature.Closure{}
+	}
+	maps.Copy(s.verified, closure)
+	return nil
+}
+
+// Sign signs a component version and puts the signature into its descriptor.
+// Overwrites do not count.
+func (s *Session) Sign(ctx context.Context, version *repository.Version, how signature.Signing) (*descriptor.Signature, error) {
+	verifier := s.verifier(version)
+	return verifier.Sign(ctx, version, how) // tells what it did
+}
+
+// verifier finds what a component version refers to in the repository of the
+// version itself.
+func (s *Session) verifier(version *repository.Version) signature.Verifier {
+	return signature.Verifier{
+		Referenced: func(ctx context.Context, from *repository.Version, reference *descriptor.Reference) (*repository.Version, error) {
+			if known := s.closure()[signature.Key{Name: reference.ComponentName, Version: reference.Version}]; known != nil {
+				return known, nil
+			}
+			return referenced(ctx, from, reference, version.Context, s.resolve)
+		},
+		Digest: s.reader.Digest,
+	}
+}
+
+func (s *Session) closure() signature.Closure {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.verified)
+}
+
+// pinned returns the component version with a name that was verified; nil if
+// nothing was.
+//
+// It is asked before overwrites and defaults: after a verification these could only lead
+// away from what was verified.
+func (s *Session) pinned(reference Reference) (*repository.Version, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.verified == nil {
+		return nil, nil // anything may be used
+	}
+	found := s.verified[signature.Key{Name: reference.Name, Version: reference.Version}]
+	if found == nil {
+		return nil, fmt.Errorf("component version %s: %w", reference, ErrUnverified)
+	}
+	return found, nil
+}

@@ -1,0 +1,135 @@
+package template
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/template/gotemplate"
+	"go.landscaper.dev/internal/content/template/memlimit"
+)
+
+// Function is a function that templates can call. Arguments and result are plain
+// values. What its error says is shown, except for values of the bindings.
+type Function = func(ctx context.Context, args []any) (any, error)
+
+// Functions are added to the builtin functions of the engines. In a Go template
+// they win over builtin ones of the same name, in spiff they may not have one.
+type Functions struct{ GoTemplate, Spiff map[string]Function }
+
+// Phase is what an execution is for.
+type Phase string
+
+// The phases.
+const (
+	ImportExecution          Phase = "import execution"
+	SubinstallationExecution Phase = "subinstallation execution"
+	DeployExecution          Phase = "deploy execution"
+	ExportExecution          Phase = "export execution"
+)
+
+// maxDuration bounds one execution. Functions of the caller may use the network.
+// It ends a function that waits for a server; what computes is ended by its steps and its
+// memory, mostly long before.
+const maxDuration = 30 * time.Second
+
+// Engine renders the executions of a blueprint. It can be used by any number of
+// goroutines at the same time.
+type Engine struct {
+	// Files are the files of the blueprint.
+	Files fs.FS
+	// Functions are added to the builtin ones.
+	Functions Functions
+	// Timeout ends an execution; 0 means 30 seconds.
+	Timeout time.Duration
+
+	// Memory is what renderings share; nil means that of the process.
+	Memory *memlimit.Budget
+
+	// steps bounds Go templates and produced the memory of one rendering in tests; 0
+	// means the default.
+	steps    int
+	produced int64
+}
+
+// Input is what one execution works with.
+type Input struct {
+	Phase    Phase
+	Executor *v1alpha1.TemplateExecutor
+	// Bindings are plain values. A template gets a copy: nothing that it does is seen
+	// by another one.
+	Bindings map[string]any
+	// State is the document that the executor stored, as YAML or JSON; nil if there
+	// is none. Import executions have no state.
+	State []byte
+}
+
+// Execute renders an execution.
+//
+// The memory of a rendering is booked until it has ended; what it gives back belongs to the
+// caller, and is bounded by the limits of the engine.
+func (e *Engine) Execute(ctx context.Context, in Input) (*Output, error) {
+	source, err := sourceOf(in.Executor, e.Files)
+	if err != nil {
+		return nil, err
+	}
+	state, err := loadState(source, in)
+	if err != nil {
+		return nil, err
+	}
+	account := e.memory().Open()
+	defer account.Close()
+	if in.Executor.Type == v1alpha1.SpiffTemplateType {
+		return e.spiff(ctx, account, source, in, state)
+	}
+	return e.goTemplate(ctx, account, source, in, state)
+}
+
+// processMemory is what all renderings of this process share: enough for the largest
+// one that is allowed, and no more than a quarter of what the process may have.
+var processMemory = sync.OnceValue(func() *memlimit.Budget {
+	return memlimit.New(min(gotemplate.DefaultLimits().Produced, debug.SetMemoryLimit(-1)/4))
+})
+
+func (e *Engine) memory() *memlimit.Budget {
+	if e.Memory != nil {
+		return e.Memory
+	}
+	return processMemory()
+}
+
+func (e *Engine) timeout() time.Duration {
+	if e.Timeout > 0 {
+		return e.Timeout
+	}
+	return maxDuration
+}
+
+// Check parses the template of an executor without executing it: the template
+// exists, its syntax is right, and a Go template calls only functions that exist.
+func Check(executor *v1alpha1.TemplateExecutor, files fs.FS, functions Functions) error {
+	source, err := sourceOf(executor, files)
+	if err != nil {
+		return err
+	}
+	e := &Engine{Files: files, Functions: functions}
+	if executor.Type == v1alpha1.SpiffTemplateType {
+		return checkSpiff(source)
+	}
+	if err := e.config().Check(source.goTemplate()); err != nil {
+		return describe(err, source, nil)
+	}
+	return nil
+}
+
+// what names an execution in messages.
+func (s source) what() string {
+	if s.file != "" {
+		return fmt.Sprintf("template execution %q (file %q)", s.execution, s.file)
+	}
+	return fmt.Sprintf("template execution %q", s.execution)
+}

@@ -1,0 +1,80 @@
+package text
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"go.landscaper.dev/internal/content/template/spiff/builtin/call"
+	"go.landscaper.dev/internal/content/template/spiff/value"
+)
+
+func replace(c *call.Call) (value.Value, error) {
+	s, err := c.Text(0)
+	if err != nil {
+		return nil, err
+	}
+	old, err := c.Text(1)
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.IntOr(3, -1)
+	if err != nil {
+		return nil, err
+	}
+	if replacement, ok := c.Args[2].(value.String); ok {
+		return replaceText(c, s, old, replacement.Text, int(n))
+	}
+	if _, _, ok := c.Arity(c.Args[2]); !ok {
+		return nil, c.Wrong(2, "a string or a lambda")
+	}
+	return replaceByLambda(c, s, old, n)
+}
+
+// replaceByLambda asks a lambda for every match. An empty text is found before every
+// character and at the end.
+func replaceByLambda(c *call.Call, s, old string, n int64) (value.Value, error) {
+	var b strings.Builder
+	for done := int64(0); n < 0 || done < n; done++ {
+		at, skip := strings.Index(s, old), 0
+		if old == "" && done > 0 {
+			_, skip = utf8.DecodeRuneInString(s)
+			at = skip
+		}
+		if at < 0 || old == "" && done > 0 && skip == 0 {
+			break
+		}
+		with, err := replacement(c, c.Args[2], []string{old})
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString(s[:at])
+		b.WriteString(with)
+		s = s[at+len(old):]
+	}
+	return value.Text(b.String() + s), nil
+}
+
+// replaceText replaces text after a look at the size of the result.
+func replaceText(c *call.Call, s, old, replacement string, n int) (value.Value, error) {
+	count := int64(strings.Count(s, old))
+	if n >= 0 {
+		count = min(count, int64(n))
+	}
+	if grow := int64(len(replacement)) - int64(len(old)); grow > 0 && count > c.Settings().MaxText/grow {
+		return nil, c.Failf("result is longer than %d bytes", c.Settings().MaxText)
+	}
+	return value.Text(strings.Replace(s, old, replacement, n)), nil
+}
+
+// replacement asks a lambda for the text that replaces a match.
+func replacement(c *call.Call, fn value.Value, groups []string) (string, error) {
+	v, err := c.Invoke(fn, call.TextList(groups))
+	if err != nil {
+		return "", err
+	}
+	s, ok := v.(value.String)
+	if !ok {
+		return "", c.Failf("lambda must give a string, not %s", value.A(v))
+	}
+	return s.Text, c.Spend(1, int64(len(s.Text)))
+}
