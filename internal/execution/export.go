@@ -11,10 +11,10 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/landscape/desired"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/reporter"
-	"go.landscaper.dev/internal/wanted"
 )
 
 // complete collects what the items export and ends the job.
@@ -66,7 +66,7 @@ func (r *Reconciler) collectExports(ctx context.Context, s *snapshot) error {
 	if err := r.storeExports(ctx, s.exec, exports); err != nil {
 		return job.Wrap(err, published.HandleReconcilePhase, "handlePhaseCompleting", "store the exports of Execution "+s.exec.Name)
 	}
-	s.exec.Status.ExportReference = &v1alpha1.ObjectReference{Name: wanted.ItemExportsName(s.exec), Namespace: s.exec.Namespace}
+	s.exec.Status.ExportReference = &v1alpha1.ObjectReference{Name: desired.ItemExportsName(s.exec), Namespace: s.exec.Namespace}
 	return nil
 }
 
@@ -95,20 +95,20 @@ func (r *Reconciler) readExports(ctx context.Context, item *v1alpha1.DeployItem)
 // there yet with this very content.
 func (r *Reconciler) storeExports(ctx context.Context, exec *v1alpha1.Execution, exports map[string]any) error {
 	live := &v1alpha1.DataObject{}
-	err := r.Client.Get(ctx, client.ObjectKey{Namespace: exec.Namespace, Name: wanted.ItemExportsName(exec)}, live)
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: exec.Namespace, Name: desired.ItemExportsName(exec)}, live)
 	if apierrors.IsNotFound(err) {
 		live = nil
 	} else if err != nil {
 		return err // the caller tells what is stored
 	}
-	object, change, err := wanted.ItemExports(exec, exports, live)
+	object, change, err := desired.ItemExports(exec, exports, live)
 	if err != nil {
 		return err // the caller tells what is stored
 	}
 	switch change {
-	case wanted.Create:
+	case desired.Create:
 		return r.Client.Create(ctx, object) // the caller tells what is stored
-	case wanted.Update:
+	case desired.Update:
 		return r.Client.Update(ctx, object) // the caller tells what is stored
 	}
 	return nil

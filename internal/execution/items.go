@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/landscape/desired"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"
-	"go.landscaper.dev/internal/wanted"
 )
 
 // maxSalt bounds the search for a free name.
@@ -28,11 +28,11 @@ func (r *Reconciler) ensureItem(ctx context.Context, exec *v1alpha1.Execution, t
 	if live == nil {
 		return r.createItem(ctx, exec, template, cluster)
 	}
-	item, change, err := wanted.DeployItem(exec, template, live, cluster, 0, r.Now())
+	item, change, err := desired.DeployItem(exec, template, live, cluster, 0, r.Now())
 	if err != nil {
 		return nil, fmt.Errorf("compare DeployItem %s: %w", live.Name, err)
 	}
-	if change == wanted.None {
+	if change == desired.None {
 		return live, nil
 	}
 	if err := r.leaveRemoved(ctx, live, item); err != nil {
@@ -49,7 +49,7 @@ func (r *Reconciler) ensureItem(ctx context.Context, exec *v1alpha1.Execution, t
 // template, so that a repeated attempt meets the item of the first one.
 func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate, cluster *string) (*v1alpha1.DeployItem, error) {
 	for salt := range maxSalt {
-		item, _, err := wanted.DeployItem(exec, template, nil, cluster, salt, r.Now())
+		item, _, err := desired.DeployItem(exec, template, nil, cluster, salt, r.Now())
 		if err != nil {
 			return nil, fmt.Errorf("create DeployItem %s: %w", template.Name, err)
 		}

@@ -13,14 +13,14 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/installation/keep"
+	"go.landscaper.dev/internal/landscape/desired"
+	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
-	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/parallelize"
-	"go.landscaper.dev/internal/wanted"
 )
 
 // bringUp renders the blueprint and writes the children. They start when the
@@ -259,14 +259,14 @@ func (r *Reconciler) unplanned(s *snapshot, err error) error {
 // ensureExecution writes the Execution with the items, if it is not there as it is
 // wanted.
 func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1alpha1.DeployItemTemplateList) error {
-	exec, change, err := wanted.Execution(s.Inst, items, s.Exec)
+	exec, change, err := desired.Execution(s.Inst, items, s.Exec)
 	if err != nil {
 		return err // the caller tells what is written
 	}
 	switch change {
-	case wanted.None:
+	case desired.None:
 		return nil
-	case wanted.Create:
+	case desired.Create:
 		// What a cache has shown to go was the one before. Also a new one whose creation got
 		// no answer may be there.
 		r.leaving.note(s.Inst.UID, false)
@@ -275,7 +275,7 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 			return r.nameTaken(ctx, s.Inst, err)
 		}
 		r.created.Note(s.Inst.UID, exec.Name, r.Now())
-	case wanted.Update:
+	case desired.Update:
 		if err := r.Client.Update(ctx, exec); err != nil {
 			return err // the caller tells what is written
 		}

@@ -18,11 +18,11 @@ import (
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/workpool"
-	"go.landscaper.dev/internal/sources"
 )
 
 // planElsewhere lets one plan at a time be made away from the workers. It returns where
@@ -53,7 +53,7 @@ func TestPlannedElsewhere(t *testing.T) {
 			inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, test.template))}}
 			var calls atomic.Int64
 			r := &Reconciler{
-				Client: memory.API(t), Now: time.Now, Sources: &sources.Reader{}, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
+				Client: memory.API(t), Now: time.Now, Sources: &repocontext.Reader{}, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 				Functions: func(string, []*v1alpha1.Target) map[string]template.Function {
 					return map[string]template.Function{"reach": func(_ context.Context, args []any) (any, error) {
 						calls.Add(1)
@@ -93,7 +93,7 @@ func TestPlanOfOneLook(t *testing.T) {
 	current := memory.API(t, given.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
 	counting := memory.Fault{Reading: true, At: -1}
 	r := &Reconciler{
-		Client: stale{current, given.DataOf("x", `"old"`)}, Reader: counting.Wrap(t, current), Now: time.Now, Sources: &sources.Reader{},
+		Client: stale{current, given.DataOf("x", `"old"`)}, Reader: counting.Wrap(t, current), Now: time.Now, Sources: &repocontext.Reader{},
 		Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 		Functions: func(string, []*v1alpha1.Target) map[string]template.Function {
 			return map[string]template.Function{"reach": func(context.Context, []any) (any, error) { return nil, errors.New("broken") }}

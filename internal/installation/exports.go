@@ -14,19 +14,19 @@ import (
 	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/template"
-	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/holdings"
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/keep"
+	"go.landscaper.dev/internal/landscape/desired"
+	"go.landscaper.dev/internal/landscape/importreader"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
-	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
-	"go.landscaper.dev/internal/sources"
-	"go.landscaper.dev/internal/wanted"
 )
 
 // noteExports notes whether the job is going to export something.
@@ -106,7 +106,7 @@ func (r *Reconciler) notExported(s *snapshot, err error) error {
 func (r *Reconciler) reopenComponent(ctx context.Context, inst *v1alpha1.Installation, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, *component.Session, error) {
 	landscape, err := r.sight().Context(ctx, inst)
 	if err != nil {
-		return nil, nil, &sources.ReadError{Object: "Context " + predicates.ContextOf(inst), Cause: err}
+		return nil, nil, &repocontext.ReadError{Object: "Context " + predicates.ContextOf(inst), Cause: err}
 	}
 	if landscape == nil {
 		return nil, nil, fmt.Errorf("there is no Context %q in namespace %s any more", predicates.ContextOf(inst), inst.Namespace)
@@ -134,10 +134,10 @@ func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, er
 	var all []*v1alpha1.Target
 	for i := range targets.Items {
 		if object := &targets.Items[i]; ofThisJob(s, object) {
-			all = append(all, imported.AsRead(object))
+			all = append(all, importreader.AsRead(object))
 		}
 	}
-	secrets, err := imported.ValuesOf(ctx, r.Reader, dataObjects)
+	secrets, err := importreader.ValuesOf(ctx, r.Reader, dataObjects)
 	if err != nil {
 		return plan.Results{}, err
 	}
@@ -154,7 +154,7 @@ func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObje
 	list := func(reader client.Reader, scope client.ListOption) error {
 		for _, list := range []client.ObjectList{data, targets} {
 			if err := reader.List(ctx, list, client.InNamespace(s.Inst.Namespace), scope); err != nil {
-				return &sources.ReadError{Object: "what is in the scope of the Installation", Cause: err}
+				return &repocontext.ReadError{Object: "what is in the scope of the Installation", Cause: err}
 			}
 		}
 		// A cache lists in no order, and an error names the first object that is wrong.
@@ -178,7 +178,7 @@ func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObje
 func ofThisJob(s *snapshot, object client.Object) bool {
 	jobID, labelled := object.GetLabels()[v1alpha1.DataObjectJobIDLabel]
 	stays := decide.Unchanged(s.Inst) || s.Inst.Status.DataUpdate != nil && holdings.OwnsWriter(s.Family, object)
-	return jobID == s.Inst.Status.JobID || stays || !labelled && !wanted.Stale(s.Inst, object)
+	return jobID == s.Inst.Status.JobID || stays || !labelled && !desired.Stale(s.Inst, object)
 }
 
 // itemExports returns what the deploy items export, by their names.
@@ -186,13 +186,13 @@ func (r *Reconciler) itemExports(ctx context.Context, exec *v1alpha1.Execution) 
 	if exec == nil {
 		return nil, nil
 	}
-	object, name := &v1alpha1.DataObject{}, wanted.ItemExportsName(exec)
+	object, name := &v1alpha1.DataObject{}, desired.ItemExportsName(exec)
 	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: exec.Namespace, Name: name}, object)
 	switch {
 	case err == nil && !(job.Owner{Kind: "Execution", Object: exec}).Owns(object), apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("DataObject %s with the exports of the deploy items is missing: start another job with the annotation %s: reconcile", name, v1alpha1.OperationAnnotation)
 	case err != nil:
-		return nil, &sources.ReadError{Object: "DataObject " + name, Cause: err}
+		return nil, &repocontext.ReadError{Object: "DataObject " + name, Cause: err}
 	}
 	if len(object.Data.RawMessage) == 0 {
 		// An API server drops a field that is null.

@@ -16,8 +16,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/keep"
+	"go.landscaper.dev/internal/landscape/desired"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/wanted"
 )
 
 // publishing is what newBench needs for an Installation whose item exports a value,
@@ -49,8 +49,8 @@ func publishingWith(t *testing.T, more string) []client.Object {
 // finishWith ends the job of the Execution; its item has exported a value.
 func (b *bench) finishWith(t *testing.T, value any) {
 	t.Helper()
-	object, change, err := wanted.ItemExports(b.execution(t), map[string]any{"web": map[string]any{"url": value}}, nil)
-	if err != nil || change != wanted.Create {
+	object, change, err := desired.ItemExports(b.execution(t), map[string]any{"web": map[string]any{"url": value}}, nil)
+	if err != nil || change != desired.Create {
 		t.Fatal(change, err)
 	}
 	if err := b.api.Create(t.Context(), object); err != nil {

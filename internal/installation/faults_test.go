@@ -17,7 +17,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
-	"go.landscaper.dev/internal/wanted"
+	"go.landscaper.dev/internal/landscape/desired"
 )
 
 // settle looks at all Installations, and plays the part of who carries out Executions,
@@ -76,8 +76,8 @@ func (b *bench) play(t *testing.T) (played bool) {
 			continue
 		}
 		played = true
-		object, change, err := wanted.ItemExports(exec, map[string]any{"web": map[string]any{"url": "https://shop"}}, nil)
-		if err != nil || change != wanted.Create {
+		object, change, err := desired.ItemExports(exec, map[string]any{"web": map[string]any{"url": "https://shop"}}, nil)
+		if err != nil || change != desired.Create {
 			t.Fatal(change, err)
 		}
 		if err := b.api.Create(t.Context(), object); err != nil && !apierrors.IsAlreadyExists(err) {

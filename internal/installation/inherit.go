@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/internal/installation/decide"
+	"go.landscaper.dev/internal/landscape/plan/parcel"
 	"go.landscaper.dev/internal/model/predicates"
-	"go.landscaper.dev/internal/plan/parcel"
 )
 
 // inherit gives a job that the public system began what a job of ours has stored: the

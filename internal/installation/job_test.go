@@ -29,9 +29,9 @@ import (
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/index"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/queue"
-	"go.landscaper.dev/internal/sources"
 )
 
 // bench is a reconciler with an API server in memory that notes what is written.
@@ -99,7 +99,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.Reconciler = &Reconciler{
 		Client: b.api, Reader: b.api, Events: b.recorder, Order: &queue.Order{}, Now: func() time.Time { return given.Noon },
 		NewJobID: func() string { ids++; return "job-" + strconv.Itoa(ids) }, Each: inOrder,
-		Sources: &sources.Reader{Client: b.api}, Blueprints: blueprint.NewCache(1 << 20),
+		Sources: &repocontext.Reader{Client: b.api}, Blueprints: blueprint.NewCache(1 << 20),
 		Functions: func(string, []*v1alpha1.Target) map[string]template.Function { return nil },
 	}
 	return b

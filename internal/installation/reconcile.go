@@ -25,6 +25,7 @@ import (
 	"go.landscaper.dev/internal/installation/patience"
 	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/installation/tree"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/expectations"
@@ -33,7 +34,6 @@ import (
 	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/workpool"
-	"go.landscaper.dev/internal/sources"
 )
 
 // VerificationPolicy says when signatures are checked.
@@ -61,7 +61,7 @@ type Reconciler struct {
 	// NewJobID makes the IDs of jobs.
 	NewJobID func() string
 	// Sources reads where component versions come from.
-	Sources *sources.Reader
+	Sources *repocontext.Reader
 	// Components is what all readers of component versions have in common.
 	Components *component.Shared
 	// Verification says when signatures are checked.

@@ -15,9 +15,9 @@ import (
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/wake"
+	"go.landscaper.dev/internal/landscape/desired"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/wanted"
 )
 
 // TestItemExports: what counts as the exports of deploy items, and that no error quotes
@@ -25,7 +25,7 @@ import (
 func TestItemExports(t *testing.T) {
 	exec := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "shop", UID: "uid-exec"}}
 	ours := func(value string) *v1alpha1.DataObject {
-		object, _, err := wanted.ItemExports(exec, map[string]any{}, nil)
+		object, _, err := desired.ItemExports(exec, map[string]any{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

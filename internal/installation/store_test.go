@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/landscape/importreader"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
@@ -37,7 +37,7 @@ func TestLaggingCache(t *testing.T) {
 	c := memory.API(t, given.CopyOf("cluster", "job-1", mine))
 	r := &Reconciler{Client: lagging{c}, Reader: c, Now: func() time.Time { return given.Noon }}
 	inst := given.InstallationOf(t, "imports: {targets: [{name: cluster, target: cluster}]}")
-	imports, err := dataflow.Read(t.Context(), inst, imported.From(observe.Confirming{Reader: r.Client, Live: r.Reader}))
+	imports, err := dataflow.Read(t.Context(), inst, importreader.From(observe.Confirming{Reader: r.Client, Live: r.Reader}))
 	if err != nil || imports.Targets["cluster"] == nil {
 		t.Errorf("the import is not found: %v", err)
 	}
@@ -75,7 +75,7 @@ func TestKeysOfOneSecret(t *testing.T) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: "many", UID: "uid-of-secret"}, Data: held}
 	counted := reads{Client: memory.API(t, secret), count: map[string]int{}}
 	r := &Reconciler{Client: counted, Reader: counted}
-	imports, err := dataflow.Read(t.Context(), inst, imported.From(observe.Confirming{Reader: r.Client, Live: r.Reader}))
+	imports, err := dataflow.Read(t.Context(), inst, importreader.From(observe.Confirming{Reader: r.Client, Live: r.Reader}))
 	if err != nil || counted.count["many"] != 1 || string(imports.Data["k7"].Value.RawMessage) != `"k7"` || imports.Data["k7"].Salt != "uid-of-secret" {
 		t.Errorf("%d reads, %s, %v", counted.count["many"], imports.Data["k7"].Value.RawMessage, err)
 	}

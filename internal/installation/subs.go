@@ -14,11 +14,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/landscape/desired"
+	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/predicates"
-	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/parallelize"
-	"go.landscaper.dev/internal/wanted"
 )
 
 // maxSalt bounds the search for a free name.
@@ -199,8 +199,8 @@ func (r *Reconciler) ensureSub(ctx context.Context, parent, planned, live *v1alp
 	if live == nil {
 		return r.createSub(ctx, parent, planned)
 	}
-	sub, change, err := wanted.Subinstallation(parent, planned, live, 0)
-	if err != nil || change == wanted.None {
+	sub, change, err := desired.Subinstallation(parent, planned, live, 0)
+	if err != nil || change == desired.None {
 		return live, err // the caller tells what is written
 	}
 	if err := r.Client.Update(ctx, sub); err != nil {
@@ -214,7 +214,7 @@ func (r *Reconciler) ensureSub(ctx context.Context, parent, planned, live *v1alp
 // template, so that a repeated attempt meets that of the first one.
 func (r *Reconciler) createSub(ctx context.Context, parent, planned *v1alpha1.Installation) (*v1alpha1.Installation, error) {
 	for salt := range maxSalt {
-		sub, _, err := wanted.Subinstallation(parent, planned, nil, salt)
+		sub, _, err := desired.Subinstallation(parent, planned, nil, salt)
 		if err != nil {
 			return nil, err // the caller tells what is written
 		}

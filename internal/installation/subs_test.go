@@ -16,9 +16,9 @@ import (
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/sources"
 )
 
 // subinstallations are two: b imports what a exports. Neither has deploy items.
@@ -335,7 +335,7 @@ func TestStaleScope(t *testing.T) {
 func TestStaleImport(t *testing.T) {
 	inst := given.InstallationOf(t, "blueprint: {inline: {filesystem: {blueprint.yaml: '{}'}}}\nimports: {data: [{name: v, dataRef: x}]}")
 	current := memory.API(t, given.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
-	r := &Reconciler{Client: stale{current, given.DataOf("x", `"old"`)}, Reader: current, Sources: &sources.Reader{}}
+	r := &Reconciler{Client: stale{current, given.DataOf("x", `"old"`)}, Reader: current, Sources: &repocontext.Reader{}}
 	s := snapshotOf(inst)
 	if err := r.look(t.Context(), s); err != nil || s.Inputs.Broken != nil || len(s.Inputs.Invalid)+len(s.Inputs.Missing) > 0 {
 		t.Fatal(err, s.Inputs)

@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/landscape/importreader"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
@@ -24,7 +24,7 @@ import (
 // hashed notes the imports of an Installation as those of its last job.
 func hashed(t *testing.T, inst *v1alpha1.Installation, objects ...client.Object) {
 	t.Helper()
-	imports, err := dataflow.Read(t.Context(), inst, imported.From(memory.API(t, objects...)))
+	imports, err := dataflow.Read(t.Context(), inst, importreader.From(memory.API(t, objects...)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/landscape/plan"
 )
 
 // TestTreeTooLarge: what is too much ends the job with a clear error.

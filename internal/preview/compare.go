@@ -12,12 +12,12 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/rollout"
-	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/landscape/desired"
+	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/landscape/requests"
 	"go.landscaper.dev/internal/model/dataflow/targets"
-	"go.landscaper.dev/internal/operation"
-	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/runtime/parallelize"
-	"go.landscaper.dev/internal/wanted"
 )
 
 // comparison compares the items of trees, one root after the other.
@@ -75,7 +75,7 @@ func (c *comparison) node(node *plan.Node, above ...*v1alpha1.Installation) {
 	if execution, _ := c.live.execution(node.Path); execution != nil {
 		for _, item := range execution.Children {
 			if !kept[item.TemplateName] {
-				c.removed(operation.UninstallOf(item, node.Path))
+				c.removed(requests.UninstallOf(item, node.Path))
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func (c *comparison) removedSubs(node *plan.Node) {
 		if child.Installation == nil || slices.ContainsFunc(node.Subinstallations, func(sub plan.Subinstallation) bool { return sub.Name == child.TemplateName }) {
 			continue
 		}
-		for _, uninstall := range operation.Uninstalls(child) {
+		for _, uninstall := range requests.Uninstalls(child) {
 			uninstall.Path = node.Path + "/" + uninstall.Path
 			c.removed(uninstall)
 		}
@@ -127,13 +127,13 @@ func (c *comparison) task(node *plan.Node, template *v1alpha1.DeployItemTemplate
 	if item := items[template.Name]; item != nil {
 		present = item.DeployItem
 	}
-	object, change, err := wanted.DeployItem(exec, template, present, nil, 0, c.Now())
+	object, change, err := desired.DeployItem(exec, template, present, nil, 0, c.Now())
 	if err != nil {
 		t.item.Action, t.err = diff.Unknown, err
 		return t
 	}
 	t.object = object
-	t.item.Action = map[wanted.Change]diff.Action{wanted.Create: diff.Create, wanted.Update: diff.Update, wanted.None: diff.Keep}[change]
+	t.item.Action = map[desired.Change]diff.Action{desired.Create: diff.Create, desired.Update: diff.Update, desired.None: diff.Keep}[change]
 	t.settled = settled(present, object)
 	if template.Target != nil {
 		t.target = node.Target(template.Target.Name)
@@ -149,7 +149,7 @@ func settled(present, object *v1alpha1.DeployItem) bool {
 }
 
 // removed notes what goes with an item.
-func (c *comparison) removed(uninstall operation.Uninstall) {
+func (c *comparison) removed(uninstall requests.Uninstall) {
 	t := &task{item: Item{Path: uninstall.Path, Type: uninstall.Type, Target: uninstall.Target, Action: diff.Delete}, removal: true}
 	c.tasks = append(c.tasks, t)
 	t.object = c.live.deployItem(uninstall.Item)
@@ -184,7 +184,7 @@ func (c *comparison) compare(ctx context.Context, t *task) {
 	}
 	t.compared = true
 	if t.settled {
-		for _, object := range operation.Recorded(t.object) {
+		for _, object := range requests.Recorded(t.object) {
 			t.found.Objects = append(t.found.Objects, unchanged(object))
 		}
 		return
@@ -236,12 +236,12 @@ func (c *comparison) forecast(ctx context.Context, t *task) (rollout.Forecast, e
 // recorded.
 func recordedRemoval(item *v1alpha1.DeployItem) rollout.Forecast {
 	var found rollout.Forecast
-	for _, object := range operation.Recorded(item) {
+	for _, object := range requests.Recorded(item) {
 		preview := unchanged(object)
 		preview.Before = map[string]any{}
 		found.Objects = append(found.Objects, preview)
 	}
-	for _, earlier := range operation.Earlier(item) {
+	for _, earlier := range requests.Earlier(item) {
 		for _, object := range earlier.Objects {
 			preview := unchanged(object)
 			preview.Before, preview.Cluster = map[string]any{}, earlier.Cluster

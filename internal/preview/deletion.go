@@ -7,18 +7,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/inspect"
-	"go.landscaper.dev/internal/operation"
+	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/landscape/requests"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
 // Uninstalls are all items of a tree in the order in which they go, with the objects that
 // go on their clusters. Of a cluster that cannot be asked, they are the recorded ones. What
 // remaining items want stays: those of all roots that are not below the tree.
-func (p *Previewer) Uninstalls(ctx context.Context, tree *inspect.Node, roots []*inspect.Node) []operation.Uninstall {
+func (p *Previewer) Uninstalls(ctx context.Context, tree *inspect.Node, roots []*inspect.Node) []requests.Uninstall {
 	c := &comparison{Previewer: p, live: liveTrees(append(roots[:len(roots):len(roots)], tree)), secrets: newSecrets(), future: newFuture(p.Reader)}
-	uninstalls := operation.Uninstalls(tree)
+	uninstalls := requests.Uninstalls(tree)
 	for _, uninstall := range uninstalls {
 		c.removed(uninstall)
 	}
@@ -56,10 +56,10 @@ func gone(objects []diff.Object) (found []corev1.ObjectReference, unknown []stri
 }
 
 // moving are the objects that others take over.
-func moving(objects []diff.Object) (found []operation.Move) {
+func moving(objects []diff.Object) (found []requests.Move) {
 	for _, object := range objects {
 		if object.MovesTo != "" && object.Unknown == "" {
-			found = append(found, operation.Move{Object: referenceOf(object), To: object.MovesTo})
+			found = append(found, requests.Move{Object: referenceOf(object), To: object.MovesTo})
 		}
 	}
 	return found
@@ -67,15 +67,15 @@ func moving(objects []diff.Object) (found []operation.Move) {
 
 // withLeft adds what would be left on a cluster to which the Target led when the item was
 // deployed: the record does not know yet that it leads elsewhere.
-func withLeft(recorded []operation.Leftovers, objects []diff.Object) []operation.Leftovers {
+func withLeft(recorded []requests.Leftovers, objects []diff.Object) []requests.Leftovers {
 	all := slices.Clone(recorded)
 	for _, object := range objects {
-		if object.Cluster == "" || object.Before == nil || slices.ContainsFunc(recorded, func(left operation.Leftovers) bool { return left.Cluster == object.Cluster }) {
+		if object.Cluster == "" || object.Before == nil || slices.ContainsFunc(recorded, func(left requests.Leftovers) bool { return left.Cluster == object.Cluster }) {
 			continue
 		}
-		at := slices.IndexFunc(all, func(left operation.Leftovers) bool { return left.Cluster == object.Cluster })
+		at := slices.IndexFunc(all, func(left requests.Leftovers) bool { return left.Cluster == object.Cluster })
 		if at < 0 {
-			at, all = len(all), append(all, operation.Leftovers{Cluster: object.Cluster})
+			at, all = len(all), append(all, requests.Leftovers{Cluster: object.Cluster})
 		}
 		all[at].Objects = append(all[at].Objects, referenceOf(object))
 	}

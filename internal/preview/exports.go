@@ -11,9 +11,9 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/jsonvalue"
-	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/plan"
-	"go.landscaper.dev/internal/wanted"
+	"go.landscaper.dev/internal/landscape/desired"
+	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/landscape/plan"
 )
 
 // Item implements plan.Simulation: it tells what an item would export in the job.
@@ -87,7 +87,7 @@ func (c *comparison) lastExports(ctx context.Context, node *plan.Node, item *v1a
 		return nil, nil
 	}
 	object := &v1alpha1.DataObject{}
-	err := c.Reader.Get(ctx, client.ObjectKey{Namespace: execution.Namespace, Name: wanted.ItemExportsName(execution.Execution)}, object)
+	err := c.Reader.Get(ctx, client.ObjectKey{Namespace: execution.Namespace, Name: desired.ItemExportsName(execution.Execution)}, object)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -8,13 +8,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/imported"
-	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/installation/dependents"
+	"go.landscaper.dev/internal/landscape/importreader"
+	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/predicates"
 	kin "go.landscaper.dev/internal/model/siblings"
-	"go.landscaper.dev/internal/plan"
 )
 
 // ended is a root that has had its job by now, in the preview.
@@ -106,7 +106,7 @@ func (c *comparison) concerns(ctx context.Context, by, dependent *v1alpha1.Insta
 	if dependent.Status.ImportsHash == "" {
 		return true, nil
 	}
-	imports, err := dataflow.Read(ctx, dependent, imported.From(c.future))
+	imports, err := dataflow.Read(ctx, dependent, importreader.From(c.future))
 	if err != nil {
 		return true, nil //nolint:nilerr // it is asked, and its job tells what is wrong
 	}

@@ -10,8 +10,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/model/ownership"
 )
 

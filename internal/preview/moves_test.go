@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/model/ownership"
 )
 

@@ -10,15 +10,15 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/template/clusterfunc"
-	"go.landscaper.dev/internal/plan"
-	"go.landscaper.dev/internal/sources"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/landscape/repocontext"
 )
 
 // opener finds what the Installations of a tree consist of. All have the Context of
 // their root.
 type opener struct {
 	reader  client.Reader
-	from    *sources.Sources
+	from    *repocontext.Sources
 	session *component.Session
 }
 
@@ -32,7 +32,7 @@ func (p *Previewer) opener(ctx context.Context, root *v1alpha1.Installation) (*o
 	if err := p.Reader.Get(ctx, client.ObjectKey{Namespace: root.Namespace, Name: name}, landscape); err != nil {
 		return nil, fmt.Errorf("read Context %s: %w", name, err)
 	}
-	from, err := (&sources.Reader{Client: p.Reader, Base: p.Base}).Read(ctx, landscape)
+	from, err := (&repocontext.Reader{Client: p.Reader, Base: p.Base}).Read(ctx, landscape)
 	if err != nil {
 		return nil, err // names the Context
 	}

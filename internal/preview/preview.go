@@ -16,11 +16,11 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/deploy/rollout"
-	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/imported"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/landscape/importreader"
+	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/dataflow"
-	"go.landscaper.dev/internal/plan"
 )
 
 // Comparer knows the items of one type.
@@ -127,7 +127,7 @@ func (c *comparison) grow(ctx context.Context, inst *v1alpha1.Installation) (*pl
 		return nil, err
 	}
 	c.close = append(c.close, opener.close)
-	imports, err := dataflow.Read(ctx, inst, imported.From(c.future))
+	imports, err := dataflow.Read(ctx, inst, importreader.From(c.future))
 	c.secrets.addImports(imports)
 	var missing *dataflow.MissingError
 	if errors.As(err, &missing) {

@@ -23,10 +23,10 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/deploy/rollout"
-	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/inspect"
-	"go.landscaper.dev/internal/operation"
-	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/landscape/requests"
 )
 
 func installation(name, template string, children ...*inspect.Node) *inspect.Node {
@@ -269,7 +269,7 @@ func TestRemoved(t *testing.T) {
 				Previewer: &Previewer{Comparers: test.comparers, connects: inMemory{}}, secrets: newSecrets(),
 				live: liveTrees([]*inspect.Node{installation("root", "", execution("root", node))}), future: newFuture(&store{}),
 			}
-			c.removed(operation.Uninstall{Path: "a", Item: node.Name, Type: "t", Target: "x", Kept: test.kept})
+			c.removed(requests.Uninstall{Path: "a", Item: node.Name, Type: "t", Target: "x", Kept: test.kept})
 			c.run(t.Context())
 			result := c.result()
 			if got := result.Items[0]; got.Action != diff.Delete || got.Path != "a" || got.Type != "t" || got.Target != "x" || result.Summary != test.want {

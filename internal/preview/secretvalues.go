@@ -6,8 +6,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/base/yamltext"
+	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/dataflow"
-	"go.landscaper.dev/internal/plan"
 )
 
 // addImports adds what an Installation reads from Secrets and Targets.

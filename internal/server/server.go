@@ -40,13 +40,13 @@ import (
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/execution"
 	"go.landscaper.dev/internal/installation"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/rewatch"
 	"go.landscaper.dev/internal/runtime/watchdecoder"
-	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/targetsync"
 )
 
@@ -217,7 +217,7 @@ func addTargetSyncs(ctx context.Context, manager ctrl.Manager, config Config, cl
 
 // library is where component versions and charts come from.
 type library struct {
-	sources    *sources.Reader
+	sources    *repocontext.Reader
 	components *component.Shared
 }
 
@@ -231,7 +231,7 @@ func newLibrary(manager ctrl.Manager, config Config) (*library, error) {
 		return nil, err
 	}
 	return &library{
-		sources: &sources.Reader{
+		sources: &repocontext.Reader{
 			Client: manager.GetAPIReader(), Base: base, Foreign: config.SourceNamespaces,
 			Keys: keys, OwnKeys: config.Verification == installation.VerifyAlways && !config.Signatures.TrustContexts,
 		},

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/preview"
 )
 

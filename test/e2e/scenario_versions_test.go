@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/inspect"
-	"go.landscaper.dev/internal/inspect/reading"
+	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/landscape/inspect/reading"
 )
 
 // fleetConstructor has two versions of a component: the second one has another version

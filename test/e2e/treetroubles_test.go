@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/inspect"
-	"go.landscaper.dev/internal/inspect/reading"
+	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/landscape/inspect/reading"
 )
 
 // flow is a leaf that imports a text under one name and exports it under another one;

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/preview"
 )
 

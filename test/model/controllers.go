@@ -32,9 +32,9 @@ import (
 	"go.landscaper.dev/internal/execution"
 	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/installation/index"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/queue"
-	"go.landscaper.dev/internal/sources"
 )
 
 type schemaKind = schema.GroupVersionKind
@@ -124,7 +124,7 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 	w.desk = desk
 	planning := &installation.Reconciler{
 		Client: cached, Reader: live, Events: silent{}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, Each: w.shuffled,
-		Sources: &sources.Reader{Client: live}, Components: components, Blueprints: blueprints,
+		Sources: &repocontext.Reader{Client: live}, Components: components, Blueprints: blueprints,
 		Verification: installation.VerifyIfAsked, Functions: func(string, []*v1alpha1.Target) map[string]template.Function { return nil },
 	}
 	planning.PlanElsewhere(w.process.ctx, w.elsewhereFor(w.process))

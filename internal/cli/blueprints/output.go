@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/landscape/plan"
 )
 
 // write shows a tree as a stream, or as files.

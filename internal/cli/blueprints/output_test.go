@@ -21,7 +21,7 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/content/component/archive"
-	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/landscape/plan"
 )
 
 func TestParseKinds(t *testing.T) {

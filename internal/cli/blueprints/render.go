@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
+	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/dataflow"
-	"go.landscaper.dev/internal/plan"
 )
 
 const renderHelp = `Render the deploy items and subinstallations of a blueprint, without a cluster.

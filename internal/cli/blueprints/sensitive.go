@@ -3,7 +3,7 @@ package blueprints
 import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/jsonvalue"
-	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/landscape/plan"
 )
 
 // hidden stands for the configuration of a Target, which may hold a kubeconfig.

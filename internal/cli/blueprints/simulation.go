@@ -17,7 +17,7 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/content/template/componentfunc"
-	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/landscape/plan"
 )
 
 // exportFile says what deploy items and Installations export, as nothing is

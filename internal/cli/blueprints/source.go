@@ -19,8 +19,8 @@ import (
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/content/template/clusterfunc"
+	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/dataflow"
-	"go.landscaper.dev/internal/plan"
 )
 
 // sourceFlags say where a blueprint and its component come from.

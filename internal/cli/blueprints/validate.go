@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"go.landscaper.dev/internal/blueprint/check"
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/landscape/lint"
+	"go.landscaper.dev/internal/landscape/plan"
 )
 
 const validateHelp = `Check blueprints without rendering them: their fields, schemas and defaults, the
@@ -65,9 +65,9 @@ func newValidateCommand(streams terminal.Streams) *cobra.Command {
 
 // report is what is found out about one blueprint.
 type report struct {
-	Source   string          `json:"source"`
-	Valid    bool            `json:"valid"`
-	Findings []check.Finding `json:"findings"`
+	Source   string         `json:"source"`
+	Valid    bool           `json:"valid"`
+	Findings []lint.Finding `json:"findings"`
 }
 
 func (o *validateOptions) run(ctx context.Context, streams terminal.Streams, sources []string) error {
@@ -110,18 +110,18 @@ func together(code, more int) int {
 // validate checks one blueprint. The error tells that it could not be read, and is
 // among the findings.
 func (o *validateOptions) validate(ctx context.Context, streams terminal.Streams, text string) (report, error) {
-	made := report{Source: text, Findings: []check.Finding{}}
+	made := report{Source: text, Findings: []lint.Finding{}}
 	err := o.withFiles(ctx, streams, text, func(ctx context.Context, files fs.FS, component *plan.Component) error {
-		checker := check.Checker{Functions: plan.Functions(nil, clusterFunctions()), Component: component}
+		checker := lint.Checker{Functions: plan.Functions(nil, clusterFunctions()), Component: component}
 		made.Findings = append(made.Findings, checker.Files(ctx, files)...)
 		return ctx.Err() // the user gave up
 	})
 	if err != nil {
-		made.Findings = append(made.Findings, check.Finding{Severity: check.Error, Message: err.Error()})
+		made.Findings = append(made.Findings, lint.Finding{Severity: lint.Error, Message: err.Error()})
 	}
 	made.Valid = true
 	for _, finding := range made.Findings {
-		made.Valid = made.Valid && finding.Severity != check.Error && (finding.Severity != check.Warning || !o.strict)
+		made.Valid = made.Valid && finding.Severity != lint.Error && (finding.Severity != lint.Warning || !o.strict)
 	}
 	return made, err
 }

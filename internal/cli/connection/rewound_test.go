@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"go.landscaper.dev/internal/inspect/reading"
+	"go.landscaper.dev/internal/landscape/inspect/reading"
 )
 
 // restored is an API server with one Installation, whose store goes back to an earlier version.

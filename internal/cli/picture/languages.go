@@ -7,27 +7,27 @@ import (
 	"strings"
 
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/flow"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/flowview"
+	"go.landscaper.dev/internal/landscape/inspect"
 )
 
 // language is how a drawing program wants to be told.
 type language struct {
 	head, foot string
-	open       func(text *strings.Builder, indent, id string, unit *flow.Unit)
+	open       func(text *strings.Builder, indent, id string, unit *flowview.Unit)
 	shut       string
-	unit       func(text *strings.Builder, indent, id string, unit *flow.Unit)
-	value      func(text *strings.Builder, indent, id string, value *flow.Value)
+	unit       func(text *strings.Builder, indent, id string, unit *flowview.Unit)
+	value      func(text *strings.Builder, indent, id string, value *flowview.Value)
 	edge       string
 }
 
 // DOT writes the picture for Graphviz.
-func DOT(out io.Writer, scope *flow.Scope) error { return dot.write(out, scope) }
+func DOT(out io.Writer, scope *flowview.Scope) error { return dot.write(out, scope) }
 
 // Mermaid writes the picture for Mermaid.
-func Mermaid(out io.Writer, scope *flow.Scope) error { return mermaid.write(out, scope) }
+func Mermaid(out io.Writer, scope *flowview.Scope) error { return mermaid.write(out, scope) }
 
-func (l language) write(out io.Writer, scope *flow.Scope) error {
+func (l language) write(out io.Writer, scope *flowview.Scope) error {
 	var text strings.Builder
 	text.WriteString(l.head)
 	l.scope(&text, scope, "i", "  ")
@@ -37,7 +37,7 @@ func (l language) write(out io.Writer, scope *flow.Scope) error {
 }
 
 // scope writes what is in a scope. IDs are numbers, because names may be anything.
-func (l language) scope(text *strings.Builder, scope *flow.Scope, prefix, indent string) {
+func (l language) scope(text *strings.Builder, scope *flowview.Scope, prefix, indent string) {
 	ids := map[string]string{}
 	for i, unit := range scope.Units {
 		id := prefix + strconv.Itoa(i)
@@ -66,15 +66,15 @@ func (l language) scope(text *strings.Builder, scope *flow.Scope, prefix, indent
 var dot = language{
 	head: "digraph landscaper {\n  rankdir=LR\n  node [fontname=\"sans-serif\", fontsize=11]\n  edge [color=\"#8a94a3\"]\n",
 	foot: "}\n", shut: "}", edge: "->",
-	open: func(text *strings.Builder, indent, id string, unit *flow.Unit) {
+	open: func(text *strings.Builder, indent, id string, unit *flowview.Unit) {
 		fmt.Fprintf(text, "%ssubgraph cluster_%s {\n%s  label=%s; color=%q\n", indent, id, indent, dotText(unit.Title), lookOf(unit.State).line)
 	},
-	unit: func(text *strings.Builder, indent, id string, unit *flow.Unit) {
+	unit: func(text *strings.Builder, indent, id string, unit *flowview.Unit) {
 		look := lookOf(unit.State)
 		fmt.Fprintf(text, "%s%s [shape=box, style=\"rounded,filled\", fillcolor=%q, color=%q, fontcolor=%q, label=%s, tooltip=%s]\n",
 			indent, id, look.fill, look.line, look.text, dotText(unit.Title+"\n"+unit.Phase), dotText(unit.Why))
 	},
-	value: func(text *strings.Builder, indent, id string, value *flow.Value) {
+	value: func(text *strings.Builder, indent, id string, value *flowview.Value) {
 		style := "solid"
 		if value.Outside() {
 			style = "dashed"
@@ -89,13 +89,13 @@ func dotText(text string) string {
 
 var mermaid = language{
 	head: "flowchart LR\n" + mermaidClasses(), shut: "end", edge: "-->",
-	open: func(text *strings.Builder, indent, id string, unit *flow.Unit) {
+	open: func(text *strings.Builder, indent, id string, unit *flowview.Unit) {
 		fmt.Fprintf(text, "%ssubgraph s_%s[%s]\n", indent, id, mermaidText(unit.Title))
 	},
-	unit: func(text *strings.Builder, indent, id string, unit *flow.Unit) {
+	unit: func(text *strings.Builder, indent, id string, unit *flowview.Unit) {
 		fmt.Fprintf(text, "%s%s[%s]:::%s\n", indent, id, mermaidText(unit.Title+"\n"+unit.Phase), lookOf(unit.State).class)
 	},
-	value: func(text *strings.Builder, indent, id string, value *flow.Value) {
+	value: func(text *strings.Builder, indent, id string, value *flowview.Value) {
 		class := "value"
 		if value.Outside() {
 			class = "outside"

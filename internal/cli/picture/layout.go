@@ -8,7 +8,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"go.landscaper.dev/internal/base/graph"
-	"go.landscaper.dev/internal/flow"
+	"go.landscaper.dev/internal/landscape/flowview"
 )
 
 // Sizes in the units of an SVG.
@@ -28,8 +28,8 @@ const (
 // block is something with a place: an Installation, perhaps with others inside, a value,
 // or the room that a line needs to pass others.
 type block struct {
-	unit  *flow.Unit
-	value *flow.Value
+	unit  *flowview.Unit
+	value *flowview.Value
 	// inside is the arrangement of what is inside.
 	inside     *arrangement
 	x, y, w, h float64
@@ -52,7 +52,7 @@ func (w way) to() *block   { return w[len(w)-1] }
 
 // arrange finds a place for everything: values flow from left to right, and what
 // belongs together is close to each other.
-func arrange(scope *flow.Scope) *arrangement {
+func arrange(scope *flowview.Scope) *arrangement {
 	a := &arrangement{}
 	byName := map[string]*block{}
 	for _, unit := range scope.Units {
@@ -76,7 +76,7 @@ func arrange(scope *flow.Scope) *arrangement {
 	return a
 }
 
-func newUnitBlock(unit *flow.Unit) *block {
+func newUnitBlock(unit *flowview.Unit) *block {
 	b := &block{unit: unit, w: max(textWidth(unit.Title), textWidth(phaseLine(unit))) + 2*padding, h: boxHeight}
 	if unit.Inside != nil {
 		b.inside = arrange(unit.Inside)
@@ -85,7 +85,7 @@ func newUnitBlock(unit *flow.Unit) *block {
 	return b
 }
 
-func phaseLine(unit *flow.Unit) string {
+func phaseLine(unit *flowview.Unit) string {
 	if unit.Phase == "" {
 		return "no job yet"
 	}

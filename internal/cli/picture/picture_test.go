@@ -11,29 +11,29 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"go.landscaper.dev/internal/flow"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/flowview"
+	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/model/dataflow"
 )
 
 // shop is a landscape with everything that looks different.
-func shop() *flow.Scope {
-	return &flow.Scope{
-		Units: []*flow.Unit{
+func shop() *flowview.Scope {
+	return &flowview.Scope{
+		Units: []*flowview.Unit{
 			{Name: "dataflow-secret", Title: "dataflow-secret", Phase: "Succeeded", State: inspect.Ready},
 			{Name: "dataflow-gitrepository", Title: "dataflow-gitrepository", Phase: "Failed", State: inspect.Failed, Why: "no such\nbranch"},
-			{Name: "dataflow-root", Title: "dataflow-root", Phase: "Init", State: inspect.Waiting, Why: "gitrepository-name is not there", Inside: &flow.Scope{
-				Units: []*flow.Unit{
+			{Name: "dataflow-root", Title: "dataflow-root", Phase: "Init", State: inspect.Waiting, Why: "gitrepository-name is not there", Inside: &flowview.Scope{
+				Units: []*flowview.Unit{
 					{Name: "root-p-tw4h5", Title: "tokenprovider", Phase: "Progressing", State: inspect.Running},
 					{Name: "root-c-778g7", Title: `token<consumer> & "friends"`, State: inspect.Waiting},
 				},
-				Values: []*flow.Value{
+				Values: []*flowview.Value{
 					{Kind: dataflow.KindTarget, Name: "cluster2", Importers: []string{"root-p-tw4h5", "root-c-778g7"}},
 					{Kind: dataflow.KindDataObject, Name: "token", Exporters: []string{"root-p-tw4h5"}, Importers: []string{"root-c-778g7"}},
 				},
 			}},
 		},
-		Values: []*flow.Value{
+		Values: []*flowview.Value{
 			{Kind: dataflow.KindTarget, Name: "cluster", Importers: []string{"dataflow-secret", "dataflow-gitrepository", "dataflow-root"}},
 			{Kind: dataflow.KindDataObject, Name: "secret-name", Exporters: []string{"dataflow-secret"}, Importers: []string{"dataflow-root"}},
 			{Kind: dataflow.KindDataObject, Name: "gitrepository-name", Exporters: []string{"dataflow-gitrepository"}, Importers: []string{"dataflow-root"}},
@@ -43,7 +43,7 @@ func shop() *flow.Scope {
 	}
 }
 
-func drawn(t *testing.T, draw func(io.Writer, *flow.Scope) error, scope *flow.Scope) string {
+func drawn(t *testing.T, draw func(io.Writer, *flowview.Scope) error, scope *flowview.Scope) string {
 	t.Helper()
 	var text strings.Builder
 	if err := draw(&text, scope); err != nil {
@@ -55,10 +55,10 @@ func drawn(t *testing.T, draw func(io.Writer, *flow.Scope) error, scope *flow.Sc
 // TestForms compares all forms with what somebody has looked at. With the variable
 // UPDATE they are written again.
 func TestForms(t *testing.T) {
-	for name, draw := range map[string]func(io.Writer, *flow.Scope) error{
+	for name, draw := range map[string]func(io.Writer, *flowview.Scope) error{
 		"shop.dot": DOT, "shop.mmd": Mermaid, "shop.svg": SVG,
-		"shop.txt":       func(out io.Writer, scope *flow.Scope) error { return Text(out, scope, false) },
-		"shop-ascii.txt": func(out io.Writer, scope *flow.Scope) error { return Text(out, scope, true) },
+		"shop.txt":       func(out io.Writer, scope *flowview.Scope) error { return Text(out, scope, false) },
+		"shop-ascii.txt": func(out io.Writer, scope *flowview.Scope) error { return Text(out, scope, true) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := drawn(t, draw, shop())
@@ -111,14 +111,14 @@ func TestSVGStandsAlone(t *testing.T) {
 // TestArrangement: nothing stands on anything else, everything is in the frame, and
 // values flow from left to right.
 func TestArrangement(t *testing.T) {
-	many := &flow.Scope{}
+	many := &flowview.Scope{}
 	for i := range 40 {
 		name := fmt.Sprint("unit", i)
-		many.Units = append(many.Units, &flow.Unit{Name: name, Title: name, State: inspect.Ready})
-		many.Values = append(many.Values, &flow.Value{Kind: dataflow.KindDataObject, Name: name, Exporters: []string{name}, Importers: []string{fmt.Sprint("unit", min(39, i+1+i%3))}})
+		many.Units = append(many.Units, &flowview.Unit{Name: name, Title: name, State: inspect.Ready})
+		many.Values = append(many.Values, &flowview.Value{Kind: dataflow.KindDataObject, Name: name, Exporters: []string{name}, Importers: []string{fmt.Sprint("unit", min(39, i+1+i%3))}})
 	}
 	many.Values = many.Values[:39]
-	for name, scope := range map[string]*flow.Scope{"shop": shop(), "many": many, "empty": {}} {
+	for name, scope := range map[string]*flowview.Scope{"shop": shop(), "many": many, "empty": {}} {
 		t.Run(name, func(t *testing.T) {
 			a := arrange(scope)
 			for i, one := range a.blocks {
@@ -142,9 +142,9 @@ func TestArrangement(t *testing.T) {
 
 // TestCircle: what cannot work can be drawn nevertheless.
 func TestCircle(t *testing.T) {
-	scope := &flow.Scope{
-		Units: []*flow.Unit{{Name: "a", Title: "a"}, {Name: "b", Title: "b"}},
-		Values: []*flow.Value{
+	scope := &flowview.Scope{
+		Units: []*flowview.Unit{{Name: "a", Title: "a"}, {Name: "b", Title: "b"}},
+		Values: []*flowview.Value{
 			{Kind: dataflow.KindDataObject, Name: "x", Exporters: []string{"a"}, Importers: []string{"b"}},
 			{Kind: dataflow.KindDataObject, Name: "y", Exporters: []string{"b"}, Importers: []string{"a"}},
 		},

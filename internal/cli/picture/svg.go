@@ -7,15 +7,15 @@ import (
 	"strings"
 
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/flow"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/flowview"
+	"go.landscaper.dev/internal/landscape/inspect"
 )
 
 const margin = 24.0
 
 // SVG draws the picture. It needs nothing else: no font, script or style from
 // elsewhere.
-func SVG(out io.Writer, scope *flow.Scope) error {
+func SVG(out io.Writer, scope *flowview.Scope) error {
 	a := arrange(scope)
 	width, height := max(a.w, 420)+2*margin, a.h+2*margin+legendHeight
 	var text strings.Builder
@@ -74,7 +74,7 @@ func drawUnit(text *strings.Builder, b *block, x, y float64) {
 	}
 }
 
-func tip(unit *flow.Unit) string {
+func tip(unit *flowview.Unit) string {
 	lines := []string{unit.Name, phaseLine(unit)}
 	if unit.Why != "" {
 		lines = append(lines, unit.Why)

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/flow"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/flowview"
+	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/model/dataflow"
 )
 
@@ -20,14 +20,14 @@ var short = map[dataflow.Kind]string{
 }
 
 // Text writes each Installation with what it imports and exports.
-func Text(out io.Writer, scope *flow.Scope, ascii bool) error {
+func Text(out io.Writer, scope *flowview.Scope, ascii bool) error {
 	in, from := "← ", "→ "
 	if ascii {
 		in, from = "<- ", "-> "
 	}
 	var text strings.Builder
-	var write func(scope *flow.Scope, indent string)
-	write = func(scope *flow.Scope, indent string) {
+	var write func(scope *flowview.Scope, indent string)
+	write = func(scope *flowview.Scope, indent string) {
 		for _, unit := range scope.Units {
 			line := fmt.Sprintf("%s[%s] %s", indent, unit.Phase, unit.Title)
 			if unit.Why != "" {
@@ -54,7 +54,7 @@ func Text(out io.Writer, scope *flow.Scope, ascii bool) error {
 	return err
 }
 
-func label(value *flow.Value) string {
+func label(value *flowview.Value) string {
 	kind := short[value.Kind]
 	if kind == "" {
 		kind = string(value.Kind)
@@ -62,21 +62,21 @@ func label(value *flow.Value) string {
 	return kind + " " + terminal.Printable(value.Name)
 }
 
-func origin(scope *flow.Scope, value *flow.Value) string {
+func origin(scope *flowview.Scope, value *flowview.Value) string {
 	if value.Outside() {
 		return " (from outside)"
 	}
 	return " from " + titles(scope, value.Exporters)
 }
 
-func goal(scope *flow.Scope, value *flow.Value) string {
+func goal(scope *flowview.Scope, value *flowview.Value) string {
 	if len(value.Importers) == 0 {
 		return ""
 	}
 	return " to " + titles(scope, value.Importers)
 }
 
-func titles(scope *flow.Scope, names []string) string {
+func titles(scope *flowview.Scope, names []string) string {
 	var list []string
 	for _, unit := range scope.Units {
 		if slices.Contains(names, unit.Name) {

@@ -13,7 +13,7 @@ import (
 	helm "go.landscaper.dev/api/helm/v1alpha1"
 	kustomize "go.landscaper.dev/api/kustomize/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/inspect"
 )
 
 // description prints the text below a headline.

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/inspect"
 )
 
 const namespace = "cu-example"

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/inspect"
 )
 
 // TestPendingRemovalsAreShown: what is kept until the end of the job says so.

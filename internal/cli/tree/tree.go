@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/inspect"
 )
 
 // Names says which names of objects are shown.

@@ -8,7 +8,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/tree"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/inspect"
 )
 
 func render(t *testing.T, nodes []*inspect.Node, options tree.Options) string {

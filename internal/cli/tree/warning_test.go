@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/inspect"
 )
 
 // TestWarningsAreShown: a job that has succeeded may have done something else than meant.

@@ -10,7 +10,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/tree"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/inspect"
 )
 
 func managed(by string) metav1.ManagedFieldsEntry { return metav1.ManagedFieldsEntry{Manager: by} }

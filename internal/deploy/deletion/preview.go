@@ -8,7 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 

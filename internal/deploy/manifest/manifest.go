@@ -14,7 +14,7 @@ import (
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/schedule"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/landscape/diff"
 )
 
 const (

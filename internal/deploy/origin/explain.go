@@ -8,8 +8,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/component/registry"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/sources"
 )
 
 // Errand is what was to be fetched, as errors name it.
@@ -34,7 +34,7 @@ func Explain(ctx context.Context, err error, on Errand) error {
 		err = fmt.Errorf("%w (%s)", err, on.Credentials)
 	}
 	wrapped := job.Wrap(component.Advise(err), on.Operation, on.Reason, on.Field, codes...)
-	var unread *sources.ReadError
+	var unread *repocontext.ReadError
 	if ctx.Err() != nil || errors.As(err, &unread) || component.IsTemporary(err) {
 		return wrapped
 	}

@@ -9,8 +9,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/component/registry"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/sources"
 )
 
 // TestExplain: who is wrong hears it at once; who only does not answer is asked again.
@@ -30,7 +30,7 @@ func TestExplain(t *testing.T) {
 		{"who says no, says where to look", t.Context(), fmt.Errorf("read it: %w", registry.ErrDenied), job.Terminal, "(they come from the Context)"},
 		{"an error that names itself", t.Context(), fmt.Errorf("while reading: %w", known), job.Transient, "it says more"},
 		{"the process ends, which says nothing about the source", ended, errors.New("no such file"), job.Transient, "no such file"},
-		{"the API server could not be asked for the Context", t.Context(), &sources.ReadError{Object: "Context a/b", Cause: errors.New("it does not answer")}, job.Transient, "Context a/b"},
+		{"the API server could not be asked for the Context", t.Context(), &repocontext.ReadError{Object: "Context a/b", Cause: errors.New("it does not answer")}, job.Transient, "Context a/b"},
 		{"the registry does not answer", t.Context(), registry.ErrStalled, job.Transient, "spec.config.source"},
 	}
 	for _, test := range tests {

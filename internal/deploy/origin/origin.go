@@ -17,8 +17,8 @@ import (
 	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/sources"
 )
 
 // Origins are what all items of a process have in common.
@@ -26,14 +26,14 @@ type Origins struct {
 	// Contexts reads Contexts. A cache will do.
 	Contexts client.Reader
 	// Sources reads what a Context refers to.
-	Sources *sources.Reader
+	Sources *repocontext.Reader
 	// Components has the connections, the egress policy behind them, and the cache.
 	Components *component.Shared
 }
 
 // Of reads the Context of an item, with the credentials for registries. The operation
 // is that of errors.
-func (o Origins) Of(ctx context.Context, item *v1alpha1.DeployItem, operation string) (*sources.Sources, error) {
+func (o Origins) Of(ctx context.Context, item *v1alpha1.DeployItem, operation string) (*repocontext.Sources, error) {
 	landscape, err := o.Context(ctx, item, operation)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (o Origins) Context(ctx context.Context, item *v1alpha1.DeployItem, operati
 	case apierrors.IsNotFound(err):
 		return nil, deployer.ConfigurationError("spec.context", fmt.Sprintf("there is no Context %s: create it, or correct the name", key))
 	case err != nil:
-		return nil, &sources.ReadError{Object: "Context " + key.String(), Cause: err}
+		return nil, &repocontext.ReadError{Object: "Context " + key.String(), Cause: err}
 	}
 	return landscape, nil
 }

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/sources"
 )
 
 // TestParseKey: a key comes from a template, so that it may be anything.
@@ -118,7 +118,7 @@ func TestContext(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			item := &v1alpha1.DeployItem{}
 			item.Namespace, item.Spec.Context = "ns", test.name
-			origins := Origins{Contexts: test.cache, Sources: &sources.Reader{Client: test.server}}
+			origins := Origins{Contexts: test.cache, Sources: &repocontext.Reader{Client: test.server}}
 			found, err := origins.Context(t.Context(), item, "Fetch")
 			if len(test.server.asked) != test.asked {
 				t.Errorf("the API server was asked for %v", test.server.asked)

@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/export"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/landscape/diff"
 )
 
 // Forecast is what a deployment of an item would bring.

@@ -14,7 +14,7 @@ import (
 	"go.landscaper.dev/internal/deploy/export"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/deploy/target/memory"
-	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/landscape/diff"
 )
 
 // alone is an item that nothing else happens around.

@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/internal/deploy/export"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )

@@ -15,11 +15,11 @@ import (
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/reporter"
-	"go.landscaper.dev/internal/sources"
 )
 
 // finder reads from one API server in memory, and notes whom it has asked for a job.
@@ -27,7 +27,7 @@ func finder(t *testing.T, known ...client.Object) (Finder, *[]string) {
 	t.Helper()
 	api, asked := memory.API(t, known...), &[]string{}
 	return Finder{
-		Reader: observe.Reader{Cached: api, Live: api, Relations: &siblings.Relations{}, Sources: &sources.Reader{}},
+		Reader: observe.Reader{Cached: api, Live: api, Relations: &siblings.Relations{}, Sources: &repocontext.Reader{}},
 		Await:  func(context.Context, *v1alpha1.Installation) error { return nil },
 		Request: func(_ context.Context, dependent, _ *v1alpha1.Installation) error {
 			*asked = append(*asked, dependent.Name)

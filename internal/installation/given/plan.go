@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"go.landscaper.dev/internal/plan/parcel"
+	"go.landscaper.dev/internal/landscape/plan/parcel"
 )
 
 // PlanOf is the Secret with a plan of a job of an Installation, owned by somebody.

@@ -12,12 +12,12 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/index"
+	"go.landscaper.dev/internal/landscape/desired"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/dataflow/valueobject"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
-	"go.landscaper.dev/internal/wanted"
 )
 
 // DropCopies deletes the copies of imports that this job has not written, because
@@ -33,12 +33,12 @@ func (h Writer) DropCopies(ctx context.Context, inst *v1alpha1.Installation) err
 	inOrder(data, targets)
 	var errs []error
 	for i := range data.Items {
-		if object := &data.Items[i]; wanted.Stale(inst, object) {
+		if object := &data.Items[i]; desired.Stale(inst, object) {
 			errs = append(errs, h.dropData(ctx, inst, object))
 		}
 	}
 	for i := range targets.Items {
-		if object := &targets.Items[i]; wanted.Stale(inst, object) {
+		if object := &targets.Items[i]; desired.Stale(inst, object) {
 			errs = append(errs, h.drop(ctx, object, "CleanupContext", "Target "+object.Name+", which is no longer imported"))
 		}
 	}
@@ -66,13 +66,13 @@ func (h Writer) DropExports(ctx context.Context, inst *v1alpha1.Installation, wr
 	var errs []error
 	for i := range data.Items {
 		object := &data.Items[i]
-		if wanted.StaleExport(inst, object) && !slices.ContainsFunc(written.DataObjects, func(o *v1alpha1.DataObject) bool { return o.Name == object.Name }) {
+		if desired.StaleExport(inst, object) && !slices.ContainsFunc(written.DataObjects, func(o *v1alpha1.DataObject) bool { return o.Name == object.Name }) {
 			errs = append(errs, h.drop(ctx, object, "CleanupExports", "DataObject "+object.Name+", which is no longer exported"))
 		}
 	}
 	for i := range targets.Items {
 		object := &targets.Items[i]
-		if wanted.StaleExport(inst, object) && !slices.ContainsFunc(written.Targets, func(o *v1alpha1.Target) bool { return o.Name == object.Name }) {
+		if desired.StaleExport(inst, object) && !slices.ContainsFunc(written.Targets, func(o *v1alpha1.Target) bool { return o.Name == object.Name }) {
 			errs = append(errs, h.drop(ctx, object, "CleanupExports", "Target "+object.Name+", which is no longer exported"))
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
+	"go.landscaper.dev/internal/landscape/importreader"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/dataflow/valueobject"
 	"go.landscaper.dev/internal/model/siblings"
@@ -64,7 +64,7 @@ func TestStoreValues(t *testing.T) {
 			if err != nil || string(live.Data["value"]) != `"new"` || live.OwnerReferences[0].UID != mine.UID {
 				t.Errorf("%s: %v, %s", test.reason, err, live.Data["value"])
 			}
-			read, err := imported.From(c).Data(t.Context(), dataflow.Object{Kind: dataflow.KindDataObject, Namespace: "team-a", Name: "password"})
+			read, err := importreader.From(c).Data(t.Context(), dataflow.Object{Kind: dataflow.KindDataObject, Namespace: "team-a", Name: "password"})
 			if err != nil || string(read.Value.RawMessage) != `"new"` || read.Salt == "" {
 				t.Errorf("%s: a child reads %s, %v", test.reason, read.Value.RawMessage, err)
 			}

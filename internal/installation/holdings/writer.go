@@ -9,12 +9,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/landscape/desired"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/dataflow/valueobject"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/parallelize"
-	"go.landscaper.dev/internal/wanted"
 )
 
 // Writer writes what an Installation holds besides its children, copies of what it imports
@@ -106,8 +106,8 @@ func (h Writer) ensureValue(ctx context.Context, inst *v1alpha1.Installation, se
 	if live.Type != secret.Type {
 		return Foreign("Secret", live)
 	}
-	changed, change, err := wanted.ValueCopy(inst, secret, live)
-	if err != nil || change == wanted.None {
+	changed, change, err := desired.ValueCopy(inst, secret, live)
+	if err != nil || change == desired.None {
 		return err // the caller tells what is stored
 	}
 	return h.Client.Update(ctx, changed) // the caller tells what is stored
@@ -120,8 +120,8 @@ func (h Writer) ensureData(ctx context.Context, inst *v1alpha1.Installation, obj
 	if err != nil || !exists {
 		return err
 	}
-	changed, change, err := wanted.DataCopy(inst, object, live)
-	if err != nil || change == wanted.None {
+	changed, change, err := desired.DataCopy(inst, object, live)
+	if err != nil || change == desired.None {
 		return err // the caller tells what is stored
 	}
 	if name := valueobject.SecretOf(live); name != valueobject.SecretOf(changed) {
@@ -140,8 +140,8 @@ func (h Writer) ensureTarget(ctx context.Context, inst *v1alpha1.Installation, t
 	if err != nil || !exists {
 		return err
 	}
-	changed, change, err := wanted.TargetCopy(inst, target, live)
-	if err != nil || change == wanted.None {
+	changed, change, err := desired.TargetCopy(inst, target, live)
+	if err != nil || change == desired.None {
 		return err // the caller tells what is stored
 	}
 	return h.Client.Update(ctx, changed) // the caller tells what is stored

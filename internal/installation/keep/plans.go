@@ -14,13 +14,13 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/holdings"
+	"go.landscaper.dev/internal/landscape/desired"
+	"go.landscaper.dev/internal/landscape/plan/parcel"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/predicates"
-	"go.landscaper.dev/internal/plan/parcel"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
-	"go.landscaper.dev/internal/sources"
-	"go.landscaper.dev/internal/wanted"
 )
 
 // Memory is what a process remembers of stored plans. A restart forgets it, and costs
@@ -98,8 +98,8 @@ func (k Plans) write(ctx context.Context, inst *v1alpha1.Installation, secret *c
 	if !predicates.AsOwner(inst).Owns(live) || live.Type != secret.Type {
 		return holdings.Foreign("Secret", live)
 	}
-	changed, change, err := wanted.PlanSecret(secret, live)
-	if err != nil || change == wanted.None {
+	changed, change, err := desired.PlanSecret(secret, live)
+	if err != nil || change == desired.None {
 		return err // the caller tells what is stored
 	}
 	return k.Client.Update(ctx, changed) // the caller tells what is stored
@@ -112,7 +112,7 @@ func (k Plans) Content(ctx context.Context, inst *v1alpha1.Installation) ([]byte
 	}
 	list := &corev1.SecretList{}
 	if err := k.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingLabels(parcel.Labels(inst))); err != nil {
-		return nil, &sources.ReadError{Object: "the Secrets with the stored plan", Cause: err}
+		return nil, &repocontext.ReadError{Object: "the Secrets with the stored plan", Cause: err}
 	}
 	secrets := make([]*corev1.Secret, len(list.Items))
 	for i := range list.Items {
@@ -173,7 +173,7 @@ func (k Plans) Leftover(ctx context.Context, inst *v1alpha1.Installation) (bool,
 	if mayHavePlan(inst) && !k.Memory.kept.isListed(inst.Namespace) {
 		list := secretMetadata()
 		if err := k.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.HasLabels{parcel.Label}); err != nil {
-			return false, &sources.ReadError{Object: "the Secrets with stored plans", Cause: err}
+			return false, &repocontext.ReadError{Object: "the Secrets with stored plans", Cause: err}
 		}
 		for i := range list.Items {
 			if owner := metav1.GetControllerOf(&list.Items[i]); owner != nil {

@@ -13,9 +13,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
-	"go.landscaper.dev/internal/plan/parcel"
+	"go.landscaper.dev/internal/landscape/plan/parcel"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/sources"
 )
 
 // TestKeepPlan: whose Secret a plan may be written over, and what is read again.
@@ -114,7 +114,7 @@ func TestKeptPlanUnread(t *testing.T) {
 	broken := memory.Fault{Reading: true, Err: errors.New("busy")}
 	k := Plans{Client: c, Reader: broken.Wrap(t, c), Memory: &Memory{}}
 	inst := given.InstallationOf(t, "{}")
-	var unread *sources.ReadError
+	var unread *repocontext.ReadError
 	if _, err := k.Content(t.Context(), inst); !errors.As(err, &unread) || errors.Is(err, parcel.ErrNone) {
 		t.Errorf("got %v", err)
 	}

@@ -11,11 +11,11 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/holdings"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/predicates"
-	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
-	"go.landscaper.dev/internal/sources"
 )
 
 // States keeps what executors store: one Secret for each, which goes with the
@@ -53,7 +53,7 @@ func (s *States) read(ctx context.Context, key plan.StateKey) (*corev1.Secret, e
 	case apierrors.IsNotFound(err):
 		secret = nil
 	case err != nil:
-		return nil, &sources.ReadError{Object: "Secret " + name, Cause: err}
+		return nil, &repocontext.ReadError{Object: "Secret " + name, Cause: err}
 	case metav1.GetControllerOf(secret) != nil && !predicates.AsOwner(s.inst).MayReplace(secret):
 		return nil, holdings.Foreign("Secret", secret)
 	}

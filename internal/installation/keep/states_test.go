@@ -10,7 +10,7 @@ import (
 
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
-	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/runtime/job"
 )
 

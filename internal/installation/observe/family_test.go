@@ -12,9 +12,9 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job/published"
-	"go.landscaper.dev/internal/sources"
 )
 
 // named is an Installation of a namespace, with owners.
@@ -179,7 +179,7 @@ func TestCopies(t *testing.T) {
 			w := same(t, target)
 			w.cache.At, w.cache.Err = at, errors.New("busy")
 			copies, err := w.Copies(t.Context(), given.InstallationOf(t, "{}"))
-			var unread *sources.ReadError
+			var unread *repocontext.ReadError
 			if !errors.As(err, &unread) || !strings.Contains(err.Error(), "Installation shop") || len(copies.Targets)+len(copies.DataObjects) > 0 {
 				t.Errorf("half of the copies are not the copies: %+v, %v", copies, err)
 			}

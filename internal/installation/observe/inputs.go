@@ -13,9 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/index"
+	"go.landscaper.dev/internal/landscape/importreader"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/predicates"
 	kin "go.landscaper.dev/internal/model/siblings"
@@ -23,7 +24,6 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/ancestor"
 	"go.landscaper.dev/internal/runtime/job/published"
-	"go.landscaper.dev/internal/sources"
 )
 
 // Reader reads what an Installation depends on: from caches, and from the API server where
@@ -35,7 +35,7 @@ type Reader struct {
 	// Triggers are the settings of the server about what starts jobs.
 	Triggers predicates.Triggers
 	// Sources has the permissions to import from Secrets of other namespaces.
-	Sources *sources.Reader
+	Sources *repocontext.Reader
 	// Arrivals are the objects that subinstallations wait for; nil waits for none.
 	Arrivals *Arrivals
 }
@@ -147,8 +147,8 @@ func (r Reader) turnToDeploy(ctx context.Context, f kin.Family) (kin.Turn, error
 // ReadImports reads the imports, and who may bring those that are missing.
 func (r Reader) ReadImports(ctx context.Context, f kin.Family, in *decide.Inputs, reader Confirming) (err error) {
 	in.Missing, in.Broken = nil, nil
-	in.Imports, err = dataflow.Read(ctx, f.Inst, imported.From(reader))
-	var unread *sources.ReadError
+	in.Imports, err = dataflow.Read(ctx, f.Inst, importreader.From(reader))
+	var unread *repocontext.ReadError
 	switch missing := missingOf(err); {
 	case errors.As(err, &unread), err != nil && ctx.Err() != nil:
 		return job.Wrap(err, published.Init, "ImportsSatisfied", "")
@@ -204,7 +204,7 @@ func (r Reader) Imports(ctx context.Context, inst *v1alpha1.Installation, reader
 	if len(validation.Installation(inst, r.Sources.Foreign)) > 0 {
 		return dataflow.Imports{}, false
 	}
-	imports, err := dataflow.Read(ctx, inst, imported.From(reader))
+	imports, err := dataflow.Read(ctx, inst, importreader.From(reader))
 	return imports, err == nil
 }
 
@@ -286,7 +286,7 @@ func (r Reader) Copies(ctx context.Context, inst *v1alpha1.Installation) (datafl
 	for _, list := range []client.ObjectList{data, targets} {
 		scope := client.MatchingFields{index.CopiesByScope: v1alpha1.InstallationScope(inst.Name)}
 		if err := r.Cached.List(ctx, list, client.InNamespace(inst.Namespace), scope, client.UnsafeDisableDeepCopy); err != nil {
-			return dataflow.Exports{}, &sources.ReadError{Object: "the copies of imports of Installation " + inst.Name, Cause: err}
+			return dataflow.Exports{}, &repocontext.ReadError{Object: "the copies of imports of Installation " + inst.Name, Cause: err}
 		}
 	}
 	var copies dataflow.Exports

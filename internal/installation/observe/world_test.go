@@ -7,8 +7,8 @@ import (
 
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/siblings"
-	"go.landscaper.dev/internal/sources"
 )
 
 // world is a cache and an API server, which may know different things, and what each of
@@ -26,7 +26,7 @@ func newWorld(t *testing.T, cached, live objects) *world {
 	w := &world{cache: &memory.Fault{Reading: true, At: -1}, server: &memory.Fault{Reading: true, At: -1}}
 	w.Reader = observe.Reader{
 		Cached: w.cache.Wrap(t, memory.API(t, cached...)), Live: w.server.Wrap(t, memory.API(t, live...)),
-		Relations: &siblings.Relations{}, Sources: &sources.Reader{},
+		Relations: &siblings.Relations{}, Sources: &repocontext.Reader{},
 	}
 	return w
 }

@@ -14,11 +14,11 @@ import (
 	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/installation/patience"
-	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/reporter"
-	"go.landscaper.dev/internal/sources"
 )
 
 // Found is what an Installation is made from.
@@ -33,7 +33,7 @@ type Found struct {
 // Finder finds what Installations are made from.
 type Finder struct {
 	// Sources reads where component versions come from.
-	Sources *sources.Reader
+	Sources *repocontext.Reader
 	// Components is what all readers of component versions have in common.
 	Components *component.Shared
 	// Blueprints keeps blueprints that were read.
@@ -112,7 +112,7 @@ func (p VerificationPolicy) Known() bool {
 
 // component finds the component version of an Installation, and checks its
 // signature where that is asked for.
-func (r Finder) component(ctx context.Context, inst *v1alpha1.Installation, session *component.Session, from *sources.Sources) (*plan.Component, error) {
+func (r Finder) component(ctx context.Context, inst *v1alpha1.Installation, session *component.Session, from *repocontext.Sources) (*plan.Component, error) {
 	r.reportOverwrite(inst, from)
 	found, err := plan.OpenComponent(ctx, session, inst.Spec.ComponentDescriptor)
 	if err != nil {
@@ -164,7 +164,7 @@ func (r Finder) unprepared(inst *v1alpha1.Installation, err error, reason, field
 }
 
 // reportOverwrite tells in a condition whether the reference was overwritten.
-func (r Finder) reportOverwrite(inst *v1alpha1.Installation, from *sources.Sources) {
+func (r Finder) reportOverwrite(inst *v1alpha1.Installation, from *repocontext.Sources) {
 	definition := inst.Spec.ComponentDescriptor
 	if !from.Overwritten || definition.Reference == nil || definition.Inline != nil {
 		job.DropCondition(&inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)

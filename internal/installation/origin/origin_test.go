@@ -8,8 +8,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/sources"
 )
 
 // TestVerificationPolicy: who may go without a signature.
@@ -42,7 +42,7 @@ func TestVerificationPolicy(t *testing.T) {
 
 // TestReportOverwrite: the condition follows the Context of this job.
 func TestReportOverwrite(t *testing.T) {
-	own := &sources.Sources{Overwritten: true, Options: component.Options{
+	own := &repocontext.Sources{Overwritten: true, Options: component.Options{
 		Default: []byte(`{"type":"OCIRegistry","baseUrl":"r.example.org"}`),
 		Overwrites: []component.Overwrite{
 			{Source: component.Reference{Name: "a", Version: "1.0.0"}, Substitution: component.Reference{Version: "1.0.1"}},
@@ -51,7 +51,7 @@ func TestReportOverwrite(t *testing.T) {
 	}}
 	for _, test := range []struct {
 		reason, spec string
-		from         *sources.Sources
+		from         *repocontext.Sources
 		status       v1alpha1.ConditionStatus
 		wants        []string
 	}{
@@ -60,7 +60,7 @@ func TestReportOverwrite(t *testing.T) {
 		{"another name and repository", "{componentDescriptor: {ref: {componentName: b, version: 1.0.0}}}", own, v1alpha1.ConditionTrue,
 			[]string{"r.example.org", "mirror.example.org", "component name: b -> c", "version has not been overwritten"}},
 		{"none matches", "{componentDescriptor: {ref: {componentName: z, version: 1.0.0}}}", own, v1alpha1.ConditionFalse, []string{"component reference has not been overwritten"}},
-		{"the Context names none: what an earlier job said is gone", "{componentDescriptor: {ref: {componentName: a, version: 1.0.0}}}", &sources.Sources{}, "", nil},
+		{"the Context names none: what an earlier job said is gone", "{componentDescriptor: {ref: {componentName: a, version: 1.0.0}}}", &repocontext.Sources{}, "", nil},
 		{"an inline descriptor is not overwritten", "{componentDescriptor: {inline: {}}}", own, "", nil},
 	} {
 		inst := given.InstallationOf(t, test.spec)

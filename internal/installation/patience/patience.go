@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/sources"
 )
 
 // Limit is how long a job goes on asking a registry that does not answer.
@@ -31,7 +31,7 @@ type Outages struct {
 // wrong stays wrong; but the API server, or a registry that does not answer, may
 // answer soon.
 func (o *Outages) Final(uid types.UID, now time.Time, err *job.Error) error {
-	var unread *sources.ReadError
+	var unread *repocontext.ReadError
 	if errors.As(err, &unread) {
 		return err
 	}

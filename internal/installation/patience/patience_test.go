@@ -15,8 +15,8 @@ import (
 	"go.landscaper.dev/internal/content/component/oci"
 	"go.landscaper.dev/internal/content/component/registry"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/sources"
 )
 
 // TestPatience: what follows from an error depends on its kind and on the time.
@@ -35,10 +35,10 @@ func TestPatience(t *testing.T) {
 		{"and still", Limit - time.Second, registry.ErrStalled, job.Transient},
 		{"but not forever", Limit, refused, job.Terminal},
 		{"one mistake among outages ends the job", 0, errors.Join(refused, oci.ErrNotFound), job.Terminal},
-		{"the API server is waited for", 0, &sources.ReadError{Object: "Secret pull", Cause: apierrors.NewInternalError(errors.New("x"))}, job.Transient},
-		{"as long as it takes", 100 * Limit, &sources.ReadError{Object: "Secret pull", Cause: refused}, job.Transient},
-		{"a permission can still be given", 100 * Limit, &sources.ReadError{Object: "Secret pull", Cause: apierrors.NewForbidden(v1alpha1.Resource("things"), "pull", nil)}, job.Transient},
-		{"what does not exist is a mistake", 0, &sources.NotFoundError{}, job.Terminal},
+		{"the API server is waited for", 0, &repocontext.ReadError{Object: "Secret pull", Cause: apierrors.NewInternalError(errors.New("x"))}, job.Transient},
+		{"as long as it takes", 100 * Limit, &repocontext.ReadError{Object: "Secret pull", Cause: refused}, job.Transient},
+		{"a permission can still be given", 100 * Limit, &repocontext.ReadError{Object: "Secret pull", Cause: apierrors.NewForbidden(v1alpha1.Resource("things"), "pull", nil)}, job.Transient},
+		{"what does not exist is a mistake", 0, &repocontext.NotFoundError{}, job.Terminal},
 	} {
 		now := given.Noon
 		var o Outages

@@ -9,10 +9,10 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/predicates"
-	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/runtime/job/ancestor"
-	"go.landscaper.dev/internal/sources"
 )
 
 // Memory remembers what the Installations of each tree take, so that no blueprint can
@@ -98,7 +98,7 @@ func (t *Memory) UseOf(ctx context.Context, reader observe.Reader, inst *v1alpha
 	// What is nested deeper than is allowed is not looked for.
 	root, depth, err := ancestor.Root(ctx, reader.Cached, inst, plan.MaxDepth+1)
 	if err != nil {
-		return plan.Use{}, &sources.ReadError{Object: "the root of Installation " + inst.Name, Cause: err}
+		return plan.Use{}, &repocontext.ReadError{Object: "the root of Installation " + inst.Name, Cause: err}
 	}
 	use, known := t.others(root.UID, inst.UID)
 	if !known {
@@ -128,7 +128,7 @@ func countTree(ctx context.Context, reader observe.Reader, inst *v1alpha1.Instal
 	}
 	children, err := reader.Children(ctx, inst.Namespace, inst.Name)
 	if err != nil {
-		return &sources.ReadError{Object: "subinstallations of " + inst.Name, Cause: err}
+		return &repocontext.ReadError{Object: "subinstallations of " + inst.Name, Cause: err}
 	}
 	children = slices.DeleteFunc(children, predicates.BeingDeleted)
 	copies, err := reader.Copies(ctx, inst)

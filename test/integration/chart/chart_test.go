@@ -39,7 +39,7 @@ import (
 	"go.landscaper.dev/internal/content/component/repository"
 	"go.landscaper.dev/internal/deploy/helm/chart"
 	"go.landscaper.dev/internal/install"
-	"go.landscaper.dev/internal/sources"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/test/lab"
 )
 
@@ -222,7 +222,7 @@ func landscape(t *testing.T, namespace, password string, repository *httptest.Se
 func fresh() *chart.Loader {
 	return chart.New(chart.Options{
 		Contexts:   api,
-		Sources:    &sources.Reader{Client: api, Base: component.Options{Registry: registry.Options{Authorities: authority}}},
+		Sources:    &repocontext.Reader{Client: api, Base: component.Options{Registry: registry.Options{Authorities: authority}}},
 		Components: component.NewSharedWith(egress.Policy{AllowLoopback: true}),
 	})
 }

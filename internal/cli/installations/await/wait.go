@@ -16,8 +16,8 @@ import (
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/inspect"
-	"go.landscaper.dev/internal/inspect/reading"
+	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/landscape/inspect/reading"
 )
 
 // shownBlockers is the number of blockers in a line of progress.

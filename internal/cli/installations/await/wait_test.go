@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/internal/cli/connection/connectiontest"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/inspect"
 )
 
 const list = "/apis/landscaper.gardener.cloud/v1alpha1/namespaces/default/installations"

@@ -17,8 +17,8 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/content/component"
-	"go.landscaper.dev/internal/inspect"
-	"go.landscaper.dev/internal/operation"
+	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/landscape/requests"
 )
 
 // patience is how long clusters are asked before a deletion what goes with it.
@@ -74,7 +74,7 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 	if parent := inspect.Parent(tree.Installation); parent != "" {
 		fmt.Fprintf(streams.Err, "Warning: %s is a part of %s, whose next job brings it back\n", terminal.Printable(name), terminal.Printable(parent))
 	}
-	uninstalls := operation.Uninstalls(tree)
+	uninstalls := requests.Uninstalls(tree)
 	if !f.keep {
 		uninstalls = f.foresee(ctx, on, tree, inspect.Forest(snapshot))
 	}
@@ -86,7 +86,7 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 		return err
 	}
 	if f.keep {
-		if err := operation.Annotate(ctx, on.Client, tree.Installation, v1alpha1.DeleteWithoutUninstallAnnotation, "true"); err != nil {
+		if err := requests.Annotate(ctx, on.Client, tree.Installation, v1alpha1.DeleteWithoutUninstallAnnotation, "true"); err != nil {
 			return on.Explain(fmt.Errorf("ask for a deletion without uninstalling: %w", err))
 		}
 	}
@@ -104,14 +104,14 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 
 // foresee asks the clusters what goes. What they do not say within a limit is told from the
 // record.
-func (f *deleteFlags) foresee(ctx context.Context, on *connection.Connection, tree *inspect.Node, roots []*inspect.Node) []operation.Uninstall {
+func (f *deleteFlags) foresee(ctx context.Context, on *connection.Connection, tree *inspect.Node, roots []*inspect.Node) []requests.Uninstall {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return plan.Previewer(on, nil, component.Options{}).Uninstalls(ctx, tree, roots)
 }
 
 // showUninstalls tells what goes, in order.
-func showUninstalls(out io.Writer, uninstalls []operation.Uninstall, keep bool) {
+func showUninstalls(out io.Writer, uninstalls []requests.Uninstall, keep bool) {
 	if len(uninstalls) == 0 {
 		fmt.Fprintln(out, "Nothing is deployed.")
 		return
@@ -145,7 +145,7 @@ func showUninstalls(out io.Writer, uninstalls []operation.Uninstall, keep bool) 
 }
 
 // showLeftovers tells what goes from a cluster to which the Target of an item led before.
-func showLeftovers(out io.Writer, earlier operation.Leftovers) {
+func showLeftovers(out io.Writer, earlier requests.Leftovers) {
 	var left []string
 	if earlier.Release != "" {
 		left = append(left, "release "+earlier.Release)

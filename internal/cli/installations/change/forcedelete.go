@@ -8,9 +8,9 @@ import (
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/inspect"
-	"go.landscaper.dev/internal/inspect/reading"
-	"go.landscaper.dev/internal/operation"
+	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/landscape/inspect/reading"
+	"go.landscaper.dev/internal/landscape/requests"
 )
 
 // NewForceDeleteCommand returns the command that removes a tree without uninstalling.
@@ -48,7 +48,7 @@ On a terminal, the command asks before it begins.`,
 			if tree == nil {
 				return fmt.Errorf("cannot collect installation: %w", on.Missing(args[0]))
 			}
-			steps := operation.ForcedRemovals(tree)
+			steps := requests.ForcedRemovals(tree)
 			if dryRun {
 				for _, step := range steps {
 					fmt.Fprintf(streams.Out, "- would delete %s %s\n", step.Kind, terminal.Printable(step.Object.GetName()))
@@ -59,7 +59,7 @@ On a terminal, the command asks before it begins.`,
 			if err := streams.Confirm(question, yes); err != nil {
 				return err
 			}
-			if err := operation.ForceDelete(command.Context(), on.Client, steps, func(line string) { fmt.Fprintln(streams.Out, terminal.Printable(line)) }); err != nil {
+			if err := requests.ForceDelete(command.Context(), on.Client, steps, func(line string) { fmt.Fprintln(streams.Out, terminal.Printable(line)) }); err != nil {
 				return on.Explain(err)
 			}
 			fmt.Fprintln(streams.Out, "All objects deleted")

@@ -16,9 +16,9 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/tree"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/inspect"
-	"go.landscaper.dev/internal/inspect/reading"
-	"go.landscaper.dev/internal/operation"
+	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/landscape/inspect/reading"
+	"go.landscaper.dev/internal/landscape/requests"
 )
 
 // NewReconcileCommand returns the command that starts a job.
@@ -83,11 +83,11 @@ becomes Failed. What a deployer is doing at this moment is not stopped.`,
 // request asks for an operation on an Installation, tells about it, and returns the
 // Installation as it was before.
 func request(command *cobra.Command, on *connection.Connection, name string, asked v1alpha1.Operation) (*v1alpha1.Installation, error) {
-	before, err := operation.Request(command.Context(), on.Client, client.ObjectKey{Namespace: on.Namespace, Name: name}, asked)
+	before, err := requests.Request(command.Context(), on.Client, client.ObjectKey{Namespace: on.Namespace, Name: name}, asked)
 	if err != nil {
 		return nil, on.Explain(err)
 	}
-	for _, remark := range operation.Remarks(before, asked) {
+	for _, remark := range requests.Remarks(before, asked) {
 		fmt.Fprintln(command.ErrOrStderr(), remark)
 	}
 	fmt.Fprintf(command.OutOrStdout(), "The %s annotation was added to the installation\n", asked)

@@ -12,9 +12,9 @@ import (
 	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/inspect"
-	"go.landscaper.dev/internal/inspect/reading"
-	"go.landscaper.dev/internal/operation"
+	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/landscape/inspect/reading"
+	"go.landscaper.dev/internal/landscape/requests"
 )
 
 type rerunFlags struct {
@@ -92,7 +92,7 @@ func (f *rerunFlags) choose(ctx context.Context, on *connection.Connection, name
 		if found == nil {
 			return nil, on.Missing(name)
 		}
-		if err := operation.CheckRoot(found); err != nil {
+		if err := requests.CheckRoot(found); err != nil {
 			return nil, err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/connection/connectiontest"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/landscape/diff"
 )
 
 const (

@@ -1,6 +1,6 @@
 package plan
 
-import "go.landscaper.dev/internal/diff"
+import "go.landscaper.dev/internal/landscape/diff"
 
 // longestTexts is up to how many lines two texts are compared line by line; longer ones
 // are shown as a whole.

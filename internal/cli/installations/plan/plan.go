@@ -18,8 +18,8 @@ import (
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/content/component"
-	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/preview"
 )
 

@@ -12,9 +12,9 @@ import (
 	"go.landscaper.dev/internal/cli/picture"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/flow"
-	"go.landscaper.dev/internal/inspect"
-	"go.landscaper.dev/internal/inspect/reading"
+	"go.landscaper.dev/internal/landscape/flowview"
+	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/landscape/inspect/reading"
 )
 
 var graphForms = []string{"text", "dot", "mermaid", "svg", "json"}
@@ -53,7 +53,7 @@ has failed and what waits stands out.`,
 				}
 				forest = []*inspect.Node{tree}
 			}
-			return drawFlow(streams.Out, flow.Of(forest), output, ascii || streams.ASCII())
+			return drawFlow(streams.Out, flowview.Of(forest), output, ascii || streams.ASCII())
 		},
 		ValidArgsFunction: connection.CompleteInstallations(f, 1),
 	}
@@ -65,7 +65,7 @@ has failed and what waits stands out.`,
 	return command
 }
 
-func drawFlow(out io.Writer, scope *flow.Scope, form string, ascii bool) error {
+func drawFlow(out io.Writer, scope *flowview.Scope, form string, ascii bool) error {
 	switch form {
 	case "dot":
 		return picture.DOT(out, scope)

@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/tree"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/inspect"
-	"go.landscaper.dev/internal/inspect/reading"
+	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/landscape/inspect/reading"
 )
 
 type inspectFlags struct {

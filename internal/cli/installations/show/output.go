@@ -9,7 +9,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/inspect"
 )
 
 // outputMode is a value of -o.

@@ -12,7 +12,7 @@ import (
 	"go.landscaper.dev/internal/cli/connection/connectiontest"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/landscape/inspect"
 )
 
 // TestPictureOfYesterday: a picture without a connection says so, in the width of the

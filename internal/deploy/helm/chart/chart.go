@@ -14,7 +14,7 @@ import (
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/component"
-	"go.landscaper.dev/internal/sources"
+	"go.landscaper.dev/internal/landscape/repocontext"
 )
 
 // Options are what all items of a process have in common.
@@ -22,7 +22,7 @@ type Options struct {
 	// Contexts reads Contexts. A cache will do.
 	Contexts client.Reader
 	// Sources reads what a Context refers to.
-	Sources *sources.Reader
+	Sources *repocontext.Reader
 	// Components has the connections, the egress policy behind them, and the cache.
 	Components *component.Shared
 }

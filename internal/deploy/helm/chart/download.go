@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/component/oci"
 	"go.landscaper.dev/internal/deploy/origin"
-	"go.landscaper.dev/internal/sources"
+	"go.landscaper.dev/internal/landscape/repocontext"
 )
 
 // remote reads an archive at an address. No credentials are sent, so of the Context only
@@ -43,7 +43,7 @@ func (l *Loader) remote(ctx context.Context, item *v1alpha1.DeployItem, source *
 func (l *Loader) remoteTrust(ctx context.Context, item *v1alpha1.DeployItem) (*trust, error) {
 	from := origin.Origins{Contexts: l.options.Contexts, Sources: l.options.Sources}
 	landscape, err := from.Context(ctx, item, operation)
-	var unread *sources.ReadError
+	var unread *repocontext.ReadError
 	if errors.As(err, &unread) {
 		return nil, err // names the Context
 	}

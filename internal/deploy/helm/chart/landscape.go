@@ -16,9 +16,9 @@ import (
 	"go.landscaper.dev/internal/content/component/access"
 	"go.landscaper.dev/internal/content/component/credential"
 	"go.landscaper.dev/internal/deploy/origin"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
-	"go.landscaper.dev/internal/sources"
 )
 
 // credentialsKey is where the configurations of a Context have the credentials for
@@ -26,13 +26,13 @@ import (
 const credentialsKey = "helmChartRepoCredentials"
 
 // sources reads the Context of an item, with the credentials for registries.
-func (l *Loader) sources(ctx context.Context, item *v1alpha1.DeployItem) (*sources.Sources, error) {
+func (l *Loader) sources(ctx context.Context, item *v1alpha1.DeployItem) (*repocontext.Sources, error) {
 	from := origin.Origins{Contexts: l.options.Contexts, Sources: l.options.Sources, Components: l.options.Components}
 	return from.Of(ctx, item, operation) // names the Context
 }
 
 // repositorySources reads the same with the credentials for chart repositories.
-func (l *Loader) repositorySources(ctx context.Context, item *v1alpha1.DeployItem) (*sources.Sources, error) {
+func (l *Loader) repositorySources(ctx context.Context, item *v1alpha1.DeployItem) (*repocontext.Sources, error) {
 	from, err := l.sources(ctx, item)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (l *Loader) repositorySources(ctx context.Context, item *v1alpha1.DeployIte
 	if !exists {
 		return from, nil
 	}
-	fail := func(err error) (*sources.Sources, error) {
+	fail := func(err error) (*repocontext.Sources, error) {
 		return nil, job.Wrap(err, published.NewHelmChartRepoClient, "ParsingAuths", fmt.Sprintf("configurations.%s of Context %s", credentialsKey, from.Context.Name))
 	}
 	var credentials helmv1alpha1.ChartRepoCredentials
@@ -58,7 +58,7 @@ func (l *Loader) repositorySources(ctx context.Context, item *v1alpha1.DeployIte
 
 // open opens what a Context leads to, and says whose signatures count there. The session
 // is to be closed.
-func (l *Loader) open(ctx context.Context, from *sources.Sources) (*component.Session, *trust, error) {
+func (l *Loader) open(ctx context.Context, from *repocontext.Sources) (*component.Session, *trust, error) {
 	trust, err := trustOf(ctx, from)
 	if err != nil {
 		return nil, nil, err
@@ -69,7 +69,7 @@ func (l *Loader) open(ctx context.Context, from *sources.Sources) (*component.Se
 // withCode marks an error about what the Context says; that the API server does not
 // answer is none.
 func withCode(err error) error {
-	var unread *sources.ReadError
+	var unread *repocontext.ReadError
 	if errors.As(err, &unread) {
 		return err
 	}
@@ -78,7 +78,7 @@ func withCode(err error) error {
 
 // addAuth adds the credentials for one chart repository: for its host, scheme and
 // port, and for its path and what is below.
-func addAuth(ctx context.Context, from *sources.Sources, auth helmv1alpha1.ChartRepoAuth) error {
+func addAuth(ctx context.Context, from *repocontext.Sources, auth helmv1alpha1.ChartRepoAuth) error {
 	identity, err := identityOf(auth.URL)
 	if err != nil {
 		return err

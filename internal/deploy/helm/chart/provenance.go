@@ -15,8 +15,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/yamltext"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/sources"
 )
 
 const (
@@ -37,7 +37,7 @@ type trust struct {
 }
 
 // trustOf reads whose signatures a Context asks for; nil if for nobody's.
-func trustOf(ctx context.Context, from *sources.Sources) (*trust, error) {
+func trustOf(ctx context.Context, from *repocontext.Sources) (*trust, error) {
 	given, exists := from.Context.Configurations[keyringKey]
 	if !exists {
 		return nil, nil

@@ -28,7 +28,7 @@ import (
 	"go.landscaper.dev/internal/content/component/access"
 	"go.landscaper.dev/internal/content/component/cache"
 	"go.landscaper.dev/internal/content/component/registry"
-	"go.landscaper.dev/internal/sources"
+	"go.landscaper.dev/internal/landscape/repocontext"
 )
 
 const password = "s3cr3t-p4ss"
@@ -253,7 +253,7 @@ func newWorld(t testing.TB, policy egress.Policy, funcs interceptor.Funcs, local
 	}
 	w.Loader = New(Options{
 		Contexts: reader,
-		Sources:  &sources.Reader{Client: reader, Base: component.Options{Local: local}},
+		Sources:  &repocontext.Reader{Client: reader, Base: component.Options{Local: local}},
 		Components: &component.Shared{
 			Cache: cache.New(cache.DefaultBytes, cache.DefaultValidity, func() time.Time { return w.now }), Pool: registry.NewPool(policy, timeouts()),
 			Indexes: access.NewIndexes(), HTTP: http, MaxContent: component.DefaultMaxContent,

@@ -14,7 +14,7 @@ import (
 
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
-	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )

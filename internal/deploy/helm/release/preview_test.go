@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"go.landscaper.dev/internal/deploy/target/memory"
-	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/landscape/diff"
 )
 
 // previewed are the actions of a preview by kind and name.

@@ -1,0 +1,94 @@
+package reading
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/pager"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/landscape/inspect"
+)
+
+// Source is a kind of objects in a snapshot.
+type Source struct {
+	version  schema.GroupVersion
+	kind     inspect.Kind
+	resource string
+	newList  func() client.ObjectList
+	newOne   func() client.Object
+}
+
+// Events makes the events of a namespace a part of a snapshot.
+var Events = Source{corev1.SchemeGroupVersion, "Event", "events", func() client.ObjectList { return &corev1.EventList{} }, func() client.Object { return &corev1.Event{} }}
+
+func (s Source) groupResource() schema.GroupResource {
+	return s.version.WithResource(s.resource).GroupResource()
+}
+
+// sources are the three kinds of every snapshot.
+var sources = []Source{
+	{v1alpha1.GroupVersion, inspect.KindInstallation, "installations", func() client.ObjectList { return &v1alpha1.InstallationList{} }, func() client.Object { return &v1alpha1.Installation{} }},
+	{v1alpha1.GroupVersion, inspect.KindExecution, "executions", func() client.ObjectList { return &v1alpha1.ExecutionList{} }, func() client.Object { return &v1alpha1.Execution{} }},
+	{v1alpha1.GroupVersion, inspect.KindDeployItem, "deployitems", func() client.ObjectList { return &v1alpha1.DeployItemList{} }, func() client.Object { return &v1alpha1.DeployItem{} }},
+}
+
+// Collect reads a snapshot of a namespace, or of all if it is empty, with one
+// list per kind. Whoever may see Installations only gets a snapshot of those. More
+// sources are read besides the three kinds of every snapshot.
+//
+// The lists are of different moments, so that a child may be ahead of its parent.
+func Collect(ctx context.Context, reader client.Reader, namespace string, more ...Source) (inspect.Snapshot, error) {
+	sources := slices.Concat(sources, more)
+	lists := make([]runtime.Object, len(sources))
+	failures := make([]error, len(sources))
+	var group sync.WaitGroup
+	for i := range sources {
+		group.Go(func() { lists[i], failures[i] = sources[i].list(ctx, reader, namespace) })
+	}
+	group.Wait()
+
+	var snapshot inspect.Snapshot
+	for i, source := range sources {
+		if err := failures[i]; err != nil {
+			failure := &inspect.ReadError{Resource: source.groupResource(), Namespace: namespace, Err: err}
+			if source.kind == inspect.KindInstallation || !apierrors.IsForbidden(err) {
+				return inspect.Snapshot{}, failure
+			}
+			snapshot.Unreadable = append(snapshot.Unreadable, failure)
+			continue
+		}
+		if err := meta.EachListItem(lists[i], snapshot.Add); err != nil {
+			return inspect.Snapshot{}, fmt.Errorf("read the list of %s: %w", source.resource, err)
+		}
+	}
+	return snapshot, nil
+}
+
+// pageSize is the number of objects in an answer: a usual landscape comes in one, and
+// none is so large that the API server suffers.
+const pageSize = 2500
+
+// list reads in pages, so that a large landscape is no burden for the API server.
+func (s Source) list(ctx context.Context, reader client.Reader, namespace string) (runtime.Object, error) {
+	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		list := s.newList()
+		return list, reader.List(ctx, list, listOptions(namespace, options))
+	})
+	pages.PageSize = pageSize
+	list, _, err := pages.List(ctx, metav1.ListOptions{})
+	return list, err
+}
+
+func listOptions(namespace string, options metav1.ListOptions) *client.ListOptions {
+	return &client.ListOptions{Namespace: namespace, Limit: options.Limit, Continue: options.Continue, Raw: &options}
+}
