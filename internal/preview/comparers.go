@@ -9,10 +9,10 @@ import (
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/deploy/helm"
 	"go.landscaper.dev/internal/deploy/helm/chart"
+	"go.landscaper.dev/internal/deploy/itemcontext"
 	"go.landscaper.dev/internal/deploy/kustomize"
 	"go.landscaper.dev/internal/deploy/kustomize/files"
 	"go.landscaper.dev/internal/deploy/manifest"
-	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/landscape/repocontext"
 )
@@ -21,7 +21,7 @@ import (
 // kustomizations are loaded as the deployers load them: with what the reader finds on the
 // resource cluster, and with components as base says.
 func Comparers(reader client.Reader, components *component.Shared, base component.Options, now func() time.Time) map[v1alpha1.DeployItemType]Comparer {
-	origins := origin.Origins{Contexts: reader, Sources: &repocontext.Reader{Client: reader, Base: base}, Components: components}
+	origins := itemcontext.Origins{Contexts: reader, Sources: &repocontext.Reader{Client: reader, Base: base}, Components: components}
 	rules := rollout.Options{}
 	charts := chart.New(chart.Options{Contexts: origins.Contexts, Sources: origins.Sources, Components: origins.Components})
 	return map[v1alpha1.DeployItemType]Comparer{

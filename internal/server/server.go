@@ -32,11 +32,11 @@ import (
 	"go.landscaper.dev/internal/defaultcontext"
 	"go.landscaper.dev/internal/deploy/helm"
 	"go.landscaper.dev/internal/deploy/helm/chart"
+	"go.landscaper.dev/internal/deploy/itemcontext"
 	"go.landscaper.dev/internal/deploy/kustomize"
 	"go.landscaper.dev/internal/deploy/kustomize/files"
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/deploy/mock"
-	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/execution"
 	"go.landscaper.dev/internal/installation"
@@ -242,7 +242,7 @@ func newLibrary(manager ctrl.Manager, config Config) (*library, error) {
 // addDeployers adds the deployers, with what all of them share.
 func addDeployers(manager ctrl.Manager, config Config, shared deployer.Options, library *library) error {
 	charts := chart.New(chart.Options{Contexts: manager.GetClient(), Sources: library.sources, Components: library.components})
-	origins := origin.Origins{Contexts: manager.GetClient(), Sources: library.sources, Components: library.components}
+	origins := itemcontext.Origins{Contexts: manager.GetClient(), Sources: library.sources, Components: library.components}
 	rules := rollout.Options{Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces}
 	deployers := map[string]deployer.Options{
 		Manifests:      {Type: manifest.Type, Name: manifest.Name, Deployer: manifest.New(rules)},

@@ -11,18 +11,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
 const itemLabel = "test.example/deployitem"
 
-func applier(cluster *memory.Cluster, strategy deployer.UpdateStrategy) *Applier {
+func applier(cluster *fakecluster.Cluster, strategy deployer.UpdateStrategy) *Applier {
 	return &Applier{Target: cluster, Strategy: strategy, Labels: map[string]string{itemLabel: "item"}, OwnerLabel: itemLabel, FieldManager: "test"}
 }
 
 // prepared returns an object with its place on the cluster.
-func prepared(t *testing.T, cluster *memory.Cluster, policy deployer.ManifestPolicy, known Inventory, text string) Object {
+func prepared(t *testing.T, cluster *fakecluster.Cluster, policy deployer.ManifestPolicy, known Inventory, text string) Object {
 	t.Helper()
 	objects, err := Prepare(t.Context(), cluster, []Entry{{Position: "manifests[0].manifest", Policy: policy, Object: parse(t, text)}}, known)
 	if err != nil {
@@ -90,7 +90,7 @@ func TestApply(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			if test.live != "" {
 				cluster.Put(parse(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"},"data":`+test.live+`}`))
 			}
@@ -118,7 +118,7 @@ func TestApply(t *testing.T) {
 func TestApplyTwiceWritesOnce(t *testing.T) {
 	for _, strategy := range []deployer.UpdateStrategy{"update", "patch", "merge", "mergeOverwrite"} {
 		t.Run(string(strategy), func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			object := prepared(t, cluster, "manage", nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"},"data":{"x":"1"}}`)
 			if _, err := applier(cluster, strategy).Apply(t.Context(), object); err != nil {
 				t.Fatal(err)
@@ -144,29 +144,29 @@ func TestApplyUnderTrouble(t *testing.T) {
 		live   bool
 		verb   string
 		times  int
-		fault  memory.Fault
+		fault  fakecluster.Fault
 		want   error
 		writes int
 	}{
-		{"a conflict is looked at again", true, "update", 1, memory.Fault{Before: conflict}, nil, 2},
-		{"also a second time", true, "update", 2, memory.Fault{Before: conflict}, nil, 3},
-		{"but not without end", true, "update", 100, memory.Fault{Before: conflict}, conflict, attempts},
-		{"an answer that is lost is an error", false, "create", 1, memory.Fault{After: lost}, lost, 1},
-		{"a failure is an error at once", true, "update", 100, memory.Fault{Before: lost}, lost, 1},
-		{"what cannot be read is an error", true, "get", 100, memory.Fault{Before: lost}, lost, 1},
+		{"a conflict is looked at again", true, "update", 1, fakecluster.Fault{Before: conflict}, nil, 2},
+		{"also a second time", true, "update", 2, fakecluster.Fault{Before: conflict}, nil, 3},
+		{"but not without end", true, "update", 100, fakecluster.Fault{Before: conflict}, conflict, attempts},
+		{"an answer that is lost is an error", false, "create", 1, fakecluster.Fault{After: lost}, lost, 1},
+		{"a failure is an error at once", true, "update", 100, fakecluster.Fault{Before: lost}, lost, 1},
+		{"what cannot be read is an error", true, "get", 100, fakecluster.Fault{Before: lost}, lost, 1},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			if test.live {
 				cluster.Put(parse(t, strings.ReplaceAll(manifest, `"1"`, `"0"`)))
 			}
 			object := prepared(t, cluster, "manage", nil, manifest)
 			object.Known = test.live
 			left := test.times
-			cluster.Fault = func(request memory.Request) memory.Fault {
+			cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 				if request.Verb != test.verb || left == 0 {
-					return memory.Fault{}
+					return fakecluster.Fault{}
 				}
 				left--
 				return test.fault
@@ -187,7 +187,7 @@ func TestApplyUnderTrouble(t *testing.T) {
 }
 
 func TestTerminating(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	cluster.Put(parse(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","finalizers":["x/y"],"deletionTimestamp":"2026-01-01T00:00:00Z"}}`))
 	_, err := applier(cluster, "update").Apply(t.Context(), prepared(t, cluster, "manage", nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"}}`))
 	var terminating *Terminating
@@ -217,7 +217,7 @@ func TestPrepare(t *testing.T) {
 			for _, object := range test.objects {
 				entries = append(entries, Entry{Object: parse(t, object)})
 			}
-			objects, err := Prepare(t.Context(), memory.New(), entries, nil)
+			objects, err := Prepare(t.Context(), fakecluster.New(), entries, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -226,7 +226,7 @@ func TestPrepare(t *testing.T) {
 			}
 		})
 	}
-	_, err := Prepare(t.Context(), memory.New(), []Entry{{Position: "manifests[3].manifest", Object: parse(t, tenant)}}, nil)
+	_, err := Prepare(t.Context(), fakecluster.New(), []Entry{{Position: "manifests[3].manifest", Object: parse(t, tenant)}}, nil)
 	if !IsUnknownKind(err) || !strings.Contains(err.Error(), "manifests[3].manifest (Tenant ns/blue): the cluster at https://memory.example does not know kind Tenant in acme.example/v1: install its CustomResourceDefinition") {
 		t.Errorf("error %v", err)
 	}
@@ -249,7 +249,7 @@ func TestKnownObjects(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := prepared(t, memory.New(), "manage", recorded, test.object).Known; got != test.want {
+			if got := prepared(t, fakecluster.New(), "manage", recorded, test.object).Known; got != test.want {
 				t.Errorf("known: %t", got)
 			}
 		})

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 func TestCompare(t *testing.T) {
@@ -49,7 +49,7 @@ func TestCompare(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			c := memory.New()
+			c := fakecluster.New()
 			if test.live != "" {
 				c.Put(parse(t, test.live))
 			}
@@ -76,9 +76,9 @@ func TestCompare(t *testing.T) {
 func TestCompareFails(t *testing.T) {
 	refused := errors.New("a webhook does not allow dry runs")
 	for _, verb := range []string{"get", "preview"} {
-		c := memory.New()
+		c := fakecluster.New()
 		c.Put(parse(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"},"data":{"x":"2"}}`))
-		c.Fault = func(r memory.Request) (fault memory.Fault) {
+		c.Fault = func(r fakecluster.Request) (fault fakecluster.Fault) {
 			if r.Verb == verb {
 				fault.Before = refused
 			}

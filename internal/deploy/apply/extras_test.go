@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -107,7 +107,7 @@ const webConfig = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a",
 func TestAnnotateBeforeCreate(t *testing.T) {
 	for _, strategy := range []deployer.UpdateStrategy{"update", "patch"} {
 		t.Run(string(strategy), func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			object := prepared(t, cluster, "manage", nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","annotations":{"a":"1","b":"1"}}}`)
 			object.AnnotateBeforeCreate = map[string]string{"b": "2", "c": "2"}
 			outcome, err := applier(cluster, strategy).Apply(t.Context(), object)
@@ -145,7 +145,7 @@ func TestServerSide(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			if test.live {
 				cluster.Put(parse(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"},"data":{"x":"0","y":"0"}}`))
 			}
@@ -163,7 +163,7 @@ func TestServerSide(t *testing.T) {
 }
 
 func TestServerSideTerminating(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	cluster.Put(parse(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","finalizers":["x/y"],"deletionTimestamp":"2026-01-01T00:00:00Z"}}`))
 	_, err := applier(cluster, "apply").Apply(t.Context(), prepared(t, cluster, "manage", nil, webConfig))
 	var terminating *Terminating
@@ -175,14 +175,14 @@ func TestServerSideTerminating(t *testing.T) {
 // TestConflictOfOwners shows that a conflict about a field names it, is not tried
 // again, and ends the job.
 func TestConflictOfOwners(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	conflict := apierrors.NewApplyConflict([]metav1.StatusCause{{Type: metav1.CauseTypeFieldManagerConflict, Message: `conflict with "flux"`, Field: ".data.x"}}, "conflict")
 	cluster.Put(managedBy(managedBy(parse(t, webConfig), "flux", metav1.ManagedFieldsOperationApply, `{"f:data":{"f:x":{}}}`), "test", metav1.ManagedFieldsOperationApply, `{}`))
-	cluster.Fault = func(request memory.Request) memory.Fault {
+	cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 		if request.Verb == "get" {
-			return memory.Fault{}
+			return fakecluster.Fault{}
 		}
-		return memory.Fault{Before: conflict}
+		return fakecluster.Fault{Before: conflict}
 	}
 	object := prepared(t, cluster, "manage", nil, webConfig)
 	object.FailOnConflict = true
@@ -215,20 +215,20 @@ func TestRecreate(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			live := parse(t, strings.Replace(webConfig, `"1"`, `"0"`, 1))
 			if test.finalize {
 				live.SetFinalizers([]string{"x/y"})
 			}
 			old := cluster.Put(live)
-			cluster.Fault = func(request memory.Request) memory.Fault {
+			cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 				switch request.Verb {
 				case "update":
-					return memory.Fault{Before: immutable}
+					return fakecluster.Fault{Before: immutable}
 				case "apply":
-					return memory.Fault{Before: test.trial}
+					return fakecluster.Fault{Before: test.trial}
 				}
-				return memory.Fault{}
+				return fakecluster.Fault{}
 			}
 			object := prepared(t, cluster, "manage", nil, webConfig)
 			object.Recreate, object.Known = test.recreate, true

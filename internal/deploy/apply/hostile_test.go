@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -34,7 +34,7 @@ func TestIncompleteObjects(t *testing.T) {
 		{"a namespace that is null", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a","namespace":null}}`, at + ": Secret a has no metadata.namespace"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			_, err := Prepare(t.Context(), cluster, []Entry{{Position: at, Object: parse(t, test.object)}}, nil)
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "Tr0ubador") {
 				t.Fatalf("%v, want %q", err, test.want)

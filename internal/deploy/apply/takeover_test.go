@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/model/ownership"
 )
 
@@ -26,7 +26,7 @@ func (h holders) Yields(context.Context, string, corev1.ObjectReference) (bool, 
 func (h holders) IsNeighbor(context.Context, string) (bool, error) { return h.exist, nil }
 
 // one is an item of manifests.
-func one(cluster *memory.Cluster, strategy deployer.UpdateStrategy, neighbors Neighbors) *Applier {
+func one(cluster *fakecluster.Cluster, strategy deployer.UpdateStrategy, neighbors Neighbors) *Applier {
 	return &Applier{Target: cluster, Strategy: strategy, Labels: map[string]string{ownership.ManifestLabel: "one"}, OwnerLabel: ownership.ManifestLabel, FieldManager: "test", Neighbors: neighbors}
 }
 
@@ -53,7 +53,7 @@ func TestMarksOfOthersGo(t *testing.T) {
 	for _, strategy := range strategies {
 		for name, owner := range owners {
 			t.Run(string(strategy)+"/"+name, func(t *testing.T) {
-				cluster := memory.New()
+				cluster := fakecluster.New()
 				before := cluster.Put(marked(t, owner.labels, owner.annotations))
 				applier := one(cluster, strategy, nil)
 				for range 2 {
@@ -89,7 +89,7 @@ func TestMarksOfOthersGo(t *testing.T) {
 // TestManifestOfSomebodyElse: a manifest may be the copy of an object that another item has; its
 // labels mean nothing. What it says about Helm is what the user wants.
 func TestManifestOfSomebodyElse(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	object := prepared(t, cluster, deployer.ManagePolicy, nil, plain)
 	object.Object = marked(t, map[string]string{ownership.KustomizeLabel: "two", ownership.HelmManagedByLabel: ownership.HelmManagedBy}, map[string]string{ownership.HelmReleaseAnnotation: "r"})
 	for range 2 {
@@ -131,7 +131,7 @@ func TestFallbackTakesWhatIsLet(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			cluster.Put(marked(t, test.labels, test.annotations))
 			object := prepared(t, cluster, test.policy, nil, plain)
 			object.Known = true
@@ -152,7 +152,7 @@ func TestFallbackTakesWhatIsLet(t *testing.T) {
 		})
 	}
 	t.Run("nobody knows who wants it", func(t *testing.T) {
-		cluster := memory.New()
+		cluster := fakecluster.New()
 		cluster.Put(marked(t, of(ownership.ManifestLabel, "two"), nil))
 		object := prepared(t, cluster, "fallback", nil, plain)
 		object.Known = true

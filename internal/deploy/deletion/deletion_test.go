@@ -20,7 +20,7 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/model/ownership"
 )
 
@@ -84,7 +84,7 @@ func TestOneObject(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			c := memory.New()
+			c := fakecluster.New()
 			uid := test.uid
 			if test.live != "" {
 				if stored := c.Put(parse(t, test.live)); uid == right {
@@ -117,7 +117,7 @@ func TestOneObject(t *testing.T) {
 // as the release does not belong to somebody else.
 func TestFormerRelease(t *testing.T) {
 	for of, goes := range map[ownership.HelmRelease]bool{{Name: "web", Namespace: "ns"}: true, {Name: "web", Namespace: "other"}: false, {}: false} {
-		c := memory.New()
+		c := fakecluster.New()
 		stored := c.Put(parse(t, helms))
 		former := owner
 		former.Release = of
@@ -133,7 +133,7 @@ func TestFormerRelease(t *testing.T) {
 
 // overtaken is a cluster whose object is changed just before its first deletion.
 type overtaken struct {
-	*memory.Cluster
+	*fakecluster.Cluster
 	by *unstructured.Unstructured
 }
 
@@ -156,7 +156,7 @@ func TestTakenOverBetweenReadAndDeletion(t *testing.T) {
 		{"somebody changes something else", strings.ReplaceAll(own, "labels: {", "annotations: {x: y}, labels: {"), false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := memory.New()
+			c := fakecluster.New()
 			uid := c.Put(parse(t, own)).GetUID()
 			now := parse(t, test.then)
 			now.SetUID(uid)
@@ -173,7 +173,7 @@ func TestTakenOverBetweenReadAndDeletion(t *testing.T) {
 
 // TestSeveralAreReadTogether: many objects of one kind and namespace cost one list.
 func TestSeveralAreReadTogether(t *testing.T) {
-	c := memory.New()
+	c := fakecluster.New()
 	var inventory apply.Inventory
 	for _, name := range []string{"a", "b", "c", "taken"} {
 		text := own
@@ -196,7 +196,7 @@ func TestSeveralAreReadTogether(t *testing.T) {
 }
 
 func TestOrder(t *testing.T) {
-	c := memory.New()
+	c := fakecluster.New()
 	var inventory apply.Inventory
 	for _, text := range []string{
 		`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: x}}`,
@@ -244,21 +244,21 @@ func TestErrors(t *testing.T) {
 		reason string
 		verb   string
 		uid    types.UID
-		fault  memory.Fault
+		fault  fakecluster.Fault
 	}{
-		{"a deletion that is refused", "delete", "uid-1", memory.Fault{Before: forbidden}},
-		{"a deletion whose answer is lost", "delete", "uid-1", memory.Fault{After: forbidden}},
-		{"an object that cannot be looked at", "get", "", memory.Fault{Before: forbidden}},
+		{"a deletion that is refused", "delete", "uid-1", fakecluster.Fault{Before: forbidden}},
+		{"a deletion whose answer is lost", "delete", "uid-1", fakecluster.Fault{After: forbidden}},
+		{"an object that cannot be looked at", "get", "", fakecluster.Fault{Before: forbidden}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			c := memory.New()
+			c := fakecluster.New()
 			c.Put(parse(t, own))
-			c.Fault = func(request memory.Request) memory.Fault {
+			c.Fault = func(request fakecluster.Request) fakecluster.Fault {
 				if request.Verb == test.verb {
 					return test.fault
 				}
-				return memory.Fault{}
+				return fakecluster.Fault{}
 			}
 			d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(parse(t, own), "manage", test.uid)}, Owner: owner, Wake: func() {}})
 			if _, err := d.Continue(t.Context()); !errors.Is(err, forbidden) || !strings.Contains(err.Error(), "delete ConfigMap ns/a") {
@@ -276,17 +276,17 @@ func TestErrors(t *testing.T) {
 }
 
 func TestOneErrorDoesNotStopOthers(t *testing.T) {
-	c := memory.New()
+	c := fakecluster.New()
 	var inventory apply.Inventory
 	for _, name := range []string{"a", "b", "c"} {
 		object := parse(t, strings.ReplaceAll(own, "name: a", "name: "+name))
 		inventory = append(inventory, recorded(object, "manage", c.Put(object).GetUID()))
 	}
-	c.Fault = func(request memory.Request) memory.Fault {
+	c.Fault = func(request fakecluster.Request) fakecluster.Fault {
 		if request.Name == "b" {
-			return memory.Fault{Before: errors.New("forbidden")}
+			return fakecluster.Fault{Before: errors.New("forbidden")}
 		}
-		return memory.Fault{}
+		return fakecluster.Fault{}
 	}
 	d := New(Plan{Cluster: c, Inventory: inventory, Owner: owner, Wake: func() {}})
 	if _, err := d.Continue(t.Context()); err == nil {
@@ -298,7 +298,7 @@ func TestOneErrorDoesNotStopOthers(t *testing.T) {
 }
 
 func TestUnknownKindIsGone(t *testing.T) {
-	c := memory.New()
+	c := fakecluster.New()
 	d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(parse(t, `{apiVersion: acme.example/v1, kind: Nobody, metadata: {name: a}}`), "manage", "u")}, Owner: owner, Wake: func() {}})
 	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) != 0 || len(d.Gone()) != 1 {
 		t.Errorf("with the kind its objects are gone: waiting %v, error %v, gone %v", waiting, err, d.Gone())
@@ -306,7 +306,7 @@ func TestUnknownKindIsGone(t *testing.T) {
 }
 
 func TestWithoutWatch(t *testing.T) {
-	c := memory.New()
+	c := fakecluster.New()
 	c.NoWatch = errors.New("forbidden")
 	stored := c.Put(parse(t, held))
 	d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(stored, "manage", stored.GetUID())}, Owner: owner, Wake: func() {}})
@@ -351,7 +351,7 @@ func TestRemains(t *testing.T) {
 }
 
 func TestAwait(t *testing.T) {
-	c := memory.New()
+	c := fakecluster.New()
 	wakes := 0
 	d := Awaiting(c, func() { wakes++ })
 	left := c.Put(parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, finalizers: [x/y], deletionTimestamp: "2026-01-01T00:00:00Z"}}`))
@@ -377,7 +377,7 @@ func TestAwait(t *testing.T) {
 func TestVersionThatIsServedNoMore(t *testing.T) {
 	for reason, served := range map[string]bool{"another version is served": true, "no version is": false} {
 		t.Run(reason, func(t *testing.T) {
-			c := memory.New()
+			c := fakecluster.New()
 			object := parse(t, `{apiVersion: acme.example/v1, kind: Tenant, metadata: {name: a, namespace: ns}}`)
 			uid := types.UID("u")
 			if served {
@@ -408,14 +408,14 @@ func TestForceDeleteMeetsAConflict(t *testing.T) {
 	}{{"once", 1, false}, {"three times", 3, false}, {"always", 1000, true}}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			c, left := memory.New(), test.conflicts
+			c, left := fakecluster.New(), test.conflicts
 			uid := c.Put(parse(t, held)).GetUID()
-			c.Fault = func(request memory.Request) memory.Fault {
+			c.Fault = func(request fakecluster.Request) fakecluster.Fault {
 				if request.Verb != "update" || left == 0 {
-					return memory.Fault{}
+					return fakecluster.Fault{}
 				}
 				left--
-				return memory.Fault{Before: apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, "a", nil)}
+				return fakecluster.Fault{Before: apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, "a", nil)}
 			}
 			d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(parse(t, held), "manage", uid)}, Owner: owner, Groups: []Group{{Nature: "namespaced-resources", Force: true}}, Wake: func() {}})
 			defer d.Close()

@@ -17,7 +17,7 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/model/ownership"
 )
 
@@ -72,7 +72,7 @@ func ofTwo(name string) *unstructured.Unstructured {
 }
 
 // deletionOf is the deletion of ConfigMaps that are on the cluster.
-func deletionOf(c *memory.Cluster, family Family, names ...string) *Deletion {
+func deletionOf(c *fakecluster.Cluster, family Family, names ...string) *Deletion {
 	var inventory apply.Inventory
 	for _, name := range names {
 		inventory = append(inventory, recorded(ofTwo(name), deployer.ManagePolicy, c.Put(ofTwo(name)).GetUID()))
@@ -81,7 +81,7 @@ func deletionOf(c *memory.Cluster, family Family, names ...string) *Deletion {
 	return New(Plan{Cluster: c, Inventory: inventory, Owner: two, Family: family, Wake: func() {}})
 }
 
-func somebodyDeletes(t *testing.T, c *memory.Cluster, name string) {
+func somebodyDeletes(t *testing.T, c *fakecluster.Cluster, name string) {
 	t.Helper()
 	mapping, err := c.Mapping(t.Context(), schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
 	if err == nil {
@@ -94,7 +94,7 @@ func somebodyDeletes(t *testing.T, c *memory.Cluster, name string) {
 }
 
 // state says whose an object is.
-func state(c *memory.Cluster, name string) string {
+func state(c *fakecluster.Cluster, name string) string {
 	object := c.Find("ConfigMap", "ns", name)
 	switch {
 	case object == nil:
@@ -136,7 +136,7 @@ func TestFates(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			c := memory.New()
+			c := fakecluster.New()
 			d := deletionOf(c, test.family, "a")
 			uid := c.Find("ConfigMap", "ns", "a").GetUID()
 			if test.change != nil {
@@ -177,7 +177,7 @@ func TestFates(t *testing.T) {
 // TestFatesBeforeAnything: what is not removed is neither prepared nor touched otherwise, and it
 // is settled before the first object goes.
 func TestFatesBeforeAnything(t *testing.T) {
-	c, family := memory.New(), &relatives{others: []*v1alpha1.DeployItem{one("a", "b")}}
+	c, family := fakecluster.New(), &relatives{others: []*v1alpha1.DeployItem{one("a", "b")}}
 	d := deletionOf(c, family, "a", "b", "c")
 	for i := range d.plan.Inventory {
 		d.plan.Inventory[i].AnnotateBeforeDelete = map[string]string{"going": "true"}
@@ -185,11 +185,11 @@ func TestFatesBeforeAnything(t *testing.T) {
 	}
 	d.plan.Groups = []Group{{Types: []deployer.ResourceType{{APIVersion: "v1", Kind: "ConfigMap", Names: []string{"c"}}}}, {Nature: deployer.NamespacedResources, Force: true}}
 	var order []string
-	c.Fault = func(r memory.Request) memory.Fault {
+	c.Fault = func(r fakecluster.Request) fakecluster.Fault {
 		if r.Verb != "get" && r.Verb != "list" {
 			order = append(order, r.Verb+" "+r.Name)
 		}
-		return memory.Fault{}
+		return fakecluster.Fault{}
 	}
 	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) > 0 {
 		t.Fatal(waiting, err)
@@ -212,10 +212,10 @@ func TestFatesInTrouble(t *testing.T) {
 	lost := errors.New("no answer")
 	heir := func() *relatives { return &relatives{others: []*v1alpha1.DeployItem{one("a")}} }
 	unknown := func() *relatives { return &relatives{mayMove: true} }
-	once := func(verb string, fault memory.Fault) func(memory.Request) memory.Fault {
-		return func(r memory.Request) memory.Fault {
+	once := func(verb string, fault fakecluster.Fault) func(fakecluster.Request) fakecluster.Fault {
+		return func(r fakecluster.Request) fakecluster.Fault {
 			if r.Verb != verb || verb == "" {
-				return memory.Fault{}
+				return fakecluster.Fault{}
 			}
 			verb = ""
 			return fault
@@ -226,29 +226,29 @@ func TestFatesInTrouble(t *testing.T) {
 	tests := []struct {
 		reason string
 		family *relatives
-		fault  func(memory.Request) memory.Fault
+		fault  func(fakecluster.Request) fakecluster.Fault
 		want   string
 	}{
-		{"somebody changes it before the transfer", heir(), once("patch", memory.Fault{Meanwhile: touch}), "of one"},
-		{"somebody takes it before the transfer", heir(), once("patch", memory.Fault{Meanwhile: take}), "of three"},
-		{"the answer to the transfer is lost", heir(), once("patch", memory.Fault{After: lost}), "of one"},
-		{"the transfer fails", heir(), once("patch", memory.Fault{Before: lost}), "of one"},
-		{"somebody changes it before the release", unknown(), once("patch", memory.Fault{Meanwhile: touch}), "released by two"},
-		{"somebody takes it before the release", unknown(), once("patch", memory.Fault{Meanwhile: take}), "of three"},
-		{"the answer to the release is lost", unknown(), once("patch", memory.Fault{After: lost}), "released by two"},
-		{"the release fails", unknown(), once("patch", memory.Fault{Before: lost}), "released by two"},
-		{"the read fails", heir(), once("get", memory.Fault{Before: lost}), "of one"},
+		{"somebody changes it before the transfer", heir(), once("patch", fakecluster.Fault{Meanwhile: touch}), "of one"},
+		{"somebody takes it before the transfer", heir(), once("patch", fakecluster.Fault{Meanwhile: take}), "of three"},
+		{"the answer to the transfer is lost", heir(), once("patch", fakecluster.Fault{After: lost}), "of one"},
+		{"the transfer fails", heir(), once("patch", fakecluster.Fault{Before: lost}), "of one"},
+		{"somebody changes it before the release", unknown(), once("patch", fakecluster.Fault{Meanwhile: touch}), "released by two"},
+		{"somebody takes it before the release", unknown(), once("patch", fakecluster.Fault{Meanwhile: take}), "of three"},
+		{"the answer to the release is lost", unknown(), once("patch", fakecluster.Fault{After: lost}), "released by two"},
+		{"the release fails", unknown(), once("patch", fakecluster.Fault{Before: lost}), "released by two"},
+		{"the read fails", heir(), once("get", fakecluster.Fault{Before: lost}), "of one"},
 		{"nobody can say who wants it", &relatives{others: []*v1alpha1.DeployItem{one("a")}, err: lost, changes: func(asked int, r *relatives) {
 			if asked > 1 {
 				r.err = nil
 			}
 		}}, nil, "of one"},
-		{"somebody takes it just before the deletion", &relatives{}, once("delete", memory.Fault{Meanwhile: take}), "of three"},
+		{"somebody takes it just before the deletion", &relatives{}, once("delete", fakecluster.Fault{Meanwhile: take}), "of three"},
 		{"an heir appears just before the deletion", &relatives{changes: func(asked int, r *relatives) {
 			if asked > 1 {
 				r.others = []*v1alpha1.DeployItem{one("a")}
 			}
-		}}, once("delete", memory.Fault{Before: lost}), "of one"},
+		}}, once("delete", fakecluster.Fault{Before: lost}), "of one"},
 		{"the heir loses interest during the transfer", &relatives{others: []*v1alpha1.DeployItem{one("a")}, changes: func(asked int, r *relatives) {
 			if asked > 1 {
 				r.others = nil
@@ -257,7 +257,7 @@ func TestFatesInTrouble(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			c := memory.New()
+			c := fakecluster.New()
 			d := deletionOf(c, test.family, "a")
 			c.Fault = test.fault
 			var err error
@@ -300,13 +300,13 @@ func TestFatesWithFewRights(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			c := memory.New()
+			c := fakecluster.New()
 			d := deletionOf(c, test.family, "a")
-			c.Fault = func(r memory.Request) memory.Fault {
+			c.Fault = func(r fakecluster.Request) fakecluster.Fault {
 				if r.Verb == "patch" || r.Verb == "update" && test.may != "update" {
-					return memory.Fault{Before: forbidden}
+					return fakecluster.Fault{Before: forbidden}
 				}
-				return memory.Fault{}
+				return fakecluster.Fault{}
 			}
 			_, err := d.Continue(t.Context())
 			if got := state(c, "a"); got != test.want || (err != nil) != test.fails || len(d.Kept()) != test.kept {
@@ -319,7 +319,7 @@ func TestFatesWithFewRights(t *testing.T) {
 // TestHeirDuringTheWait: an item may begin to want an object while the deletion waits for the end of
 // what goes before that.
 func TestHeirDuringTheWait(t *testing.T) {
-	c, family := memory.New(), &relatives{}
+	c, family := fakecluster.New(), &relatives{}
 	d := deletionOf(c, family, "a", "b")
 	object := c.Find("ConfigMap", "ns", "b")
 	object.SetFinalizers([]string{"acme.example/hold"})

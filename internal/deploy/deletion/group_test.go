@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/model/ownership"
 )
 
@@ -60,7 +60,7 @@ func must[T any](value T, err error) T {
 }
 
 // inventoryOf stores objects and records them.
-func inventoryOf(t *testing.T, c *memory.Cluster, texts ...string) apply.Inventory {
+func inventoryOf(t *testing.T, c *fakecluster.Cluster, texts ...string) apply.Inventory {
 	t.Helper()
 	var inventory apply.Inventory
 	for _, text := range texts {
@@ -100,7 +100,7 @@ func TestGroups(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			c := memory.New()
+			c := fakecluster.New()
 			inventory := inventoryOf(t, c, crd, namespace, mapA, mapB, secret)
 			d := New(Plan{Cluster: c, Inventory: inventory, Owner: owner, Groups: must(compileText(t, test.groups)), Wake: func() {}})
 			if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) > 0 {
@@ -119,7 +119,7 @@ func TestGroups(t *testing.T) {
 // TestFirstGroupTakes shows that an object belongs to the first group that takes it,
 // and that a group waits for the one before.
 func TestFirstGroupTakes(t *testing.T) {
-	c := memory.New()
+	c := fakecluster.New()
 	inventory := inventoryOf(t, c, mapB, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, finalizers: [acme.example/hold]}}`)
 	d := New(Plan{Cluster: c, Inventory: inventory, Owner: owner, Wake: func() {}, Groups: must(compileText(t,
 		"[{customResourceGroup: {resources: [{apiVersion: v1, kind: ConfigMap, names: [a]}]}}, {predefinedResourceGroup: {type: namespaced-resources}}]"))})
@@ -139,7 +139,7 @@ func TestFirstGroupTakes(t *testing.T) {
 // item has deployed it, and that nobody can ask for more.
 func TestProtectedNamespaces(t *testing.T) {
 	const system, itself = `{apiVersion: v1, kind: ConfigMap, metadata: {name: central, namespace: kube-system}}`, `{apiVersion: v1, kind: Namespace, metadata: {name: kube-system}}`
-	c := memory.New()
+	c := fakecluster.New()
 	own := inventoryOf(t, c, `{apiVersion: v1, kind: ConfigMap, metadata: {name: own, namespace: kube-system, labels: {`+owner.Label+`: `+owner.Name+`}}}`)
 	inventoryOf(t, c, mapA, namespace, system, itself)
 	d := New(Plan{Cluster: c, Inventory: own, Owner: owner, Wake: func() {}, Groups: must(compileText(t,
@@ -165,7 +165,7 @@ func TestForce(t *testing.T) {
 		"by kind":   "[{customResourceGroup: {forceDelete: true, resources: [{apiVersion: v1, kind: ConfigMap}]}}]",
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := memory.New()
+			c := fakecluster.New()
 			inventory := inventoryOf(t, c, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, finalizers: [acme.example/hold]}}`)
 			d := New(Plan{Cluster: c, Inventory: inventory, Owner: owner, Groups: must(compileText(t, groups)), Wake: func() {}})
 			for range 2 {
@@ -193,7 +193,7 @@ func TestDeleteAll(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			c := memory.New()
+			c := fakecluster.New()
 			inventoryOf(t, c, namespace, mapA, mapB, secret)
 			d := New(Plan{Cluster: c, Owner: owner, Groups: must(compileText(t, "[{customResourceGroup: "+test.groups+"}]")), Wake: func() {}})
 			if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) != 0 {
@@ -210,7 +210,7 @@ func TestDeleteAll(t *testing.T) {
 // although all of the kind are to go, as everything that is wanted is deployed already.
 func TestDeleteAllInARemovalRound(t *testing.T) {
 	for _, spares := range []bool{false, true} {
-		c := memory.New()
+		c := fakecluster.New()
 		for name, labels := range map[string]map[string]string{
 			"own": {ownership.ManifestLabel: two.Name}, "of-nobody": nil,
 			"of-another": {ownership.ManifestLabel: "new"}, "of-a-kustomization": {ownership.KustomizeLabel: "k"}, "of-a-release": {ownership.HelmManagedByLabel: ownership.HelmManagedBy},
@@ -241,7 +241,7 @@ func TestDeleteAllInARemovalRound(t *testing.T) {
 // TestSecondCluster shows that what is deleted on another cluster is not taken for
 // what was recorded here.
 func TestSecondCluster(t *testing.T) {
-	here, there := memory.New(), memory.New()
+	here, there := fakecluster.New(), fakecluster.New()
 	inventory := inventoryOf(t, here, mapA)
 	there.Put(parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, finalizers: [acme.example/hold]}}`))
 	missing := true
@@ -298,7 +298,7 @@ func TestBeforeDelete(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			c := memory.New()
+			c := fakecluster.New()
 			stored := c.Put(parse(t, test.live))
 			entry := recorded(stored, test.policy, "")
 			if test.uid {
@@ -318,7 +318,7 @@ func TestBeforeDelete(t *testing.T) {
 			}
 		})
 	}
-	c := memory.New()
+	c := fakecluster.New()
 	gone := annotated(recorded(parse(t, own), "manage", "u"), "")
 	if waiting, err := New(Plan{Cluster: c, Inventory: apply.Inventory{gone}, Owner: owner, Wake: func() {}}).Continue(t.Context()); err != nil || len(waiting) != 0 {
 		t.Errorf("an object that is gone: waiting %v, error %v", waiting, err)
@@ -338,7 +338,7 @@ func TestNumbersBeforeDelete(t *testing.T) {
 		{"the same number", large, 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := memory.New()
+			c := fakecluster.New()
 			object := parse(t, held)
 			object.Object["spec"] = map[string]any{"size": test.before}
 			stored := c.Put(object)

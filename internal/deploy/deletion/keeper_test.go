@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 // TestKeeper: who waits for the end of an object is told what keeps it.
@@ -38,7 +38,7 @@ func TestKeeper(t *testing.T) {
 
 // TestWaitForNamespace: while a namespace goes, the wait says what is still in it.
 func TestWaitForNamespace(t *testing.T) {
-	c := memory.New()
+	c := fakecluster.New()
 	stored := c.Put(parse(t, `{apiVersion: v1, kind: Namespace, metadata: {name: ns, labels: {test.example/deployitem: item}, finalizers: [test.example/content]}}`))
 	d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(stored, "manage", stored.GetUID())}, Owner: owner, Wake: func() {}})
 	defer d.Close()

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 // TestStoreOfTheTargetIsRestored: the watch shows an older version than the answer to the
@@ -21,7 +21,7 @@ func TestStoreOfTheTargetIsRestored(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c, woken := memory.New(), make(chan struct{}, 10)
+				c, woken := fakecluster.New(), make(chan struct{}, 10)
 				left := c.Put(parse(t, held))
 				mapping, err := c.Mapping(t.Context(), left.GroupVersionKind())
 				if err != nil {

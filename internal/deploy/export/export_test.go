@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 func parse(t *testing.T, text string) *unstructured.Unstructured {
@@ -94,7 +94,7 @@ func TestTypes(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			cluster.Put(parse(t, strings.ReplaceAll(source, "{n: 7", "{i: 7")))
 			value := one(t, "{key: x.y, jsonPath: '"+test.path+"', fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}}")
 			reading := value.Begin(cluster, func() {})
@@ -120,7 +120,7 @@ func TestTypes(t *testing.T) {
 // TestWaiting lets the object, the field, the reference and the further object come
 // one after the other, and counts: there is one look and one watch for each object.
 func TestWaiting(t *testing.T) {
-	cluster, wakes := memory.New(), 0
+	cluster, wakes := fakecluster.New(), 0
 	value := one(t, "{key: x, jsonPath: .status.ref, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}, fromObjectRef: {apiVersion: v1, kind: Secret, jsonPath: .data.p}}")
 	reading := value.Begin(cluster, func() { wakes++ })
 	steps := []struct{ object, missing string }{
@@ -186,8 +186,8 @@ func TestPlaceOf(t *testing.T) {
 func TestTrouble(t *testing.T) {
 	broken := errors.New("connection refused")
 	value := one(t, "{key: x, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}}")
-	cluster := memory.New()
-	cluster.Fault = func(memory.Request) memory.Fault { return memory.Fault{Before: broken} }
+	cluster := fakecluster.New()
+	cluster.Fault = func(fakecluster.Request) fakecluster.Fault { return fakecluster.Fault{Before: broken} }
 	if _, err := value.Begin(cluster, func() {}).Look(t.Context()); !errors.Is(err, broken) {
 		t.Errorf("an object that cannot be read: %v", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 const (
@@ -20,8 +20,8 @@ const (
 )
 
 // withAccounts is a cluster that knows ServiceAccounts.
-func withAccounts() *memory.Cluster {
-	cluster := memory.New()
+func withAccounts() *fakecluster.Cluster {
+	cluster := fakecluster.New()
 	cluster.Know(schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}, "serviceaccounts", meta.RESTScopeNamespace)
 	return cluster
 }
@@ -53,11 +53,11 @@ func TestTokenOfAnEarlierAccount(t *testing.T) {
 				test.uid = strings.Replace(test.uid, live, uid, 1)
 			}
 			cluster.Put(parse(t, strings.Replace(test.secret, "UID", test.uid, 1)))
-			cluster.Fault = func(request memory.Request) memory.Fault {
+			cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 				if request.Kind == "ServiceAccount" {
-					return memory.Fault{Before: test.fault}
+					return fakecluster.Fault{Before: test.fault}
 				}
-				return memory.Fault{}
+				return fakecluster.Fault{}
 			}
 			reading := one(t, tokenExport).Begin(cluster, func() {})
 			defer reading.Close()

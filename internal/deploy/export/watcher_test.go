@@ -7,10 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
-func watched(t *testing.T, cluster *memory.Cluster, wake func()) *Watcher {
+func watched(t *testing.T, cluster *fakecluster.Cluster, wake func()) *Watcher {
 	t.Helper()
 	values, err := Compile(&deployer.Exports{Exports: []deployer.Export{{
 		Key: "a", JSONPath: ".status.login", FromResource: &deployer.TypedObjectReference{APIVersion: "v1", Kind: "Pod", Name: "p", Namespace: "ns"},
@@ -26,7 +26,7 @@ func watched(t *testing.T, cluster *memory.Cluster, wake func()) *Watcher {
 	return watcher
 }
 
-func put(cluster *memory.Cluster, kind, name string, field string, content map[string]any) {
+func put(cluster *fakecluster.Cluster, kind, name string, field string, content map[string]any) {
 	cluster.Put(&unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"namespace": "ns", "name": name}, field: content,
 	}})
@@ -34,7 +34,7 @@ func put(cluster *memory.Cluster, kind, name string, field string, content map[s
 
 // TestWatcher follows a value through both of its objects.
 func TestWatcher(t *testing.T) {
-	cluster, wakes := memory.New(), 0
+	cluster, wakes := fakecluster.New(), 0
 	watcher := watched(t, cluster, func() { wakes++ })
 	last := ""
 	step := func(what string, there bool, value any) {
@@ -76,7 +76,7 @@ func TestWatcher(t *testing.T) {
 // it and the begin of its watch: others may have begun the same watch before, so that it
 // has told the news already.
 func TestWatcherMissesNothing(t *testing.T) {
-	cluster, wakes := memory.New(), 0
+	cluster, wakes := fakecluster.New(), 0
 	watcher := watched(t, cluster, func() { wakes++ })
 	defer watcher.Close()
 	put(cluster, "Pod", "p", "status", map[string]any{"login": map[string]any{"name": "first"}})
@@ -92,13 +92,13 @@ func TestWatcherMissesNothing(t *testing.T) {
 
 // TestWatcherFails tells what cannot be watched or read.
 func TestWatcherFails(t *testing.T) {
-	cluster, broken := memory.New(), errors.New("forbidden")
+	cluster, broken := fakecluster.New(), errors.New("forbidden")
 	watcher := watched(t, cluster, func() {})
 	cluster.NoWatch = broken
 	if _, known, err := watcher.Version(); known || !errors.Is(err, broken) {
 		t.Errorf("known %t, error %v", known, err)
 	}
-	cluster.Fault = func(memory.Request) memory.Fault { return memory.Fault{Before: broken} }
+	cluster.Fault = func(fakecluster.Request) fakecluster.Fault { return fakecluster.Fault{Before: broken} }
 	if _, there, err := watcher.Read(t.Context()); there || !errors.Is(err, broken) {
 		t.Errorf("there %t, error %v", there, err)
 	}

@@ -11,8 +11,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/job"
 )
@@ -62,7 +62,7 @@ func (s released) beginCleanup(ctx context.Context, item *deployer.Item) error {
 
 // cleanup returns the operation that removes what earlier jobs have kept; nil if there is
 // nothing.
-func (s released) cleanup(ctx context.Context, item *deployer.Item, store *records.Store, history []*records.Record) (*release.Operation, error) {
+func (s released) cleanup(ctx context.Context, item *deployer.Item, store *storage.Store, history []*storage.Record) (*release.Operation, error) {
 	kept, err := s.templates.Recorded(item)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func former(item *deployer.Item) (found []ownership.HelmRelease, err error) {
 // contested are the objects of the release that another item of the namespace has recorded, too:
 // it has taken them over, and may have lost interest since. Items of no tree are not looked at,
 // and nobody is asked.
-func (s released) contested(ctx context.Context, item *deployer.Item, history []*records.Record) ([]corev1.ObjectReference, error) {
+func (s released) contested(ctx context.Context, item *deployer.Item, history []*storage.Record) ([]corev1.ObjectReference, error) {
 	if len(history) == 0 || !belongs(history[len(history)-1], item, true) || item.Labels[v1alpha1.ExecutionManagedByLabel] == "" {
 		return nil, nil
 	}

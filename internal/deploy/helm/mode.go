@@ -11,8 +11,8 @@ import (
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
@@ -68,7 +68,7 @@ func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
 	if err := t.recordDissolved(ctx, item, found, history[len(history)-1].Revision); err != nil {
 		return err
 	}
-	store := &records.Store{Cluster: target.On(connection), Namespace: t.config.Namespace, Now: t.Now}
+	store := &storage.Store{Cluster: target.On(connection), Namespace: t.config.Namespace, Now: t.Now}
 	if err := release.Unmark(ctx, store, found, t.config.Name, ItemLabel, item.Name); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
 
 // releasedBefore returns what an item has deployed as a release, and the records of that;
 // nothing if it has no release.
-func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, connection *deployer.Connection) (apply.Inventory, []*records.Record, error) {
+func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, connection *deployer.Connection) (apply.Inventory, []*storage.Record, error) {
 	told, possible, err := mayHaveRelease(item)
 	if err != nil || !possible {
 		return nil, nil, err
@@ -88,7 +88,7 @@ func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, conn
 	if t.config, err = t.config.asDeployed(item); err != nil {
 		return nil, nil, err
 	}
-	store := &records.Store{Cluster: target.On(connection), Namespace: t.config.Namespace, Now: t.Now}
+	store := &storage.Store{Cluster: target.On(connection), Namespace: t.config.Namespace, Now: t.Now}
 	history, err := store.History(ctx, t.config.Name)
 	if !told && apierrors.IsForbidden(err) {
 		// Who may not see records has not written any.
@@ -101,7 +101,7 @@ func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, conn
 	if !belongs(last, item, told) {
 		return nil, nil, nil
 	}
-	if release.Decide(situationOf(history, records.Marks{Owner: string(item.UID)}, t.Now())) == release.Await {
+	if release.Decide(situationOf(history, storage.Marks{Owner: string(item.UID)}, t.Now())) == release.Await {
 		return nil, nil, job.NewError(published.GetHelmRelease, "GetRelease", fmt.Sprintf("somebody else is at work with release %s/%s (revision %d is %s)", t.config.Namespace, t.config.Name, last.Revision, last.Status))
 	}
 	found, err := release.Inventory(ctx, store, t.config.Name, item.Name, history)
@@ -113,7 +113,7 @@ func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, conn
 
 // belongs reports whether a release belongs to an item. Without a word in the status,
 // the record must say so itself: a stranger may have given his release the same name.
-func belongs(last *records.Record, item *deployer.Item, told bool) bool {
+func belongs(last *storage.Record, item *deployer.Item, told bool) bool {
 	return last.Owner == string(item.UID) || (told && last.Owner == "")
 }
 
@@ -133,5 +133,5 @@ func (t templates) recordDissolved(ctx context.Context, item *deployer.Item, fou
 
 // recordOf is the record of a revision of a release.
 func recordOf(config *config, revision int) corev1.ObjectReference {
-	return corev1.ObjectReference{APIVersion: "v1", Kind: "Secret", Namespace: config.Namespace, Name: records.Name(config.Name, revision)}
+	return corev1.ObjectReference{APIVersion: "v1", Kind: "Secret", Namespace: config.Namespace, Name: storage.Name(config.Name, revision)}
 }

@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/model/ownership"
 )
@@ -160,24 +160,24 @@ func yieldsRelease(ctx context.Context, live *unstructured.Unstructured, self *d
 // newest are the newest records of releases. Each release is asked for once, however many of
 // its objects are looked at.
 type newest struct {
-	store *records.Store
+	store *storage.Store
 	mutex sync.Mutex
-	found map[ownership.HelmRelease]*records.Record
+	found map[ownership.HelmRelease]*storage.Record
 }
 
 // record returns the newest record of a release, or nil without one that may be read.
-func (n *newest) record(ctx context.Context, of ownership.HelmRelease) (*records.Record, error) {
+func (n *newest) record(ctx context.Context, of ownership.HelmRelease) (*storage.Record, error) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	if last, known := n.found[of]; known {
 		return last, nil
 	}
-	history, err := (&records.Store{Cluster: n.store.Cluster, Namespace: of.Namespace, Now: n.store.Now}).History(ctx, of.Name)
+	history, err := (&storage.Store{Cluster: n.store.Cluster, Namespace: of.Namespace, Now: n.store.Now}).History(ctx, of.Name)
 	if err != nil && !apierrors.IsForbidden(err) {
 		return nil, err
 	}
 	if n.found == nil {
-		n.found = map[ownership.HelmRelease]*records.Record{}
+		n.found = map[ownership.HelmRelease]*storage.Record{}
 	}
 	if len(history) > 0 {
 		n.found[of] = history[len(history)-1]
@@ -188,7 +188,7 @@ func (n *newest) record(ctx context.Context, of ownership.HelmRelease) (*records
 }
 
 // leaves reports whether the item that has written a record is on its way out.
-func leaves(ctx context.Context, last *records.Record, self *deployer.Item, ask owners) (bool, error) {
+func leaves(ctx context.Context, last *storage.Record, self *deployer.Item, ask owners) (bool, error) {
 	item, same := strings.CutPrefix(last.OwnerName, self.Namespace+"/")
 	if !same {
 		return false, nil

@@ -19,8 +19,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/helm/storage"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/model/ownership"
 )
 
@@ -49,13 +49,13 @@ func asking() *deployer.Item {
 }
 
 // recordedRelease stores a release of an item.
-func recordedRelease(t *testing.T, cluster *memory.Cluster, name, uid, owner string) {
+func recordedRelease(t *testing.T, cluster *fakecluster.Cluster, name, uid, owner string) {
 	t.Helper()
-	store := &records.Store{Cluster: cluster, Namespace: "there", Now: func() time.Time { return noon }}
+	store := &storage.Store{Cluster: cluster, Namespace: "there", Now: func() time.Time { return noon }}
 	err := store.Create(t.Context(), &helmrelease.Release{
 		Name: name, Namespace: "there", Version: 1, Info: &helmrelease.Info{Status: common.StatusDeployed},
 		Chart: &helmchart.Chart{Metadata: &helmchart.Metadata{Name: name, Version: "1"}},
-	}, records.Marks{Owner: uid, OwnerName: owner})
+	}, storage.Marks{Owner: uid, OwnerName: owner})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func recordedRelease(t *testing.T, cluster *memory.Cluster, name, uid, owner str
 // TestYields: whose an object is, by its labels and the marks of its release, and whether that
 // owner lets it go.
 func TestYields(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	recordedRelease(t, cluster, "theirs", "uid-them", "ns/them")
 	recordedRelease(t, cluster, "mine", "uid-me", "ns/me")
 	recordedRelease(t, cluster, "afar", "uid-far", "elsewhere/far")
@@ -116,12 +116,12 @@ func TestYields(t *testing.T) {
 				live.SetAnnotations(annotations)
 			}
 			if cluster.Fault = nil; test.forbidden {
-				cluster.Fault = func(memory.Request) memory.Fault {
-					return memory.Fault{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "", nil)}
+				cluster.Fault = func(fakecluster.Request) fakecluster.Fault {
+					return fakecluster.Fault{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "", nil)}
 				}
 			}
 			cluster.Counts()
-			of := &newest{store: &records.Store{Cluster: cluster, Namespace: "here"}}
+			of := &newest{store: &storage.Store{Cluster: cluster, Namespace: "here"}}
 			got, holder, err := yields(t.Context(), live, asking(), of, test.known)
 			if again, _, _ := yields(t.Context(), live, asking(), of, test.known); again != got || cluster.Counts()["list"] > 1 {
 				t.Errorf("it yields %t and then %t, or a release is asked for twice", got, again)
@@ -150,7 +150,7 @@ func TestLeaves(t *testing.T) {
 		{"the item is in another namespace", "other/going", false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got, err := leaves(t.Context(), &records.Record{OwnerName: test.owner}, asking(), known{"going": true}); got != test.want || err != nil {
+			if got, err := leaves(t.Context(), &storage.Record{OwnerName: test.owner}, asking(), known{"going": true}); got != test.want || err != nil {
 				t.Errorf("it leaves: %t, %v", got, err)
 			}
 		})

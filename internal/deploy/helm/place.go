@@ -7,8 +7,8 @@ import (
 
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/deployer"
-	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/model/placement"
@@ -66,7 +66,7 @@ func hasDeployed(item *deployer.Item) bool {
 
 // Uninstall implements rollout.Releasing.
 func (t templates) Uninstall(ctx context.Context, item *deployer.Item, on target.Cluster, earlier apideployer.EarlierCluster) (rollout.Uninstallation, error) {
-	store := &records.Store{Cluster: on, Namespace: earlier.Release.Namespace, Now: t.Now}
+	store := &storage.Store{Cluster: on, Namespace: earlier.Release.Namespace, Now: t.Now}
 	history, err := store.History(ctx, earlier.Release.Name)
 	if err != nil {
 		return nil, t.onEarlier(earlier, err)
@@ -88,7 +88,7 @@ func (t templates) Uninstall(ctx context.Context, item *deployer.Item, on target
 }
 
 // ours reports whether a release on an earlier cluster is that of the item.
-func (t templates) ours(item *deployer.Item, history []*records.Record, earlier apideployer.EarlierCluster) bool {
+func (t templates) ours(item *deployer.Item, history []*storage.Record, earlier apideployer.EarlierCluster) bool {
 	told := slices.ContainsFunc(earlier.ManagedResources, func(entry apideployer.ManagedResourceStatus) bool { return entry.Policy == "" })
 	return len(history) > 0 && belongs(history[len(history)-1], item, told || t.config.release())
 }

@@ -11,8 +11,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/landscape/diff"
@@ -178,7 +178,7 @@ func (s released) preview(ctx context.Context, item *deployer.Item, outlook roll
 
 // missing reports whether an object that a job looks at does not exist: only then is a
 // release deployed again in which nothing has changed.
-func (s released) missing(ctx context.Context, store *records.Store, item *deployer.Item, last *records.Record) (bool, error) {
+func (s released) missing(ctx context.Context, store *storage.Store, item *deployer.Item, last *storage.Record) (bool, error) {
 	look, err := s.unchangedLook(ctx, item, last)
 	if err != nil {
 		return false, err
@@ -193,7 +193,7 @@ func (s released) missing(ctx context.Context, store *records.Store, item *deplo
 }
 
 // unchangedLook is the wish to look at a release that stays as it is.
-func (s released) unchangedLook(ctx context.Context, item *deployer.Item, last *records.Record) (rollout.Wish, error) {
+func (s released) unchangedLook(ctx context.Context, item *deployer.Item, last *storage.Record) (rollout.Wish, error) {
 	deployed, err := last.Release()
 	if err != nil {
 		return rollout.Wish{}, err
@@ -206,7 +206,7 @@ func (s released) unchangedLook(ctx context.Context, item *deployer.Item, last *
 }
 
 // unchanged is what becomes of a release that stays as it is: its values are read again.
-func (s released) unchanged(ctx context.Context, item *deployer.Item, last *records.Record, outlook rollout.Outlook) (rollout.Forecast, error) {
+func (s released) unchanged(ctx context.Context, item *deployer.Item, last *storage.Record, outlook rollout.Outlook) (rollout.Forecast, error) {
 	look, err := s.unchangedLook(ctx, item, last)
 	if err != nil {
 		return rollout.Forecast{}, err
@@ -235,7 +235,7 @@ func (d Deployer) Released(ctx context.Context, object *v1alpha1.DeployItem, on 
 	if err != nil {
 		return nil, err
 	}
-	store := &records.Store{Cluster: target.On(on), Namespace: earlier.Release.Namespace, Now: d.options.Now}
+	store := &storage.Store{Cluster: target.On(on), Namespace: earlier.Release.Namespace, Now: d.options.Now}
 	history, err := store.History(ctx, earlier.Release.Name)
 	if err != nil || !d.templates(config).ours(item, history, earlier) {
 		return nil, err

@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/chart"
-	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/rollout"
@@ -193,8 +193,8 @@ func (s released) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish, 
 	return s.look(values, deployed.Manifest, true)
 }
 
-func (s released) store(connection *deployer.Connection) *records.Store {
-	return &records.Store{Cluster: target.On(connection), Namespace: s.config.Namespace, Now: s.Now}
+func (s released) store(connection *deployer.Connection) *storage.Store {
+	return &storage.Store{Cluster: target.On(connection), Namespace: s.config.Namespace, Now: s.Now}
 }
 
 // advance goes as far as possible and returns what it waits for.
@@ -288,7 +288,7 @@ func (s released) begin(ctx context.Context, item *deployer.Item) ([]string, err
 }
 
 // awaitForeign waits until somebody else has done what is under way.
-func (s released) awaitForeign(ctx context.Context, item *deployer.Item, store *records.Store, last *records.Record) ([]string, error) {
+func (s released) awaitForeign(ctx context.Context, item *deployer.Item, store *storage.Store, last *storage.Record) ([]string, error) {
 	watch, err := store.Watch(ctx, last, item.Wake)
 	if err != nil {
 		return nil, err
@@ -300,7 +300,7 @@ func (s released) awaitForeign(ctx context.Context, item *deployer.Item, store *
 
 // beginUnchanged looks at what is deployed already. What earlier jobs have kept is looked at
 // again.
-func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, store *records.Store, history []*records.Record) error {
+func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, store *storage.Store, history []*storage.Record) error {
 	look, err := s.unchangedLook(ctx, item, history[len(history)-1])
 	if err != nil {
 		return err
@@ -322,7 +322,7 @@ func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, store
 }
 
 // beginOperation plans the operation that deploys the release.
-func (s released) beginOperation(ctx context.Context, item *deployer.Item, store *records.Store, history []*records.Record, action release.Action, marks records.Marks) error {
+func (s released) beginOperation(ctx context.Context, item *deployer.Item, store *storage.Store, history []*storage.Record, action release.Action, marks storage.Marks) error {
 	wish, look, err := s.releaseWish(ctx, item, history, action, marks)
 	if err != nil {
 		return err

@@ -7,9 +7,9 @@ import (
 
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/deployer"
-	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/helm/render"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/rollout"
 )
@@ -24,7 +24,7 @@ func (s released) options(action release.Action) deployOptions {
 
 // releaseWish renders the release that an operation deploys. The second result is the
 // wish to look at its objects then.
-func (s released) releaseWish(ctx context.Context, item *deployer.Item, history []*records.Record, action release.Action, marks records.Marks) (release.Wish, rollout.Wish, error) {
+func (s released) releaseWish(ctx context.Context, item *deployer.Item, history []*storage.Record, action release.Action, marks storage.Marks) (release.Wish, rollout.Wish, error) {
 	options, revision := s.options(action), 1
 	if len(history) > 0 {
 		revision = history[len(history)-1].Revision + 1

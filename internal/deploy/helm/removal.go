@@ -5,8 +5,8 @@ import (
 
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/deployer"
-	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 )
 
 // deleteRelease removes the release of an item, or continues to.
@@ -102,7 +102,7 @@ func (s released) beginRemoval(ctx context.Context, item *deployer.Item) (done b
 // beginLeftovers plans the removal of what was kept of a release that is gone or belongs to
 // another item by now. Of that, only what still says that this item has released it is left
 // over: all else is the other item's.
-func (s released) beginLeftovers(ctx context.Context, item *deployer.Item, store *records.Store, wish release.Wish, history []*records.Record) (done bool, err error) {
+func (s released) beginLeftovers(ctx context.Context, item *deployer.Item, store *storage.Store, wish release.Wish, history []*storage.Record) (done bool, err error) {
 	if len(wish.Before) == 0 {
 		return true, nil
 	}

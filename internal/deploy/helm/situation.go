@@ -10,19 +10,19 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
-	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
 // marks are those of a release that an item deploys.
-func (s released) marks(item *deployer.Item) records.Marks {
-	return records.Marks{Owner: string(item.UID), OwnerName: item.Namespace + "/" + item.Name, Digest: s.digest(s.work.chart.Digest)}
+func (s released) marks(item *deployer.Item) storage.Marks {
+	return storage.Marks{Owner: string(item.UID), OwnerName: item.Namespace + "/" + item.Name, Digest: s.digest(s.work.chart.Digest)}
 }
 
 // decide chooses what is to be done with the release.
-func (s released) decide(ctx context.Context, item *deployer.Item, history []*records.Record, marks records.Marks) (release.Action, error) {
+func (s released) decide(ctx context.Context, item *deployer.Item, history []*storage.Record, marks storage.Marks) (release.Action, error) {
 	situation := situationOf(history, marks, s.Now())
 	known, err := releasesOf(item)
 	if err != nil {
@@ -42,13 +42,13 @@ func (s released) decide(ctx context.Context, item *deployer.Item, history []*re
 }
 
 // refusal says who has the release now.
-func (s released) refusal(last *records.Record) error {
+func (s released) refusal(last *storage.Record) error {
 	return job.NewError(published.GetHelmRelease, "GetRelease", fmt.Sprintf("release %s/%s belongs to DeployItem %s now: give one of the two another name",
 		s.config.Namespace, s.config.Name, last.OwnerName), v1alpha1.ErrorConfigurationProblem)
 }
 
 // situationOf is what a decision depends on.
-func situationOf(history []*records.Record, marks records.Marks, now time.Time) (situation release.Situation) {
+func situationOf(history []*storage.Record, marks storage.Marks, now time.Time) (situation release.Situation) {
 	for _, record := range history {
 		situation.Deployed = situation.Deployed || record.Deployed()
 	}

@@ -15,9 +15,9 @@ import (
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/chart"
-	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/helm/render"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 )
 
 var noon = time.Date(2031, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -27,24 +27,24 @@ const word = "top-secret-word"
 
 // TestSituationOf: what is known of a release, from its records alone.
 func TestSituationOf(t *testing.T) {
-	record := func(status common.Status, owner, digest string) *records.Record {
-		return &records.Record{Revision: 1, Status: status, Owner: owner, Digest: digest, Written: noon.Add(-time.Minute)}
+	record := func(status common.Status, owner, digest string) *storage.Record {
+		return &storage.Record{Revision: 1, Status: status, Owner: owner, Digest: digest, Written: noon.Add(-time.Minute)}
 	}
-	ours := records.Marks{Owner: "me", Digest: "d"}
+	ours := storage.Marks{Owner: "me", Digest: "d"}
 	tests := []struct {
 		reason  string
-		history []*records.Record
-		marks   records.Marks
+		history []*storage.Record
+		marks   storage.Marks
 		want    release.Situation
 	}{
 		{"no release yet", nil, ours, release.Situation{}},
-		{"ours, as it is wanted", []*records.Record{record(common.StatusDeployed, "me", "d")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Ours: true, Same: true, Age: time.Minute}},
-		{"ours, of another chart", []*records.Record{record(common.StatusDeployed, "me", "old")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Ours: true, Age: time.Minute}},
-		{"of another item, with the same chart", []*records.Record{record(common.StatusDeployed, "other", "d")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Others: true, Age: time.Minute}},
-		{"of the public system or a person: nobody's", []*records.Record{record(common.StatusDeployed, "", "")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Age: time.Minute}},
-		{"a failure after a success", []*records.Record{record(common.StatusSuperseded, "me", "d"), record(common.StatusFailed, "me", "d")}, ours, release.Situation{Last: common.StatusFailed, Deployed: true, Ours: true, Same: true, Age: time.Minute}},
-		{"nothing but failures", []*records.Record{record(common.StatusFailed, "me", "d")}, ours, release.Situation{Last: common.StatusFailed, Ours: true, Same: true, Age: time.Minute}},
-		{"an item that is still to come owns nothing, not even what nobody owns", []*records.Record{record(common.StatusDeployed, "", "")}, records.Marks{}, release.Situation{Last: common.StatusDeployed, Deployed: true, Age: time.Minute}},
+		{"ours, as it is wanted", []*storage.Record{record(common.StatusDeployed, "me", "d")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Ours: true, Same: true, Age: time.Minute}},
+		{"ours, of another chart", []*storage.Record{record(common.StatusDeployed, "me", "old")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Ours: true, Age: time.Minute}},
+		{"of another item, with the same chart", []*storage.Record{record(common.StatusDeployed, "other", "d")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Others: true, Age: time.Minute}},
+		{"of the public system or a person: nobody's", []*storage.Record{record(common.StatusDeployed, "", "")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Age: time.Minute}},
+		{"a failure after a success", []*storage.Record{record(common.StatusSuperseded, "me", "d"), record(common.StatusFailed, "me", "d")}, ours, release.Situation{Last: common.StatusFailed, Deployed: true, Ours: true, Same: true, Age: time.Minute}},
+		{"nothing but failures", []*storage.Record{record(common.StatusFailed, "me", "d")}, ours, release.Situation{Last: common.StatusFailed, Ours: true, Same: true, Age: time.Minute}},
+		{"an item that is still to come owns nothing, not even what nobody owns", []*storage.Record{record(common.StatusDeployed, "", "")}, storage.Marks{}, release.Situation{Last: common.StatusDeployed, Deployed: true, Age: time.Minute}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestOwnWords(t *testing.T) {
 		{"neither says anything: it may be a stranger's", "", false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := belongs(&records.Record{Owner: test.owner}, item, test.told); got != test.want {
+			if got := belongs(&storage.Record{Owner: test.owner}, item, test.told); got != test.want {
 				t.Errorf("it belongs: %t", got)
 			}
 		})

@@ -22,15 +22,15 @@ import (
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/export"
 	"go.landscaper.dev/internal/deploy/helm/chart"
-	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/helm/render"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-const fieldManager = records.FieldManager
+const fieldManager = storage.FieldManager
 
 // templates is where the roll-out of an item without a release gets its objects from.
 type templates struct {

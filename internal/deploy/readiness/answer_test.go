@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/internal/cluster/watch"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 const (
@@ -82,7 +82,7 @@ func TestAnswers(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
 			cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
 			cluster.Put(parse(t, strings.NewReplacer(test.source...).Replace(fetched)))
@@ -118,7 +118,7 @@ func nobody(context.Context, corev1.ObjectReference, *unstructured.Unstructured)
 func TestSourceThatSomebodyIsToChange(t *testing.T) {
 	for _, ready := range []string{`status: "True"`, `status: "False", message: "no path"`} {
 		t.Run(ready, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
 			cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
 			cluster.Put(parse(t, fetched))
@@ -166,7 +166,7 @@ func TestAnswerWithoutWork(t *testing.T) {
 // TestFailureOutlivesTheNextAttempt: while Flux tries again, its status tells no failure
 // any more; whoever waits still wants to know it.
 func TestFailureOutlivesTheNextAttempt(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
 	cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
 	cluster.Put(parse(t, fetched))
@@ -191,14 +191,14 @@ func TestFailureOutlivesTheNextAttempt(t *testing.T) {
 
 // TestSourceThatNobodyMaySee: whoever may not read the source has to believe Flux.
 func TestSourceThatNobodyMaySee(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
 	cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
-	cluster.Fault = func(request memory.Request) memory.Fault {
+	cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 		if request.Kind == "GitRepository" {
-			return memory.Fault{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "gitrepositories"}, "files", nil)}
+			return fakecluster.Fault{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "gitrepositories"}, "files", nil)}
 		}
-		return memory.Fault{}
+		return fakecluster.Fault{}
 	}
 	check := NewAnswers(cluster, nobody, func() {})
 	check.Add(mapping, cluster.Put(parse(t, answered)))
@@ -209,7 +209,7 @@ func TestSourceThatNobodyMaySee(t *testing.T) {
 
 // TestNewsOfTheSource: whoever waits for the source is woken by it.
 func TestNewsOfTheSource(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
 	cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
 	cluster.Put(parse(t, strings.Replace(fetched, "lastHandledReconcileAt: second", "lastHandledReconcileAt: first", 1)))
@@ -231,7 +231,7 @@ func TestNewsOfTheSource(t *testing.T) {
 
 // hasty is a cluster whose source answers just after it was looked at.
 type hasty struct {
-	*memory.Cluster
+	*fakecluster.Cluster
 	later *unstructured.Unstructured
 }
 
@@ -249,7 +249,7 @@ func (h *hasty) Get(ctx context.Context, mapping *meta.RESTMapping, namespace, n
 // and a source that cannot be watched is looked at again.
 func TestSourceThatChangesInBetween(t *testing.T) {
 	begin := func(t *testing.T, later bool) (*hasty, *Check, *int) {
-		cluster := &hasty{Cluster: memory.New()}
+		cluster := &hasty{Cluster: fakecluster.New()}
 		mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
 		cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
 		cluster.Put(parse(t, strings.Replace(fetched, "lastHandledReconcileAt: second", "lastHandledReconcileAt: first", 1)))

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 )
 
 // checkOf returns a check of one object that was just written.
-func checkOf(t *testing.T, cluster *memory.Cluster, wake func(), text string) (*Check, *unstructured.Unstructured) {
+func checkOf(t *testing.T, cluster *fakecluster.Cluster, wake func(), text string) (*Check, *unstructured.Unstructured) {
 	t.Helper()
 	stored := cluster.Put(parse(t, text))
 	mapping, err := cluster.Mapping(t.Context(), stored.GroupVersionKind())
@@ -30,7 +30,7 @@ func checkOf(t *testing.T, cluster *memory.Cluster, wake func(), text string) (*
 }
 
 func TestReadyAtOnce(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	check, _ := checkOf(t, cluster, func() {}, readyPod)
 	if unready, err := check.Look(t.Context()); err != nil || len(unready) != 0 {
 		t.Errorf("unready %v, error %v", unready, err)
@@ -41,7 +41,7 @@ func TestReadyAtOnce(t *testing.T) {
 }
 
 func TestWaitAndWake(t *testing.T) {
-	cluster, wakes := memory.New(), 0
+	cluster, wakes := fakecluster.New(), 0
 	check, _ := checkOf(t, cluster, func() { wakes++ }, startingPod)
 	for range 3 {
 		unready, err := check.Look(t.Context())
@@ -69,7 +69,7 @@ func TestWaitAndWake(t *testing.T) {
 }
 
 func TestObjectThatGoes(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	check, _ := checkOf(t, cluster, func() {}, startingPod)
 	if _, err := check.Look(t.Context()); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestObjectThatGoes(t *testing.T) {
 
 // TestOldState shows that a watch which is behind our own write proves nothing.
 func TestOldState(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	cluster.Put(parse(t, readyPod))
 	written := parse(t, startingPod)
 	written.SetResourceVersion("5")
@@ -112,19 +112,19 @@ func TestWithoutWatch(t *testing.T) {
 	broken := errors.New("connection refused")
 	tests := []struct {
 		reason string
-		change func(*memory.Cluster)
+		change func(*fakecluster.Cluster)
 		want   string
 	}{
-		{"it is read instead, and only a timer tells when to look again", func(*memory.Cluster) {}, "Pod ns/p is not ready: its condition Ready is not True: pulling the image"},
-		{"it is gone", func(c *memory.Cluster) { c.Remove("Pod", "ns", "p") }, "Pod ns/p is not ready: it does not exist any more"},
-		{"it cannot be read, either", func(c *memory.Cluster) {
-			c.Fault = func(memory.Request) memory.Fault { return memory.Fault{Before: broken} }
+		{"it is read instead, and only a timer tells when to look again", func(*fakecluster.Cluster) {}, "Pod ns/p is not ready: its condition Ready is not True: pulling the image"},
+		{"it is gone", func(c *fakecluster.Cluster) { c.Remove("Pod", "ns", "p") }, "Pod ns/p is not ready: it does not exist any more"},
+		{"it cannot be read, either", func(c *fakecluster.Cluster) {
+			c.Fault = func(fakecluster.Request) fakecluster.Fault { return fakecluster.Fault{Before: broken} }
 		}, "connection refused"},
-		{"it has become ready", func(c *memory.Cluster) { c.Put(&unstructured.Unstructured{Object: ready}) }, ""},
+		{"it has become ready", func(c *fakecluster.Cluster) { c.Put(&unstructured.Unstructured{Object: ready}) }, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			cluster.NoWatch = errors.New("forbidden")
 			check, _ := checkOf(t, cluster, func() {}, startingPod)
 			test.change(cluster)
@@ -142,7 +142,7 @@ var ready = map[string]any{
 }
 
 func TestOneErrorKeepsTheOthers(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	check, _ := checkOf(t, cluster, func() {}, startingPod)
 	other := cluster.Put(parse(t, strings.ReplaceAll(startingPod, "name: p", "name: q")))
 	mapping, err := cluster.Mapping(t.Context(), other.GroupVersionKind())

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 func compileText(t *testing.T, text string) ([]Custom, error) {
@@ -122,7 +122,7 @@ func TestRequirements(t *testing.T) {
 }
 
 // begin begins the only check of a configuration.
-func begin(t *testing.T, cluster *memory.Cluster, wake func(), config string) *CustomCheck {
+func begin(t *testing.T, cluster *fakecluster.Cluster, wake func(), config string) *CustomCheck {
 	t.Helper()
 	checks, err := compileText(t, config)
 	if err != nil {
@@ -151,7 +151,7 @@ func expectUnready(t *testing.T, check *CustomCheck, want string) {
 }
 
 func TestNamedObject(t *testing.T) {
-	cluster, wakes := memory.New(), 0
+	cluster, wakes := fakecluster.New(), 0
 	check := begin(t, cluster, func() { wakes++ }, "[{name: c, resourceSelector: [{apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}], requirements: [{jsonPath: .data.x, operator: exists}]}]")
 	expectUnready(t, check, "ConfigMap ns/a: it does not exist yet")
 	cluster.Put(parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}}`))
@@ -173,7 +173,7 @@ func TestNamedObject(t *testing.T) {
 // TestReplacedObjects shows that what once had the labels and is gone does not
 // matter any more: pods are replaced all the time.
 func TestReplacedObjects(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	pod := func(name, status string) {
 		cluster.Put(parse(t, `{apiVersion: v1, kind: Pod, metadata: {name: `+name+`, namespace: ns, labels: {app: web}}, status: {phase: `+status+`}}`))
 	}
@@ -193,8 +193,8 @@ func TestReplacedObjects(t *testing.T) {
 func TestCheckUnderTrouble(t *testing.T) {
 	const config = "[{name: c, resourceSelector: [{apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}], requirements: [{jsonPath: .data.x, operator: exists}]}]"
 	broken := errors.New("connection refused")
-	cluster := memory.New()
-	cluster.Fault = func(memory.Request) memory.Fault { return memory.Fault{Before: broken} }
+	cluster := fakecluster.New()
+	cluster.Fault = func(fakecluster.Request) fakecluster.Fault { return fakecluster.Fault{Before: broken} }
 	if _, err := begin(t, cluster, func() {}, config).Look(t.Context()); !errors.Is(err, broken) || !strings.Contains(err.Error(), `readiness check "c": look at ConfigMap ns/a`) {
 		t.Errorf("error %v", err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 func TestKstatus(t *testing.T) {
@@ -55,7 +55,7 @@ func TestKstatus(t *testing.T) {
 func TestVanishedJob(t *testing.T) {
 	for spec, want := range map[string]bool{"{ttlSecondsAfterFinished: 0}": true, "{}": false} {
 		t.Run(spec, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			stored := cluster.Put(parse(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: ns}, spec: "+spec+"}"))
 			mapping, err := cluster.Mapping(t.Context(), stored.GroupVersionKind())
 			if err != nil {
@@ -77,7 +77,7 @@ func TestVanishedJob(t *testing.T) {
 // TestHopelessWithoutWatch tells what is hopeless also where nothing can be watched:
 // no further look would change it.
 func TestHopelessWithoutWatch(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	stored := cluster.Put(parse(t, `{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ns}, status: {phase: Running, containerStatuses: [{name: web, state: {waiting: {reason: CrashLoopBackOff}}}]}}`))
 	cluster.NoWatch = errors.New("forbidden")
 	mapping, err := cluster.Mapping(t.Context(), stored.GroupVersionKind())

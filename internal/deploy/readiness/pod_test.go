@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 // TestPodProblem has pods as kubelet and scheduler leave them.
@@ -66,7 +66,7 @@ const (
 // TestCausesAtASlowPace: pods are not looked at before a wait has lasted, then at a pace
 // that slows down, and once more at the end. What changes wakes nobody, so a timer does.
 func TestCausesAtASlowPace(t *testing.T) {
-	cluster, woken := memory.New(), make(chan struct{}, 1)
+	cluster, woken := fakecluster.New(), make(chan struct{}, 1)
 	cluster.Put(parse(t, crashing))
 	causes := NewCauses(func() { woken <- struct{}{} })
 	defer causes.Close()
@@ -131,12 +131,12 @@ func TestCausesOfWhat(t *testing.T) {
 		{"a cluster that does not answer", unrolled, []string{crashing}, errors.New("connection refused"), "", 1},
 	} {
 		t.Run(row.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			for _, pod := range row.pods {
 				cluster.Put(parse(t, pod))
 			}
 			if row.fault != nil {
-				cluster.Fault = func(memory.Request) memory.Fault { return memory.Fault{Before: row.fault} }
+				cluster.Fault = func(fakecluster.Request) fakecluster.Fault { return fakecluster.Fault{Before: row.fault} }
 			}
 			causes := NewCauses(func() {})
 			got := causes.Explain(t.Context(), cluster, []Unfinished{About(parse(t, row.object), "x")}, true)[0].Why

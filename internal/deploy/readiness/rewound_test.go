@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 // TestStoreOfTheTargetIsRestored: the watch shows an older version than was written, for ever.
@@ -21,7 +21,7 @@ func TestStoreOfTheTargetIsRestored(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				cluster, woken := memory.New(), make(chan struct{}, 10)
+				cluster, woken := fakecluster.New(), make(chan struct{}, 10)
 				check, stored := checkOf(t, cluster, func() { woken <- struct{}{} }, startingPod)
 				stored.SetResourceVersion("999999")
 				if test.live == "" {

@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/internal/deploy/export"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -56,7 +56,7 @@ const (
 // TestCustomChecks makes two checks one after the other, the second one on another
 // cluster whose Target comes late.
 func TestCustomChecks(t *testing.T) {
-	cluster, edge, test := memory.New(), memory.New(), &testJob{clusters: map[string]target.Cluster{}}
+	cluster, edge, test := fakecluster.New(), fakecluster.New(), &testJob{clusters: map[string]target.Cluster{}}
 	wish := wishFor(objects(t, configMap))
 	wish.Checks = checks(t, "["+checkHere+","+checkThere+"]")
 	r := start(t, test, cluster, wish, nil)
@@ -81,7 +81,7 @@ func TestCustomChecks(t *testing.T) {
 func TestCustomCheckInTime(t *testing.T) {
 	wish := wishFor(nil)
 	wish.Checks = checks(t, "["+checkHere+"]")
-	r := start(t, &testJob{expired: true}, memory.New(), wish, nil)
+	r := start(t, &testJob{expired: true}, fakecluster.New(), wish, nil)
 	_, err := r.Continue(t.Context())
 	var shown *jobError
 	if !errors.As(err, &shown) || shown.Operation != "WaitForObjectsReady" || !strings.Contains(err.Error(), "resource ns/signal of type ConfigMap\": check \"here\": it does not exist yet") || job.OutcomeOf(err) != job.Terminal {
@@ -116,7 +116,7 @@ func TestOwnLimits(t *testing.T) {
 			wish := wishFor(nil)
 			test.change(&wish)
 			woken := make(chan struct{}, 10)
-			r, err := Begin(t.Context(), &wakingJob{woken: woken}, memory.New(), wish, nil)
+			r, err := Begin(t.Context(), &wakingJob{woken: woken}, fakecluster.New(), wish, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -147,7 +147,7 @@ func (j *wakingJob) Wake() { j.woken <- struct{}{} }
 func TestExports(t *testing.T) {
 	here := `{key: a.x, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}}`
 	there := `{key: a.s, targetName: edge, jsonPath: .data.p, fromResource: {apiVersion: v1, kind: Secret, name: s, namespace: ns}}`
-	cluster, edge := memory.New(), memory.New()
+	cluster, edge := fakecluster.New(), fakecluster.New()
 	test := &testJob{clusters: map[string]target.Cluster{"edge": edge}}
 	wish := wishFor(objects(t, configMap))
 	wish.Exports = exportsFrom(t, "exports: ["+here+","+there+"]")
@@ -181,7 +181,7 @@ func TestExportsStored(t *testing.T) {
 			j := &testJob{}
 			wish := wishFor(nil)
 			wish.Exports = test.exports
-			mustEnd(t, start(t, j, memory.New(), wish, nil))
+			mustEnd(t, start(t, j, fakecluster.New(), wish, nil))
 			if diff := cmp.Diff(test.want, j.exported); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
@@ -189,7 +189,7 @@ func TestExportsStored(t *testing.T) {
 	}
 	refused := errors.New("forbidden")
 	j := &testJob{stop: map[string]error{"export": refused}}
-	r := start(t, j, memory.New(), wishFor(nil), nil)
+	r := start(t, j, fakecluster.New(), wishFor(nil), nil)
 	if _, err := r.Continue(t.Context()); !errors.Is(err, refused) {
 		t.Errorf("error %v", err)
 	}
@@ -203,7 +203,7 @@ func TestExportsStored(t *testing.T) {
 func TestExportInTime(t *testing.T) {
 	wish := wishFor(nil)
 	wish.Exports = exportsFrom(t, "exports: [{key: a, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: late, namespace: ns}}]")
-	_, err := start(t, &testJob{expired: true}, memory.New(), wish, nil).Continue(t.Context())
+	_, err := start(t, &testJob{expired: true}, fakecluster.New(), wish, nil).Continue(t.Context())
 	var shown *jobError
 	if !errors.As(err, &shown) || shown.Operation != "ReconcileManifests" || shown.Reason != "ReadExportValues" || !strings.Contains(err.Error(), `timeout at: "deployer: during export - key: a": it waited for ConfigMap ns/late`) {
 		t.Errorf("error %v", err)
@@ -213,7 +213,7 @@ func TestExportInTime(t *testing.T) {
 		t.Errorf("cause %+v", cause)
 	}
 	stop := errors.New("interrupted")
-	_, err = start(t, &testJob{stop: map[string]error{"deployer: during export - key: a": stop}}, memory.New(), wish, nil).Continue(t.Context())
+	_, err = start(t, &testJob{stop: map[string]error{"deployer: during export - key: a": stop}}, fakecluster.New(), wish, nil).Continue(t.Context())
 	if !errors.Is(err, stop) {
 		t.Errorf("it went on: %v", err)
 	}

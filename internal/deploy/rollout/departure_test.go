@@ -13,7 +13,7 @@ import (
 
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/deletion"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/model/placement"
 )
 
@@ -77,11 +77,11 @@ func TestMove(t *testing.T) {
 func TestOrderOfMove(t *testing.T) {
 	w := newTraveller(t)
 	w.until(func() ([]string, error) { return w.deploy(noteOne, noteTwo) })
-	w.places["b"].Fault = func(request memory.Request) memory.Fault {
+	w.places["b"].Fault = func(request fakecluster.Request) fakecluster.Fault {
 		if request.Name == "two" {
-			return memory.Fault{Before: errors.New("refused")}
+			return fakecluster.Fault{Before: errors.New("refused")}
 		}
-		return memory.Fault{}
+		return fakecluster.Fault{}
 	}
 	w.at = "b"
 	if _, err := w.deploy(noteOne, noteTwo); err == nil || !strings.Contains(err.Error(), "refused") {

@@ -7,14 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 // TestCompareAll compares several objects with one list, and changes nothing.
 func TestCompareAll(t *testing.T) {
 	second := strings.Replace(configMap, "name: a", "name: b", 1)
 	wish := wishFor(objects(t, configMap, second, namespace))
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	r := start(t, &testJob{}, cluster, wish, nil)
 	mustEnd(t, r)
 	cluster.Counts()
@@ -41,11 +41,11 @@ func TestCompareAll(t *testing.T) {
 
 func TestCompareNeedsAnswers(t *testing.T) {
 	wish := wishFor(objects(t, configMap, strings.Replace(configMap, "name: a", "name: b", 1)))
-	r := start(t, &testJob{}, memory.New(), wish, nil)
+	r := start(t, &testJob{}, fakecluster.New(), wish, nil)
 	refused := errors.New("forbidden")
 	for _, verb := range []string{"list", "get"} {
-		cluster := memory.New()
-		cluster.Fault = func(request memory.Request) (fault memory.Fault) {
+		cluster := fakecluster.New()
+		cluster.Fault = func(request fakecluster.Request) (fault fakecluster.Fault) {
 			if request.Verb == verb {
 				fault.Before = refused
 			}
@@ -55,7 +55,7 @@ func TestCompareNeedsAnswers(t *testing.T) {
 			t.Errorf("%s: error %v", verb, err)
 		}
 	}
-	if _, err := Compare(t.Context(), memory.New(), wishFor(objects(t, tenant)), nil); err == nil {
+	if _, err := Compare(t.Context(), fakecluster.New(), wishFor(objects(t, tenant)), nil); err == nil {
 		t.Error("a kind that is not known is no drift")
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/deletion"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 // TestRequests counts: n objects of one kind and namespace cost at most n+2 requests
@@ -23,7 +23,7 @@ func TestRequests(t *testing.T) {
 	for i := range n {
 		texts = append(texts, fmt.Sprintf(`{apiVersion: v1, kind: ConfigMap, metadata: {name: c%d, namespace: ns}}`, i))
 	}
-	cluster, j := memory.New(), &testJob{}
+	cluster, j := fakecluster.New(), &testJob{}
 	first := start(t, j, cluster, wishFor(objects(t, texts...)), nil)
 	mustEnd(t, first)
 	if diff := cmp.Diff(map[string]int{"create": n}, cluster.Counts()); diff != "" {
@@ -46,7 +46,7 @@ func TestRequests(t *testing.T) {
 
 // TestListMissesObjects shows that an object without our label is looked at by itself.
 func TestListMissesObjects(t *testing.T) {
-	cluster, j := memory.New(), &testJob{}
+	cluster, j := fakecluster.New(), &testJob{}
 	texts := []string{configMap, `{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: ns}}`, `{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: ns}}`}
 	first := start(t, j, cluster, wishFor(objects(t, texts...)), nil)
 	mustEnd(t, first)
@@ -77,16 +77,16 @@ func TestPatchAfterDeployment(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster, j := memory.New(), &testJob{}
+			cluster, j := fakecluster.New(), &testJob{}
 			wish := wishFor(objects(t, configMap))
 			wish.Objects[0].PatchAfterDeployment = map[string]any{"data": map[string]any{"suspended": "true"}}
 			left := test.times
-			cluster.Fault = func(request memory.Request) memory.Fault {
+			cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 				if request.Verb != "update" || left == 0 {
-					return memory.Fault{}
+					return fakecluster.Fault{}
 				}
 				left--
-				return memory.Fault{Before: conflict}
+				return fakecluster.Fault{Before: conflict}
 			}
 			r := start(t, j, cluster, wish, nil)
 			_, err := r.Continue(t.Context())
@@ -110,7 +110,7 @@ func TestPatchAfterDeployment(t *testing.T) {
 // TestOrphanGroups shows that orphans go as their own groups say, and that groups that
 // delete all do so only if there are orphans.
 func TestOrphanGroups(t *testing.T) {
-	cluster, j := memory.New(), &testJob{}
+	cluster, j := fakecluster.New(), &testJob{}
 	first := start(t, j, cluster, wishFor(objects(t, configMap, `{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns}}`)), nil)
 	mustEnd(t, first)
 	all := []deletion.Group{{Types: []deployer.ResourceType{{APIVersion: "v1", Kind: "Pod"}}, All: true}, {Nature: deployer.EmptyResources}}

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/model/ownership"
 )
 
@@ -30,7 +30,7 @@ type families struct {
 	next int
 	// seed is what trouble follows from, and asked how often each request was made.
 	seed  uint64
-	asked map[memory.Request]int
+	asked map[fakecluster.Request]int
 	// uids are the objects at the beginning of a job.
 	uids map[string]types.UID
 }
@@ -42,9 +42,9 @@ var strangers = []string{"x", "y"}
 
 // fault is what happens to a request. It follows from the request alone, as those of one attempt
 // are made in any order.
-func (f *families) fault(request memory.Request) memory.Fault {
+func (f *families) fault(request fakecluster.Request) fakecluster.Fault {
 	if !f.troubled || request.Verb == "watch" {
-		return memory.Fault{}
+		return fakecluster.Fault{}
 	}
 	f.asked[request]++
 	hash := fnv.New64a()
@@ -52,13 +52,13 @@ func (f *families) fault(request memory.Request) memory.Fault {
 	lost := fmt.Errorf("%s %s: no answer", request.Verb, request.Name)
 	switch hash.Sum64() % 12 {
 	case 0:
-		return memory.Fault{Before: lost}
+		return fakecluster.Fault{Before: lost}
 	case 1:
-		return memory.Fault{After: lost}
+		return fakecluster.Fault{After: lost}
 	case 2:
-		return memory.Fault{Before: apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, request.Name, errors.New("raced"))}
+		return fakecluster.Fault{Before: apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, request.Name, errors.New("raced"))}
 	case 3:
-		return memory.Fault{Meanwhile: func(object *unstructured.Unstructured) {
+		return fakecluster.Fault{Meanwhile: func(object *unstructured.Unstructured) {
 			annotations := object.GetAnnotations()
 			if annotations == nil {
 				annotations = map[string]string{}
@@ -67,7 +67,7 @@ func (f *families) fault(request memory.Request) memory.Fault {
 			object.SetAnnotations(annotations)
 		}}
 	}
-	return memory.Fault{}
+	return fakecluster.Fault{}
 }
 
 // wish changes what a member wants.
@@ -235,7 +235,7 @@ func TestFamilies(t *testing.T) {
 }
 
 func liveOn(t *rapid.T, troubled bool) {
-	f := &families{T: t, tree: &tree{cluster: memory.New()}, troubled: troubled, asked: map[memory.Request]int{}, seed: rapid.Uint64().Draw(t, "seed")}
+	f := &families{T: t, tree: &tree{cluster: fakecluster.New()}, troubled: troubled, asked: map[fakecluster.Request]int{}, seed: rapid.Uint64().Draw(t, "seed")}
 	before := map[string]*unstructured.Unstructured{}
 	for i, name := range strangers {
 		object := configMapNamed(name)

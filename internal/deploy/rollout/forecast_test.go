@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/export"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/landscape/diff"
 )
 
@@ -75,7 +75,7 @@ func TestForecastOfExports(t *testing.T) {
 		{"an object that an item before it changes", "", configMap, from(".data.x", "ConfigMap", "other"), alone{[]diff.Object{other("planned")}}, "planned", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			wish := wishFor(objects(t, test.manifest))
 			var recorded *Rollout
 			if test.present != "" {
@@ -112,7 +112,7 @@ func (Wish) inventoryOf(before *Rollout) (found []deployer.ManagedResourceStatus
 // TestPreviewOfPolicies: what leaves the item, what is ignored from now on, and what an API
 // server does not let change.
 func TestPreviewOfPolicies(t *testing.T) {
-	immutable := func(request memory.Request) (fault memory.Fault) {
+	immutable := func(request fakecluster.Request) (fault fakecluster.Fault) {
 		if request.Verb == "preview" {
 			fault.Before = apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, request.Name, nil)
 		}
@@ -121,7 +121,7 @@ func TestPreviewOfPolicies(t *testing.T) {
 	changed := strings.Replace(configMap, `"1"`, `"2"`, 1)
 	for _, test := range []struct {
 		reason   string
-		fault    func(memory.Request) memory.Fault
+		fault    func(fakecluster.Request) fakecluster.Fault
 		manifest string
 		alter    func(*Wish)
 		want     diff.Action
@@ -133,7 +133,7 @@ func TestPreviewOfPolicies(t *testing.T) {
 		{"it cannot be changed", immutable, changed, nil, diff.Unknown},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			before := start(t, &testJob{}, cluster, wishFor(objects(t, configMap)), nil)
 			mustEnd(t, before)
 			wish := wishFor(objects(t, test.manifest))

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 // TestLookout sees changes of values on two clusters, behind a second hop as well, and
 // reads only when an object has changed.
 func TestLookout(t *testing.T) {
-	cluster, edge := memory.New(), memory.New()
+	cluster, edge := fakecluster.New(), fakecluster.New()
 	test := &testJob{clusters: map[string]target.Cluster{"edge": edge}}
 	for _, text := range []string{pointing, first, second} {
 		edge.Put(objects(t, text)[0].Object)
@@ -89,7 +89,7 @@ func TestLookoutThatCannotBegin(t *testing.T) {
 		"a kind that is not known": `{key: b, jsonPath: .a, fromResource: {apiVersion: acme.example/v1, kind: Nobody, name: p, namespace: ns}}`,
 	} {
 		t.Run(reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			if _, err := lookOut(t.Context(), &testJob{}, cluster, Wish{Exports: exportsFrom(t, "exports: ["+here+","+other+"]")}); err == nil || cluster.Watched() != 0 {
 				t.Errorf("%s: error %v, %d watches are left", reason, err, cluster.Watched())
 			}

@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 const (
@@ -29,8 +29,8 @@ const (
 var errRefused = errors.New("refused")
 
 // withAccounts is a cluster that knows ServiceAccounts.
-func withAccounts() *memory.Cluster {
-	cluster := memory.New()
+func withAccounts() *fakecluster.Cluster {
+	cluster := fakecluster.New()
 	cluster.Know(schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}, "serviceaccounts", meta.RESTScopeNamespace)
 	return cluster
 }
@@ -97,7 +97,7 @@ func TestLostObjects(t *testing.T) {
 
 func loseOne(t *testing.T, row lossRow) {
 	cluster := withAccounts()
-	job := &testJob{clusters: map[string]target.Cluster{"edge": memory.New()}}
+	job := &testJob{clusters: map[string]target.Cluster{"edge": fakecluster.New()}}
 	wish := wishFor(objects(t, row.objects...))
 	if row.change != nil {
 		row.change(t, &wish)
@@ -160,7 +160,7 @@ func TestLostWithoutWatch(t *testing.T) {
 		{Objects: objects(t, configMap), Exports: exportsFrom(t, `exports: [{key: k, jsonPath: .data.late, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}}]`)},
 		{Objects: objects(t, configMap), Checks: checks(t, `[{name: c, resourceSelector: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}, requirements: [{jsonPath: .data.late, operator: exists}]}]`)},
 	} {
-		cluster := memory.New()
+		cluster := fakecluster.New()
 		cluster.NoWatch = errRefused
 		wish.Name, wish.Owner = "test deployer", wishFor(nil).Owner
 		r := start(t, &testJob{}, cluster, wish, nil)
@@ -213,7 +213,7 @@ func TestFighter(t *testing.T) {
 
 // TestLostAtTheEndOfTheTime applies nothing again when the time is over.
 func TestLostAtTheEndOfTheTime(t *testing.T) {
-	cluster, job := memory.New(), &testJob{}
+	cluster, job := fakecluster.New(), &testJob{}
 	r := start(t, job, cluster, wishFor(objects(t, pod)), nil)
 	defer func() { _ = r.Close() }()
 	mustWait(t, r, "Pod ns/p")
@@ -227,7 +227,7 @@ func TestLostAtTheEndOfTheTime(t *testing.T) {
 // TestReadyAgain waits again for what depends on an object that was applied again, and keeps
 // the limit of the check that was under way.
 func TestReadyAgain(t *testing.T) {
-	cluster, job := memory.New(), &testJob{}
+	cluster, job := fakecluster.New(), &testJob{}
 	wish := wishFor(objects(t, pod, configMap))
 	wish.Checks = checks(t, `[{name: slow, timeout: 1h, resourceSelector: {apiVersion: v1, kind: Pod, name: p, namespace: ns}, requirements: [{jsonPath: .data.late, operator: exists}]}]`)
 	r := start(t, job, cluster, wish, nil)
@@ -249,7 +249,7 @@ func TestReadyAgain(t *testing.T) {
 func TestAccountsFirst(t *testing.T) {
 	for range 20 {
 		cluster, exists := withAccounts(), false
-		cluster.Fault = func(request memory.Request) memory.Fault {
+		cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 			switch {
 			case request.Verb != "create":
 			case request.Kind == "ServiceAccount":
@@ -257,7 +257,7 @@ func TestAccountsFirst(t *testing.T) {
 			case !exists && request.Kind != "ConfigMap":
 				t.Errorf("%s %s is created before its ServiceAccount", request.Kind, request.Name)
 			}
-			return memory.Fault{}
+			return fakecluster.Fault{}
 		}
 		wish := wishFor(objects(t, robot, robotPod, configMap, token))
 		wish.SkipReadiness = true
@@ -268,11 +268,11 @@ func TestAccountsFirst(t *testing.T) {
 // TestAccountThatFails leaves out what needs a ServiceAccount as long as that is not there.
 func TestAccountThatFails(t *testing.T) {
 	cluster := withAccounts()
-	cluster.Fault = func(request memory.Request) memory.Fault {
+	cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 		if request.Kind == "ServiceAccount" {
-			return memory.Fault{Before: errRefused}
+			return fakecluster.Fault{Before: errRefused}
 		}
-		return memory.Fault{}
+		return fakecluster.Fault{}
 	}
 	r := start(t, &testJob{}, cluster, wishFor(objects(t, token, configMap, robot)), nil)
 	if _, err := r.Continue(t.Context()); err == nil || !strings.Contains(err.Error(), "ServiceAccount ns/robot") {
@@ -316,7 +316,7 @@ func TestLostNamespace(t *testing.T) {
 		held   bool
 	}{{"it is gone", missing, false}, {"it is going", going, true}} {
 		t.Run(row.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			r := start(t, &testJob{}, cluster, wishFor(objects(t, namespace, pod)), nil)
 			defer func() { _ = r.Close() }()
 			mustWait(t, r, "Pod ns/p to become ready")
@@ -326,12 +326,12 @@ func TestLostNamespace(t *testing.T) {
 				cluster.Put(objects(t, `{apiVersion: v1, kind: Namespace, metadata: {name: ns, finalizers: [kubernetes], deletionTimestamp: "2026-01-01T00:00:00Z"}}`)[0].Object)
 			}
 			there := false
-			cluster.Fault = func(request memory.Request) memory.Fault {
+			cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 				there = there || request.Verb == "create" && request.Kind == "Namespace" && !row.held
 				if request.Verb == "create" && request.Kind == "Pod" && !there {
-					return memory.Fault{Before: row.fault}
+					return fakecluster.Fault{Before: row.fault}
 				}
-				return memory.Fault{}
+				return fakecluster.Fault{}
 			}
 			if _, err := r.Continue(t.Context()); err == nil {
 				t.Fatal("no error says that the Namespace is missing")
@@ -351,7 +351,7 @@ func TestLostNamespace(t *testing.T) {
 // TestLostOfARelease creates objects again that somebody else has written, with the marks of
 // that one: those that are looked at, and those that only an export needs.
 func TestLostOfARelease(t *testing.T) {
-	cluster, job := memory.New(), &testJob{}
+	cluster, job := fakecluster.New(), &testJob{}
 	wish := wishFor(objects(t, pod))
 	wish.LookOnly, wish.JustWritten, wish.Unchecked = true, true, objects(t, configMap)
 	wish.Marked = func(object *unstructured.Unstructured) *unstructured.Unstructured {

@@ -15,14 +15,14 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 // history drives the life of one item on a cluster where answers are lost, others
 // interfere, and the process dies between any two steps.
 type history struct {
 	*rapid.T
-	cluster *memory.Cluster
+	cluster *fakecluster.Cluster
 	// stored is the inventory as the status of the item has it.
 	stored apply.Inventory
 	wanted []string
@@ -49,20 +49,20 @@ func (h *history) entries() []apply.Entry {
 }
 
 // trouble is what may happen to a request.
-func (h *history) trouble(request memory.Request) memory.Fault {
+func (h *history) trouble(request fakecluster.Request) fakecluster.Fault {
 	if request.Verb == "watch" {
-		return memory.Fault{}
+		return fakecluster.Fault{}
 	}
 	lost := fmt.Errorf("%s %s: no answer", request.Verb, request.Name)
 	switch rapid.IntRange(0, 9).Draw(h.T, "trouble") {
 	case 0:
-		return memory.Fault{Before: lost}
+		return fakecluster.Fault{Before: lost}
 	case 1:
-		return memory.Fault{After: lost}
+		return fakecluster.Fault{After: lost}
 	case 2:
-		return memory.Fault{Before: apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, request.Name, errors.New("raced"))}
+		return fakecluster.Fault{Before: apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, request.Name, errors.New("raced"))}
 	}
-	return memory.Fault{}
+	return fakecluster.Fault{}
 }
 
 // crash forgets everything that is only in memory.
@@ -173,7 +173,7 @@ func (h *history) settle() {
 // forgotten, nothing of others is touched, and in the end there is what was wanted.
 func TestHistories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		h := &history{T: t, cluster: memory.New(), job: &testJob{}}
+		h := &history{T: t, cluster: fakecluster.New(), job: &testJob{}}
 		h.cluster.Put(&unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "foreign", "namespace": "ns"}}})
 		for range rapid.IntRange(1, 5).Draw(t, "jobs") {
 			h.crash()

@@ -5,7 +5,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 // TestMovedObject: an object moves from item two to item one. Item one takes the object
@@ -26,7 +26,7 @@ func TestMovedObject(t *testing.T) {
 }
 
 func moves(t *testing.T, policy deployer.ManifestPolicy, strategy deployer.UpdateStrategy, leaves bool) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	two, one := wishFor(objects(t, configMap)), wishFor(objects(t, configMap))
 	two.Owner.Item, two.Strategy, two.Objects[0].Policy = "two", strategy, policy
 	one.Owner.Item, one.Strategy = "one", strategy

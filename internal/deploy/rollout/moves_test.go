@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 type wishes = map[string]deployer.ManifestPolicy
@@ -167,7 +167,7 @@ func TestMovesInterrupted(t *testing.T) {
 }
 
 func play(t *testing.T, scene scene, strategy deployer.UpdateStrategy, trouble func(*tree)) {
-	tree := &tree{cluster: memory.New(), nested: scene.nested, members: scene.before}
+	tree := &tree{cluster: fakecluster.New(), nested: scene.nested, members: scene.before}
 	asIs := func(order []*member) []*member { return order }
 	for _, m := range scene.before {
 		m.strategy = strategy

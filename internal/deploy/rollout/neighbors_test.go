@@ -16,7 +16,7 @@ import (
 	manifestapi "go.landscaper.dev/api/manifest/v1alpha2"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/model/ownership"
 )
 
@@ -85,7 +85,7 @@ func (m *member) item() *v1alpha1.DeployItem {
 
 // tree is a set of items on one cluster.
 type tree struct {
-	cluster *memory.Cluster
+	cluster *fakecluster.Cluster
 	members []*member
 	// nested says that the tree has other parts.
 	nested bool
@@ -100,20 +100,20 @@ type tree struct {
 // dieAfter lets the process die with a request.
 func (t *tree) dieAfter(requests int, lost bool) {
 	t.left, t.lost = requests, lost
-	t.cluster.Fault = func(request memory.Request) memory.Fault {
+	t.cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 		switch {
 		case request.Verb == "watch":
-			return memory.Fault{}
+			return fakecluster.Fault{}
 		case t.dead:
-			return memory.Fault{Before: errCrash}
+			return fakecluster.Fault{Before: errCrash}
 		}
 		if t.left--; t.left != 0 {
-			return memory.Fault{}
+			return fakecluster.Fault{}
 		}
 		if t.dead = true; t.lost {
-			return memory.Fault{After: errCrash}
+			return fakecluster.Fault{After: errCrash}
 		}
-		return memory.Fault{Before: errCrash}
+		return fakecluster.Fault{Before: errCrash}
 	}
 }
 

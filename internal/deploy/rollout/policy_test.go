@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 // TestPolicies shows for each policy what becomes of an object that is missing, that is
@@ -51,8 +51,8 @@ func TestPolicies(t *testing.T) {
 		for _, strategy := range []deployer.UpdateStrategy{deployer.UpdateStrategyUpdate, deployer.UpdateStrategyPatch, deployer.UpdateStrategyMergeOverwrite, deployer.UpdateStrategyApply} {
 			t.Run(strings.Join([]string{string(test.policy), test.present, string(strategy)}, " "), func(t *testing.T) {
 				// deploy brings a cluster to the state after the job.
-				deploy := func() (*memory.Cluster, *Rollout, Wish) {
-					cluster := memory.New()
+				deploy := func() (*fakecluster.Cluster, *Rollout, Wish) {
+					cluster := fakecluster.New()
 					if test.present != missing {
 						cluster.Put(before(t, test.present))
 					}
@@ -91,7 +91,7 @@ func TestPolicies(t *testing.T) {
 func TestBecomesIgnored(t *testing.T) {
 	for _, policy := range []deployer.ManifestPolicy{deployer.ManagePolicy, deployer.KeepPolicy, deployer.ImmutablePolicy, deployer.FallbackPolicy} {
 		t.Run(string(policy), func(t *testing.T) {
-			cluster, wish := memory.New(), wishFor(objects(t, configMap))
+			cluster, wish := fakecluster.New(), wishFor(objects(t, configMap))
 			wish.Objects[0].Policy = policy
 			first := start(t, &testJob{}, cluster, wish, nil)
 			mustEnd(t, first)
@@ -134,7 +134,7 @@ func before(t *testing.T, whose string) *unstructured.Unstructured {
 	return object
 }
 
-func stateOf(cluster *memory.Cluster, applied, kept, gone string) string {
+func stateOf(cluster *fakecluster.Cluster, applied, kept, gone string) string {
 	found := cluster.Find("ConfigMap", "ns", "a")
 	if found == nil {
 		return gone

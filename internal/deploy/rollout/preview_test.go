@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/landscape/diff"
 )
 
@@ -16,7 +16,7 @@ import (
 // written.
 func TestPreview(t *testing.T) {
 	named := func(name string) string { return strings.Replace(configMap, "name: a", "name: "+name, 1) }
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	first := start(t, &testJob{}, cluster, wishFor(objects(t, named("stays"), named("changes"), named("goes"), named("lost"))), nil)
 	mustEnd(t, first)
 	changed := cluster.Find("ConfigMap", "ns", "changes")
@@ -45,8 +45,8 @@ func TestPreview(t *testing.T) {
 func TestPreviewNeedsAnswers(t *testing.T) {
 	refused := errors.New("forbidden")
 	for _, verb := range []string{"previewnew", "get"} {
-		cluster := memory.New()
-		cluster.Fault = func(request memory.Request) (fault memory.Fault) {
+		cluster := fakecluster.New()
+		cluster.Fault = func(request fakecluster.Request) (fault fakecluster.Fault) {
 			if request.Verb == verb {
 				fault.Before = refused
 			}
@@ -56,7 +56,7 @@ func TestPreviewNeedsAnswers(t *testing.T) {
 			t.Errorf("%s: error %v", verb, err)
 		}
 	}
-	if _, err := preview(t.Context(), memory.New(), wishFor(objects(t, tenant)), nil, alone{}); err == nil {
+	if _, err := preview(t.Context(), fakecluster.New(), wishFor(objects(t, tenant)), nil, alone{}); err == nil {
 		t.Error("a kind that is not known")
 	}
 }
@@ -74,7 +74,7 @@ func TestForecastOfLost(t *testing.T) {
 		{"nothing is read from it", "b", false, diff.Keep},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			if test.present {
 				cluster.Put(objects(t, configMap)[0].Object)
 			}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -31,7 +31,7 @@ func TestReadiness(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			wish := wishFor(objects(t, test.objects...))
 			wish.SkipReadiness = test.disable
-			r := start(t, &testJob{expired: test.expired}, memory.New(), wish, nil)
+			r := start(t, &testJob{expired: test.expired}, fakecluster.New(), wish, nil)
 			waiting, err := r.Continue(t.Context())
 			if got := strings.Join(waiting, ", "); got != test.waits {
 				t.Errorf("it waits for %q, want %q", got, test.waits)
@@ -44,7 +44,7 @@ func TestReadiness(t *testing.T) {
 }
 
 func TestReadinessEndsTheWait(t *testing.T) {
-	cluster, job := memory.New(), &testJob{}
+	cluster, job := fakecluster.New(), &testJob{}
 	r := start(t, job, cluster, wishFor(objects(t, pod)), nil)
 	mustWait(t, r, "Pod ns/p")
 	cluster.Counts()
@@ -65,10 +65,10 @@ func TestHopeless(t *testing.T) {
 	const crashing = `, namespace: ns}, status: {phase: Running, containerStatuses: [{name: web, state: {waiting: {reason: CrashLoopBackOff}}}]}}`
 	pods := objects(t, pod, `{apiVersion: v1, kind: Pod, metadata: {name: q`+crashing, `{apiVersion: v1, kind: Pod, metadata: {name: r`+crashing)
 	wish := wishFor(pods)
-	r := start(t, &testJob{}, memory.New(), wish, nil)
+	r := start(t, &testJob{}, fakecluster.New(), wish, nil)
 	mustWait(t, r, "Pod ns/p to become ready")
 	wish.Readiness = deployer.ReadinessModeKstatus
-	_, err := start(t, &testJob{}, memory.New(), wish, nil).Continue(t.Context())
+	_, err := start(t, &testJob{}, fakecluster.New(), wish, nil).Continue(t.Context())
 	var shown *jobError
 	if !errors.As(err, &shown) || shown.Operation != "WaitForObjectsReady" || shown.Reason != "ObjectFailed" || job.OutcomeOf(err) != job.Terminal ||
 		!strings.Contains(err.Error(), "Pod ns/q will not become ready by itself: Containers in CrashLoop state: web; container web ends again and again (CrashLoopBackOff) (and 1 more objects)") {
@@ -76,7 +76,7 @@ func TestHopeless(t *testing.T) {
 	}
 	wish = wishFor(objects(t, configMap))
 	wish.Checks = checks(t, `[{name: by expression, resourceSelector: {apiVersion: v1, kind: ConfigMap, name: signal, namespace: ns}, expressions: {failed: "data.go == '2'", current: "data.go == '1'"}}]`)
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	r = start(t, &testJob{}, cluster, wish, nil)
 	mustWait(t, r, `ConfigMap ns/signal to become ready (check "by expression": it does not exist yet)`)
 	cluster.Put(objects(t, strings.Replace(signal, `"1"`, `"2"`, 1))[0].Object)

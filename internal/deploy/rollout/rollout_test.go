@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -86,7 +86,7 @@ func wishFor(objects []apply.Entry) Wish {
 	return Wish{Name: "test deployer", Owner: Owner{Label: label, Item: "item", FieldManager: "test"}, Objects: objects}
 }
 
-func start(t *testing.T, job *testJob, cluster *memory.Cluster, wish Wish, recorded apply.Inventory) *Rollout {
+func start(t *testing.T, job *testJob, cluster *fakecluster.Cluster, wish Wish, recorded apply.Inventory) *Rollout {
 	t.Helper()
 	r, err := Begin(t.Context(), job, cluster, wish, recorded)
 	if err != nil {
@@ -121,7 +121,7 @@ const (
 	unused     = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: unused.acme.example}, spec: {group: acme.example, names: {kind: Unused, plural: unused}, scope: Namespaced, versions: [{name: v1}]}}`
 )
 
-func established(t *testing.T, cluster *memory.Cluster, name string) {
+func established(t *testing.T, cluster *fakecluster.Cluster, name string) {
 	t.Helper()
 	object := cluster.Find("CustomResourceDefinition", "", name)
 	if err := unstructured.SetNestedSlice(object.Object, []any{map[string]any{"type": "Established", "status": "True"}}, "status", "conditions"); err != nil {
@@ -131,7 +131,7 @@ func established(t *testing.T, cluster *memory.Cluster, name string) {
 }
 
 func TestOrder(t *testing.T) {
-	cluster, job := memory.New(), &testJob{}
+	cluster, job := fakecluster.New(), &testJob{}
 	r := start(t, job, cluster, wishFor(objects(t, tenant, configMap, unused, namespace, definition)), nil)
 	if len(cluster.Requests) != 0 || len(job.recorded) != 1 || len(job.recorded[0]) != 5 {
 		t.Fatalf("what is about to be created is recorded before: %d requests, recorded %v", len(cluster.Requests), job.recorded)
@@ -172,7 +172,7 @@ func TestOrder(t *testing.T) {
 }
 
 func TestCheckpoints(t *testing.T) {
-	cluster, job := memory.New(), &testJob{}
+	cluster, job := fakecluster.New(), &testJob{}
 	orphan := apply.Inventory{{Policy: deployer.ManagePolicy}}
 	orphan[0].Resource.APIVersion, orphan[0].Resource.Kind, orphan[0].Resource.Namespace, orphan[0].Resource.Name = "v1", "ConfigMap", "ns", "old"
 	cluster.Put(objects(t, signal)[0].Object)
@@ -195,7 +195,7 @@ func TestCheckpoints(t *testing.T) {
 	stop := errors.New("the time is over")
 	for _, name := range want {
 		t.Run(name, func(t *testing.T) {
-			cluster, job := memory.New(), &testJob{stop: map[string]error{name: stop}}
+			cluster, job := fakecluster.New(), &testJob{stop: map[string]error{name: stop}}
 			wish := full()
 			if strings.Contains(name, "during export") {
 				wish.Checks = nil
@@ -214,7 +214,7 @@ func TestCheckpoints(t *testing.T) {
 }
 
 func TestOrphans(t *testing.T) {
-	cluster, job := memory.New(), &testJob{}
+	cluster, job := fakecluster.New(), &testJob{}
 	first := start(t, job, cluster, wishFor(objects(t, configMap, `{apiVersion: v1, kind: Secret, metadata: {name: old, namespace: ns, finalizers: [acme.example/hold]}}`)), nil)
 	mustEnd(t, first)
 	second := start(t, job, cluster, wishFor(objects(t, configMap)), first.Inventory())
@@ -233,15 +233,15 @@ func TestOrphans(t *testing.T) {
 }
 
 func TestOrphanThatCannotBeDeleted(t *testing.T) {
-	cluster, job := memory.New(), &testJob{}
+	cluster, job := fakecluster.New(), &testJob{}
 	first := start(t, job, cluster, wishFor(objects(t, configMap)), nil)
 	mustEnd(t, first)
 	forbidden := errors.New("forbidden")
-	cluster.Fault = func(r memory.Request) memory.Fault {
+	cluster.Fault = func(r fakecluster.Request) fakecluster.Fault {
 		if r.Verb == "delete" {
-			return memory.Fault{Before: forbidden}
+			return fakecluster.Fault{Before: forbidden}
 		}
-		return memory.Fault{}
+		return fakecluster.Fault{}
 	}
 	second := start(t, job, cluster, wishFor(nil), first.Inventory())
 	_, err := second.Continue(t.Context())
@@ -260,13 +260,13 @@ func TestOrphanThatCannotBeDeleted(t *testing.T) {
 }
 
 func TestFailedApply(t *testing.T) {
-	cluster, job := memory.New(), &testJob{}
+	cluster, job := fakecluster.New(), &testJob{}
 	refused := errors.New("refused")
-	cluster.Fault = func(r memory.Request) memory.Fault {
+	cluster.Fault = func(r fakecluster.Request) fakecluster.Fault {
 		if r.Kind == "ConfigMap" && r.Verb == "create" {
-			return memory.Fault{Before: refused}
+			return fakecluster.Fault{Before: refused}
 		}
-		return memory.Fault{}
+		return fakecluster.Fault{}
 	}
 	r := start(t, job, cluster, wishFor(objects(t, configMap, pod, namespace)), nil)
 	_, err := r.Continue(t.Context())
@@ -285,7 +285,7 @@ func TestFailedApply(t *testing.T) {
 }
 
 func TestObjectThatSomebodyDeletes(t *testing.T) {
-	cluster, job := memory.New(), &testJob{}
+	cluster, job := fakecluster.New(), &testJob{}
 	held := objects(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, finalizers: [acme.example/hold], deletionTimestamp: "2026-01-01T00:00:00Z"}}`)[0].Object
 	old := cluster.Put(held)
 	r := start(t, job, cluster, wishFor(objects(t, configMap, pod)), nil)
@@ -315,7 +315,7 @@ func TestBeginRefuses(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			job := &testJob{}
-			_, err := Begin(t.Context(), job, memory.New(), wishFor(objects(t, configMap, test.object)), nil)
+			_, err := Begin(t.Context(), job, fakecluster.New(), wishFor(objects(t, configMap, test.object)), nil)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
@@ -327,7 +327,7 @@ func TestBeginRefuses(t *testing.T) {
 }
 
 func TestForeignObjectIsNotRecorded(t *testing.T) {
-	cluster, job := memory.New(), &testJob{}
+	cluster, job := fakecluster.New(), &testJob{}
 	cluster.Put(objects(t, configMap)[0].Object)
 	wish := wishFor(objects(t, configMap, `{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns}}`))
 	wish.Objects[0].Policy, wish.Objects[1].Policy = deployer.FallbackPolicy, deployer.IgnorePolicy
@@ -344,7 +344,7 @@ func TestForeignObjectIsNotRecorded(t *testing.T) {
 // TestForeignObjectsAreTold: an object of another item stays as it is, and the job says whose
 // it is. Who has created an object without an item is not known.
 func TestForeignObjectsAreTold(t *testing.T) {
-	cluster, job := memory.New(), &testJob{}
+	cluster, job := fakecluster.New(), &testJob{}
 	wish := wishFor(objects(t, configMap, `{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns}}`, `{apiVersion: v1, kind: Secret, metadata: {name: own, namespace: ns}}`, namespace))
 	for i, owner := range []string{"another", "", wish.Owner.Item, "third"} {
 		wish.Objects[i].Policy = deployer.FallbackPolicy
@@ -360,7 +360,7 @@ func TestForeignObjectsAreTold(t *testing.T) {
 }
 
 func TestRemoval(t *testing.T) {
-	cluster, job := memory.New(), &testJob{}
+	cluster, job := fakecluster.New(), &testJob{}
 	established := unstructured.Unstructured{Object: objects(t, definition)[0].Object.Object}
 	cluster.Put(&established)
 	r := start(t, job, cluster, wishFor(objects(t, tenant, namespace, configMap)), nil)

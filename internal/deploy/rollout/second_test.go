@@ -11,7 +11,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 func groups(t *testing.T, text string) []deletion.Group {
@@ -62,18 +62,18 @@ func TestSecondTargetsAreNamed(t *testing.T) {
 		{reason: "a deletion cannot list", removal: removal, fault: refused, want: "list ConfigMap on Target edge to delete all: the API server answers Forbidden (403)"},
 	} {
 		t.Run(row.reason, func(t *testing.T) {
-			edge, test := memory.New(), &testJob{expired: row.expired}
+			edge, test := fakecluster.New(), &testJob{expired: row.expired}
 			test.clusters = map[string]target.Cluster{"edge": edge}
 			if row.there != "" {
 				edge.Put(objects(t, row.there)[0].Object)
 			}
 			if row.fault != nil {
-				edge.Fault = func(memory.Request) memory.Fault { return memory.Fault{Before: row.fault} }
+				edge.Fault = func(fakecluster.Request) fakecluster.Fault { return fakecluster.Fault{Before: row.fault} }
 			}
 			var begun work
 			var err error
 			if row.removal != "" {
-				begun, err = BeginRemoval(t.Context(), test, memory.New(), Farewell{Name: "test deployer", Groups: groups(t, row.removal)}, apply.Inventory{})
+				begun, err = BeginRemoval(t.Context(), test, fakecluster.New(), Farewell{Name: "test deployer", Groups: groups(t, row.removal)}, apply.Inventory{})
 			} else {
 				wish := wishFor(nil)
 				if row.checks != "" {
@@ -82,7 +82,7 @@ func TestSecondTargetsAreNamed(t *testing.T) {
 				if row.exports != "" {
 					wish.Exports = exportsFrom(t, row.exports)
 				}
-				begun, err = Begin(t.Context(), test, memory.New(), wish, nil)
+				begun, err = Begin(t.Context(), test, fakecluster.New(), wish, nil)
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 // TestStillToChange: whether an item that is not done may change a source.
@@ -77,7 +77,7 @@ func TestSourceOfSibling(t *testing.T) {
 		kustomization = `{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: shop, namespace: ns, annotations: {reconcile.fluxcd.io/requestedAt: now}}, spec: {sourceRef: {kind: GitRepository, name: files}}}`
 		done          = `{lastHandledReconcileAt: now, lastAttemptedRevision: one, lastAppliedRevision: one, conditions: [{type: Ready, status: "True"}]}`
 	)
-	cluster, test := memory.New(), &testJob{changing: "DeployItem source"}
+	cluster, test := fakecluster.New(), &testJob{changing: "DeployItem source"}
 	cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
 	cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
 	cluster.Put(objects(t, source)[0].Object)

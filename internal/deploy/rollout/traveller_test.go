@@ -15,13 +15,13 @@ import (
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/model/placement"
 )
 
 // place is a cluster with an address and an ID.
 type place struct {
-	*memory.Cluster
+	*fakecluster.Cluster
 	address, id string
 }
 
@@ -57,26 +57,26 @@ var errCrash = errors.New("the process has ended")
 func newTraveller(t *testing.T) *traveller {
 	w := &traveller{t: t, places: map[string]*place{}, closed: map[string]bool{}, at: "a", left: -1, departures: &Departures{}, status: []byte(`{"kind":"ProviderStatus"}`)}
 	for _, name := range []string{"a", "b", "c"} {
-		cluster := memory.New()
-		cluster.Fault = func(memory.Request) memory.Fault { return w.fault() }
+		cluster := fakecluster.New()
+		cluster.Fault = func(fakecluster.Request) fakecluster.Fault { return w.fault() }
 		w.places[name] = &place{cluster, name, "id-" + name}
 	}
 	return w
 }
 
 // fault counts a request.
-func (w *traveller) fault() memory.Fault {
+func (w *traveller) fault() fakecluster.Fault {
 	switch {
 	case w.left < 0:
-		return memory.Fault{}
+		return fakecluster.Fault{}
 	case w.left == 0:
-		return memory.Fault{Before: errCrash}
+		return fakecluster.Fault{Before: errCrash}
 	}
 	w.left--
 	if w.left == 0 && w.lost {
-		return memory.Fault{After: errCrash}
+		return fakecluster.Fault{After: errCrash}
 	}
-	return memory.Fault{}
+	return fakecluster.Fault{}
 }
 
 func (w *traveller) store() error {

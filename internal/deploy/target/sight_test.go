@@ -15,7 +15,7 @@ import (
 
 	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/deploy/target"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 func object(name, x string) *unstructured.Unstructured {
@@ -26,7 +26,7 @@ func object(name, x string) *unstructured.Unstructured {
 	}}
 }
 
-func mapping(t *testing.T, cluster *memory.Cluster) *meta.RESTMapping {
+func mapping(t *testing.T, cluster *fakecluster.Cluster) *meta.RESTMapping {
 	t.Helper()
 	found, err := cluster.Mapping(t.Context(), schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
 	if err != nil {
@@ -36,7 +36,7 @@ func mapping(t *testing.T, cluster *memory.Cluster) *meta.RESTMapping {
 }
 
 // sights are both ways to look.
-func sights(t *testing.T, cluster *memory.Cluster, wake func()) map[string]*target.Sight {
+func sights(t *testing.T, cluster *fakecluster.Cluster, wake func()) map[string]*target.Sight {
 	m := mapping(t, cluster)
 	return map[string]*target.Sight{
 		"one":      target.SightOf(cluster, m, "ns", "a", wake),
@@ -47,7 +47,7 @@ func sights(t *testing.T, cluster *memory.Cluster, wake func()) map[string]*targ
 // TestFirstLook is one request, and finds what is there.
 func TestFirstLook(t *testing.T) {
 	for name := range map[string]bool{"one": true, "selected": true} {
-		cluster := memory.New()
+		cluster := fakecluster.New()
 		sight := sights(t, cluster, func() {})[name]
 		if objects, err := sight.Look(t.Context()); err != nil || len(objects) != 0 {
 			t.Errorf("%s: nothing is there, but %v, error %v", name, objects, err)
@@ -66,7 +66,7 @@ func TestFirstLook(t *testing.T) {
 // TestFollow makes no request after the watch has begun, wakes with news, and ends.
 func TestFollow(t *testing.T) {
 	for name := range map[string]bool{"one": true, "selected": true} {
-		cluster, wakes := memory.New(), 0
+		cluster, wakes := fakecluster.New(), 0
 		sight := sights(t, cluster, func() { wakes++ })[name]
 		if _, err := sight.Look(t.Context()); err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func TestFollow(t *testing.T) {
 // TestWithoutWatch asks each time, and says that only a timer can tell when.
 func TestWithoutWatch(t *testing.T) {
 	for name := range map[string]bool{"one": true, "selected": true} {
-		cluster := memory.New()
+		cluster := fakecluster.New()
 		cluster.NoWatch = errors.New("forbidden")
 		cluster.Put(object("a", "1"))
 		sight := sights(t, cluster, func() {})[name]
@@ -138,9 +138,9 @@ func TestWithoutWatch(t *testing.T) {
 // TestLookFails tells what the cluster says.
 func TestLookFails(t *testing.T) {
 	for name := range map[string]bool{"one": true, "selected": true} {
-		cluster := memory.New()
-		cluster.Fault = func(memory.Request) memory.Fault {
-			return memory.Fault{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "a", nil)}
+		cluster := fakecluster.New()
+		cluster.Fault = func(fakecluster.Request) fakecluster.Fault {
+			return fakecluster.Fault{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "a", nil)}
 		}
 		if objects, err := sights(t, cluster, func() {})[name].Look(t.Context()); !apierrors.IsForbidden(err) || objects != nil {
 			t.Errorf("%s: %v, error %v", name, objects, err)
@@ -152,7 +152,7 @@ func TestLookFails(t *testing.T) {
 // something at once: what it shows may be older or newer than what a request sees.
 // Both are versions of an object; none for no object.
 type late struct {
-	*memory.Cluster
+	*fakecluster.Cluster
 	there, shows string
 	requests     int
 }
@@ -221,7 +221,7 @@ func TestJoined(t *testing.T) {
 	for _, test := range tests {
 		for _, selected := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s (selected: %t)", test.reason, selected), func(t *testing.T) {
-				on, wakes := &late{Cluster: memory.New(), there: test.first}, 0
+				on, wakes := &late{Cluster: fakecluster.New(), there: test.first}, 0
 				m := mapping(t, on.Cluster)
 				sight := target.SightOf(on, m, "ns", "a", func() { wakes++ })
 				if selected {

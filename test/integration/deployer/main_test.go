@@ -23,11 +23,11 @@ import (
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/deploy/helm"
 	"go.landscaper.dev/internal/deploy/helm/chart"
+	"go.landscaper.dev/internal/deploy/itemcontext"
 	"go.landscaper.dev/internal/deploy/kustomize"
 	"go.landscaper.dev/internal/deploy/kustomize/files"
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/deploy/mock"
-	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/landscape/repocontext"
@@ -167,7 +167,7 @@ func runDeployer(kubeconfig string) (stop func(), err error) {
 		err = deployer.Add(mgr, deployer.Options{Type: mock.Type, Name: mock.Name, Version: "test", Identity: "test-mock", Deployer: mock.New(), Clusters: clusters})
 	}
 	if err == nil {
-		origins := origin.Origins{Contexts: mgr.GetClient(), Sources: &repocontext.Reader{Client: mgr.GetAPIReader()}, Components: component.NewSharedWith(deployer.Egress{AllowLoopback: true})}
+		origins := itemcontext.Origins{Contexts: mgr.GetClient(), Sources: &repocontext.Reader{Client: mgr.GetAPIReader()}, Components: component.NewSharedWith(deployer.Egress{AllowLoopback: true})}
 		deploys := kustomize.New(kustomize.Options{Sources: &files.Loader{Origins: origins}})
 		err = deployer.Add(mgr, deployer.Options{Type: kustomize.Type, Name: kustomize.Name, Version: "test", Identity: "test-kustomize", Deployer: deploys, Clusters: clusters})
 	}

@@ -11,12 +11,12 @@ import (
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/component/repository"
-	"go.landscaper.dev/internal/deploy/origin"
+	"go.landscaper.dev/internal/deploy/itemcontext"
 )
 
 // resourceKey reads a chart that is a resource of a component, named by a key.
 func (l *Loader) resourceKey(ctx context.Context, item *v1alpha1.DeployItem, source *helmv1alpha1.Chart) (*packed, error) {
-	key, err := origin.ParseKey(source.ResourceRef)
+	key, err := itemcontext.ParseKey(source.ResourceRef)
 	if err != nil {
 		return nil, err // tells what is wrong
 	}

@@ -14,7 +14,7 @@ import (
 	"go.landscaper.dev/internal/content/component/archive"
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/component/oci"
-	"go.landscaper.dev/internal/deploy/origin"
+	"go.landscaper.dev/internal/deploy/itemcontext"
 	"go.landscaper.dev/internal/landscape/repocontext"
 )
 
@@ -41,7 +41,7 @@ func (l *Loader) remote(ctx context.Context, item *v1alpha1.DeployItem, source *
 
 // remoteTrust says whose signatures count for what is at an address.
 func (l *Loader) remoteTrust(ctx context.Context, item *v1alpha1.DeployItem) (*trust, error) {
-	from := origin.Origins{Contexts: l.options.Contexts, Sources: l.options.Sources}
+	from := itemcontext.Origins{Contexts: l.options.Contexts, Sources: l.options.Sources}
 	landscape, err := from.Context(ctx, item, operation)
 	var unread *repocontext.ReadError
 	if errors.As(err, &unread) {

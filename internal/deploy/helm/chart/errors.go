@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"go.landscaper.dev/internal/deploy/origin"
+	"go.landscaper.dev/internal/deploy/itemcontext"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 )
@@ -17,7 +17,7 @@ const (
 
 // explain says what follows from an error about a chart.
 func explain(ctx context.Context, from kind, err error) error {
-	return origin.Explain(ctx, err, origin.Errand{Operation: operation, Reason: reason, Field: from.field, Credentials: from.credentials})
+	return itemcontext.Explain(ctx, err, itemcontext.Errand{Operation: operation, Reason: reason, Field: from.field, Credentials: from.credentials})
 }
 
 // unusable says that what was found is no chart that we can use. Another attempt

@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/component/access"
 	"go.landscaper.dev/internal/content/component/credential"
-	"go.landscaper.dev/internal/deploy/origin"
+	"go.landscaper.dev/internal/deploy/itemcontext"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
@@ -27,7 +27,7 @@ const credentialsKey = "helmChartRepoCredentials"
 
 // sources reads the Context of an item, with the credentials for registries.
 func (l *Loader) sources(ctx context.Context, item *v1alpha1.DeployItem) (*repocontext.Sources, error) {
-	from := origin.Origins{Contexts: l.options.Contexts, Sources: l.options.Sources, Components: l.options.Components}
+	from := itemcontext.Origins{Contexts: l.options.Contexts, Sources: l.options.Sources, Components: l.options.Components}
 	return from.Of(ctx, item, operation) // names the Context
 }
 

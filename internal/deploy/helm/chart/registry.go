@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/component/access"
 	"go.landscaper.dev/internal/content/component/oci"
-	"go.landscaper.dev/internal/deploy/origin"
+	"go.landscaper.dev/internal/deploy/itemcontext"
 )
 
 // Media types of charts in registries.
@@ -41,7 +41,7 @@ func (l *Loader) registry(ctx context.Context, item *v1alpha1.DeployItem, source
 		return nil, err
 	}
 	defer session.Close() //nolint:errcheck // nothing is written
-	store, at, err := origin.Artifact(ctx, session, reference)
+	store, at, err := itemcontext.Artifact(ctx, session, reference)
 	if err != nil {
 		return nil, err // tells what it did
 	}

@@ -11,7 +11,7 @@ import (
 
 	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/runtime/parallelize"
@@ -50,7 +50,7 @@ func (o *Operation) makeNamespace(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find kind Namespace: %w", err)
 	}
-	_, err = o.store.Cluster.Create(ctx, mapping, namespaceOf(o.wish), records.FieldManager)
+	_, err = o.store.Cluster.Create(ctx, mapping, namespaceOf(o.wish), storage.FieldManager)
 	if apierrors.IsForbidden(err) {
 		// It may exist, and nobody needs the right to create it then.
 		if _, getErr := o.store.Cluster.Get(ctx, mapping, "", o.wish.Namespace); getErr == nil {
@@ -77,7 +77,7 @@ func (o *Operation) makeDefinitions(ctx context.Context) ([]string, error) {
 	if o.check == nil {
 		check := readiness.NewCheck(o.store.Cluster, readiness.Established, o.job.Wake)
 		for _, definition := range o.definitions {
-			stored, err := o.store.Cluster.Create(ctx, definition.Mapping, definition.Object, records.FieldManager)
+			stored, err := o.store.Cluster.Create(ctx, definition.Mapping, definition.Object, storage.FieldManager)
 			if apierrors.IsAlreadyExists(err) {
 				continue
 			}
@@ -179,7 +179,7 @@ func (o *Operation) applyOne(ctx context.Context, object apply.Object) (*unstruc
 
 func (o *Operation) write(ctx context.Context, object apply.Object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if live == nil {
-		return o.store.Cluster.Create(ctx, object.Mapping, object.Object, records.FieldManager)
+		return o.store.Cluster.Create(ctx, object.Mapping, object.Object, storage.FieldManager)
 	}
 	if live.GetDeletionTimestamp() != nil {
 		return nil, &apply.Terminating{Left: live}
@@ -194,7 +194,7 @@ func (o *Operation) write(ctx context.Context, object apply.Object, live *unstru
 	if apply.Equal(desired, live) {
 		return live, nil
 	}
-	return o.store.Cluster.Update(ctx, object.Mapping, desired, records.FieldManager)
+	return o.store.Cluster.Update(ctx, object.Mapping, desired, storage.FieldManager)
 }
 
 // desired returns what is sent for an object that exists.

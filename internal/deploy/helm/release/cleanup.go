@@ -11,7 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/model/ownership"
 )
@@ -21,7 +21,7 @@ const cleanup = "clean up"
 
 // PlanCleanup returns the operation that removes what earlier operations have kept and
 // nobody has taken over. It makes no revision and runs no hooks. Nothing is changed yet.
-func PlanCleanup(ctx context.Context, store *records.Store, work Job, wish Wish, history []*records.Record) (*Operation, error) {
+func PlanCleanup(ctx context.Context, store *storage.Store, work Job, wish Wish, history []*storage.Record) (*Operation, error) {
 	o, err := begin(ctx, store, work, wish, history, cleanup)
 	if err != nil {
 		return nil, err

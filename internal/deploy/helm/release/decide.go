@@ -5,7 +5,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/release/common"
 
-	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 )
 
 // Action is what is to be done with a release.
@@ -69,6 +69,6 @@ func Decide(s Situation) Action {
 }
 
 // PatienceLeft is how long somebody else's operation is still waited for.
-func PatienceLeft(record *records.Record, now time.Time) time.Duration {
+func PatienceLeft(record *storage.Record, now time.Time) time.Duration {
 	return max(foreignPatience-now.Sub(record.Written), time.Second)
 }

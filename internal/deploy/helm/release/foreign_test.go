@@ -4,23 +4,23 @@ import (
 	"strings"
 	"testing"
 
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 // TestFailedRevisionOwnsNothing keeps the objects of others from a release that named
 // them in a revision that failed before it came to them.
 func TestFailedRevisionOwnsNothing(t *testing.T) {
 	for _, before := range [][]string{nil, {"a"}} {
-		cluster := memory.New()
+		cluster := fakecluster.New()
 		if before != nil {
 			waiting, err := reconcile(t, cluster, &testJob{}, wishFor(before...))
 			must(t, waiting, err)
 		}
-		cluster.Fault = func(request memory.Request) memory.Fault {
+		cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 			if request.Name == "hook-before" && request.Verb == "create" {
-				return memory.Fault{Before: refused("hook-before")}
+				return fakecluster.Fault{Before: refused("hook-before")}
 			}
-			return memory.Fault{}
+			return fakecluster.Fault{}
 		}
 		if _, err := reconcile(t, cluster, &testJob{}, wishFor("a", "b")); err == nil || !strings.Contains(err.Error(), "hook-before") {
 			t.Fatalf("the hook has not failed: %v", err)

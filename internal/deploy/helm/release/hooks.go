@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/runtime/job"
@@ -158,7 +158,7 @@ func (o *Operation) createHook(ctx context.Context, run *hookRun, hook *helmrele
 		hook.LastRun = helmrelease.HookExecution{StartedAt: o.store.Now(), Phase: helmrelease.HookPhaseRunning}
 	}
 	for _, object := range run.objects[len(run.sights):] {
-		_, err := o.store.Cluster.Create(ctx, object.Mapping, object.Object, records.FieldManager)
+		_, err := o.store.Cluster.Create(ctx, object.Mapping, object.Object, storage.FieldManager)
 		// What was there before is gone: it is what an earlier request has made.
 		mine := run.asked && slices.Contains(hook.DeletePolicies, helmrelease.HookBeforeHookCreation)
 		exists := apierrors.IsAlreadyExists(err)

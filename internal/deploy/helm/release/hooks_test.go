@@ -10,7 +10,7 @@ import (
 	"helm.sh/helm/v4/pkg/release/common"
 	helmrelease "helm.sh/helm/v4/pkg/release/v1"
 
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 var errLost = errors.New("the answer is lost")
@@ -25,7 +25,7 @@ func TestLostAnswers(t *testing.T) {
 		Manifest: "apiVersion: v1\nkind: ConfigMapList\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: more-1}}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: more-2}}\n",
 	})
 	// run installs the release and goes on after errors, as attempts do.
-	run := func(t *testing.T, cluster *memory.Cluster) error {
+	run := func(t *testing.T, cluster *fakecluster.Cluster) error {
 		operation, err := Plan(t.Context(), storeOn(cluster), &testJob{}, wish, nil, Install)
 		if err != nil {
 			return err
@@ -41,7 +41,7 @@ func TestLostAnswers(t *testing.T) {
 		}
 		return err
 	}
-	undisturbed := memory.New()
+	undisturbed := fakecluster.New()
 	if err := run(t, undisturbed); err != nil {
 		t.Fatal(err)
 	}
@@ -50,13 +50,13 @@ func TestLostAnswers(t *testing.T) {
 		if request.Verb == "watch" {
 			continue
 		}
-		for _, fault := range []memory.Fault{{Before: errLost}, {After: errLost}} {
-			cluster := memory.New()
-			cluster.Fault = func(memory.Request) memory.Fault {
+		for _, fault := range []fakecluster.Fault{{Before: errLost}, {After: errLost}} {
+			cluster := fakecluster.New()
+			cluster.Fault = func(fakecluster.Request) fakecluster.Fault {
 				if len(cluster.Requests)-1 == at {
 					return fault
 				}
-				return memory.Fault{}
+				return fakecluster.Fault{}
 			}
 			if err := run(t, cluster); err != nil {
 				t.Errorf("request %d (%v), took effect %v: %v", at, request, fault.After != nil, err)
@@ -74,7 +74,7 @@ func TestLostAnswers(t *testing.T) {
 
 // TestGeneratedHookGoes removes a hook whose name the cluster would have chosen.
 func TestGeneratedHookGoes(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	wish := wishFor("a")
 	wish.Hooks = []*helmrelease.Hook{{
 		Name: "made-", Kind: "ConfigMap", Path: "shop/templates/made.yaml", Events: []helmrelease.HookEvent{helmrelease.HookPreInstall},
@@ -106,21 +106,21 @@ func TestUndoingSurvivesLostAnswers(t *testing.T) {
 			wish := wishFor("a", "c", "wrong")
 			wish.Atomic = true
 			// run deploys what is refused, and loses the answer to the request at the place.
-			run := func(at int, fault memory.Fault) *memory.Cluster {
-				cluster := memory.New()
+			run := func(at int, fault fakecluster.Fault) *fakecluster.Cluster {
+				cluster := fakecluster.New()
 				if before != nil {
 					waiting, err := reconcile(t, cluster, &testJob{}, wishFor(before...))
 					must(t, waiting, err)
 				}
 				cluster.Requests = nil
-				cluster.Fault = func(request memory.Request) memory.Fault {
+				cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 					if request.Name == "wrong" && request.Verb == "create" {
-						return memory.Fault{Before: refused("wrong")}
+						return fakecluster.Fault{Before: refused("wrong")}
 					}
 					if len(cluster.Requests)-1 == at && request.Verb != "watch" {
 						return fault
 					}
-					return memory.Fault{}
+					return fakecluster.Fault{}
 				}
 				store, action := storeOn(cluster), Install
 				history, err := store.History(t.Context(), "shop")
@@ -140,11 +140,11 @@ func TestUndoingSurvivesLostAnswers(t *testing.T) {
 				}
 				return cluster
 			}
-			undisturbed := run(-1, memory.Fault{})
+			undisturbed := run(-1, fakecluster.Fault{})
 			want := objectsOf(undisturbed)
-			failed := slices.IndexFunc(undisturbed.Requests, func(request memory.Request) bool { return request.Name == "wrong" && request.Verb == "create" })
+			failed := slices.IndexFunc(undisturbed.Requests, func(request fakecluster.Request) bool { return request.Name == "wrong" && request.Verb == "create" })
 			for at := failed + 1; at < len(undisturbed.Requests); at++ {
-				for _, fault := range []memory.Fault{{Before: errLost}, {After: errLost}} {
+				for _, fault := range []fakecluster.Fault{{Before: errLost}, {After: errLost}} {
 					if got := objectsOf(run(at, fault)); !slices.Equal(got, want) {
 						t.Errorf("request %d (%v): there is %v instead of %v", at, undisturbed.Requests[at], got, want)
 					}

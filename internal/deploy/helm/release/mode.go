@@ -11,7 +11,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/parallelize"
@@ -19,7 +19,7 @@ import (
 
 // Inventory returns the objects that belong to a release of an item and exist, as they are recorded
 // of items without a release.
-func Inventory(ctx context.Context, store *records.Store, name, item string, history []*records.Record) (apply.Inventory, error) {
+func Inventory(ctx context.Context, store *storage.Store, name, item string, history []*storage.Record) (apply.Inventory, error) {
 	o := &Operation{store: store, earlier: history, wish: Wish{Name: name, Namespace: store.Namespace, Item: item}}
 	if err := o.look(ctx); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func Inventory(ctx context.Context, store *records.Store, name, item string, his
 
 // Unmark makes objects of a release those of an item without one: its label takes the place
 // of the marks of the release. An item that has taken an object over since keeps it.
-func Unmark(ctx context.Context, store *records.Store, found apply.Inventory, name, label, item string) error {
+func Unmark(ctx context.Context, store *storage.Store, found apply.Inventory, name, label, item string) error {
 	o := &Operation{store: store, wish: Wish{Name: name, Namespace: store.Namespace, Item: item, Before: found}}
 	if err := o.deployedBefore(ctx); err != nil {
 		return err

@@ -9,15 +9,15 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/helm/storage"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/model/ownership"
 )
 
 // TestDeployedWithoutRelease takes over what an item has deployed without a release, and
 // removes what it does not want any more; what belongs to somebody else by now stays.
 func TestDeployedWithoutRelease(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	put := func(kind, name, label, more string) types.UID {
 		return cluster.Put(object(t, "{apiVersion: v1, kind: "+kind+", metadata: {name: "+name+", namespace: here, labels: {of: "+label+"}"+more+"}}")).GetUID()
 	}
@@ -58,7 +58,7 @@ func TestDeployedWithoutRelease(t *testing.T) {
 
 // TestDissolved tells which objects of a release exist, and forgets the release.
 func TestDissolved(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	store := storeOn(cluster)
 	wish := wishFor("a", "gone", "taken")
 	wish.Manifest += "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: precious, annotations: {helm.sh/resource-policy: keep}}\n"
@@ -84,7 +84,7 @@ func TestDissolved(t *testing.T) {
 	if err := store.Forget(t.Context(), "shop", history); err != nil || statuses(t, cluster) != nil {
 		t.Errorf("%v, left %v", err, statuses(t, cluster))
 	}
-	if first := cluster.Requests[0].Name; first != records.Name("shop", 1) {
+	if first := cluster.Requests[0].Name; first != storage.Name("shop", 1) {
 		t.Errorf("the newest goes last, but the first is %s", first)
 	}
 	if cluster.Find("ConfigMap", "here", "a") == nil || cluster.Find("ConfigMap", "here", "precious") == nil {
@@ -107,12 +107,12 @@ func TestUnmark(t *testing.T) {
 	}
 	change(cluster, "taken", labelled("two"))
 	change(cluster, "of-other", ofRelease("other"))
-	cluster.Fault = func(request memory.Request) memory.Fault {
+	cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 		if request.Name == "a" && request.Verb == "patch" {
 			cluster.Fault = nil
-			return memory.Fault{Meanwhile: func(object *unstructured.Unstructured) { object.SetFinalizers([]string{"acme.example/guard"}) }}
+			return fakecluster.Fault{Meanwhile: func(object *unstructured.Unstructured) { object.SetFinalizers([]string{"acme.example/guard"}) }}
 		}
-		return memory.Fault{}
+		return fakecluster.Fault{}
 	}
 	if err := Unmark(t.Context(), store, found, "shop", ownership.HelmLabel, "item"); err != nil {
 		t.Fatal(err)

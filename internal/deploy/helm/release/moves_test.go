@@ -12,8 +12,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/helm/storage"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/model/ownership"
 )
 
@@ -95,16 +95,16 @@ func wishOf(names ...string) Wish {
 	return wish
 }
 
-func installed(t *testing.T, names ...string) *memory.Cluster {
+func installed(t *testing.T, names ...string) *fakecluster.Cluster {
 	t.Helper()
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	waiting, err := reconcile(t, cluster, &testJob{}, wishOf(names...))
 	must(t, waiting, err)
 	return cluster
 }
 
 // change changes an object as somebody else would.
-func change(cluster *memory.Cluster, name string, with func(*unstructured.Unstructured)) types.UID {
+func change(cluster *fakecluster.Cluster, name string, with func(*unstructured.Unstructured)) types.UID {
 	object := cluster.Find("ConfigMap", "here", name)
 	with(object)
 	return cluster.Put(object).GetUID()
@@ -198,22 +198,22 @@ func TestDroppedObject(t *testing.T) {
 }
 
 // onceBetween changes ConfigMap b just before the first request that would change it.
-func onceBetween(cluster *memory.Cluster, with func(*unstructured.Unstructured)) {
+func onceBetween(cluster *fakecluster.Cluster, with func(*unstructured.Unstructured)) {
 	if with == nil {
 		return
 	}
 	done := false
-	cluster.Fault = func(request memory.Request) memory.Fault {
+	cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 		if done || request.Name != "b" || (request.Verb != "delete" && request.Verb != "patch") {
-			return memory.Fault{}
+			return fakecluster.Fault{}
 		}
 		done = true
-		return memory.Fault{Meanwhile: with}
+		return fakecluster.Fault{Meanwhile: with}
 	}
 }
 
 // upgradeTo upgrades the release and returns the operation when it is over.
-func upgradeTo(t *testing.T, cluster *memory.Cluster, job Job, names ...string) *Operation {
+func upgradeTo(t *testing.T, cluster *fakecluster.Cluster, job Job, names ...string) *Operation {
 	t.Helper()
 	wish := wishOf(names...)
 	return carriedOut(t, cluster, func(history []record) (*Operation, error) {
@@ -327,7 +327,7 @@ func TestKeptObject(t *testing.T) {
 }
 
 // cleaned cleans up what was kept.
-func cleaned(t *testing.T, cluster *memory.Cluster, job Job, kept apply.Inventory) *Operation {
+func cleaned(t *testing.T, cluster *fakecluster.Cluster, job Job, kept apply.Inventory) *Operation {
 	t.Helper()
 	wish := Wish{Name: "shop", Namespace: "here", Item: "item", Before: kept, Ours: func(*unstructured.Unstructured) bool { return false }}
 	return carriedOut(t, cluster, func(history []record) (*Operation, error) {
@@ -336,7 +336,7 @@ func cleaned(t *testing.T, cluster *memory.Cluster, job Job, kept apply.Inventor
 }
 
 // removedBy removes the release, and what was kept of it.
-func removedBy(t *testing.T, cluster *memory.Cluster, job Job, kept apply.Inventory) *Operation {
+func removedBy(t *testing.T, cluster *fakecluster.Cluster, job Job, kept apply.Inventory) *Operation {
 	t.Helper()
 	return carriedOut(t, cluster, func(history []record) (*Operation, error) {
 		return PlanRemoval(t.Context(), storeOn(cluster), job, Wish{Name: "shop", Namespace: "here", Item: "item", Before: kept}, history)
@@ -344,10 +344,10 @@ func removedBy(t *testing.T, cluster *memory.Cluster, job Job, kept apply.Invent
 }
 
 // record is a revision.
-type record = *records.Record
+type record = *storage.Record
 
 // carriedOut plans an operation and lets it end.
-func carriedOut(t *testing.T, cluster *memory.Cluster, plan func(history []record) (*Operation, error)) *Operation {
+func carriedOut(t *testing.T, cluster *fakecluster.Cluster, plan func(history []record) (*Operation, error)) *Operation {
 	t.Helper()
 	history, err := storeOn(cluster).History(t.Context(), "shop")
 	if err != nil {

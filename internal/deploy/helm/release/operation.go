@@ -16,7 +16,7 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
-	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/deploy/loss"
 	"go.landscaper.dev/internal/deploy/readiness"
@@ -46,7 +46,7 @@ type step func(ctx context.Context) (waiting []string, err error)
 // Operation is an installation, an upgrade or a removal under way. It never waits
 // itself. When it is lost, its record tells the next one.
 type Operation struct {
-	store *records.Store
+	store *storage.Store
 	wish  Wish
 	job   Job
 	// others are those of the job.
@@ -64,7 +64,7 @@ type Operation struct {
 
 	release *helmrelease.Release
 	// earlier are the revisions before.
-	earlier []*records.Record
+	earlier []*storage.Record
 	// base is the last revision that was deployed completely, or nil.
 	base *helmrelease.Release
 	// previous are the objects of earlier revisions that may exist.
@@ -105,7 +105,7 @@ type Operation struct {
 }
 
 // Plan returns the operation that deploys a wish. Nothing is changed yet.
-func Plan(ctx context.Context, store *records.Store, job Job, wish Wish, history []*records.Record, action Action) (*Operation, error) {
+func Plan(ctx context.Context, store *storage.Store, job Job, wish Wish, history []*storage.Record, action Action) (*Operation, error) {
 	o, err := begin(ctx, store, job, wish, history, string(action))
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func Plan(ctx context.Context, store *records.Store, job Job, wish Wish, history
 }
 
 // begin returns an operation that knows what earlier revisions have deployed.
-func begin(ctx context.Context, store *records.Store, job Job, wish Wish, history []*records.Record, doing string) (*Operation, error) {
+func begin(ctx context.Context, store *storage.Store, job Job, wish Wish, history []*storage.Record, doing string) (*Operation, error) {
 	o := &Operation{store: store, wish: wish, earlier: history, doing: doing, causes: readiness.NewCauses(job.Wake), losses: loss.New(job.Wake)}
 	o.absent, o.taken = map[key]bool{}, map[key]bool{}
 	o.Under(job)
@@ -215,7 +215,7 @@ func (o *Operation) look(ctx context.Context) error {
 	return nil
 }
 
-func deployedAfter(records []*records.Record) bool {
+func deployedAfter(records []*storage.Record) bool {
 	for _, record := range records {
 		if record.Status == common.StatusDeployed {
 			return true

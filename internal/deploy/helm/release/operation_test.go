@@ -20,9 +20,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/readiness"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 // testJob is a job that has all the time of the world, unless it is over.
@@ -57,7 +57,7 @@ func hook(name string, events ...helmrelease.HookEvent) *helmrelease.Hook {
 func wishFor(names ...string) Wish {
 	return Wish{
 		Name: "shop", Namespace: "here", Chart: &helmchart.Chart{Metadata: &helmchart.Metadata{Name: "shop", Version: "1"}}, Values: map[string]any{"names": strings.Join(names, " ")},
-		Manifest: manifestOf(names...), Rule: readiness.Unready, Marks: records.Marks{Owner: mine, OwnerName: "here/item", Digest: strings.Join(names, " ")},
+		Manifest: manifestOf(names...), Rule: readiness.Unready, Marks: storage.Marks{Owner: mine, OwnerName: "here/item", Digest: strings.Join(names, " ")},
 		Hooks: []*helmrelease.Hook{
 			hook("hook-before", helmrelease.HookPreInstall, helmrelease.HookPreUpgrade), hook("hook-after", helmrelease.HookPostInstall, helmrelease.HookPostUpgrade),
 			hook("hook-end", helmrelease.HookPreDelete),
@@ -65,12 +65,12 @@ func wishFor(names ...string) Wish {
 	}
 }
 
-func storeOn(cluster *memory.Cluster) *records.Store {
-	return &records.Store{Cluster: cluster, Namespace: "here", Now: func() time.Time { return time.Unix(1_800_000_000, 0) }}
+func storeOn(cluster *fakecluster.Cluster) *storage.Store {
+	return &storage.Store{Cluster: cluster, Namespace: "here", Now: func() time.Time { return time.Unix(1_800_000_000, 0) }}
 }
 
 // reconcile does what a deployer does in one attempt.
-func reconcile(t *testing.T, cluster *memory.Cluster, job Job, wish Wish) ([]string, error) {
+func reconcile(t *testing.T, cluster *fakecluster.Cluster, job Job, wish Wish) ([]string, error) {
 	t.Helper()
 	store := storeOn(cluster)
 	history, err := store.History(t.Context(), wish.Name)
@@ -98,7 +98,7 @@ func reconcile(t *testing.T, cluster *memory.Cluster, job Job, wish Wish) ([]str
 	return operation.Continue(t.Context())
 }
 
-func uninstallAll(t *testing.T, cluster *memory.Cluster) error {
+func uninstallAll(t *testing.T, cluster *fakecluster.Cluster) error {
 	t.Helper()
 	store := storeOn(cluster)
 	history, err := store.History(t.Context(), "shop")
@@ -115,7 +115,7 @@ func uninstallAll(t *testing.T, cluster *memory.Cluster) error {
 }
 
 // statuses are those of all revisions.
-func statuses(t *testing.T, cluster *memory.Cluster) (all []common.Status) {
+func statuses(t *testing.T, cluster *fakecluster.Cluster) (all []common.Status) {
 	t.Helper()
 	history, err := storeOn(cluster).History(t.Context(), "shop")
 	if err != nil {
@@ -128,7 +128,7 @@ func statuses(t *testing.T, cluster *memory.Cluster) (all []common.Status) {
 }
 
 // objectsOf are all objects but the records.
-func objectsOf(cluster *memory.Cluster) (names []string) {
+func objectsOf(cluster *fakecluster.Cluster) (names []string) {
 	for _, name := range cluster.Names() {
 		if !strings.Contains(name, "sh.helm.release.v1") {
 			names = append(names, name)
@@ -151,20 +151,20 @@ var errKilled = errors.New("the process was killed")
 func TestKilledAtEveryRequest(t *testing.T) {
 	for reason, test := range map[string]struct {
 		before []string
-		do     func(t *testing.T, cluster *memory.Cluster) error
+		do     func(t *testing.T, cluster *fakecluster.Cluster) error
 		// last is the status of the newest revision at the end; empty if there is none.
 		last common.Status
 		want []string
 	}{
-		"installation": {nil, func(t *testing.T, cluster *memory.Cluster) error {
+		"installation": {nil, func(t *testing.T, cluster *fakecluster.Cluster) error {
 			_, err := reconcile(t, cluster, &testJob{}, wishFor("a", "b"))
 			return err
 		}, common.StatusDeployed, []string{"ConfigMap here/a", "ConfigMap here/b", "ConfigMap here/hook-after", "ConfigMap here/hook-before"}},
-		"upgrade": {[]string{"a", "b"}, func(t *testing.T, cluster *memory.Cluster) error {
+		"upgrade": {[]string{"a", "b"}, func(t *testing.T, cluster *fakecluster.Cluster) error {
 			_, err := reconcile(t, cluster, &testJob{}, wishFor("b", "c"))
 			return err
 		}, common.StatusDeployed, []string{"ConfigMap here/b", "ConfigMap here/c", "ConfigMap here/hook-after", "ConfigMap here/hook-before"}},
-		"rollback": {[]string{"a", "b"}, func(t *testing.T, cluster *memory.Cluster) error {
+		"rollback": {[]string{"a", "b"}, func(t *testing.T, cluster *fakecluster.Cluster) error {
 			wish := wishFor("a", "pod")
 			wish.Atomic = true
 			_, err := reconcile(t, cluster, &testJob{expired: true}, wish)
@@ -176,8 +176,8 @@ func TestKilledAtEveryRequest(t *testing.T) {
 		"removal": {[]string{"a", "b"}, uninstallAll, "", []string{"ConfigMap here/hook-after", "ConfigMap here/hook-before", "ConfigMap here/hook-end"}},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			prepared := func() *memory.Cluster {
-				cluster := memory.New()
+			prepared := func() *fakecluster.Cluster {
+				cluster := fakecluster.New()
 				if test.before != nil {
 					waiting, err := reconcile(t, cluster, &testJob{}, wishFor(test.before...))
 					must(t, waiting, err)
@@ -200,16 +200,16 @@ func TestKilledAtEveryRequest(t *testing.T) {
 				for _, took := range []bool{false, true} {
 					cluster := prepared()
 					dead := false
-					cluster.Fault = func(memory.Request) memory.Fault {
+					cluster.Fault = func(fakecluster.Request) fakecluster.Fault {
 						if dead || (len(cluster.Requests)-1 == at && !took) {
 							dead = true
-							return memory.Fault{Before: errKilled}
+							return fakecluster.Fault{Before: errKilled}
 						}
 						if len(cluster.Requests)-1 == at {
 							dead = true
-							return memory.Fault{After: errKilled}
+							return fakecluster.Fault{After: errKilled}
 						}
-						return memory.Fault{}
+						return fakecluster.Fault{}
 					}
 					if err := test.do(t, cluster); err == nil {
 						t.Fatalf("request %d (%v): the process lives", at, undisturbed.Requests[at])
@@ -261,16 +261,16 @@ func TestFailures(t *testing.T) {
 			[]string{"ConfigMap here/a", "ConfigMap here/b", "ConfigMap here/hook-after", "ConfigMap here/hook-before"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			if test.before != nil {
 				waiting, err := reconcile(t, cluster, &testJob{}, wishFor(test.before...))
 				must(t, waiting, err)
 			}
-			cluster.Fault = func(request memory.Request) memory.Fault {
+			cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 				if request.Name == "wrong" && request.Verb == "create" {
-					return memory.Fault{Before: refused("wrong")}
+					return fakecluster.Fault{Before: refused("wrong")}
 				}
-				return memory.Fault{}
+				return fakecluster.Fault{}
 			}
 			_, err := reconcile(t, cluster, &testJob{}, test.wish)
 			if err == nil || !strings.Contains(err.Error(), "ConfigMap here/wrong") {
@@ -289,7 +289,7 @@ func TestFailures(t *testing.T) {
 // TestForeignObjects takes nothing from others.
 func TestForeignObjects(t *testing.T) {
 	foreign := object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: here}, data: {of: others}}")
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	cluster.Put(foreign)
 	if _, err := reconcile(t, cluster, &testJob{}, wishFor("a", "b")); err == nil || !strings.Contains(err.Error(), "ConfigMap here/b exists and does not belong to the release") {
 		t.Errorf("%v", err)
@@ -318,7 +318,7 @@ func TestForeignObjects(t *testing.T) {
 
 // TestKept leaves what the chart wants to stay.
 func TestKept(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	wish := wishFor("a")
 	wish.Manifest += "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: precious, annotations: {helm.sh/resource-policy: keep}}\n"
 	waiting, err := reconcile(t, cluster, &testJob{}, wish)
@@ -333,7 +333,7 @@ func TestKept(t *testing.T) {
 
 // TestTooLate ends a release that does not become ready in time.
 func TestTooLate(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	wish := wishFor("pod")
 	wish.Wait = true
 	waiting, err := reconcile(t, cluster, &testJob{}, wish)
@@ -365,7 +365,7 @@ func TestRecordsThatAreNone(t *testing.T) {
 		"no base64": "bm9uZQ==", "half of one": packed(`{"info":{}}`)[:40], "no JSON": packed("none"), "a release without its state": packed(`{"name":"shop"}`),
 	} {
 		t.Run(reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			waiting, err := reconcile(t, cluster, &testJob{}, wishFor("a"))
 			must(t, waiting, err)
 			record := cluster.Find("Secret", "here", "sh.helm.release.v1.shop.v1").DeepCopy()

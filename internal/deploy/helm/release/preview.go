@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/parallelize"
@@ -23,7 +23,7 @@ import (
 // namespace, definitions and objects in their order, what goes, and the hooks, of which
 // nobody knows what they do. It changes nothing: what would be stored, the API server
 // tells in a dry run.
-func Preview(ctx context.Context, store *records.Store, wish Wish, others Others, history []*records.Record, action Action) ([]diff.Object, error) {
+func Preview(ctx context.Context, store *storage.Store, wish Wish, others Others, history []*storage.Record, action Action) ([]diff.Object, error) {
 	o := &Operation{store: store, wish: wish, others: others, earlier: history}
 	if err := o.look(ctx); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func Preview(ctx context.Context, store *records.Store, wish Wish, others Others
 
 // PreviewRemoval returns what the removal of a release would make of each object, and the
 // hooks that run then. It changes nothing.
-func PreviewRemoval(ctx context.Context, store *records.Store, name, item string, history []*records.Record) ([]diff.Object, error) {
+func PreviewRemoval(ctx context.Context, store *storage.Store, name, item string, history []*storage.Record) ([]diff.Object, error) {
 	o := &Operation{store: store, earlier: history, wish: Wish{Name: name, Namespace: store.Namespace, Item: item}}
 	if err := o.look(ctx); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func PreviewRemoval(ctx context.Context, store *records.Store, name, item string
 
 // Missing reports whether an object that a revision has deployed does not exist, of those
 // that are looked at.
-func Missing(ctx context.Context, store *records.Store, deployed *records.Record, looked func(*unstructured.Unstructured) bool) (bool, error) {
+func Missing(ctx context.Context, store *storage.Store, deployed *storage.Record, looked func(*unstructured.Unstructured) bool) (bool, error) {
 	release, err := deployed.Release()
 	if err != nil {
 		return false, err
@@ -100,7 +100,7 @@ func Missing(ctx context.Context, store *records.Store, deployed *records.Record
 }
 
 // Unchanged are the objects of a revision, as what stays as it is.
-func Unchanged(deployed *records.Record) ([]diff.Object, error) {
+func Unchanged(deployed *storage.Record) ([]diff.Object, error) {
 	release, err := deployed.Release()
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (o *Operation) previewExisting(ctx context.Context, object apply.Object, li
 // previewNew asks what would be stored of a new object. The API server cannot tell if its
 // namespace or its kind is still to come.
 func (o *Operation) previewNew(ctx context.Context, object apply.Object) (*unstructured.Unstructured, error) {
-	stored, err := o.store.Cluster.PreviewNew(ctx, object.Mapping, object.Object, records.FieldManager)
+	stored, err := o.store.Cluster.PreviewNew(ctx, object.Mapping, object.Object, storage.FieldManager)
 	if apierrors.IsNotFound(err) {
 		return object.Object, nil
 	}
@@ -209,7 +209,7 @@ func (o *Operation) previewChange(ctx context.Context, object apply.Object, live
 	if err != nil || apply.Equal(desired, live) {
 		return live, err
 	}
-	return o.store.Cluster.Preview(ctx, object.Mapping, desired, records.FieldManager)
+	return o.store.Cluster.Preview(ctx, object.Mapping, desired, storage.FieldManager)
 }
 
 func previewOf(object *unstructured.Unstructured) diff.Object {

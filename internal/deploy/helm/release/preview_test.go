@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/landscape/diff"
 )
 
 // previewed are the actions of a preview by kind and name.
-func previewed(t *testing.T, cluster *memory.Cluster, wish Wish, action Action) (map[string]diff.Action, error) {
+func previewed(t *testing.T, cluster *fakecluster.Cluster, wish Wish, action Action) (map[string]diff.Action, error) {
 	t.Helper()
 	store := storeOn(cluster)
 	history, err := store.History(t.Context(), wish.Name)
@@ -38,7 +38,7 @@ func previewed(t *testing.T, cluster *memory.Cluster, wish Wish, action Action) 
 
 // TestPreview compares what is foretold with what happens then.
 func TestPreview(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	first := wishFor("stays", "goes", "lost", "changes")
 	first.Manifest += "data: {text: before}\n"
 	want := map[string]diff.Action{"ConfigMap hook-before": diff.Unknown, "ConfigMap hook-after": diff.Unknown}
@@ -76,7 +76,7 @@ func TestPreview(t *testing.T) {
 // TestPreviewOfWhatOthersHave: an installation that would be refused is, and in the same
 // words.
 func TestPreviewOfWhatOthersHave(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	entries, err := Entries(manifestOf("a"), "here")
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestPreviewOfWhatOthersHave(t *testing.T) {
 
 // TestPreviewOfNamespace: it is made only if it is missing.
 func TestPreviewOfNamespace(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	wish := wishFor("a")
 	wish.CreateNamespace = true
 	if got, err := previewed(t, cluster, wish, Install); err != nil || got["Namespace here"] != diff.Create {
@@ -110,7 +110,7 @@ func TestPreviewOfNamespace(t *testing.T) {
 
 // TestMissing: a release with an object that somebody has removed is deployed again.
 func TestMissing(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	waiting, err := reconcile(t, cluster, &testJob{}, wishFor("a", "b"))
 	must(t, waiting, err)
 	history, err := storeOn(cluster).History(t.Context(), "shop")
@@ -132,7 +132,7 @@ func everything(*unstructured.Unstructured) bool { return true }
 
 // TestPreviewRemoval: what goes with a release, what stays, and the hooks that run then.
 func TestPreviewRemoval(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	waiting, err := reconcile(t, cluster, &testJob{}, wishFor("goes", "stays", "lost"))
 	must(t, waiting, err)
 	kept := cluster.Find("ConfigMap", "here", "stays")

@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/parallelize"
@@ -252,7 +252,7 @@ func (o *Operation) fateOf(ctx context.Context, object apply.Object, live *unstr
 
 // patch changes an object in the version that was read; it returns nil if the object is gone.
 func (o *Operation) patch(ctx context.Context, object apply.Object, patch []byte) (*unstructured.Unstructured, error) {
-	stored, err := o.store.Cluster.MergePatch(ctx, object.Mapping, object.Object.GetNamespace(), object.Object.GetName(), patch, records.FieldManager)
+	stored, err := o.store.Cluster.MergePatch(ctx, object.Mapping, object.Object.GetNamespace(), object.Object.GetName(), patch, storage.FieldManager)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -8,14 +8,14 @@ import (
 	"helm.sh/helm/v4/pkg/release/common"
 
 	"go.landscaper.dev/internal/deploy/readiness"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 // TestLostWhileAwaited deletes objects of a release while its installation waits for them:
 // they are created again with the marks of the release, at once and then after a pause.
 func TestLostWhileAwaited(t *testing.T) {
 	for _, noWatch := range []bool{false, true} {
-		cluster, job := memory.New(), &testJob{}
+		cluster, job := fakecluster.New(), &testJob{}
 		if noWatch {
 			cluster.NoWatch = errors.New("refused")
 		}
@@ -51,7 +51,7 @@ func TestLostWhileAwaited(t *testing.T) {
 
 // TestReadyAfterALoss ends the installation once the object that was created again is ready.
 func TestReadyAfterALoss(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	wish := wishFor("config", "pod")
 	wish.Hooks, wish.Wait, wish.Rule = nil, true, readiness.Unready
 	operation, err := Plan(t.Context(), storeOn(cluster), &testJob{}, wish, nil, Install)

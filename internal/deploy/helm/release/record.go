@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"go.landscaper.dev/internal/cluster/clustererror"
-	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -44,7 +44,7 @@ func (o *Operation) hasRecord(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	history, err := o.store.History(ctx, o.wish.Name)
-	return slices.ContainsFunc(history, func(record *records.Record) bool {
+	return slices.ContainsFunc(history, func(record *storage.Record) bool {
 		return record.Revision == o.release.Version && record.Marks() == o.wish.Marks
 	}), err
 }

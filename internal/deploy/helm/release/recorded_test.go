@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/helm/render"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/readiness"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 // The chart that was deployed with the public system, and what was there afterwards.
@@ -89,8 +89,8 @@ func TestAsRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cluster := memory.New()
-	store := &records.Store{Cluster: cluster, Namespace: "helm", Now: func() time.Time { return time.Unix(1795310402, 0) }}
+	cluster := fakecluster.New()
+	store := &storage.Store{Cluster: cluster, Namespace: "helm", Now: func() time.Time { return time.Unix(1795310402, 0) }}
 	operation, err := release.Plan(t.Context(), store, patientJob{}, release.Wish{
 		Name: "archived", Namespace: "helm", Chart: chart, Values: in.Values, Manifest: sorted.Manifest, Hooks: sorted.Hooks, Notes: output.Notes, Rule: readiness.Unready,
 	}, nil, release.Install)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 var widget = schema.GroupVersionKind{Group: "acme.example", Version: "v1beta1", Kind: "Widget"}
@@ -28,9 +28,9 @@ func widgets(version string, names ...string) Wish {
 
 // served is a cluster after an update: its objects are what they were, and versions of
 // the kind are served as it says.
-func served(t *testing.T, before *memory.Cluster, versions ...string) *memory.Cluster {
+func served(t *testing.T, before *fakecluster.Cluster, versions ...string) *fakecluster.Cluster {
 	t.Helper()
-	after := memory.New()
+	after := fakecluster.New()
 	for _, version := range versions {
 		after.Know(widget.GroupKind().WithVersion(version), "widgets", meta.RESTScopeNamespace)
 	}
@@ -55,16 +55,16 @@ func TestVersionsThatAreNotServed(t *testing.T) {
 	for _, test := range []struct {
 		reason   string
 		versions []string
-		do       func(t *testing.T, cluster *memory.Cluster) error
+		do       func(t *testing.T, cluster *fakecluster.Cluster) error
 		want     []string
 	}{
 		{"another version is served: they go with the release", []string{"v1"}, uninstallAll, nil},
 		{"the kind is gone, and they with it", nil, uninstallAll, nil},
-		{"the new chart does not have them any more", []string{"v1"}, func(t *testing.T, cluster *memory.Cluster) error {
+		{"the new chart does not have them any more", []string{"v1"}, func(t *testing.T, cluster *fakecluster.Cluster) error {
 			_, err := reconcile(t, cluster, &testJob{}, widgets("v1", "two"))
 			return err
 		}, []string{"ConfigMap here/a", "Widget here/two"}},
-		{"the new chart has them in the new version", []string{"v1"}, func(t *testing.T, cluster *memory.Cluster) error {
+		{"the new chart has them in the new version", []string{"v1"}, func(t *testing.T, cluster *fakecluster.Cluster) error {
 			one := cluster.Find("Widget", "here", "one").GetUID()
 			_, err := reconcile(t, cluster, &testJob{}, widgets("v1", "one", "two"))
 			if cluster.Find("Widget", "here", "one").GetUID() != one {
@@ -72,7 +72,7 @@ func TestVersionsThatAreNotServed(t *testing.T) {
 			}
 			return err
 		}, []string{"ConfigMap here/a", "Widget here/one", "Widget here/two"}},
-		{"the new chart still has the old version", []string{"v1"}, func(t *testing.T, cluster *memory.Cluster) error {
+		{"the new chart still has the old version", []string{"v1"}, func(t *testing.T, cluster *fakecluster.Cluster) error {
 			if _, err := reconcile(t, cluster, &testJob{}, widgets("v1beta1", "two")); err == nil || !strings.Contains(err.Error(), "shop/templates/widget.yaml") || !strings.Contains(err.Error(), "does not know kind Widget in acme.example/v1beta1") {
 				t.Errorf("%v", err)
 			}
@@ -80,7 +80,7 @@ func TestVersionsThatAreNotServed(t *testing.T) {
 		}, []string{"ConfigMap here/a", "Widget here/one", "Widget here/two"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			before := memory.New()
+			before := fakecluster.New()
 			before.Know(widget, "widgets", meta.RESTScopeNamespace)
 			waiting, err := reconcile(t, before, &testJob{}, widgets("v1beta1", "one", "two"))
 			must(t, waiting, err)
@@ -98,7 +98,7 @@ func TestVersionsThatAreNotServed(t *testing.T) {
 // TestOneObjectInTwoGroups keeps an object that the new chart names in another group of
 // the API.
 func TestOneObjectInTwoGroups(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	cluster.Know(widget, "widgets", meta.RESTScopeNamespace)
 	cluster.Know(schema.GroupVersionKind{Group: "new.example", Version: "v1", Kind: "Widget"}, "widgets", meta.RESTScopeNamespace)
 	waiting, err := reconcile(t, cluster, &testJob{}, widgets("v1beta1", "one"))
@@ -122,18 +122,18 @@ func TestOneObjectInTwoGroups(t *testing.T) {
 // TestRollbackAcrossVersions brings back an object whose version is not served any more,
 // in one that is.
 func TestRollbackAcrossVersions(t *testing.T) {
-	before := memory.New()
+	before := fakecluster.New()
 	before.Know(widget, "widgets", meta.RESTScopeNamespace)
 	old := widgets("v1beta1", "one", "two")
 	old.Manifest = strings.Replace(old.Manifest, "metadata: {name: one}\n", "metadata: {name: one}\nsize: 1\n", 1)
 	waiting, err := reconcile(t, before, &testJob{}, old)
 	must(t, waiting, err)
 	after := served(t, before, "v1")
-	after.Fault = func(request memory.Request) memory.Fault {
+	after.Fault = func(request fakecluster.Request) fakecluster.Fault {
 		if request.Name == "wrong" && request.Verb == "create" {
-			return memory.Fault{Before: refused("wrong")}
+			return fakecluster.Fault{Before: refused("wrong")}
 		}
-		return memory.Fault{}
+		return fakecluster.Fault{}
 	}
 	wish := widgets("v1", "one", "wrong")
 	wish.Manifest = strings.Replace(wish.Manifest, "metadata: {name: one}\n", "metadata: {name: one}\nsize: 2\n", 1)

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/model/ownership"
 )
@@ -40,7 +40,7 @@ func TestTakenOver(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			cluster.Put(object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: here}, data: {of: others}}"))
 			var identity types.UID
 			for _, mark := range test.marks {
@@ -105,17 +105,17 @@ func TestRemovalOfRelease(t *testing.T) {
 func TestUndoneTakeOver(t *testing.T) {
 	for _, before := range [][]string{nil, {"a"}} {
 		t.Run(strings.Join(append([]string{"revision before:"}, before...), " "), func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			if before != nil {
 				cluster = installed(t, before...)
 			}
 			cluster.Put(object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: here}, data: {of: others}}"))
 			identity := change(cluster, "b", labelled("two"))
-			cluster.Fault = func(request memory.Request) memory.Fault {
+			cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 				if request.Name == "wrong" && request.Verb == "create" {
-					return memory.Fault{Before: refused("wrong")}
+					return fakecluster.Fault{Before: refused("wrong")}
 				}
-				return memory.Fault{}
+				return fakecluster.Fault{}
 			}
 			wish, others := wishOf("a", "b", "new", "wrong"), &neighbors{yielding: []string{"two"}}
 			wish.Atomic = true

@@ -8,7 +8,7 @@ import (
 	helmrelease "helm.sh/helm/v4/pkg/release/v1"
 
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 )
 
 // undoInstall removes a release whose installation has failed.
@@ -28,7 +28,7 @@ func (o *Operation) undoUpgrade(ctx context.Context) ([]string, error) {
 	failedObjects := o.objects
 	o.reset()
 	o.kept = nil
-	o.earlier = append(o.earlier, &records.Record{Revision: failed.Version, Status: common.StatusFailed})
+	o.earlier = append(o.earlier, &storage.Record{Revision: failed.Version, Status: common.StatusFailed})
 	for _, record := range o.earlier {
 		if record.Revision == base.Version {
 			// What is deployed then is what was deployed with that record.

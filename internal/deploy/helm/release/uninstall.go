@@ -8,7 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/runtime/job"
 )
@@ -17,7 +17,7 @@ import (
 const uninstall = "uninstall"
 
 // PlanRemoval returns the operation that removes a release. Nothing is changed yet.
-func PlanRemoval(ctx context.Context, store *records.Store, work Job, wish Wish, history []*records.Record) (*Operation, error) {
+func PlanRemoval(ctx context.Context, store *storage.Store, work Job, wish Wish, history []*storage.Record) (*Operation, error) {
 	wish.Leaving = true
 	o, err := begin(ctx, store, work, wish, history, uninstall)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/model/ownership"
 )
@@ -46,7 +46,7 @@ type Wish struct {
 	// Rule says when an object is ready.
 	Rule readiness.Rule
 	// Marks say who deploys what.
-	Marks records.Marks
+	Marks storage.Marks
 	// Item is the name of the item.
 	Item string
 	// Former are releases that the item had under other names: what it has kept of them bears

@@ -19,7 +19,7 @@ import (
 	"go.landscaper.dev/internal/content/component/cache"
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/component/oci"
-	"go.landscaper.dev/internal/deploy/origin"
+	"go.landscaper.dev/internal/deploy/itemcontext"
 )
 
 // session opens what the Context of an item leads to. It is to be closed.
@@ -33,7 +33,7 @@ func (l *Loader) session(ctx context.Context, item *v1alpha1.DeployItem) (*compo
 
 // resource reads a resource of a component.
 func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*memfs.Tree, error) {
-	key, err := origin.ParseKey(source.ResourceRef)
+	key, err := itemcontext.ParseKey(source.ResourceRef)
 	if err != nil {
 		return nil, err // tells what is wrong
 	}
@@ -92,7 +92,7 @@ func (l *Loader) oci(ctx context.Context, item *v1alpha1.DeployItem, source *api
 		return nil, err
 	}
 	defer session.Close() //nolint:errcheck // nothing is written
-	store, at, err := origin.Artifact(ctx, session, reference)
+	store, at, err := itemcontext.Artifact(ctx, session, reference)
 	if err != nil {
 		return nil, err // tells what it did
 	}

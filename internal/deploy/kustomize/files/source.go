@@ -17,7 +17,7 @@ import (
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/content/component/archive"
-	"go.landscaper.dev/internal/deploy/origin"
+	"go.landscaper.dev/internal/deploy/itemcontext"
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
@@ -34,7 +34,7 @@ func limits() archive.Limits {
 }
 
 // Loader loads sources.
-type Loader struct{ origin.Origins }
+type Loader struct{ itemcontext.Origins }
 
 // kind is a way in which an item names its source.
 type kind struct {
@@ -88,7 +88,7 @@ func (l *Loader) Load(ctx context.Context, item *v1alpha1.DeployItem, source *ap
 	}
 	found, err := kind.load(l, ctx, item, source)
 	if err != nil {
-		return nil, origin.Explain(ctx, err, origin.Errand{
+		return nil, itemcontext.Explain(ctx, err, itemcontext.Errand{
 			Operation: operation, Reason: reason, Field: kind.field, Credentials: "credentials come from registryPullSecrets of the Context",
 		})
 	}

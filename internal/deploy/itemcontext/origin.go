@@ -1,6 +1,6 @@
-// Package origin is where the contents come from that DeployItems name: what the
+// Package itemcontext is where the contents come from that DeployItems name: what the
 // Context of an item says about it, and how resources of components are named.
-package origin
+package itemcontext
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package records
+package storage
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
 // word is a value that no message may repeat.
@@ -25,7 +25,7 @@ const word = "hunter2hunter2"
 
 var noon = time.Date(2031, 5, 4, 12, 0, 0, 0, time.UTC)
 
-func storeOn(cluster *memory.Cluster) *Store {
+func storeOn(cluster *fakecluster.Cluster) *Store {
 	return &Store{Cluster: cluster, Namespace: "here", Now: func() time.Time { return noon }}
 }
 
@@ -64,7 +64,7 @@ func packed(t testing.TB, text string) string {
 // TestRoundTrip: what is stored is found again, with who has written it, and without the
 // labels that Helm sets itself.
 func TestRoundTrip(t *testing.T) {
-	store, ctx := storeOn(memory.New()), t.Context()
+	store, ctx := storeOn(fakecluster.New()), t.Context()
 	marks := Marks{Owner: "uid-1", OwnerName: "ns/item", Digest: "d"}
 	for revision, status := range []common.Status{common.StatusSuperseded, common.StatusFailed, common.StatusDeployed} {
 		if err := store.Create(ctx, aRelease("shop", revision+1, status), marks); err != nil {
@@ -97,7 +97,7 @@ func TestRoundTrip(t *testing.T) {
 
 // TestCreateNeverReplaces: of two who store the same revision one hears of it.
 func TestCreateNeverReplaces(t *testing.T) {
-	store := storeOn(memory.New())
+	store := storeOn(fakecluster.New())
 	if err := store.Create(t.Context(), aRelease("shop", 1, common.StatusPendingInstall), Marks{Owner: "a"}); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestNoRecords(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
+			cluster := fakecluster.New()
 			cluster.Put(test.object)
 			history, err := storeOn(cluster).History(t.Context(), "shop")
 			if err != nil || len(history) != test.want {
@@ -217,12 +217,12 @@ func TestWritten(t *testing.T) {
 func TestFailures(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "", errors.New("no"))
 	fails := func(verb string) *Store {
-		cluster := memory.New()
-		cluster.Fault = func(request memory.Request) memory.Fault {
+		cluster := fakecluster.New()
+		cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 			if request.Verb == verb {
-				return memory.Fault{Before: forbidden}
+				return fakecluster.Fault{Before: forbidden}
 			}
-			return memory.Fault{}
+			return fakecluster.Fault{}
 		}
 		return storeOn(cluster)
 	}
@@ -252,7 +252,7 @@ func TestFailures(t *testing.T) {
 	t.Run("values that no JSON can hold", func(t *testing.T) {
 		release := aRelease("shop", 1, common.StatusDeployed)
 		release.Config["password"] = func() {}
-		if err := storeOn(memory.New()).Create(ctx, release, Marks{}); err == nil || !strings.Contains(err.Error(), "it cannot be written as JSON") {
+		if err := storeOn(fakecluster.New()).Create(ctx, release, Marks{}); err == nil || !strings.Contains(err.Error(), "it cannot be written as JSON") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -260,7 +260,7 @@ func TestFailures(t *testing.T) {
 
 // TestForget: the newest record goes last, so that whoever is interrupted finds one.
 func TestForget(t *testing.T) {
-	cluster := memory.New()
+	cluster := fakecluster.New()
 	store := storeOn(cluster)
 	for revision := range 3 {
 		if err := store.Create(t.Context(), aRelease("shop", revision+1, common.StatusDeployed), Marks{}); err != nil {
@@ -271,11 +271,11 @@ func TestForget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cluster.Fault = func(request memory.Request) memory.Fault {
+	cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 		if request.Verb == "delete" && request.Name == Name("shop", 2) {
-			return memory.Fault{Before: errors.New("no answer")}
+			return fakecluster.Fault{Before: errors.New("no answer")}
 		}
-		return memory.Fault{}
+		return fakecluster.Fault{}
 	}
 	if err := store.Forget(t.Context(), "shop", history); err == nil {
 		t.Error("a failure is not told")

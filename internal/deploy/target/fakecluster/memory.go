@@ -1,9 +1,9 @@
-// Package memory is a cluster in memory for tests of decisions: it stores objects
+// Package fakecluster is a cluster in memory for tests of decisions: it stores objects
 // as an API server does (versions, identities, finalizers, preconditions), knows
 // the kinds that it was told or that its CustomResourceDefinitions define, and
 // fails where a test wants it to. What real API servers do beyond that is for the
 // tests in the lab.
-package memory
+package fakecluster
 
 import (
 	"slices"
