@@ -51,7 +51,7 @@ flux-manifests: ## Write the manifests of Flux that examples install, from the m
 .PHONY: shoot-flux-manifests
 shoot-flux-manifests: $(BIN)/controller-gen ## Write the manifests of Flux that the extension shoot-flux installs, from the modules.
 	@cd $(TOOLS)/flux-manifests && go run . -controllers ../../lab/flux -controller-gen $(BIN)/controller-gen \
-		-out $(CURDIR)/internal/shootflux/install/flux -own $(CURDIR)/internal/shootflux/install/testdata
+		-out $(CURDIR)/internal/controller/shootflux/install/flux -own $(CURDIR)/internal/controller/shootflux/install/testdata
 
 IMAGE ?= registry.example.org/gardener-extension-shoot-flux:0.1.0
 CHART ?= registry.example.org/charts/gardener-extension-shoot-flux:0.1.0
@@ -85,7 +85,7 @@ test-race: ## The same tests with the race detector (needs a C compiler; RACE=pa
 
 # The rooms where much happens at the same time, and their tests that weigh one large
 # answer: for these the race detector takes longer than the program waits.
-ROOMS := deployer internal/runtime/watchdecoder internal/runtime/parallelize internal/runtime/job internal/runtime/reporter internal/runtime/queue internal/tally internal/runtime/workpool internal/runtime/dispatch internal/execution \
+ROOMS := deployer internal/runtime/watchdecoder internal/runtime/parallelize internal/runtime/job internal/runtime/reporter internal/runtime/queue internal/tally internal/runtime/workpool internal/runtime/dispatch internal/controller/execution \
 	internal/model/dataflow/siblinggraph internal/cluster internal/cluster/login internal/content/component/cache internal/content/template/memlimit
 WEIGHED := WithoutEnd$$|LargeObjects$$|CoversTheHeap$$
 
@@ -93,7 +93,7 @@ WEIGHED := WithoutEnd$$|LargeObjects$$|CoversTheHeap$$
 test-race-rooms: ## Unit tests of the rooms where much happens at the same time, with the race detector.
 	@hack/race.sh test -timeout 40m -skip '$(WEIGHED)' $(TESTFLAGS) $(addprefix ./,$(ROOMS))
 
-PACKAGE ?= ./internal/installation
+PACKAGE ?= ./internal/controller/installation
 TEST ?= .
 TIMES ?= 20
 
@@ -150,7 +150,7 @@ bench: build lab spiff-bench ## Benchmarks: counted work and times.
 
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Write what is made from other files: deep copies, CRDs, policies, references.
-	@$(BIN)/controller-gen object paths="./api/...;./internal/gardener"
+	@$(BIN)/controller-gen object paths="./api/...;./internal/controller/shootflux/gardener"
 	@rm -f api/crds/*.yaml api/policies/*.yaml
 	@$(BIN)/controller-gen crd paths=./api/v1alpha1 output:crd:dir=api/crds
 	@go run ./internal/generate

@@ -12,8 +12,8 @@ import (
 
 	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/commandline"
+	"go.landscaper.dev/internal/controller/shootflux/install"
 	"go.landscaper.dev/internal/process"
-	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/internal/shootflux/server"
 
 	"go.landscaper.dev/internal/content/component"

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/installation/given/memory"
+	"go.landscaper.dev/internal/controller/installation/fakeapi"
+	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/dataflow"
@@ -35,7 +35,9 @@ func TestFollow(t *testing.T) {
 			}
 		}
 	}
-	skips := func(inst *v1alpha1.Installation) { given.Alter(inst, given.Annotated(v1alpha1.SkipAnnotation, "true")) }
+	skips := func(inst *v1alpha1.Installation) {
+		testbuilders.Alter(inst, testbuilders.Annotated(v1alpha1.SkipAnnotation, "true"))
+	}
 	for _, test := range []struct {
 		reason    string
 		dependent func(*v1alpha1.Installation)
@@ -52,14 +54,14 @@ func TestFollow(t *testing.T) {
 		{"the value is known only when the job runs", used(`"old"`), false, errors.New("a Service gets its address"), false, "exports of by, which only the job can tell: a Service gets its address"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			by, dependent := given.Root(t, "by", nil, []string{"x"}), given.Importer(t, "dep", test.dependent)
+			by, dependent := testbuilders.Root(t, "by", nil, []string{"x"}), testbuilders.Importer(t, "dep", test.dependent)
 			by.Namespace = dependent.Namespace
 			if test.optimized {
 				by.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true}
 			}
-			present, exported := given.DataOf("x", `"old"`), given.DataOf("x", `"new"`)
+			present, exported := testbuilders.DataOf("x", `"old"`), testbuilders.DataOf("x", `"new"`)
 			present.Namespace, exported.Namespace = by.Namespace, by.Namespace
-			reader := memory.API(t, by, dependent, present)
+			reader := fakeapi.API(t, by, dependent, present)
 			c := &comparison{Previewer: &Previewer{Reader: reader}, live: live{}, secrets: newSecrets(), future: newFuture(reader), known: map[string]*task{}}
 			node := nodeOf(t, by)
 			node.Unknown = test.unknown
@@ -107,8 +109,8 @@ func (f fixed) Data(context.Context, dataflow.Object) (dataflow.DataImport, erro
 
 // TestFuture: after a job, there is what it has exported.
 func TestFuture(t *testing.T) {
-	present, exported := given.DataOf("x", `"old"`), given.DataOf("x", `"new"`)
-	future := newFuture(memory.API(t, present))
+	present, exported := testbuilders.DataOf("x", `"old"`), testbuilders.DataOf("x", `"new"`)
+	future := newFuture(fakeapi.API(t, present))
 	if err := future.add(t.Context(), dataflow.Exports{DataObjects: []*v1alpha1.DataObject{exported}}); err != nil {
 		t.Fatal(err)
 	}

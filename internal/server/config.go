@@ -11,7 +11,7 @@ import (
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster/egress"
-	"go.landscaper.dev/internal/installation"
+	"go.landscaper.dev/internal/controller/installation"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/validation"
 )

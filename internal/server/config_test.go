@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/internal/content/component/credential"
-	"go.landscaper.dev/internal/installation"
+	"go.landscaper.dev/internal/controller/installation"
 	"go.landscaper.dev/internal/model/predicates"
 )
 

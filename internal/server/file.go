@@ -16,7 +16,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster/egress"
-	"go.landscaper.dev/internal/installation"
+	"go.landscaper.dev/internal/controller/installation"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/validation"
 )

@@ -29,7 +29,10 @@ import (
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/content/template/clusterfunc"
-	"go.landscaper.dev/internal/defaultcontext"
+	"go.landscaper.dev/internal/controller/defaultcontext"
+	"go.landscaper.dev/internal/controller/execution"
+	"go.landscaper.dev/internal/controller/installation"
+	"go.landscaper.dev/internal/controller/targetsync"
 	"go.landscaper.dev/internal/deploy/helm"
 	"go.landscaper.dev/internal/deploy/helm/chart"
 	"go.landscaper.dev/internal/deploy/itemcontext"
@@ -38,8 +41,6 @@ import (
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/deploy/mock"
 	"go.landscaper.dev/internal/deploy/rollout"
-	"go.landscaper.dev/internal/execution"
-	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/job"
@@ -47,7 +48,6 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/rewatch"
 	"go.landscaper.dev/internal/runtime/watchdecoder"
-	"go.landscaper.dev/internal/targetsync"
 )
 
 // Scheme returns a scheme with all kinds that the controllers use.

@@ -11,7 +11,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/lint"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"go.landscaper.dev/internal/installation"
+	"go.landscaper.dev/internal/controller/installation"
 	"go.landscaper.dev/internal/server"
 )
 

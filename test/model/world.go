@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"go.landscaper.dev/internal/installation"
+	"go.landscaper.dev/internal/controller/installation"
 	"go.landscaper.dev/internal/runtime/dispatch"
 )
 

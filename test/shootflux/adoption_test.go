@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"go.landscaper.dev/internal/shootflux/install"
+	"go.landscaper.dev/internal/controller/shootflux/install"
 	"go.landscaper.dev/test/gardener"
 )
 

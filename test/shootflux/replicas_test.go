@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/internal/shootflux/install"
+	"go.landscaper.dev/internal/controller/shootflux/install"
 	"go.landscaper.dev/test/gardener"
 	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
@@ -23,7 +23,7 @@ func later(t *testing.T) (program, version string) {
 	t.Helper()
 	root, err := lab.Root()
 	must(t, err)
-	bundled := filepath.Join(root, "internal", "shootflux", "install", "flux")
+	bundled := filepath.Join(root, "internal", "controller", "shootflux", "install", "flux")
 	version = "v2.99.0"
 	names, err := filepath.Glob(filepath.Join(bundled, install.DefaultVersion(), "*.yaml"))
 	must(t, err)

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/internal/content/component/archive"
-	"go.landscaper.dev/internal/shootflux/install"
+	"go.landscaper.dev/internal/controller/shootflux/install"
 	"go.landscaper.dev/test/gardener"
 	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
@@ -37,7 +37,7 @@ func released(t *testing.T) []byte {
 	t.Helper()
 	root, err := lab.Root()
 	must(t, err)
-	names, err := filepath.Glob(filepath.Join(root, "internal", "shootflux", "install", "flux", install.DefaultVersion(), "*.yaml"))
+	names, err := filepath.Glob(filepath.Join(root, "internal", "controller", "shootflux", "install", "flux", install.DefaultVersion(), "*.yaml"))
 	must(t, err)
 	var files []archive.File
 	for _, name := range names {

@@ -7,21 +7,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/controller/installation/decide"
+	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/model/predicates"
 )
 
 // TestPlace: what an Installation is a part of follows from its owner, of our kinds only.
 func TestPlace(t *testing.T) {
-	owned := func(version, kind string) given.Option {
+	owned := func(version, kind string) testbuilders.Option {
 		return func(s *decide.Situation) {
 			s.Inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: version, Kind: kind, Name: "parent"}}
 		}
 	}
 	for _, test := range []struct {
 		reason string
-		owner  given.Option
+		owner  testbuilders.Option
 		root   bool
 	}{
 		{"nobody owns it", func(*decide.Situation) {}, true},
@@ -34,7 +34,7 @@ func TestPlace(t *testing.T) {
 		{"kinds have capital letters", owned(v1alpha1.GroupVersion.String(), "installation"), true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := predicates.IsRoot(given.Situation(test.owner).Inst); got != test.root {
+			if got := predicates.IsRoot(testbuilders.Situation(test.owner).Inst); got != test.root {
 				t.Errorf("a root: %t", got)
 			}
 		})
@@ -58,7 +58,7 @@ func TestAutomatic(t *testing.T) {
 		{"a very long text", v1alpha1.IgnoreAnnotation, strings.Repeat("true", 1<<16), false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			inst := given.Situation(given.Annotated(test.key, test.value)).Inst
+			inst := testbuilders.Situation(testbuilders.Annotated(test.key, test.value)).Inst
 			if got := predicates.Skipped(inst); got != test.skipped {
 				t.Errorf("skipped: %t", got)
 			}
@@ -72,41 +72,41 @@ func TestAutomatic(t *testing.T) {
 // TestWantsJob: what starts a job of a root, and what only looks as if it did.
 func TestWantsJob(t *testing.T) {
 	onSpec, never := predicates.Triggers{OnSpecChange: true}, predicates.Triggers{OnImportChange: true}
-	changed, ended := given.Generations(2, 1), given.Jobs("a", "a", "Succeeded")
-	asking := given.Annotated(v1alpha1.ReconcileIfChangedAnnotation, "true")
-	skipping := given.Annotated(v1alpha1.SkipAnnotation, "true")
+	changed, ended := testbuilders.Generations(2, 1), testbuilders.Jobs("a", "a", "Succeeded")
+	asking := testbuilders.Annotated(v1alpha1.ReconcileIfChangedAnnotation, "true")
+	skipping := testbuilders.Annotated(v1alpha1.SkipAnnotation, "true")
 	for _, test := range []struct {
 		reason    string
 		operation v1alpha1.Operation
 		triggers  predicates.Triggers
-		options   []given.Option
+		options   []testbuilders.Option
 		want      bool
 	}{
-		{"nobody asks, nothing has changed", "", onSpec, []given.Option{ended, given.Observed(1)}, false},
-		{"somebody asks", "reconcile", never, []given.Option{ended}, true},
-		{"somebody asks for a job at once", "force-reconcile", never, []given.Option{ended}, true},
-		{"values are to be handed on", "data-update", never, []given.Option{ended}, true},
-		{"somebody asks, though automatic jobs are off", "reconcile", never, []given.Option{ended, skipping}, true},
-		{"an interruption starts nothing", "interrupt", onSpec, []given.Option{ended, changed}, false},
-		{"an abort starts nothing", "abort", onSpec, []given.Option{ended, changed}, false},
-		{"a word that nobody knows hides a change: it may be an operation of a newer release", "dance", onSpec, []given.Option{ended, changed}, false},
-		{"operations have small letters", "Reconcile", never, []given.Option{ended}, false},
-		{"the specification has changed", "", onSpec, []given.Option{ended, changed}, true},
-		{"the specification has changed, which is nothing to this server", "", never, []given.Option{ended, changed}, false},
-		{"but this Installation wants it", "", never, []given.Option{ended, changed, asking}, true},
-		{"it wants it when nothing has changed", "", never, []given.Option{ended, given.Observed(3), asking}, false},
-		{"the specification has changed, and automatic jobs are off", "", onSpec, []given.Option{ended, changed, asking, skipping}, false},
-		{"it is new", "", onSpec, []given.Option{given.Generations(1, 0)}, true},
-		{"a subinstallation is asked through its root", "reconcile", onSpec, []given.Option{given.Sub, ended, changed, asking}, false},
-		{"it was deleted, which is a job", "", never, []given.Option{given.Deleting, given.Finalized, ended}, true},
-		{"it was deleted, and nobody holds it", "", onSpec, []given.Option{given.Deleting, ended, changed}, false},
-		{"it was deleted, and somebody else asks for a job as well", "reconcile", never, []given.Option{given.Deleting, ended}, false},
-		{"it is on its way out already", "", onSpec, []given.Option{given.Deleting, given.Finalized, given.Jobs("b", "a", "Deleting"), changed}, false},
-		{"its deletion has failed, and somebody asks again", "reconcile", never, []given.Option{given.Deleting, given.Finalized, given.Jobs("b", "b", "DeleteFailed")}, true},
-		{"its deletion has failed, and nobody asks", "", onSpec, []given.Option{given.Deleting, given.Finalized, given.Jobs("b", "b", "DeleteFailed"), changed}, false},
+		{"nobody asks, nothing has changed", "", onSpec, []testbuilders.Option{ended, testbuilders.Observed(1)}, false},
+		{"somebody asks", "reconcile", never, []testbuilders.Option{ended}, true},
+		{"somebody asks for a job at once", "force-reconcile", never, []testbuilders.Option{ended}, true},
+		{"values are to be handed on", "data-update", never, []testbuilders.Option{ended}, true},
+		{"somebody asks, though automatic jobs are off", "reconcile", never, []testbuilders.Option{ended, skipping}, true},
+		{"an interruption starts nothing", "interrupt", onSpec, []testbuilders.Option{ended, changed}, false},
+		{"an abort starts nothing", "abort", onSpec, []testbuilders.Option{ended, changed}, false},
+		{"a word that nobody knows hides a change: it may be an operation of a newer release", "dance", onSpec, []testbuilders.Option{ended, changed}, false},
+		{"operations have small letters", "Reconcile", never, []testbuilders.Option{ended}, false},
+		{"the specification has changed", "", onSpec, []testbuilders.Option{ended, changed}, true},
+		{"the specification has changed, which is nothing to this server", "", never, []testbuilders.Option{ended, changed}, false},
+		{"but this Installation wants it", "", never, []testbuilders.Option{ended, changed, asking}, true},
+		{"it wants it when nothing has changed", "", never, []testbuilders.Option{ended, testbuilders.Observed(3), asking}, false},
+		{"the specification has changed, and automatic jobs are off", "", onSpec, []testbuilders.Option{ended, changed, asking, skipping}, false},
+		{"it is new", "", onSpec, []testbuilders.Option{testbuilders.Generations(1, 0)}, true},
+		{"a subinstallation is asked through its root", "reconcile", onSpec, []testbuilders.Option{testbuilders.Sub, ended, changed, asking}, false},
+		{"it was deleted, which is a job", "", never, []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, ended}, true},
+		{"it was deleted, and nobody holds it", "", onSpec, []testbuilders.Option{testbuilders.Deleting, ended, changed}, false},
+		{"it was deleted, and somebody else asks for a job as well", "reconcile", never, []testbuilders.Option{testbuilders.Deleting, ended}, false},
+		{"it is on its way out already", "", onSpec, []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "Deleting"), changed}, false},
+		{"its deletion has failed, and somebody asks again", "reconcile", never, []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "b", "DeleteFailed")}, true},
+		{"its deletion has failed, and nobody asks", "", onSpec, []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "b", "DeleteFailed"), changed}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			inst := given.Situation(test.options...).Inst
+			inst := testbuilders.Situation(test.options...).Inst
 			before := inst.DeepCopy()
 			for range 2 {
 				if got := predicates.WantsJob(inst, test.operation, test.triggers); got != test.want {
@@ -125,19 +125,19 @@ func TestWantsJob(t *testing.T) {
 func TestAsksFirst(t *testing.T) {
 	for _, test := range []struct {
 		reason  string
-		options []given.Option
+		options []testbuilders.Option
 		want    bool
 	}{
-		{"it asks for its first job", []given.Option{given.Requested("reconcile")}, true},
+		{"it asks for its first job", []testbuilders.Option{testbuilders.Requested("reconcile")}, true},
 		{"it asks for nothing", nil, false},
-		{"it asks for a job that ends the running one", []given.Option{given.Requested("force-reconcile")}, false},
-		{"it has had a job", []given.Option{given.Requested("reconcile"), given.Jobs("a", "a", "Succeeded")}, false},
-		{"it has had a job that somebody has made it forget the phase of", []given.Option{given.Requested("reconcile"), given.Jobs("a", "a", "")}, false},
-		{"it goes before it has begun", []given.Option{given.Requested("reconcile"), given.Deleting, given.Finalized}, false},
-		{"a subinstallation waits for its parent", []given.Option{given.Requested("reconcile"), given.Sub}, false},
+		{"it asks for a job that ends the running one", []testbuilders.Option{testbuilders.Requested("force-reconcile")}, false},
+		{"it has had a job", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Jobs("a", "a", "Succeeded")}, false},
+		{"it has had a job that somebody has made it forget the phase of", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Jobs("a", "a", "")}, false},
+		{"it goes before it has begun", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Deleting, testbuilders.Finalized}, false},
+		{"a subinstallation waits for its parent", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Sub}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := predicates.AsksFirst(given.Situation(test.options...).Inst); got != test.want {
+			if got := predicates.AsksFirst(testbuilders.Situation(test.options...).Inst); got != test.want {
 				t.Errorf("%t", got)
 			}
 		})
@@ -148,18 +148,18 @@ func TestAsksFirst(t *testing.T) {
 func TestHandsOnInVain(t *testing.T) {
 	for _, test := range []struct {
 		reason   string
-		options  []given.Option
+		options  []testbuilders.Option
 		vain     bool
 		aborting bool
 	}{
-		{"by a root", []given.Option{given.Requested("data-update")}, false, false},
-		{"by a subinstallation", []given.Option{given.Requested("data-update"), given.Sub}, true, false},
-		{"by one that goes", []given.Option{given.Requested("data-update"), given.Deleting}, true, false},
-		{"an abort means a subinstallation as well", []given.Option{given.Requested("abort"), given.Sub}, false, true},
-		{"an interruption is no abort", []given.Option{given.Requested("interrupt")}, false, false},
+		{"by a root", []testbuilders.Option{testbuilders.Requested("data-update")}, false, false},
+		{"by a subinstallation", []testbuilders.Option{testbuilders.Requested("data-update"), testbuilders.Sub}, true, false},
+		{"by one that goes", []testbuilders.Option{testbuilders.Requested("data-update"), testbuilders.Deleting}, true, false},
+		{"an abort means a subinstallation as well", []testbuilders.Option{testbuilders.Requested("abort"), testbuilders.Sub}, false, true},
+		{"an interruption is no abort", []testbuilders.Option{testbuilders.Requested("interrupt")}, false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			inst := given.Situation(test.options...).Inst
+			inst := testbuilders.Situation(test.options...).Inst
 			if predicates.InVain(inst) != test.vain || predicates.Aborting(inst) != test.aborting {
 				t.Errorf("in vain: %t, aborting: %t", predicates.InVain(inst), predicates.Aborting(inst))
 			}
@@ -170,7 +170,7 @@ func TestHandsOnInVain(t *testing.T) {
 // TestExporting: whether a job has exports is known from what the Installation publishes,
 // or, where it publishes nothing, from what was noted when the job began.
 func TestExporting(t *testing.T) {
-	noted := func(status v1alpha1.ConditionStatus, reason string) given.Option {
+	noted := func(status v1alpha1.ConditionStatus, reason string) testbuilders.Option {
 		return func(s *decide.Situation) {
 			s.Inst.Status.Conditions = []v1alpha1.Condition{{Type: "Other", Status: "Unknown", Reason: predicates.ExportsPending}, {Type: v1alpha1.CreateExportsCondition, Status: status, Reason: reason}}
 		}
@@ -183,21 +183,21 @@ func TestExporting(t *testing.T) {
 	}
 	for _, test := range []struct {
 		reason                   string
-		options                  []given.Option
+		options                  []testbuilders.Option
 		pending, exporting, ours bool
 	}{
 		{"it exports nothing", nil, false, false, false},
-		{"data", []given.Option{given.ExportsSomething}, false, true, false},
-		{"a Target", []given.Option{target}, false, true, false},
-		{"only a mapping", []given.Option{mapped}, false, true, false},
-		{"nothing is published, but the blueprint has export executions", []given.Option{noted("Unknown", predicates.ExportsPending)}, true, true, true},
-		{"they are made", []given.Option{noted("True", "Succeeded")}, false, false, false},
-		{"they have failed", []given.Option{noted("False", "Failed")}, true, true, false},
-		{"an older release has noted them otherwise", []given.Option{noted("Unknown", "Pending")}, true, true, false},
-		{"the reason alone says nothing", []given.Option{noted("True", predicates.ExportsPending)}, false, false, false},
+		{"data", []testbuilders.Option{testbuilders.ExportsSomething}, false, true, false},
+		{"a Target", []testbuilders.Option{target}, false, true, false},
+		{"only a mapping", []testbuilders.Option{mapped}, false, true, false},
+		{"nothing is published, but the blueprint has export executions", []testbuilders.Option{noted("Unknown", predicates.ExportsPending)}, true, true, true},
+		{"they are made", []testbuilders.Option{noted("True", "Succeeded")}, false, false, false},
+		{"they have failed", []testbuilders.Option{noted("False", "Failed")}, true, true, false},
+		{"an older release has noted them otherwise", []testbuilders.Option{noted("Unknown", "Pending")}, true, true, false},
+		{"the reason alone says nothing", []testbuilders.Option{noted("True", predicates.ExportsPending)}, false, false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			inst := given.Situation(test.options...).Inst
+			inst := testbuilders.Situation(test.options...).Inst
 			if got := predicates.ExportsArePending(inst); got != test.pending {
 				t.Errorf("pending: %t", got)
 			}
@@ -215,17 +215,17 @@ func TestExporting(t *testing.T) {
 func TestHasToTell(t *testing.T) {
 	for _, test := range []struct {
 		reason  string
-		options []given.Option
+		options []testbuilders.Option
 		want    bool
 	}{
 		{"nobody is noted", nil, false},
-		{"two are", []given.Option{given.Tells("a", "b")}, true},
-		{"it works again: they wait for what it exports then", []given.Option{given.Tells("a"), given.Jobs("b", "a", "Progressing")}, true},
-		{"it goes", []given.Option{given.Tells("a"), given.Deleting}, false},
-		{"somebody has made it a part of another one", []given.Option{given.Tells("a"), given.Sub}, false},
+		{"two are", []testbuilders.Option{testbuilders.Tells("a", "b")}, true},
+		{"it works again: they wait for what it exports then", []testbuilders.Option{testbuilders.Tells("a"), testbuilders.Jobs("b", "a", "Progressing")}, true},
+		{"it goes", []testbuilders.Option{testbuilders.Tells("a"), testbuilders.Deleting}, false},
+		{"somebody has made it a part of another one", []testbuilders.Option{testbuilders.Tells("a"), testbuilders.Sub}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := predicates.HasToTell(given.Situation(test.options...).Inst); got != test.want {
+			if got := predicates.HasToTell(testbuilders.Situation(test.options...).Inst); got != test.want {
 				t.Errorf("%t", got)
 			}
 		})
@@ -234,10 +234,10 @@ func TestHasToTell(t *testing.T) {
 
 // TestNames: an Installation without a Context has the default one, and owns by its kind.
 func TestNames(t *testing.T) {
-	if got := predicates.ContextOf(given.Situation().Inst); got != v1alpha1.DefaultContextName {
+	if got := predicates.ContextOf(testbuilders.Situation().Inst); got != v1alpha1.DefaultContextName {
 		t.Errorf("the Context is %q", got)
 	}
-	inst := given.Situation(given.OfContext("mine")).Inst
+	inst := testbuilders.Situation(testbuilders.OfContext("mine")).Inst
 	if got := predicates.ContextOf(inst); got != "mine" {
 		t.Errorf("the Context is %q", got)
 	}

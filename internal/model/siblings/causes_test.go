@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/cause"
@@ -43,7 +43,7 @@ func failing(name, reason, message string, children ...any) siblings.Tree {
 // stuck is one at work that has shown an obstacle for a time.
 func stuck(name, reason, message string, lasting time.Duration, children ...any) siblings.Tree {
 	tree := node(name, "Progressing", children...)
-	given.Stuck(tree.Inst, reason, message, lasting)
+	testbuilders.Stuck(tree.Inst, reason, message, lasting)
 	return tree
 }
 
@@ -119,11 +119,11 @@ func TestObstacles(t *testing.T) {
 		{"what waited in an earlier job", node("root", "Progressing", former(exec("Progressing", "old"))), "", 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			found, again := siblings.Obstacles(test.tree, "a", given.Noon)
+			found, again := siblings.Obstacles(test.tree, "a", testbuilders.Noon)
 			if got := cause.List(found); got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}
-			if want := given.Noon.Add(test.again); again.IsZero() != (test.again == 0) || test.again != 0 && !again.Equal(want) {
+			if want := testbuilders.Noon.Add(test.again); again.IsZero() != (test.again == 0) || test.again != 0 && !again.Equal(want) {
 				t.Errorf("looks again at %s, want %s", again, want)
 			}
 		})

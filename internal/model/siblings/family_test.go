@@ -6,40 +6,40 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/controller/installation/decide"
+	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/model/siblings"
 )
 
 // TestHandsOver: when a subinstallation gets the job of its parent. One that is to stay
 // gets it with all others; one that is to go gets it before them.
 func TestHandsOver(t *testing.T) {
-	going := []given.Option{given.Deleting, given.Finalized, given.Jobs("a", "a", "Succeeded")}
-	staying := []given.Option{given.Jobs("a", "a", "Succeeded")}
+	going := []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("a", "a", "Succeeded")}
+	staying := []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded")}
 	for _, test := range []struct {
 		reason  string
-		options []given.Option
-		parent  given.Option
+		options []testbuilders.Option
+		parent  testbuilders.Option
 		want    bool
 	}{
 		{"a root has no parent", staying, func(*decide.Situation) {}, false},
-		{"the parent has written everything", staying, given.Below("b", "a", "Progressing"), true},
-		{"the parent still writes", staying, given.Below("b", "a", "CreateSubInstallations"), false},
-		{"the parent waits for its imports", staying, given.Below("b", "a", "Init"), false},
-		{"the parent has ended the job: who comes later gets the next one", staying, given.Below("b", "b", "Progressing"), false},
-		{"it has the job already", []given.Option{given.Jobs("b", "a", "Init")}, given.Below("b", "a", "Progressing"), false},
-		{"it has ended the job already", []given.Option{given.Jobs("b", "b", "Succeeded")}, given.Below("b", "a", "Progressing"), false},
-		{"it is new", nil, given.Below("b", "a", "Progressing"), true},
-		{"it goes, and others wait for that", going, given.Below("b", "a", "CleanupOrphaned"), true},
-		{"it goes while the others are deployed", going, given.Below("b", "a", "Progressing"), true},
-		{"it goes with its parent", going, given.Below("b", "a", "Deleting"), true},
-		{"it goes with its parent, which has just begun to", going, given.Below("b", "a", "TriggerDelete"), true},
-		{"the parent waits for its importers before it goes", going, given.Below("b", "a", "InitDelete"), false},
-		{"it was deleted, and nothing holds it", []given.Option{given.Deleting, given.Jobs("a", "a", "Succeeded")}, given.Below("b", "a", "Deleting"), false},
-		{"one that stays gets no job of a parent that goes", staying, given.Below("b", "a", "Deleting"), false},
+		{"the parent has written everything", staying, testbuilders.Below("b", "a", "Progressing"), true},
+		{"the parent still writes", staying, testbuilders.Below("b", "a", "CreateSubInstallations"), false},
+		{"the parent waits for its imports", staying, testbuilders.Below("b", "a", "Init"), false},
+		{"the parent has ended the job: who comes later gets the next one", staying, testbuilders.Below("b", "b", "Progressing"), false},
+		{"it has the job already", []testbuilders.Option{testbuilders.Jobs("b", "a", "Init")}, testbuilders.Below("b", "a", "Progressing"), false},
+		{"it has ended the job already", []testbuilders.Option{testbuilders.Jobs("b", "b", "Succeeded")}, testbuilders.Below("b", "a", "Progressing"), false},
+		{"it is new", nil, testbuilders.Below("b", "a", "Progressing"), true},
+		{"it goes, and others wait for that", going, testbuilders.Below("b", "a", "CleanupOrphaned"), true},
+		{"it goes while the others are deployed", going, testbuilders.Below("b", "a", "Progressing"), true},
+		{"it goes with its parent", going, testbuilders.Below("b", "a", "Deleting"), true},
+		{"it goes with its parent, which has just begun to", going, testbuilders.Below("b", "a", "TriggerDelete"), true},
+		{"the parent waits for its importers before it goes", going, testbuilders.Below("b", "a", "InitDelete"), false},
+		{"it was deleted, and nothing holds it", []testbuilders.Option{testbuilders.Deleting, testbuilders.Jobs("a", "a", "Succeeded")}, testbuilders.Below("b", "a", "Deleting"), false},
+		{"one that stays gets no job of a parent that goes", staying, testbuilders.Below("b", "a", "Deleting"), false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			f := given.Situation(append(test.options, test.parent)...).Family
+			f := testbuilders.Situation(append(test.options, test.parent)...).Family
 			if got := siblings.HandsOver(f); got != test.want {
 				t.Errorf("%t", got)
 			}
@@ -52,7 +52,7 @@ func TestHandsOver(t *testing.T) {
 
 // TestHandsOverNothingToLose: a parent that could go before its children gives them no job.
 func TestHandsOverNothingToLose(t *testing.T) {
-	f := given.Situation(given.Below("b", "a", "Progressing")).Family
+	f := testbuilders.Situation(testbuilders.Below("b", "a", "Progressing")).Family
 	f.Parent.Finalizers = nil
 	if siblings.HandsOver(f) {
 		t.Error("a parent without its finalizer hands over a job")
@@ -62,31 +62,31 @@ func TestHandsOverNothingToLose(t *testing.T) {
 // TestStaysUntilNext: a subinstallation that somebody has deleted goes with the next job
 // of its parent, and says so.
 func TestStaysUntilNext(t *testing.T) {
-	deleted := []given.Option{given.Deleting, given.Finalized, given.Jobs("a", "a", "Succeeded")}
+	deleted := []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("a", "a", "Succeeded")}
 	for _, test := range []struct {
 		reason  string
-		options []given.Option
+		options []testbuilders.Option
 		want    bool
 	}{
-		{"nobody has deleted it", []given.Option{given.Jobs("a", "a", "Succeeded"), given.Below("a", "a", "Succeeded")}, false},
-		{"somebody has, and its parent rests", append(deleted, given.Below("a", "a", "Succeeded")), true},
-		{"its parent has a job for it", append(deleted, given.Below("b", "a", "Progressing")), false},
-		{"it goes already", []given.Option{given.Deleting, given.Finalized, given.Jobs("a", "a", "Deleting"), given.Below("a", "a", "Succeeded")}, false},
-		{"nothing holds it", []given.Option{given.Deleting, given.Jobs("a", "a", "Succeeded"), given.Below("a", "a", "Succeeded")}, false},
+		{"nobody has deleted it", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Below("a", "a", "Succeeded")}, false},
+		{"somebody has, and its parent rests", append(deleted, testbuilders.Below("a", "a", "Succeeded")), true},
+		{"its parent has a job for it", append(deleted, testbuilders.Below("b", "a", "Progressing")), false},
+		{"it goes already", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("a", "a", "Deleting"), testbuilders.Below("a", "a", "Succeeded")}, false},
+		{"nothing holds it", []testbuilders.Option{testbuilders.Deleting, testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Below("a", "a", "Succeeded")}, false},
 		{"a root goes at once", deleted, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := siblings.StaysUntilNext(given.Situation(test.options...).Family); got != test.want {
+			if got := siblings.StaysUntilNext(testbuilders.Situation(test.options...).Family); got != test.want {
 				t.Errorf("%t", got)
 			}
 		})
 	}
 	t.Run("the status tells whom to ask, once", func(t *testing.T) {
-		s := given.Situation(append(deleted, given.Below("a", "a", "Succeeded"))...)
+		s := testbuilders.Situation(append(deleted, testbuilders.Below("a", "a", "Succeeded"))...)
 		if siblings.Explained(s.Family) {
 			t.Error("it is told before anything was written")
 		}
-		given.SaidSo(&s)
+		testbuilders.SaidSo(&s)
 		message := s.Inst.Status.Conditions[0].Message
 		if !siblings.Explained(s.Family) || !strings.Contains(message, "Installation parent") || !strings.Contains(message, v1alpha1.OperationAnnotation+": reconcile") {
 			t.Errorf("it says %q", message)
@@ -101,35 +101,35 @@ func TestStaysUntilNext(t *testing.T) {
 // TestChildrenOfJob: which children a job still waits for, which are gone, and whether
 // they are deployed as they are specified.
 func TestChildrenOfJob(t *testing.T) {
-	generations := func(spec, observed int64) given.Option {
+	generations := func(spec, observed int64) testbuilders.Option {
 		return func(s *decide.Situation) {
 			s.Subs[len(s.Subs)-1].Generation, s.Subs[len(s.Subs)-1].Status.ObservedGeneration = spec, observed
 		}
 	}
-	items := func(spec, observed int64) given.Option {
+	items := func(spec, observed int64) testbuilders.Option {
 		return func(s *decide.Situation) { s.Exec.Generation, s.Exec.Status.ObservedGeneration = spec, observed }
 	}
-	done, late := given.WithSub("x", "b", "b", "Succeeded"), given.WithSub("y", "b", "a", "Progressing")
+	done, late := testbuilders.WithSub("x", "b", "b", "Succeeded"), testbuilders.WithSub("y", "b", "a", "Progressing")
 	for _, test := range []struct {
 		reason       string
-		options      []given.Option
+		options      []testbuilders.Option
 		busy, absent string
 		leaving      int
 		deployed     bool
 	}{
 		{"no children", nil, "", "", 0, true},
-		{"all have ended the job", []given.Option{done, given.Written("x")}, "", "", 0, true},
-		{"one has not", []given.Option{done, late, given.Written("x", "y")}, "y", "", 0, true},
-		{"one has ended another job", []given.Option{given.WithSub("x", "c", "c", "Succeeded")}, "x", "", 0, true},
-		{"one that was written is gone: somebody has forced that", []given.Option{done, given.Written("x", "y")}, "", "y", 0, true},
-		{"nothing is noted, so that nothing can be missed", []given.Option{done}, "", "", 0, true},
-		{"one is on its way out", []given.Option{given.WithSub("(x)", "b", "b", "Succeeded"), late}, "y", "", 1, true},
-		{"somebody has changed one since its job", []given.Option{done, generations(2, 1)}, "", "", 0, false},
-		{"the items were changed since their job", []given.Option{done, given.WithExecution("b", "b", "Succeeded"), items(2, 1)}, "", "", 0, false},
-		{"the items are as they were", []given.Option{done, given.WithExecution("b", "b", "Succeeded"), items(2, 2)}, "", "", 0, true},
+		{"all have ended the job", []testbuilders.Option{done, testbuilders.Written("x")}, "", "", 0, true},
+		{"one has not", []testbuilders.Option{done, late, testbuilders.Written("x", "y")}, "y", "", 0, true},
+		{"one has ended another job", []testbuilders.Option{testbuilders.WithSub("x", "c", "c", "Succeeded")}, "x", "", 0, true},
+		{"one that was written is gone: somebody has forced that", []testbuilders.Option{done, testbuilders.Written("x", "y")}, "", "y", 0, true},
+		{"nothing is noted, so that nothing can be missed", []testbuilders.Option{done}, "", "", 0, true},
+		{"one is on its way out", []testbuilders.Option{testbuilders.WithSub("(x)", "b", "b", "Succeeded"), late}, "y", "", 1, true},
+		{"somebody has changed one since its job", []testbuilders.Option{done, generations(2, 1)}, "", "", 0, false},
+		{"the items were changed since their job", []testbuilders.Option{done, testbuilders.WithExecution("b", "b", "Succeeded"), items(2, 1)}, "", "", 0, false},
+		{"the items are as they were", []testbuilders.Option{done, testbuilders.WithExecution("b", "b", "Succeeded"), items(2, 2)}, "", "", 0, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			f := given.Situation(test.options...).Family
+			f := testbuilders.Situation(test.options...).Family
 			name := ""
 			if sub, is := siblings.Busy(f.Subs, "b"); is {
 				name = sub.Name
@@ -149,17 +149,17 @@ func TestChildrenOfJob(t *testing.T) {
 func TestRemoved(t *testing.T) {
 	for _, test := range []struct {
 		reason  string
-		options []given.Option
+		options []testbuilders.Option
 		want    string
 	}{
-		{"both, while the job waits for them", []given.Option{given.AwaitingExecution, given.Written("y"), given.Jobs("b", "a", "Progressing")}, "Execution x, Installation y"},
-		{"and after it has failed", []given.Option{given.AwaitingExecution, given.Written("y"), given.Jobs("b", "b", "Failed")}, "Execution x, Installation y"},
-		{"all are there", []given.Option{given.WithExecution("b", "", "Progressing"), given.Written("y"), given.WithSub("y", "b", "", "Progressing"), given.Jobs("b", "a", "Progressing")}, ""},
-		{"another Execution follows", []given.Option{given.AwaitingExecution, given.Jobs("b", "a", "CleanupOrphaned")}, ""},
-		{"a deletion", []given.Option{given.AwaitingExecution, given.Written("y"), given.Jobs("b", "a", "Deleting")}, ""},
+		{"both, while the job waits for them", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.Written("y"), testbuilders.Jobs("b", "a", "Progressing")}, "Execution x, Installation y"},
+		{"and after it has failed", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.Written("y"), testbuilders.Jobs("b", "b", "Failed")}, "Execution x, Installation y"},
+		{"all are there", []testbuilders.Option{testbuilders.WithExecution("b", "", "Progressing"), testbuilders.Written("y"), testbuilders.WithSub("y", "b", "", "Progressing"), testbuilders.Jobs("b", "a", "Progressing")}, ""},
+		{"another Execution follows", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.Jobs("b", "a", "CleanupOrphaned")}, ""},
+		{"a deletion", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.Written("y"), testbuilders.Jobs("b", "a", "Deleting")}, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			s := given.Situation(test.options...)
+			s := testbuilders.Situation(test.options...)
 			if got := strings.Join(siblings.Removed(s.Family), ", "); got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}
@@ -202,18 +202,18 @@ func TestMindsImporters(t *testing.T) {
 	}
 	for _, test := range []struct {
 		reason  string
-		options []given.Option
+		options []testbuilders.Option
 		want    bool
 	}{
 		{"who exports nothing goes", nil, false},
-		{"who exports something waits for importers", []given.Option{given.ExportsSomething}, true},
-		{"unless somebody says that nobody imports it", []given.Option{given.ExportsSomething, hint}, false},
-		{"that it imports nothing says nothing about others", []given.Option{given.ExportsSomething, other}, true},
-		{"or that they do not matter", []given.Option{given.ExportsSomething, given.Annotated(v1alpha1.DeleteIgnoreSuccessorsAnnotation, "true")}, false},
-		{"anything but true is no permission", []given.Option{given.ExportsSomething, given.Annotated(v1alpha1.DeleteIgnoreSuccessorsAnnotation, "yes")}, true},
+		{"who exports something waits for importers", []testbuilders.Option{testbuilders.ExportsSomething}, true},
+		{"unless somebody says that nobody imports it", []testbuilders.Option{testbuilders.ExportsSomething, hint}, false},
+		{"that it imports nothing says nothing about others", []testbuilders.Option{testbuilders.ExportsSomething, other}, true},
+		{"or that they do not matter", []testbuilders.Option{testbuilders.ExportsSomething, testbuilders.Annotated(v1alpha1.DeleteIgnoreSuccessorsAnnotation, "true")}, false},
+		{"anything but true is no permission", []testbuilders.Option{testbuilders.ExportsSomething, testbuilders.Annotated(v1alpha1.DeleteIgnoreSuccessorsAnnotation, "yes")}, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := siblings.MindsImporters(given.Situation(test.options...).Inst); got != test.want {
+			if got := siblings.MindsImporters(testbuilders.Situation(test.options...).Inst); got != test.want {
 				t.Errorf("%t", got)
 			}
 		})

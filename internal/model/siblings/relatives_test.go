@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/controller/installation/decide"
+	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
@@ -17,16 +17,16 @@ import (
 // TestRelations: siblings are looked at once as long as they say the same, in whatever
 // order they come, and anew when one of them is wired otherwise.
 func TestRelations(t *testing.T) {
-	self := given.Sibling("self x => y")
+	self := testbuilders.Sibling("self x => y")
 	others := func(wired string) []*v1alpha1.Installation {
-		return []*v1alpha1.Installation{self, given.Sibling(wired)}
+		return []*v1alpha1.Installation{self, testbuilders.Sibling(wired)}
 	}
-	mapped := given.Sibling("b => x")
+	mapped := testbuilders.Sibling("b => x")
 	mapped.Spec.Imports.Targets = []v1alpha1.TargetImport{{Name: "t", TargetMap: map[string]string{"k": "y"}}}
 	swapped := others("b => x")
 	slices.Reverse(swapped)
 	ran := others("b => x")
-	given.Ended(ran[1], "b", "Succeeded")
+	testbuilders.Ended(ran[1], "b", "Succeeded")
 	for _, test := range []struct {
 		reason   string
 		siblings []*v1alpha1.Installation
@@ -55,20 +55,20 @@ func TestRelations(t *testing.T) {
 
 // TestImportsOf: who imports something of whom; the quick answer misses nobody.
 func TestImportsOf(t *testing.T) {
-	targets := given.Sibling("self")
+	targets := testbuilders.Sibling("self")
 	targets.Spec.Imports.Targets = []v1alpha1.TargetImport{{Name: "t", Targets: []string{"a", "x"}}}
-	direct := given.Sibling("self #" + v1alpha1.GenerateDataObjectName("Inst.parent", "x"))
+	direct := testbuilders.Sibling("self #" + v1alpha1.GenerateDataObjectName("Inst.parent", "x"))
 	for _, test := range []struct {
 		reason             string
 		importer, exporter *v1alpha1.Installation
 		want               bool
 	}{
-		{"what it exports", given.Sibling("self x"), given.Sibling("b => x"), true},
-		{"something else", given.Sibling("self x"), given.Sibling("b => y"), false},
-		{"nothing", given.Sibling("self"), given.Sibling("b => x"), false},
-		{"a longer name", given.Sibling("self xy"), given.Sibling("b => x"), false},
-		{"a Target of that name is something else", targets, given.Sibling("b => x"), false},
-		{"the object by its real name", direct, given.Sibling("b => x"), true},
+		{"what it exports", testbuilders.Sibling("self x"), testbuilders.Sibling("b => x"), true},
+		{"something else", testbuilders.Sibling("self x"), testbuilders.Sibling("b => y"), false},
+		{"nothing", testbuilders.Sibling("self"), testbuilders.Sibling("b => x"), false},
+		{"a longer name", testbuilders.Sibling("self xy"), testbuilders.Sibling("b => x"), false},
+		{"a Target of that name is something else", targets, testbuilders.Sibling("b => x"), false},
+		{"the object by its real name", direct, testbuilders.Sibling("b => x"), true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := siblings.ImportsFrom(test.importer, test.exporter); got != test.want {
@@ -80,21 +80,21 @@ func TestImportsOf(t *testing.T) {
 
 // TestImporters: who may follow from the success of a root.
 func TestImporters(t *testing.T) {
-	one := given.Root(t, "one", []string{"back"}, []string{"x"})
+	one := testbuilders.Root(t, "one", []string{"back"}, []string{"x"})
 	marked := func(name, annotation string) *v1alpha1.Installation {
-		inst := given.Root(t, name, []string{"x"}, nil)
+		inst := testbuilders.Root(t, name, []string{"x"}, nil)
 		inst.Annotations = map[string]string{annotation: "true"}
 		return inst
 	}
-	gone := given.Root(t, "gone", []string{"x"}, nil)
-	given.Alter(gone, given.Deleting)
-	whole := given.Root(t, "target", nil, nil)
+	gone := testbuilders.Root(t, "gone", []string{"x"}, nil)
+	testbuilders.Alter(gone, testbuilders.Deleting)
+	whole := testbuilders.Root(t, "target", nil, nil)
 	if err := yaml.Unmarshal([]byte(`{targets: [{name: t, targetMap: {a: "#y"}}]}`), &whole.Spec.Imports); err != nil {
 		t.Fatal(err)
 	}
 	one.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "y", Target: "y"}}
 	all := []*v1alpha1.Installation{
-		one, given.Root(t, "two", []string{"x"}, nil), given.Root(t, "other", []string{"z"}, nil), given.Root(t, "circle", []string{"x"}, []string{"back"}),
+		one, testbuilders.Root(t, "two", []string{"x"}, nil), testbuilders.Root(t, "other", []string{"z"}, nil), testbuilders.Root(t, "circle", []string{"x"}, []string{"back"}),
 		marked("skipped", v1alpha1.SkipAnnotation), marked("ignored", v1alpha1.IgnoreAnnotation), gone, whole,
 	}
 	var names []string
@@ -108,26 +108,26 @@ func TestImporters(t *testing.T) {
 
 // TestExports: which exporter is under way, and why another one has brought nothing.
 func TestExports(t *testing.T) {
-	errs := given.Option(func(s *decide.Situation) { s.Inst.Status.LastError = &v1alpha1.Error{Message: "no such image"} })
+	errs := testbuilders.Option(func(s *decide.Situation) { s.Inst.Status.LastError = &v1alpha1.Error{Message: "no such image"} })
 	for _, test := range []struct {
 		reason   string
-		options  []given.Option
+		options  []testbuilders.Option
 		underWay bool
 		absence  string
 	}{
 		{"nobody has asked it for anything", nil, false, "has had no job yet: run landscaper-cli installations reconcile x"},
-		{"it is triggered", []given.Option{given.Requested("reconcile")}, true, ""},
-		{"it is running", []given.Option{given.Jobs("b", "a", "Progressing")}, true, ""},
-		{"it has failed", []given.Option{given.Jobs("a", "a", "Failed"), errs}, false, "has failed: no such image"},
-		{"it has failed, and does not say why", []given.Option{given.Jobs("a", "a", "Failed")}, false, "has failed"},
-		{"it has succeeded without", []given.Option{given.Jobs("a", "a", "Succeeded")}, false, ""},
-		{"it is being deleted", []given.Option{given.Deleting, given.Finalized, given.Jobs("b", "a", "InitDelete")}, false, "is being deleted"},
-		{"it is about to be deleted", []given.Option{given.Deleting, given.Finalized, given.Jobs("a", "a", "Succeeded")}, false, "is being deleted"},
-		{"a deletion of it has been handed over", []given.Option{given.Deleting, given.Finalized, given.Jobs("b", "a", "Succeeded")}, false, "is being deleted"},
-		{"its job ends before it is deleted", []given.Option{given.Deleting, given.Finalized, given.Jobs("b", "a", "Progressing")}, true, ""},
+		{"it is triggered", []testbuilders.Option{testbuilders.Requested("reconcile")}, true, ""},
+		{"it is running", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing")}, true, ""},
+		{"it has failed", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed"), errs}, false, "has failed: no such image"},
+		{"it has failed, and does not say why", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed")}, false, "has failed"},
+		{"it has succeeded without", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded")}, false, ""},
+		{"it is being deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "InitDelete")}, false, "is being deleted"},
+		{"it is about to be deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("a", "a", "Succeeded")}, false, "is being deleted"},
+		{"a deletion of it has been handed over", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "Succeeded")}, false, "is being deleted"},
+		{"its job ends before it is deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "Progressing")}, true, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			inst := given.Situation(test.options...).Inst
+			inst := testbuilders.Situation(test.options...).Inst
 			inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "db"}}
 			inst.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "y", Target: "cluster"}}
 			want := []siblings.Exporter{{Name: "x", Kind: dataflow.KindDataObject, Object: "db", UnderWay: test.underWay, Absence: test.absence}, {Name: "x", Kind: dataflow.KindTarget, Object: "cluster", UnderWay: test.underWay, Absence: test.absence}}

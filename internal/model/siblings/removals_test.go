@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
 // parentLeaving is a parent at work in job a that does not want some subinstallations any more.
 func parentLeaving(removing bool, names ...string) *v1alpha1.Installation {
-	parent := given.ParentWith("a", "")
+	parent := testbuilders.ParentWith("a", "")
 	parent.Status.InstallationPhase = v1alpha1.InstallationPhases.Progressing
 	parent.Status.SubInstCache = &v1alpha1.SubInstCache{OrphanedSubs: names}
 	if removing {
@@ -23,7 +23,7 @@ func parentLeaving(removing bool, names ...string) *v1alpha1.Installation {
 
 // TestStaying: a subinstallation that is held brings nothing, and collides with nobody.
 func TestStaying(t *testing.T) {
-	self, new, old := given.Sibling("self x"), given.Sibling("new => x"), given.Sibling("old => x")
+	self, new, old := testbuilders.Sibling("self x"), testbuilders.Sibling("new => x"), testbuilders.Sibling("old => x")
 	all := []*v1alpha1.Installation{self, new, old}
 	for _, test := range []struct {
 		reason string
@@ -67,9 +67,9 @@ func TestTurnToGoInARound(t *testing.T) {
 		{"somebody has deleted the importer before the round", "(b) x", parentLeaving(false, "self"), []string{"b"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			self := given.Sibling("(self) => x")
+			self := testbuilders.Sibling("(self) => x")
 			self.Status.JobID = "a-removal"
-			all := []*v1alpha1.Installation{given.Sibling(test.other), self}
+			all := []*v1alpha1.Installation{testbuilders.Sibling(test.other), self}
 			if got := siblings.TurnToGo(self, test.parent, all, siblings.Relate(self, all)); got.Never != nil || !slices.Equal(got.Waits, test.waits) {
 				t.Errorf("%+v", got)
 			}

@@ -9,14 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/controller/installation/decide"
+	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
 )
 
 func TestTurnToDeploy(t *testing.T) {
-	hint := given.Sibling("self x")
+	hint := testbuilders.Sibling("self x")
 	hint.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingImports: true}
 	for _, test := range []struct {
 		reason string
@@ -26,22 +26,22 @@ func TestTurnToDeploy(t *testing.T) {
 		never  string
 		waits  []string
 	}{
-		{"nobody else", given.Sibling("self x"), nil, given.ParentWith("a", ""), "", nil},
-		{"who exports something else", given.Sibling("self x"), []*v1alpha1.Installation{given.Sibling("b => y")}, given.ParentWith("a", ""), "", nil},
-		{"who exports it works", given.Sibling("self x"), []*v1alpha1.Installation{given.Sibling("b => x")}, given.ParentWith("a", ""), "", []string{"b"}},
-		{"who exports it has succeeded", given.Sibling("self x"), []*v1alpha1.Installation{given.Ended(given.Sibling("b => x"), "a", "Succeeded")}, given.ParentWith("a", ""), "", nil},
-		{"in an earlier job: the value is old", given.Sibling("self x"), []*v1alpha1.Installation{given.Ended(given.Sibling("b => x"), "z", "Succeeded")}, given.ParentWith("a", ""), "", []string{"b"}},
-		{"and the parent hands the job over no more", given.Sibling("self x"), []*v1alpha1.Installation{given.Ended(given.Sibling("b => x"), "z", "Succeeded")}, given.ParentWith("a", "a"), "depending on Installations b", nil},
-		{"the parent has gone on to another job", given.Sibling("self x"), []*v1alpha1.Installation{given.Ended(given.Sibling("b => x"), "z", "Succeeded")}, given.ParentWith("c", ""), "depending on Installations b", nil},
-		{"who exports it has failed", given.Sibling("self x"), []*v1alpha1.Installation{given.Ended(given.Sibling("b => x"), "a", "Failed")}, given.ParentWith("a", ""), "depending on Installations b", nil},
-		{"one works, one has failed: it is of no use to wait", given.Sibling("self x y"), []*v1alpha1.Installation{given.Sibling("b => x"), given.Ended(given.Sibling("c => y"), "a", "Failed")}, given.ParentWith("a", ""), "depending on Installations c", []string{"b"}},
-		{"several work", given.Sibling("self x y"), []*v1alpha1.Installation{given.Sibling("c => y"), given.Sibling("b => x")}, given.ParentWith("a", ""), "", []string{"b", "c"}},
-		{"the hint that no sibling is imported from", hint, []*v1alpha1.Installation{given.Sibling("b => x")}, given.ParentWith("a", ""), "", nil},
-		{"a circle", given.Sibling("self x => y"), []*v1alpha1.Installation{given.Sibling("b y => x")}, given.ParentWith("a", ""), "in a circle: b -> self -> b: b imports y of self, self imports x of b", nil},
-		{"others are in a circle", given.Sibling("self"), []*v1alpha1.Installation{given.Sibling("b y => x"), given.Sibling("c x => y")}, given.ParentWith("a", ""), "", nil},
-		{"who needs something of a circle waits until it has failed", given.Sibling("self x"), []*v1alpha1.Installation{given.Sibling("b y => x"), given.Sibling("c x => y")}, given.ParentWith("a", ""), "", []string{"b"}},
-		{"two export the same", given.Sibling("self => x"), []*v1alpha1.Installation{given.Sibling("b => x")}, given.ParentWith("a", ""), "x is exported by Installation b and by Installation self: choose another name", nil},
-		{"two others export the same", given.Sibling("self => y"), []*v1alpha1.Installation{given.Sibling("b => x"), given.Sibling("c => x")}, given.ParentWith("a", ""), "", nil},
+		{"nobody else", testbuilders.Sibling("self x"), nil, testbuilders.ParentWith("a", ""), "", nil},
+		{"who exports something else", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Sibling("b => y")}, testbuilders.ParentWith("a", ""), "", nil},
+		{"who exports it works", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Sibling("b => x")}, testbuilders.ParentWith("a", ""), "", []string{"b"}},
+		{"who exports it has succeeded", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("b => x"), "a", "Succeeded")}, testbuilders.ParentWith("a", ""), "", nil},
+		{"in an earlier job: the value is old", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("b => x"), "z", "Succeeded")}, testbuilders.ParentWith("a", ""), "", []string{"b"}},
+		{"and the parent hands the job over no more", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("b => x"), "z", "Succeeded")}, testbuilders.ParentWith("a", "a"), "depending on Installations b", nil},
+		{"the parent has gone on to another job", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("b => x"), "z", "Succeeded")}, testbuilders.ParentWith("c", ""), "depending on Installations b", nil},
+		{"who exports it has failed", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("b => x"), "a", "Failed")}, testbuilders.ParentWith("a", ""), "depending on Installations b", nil},
+		{"one works, one has failed: it is of no use to wait", testbuilders.Sibling("self x y"), []*v1alpha1.Installation{testbuilders.Sibling("b => x"), testbuilders.Ended(testbuilders.Sibling("c => y"), "a", "Failed")}, testbuilders.ParentWith("a", ""), "depending on Installations c", []string{"b"}},
+		{"several work", testbuilders.Sibling("self x y"), []*v1alpha1.Installation{testbuilders.Sibling("c => y"), testbuilders.Sibling("b => x")}, testbuilders.ParentWith("a", ""), "", []string{"b", "c"}},
+		{"the hint that no sibling is imported from", hint, []*v1alpha1.Installation{testbuilders.Sibling("b => x")}, testbuilders.ParentWith("a", ""), "", nil},
+		{"a circle", testbuilders.Sibling("self x => y"), []*v1alpha1.Installation{testbuilders.Sibling("b y => x")}, testbuilders.ParentWith("a", ""), "in a circle: b -> self -> b: b imports y of self, self imports x of b", nil},
+		{"others are in a circle", testbuilders.Sibling("self"), []*v1alpha1.Installation{testbuilders.Sibling("b y => x"), testbuilders.Sibling("c x => y")}, testbuilders.ParentWith("a", ""), "", nil},
+		{"who needs something of a circle waits until it has failed", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Sibling("b y => x"), testbuilders.Sibling("c x => y")}, testbuilders.ParentWith("a", ""), "", []string{"b"}},
+		{"two export the same", testbuilders.Sibling("self => x"), []*v1alpha1.Installation{testbuilders.Sibling("b => x")}, testbuilders.ParentWith("a", ""), "x is exported by Installation b and by Installation self: choose another name", nil},
+		{"two others export the same", testbuilders.Sibling("self => y"), []*v1alpha1.Installation{testbuilders.Sibling("b => x"), testbuilders.Sibling("c => x")}, testbuilders.ParentWith("a", ""), "", nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			all := append(test.others, test.self)
@@ -59,11 +59,11 @@ func check(t *testing.T, got siblings.Turn, never string, waits []string) {
 }
 
 func TestTurnToGo(t *testing.T) {
-	going := given.ParentWith("a", "")
+	going := testbuilders.ParentWith("a", "")
 	going.Status.InstallationPhase = "Deleting"
-	later := given.ParentWith("a", "")
+	later := testbuilders.ParentWith("a", "")
 	later.DeletionTimestamp, later.Status.InstallationPhase = &metav1.Time{Time: time.Unix(1, 0)}, "Progressing"
-	ignoring, hint := given.Sibling("(self) => x"), given.Sibling("(self) => x")
+	ignoring, hint := testbuilders.Sibling("(self) => x"), testbuilders.Sibling("(self) => x")
 	ignoring.Annotations = map[string]string{v1alpha1.DeleteIgnoreSuccessorsAnnotation: "true"}
 	hint.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true}
 	for _, test := range []struct {
@@ -74,20 +74,20 @@ func TestTurnToGo(t *testing.T) {
 		never  string
 		waits  []string
 	}{
-		{"nobody imports it", given.Sibling("(self) => x"), []*v1alpha1.Installation{given.Sibling("(b) y")}, going, "", nil},
-		{"an importer is being deleted", given.Sibling("(self) => x"), []*v1alpha1.Installation{given.Sibling("(b) x")}, going, "", []string{"b"}},
-		{"an importer that is not reached yet", given.Sibling("(self) => x"), []*v1alpha1.Installation{given.Sibling("b x")}, going, "", []string{"b"}},
-		{"an importer could not be deleted", given.Sibling("(self) => x"), []*v1alpha1.Installation{given.Ended(given.Sibling("(b) x"), "a", "DeleteFailed")}, going, "deletion of a sibling failed: Installations b", nil},
-		{"in an earlier job", given.Sibling("(self) => x"), []*v1alpha1.Installation{given.Ended(given.Sibling("(b) x"), "z", "DeleteFailed")}, going, "", []string{"b"}},
-		{"in a circle nobody is the first", given.Sibling("(self) y => x"), []*v1alpha1.Installation{given.Sibling("(b) x => y")}, going, "", nil},
-		{"the user does not mind", ignoring, []*v1alpha1.Installation{given.Sibling("(b) x")}, going, "", nil},
-		{"the hint that nobody imports it", hint, []*v1alpha1.Installation{given.Sibling("(b) x")}, going, "", nil},
-		{"it is no longer wanted, who stays gets it elsewhere", given.Sibling("(self) => x"), []*v1alpha1.Installation{given.Sibling("b x")}, given.ParentWith("a", ""), "", nil},
-		{"none of both is wanted", given.Sibling("(self) => x"), []*v1alpha1.Installation{given.Sibling("(b) x")}, given.ParentWith("a", ""), "", []string{"b"}},
-		{"the parent goes later", given.Sibling("(self) => x"), []*v1alpha1.Installation{given.Sibling("b x")}, later, "", nil},
-		{"who has ended the job goes in another one", given.Sibling("(self) => x"), []*v1alpha1.Installation{given.Ended(given.Sibling("(b) x"), "a", "Failed")}, given.ParentWith("a", ""), "", nil},
-		{"a root waits until importers are gone", given.Sibling("(self) => x"), []*v1alpha1.Installation{given.Sibling("b x")}, nil, "", []string{"b"}},
-		{"also if they cannot be deleted", given.Sibling("(self) => x"), []*v1alpha1.Installation{given.Ended(given.Sibling("(b) x"), "a", "DeleteFailed")}, nil, "", []string{"b"}},
+		{"nobody imports it", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("(b) y")}, going, "", nil},
+		{"an importer is being deleted", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("(b) x")}, going, "", []string{"b"}},
+		{"an importer that is not reached yet", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("b x")}, going, "", []string{"b"}},
+		{"an importer could not be deleted", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("(b) x"), "a", "DeleteFailed")}, going, "deletion of a sibling failed: Installations b", nil},
+		{"in an earlier job", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("(b) x"), "z", "DeleteFailed")}, going, "", []string{"b"}},
+		{"in a circle nobody is the first", testbuilders.Sibling("(self) y => x"), []*v1alpha1.Installation{testbuilders.Sibling("(b) x => y")}, going, "", nil},
+		{"the user does not mind", ignoring, []*v1alpha1.Installation{testbuilders.Sibling("(b) x")}, going, "", nil},
+		{"the hint that nobody imports it", hint, []*v1alpha1.Installation{testbuilders.Sibling("(b) x")}, going, "", nil},
+		{"it is no longer wanted, who stays gets it elsewhere", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("b x")}, testbuilders.ParentWith("a", ""), "", nil},
+		{"none of both is wanted", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("(b) x")}, testbuilders.ParentWith("a", ""), "", []string{"b"}},
+		{"the parent goes later", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("b x")}, later, "", nil},
+		{"who has ended the job goes in another one", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("(b) x"), "a", "Failed")}, testbuilders.ParentWith("a", ""), "", nil},
+		{"a root waits until importers are gone", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("b x")}, nil, "", []string{"b"}},
+		{"also if they cannot be deleted", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("(b) x"), "a", "DeleteFailed")}, nil, "", []string{"b"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			all := append(test.others, test.self)
@@ -100,10 +100,10 @@ func TestTurnToGo(t *testing.T) {
 // TestCircleOfRoots: who waits in a circle does not bring what is missing, unless it has
 // got beyond that.
 func TestCircleOfRoots(t *testing.T) {
-	importer, exporter := given.Sibling("self x => y"), given.Sibling("b y => x")
+	importer, exporter := testbuilders.Sibling("self x => y"), testbuilders.Sibling("b y => x")
 	exporter.Status.InstallationPhase = "Init"
 	all := []*v1alpha1.Installation{importer, exporter}
-	missing := given.Missing("x")
+	missing := testbuilders.Missing("x")
 	if got := decide.ByMissing(nil, &decide.Inputs{Missing: missing, Exporters: siblings.ExportersAmong(importer, all, siblings.Relate(importer, all), predicates.Triggers{})}); got.Do != decide.Fail || !strings.Contains(got.Err.Error(), "self -> b -> self") {
 		t.Errorf("%s, %v", got.Do, got.Err)
 	}
@@ -111,7 +111,7 @@ func TestCircleOfRoots(t *testing.T) {
 	if got := decide.ByMissing(nil, &decide.Inputs{Missing: missing, Exporters: siblings.ExportersAmong(importer, all, siblings.Relate(importer, all), predicates.Triggers{})}); got.Do != decide.Await {
 		t.Errorf("%s, %v", got.Do, got.Err)
 	}
-	if got := decide.ByMissing(given.ParentWith("a", ""), &decide.Inputs{Missing: missing}); got.Do != decide.Fail || !strings.Contains(got.Err.Error(), "neither the imports of Installation parent") {
+	if got := decide.ByMissing(testbuilders.ParentWith("a", ""), &decide.Inputs{Missing: missing}); got.Do != decide.Fail || !strings.Contains(got.Err.Error(), "neither the imports of Installation parent") {
 		t.Errorf("%s, %v", got.Do, got.Err)
 	}
 }
@@ -119,14 +119,14 @@ func TestCircleOfRoots(t *testing.T) {
 // TestTurnToGoWithTargets: each Target of a list and of a map counts. The public system
 // overlooks those of a map.
 func TestTurnToGoWithTargets(t *testing.T) {
-	self := given.Sibling("self")
+	self := testbuilders.Sibling("self")
 	self.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "made", Target: "made"}}
 	for reason, item := range map[string]v1alpha1.TargetImport{
 		"one Target":       {Name: "cluster", Target: "made"},
 		"an element":       {Name: "clusters", Targets: []string{"other", "made"}},
 		"a value of a map": {Name: "clusters", TargetMap: map[string]string{"blue": "other", "green": "made"}},
 	} {
-		importer := given.Sibling("b")
+		importer := testbuilders.Sibling("b")
 		importer.Spec.Imports.Targets = []v1alpha1.TargetImport{item}
 		all := []*v1alpha1.Installation{importer, self}
 		if got := siblings.TurnToGo(self, nil, all, siblings.Relate(self, all)); len(got.Waits) != 1 || got.Waits[0] != "b" {

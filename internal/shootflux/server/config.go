@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"go.landscaper.dev/internal/cluster/egress"
-	"go.landscaper.dev/internal/shootflux/install"
+	"go.landscaper.dev/internal/controller/shootflux/install"
 )
 
 // The controllers.

@@ -7,9 +7,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/internal/gardener"
-	"go.landscaper.dev/internal/shootflux/lifecycle"
-	"go.landscaper.dev/internal/shootflux/state"
+	"go.landscaper.dev/internal/controller/shootflux/gardener"
+	"go.landscaper.dev/internal/controller/shootflux/lifecycle"
+	"go.landscaper.dev/internal/controller/shootflux/state"
 )
 
 // newDurations measures how long shoots take to come up.

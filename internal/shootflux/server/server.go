@@ -31,13 +31,13 @@ import (
 
 	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/cluster"
-	"go.landscaper.dev/internal/gardener"
+	"go.landscaper.dev/internal/controller/shootflux/access"
+	"go.landscaper.dev/internal/controller/shootflux/gardener"
+	"go.landscaper.dev/internal/controller/shootflux/install"
+	"go.landscaper.dev/internal/controller/shootflux/lifecycle"
+	"go.landscaper.dev/internal/controller/shootflux/sshkey"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/rewatch"
-	"go.landscaper.dev/internal/shootflux/access"
-	"go.landscaper.dev/internal/shootflux/install"
-	"go.landscaper.dev/internal/shootflux/lifecycle"
-	"go.landscaper.dev/internal/shootflux/sshkey"
 )
 
 // Scheme returns a scheme with all kinds that the extension uses.

@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"go.landscaper.dev/internal/gardener"
-	"go.landscaper.dev/internal/shootflux/lifecycle"
-	"go.landscaper.dev/internal/shootflux/managed"
+	"go.landscaper.dev/internal/controller/shootflux/gardener"
+	"go.landscaper.dev/internal/controller/shootflux/lifecycle"
+	"go.landscaper.dev/internal/controller/shootflux/managed"
 	"go.landscaper.dev/internal/shootflux/server"
 )
 

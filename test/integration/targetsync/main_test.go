@@ -17,9 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/controller/targetsync"
 	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/server"
-	"go.landscaper.dev/internal/targetsync"
 	"go.landscaper.dev/test/garden"
 	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"

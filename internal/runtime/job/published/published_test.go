@@ -54,7 +54,7 @@ func strays(file *ast.File) (found []string) {
 // TestOneTable: no name of an operation is written anywhere else.
 func TestOneTable(t *testing.T) {
 	root := filepath.Join("..", "..", "..", "..")
-	for _, room := range []string{"internal/installation", "internal/execution", "internal/runtime/job", "internal/deploy", "internal/cluster", "deployer"} {
+	for _, room := range []string{"internal/controller/installation", "internal/controller/execution", "internal/runtime/job", "internal/deploy", "internal/cluster", "deployer"} {
 		t.Run(room, func(t *testing.T) {
 			err := filepath.WalkDir(filepath.Join(root, room), func(path string, entry fs.DirEntry, err error) error {
 				if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

@@ -1,0 +1,105 @@
+package installation
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/fakeapi"
+	"go.landscaper.dev/internal/runtime/expectations"
+)
+
+// TestHistoryIsRewound: the store of the API server was restored from a backup, so that an
+// Installation or its Execution is older than what was written. The attempt leaves a wake, and
+// one of the next counts what is there.
+func TestHistoryIsRewound(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		of     func(inst *v1alpha1.Installation, exec *v1alpha1.Execution) client.Object
+	}{
+		{"the Installation", func(inst *v1alpha1.Installation, _ *v1alpha1.Execution) client.Object { return inst }},
+		{"its Execution", func(_ *v1alpha1.Installation, exec *v1alpha1.Execution) client.Object { return exec }},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inst, exec := parentAndExecution()
+				c := fakeapi.API(t, inst, exec)
+				r := &Reconciler{Client: c, Reader: c, Now: time.Now}
+				object := test.of(inst, exec)
+				object.SetResourceVersion("999999")
+				r.written.Record(object)
+				request := ctrl.Request{NamespacedName: client.ObjectKeyFromObject(inst)}
+				for range 3 {
+					result, err := r.Reconcile(t.Context(), request)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if result.RequeueAfter == 0 {
+						if _, behind := expectations.PauseOf(r.written.Await(t.Context(), c, object)); behind {
+							t.Error("an end without a wake")
+						}
+						return
+					}
+					<-time.After(result.RequeueAfter)
+				}
+				t.Error("it waits for ever")
+			})
+		})
+	}
+}
+
+func parentAndExecution() (*v1alpha1.Installation, *v1alpha1.Execution) {
+	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "shop", UID: "inst"}}
+	exec := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "team-a", Name: "shop", UID: "exec", Finalizers: []string{v1alpha1.Finalizer},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "shop", UID: "inst"}},
+	}}
+	return inst, exec
+}
+
+// TestDeletionThatNeverWas: an Execution was deleted, and the store restored from a backup. The
+// deletion is waited for with a wake, and is made again when the API server does not have it.
+func TestDeletionThatNeverWas(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		change func(live *v1alpha1.Execution) *v1alpha1.Execution
+		// again says that the Execution is to be deleted again.
+		again bool
+	}{
+		{"the cache is late", func(live *v1alpha1.Execution) *v1alpha1.Execution {
+			now := metav1.Now()
+			live.DeletionTimestamp = &now
+			return live
+		}, false},
+		{"it is gone already", func(*v1alpha1.Execution) *v1alpha1.Execution { return nil }, false},
+		{"the store was restored", func(live *v1alpha1.Execution) *v1alpha1.Execution { return live }, true},
+		{"another one has its name", func(live *v1alpha1.Execution) *v1alpha1.Execution { live.UID = "other"; return live }, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inst, exec := parentAndExecution()
+				var known []client.Object
+				if live := test.change(exec.DeepCopy()); live != nil {
+					known = append(known, live)
+				}
+				r := &Reconciler{Client: fakeapi.API(t, inst, exec), Reader: fakeapi.API(t, known...), Now: time.Now}
+				inst.Status.InstallationPhase = v1alpha1.InstallationPhases.Deleting
+				r.condemned.note(inst.UID, true)
+				pause, behind := expectations.PauseOf(r.awaitExecution(t.Context(), inst, exec))
+				if !behind || pause <= 0 {
+					t.Fatalf("%s, %t: the cache is given some time", pause, behind)
+				}
+				<-time.After(pause)
+				_, behind = expectations.PauseOf(r.awaitExecution(t.Context(), inst, exec))
+				if behind == test.again || r.condemned.has(inst.UID) == test.again {
+					t.Errorf("behind %t, known as deleted %t", behind, r.condemned.has(inst.UID))
+				}
+			})
+		})
+	}
+}

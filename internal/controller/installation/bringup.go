@@ -1,0 +1,303 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/template"
+	"go.landscaper.dev/internal/controller/installation/planstore"
+	"go.landscaper.dev/internal/landscape/desired"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/parallelize"
+)
+
+// bringUp renders the blueprint and writes the children. They start when the
+// status says that all of them are written.
+func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
+	noteDeployed(s.Inst)
+	if err := noteImports(s); err != nil {
+		return err
+	}
+	made, err := r.planned(ctx, s)
+	if err != nil {
+		return err
+	}
+	if err := made.states.Write(ctx, made.children.States); err != nil {
+		return err
+	}
+	if made.exports != nil && s.isAlone() {
+		if err := r.storeCopies(ctx, s, s.Family, made.copies)(); err != nil {
+			return err
+		}
+		return r.finish(ctx, s, made)
+	}
+	if err := r.keeper().Store(ctx, s.Inst, made.stored); err != nil {
+		return err
+	}
+	if s.Asked != "" {
+		// If somebody was faster, the next attempt has to know of these children.
+		r.unstored.note(s.Inst.UID, true)
+	}
+	if err := r.writeAll(ctx, s, made); err != nil {
+		return err
+	}
+	r.outages.Over(s.Inst.UID)
+	r.noteChildren(s, made)
+	// Of this job, only the exports are still to be worked out.
+	r.forgetPlan(client.ObjectKeyFromObject(s.Inst))
+	if len(siblings.Leaving(s.Family)) > 0 {
+		return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
+	}
+	return r.handOver(ctx, s)
+}
+
+// isAlone reports whether an Installation has no children, and none to get rid of.
+func (s *snapshot) isAlone() bool {
+	return s.Exec == nil && len(s.Subs) == 0 && s.Inst.Status.ExecutionReference == nil && s.Inst.Generation == s.Inst.Status.ObservedGeneration
+}
+
+// finish ends a job that has nothing to wait for.
+func (r *Reconciler) finish(ctx context.Context, s *snapshot, made *product) error {
+	if err := r.saveOwn(ctx, s); err != nil {
+		return err
+	}
+	s.Inst.Status.SubInstCache = &v1alpha1.SubInstCache{}
+	// Nothing is stored: the exports are made before anybody could ask for it.
+	noted := *made
+	noted.stored = nil
+	r.noteChildren(s, &noted)
+	return r.conclude(ctx, s, made.exports)
+}
+
+// writeAll writes what children import and the children themselves, and deletes those that
+// are no longer wanted. All of them begin only when the status says that everything is
+// written, so that none waits for the others.
+func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *product) error {
+	var (
+		family           = s.Family
+		copied           func() error
+		cache            *v1alpha1.SubInstCache
+		orphans          []*v1alpha1.Installation
+		subsErr, execErr error
+	)
+	parallelize.All(r.Each,
+		func() { copied = r.storeCopies(ctx, s, family, made.copies) },
+		func() { cache, orphans, subsErr = r.ensureSubs(ctx, s, made.children.Subinstallations) },
+		func() { execErr = r.ensureExecution(ctx, s, made.children.DeployItems) },
+	)
+	if err := copied(); err != nil {
+		return err
+	}
+	r.plansKept.Wrote(s.Inst.UID, made.copies)
+	if subsErr == nil && execErr == nil {
+		s.subject.Warn(duplicateSubinstallations, duplicates(orphans, cache))
+		subsErr = r.holdOrDrop(ctx, s, orphans, made)
+	}
+	if subsErr != nil {
+		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, "InstallationCreatingFailed", "Unable to write the subinstallations")
+		return job.Wrap(subsErr, published.HandlePhaseInit, "CreateImportsAndSubobjects", "EnsureSubinstallations")
+	}
+	if execErr != nil {
+		r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, "CreateOrUpdateExecution", "Unable to write Execution "+s.Inst.Name)
+		return job.Wrap(execErr, published.HandlePhaseInit, "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.Inst.Name)
+	}
+	s.Inst.Status.SubInstCache = cache
+	return nil
+}
+
+// noteChildren notes in the status what the job has made.
+func (r *Reconciler) noteChildren(s *snapshot, made *product) {
+	now := metav1.NewTime(r.Now())
+	status := &s.Inst.Status
+	status.ImportsHash = made.hash
+	// What was wrong in an earlier job has gone well in this one.
+	job.DropCondition(&status.Conditions, v1alpha1.ValidateImportsCondition)
+	job.DropCondition(&status.Conditions, v1alpha1.CreateImportsCondition)
+	s.subject.Status.SetTrue(v1alpha1.EnsureSubInstallationsCondition, "InstallationsInstalled", "All Installations are successfully installed", now)
+	if s.Exec != nil {
+		noteExecution(s)
+		s.subject.Status.SetTrue(v1alpha1.ReconcileExecutionCondition, "ExecutionDeployed", "Deployed execution item", now)
+	} else {
+		// Another client may have deleted the one of an earlier job.
+		status.ExecutionReference = nil
+		job.DropCondition(&status.Conditions, v1alpha1.ReconcileExecutionCondition)
+	}
+	r.noteExports(s, made.stored != nil)
+	s.subject.Status.Wait(now)
+}
+
+// falseCondition notes what went wrong where users look first.
+func (r *Reconciler) falseCondition(s *snapshot, conditionType v1alpha1.ConditionType, reason, message string) {
+	s.subject.Status.SetFalse(conditionType, reason, message, metav1.NewTime(r.Now()))
+}
+
+// final says what follows from an error while something is worked out.
+func (r *Reconciler) final(inst *v1alpha1.Installation, err *job.Error) error {
+	return r.outages.Final(inst.UID, r.Now(), err)
+}
+
+// longestPlan is how long one attempt may take to read what an Installation needs.
+// It is enough to verify the signature of a component with large images.
+const longestPlan = 15 * time.Minute
+
+// plan works out the children of an Installation from its inputs. What is wrong with
+// the Installation or its blueprint ends the job.
+func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string]template.Function) (*product, error) {
+	// A registry that sends a byte now and then never stands still.
+	ctx, cancel := context.WithTimeout(ctx, longestPlan)
+	defer cancel()
+	from, err := r.origins().Find(ctx, s.subject, s.Inst, s.Inputs.Landscape)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	use, err := r.trees.UseOf(ctx, r.sight(), s.Inst)
+	if err != nil {
+		return nil, err
+	}
+	states := planstore.NewStates(r.Client, s.Inst)
+	planned, err := plan.New(ctx, plan.Input{
+		Installation: s.Inst, Blueprint: from.Blueprint, Component: from.Component, Imports: s.Inputs.Imports,
+		Functions: functions, States: states, Tree: use,
+	})
+	if err != nil {
+		return nil, r.unplanned(s, err)
+	}
+	s.subject.Warn(importWarnings, withoutFirst(planned.Warnings, from.Blueprint.Warnings))
+	return r.produce(ctx, s, planned, states)
+}
+
+// product is what a job has worked out.
+type product struct {
+	// hash identifies the imports.
+	hash     string
+	copies   dataflow.Exports
+	children *plan.Children
+	states   *planstore.States
+	// stored is what the exports need when the job ends; nil if there are none.
+	stored []byte
+	// exports are known at once if there are no children.
+	exports *plan.Exports
+}
+
+// produce works out what the job writes.
+func (r *Reconciler) produce(ctx context.Context, s *snapshot, planned *plan.Plan, states *planstore.States) (*product, error) {
+	children, err := planned.Children(ctx)
+	if err != nil {
+		return nil, r.unrendered(s, err)
+	}
+	if children.Held != nil {
+		// The others run; these will say it again when it is their turn.
+		s.subject.Warn(subinstallationWarnings, []string{children.Held.Error()})
+	}
+	copies, err := planned.Copies()
+	if err != nil {
+		return nil, job.Terminally(job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "CreateOrUpdateImports"))
+	}
+	stored, _, err := planned.Stored()
+	if err != nil {
+		return nil, job.Terminally(job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "StorePlan"))
+	}
+	r.trees.Note(s.Inst.UID, plan.Taken(len(children.Subinstallations), copies))
+	result := &product{hash: s.Inputs.Hash, copies: copies, children: children, states: states, stored: stored}
+	if len(children.Subinstallations)+len(children.DeployItems) == 0 && s.isAlone() {
+		result.exports, err = r.exportAtOnce(ctx, s, planned, copies)
+	}
+	return result, err
+}
+
+// exportAtOnce works out the exports of an Installation without children: in its scope
+// is what it imports.
+func (r *Reconciler) exportAtOnce(ctx context.Context, s *snapshot, planned *plan.Plan, copies dataflow.Exports) (*plan.Exports, error) {
+	results := plan.Results{}
+	var err error
+	if results.DataObjects, results.Targets, err = dataflow.ScopeValues(copies.DataObjects, copies.Secrets, copies.Targets); err != nil {
+		return nil, r.notExported(s, err)
+	}
+	exports, err := planned.Exports(ctx, results)
+	if err != nil {
+		return nil, r.notExported(s, err)
+	}
+	s.subject.Warn(exportWarnings, exports.Warnings)
+	return exports, nil
+}
+
+// unrendered says what follows from an error with the children.
+func (r *Reconciler) unrendered(s *snapshot, err error) error {
+	var subs *plan.SubinstallationError
+	if errors.As(err, &subs) {
+		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, "InstallationCreatingFailed", "Unable to work out the subinstallations")
+		return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "EnsureSubinstallations", v1alpha1.ErrorForInfoOnly))
+	}
+	r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, "TemplatingFailed", "Unable to template executions")
+	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
+}
+
+// unplanned says what follows from an error with the imports.
+func (r *Reconciler) unplanned(s *snapshot, err error) error {
+	var invalid *plan.ImportError
+	reason := "ConstructImports"
+	if errors.As(err, &invalid) {
+		reason = "RenderImportExecutions"
+		r.falseCondition(s, v1alpha1.ValidateImportsCondition, "ImportValidationFailed", invalid.Text())
+	}
+	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", reason))
+}
+
+// ensureExecution writes the Execution with the items, if it is not there as it is
+// wanted.
+func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1alpha1.DeployItemTemplateList) error {
+	exec, change, err := desired.Execution(s.Inst, items, s.Exec)
+	if err != nil {
+		return err // the caller tells what is written
+	}
+	switch change {
+	case desired.None:
+		return nil
+	case desired.Create:
+		// What a cache has shown to go was the one before. Also a new one whose creation got
+		// no answer may be there.
+		r.leaving.note(s.Inst.UID, false)
+		r.condemned.note(s.Inst.UID, false)
+		if err := r.Client.Create(ctx, exec); err != nil {
+			return r.nameTaken(ctx, s.Inst, err)
+		}
+		r.created.Note(s.Inst.UID, exec.Name, r.Now())
+	case desired.Update:
+		if err := r.Client.Update(ctx, exec); err != nil {
+			return err // the caller tells what is written
+		}
+	}
+	s.Exec = exec
+	r.written.Record(exec)
+	return nil
+}
+
+// nameTaken explains why an Execution could not be created: one of that name may
+// be left from an Installation of the same name that was deleted, or it may belong
+// to somebody else.
+func (r *Reconciler) nameTaken(ctx context.Context, inst *v1alpha1.Installation, err error) error {
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	live := &v1alpha1.Execution{}
+	if getErr := r.Client.Get(ctx, client.ObjectKeyFromObject(inst), live); getErr != nil || predicates.AsOwner(inst).Owns(live) {
+		return err
+	}
+	if live.DeletionTimestamp != nil || metav1.GetControllerOf(live) != nil {
+		return job.WaitFor(job.OnChange("Execution", live.Name), published.HandlePhaseInit, "ReconcileExecution", "waiting until Execution "+live.Name+" of an earlier Installation is deleted")
+	}
+	return job.Terminally(fmt.Errorf("there is an Execution %s that does not belong to this Installation: delete it or choose another name", live.Name))
+}

@@ -1,0 +1,235 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/repeat"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+)
+
+// Next chooses the next step.
+func Next(s Situation) Decision {
+	status := &s.Inst.Status
+	operation := v1alpha1.Operation(s.Inst.Annotations[v1alpha1.OperationAnnotation])
+	unfinished := job.Unfinished(status.JobID, status.JobIDFinished)
+	switch {
+	case !unfinished && siblings.HandsOver(s.Family):
+		return doing(Adopt)
+	case !unfinished && TakenUp(s):
+		return doing(Admit)
+	case interrupted(s, unfinished):
+		return decideInterruption(s, unfinished)
+	case !s.Orphaned && predicates.InVain(s.Inst):
+		return doing(Dismiss)
+	case unfinished && predicates.BeingDeleted(s.Inst) && canAbandon(s):
+		return failure(job.NewError(published.HandlePhaseInit, "Deleted", "the Installation is being deleted"))
+	case !unfinished && asksForJob(s, operation):
+		return doing(Admit)
+	case !unfinished:
+		return decideAfterwards(s)
+	}
+	return decideJob(s)
+}
+
+// decideJob chooses the next step of a job that has not ended.
+func decideJob(s Situation) Decision {
+	status := &s.Inst.Status
+	switch {
+	case job.IsRemoval(status.JobID) && !predicates.BeingDeleted(s.Inst) && status.InstallationPhase != v1alpha1.InstallationPhases.Progressing:
+		return doing(BeginRemovals)
+	case job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase)):
+		return doing(Begin)
+	case needsAcceptance(s):
+		return doing(Accept)
+	}
+	return decidePhase(s)
+}
+
+// decideAfterwards chooses what to do when there is no job.
+func decideAfterwards(s Situation) Decision {
+	due := repeat.Due(s.Inst)
+	switch {
+	case s.Told == nil && predicates.HasToTell(s.Inst):
+		return doing(Tell)
+	case !due.IsZero() && !s.Now.Before(due):
+		return doing(Repeat)
+	case s.Current == nil && FollowsImports(s):
+		return doing(Compare)
+	case s.Current != nil && *s.Current != "" && *s.Current != s.Inst.Status.ImportsHash:
+		return doing(Follow)
+	case s.Leftover && s.TidyAt.IsZero():
+		return doing(Tidy)
+	case siblings.StaysUntilNext(s.Family) && !siblings.Explained(s.Family):
+		return doing(Explain)
+	}
+	return resting(s, due)
+}
+
+// resting says what wakes an Installation that has nothing to do.
+func resting(s Situation, due time.Time) Decision {
+	wake := job.OnChange("Installation", s.Told...).By(s.TellAt).By(due)
+	if s.Leftover {
+		wake = wake.By(s.TidyAt)
+	}
+	if siblings.Awaited(s.Family) {
+		wake = wake.And(job.OnChange("Installation", s.Parent.Name))
+	}
+	if !wake.Recorded() {
+		wake = job.Settled()
+	}
+	return Decision{Do: Rest, Wake: wake}
+}
+
+// decideInterruption hands an interruption down. A job that has not reached its
+// children ends with it.
+func decideInterruption(s Situation, unfinished bool) Decision {
+	d := doing(Interrupt)
+	status := &s.Inst.Status
+	waits := status.InstallationPhase == v1alpha1.InstallationPhases.InitDelete && len(siblings.Leaving(s.Family)) == 0 && (s.Exec == nil || s.Exec.DeletionTimestamp == nil)
+	if unfinished && (waits || canAbandon(s) || removesNext(s) || job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))) {
+		d.Err = job.Terminally(endedBy(s.Inst))
+	}
+	return d
+}
+
+// removesNext reports whether the next step of a job is the first one that removes something:
+// no child could end the job before.
+func removesNext(s Situation) bool {
+	if s.Inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Progressing || missesExecution(s) {
+		return false
+	}
+	next := decideChildren(s).Do
+	return next == BeginRemovals || next == Withdraw
+}
+
+// asksForJob reports whether an Installation is to get a job of its own. What has lost
+// its parent and is being deleted deletes itself.
+func asksForJob(s Situation, operation v1alpha1.Operation) bool {
+	if !s.Orphaned {
+		return predicates.WantsJob(s.Inst, operation, s.Triggers)
+	}
+	return predicates.BeingDeleted(s.Inst) && predicates.HasFinalizer(s.Inst) &&
+		(operation == v1alpha1.ReconcileOperation || !s.Inst.Status.InstallationPhase.Current().IsDeletion())
+}
+
+// interrupted reports whether somebody wants that the job ends. What asks for a job that
+// is about to be stored does not; and what comes before the parent hands a job over is
+// for that job.
+func interrupted(s Situation, unfinished bool) bool {
+	return s.Asked == "" && predicates.EndsEarly(s.Inst, unfinished) && (unfinished || !siblings.Awaited(s.Family))
+}
+
+// needsAcceptance reports whether the admission of the running job was cut short
+// before the finalizer was set. The children wait for that.
+func needsAcceptance(s Situation) bool {
+	return s.Asked == "" && !predicates.BeingDeleted(s.Inst) && !predicates.HasFinalizer(s.Inst)
+}
+
+// decidePhase chooses the step of a running job. From a phase that we do not know,
+// the job begins again.
+func decidePhase(s Situation) Decision {
+	phases := v1alpha1.InstallationPhases
+	if missesExecution(s) {
+		return doing(Confirm)
+	}
+	switch s.Inst.Status.InstallationPhase {
+	case phases.Init, phases.ObjectsCreated:
+		if len(siblings.Leaving(s.Family)) > 0 || siblings.ExecutionLeaves(s.Family) {
+			return doing(Clear)
+		}
+		return ByInputs(s)
+	case phases.CleanupOrphaned:
+		return decideLeaving(s)
+	case phases.Progressing:
+		return decideChildren(s)
+	case phases.Completing:
+		return decideCompletion(s)
+	case phases.InitDelete, phases.TriggerDelete:
+		return decideRemoval(s)
+	case phases.Deleting:
+		return decideDeletion(s)
+	}
+	return doing(Begin)
+}
+
+// missesExecution reports whether a job that deploys has an Execution that no cache shows.
+// One that another client has removed would be waited for without an end, so that the API
+// server has the last word.
+func missesExecution(s Situation) bool {
+	phases := v1alpha1.InstallationPhases
+	switch s.Inst.Status.InstallationPhase {
+	case phases.Init, phases.ObjectsCreated, phases.CleanupOrphaned, phases.Progressing:
+		return s.Inst.Status.ExecutionReference != nil && s.Exec == nil && !s.Gone
+	}
+	return false
+}
+
+// ByInputs chooses what to do before anything is rendered.
+func ByInputs(s Situation) Decision {
+	in := s.Inputs
+	switch {
+	case in == nil:
+		return doing(Look)
+	case len(in.Invalid) > 0:
+		return failure(job.Wrap(in.Invalid.ToAggregate(), published.InitPrerequisites, "ValidateInstallation", "the Installation is not valid", v1alpha1.ErrorForInfoOnly))
+	case in.Turn.Never != nil:
+		return failure(in.Turn.Never)
+	case len(in.Turn.Waits) > 0:
+		return awaiting(job.OnChange("Installation", in.Turn.Waits...), published.Init, "AllPredecessorsFinished", "waiting for Installations "+siblings.Listed(in.Turn.Waits)+", whose exports are imported")
+	case in.Landscape == nil:
+		return decideWithoutContext(s.Inst)
+	case in.Broken != nil:
+		return failure(job.Wrap(in.Broken, published.Init, "ImportsSatisfied", ""))
+	case len(in.Missing) > 0:
+		return ByMissing(s.Parent, in)
+	case isAsBefore(s) && isConcerned(s.Inst):
+		return doing(CarryOn)
+	case isAsBefore(s):
+		return doing(Pass)
+	}
+	return doing(BringUp)
+}
+
+// decideWithoutContext waits for the default Context, which the server makes. Any
+// other one is up to the user.
+func decideWithoutContext(inst *v1alpha1.Installation) Decision {
+	name := predicates.ContextOf(inst)
+	if name != v1alpha1.DefaultContextName {
+		return failure(job.NewError(published.InitPrerequisites, "CalculateContext", fmt.Sprintf("spec.context: there is no Context %q in namespace %s: create it, or name another one", name, inst.Namespace)))
+	}
+	return awaiting(job.OnChange("Context", name), published.InitPrerequisites, "CalculateContext", "waiting for Context default of namespace "+inst.Namespace+", which the server makes unless the administrator has switched that off: create it, or name another one in spec.context")
+}
+
+// canAbandon reports whether a job has not reached any child.
+func canAbandon(s Situation) bool {
+	switch s.Inst.Status.InstallationPhase {
+	case v1alpha1.InstallationPhases.Init:
+		return true
+	case v1alpha1.InstallationPhases.CleanupOrphaned:
+		return len(siblings.Leaving(s.Family)) == 0 && !siblings.ExecutionLeaves(s.Family)
+	}
+	return false
+}
+
+// TakenUp reports whether the first job of a root has no request any more, and is not
+// stored yet.
+func TakenUp(s Situation) bool { return s.Taken || predicates.Admitted(s.Inst) }
+
+// FollowsImports reports whether a root without a job gets one when its imports change.
+// The first one is not started by that.
+func FollowsImports(s Situation) bool {
+	return s.Triggers.OnImportChange && predicates.Follows(s.Inst) && s.Inst.Status.JobID != "" && s.Inst.Annotations[v1alpha1.OperationAnnotation] == ""
+}
+
+// endedBy is why a job ends that has not reached its children.
+func endedBy(inst *v1alpha1.Installation) error {
+	if predicates.Aborting(inst) {
+		return job.NewError(published.AbortOperation, v1alpha1.AbortedReason, "operation was aborted")
+	}
+	return job.Interrupted(inst.Status.Conditions, inst.Status.LastError)
+}

@@ -1,0 +1,138 @@
+package decide_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/decide"
+	"go.landscaper.dev/internal/controller/installation/testbuilders"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/siblings"
+)
+
+// TestDecideMissing: an import is waited for as long as somebody is about to bring it.
+func TestDecideMissing(t *testing.T) {
+	for _, test := range []struct {
+		reason    string
+		missing   []*dataflow.MissingError
+		exporters []siblings.Exporter
+		want      decide.Step
+		wake      string
+		message   string
+	}{
+		{"nobody exports it", testbuilders.Missing("db"), nil, decide.Fail, "the step itself", `there is no DataObject "db"`},
+		{"who exports it is under way", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Await, "Installation a", "waiting for Installations a"},
+		{"who exports it has ended without", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}}, decide.Fail, "the step itself", `there is no DataObject "db"`},
+		{"two bring it", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Await, "Installation a, Installation b", "a, b"},
+		{"each is brought by another", testbuilders.Missing("db", "dns"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "dns", UnderWay: true}}, decide.Await, "Installation a, Installation b", `"dns"`},
+		{"one of two comes from nobody", testbuilders.Missing("db", "dns"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Fail, "the step itself", `"dns"`},
+		{"a Target of the name is something else", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindTarget, Object: "db", UnderWay: true}}, decide.Fail, "the step itself", `"db"`},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got := decide.ByMissing(nil, &decide.Inputs{Missing: test.missing, Exporters: test.exporters})
+			if got.Do != test.want || got.Wake.String() != test.wake || !strings.Contains(got.Err.Error(), test.message) {
+				t.Errorf("%s by %s: %v", got.Do, got.Wake, got.Err)
+			}
+		})
+	}
+}
+
+// TestAbsence: whose fault it is that something is missing, and why that one did not bring it.
+func TestAbsence(t *testing.T) {
+	target := &dataflow.MissingError{Path: "spec.imports.targets[0].target", Import: "cluster", Object: dataflow.Object{Kind: dataflow.KindTarget, Name: "blue", Written: "blue", Namespace: "n"}}
+	sync := func(change func(*v1alpha1.TargetSync)) *v1alpha1.TargetSync {
+		s := &v1alpha1.TargetSync{}
+		s.Namespace, s.Name, s.Spec.SourceNamespace, s.Spec.ShootNameExpression = "n", "garden", "garden-team", "*"
+		s.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.TargetSyncReady, Status: v1alpha1.ConditionTrue}}
+		change(s)
+		return s
+	}
+	syncs := func(change func(*v1alpha1.TargetSync)) decide.Inputs {
+		return decide.Inputs{Missing: []*dataflow.MissingError{target}, Syncs: []*v1alpha1.TargetSync{sync(change)}}
+	}
+	data := func(exporters ...siblings.Exporter) decide.Inputs {
+		return decide.Inputs{Missing: testbuilders.Missing("db"), Exporters: exporters}
+	}
+	const head, headTarget = `spec.imports.data[0].dataRef: import db: there is no DataObject "db" in namespace n: `, `spec.imports.targets[0].target: import cluster: there is no Target "blue" in namespace n: `
+	for _, test := range []struct {
+		reason string
+		in     decide.Inputs
+		want   string
+	}{
+		{"nothing exports it", data(), head + "create it, or correct the reference"},
+		{"an Installation that exports it has failed", data(siblings.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Absence: "has failed: no such image; at item web on Target prod"}), head + "Installation a exports it, and has failed: no such image; at item web on Target prod"},
+		{"an Installation that exports it has had no job", data(siblings.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Absence: "has had no job yet: run x"}), head + "Installation a exports it, and has had no job yet: run x"},
+		{"one that exports a Target of the name has failed", data(siblings.Exporter{Name: "a", Kind: dataflow.KindTarget, Object: "db", Absence: "has failed"}), head + "create it, or correct the reference"},
+		{"one that exports it has succeeded without", data(siblings.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}), head + "create it, or correct the reference"},
+		{"a TargetSync says of it why not", syncs(func(s *v1alpha1.TargetSync) {
+			s.Status.Items = []v1alpha1.TargetSyncItem{{Name: "blue", State: v1alpha1.TargetSyncItemSkipped, Message: "the shoot has no address yet"}}
+		}), headTarget + "TargetSync garden makes it, and says of it: Skipped: the shoot has no address yet"},
+		{"a TargetSync has failed as a whole", syncs(func(s *v1alpha1.TargetSync) {
+			s.Status.LastErrors = []string{"Secret garden cannot be found"}
+		}), headTarget + "TargetSync garden makes it, and has failed: Secret garden cannot be found"},
+		{"a TargetSync has not run yet", syncs(func(s *v1alpha1.TargetSync) { s.Status.Conditions = nil }), headTarget + "TargetSync garden makes it, and is not ready: it has not run yet"},
+		{"a TargetSync that is not ready", syncs(func(s *v1alpha1.TargetSync) {
+			s.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.TargetSyncReady, Status: v1alpha1.ConditionFalse, Message: "the source cannot be reached"}}
+		}), headTarget + "TargetSync garden makes it, and is not ready: the source cannot be reached"},
+		{"there is no such shoot", syncs(func(*v1alpha1.TargetSync) {}), headTarget + "TargetSync garden would make it, and there is no shoot of this name in namespace garden-team of its source: create the shoot, or the Target, or correct the reference"},
+		{"there is no such Secret", syncs(func(s *v1alpha1.TargetSync) { s.Spec.ShootNameExpression, s.Spec.SecretNameExpression = "", "^blue$" }), headTarget + "TargetSync garden would make it, and there is no Secret of this name in namespace garden-team of its source: create the Secret, or the Target, or correct the reference"},
+		{"the Target to the source itself", syncs(func(s *v1alpha1.TargetSync) {
+			s.Spec.ShootNameExpression, s.Spec.CreateTargetToSource, s.Spec.TargetToSourceName = "", true, "blue"
+			s.Status.LastErrors = []string{"x"}
+		}), headTarget + "TargetSync garden makes it, and has failed: x"},
+		{"a TargetSync that selects others", syncs(func(s *v1alpha1.TargetSync) { s.Spec.ShootNameExpression = "^red$" }), headTarget + "create it, or correct the reference"},
+		{"a TargetSync whose expression is wrong", syncs(func(s *v1alpha1.TargetSync) { s.Spec.ShootNameExpression = "(" }), headTarget + "create it, or correct the reference"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := decide.ByMissing(nil, &test.in); got.Do != decide.Fail || got.Err.Error() != test.want {
+				t.Errorf("%s: %v, want %s", got.Do, got.Err, test.want)
+			}
+		})
+	}
+}
+
+// TestChildrenError: the parent names the causes, and not what only follows from them.
+func TestChildrenError(t *testing.T) {
+	failed := func(name, reason, message string) testbuilders.Option {
+		return func(s *decide.Situation) {
+			testbuilders.WithSub(name, "a", "a", "Failed")(s)
+			s.Subs[len(s.Subs)-1].Status.LastError = &v1alpha1.Error{Reason: reason, Message: message}
+		}
+	}
+	for _, test := range []struct {
+		reason  string
+		options []testbuilders.Option
+		want    string
+	}{
+		{"the cause, without what follows", []testbuilders.Option{failed("b", "TemplatingFailed", "no capacity"), failed("c", siblings.PredecessorFailed, "depending on b"), testbuilders.WithSub("d", "a", "a", "Succeeded")}, "no capacity; in b"},
+		{"several causes", []testbuilders.Option{failed("b", "x", "1"), failed("c", "x", "2"), failed("d", "x", "3"), failed("e", "x", "4"), failed("f", "x", "5")}, "1; in b\n2; in c\n3; in d\nand 2 more"},
+		{"one was deleted", []testbuilders.Option{testbuilders.Written("b")}, "Installation b was deleted by another client during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
+		{"the Execution was deleted", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.Asked}, "Execution x was deleted by another client during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
+		{"the Execution, too", []testbuilders.Option{failed("b", "x", "1"), testbuilders.WithExecution("a", "a", "Failed"), func(s *decide.Situation) { s.Exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "1; in b\n2"},
+		{"a long message is cut", []testbuilders.Option{failed("b", "x", strings.Repeat("y", 3000))}, strings.Repeat("y", 1000) + " ...; in b"},
+		{"many", slices.Repeat([]testbuilders.Option{failed("b", siblings.PredecessorFailed, "x")}, 25), "x; in b"},
+		{"none", []testbuilders.Option{testbuilders.WithSub("b", "a", "a", "Succeeded")}, ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got := ""
+			if err := decide.Next(testbuilders.Situation(append(test.options, testbuilders.Finalized, testbuilders.Jobs("a", "", "Progressing"), testbuilders.Traced)...)).Err; err != nil {
+				got = err.Error()
+			}
+			if got != test.want {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
+// TestSayWhoImports: the message of a deletion that waits names those that import, and
+// what lets it go before them.
+func TestSayWhoImports(t *testing.T) {
+	got := decide.Next(testbuilders.Situation(testbuilders.Deleting, testbuilders.Finalized, testbuilders.ExportsSomething, testbuilders.Surveyed("b", "c"), testbuilders.Jobs("a", "z", "InitDelete"))).Err
+	const want = "a sibling still imports some of the exports: waiting until Installations b, c are deleted: delete them, or let this Installation go before them with the annotation landscaper.gardener.cloud/delete-ignore-successors=true"
+	if got == nil || got.Error() != want {
+		t.Errorf("got %v", got)
+	}
+}

@@ -1,0 +1,165 @@
+package dependents
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/observe"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
+	kin "go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/expectations"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/reporter"
+)
+
+// Concerns reports whether the exports of a root are something new to another one: it
+// imports another value of them than its last job did. What else it imports may have
+// changed as well; that alone starts nothing. Who is not known to have used a value is
+// concerned.
+func (d Finder) Concerns(ctx context.Context, inst, dependent *v1alpha1.Installation, reader client.Reader) bool {
+	if dependent.Status.ImportsHash == "" {
+		// No job of it has used anything.
+		return true
+	}
+	imports, known := d.Reader.Imports(ctx, dependent, reader)
+	if !known {
+		return true
+	}
+	if hash, err := dataflow.ImportsHash(imports); err == nil && hash == dependent.Status.ImportsHash {
+		return false
+	}
+	copies, err := d.Reader.Copies(ctx, dependent)
+	if err != nil {
+		return true
+	}
+	return HasNews(inst, dependent, imports, copies)
+}
+
+// HasNews reports whether what a root imports of another one differs from what its last
+// job has used: its copies tell.
+func HasNews(inst, dependent *v1alpha1.Installation, imports dataflow.Imports, copies dataflow.Exports) bool {
+	exported := observe.ExportsOf(inst)
+	for _, reference := range dataflow.References(dependent) {
+		for _, object := range reference.Objects {
+			if exported[observe.ObjectKey{Target: object.Kind == dataflow.KindTarget, Name: object.Name}] && !used(dependent, reference, imports, copies) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Finder are the roots that may get a job because another one has exported something.
+type Finder struct {
+	Reader observe.Reader
+	// Await returns an error if a cache is behind what we have written.
+	Await func(context.Context, *v1alpha1.Installation) error
+	// Request asks a root for a job on behalf of another one.
+	Request func(ctx context.Context, dependent, by *v1alpha1.Installation) error
+}
+
+// ConcernedBy returns the roots that the end of a job concerns.
+func (d Finder) ConcernedBy(ctx context.Context, f kin.Family, written dataflow.Exports) ([]v1alpha1.DependentToTrigger, error) {
+	if f.Parent != nil || !predicates.Exporting(f.Inst) || f.Inst.Spec.Optimization != nil && f.Inst.Spec.Optimization.HasNoSiblingExports {
+		return nil, nil
+	}
+	siblings, err := d.Reader.Siblings(ctx, f.Inst)
+	if err != nil {
+		return nil, job.Wrap(err, published.HandlePhaseCompleting, "ComputeDependents", "look for the Installations that import the exports")
+	}
+	reader := d.Reader.AfterWrites(observe.KeysOf(written))
+	var concerned []v1alpha1.DependentToTrigger
+	for _, dependent := range kin.Importers(f.Inst, siblings, d.Reader.Relations.Of(f.Inst, siblings)) {
+		if d.Concerns(ctx, f.Inst, dependent, reader) {
+			concerned = append(concerned, v1alpha1.DependentToTrigger{Name: dependent.Name})
+		}
+	}
+	return concerned, nil
+}
+
+// Ask asks a root for a job on behalf of another one, which has exported what the reader
+// does not take from a cache. It returns false if that has to wait for a change of it.
+func (d Finder) Ask(ctx context.Context, by *v1alpha1.Installation, name string, reader *observe.Written) (done bool, err error) {
+	key := types.NamespacedName{Namespace: by.Namespace, Name: name}
+	dependent := &v1alpha1.Installation{}
+	switch err := d.Reader.Cached.Get(ctx, key, dependent); {
+	case apierrors.IsNotFound(err):
+		return true, nil
+	case err != nil:
+		return false, err // the caller tells what is done
+	}
+	if err := d.Await(ctx, dependent); err != nil {
+		return false, err // the caller tells what is done
+	}
+	verdict := ToAsk(dependent)
+	if verdict == CompareFirst {
+		verdict = AskNow
+		if by.Generation == by.Status.ObservedGeneration && d.hasUsed(ctx, dependent, reader) || d.hasUsed(ctx, dependent, d.Reader.Live) {
+			verdict = AskNever
+		}
+	}
+	if verdict != AskNow {
+		return verdict == AskNever, nil
+	}
+	log.FromContext(ctx).V(1).Info("ask a dependent for a job", "installation", key)
+	if err := d.Request(ctx, dependent, by); job.OutcomeOf(err) == job.Conflict {
+		// Its change wakes us, and if it does not come, the next attempt is not far.
+		return false, expectations.Behind{Pause: reporter.ConflictPause}
+	} else if err != nil {
+		return true, ignoreGone(err)
+	}
+	return true, nil
+}
+
+// hasUsed reports whether the last job of a root has used what is there now. What a cache
+// shows besides the exports that it is about may be old: then the answer is no rather than
+// wrong.
+func (d Finder) hasUsed(ctx context.Context, dependent *v1alpha1.Installation, reader client.Reader) bool {
+	hash, known := d.Reader.HashOfImports(ctx, dependent, reader)
+	return known && hash == dependent.Status.ImportsHash
+}
+
+// Verdict is what to do about a root that a job concerns.
+type Verdict int
+
+const (
+	// AskLater waits for a change of the root.
+	AskLater Verdict = iota
+	// AskNever means that there is nothing to do any more.
+	AskNever
+	// CompareFirst looks whether it has used the new values already.
+	CompareFirst
+	// AskNow asks it.
+	AskNow
+)
+
+// ToAsk decides about a root that a job concerns.
+func ToAsk(dependent *v1alpha1.Installation) Verdict {
+	switch operation := v1alpha1.Operation(dependent.Annotations[v1alpha1.OperationAnnotation]); {
+	case !predicates.Follows(dependent):
+		return AskNever
+	case operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation || operation == v1alpha1.DataUpdateOperation:
+		// It will read what is there then.
+		return AskNever
+	case job.Unfinished(dependent.Status.JobID, dependent.Status.JobIDFinished), predicates.Admitted(dependent):
+		return AskLater
+	case operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation:
+		// It must not be lost.
+		return AskLater
+	}
+	return CompareFirst
+}
+
+func ignoreGone(err error) error {
+	if err == reporter.ErrGone { //nolint:errorlint // it is returned as it is
+		return nil
+	}
+	return err
+}

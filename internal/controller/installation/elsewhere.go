@@ -1,0 +1,203 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/template"
+	"go.landscaper.dev/internal/controller/installation/decide"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
+	"go.landscaper.dev/internal/runtime/workpool"
+)
+
+const (
+	// plansPerWorker is how many plans that wait for something outside there are for
+	// each worker: waiting costs little.
+	plansPerWorker = 4
+	// namespaceShare is the part of them that one namespace gets at most, also if it
+	// is alone: one of so many.
+	namespaceShare = 4
+	// undisturbed is how long a plan runs before it has to make room for others.
+	undisturbed = 30 * time.Second
+)
+
+// plans are made away from the workers.
+type plans = workpool.Pool[*yield]
+
+// yield is what a plan that was made elsewhere leaves behind.
+type yield struct {
+	// made is what a job brings up, exports what it exports.
+	made    *product
+	exports *plan.Exports
+	// subject has what was noted meanwhile.
+	subject *reporter.Subject
+	// imports identify what it was made from.
+	imports string
+}
+
+// plansElsewhere lets plans that need something outside be made away from the
+// workers. It returns what wakes the Installations.
+func (r *Reconciler) plansElsewhere(ctx context.Context, workers int) source.Source {
+	var requests workqueue.TypedRateLimitingInterface[reconcile.Request]
+	most := plansPerWorker * max(workers, 1)
+	r.PlanElsewhere(ctx, workpool.Options{
+		Most: most, Share: most / namespaceShare, Keep: most, Patience: undisturbed, Longest: longestPlan,
+		Wake: func(key types.NamespacedName) { requests.Add(reconcile.Request{NamespacedName: key}) },
+	})
+	return source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		requests = queue
+		return nil
+	})
+}
+
+// PlanElsewhere lets plans that need something outside be made away from the workers.
+// Whoever needs no manager says how.
+func (r *Reconciler) PlanElsewhere(ctx context.Context, options workpool.Options) {
+	r.plans = workpool.New[*yield](ctx, options)
+}
+
+// Plans is how many plans are made away from the workers, and how many wait for that.
+func (r *Reconciler) Plans() (running, waiting int) { return r.plans.Load() }
+
+// planned works out what the job makes.
+func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*product, error) {
+	result, err := r.elsewhere(ctx, s, needsComponent(s.Inst), func(ctx context.Context, s *snapshot, reach reach) (*yield, error) {
+		made, err := r.plan(ctx, s, reach.functions)
+		return &yield{made: made}, err
+	})
+	if result == nil {
+		return nil, err
+	}
+	return result.made, err
+}
+
+// work is what is done for a plan.
+type work func(ctx context.Context, s *snapshot, reach reach) (*yield, error)
+
+// elsewhere does work. What needs nothing outside is done here and now; the rest
+// elsewhere, and the worker is told to come back.
+func (r *Reconciler) elsewhere(ctx context.Context, s *snapshot, outside bool, do work) (*yield, error) {
+	functions := r.Functions(s.Inst.Namespace, s.imported())
+	ctx = job.WithWork(ctx, job.Work{JobID: s.Inst.Status.JobID, UID: s.Inst.UID})
+	if r.plans == nil {
+		return do(ctx, s, reach{functions: functions})
+	}
+	key, version := workOf(s.Inst)
+	if outside || r.plans.Knows(key, version) {
+		return r.fetch(ctx, s, key, version, do)
+	}
+	own, asked := s.apart(), false
+	result, err := do(ctx, own, reach{functions: asking(functions, &asked), asked: &asked})
+	if !asked {
+		s.subject.Adopt(own.subject)
+		return result, err
+	}
+	return r.fetch(ctx, s, key, version, do)
+}
+
+// workOf names the plan of the job that an Installation has.
+func workOf(inst *v1alpha1.Installation) (types.NamespacedName, workpool.Version) {
+	return types.NamespacedName{Namespace: inst.Namespace, Name: inst.Name},
+		workpool.Version{UID: inst.UID, Job: inst.Status.JobID, Generation: inst.Generation}
+}
+
+// planning reports whether the plan of the job is being made elsewhere, or was made.
+func (r *Reconciler) planning(inst *v1alpha1.Installation) bool {
+	return r.plans != nil && r.plans.Knows(workOf(inst))
+}
+
+// forgetPlan gives up what is worked out for an Installation elsewhere.
+func (r *Reconciler) forgetPlan(key types.NamespacedName) {
+	if r.plans != nil {
+		r.plans.Forget(key)
+	}
+}
+
+// fetch returns what was done elsewhere, or lets it be done.
+func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.NamespacedName, version workpool.Version, do work) (*yield, error) {
+	own := s.apart()
+	logger := log.FromContext(ctx)
+	work, _ := job.WorkOf(ctx)
+	result, err := r.plans.Fetch(key, version, func(ctx context.Context) (*yield, error) {
+		result := &yield{}
+		err := job.Protect(func() error {
+			done, err := do(job.WithWork(log.IntoContext(ctx, logger), work), own, reach{functions: r.Functions(own.Inst.Namespace, own.imported())})
+			if done != nil {
+				result = done
+			}
+			return err
+		})
+		result.subject, result.imports = own.subject, own.Inst.Status.ImportsHash
+		return result, err
+	})
+	switch {
+	case errors.Is(err, workpool.ErrPending):
+		return nil, err
+	case result != nil:
+		s.subject.Adopt(result.subject)
+		s.Inst.Status.ImportsHash = result.imports
+	}
+	return result, err
+}
+
+// imported are the Targets that templates may reach clusters with. Nobody looks for
+// them again at the end of a job: exports then reach none.
+func (s *snapshot) imported() []*v1alpha1.Target {
+	if s.Inputs == nil {
+		return nil
+	}
+	return s.Inputs.Imports.AllTargets()
+}
+
+// apart returns a copy that others may work on: only the inputs are shared.
+func (s *snapshot) apart() *snapshot {
+	own := &snapshot{Situation: decide.Situation{Family: siblings.Family{Inst: s.Inst.DeepCopy(), Exec: s.Exec, Subs: s.Subs}, Inputs: s.Inputs}}
+	own.subject = reporter.Installation(own.Inst)
+	return own
+}
+
+// needsComponent tells whether a registry must be asked before anything else.
+func needsComponent(inst *v1alpha1.Installation) bool {
+	return inst.Spec.ComponentDescriptor != nil || inst.Spec.Blueprint.Reference != nil
+}
+
+// errOutside ends the attempt to do without what is outside.
+var errOutside = errors.New("this needs a cluster")
+
+// asking returns functions that reach no cluster but note that they were asked to.
+// What a template makes of that is of no use: an engine may have caught the error.
+func asking(functions map[string]template.Function, asked *bool) map[string]template.Function {
+	noting := make(map[string]template.Function, len(functions))
+	for name := range functions {
+		noting[name] = func(context.Context, []any) (any, error) {
+			*asked = true
+			return nil, errOutside
+		}
+	}
+	return noting
+}
+
+// patient are pauses that go on growing while an attempt is made elsewhere: that a
+// worker left it there says nothing about how it goes.
+type patient struct {
+	workqueue.TypedRateLimiter[reconcile.Request]
+	elsewhere func(types.NamespacedName) bool
+}
+
+// Forget implements workqueue.TypedRateLimiter.
+func (p patient) Forget(request reconcile.Request) {
+	if !p.elsewhere(request.NamespacedName) {
+		p.TypedRateLimiter.Forget(request)
+	}
+}

@@ -1,0 +1,200 @@
+package installation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/template"
+	"go.landscaper.dev/internal/controller/installation/decide"
+	"go.landscaper.dev/internal/controller/installation/fakeapi"
+	"go.landscaper.dev/internal/controller/installation/testbuilders"
+	"go.landscaper.dev/internal/landscape/repocontext"
+	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
+	"go.landscaper.dev/internal/runtime/workpool"
+)
+
+// planElsewhere lets one plan at a time be made away from the workers. It returns where
+// is said that there is something to fetch.
+func planElsewhere(t *testing.T, r *Reconciler) <-chan types.NamespacedName {
+	t.Helper()
+	woken := make(chan types.NamespacedName, 1)
+	r.PlanElsewhere(t.Context(), workpool.Options{
+		Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { woken <- key },
+	})
+	return woken
+}
+
+// TestPlannedElsewhere: what needs nothing outside is planned in place; what does is
+// planned elsewhere, once, and the worker does not wait.
+func TestPlannedElsewhere(t *testing.T) {
+	for _, test := range []struct {
+		reason, template string
+		outside          int64
+		outcome          job.Outcome
+	}{
+		{"nothing outside", `deployItems: []`, 0, job.None},
+		{"a function reaches a cluster", `deployItems: {{ reach }}`, 1, job.None},
+		{"a function breaks down: the job ends, for another attempt would end the same way", `deployItems: {{ reach "panic" }}`, 1, job.Terminal},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			inst := testbuilders.InstallationOf(t, "{}")
+			inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, test.template))}}
+			var calls atomic.Int64
+			r := &Reconciler{
+				Client: fakeapi.API(t), Now: time.Now, Sources: &repocontext.Reader{}, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
+				Functions: func(string, []*v1alpha1.Target) map[string]template.Function {
+					return map[string]template.Function{"reach": func(_ context.Context, args []any) (any, error) {
+						calls.Add(1)
+						if len(args) > 0 {
+							panic("a secret value")
+						}
+						return "[]", nil
+					}}
+				},
+			}
+			r.Reader = r.Client
+			woken := planElsewhere(t, r)
+			seen := &snapshot{Situation: decide.Situation{Family: siblings.Family{Inst: inst}, Inputs: &decide.Inputs{Landscape: &v1alpha1.Context{}}}, subject: reporter.Installation(inst)}
+			made, err := r.planned(t.Context(), seen)
+			if pending := errors.Is(err, workpool.ErrPending); pending != (test.outside > 0) {
+				t.Fatalf("the worker gets %v", err)
+			}
+			if test.outside > 0 {
+				<-woken
+				made, err = r.planned(t.Context(), seen)
+			}
+			if outcome := job.OutcomeOf(err); outcome != test.outcome || (made == nil) != (err != nil) {
+				t.Errorf("got %v, outcome %d: %v", made, outcome, err)
+			}
+			if calls.Load() != test.outside {
+				t.Errorf("the outside was reached %d times", calls.Load())
+			}
+		})
+	}
+}
+
+// TestPlanOfOneLook: while a plan is made elsewhere, what it was made from is not read
+// from the API server again, nor does what a cache shows count as used.
+func TestPlanOfOneLook(t *testing.T) {
+	inst := testbuilders.InstallationOf(t, "imports: {data: [{name: v, dataRef: x}]}")
+	inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, `deployItems: {{ reach }}`))}}
+	current := fakeapi.API(t, testbuilders.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
+	counting := fakeapi.Fault{Reading: true, At: -1}
+	r := &Reconciler{
+		Client: stale{current, testbuilders.DataOf("x", `"old"`)}, Reader: counting.Wrap(t, current), Now: time.Now, Sources: &repocontext.Reader{},
+		Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
+		Functions: func(string, []*v1alpha1.Target) map[string]template.Function {
+			return map[string]template.Function{"reach": func(context.Context, []any) (any, error) { return nil, errors.New("broken") }}
+		},
+	}
+	woken := planElsewhere(t, r)
+	attempt := func() error {
+		s := snapshotOf(inst)
+		if err := r.look(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		return r.bringUp(t.Context(), s)
+	}
+	if err := attempt(); !errors.Is(err, workpool.ErrPending) {
+		t.Fatal(err)
+	}
+	used, reads := inst.Status.ImportsHash, len(counting.Calls)
+	<-woken
+	if err := attempt(); err == nil || errors.Is(err, workpool.ErrPending) {
+		t.Fatalf("the plan has become %v", err)
+	}
+	if reads != 1 || len(counting.Calls) != reads {
+		t.Errorf("read were %v", counting.Calls)
+	}
+	if inst.Status.ImportsHash != used {
+		t.Error("the job says that it has used what a cache has shown")
+	}
+}
+
+// TestUpdateElsewhere: an Installation that is only to work out its exports again fetches
+// what was made elsewhere for that, too; it was made again and again.
+func TestUpdateElsewhere(t *testing.T) {
+	b := newBench(t, publishingWith(t, "importExecutions: [{name: e, type: GoTemplate, template: 'bindings: {x: {{ reach }}}'}]\n")...)
+	var calls atomic.Int64
+	b.Functions = func(string, []*v1alpha1.Target) map[string]template.Function {
+		return map[string]template.Function{"reach": func(context.Context, []any) (any, error) { calls.Add(1); return "y", nil }}
+	}
+	woken := planElsewhere(t, b.Reconciler)
+	b.reconcile(t)
+	<-woken
+	b.reconcile(t)
+	b.finishWith(t, "https://shop")
+	b.reconcile(t)
+	b.reconcile(t)
+
+	b.askForUpdate(t, shop.Name)
+	b.reconcile(t)
+	<-woken
+	wantWrites(t, "the worker fetches the plan", b.reconcile(t), "create *v1.Secret, status Installation")
+	b.finish(t, "Succeeded", nil)
+	b.reconcile(t)
+	if s := b.installation(t).Status; s.InstallationPhase != "Succeeded" || s.DataUpdate == nil || calls.Load() != 2 {
+		t.Errorf("%s, %+v, %d calls", s.InstallationPhase, s.DataUpdate, calls.Load())
+	}
+}
+
+// TestPlanOfWhatIsGone: nobody fetches the plan of an Installation that is gone.
+func TestPlanOfWhatIsGone(t *testing.T) {
+	b := newBench(t)
+	woken := planElsewhere(t, b.Reconciler)
+	if _, err := b.plans.Fetch(shop, workpool.Version{}, func(context.Context) (*yield, error) { return &yield{}, nil }); !errors.Is(err, workpool.ErrPending) {
+		t.Fatal(err)
+	}
+	<-woken
+	b.reconcile(t)
+	if b.plans.Busy(shop) {
+		t.Error("its plan is kept")
+	}
+}
+
+// inline returns the files of a blueprint with one template.
+func inline(t *testing.T, template string) []byte {
+	t.Helper()
+	description, err := json.Marshal(map[string]any{
+		"apiVersion": "landscaper.gardener.cloud/v1alpha1", "kind": "Blueprint",
+		"deployExecutions": []any{map[string]any{"name": "default", "type": "GoTemplate", "template": template}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := json.Marshal(map[string]string{"blueprint.yaml": string(description)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestPausesGrowWhileElsewhere: a registry that refuses was asked again every few
+// milliseconds, because each hand-over to the pool counted as a success.
+func TestPausesGrowWhileElsewhere(t *testing.T) {
+	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "a"}}
+	busy := true
+	pauses := patient{reporter.Pauses(), func(types.NamespacedName) bool { return busy }}
+	first := pauses.When(request)
+	pauses.Forget(request)
+	if second := pauses.When(request); second <= first {
+		t.Errorf("the pause after a hand-over is %s, it was %s before", second, first)
+	}
+	busy = false
+	pauses.Forget(request)
+	if again := pauses.When(request); again != first {
+		t.Errorf("the pause after a success is %s, want %s", again, first)
+	}
+}

@@ -1,0 +1,84 @@
+package installation
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/testbuilders"
+)
+
+// TestTold: which events there are about jobs and requests, besides the ends of jobs.
+func TestTold(t *testing.T) {
+	installs := func(t *testing.T) []client.Object { t.Helper(); return installed(t, "web") }
+	changed := func(t *testing.T, b *bench) {
+		t.Helper()
+		inst := b.installation(t)
+		inst.Annotations = map[string]string{v1alpha1.ReconcileIfChangedAnnotation: "true"}
+		// The API server in memory does not count generations.
+		inst.Generation = 2
+		if err := b.api.Update(t.Context(), inst); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		reason  string
+		objects func(*testing.T) []client.Object
+		then    func(*testing.T, *bench)
+		want    []string
+	}{
+		{"a job that somebody asks for is no surprise", installs, again, nil},
+		{"a job because of the specification", installs, changed, []string{"Normal JobStarted job job-2 begins because the specification is new or has changed"}},
+		{"a job because of the schedule", installs, func(t *testing.T, b *bench) {
+			t.Helper()
+			inst := b.installation(t)
+			testbuilders.Alter(inst, testbuilders.Every("", "1h", 0))
+			if err := b.api.Update(t.Context(), inst); err != nil {
+				t.Fatal(err)
+			}
+			b.Now = func() time.Time { return testbuilders.Noon.Add(time.Hour) }
+		}, []string{"Normal JobStarted job job-2 begins because it is time for it by spec.automaticReconcile"}},
+		{"a job because of what is imported", installs, func(t *testing.T, b *bench) {
+			t.Helper()
+			b.Triggers.OnImportChange = true
+			retarget(t, b)
+		}, []string{"Normal JobStarted job job-2 begins because something that is imported has changed"}},
+		{"a job that another one asks for", followed, nil, []string{"Normal JobRequested a job is asked for because Installation shop has exported other values than the last job has imported"}},
+		{"a request that has no effect", installs, func(t *testing.T, b *bench) {
+			t.Helper()
+			inst := b.installation(t)
+			inst.OwnerReferences = []metav1.OwnerReference{testbuilders.Owner("Installation", "parent", "of-parent")}
+			inst.Annotations = map[string]string{v1alpha1.OperationAnnotation: "force-reconcile"}
+			if err := b.api.Update(t.Context(), inst); err != nil {
+				t.Fatal(err)
+			}
+			parent := inst.DeepCopy()
+			parent.Name, parent.ResourceVersion, parent.OwnerReferences, parent.Annotations = "parent", "", nil, nil
+			if err := b.api.Create(t.Context(), parent); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"Warning RequestIgnored operation force-reconcile has no effect on a subinstallation: ask the root of the tree for a job"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b := newBench(t, test.objects(t)...)
+			b.settle(t)
+			told := b.told()
+			if test.then != nil {
+				test.then(t, b)
+				b.settle(t)
+				told = b.told()
+			}
+			told = slices.DeleteFunc(told, func(event string) bool {
+				return !slices.ContainsFunc([]string{jobStarted, jobRequested, requestIgnored}, func(reason string) bool { return strings.Contains(event, reason) })
+			})
+			if !slices.Equal(told, test.want) {
+				t.Errorf("told is %q, want %q", told, test.want)
+			}
+		})
+	}
+}

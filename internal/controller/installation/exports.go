@@ -1,0 +1,259 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/template"
+	"go.landscaper.dev/internal/controller/installation/decide"
+	"go.landscaper.dev/internal/controller/installation/exportwriter"
+	"go.landscaper.dev/internal/controller/installation/index"
+	"go.landscaper.dev/internal/controller/installation/planstore"
+	"go.landscaper.dev/internal/landscape/desired"
+	"go.landscaper.dev/internal/landscape/importreader"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/landscape/repocontext"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+)
+
+// noteExports notes whether the job is going to export something.
+func (r *Reconciler) noteExports(s *snapshot, needed bool) {
+	conditions := &s.Inst.Status.Conditions
+	if !needed {
+		if predicates.ExportsArePending(s.Inst) {
+			job.DropCondition(conditions, v1alpha1.CreateExportsCondition)
+		}
+		return
+	}
+	job.SetCondition(conditions, v1alpha1.Condition{
+		Type: v1alpha1.CreateExportsCondition, Status: v1alpha1.ConditionUnknown, Reason: predicates.ExportsPending,
+		Message: "the exports are made when all children have succeeded; until then those of the last job that succeeded stay",
+	}, metav1.NewTime(r.Now()))
+}
+
+// exported works out what the job exports, with the inputs that it was admitted with.
+func (r *Reconciler) exported(ctx context.Context, s *snapshot) (*plan.Exports, error) {
+	result, err := r.elsewhere(ctx, s, false, func(ctx context.Context, s *snapshot, reach reach) (*yield, error) {
+		exports, err := r.export(ctx, s, reach)
+		return &yield{exports: exports}, err
+	})
+	if result == nil {
+		return nil, err
+	}
+	return result.exports, err
+}
+
+// export goes on with the stored plan.
+func (r *Reconciler) export(ctx context.Context, s *snapshot, reach reach) (*plan.Exports, error) {
+	ctx, cancel := context.WithTimeout(ctx, longestPlan)
+	defer cancel()
+	content, err := r.keeper().Content(ctx, s.Inst)
+	if err != nil {
+		return nil, r.notExported(s, err)
+	}
+	var session *component.Session
+	defer func() {
+		if session != nil {
+			_ = session.Close()
+		}
+	}()
+	reopened, err := plan.Reopen(ctx, s.Inst, content, plan.Surroundings{
+		Functions: reach.functions, States: planstore.NewStates(r.Client, s.Inst),
+		Open: func(ctx context.Context, definition *v1alpha1.ComponentDescriptorDefinition) (opened *plan.Component, err error) {
+			if reach.needs() {
+				return nil, errOutside
+			}
+			opened, session, err = r.reopenComponent(ctx, s.Inst, definition)
+			return opened, err
+		},
+	})
+	if err != nil {
+		return nil, r.notExported(s, err)
+	}
+	results, err := r.results(ctx, s)
+	if err != nil {
+		return nil, r.notExported(s, err)
+	}
+	exports, err := reopened.Exports(ctx, results)
+	if err != nil {
+		return nil, r.notExported(s, err)
+	}
+	s.subject.Warn(exportWarnings, exports.Warnings)
+	return exports, nil
+}
+
+// notExported says what follows from an error before anything was published.
+func (r *Reconciler) notExported(s *snapshot, err error) error {
+	r.falseCondition(s, v1alpha1.CreateExportsCondition, "ConstructExports", "Unable to work out the exports")
+	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseCompleting, "ConstructExports", ""))
+}
+
+// reopenComponent finds the component version again. Whether it is still the one that
+// was admitted, and perhaps verified, is for the plan to tell.
+func (r *Reconciler) reopenComponent(ctx context.Context, inst *v1alpha1.Installation, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, *component.Session, error) {
+	landscape, err := r.sight().Context(ctx, inst)
+	if err != nil {
+		return nil, nil, &repocontext.ReadError{Object: "Context " + predicates.ContextOf(inst), Cause: err}
+	}
+	if landscape == nil {
+		return nil, nil, fmt.Errorf("there is no Context %q in namespace %s any more", predicates.ContextOf(inst), inst.Namespace)
+	}
+	return r.origins().Reopen(ctx, inst, landscape, definition) // names the component version
+}
+
+// results reads what the children have brought about. The caches may be behind, so
+// that the API server is asked.
+func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, error) {
+	items, err := r.itemExports(ctx, s.Exec)
+	if err != nil {
+		return plan.Results{}, err
+	}
+	data, targets, err := r.scope(ctx, s)
+	if err != nil {
+		return plan.Results{}, err
+	}
+	var dataObjects []*v1alpha1.DataObject
+	for i := range data.Items {
+		if object := &data.Items[i]; ofThisJob(s, object) {
+			dataObjects = append(dataObjects, object)
+		}
+	}
+	var all []*v1alpha1.Target
+	for i := range targets.Items {
+		if object := &targets.Items[i]; ofThisJob(s, object) {
+			all = append(all, importreader.AsRead(object))
+		}
+	}
+	secrets, err := importreader.ValuesOf(ctx, r.Reader, dataObjects)
+	if err != nil {
+		return plan.Results{}, err
+	}
+	results := plan.Results{DeployItems: items}
+	results.DataObjects, results.Targets, err = dataflow.ScopeValues(dataObjects, secrets, all)
+	return results, err // names the object
+}
+
+// scope lists what is in the scope of an Installation. Without subinstallations nobody
+// but the job itself has written into it, so that a cache which has all that is as good as
+// the API server.
+func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObjectList, *v1alpha1.TargetList, error) {
+	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
+	list := func(reader client.Reader, scope client.ListOption) error {
+		for _, list := range []client.ObjectList{data, targets} {
+			if err := reader.List(ctx, list, client.InNamespace(s.Inst.Namespace), scope); err != nil {
+				return &repocontext.ReadError{Object: "what is in the scope of the Installation", Cause: err}
+			}
+		}
+		// A cache lists in no order, and an error names the first object that is wrong.
+		slices.SortFunc(data.Items, func(a, b v1alpha1.DataObject) int { return strings.Compare(a.Name, b.Name) })
+		slices.SortFunc(targets.Items, func(a, b v1alpha1.Target) int { return strings.Compare(a.Name, b.Name) })
+		return nil
+	}
+	name := v1alpha1.InstallationScope(s.Inst.Name)
+	if wrote := r.plansKept.CopiesOf(s.Inst.UID, s.Inst.Status.JobID); wrote != nil && len(s.Subs) == 0 {
+		err := list(r.Client, client.MatchingFields{index.CopiesByScope: name})
+		if err != nil || wrote.AreIn(s.Inst.Status.JobID, data, targets) {
+			return data, targets, err
+		}
+	}
+	return data, targets, list(r.Reader, client.MatchingLabels{v1alpha1.DataObjectContextLabel: name})
+}
+
+// ofThisJob reports whether what is in the scope of an Installation counts. What an
+// earlier job has left may be a moment older than its removal, unless the job deploys
+// only what has changed.
+func ofThisJob(s *snapshot, object client.Object) bool {
+	jobID, labelled := object.GetLabels()[v1alpha1.DataObjectJobIDLabel]
+	stays := decide.Unchanged(s.Inst) || s.Inst.Status.DataUpdate != nil && exportwriter.OwnsWriter(s.Family, object)
+	return jobID == s.Inst.Status.JobID || stays || !labelled && !desired.Stale(s.Inst, object)
+}
+
+// itemExports returns what the deploy items export, by their names.
+func (r *Reconciler) itemExports(ctx context.Context, exec *v1alpha1.Execution) (map[string]any, error) {
+	if exec == nil {
+		return nil, nil
+	}
+	object, name := &v1alpha1.DataObject{}, desired.ItemExportsName(exec)
+	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: exec.Namespace, Name: name}, object)
+	switch {
+	case err == nil && !(job.Owner{Kind: "Execution", Object: exec}).Owns(object), apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("DataObject %s with the exports of the deploy items is missing: start another job with the annotation %s: reconcile", name, v1alpha1.OperationAnnotation)
+	case err != nil:
+		return nil, &repocontext.ReadError{Object: "DataObject " + name, Cause: err}
+	}
+	if len(object.Data.RawMessage) == 0 {
+		// An API server drops a field that is null.
+		return nil, nil
+	}
+	value, err := jsonvalue.FromJSON(object.Data.RawMessage)
+	items, isMap := value.(map[string]any)
+	if err != nil || !isMap && value != nil {
+		// The cause may quote a value.
+		return nil, fmt.Errorf("DataObject %s does not hold the exports of deploy items: start another job with the annotation %s: reconcile", name, v1alpha1.OperationAnnotation)
+	}
+	return items, nil
+}
+
+// publish writes what the Installation exports.
+func (r *Reconciler) publish(ctx context.Context, s *snapshot, exports *plan.Exports) error {
+	if err := planstore.NewStates(r.Client, s.Inst).Write(ctx, exports.States); err != nil {
+		return err
+	}
+	return r.holdings().WriteExports(ctx, s.Family, exports.Exports, func(object client.Object, reason string, err error) error {
+		message := "store export " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
+		r.falseCondition(s, v1alpha1.CreateExportsCondition, reason, "Unable to "+message)
+		return job.Wrap(err, published.HandlePhaseCompleting, "CreateOrUpdateExports", message)
+	})
+}
+
+// holdings are what Installations hold besides their children.
+func (r *Reconciler) holdings() exportwriter.Writer {
+	return exportwriter.Writer{Client: r.Client, Reader: r.Reader, Each: r.Each}
+}
+
+// storeCopies writes the copies of imports for the children. What it returns says in the
+// status what could not be written. The family is that of the snapshot, which meanwhile
+// learns of its children.
+func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, f siblings.Family, copies dataflow.Exports) func() error {
+	tell := func() error { return nil }
+	_ = r.holdings().WriteCopies(ctx, f, copies, func(object client.Object, reason string, err error) error {
+		message := "CreateOrUpdateImports: store import " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
+		tell = func() error {
+			r.falseCondition(s, v1alpha1.CreateImportsCondition, reason, message)
+			return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", message)
+		}
+		return err
+	}) // it returns what was said of the object
+	return tell
+}
+
+// reach is what work may reach outside of the resource cluster.
+type reach struct {
+	functions map[string]template.Function
+	// asked notes that something outside is needed, where it must not be reached; it
+	// is nil where it may.
+	asked *bool
+}
+
+// needs notes that something outside is needed. It returns whether that must not be
+// reached.
+func (r reach) needs() bool {
+	if r.asked == nil {
+		return false
+	}
+	*r.asked = true
+	return true
+}

@@ -1,0 +1,172 @@
+package exportwriter
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/landscape/desired"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/dataflow/valueobject"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/parallelize"
+)
+
+// Writer writes what an Installation holds besides its children, copies of what it imports
+// and what it exports, and deletes it when it is no longer held.
+//
+// Values that come from Secrets are copied into Secrets. The DataObject of such a copy
+// refers to its Secret, see valueobject.SecretOf.
+type Writer struct {
+	Client client.Client
+	// Reader reads from the API server where a cache is behind.
+	Reader client.Reader
+	// Each makes the requests for several objects; nil makes some of them at the same time.
+	Each parallelize.Each
+}
+
+// blame says what follows if an object could not be written.
+type blame func(object client.Object, reason string, err error) error
+
+// WriteCopies writes the copies of imports for the children.
+func (h Writer) WriteCopies(ctx context.Context, f siblings.Family, copies dataflow.Exports, failed blame) error {
+	own := func(kind string, live client.Object) error {
+		if !predicates.AsOwner(f.Inst).MayReplace(live) && !OwnsWriter(f, live) {
+			return Foreign(kind, live)
+		}
+		return nil
+	}
+	return h.write(ctx, f.Inst, copies, own, failed)
+}
+
+// WriteExports writes what the Installation exports.
+func (h Writer) WriteExports(ctx context.Context, f siblings.Family, exports dataflow.Exports, failed blame) error {
+	take := func(kind string, live client.Object) error {
+		if inherits, err := h.inherits(ctx, f, live); inherits || err != nil {
+			return err
+		}
+		return takeForExport(f.Inst, kind, live)
+	}
+	return h.write(ctx, f.Inst, exports, take, failed)
+}
+
+// one is an object that is to be written.
+type one struct {
+	object client.Object
+	reason string
+	write  func() error
+}
+
+// write writes objects.
+func (h Writer) write(ctx context.Context, inst *v1alpha1.Installation, all dataflow.Exports, take taking, failed blame) error {
+	secrets, others := make([]one, 0, len(all.Secrets)), make([]one, 0, len(all.DataObjects)+len(all.Targets))
+	for _, secret := range all.Secrets {
+		secrets = append(secrets, one{secret, "CreateDataObjects", func() error { return h.ensureValue(ctx, inst, secret, take) }})
+	}
+	for _, object := range all.DataObjects {
+		others = append(others, one{object, "CreateDataObjects", func() error { return h.ensureData(ctx, inst, object, take) }})
+	}
+	for _, target := range all.Targets {
+		others = append(others, one{target, "CreateTargets", func() error { return h.ensureTarget(ctx, inst, target, take) }})
+	}
+	// What refers to a Secret comes after it.
+	if err := h.together(secrets, failed); err != nil {
+		return err
+	}
+	return h.together(others, failed)
+}
+
+// together writes objects that do not need each other.
+func (h Writer) together(all []one, failed blame) error {
+	errs := make([]error, len(all))
+	_ = parallelize.Until(h.Each, len(all), func(i int) error {
+		errs[i] = all[i].write()
+		return errs[i]
+	}) // each error is looked at
+	for i, err := range errs {
+		if err != nil {
+			return failed(all[i].object, all[i].reason, err)
+		}
+	}
+	return nil
+}
+
+// ensureValue writes the Secret with the value of a DataObject, if it is not there yet.
+func (h Writer) ensureValue(ctx context.Context, inst *v1alpha1.Installation, secret *corev1.Secret, take taking) error {
+	live := &corev1.Secret{}
+	exists, err := h.createOrTake(ctx, take, "Secret", secret, live)
+	if err != nil || !exists {
+		return err
+	}
+	if live.Type != secret.Type {
+		return Foreign("Secret", live)
+	}
+	changed, change, err := desired.ValueCopy(inst, secret, live)
+	if err != nil || change == desired.None {
+		return err // the caller tells what is stored
+	}
+	return h.Client.Update(ctx, changed) // the caller tells what is stored
+}
+
+// ensureData writes a value that was imported or is exported, if it is not there yet.
+func (h Writer) ensureData(ctx context.Context, inst *v1alpha1.Installation, object *v1alpha1.DataObject, take taking) error {
+	live := &v1alpha1.DataObject{}
+	exists, err := h.createOrTake(ctx, take, "DataObject", object, live)
+	if err != nil || !exists {
+		return err
+	}
+	changed, change, err := desired.DataCopy(inst, object, live)
+	if err != nil || change == desired.None {
+		return err // the caller tells what is stored
+	}
+	if name := valueobject.SecretOf(live); name != valueobject.SecretOf(changed) {
+		if err := h.dropValue(ctx, inst, name); err != nil {
+			return err
+		}
+	}
+	return h.Client.Update(ctx, changed) // the caller tells what is stored
+}
+
+// ensureTarget writes a Target that was imported or is exported, if it is not there
+// yet.
+func (h Writer) ensureTarget(ctx context.Context, inst *v1alpha1.Installation, target *v1alpha1.Target, take taking) error {
+	live := &v1alpha1.Target{}
+	exists, err := h.createOrTake(ctx, take, "Target", target, live)
+	if err != nil || !exists {
+		return err
+	}
+	changed, change, err := desired.TargetCopy(inst, target, live)
+	if err != nil || change == desired.None {
+		return err // the caller tells what is stored
+	}
+	return h.Client.Update(ctx, changed) // the caller tells what is stored
+}
+
+// createOrTake creates the wanted object, or reads the one that an earlier job has written;
+// it returns whether there was one. One that must not be taken is left alone.
+func (h Writer) createOrTake(ctx context.Context, take taking, kind string, object, live client.Object) (bool, error) {
+	key := client.ObjectKeyFromObject(object)
+	err := h.Client.Get(ctx, key, live)
+	if apierrors.IsNotFound(err) {
+		if err = h.Client.Create(ctx, object); !apierrors.IsAlreadyExists(err) {
+			return false, err // the caller tells what is stored
+		}
+		// The cache is behind.
+		err = h.Reader.Get(ctx, key, live)
+	}
+	if err == nil {
+		err = take(kind, live)
+	}
+	switch {
+	case err != nil:
+		return false, err // the caller tells what is stored
+	case live.GetDeletionTimestamp() != nil:
+		return false, fmt.Errorf("%s %s is being deleted", kind, live.GetName())
+	}
+	return true, nil
+}

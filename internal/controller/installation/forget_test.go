@@ -1,0 +1,70 @@
+package installation
+
+import (
+	"errors"
+	"testing"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"go.landscaper.dev/internal/content/component/registry"
+	"go.landscaper.dev/internal/controller/installation/patience"
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+// TestForgotten: nothing is remembered of an Installation that is gone, however it went.
+func TestForgotten(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		end    func(t *testing.T, b *bench)
+	}{
+		{"the watch tells that it is gone: somebody has taken its finalizer away", func(t *testing.T, b *bench) { b.forgetObject(b.installation(t)) }},
+		{"it is let go", func(t *testing.T, b *bench) {
+			if err := b.api.Delete(t.Context(), b.installation(t)); err != nil {
+				t.Fatal(err)
+			}
+			b.settle(t)
+		}},
+		{"it is found to be gone as its status is written", func(t *testing.T, b *bench) {
+			b.request(t, "reconcile")
+			b.before = func(request string) {
+				if request != "status Installation" {
+					return
+				}
+				b.before = nil
+				inst := b.installation(t)
+				inst.Finalizers = nil
+				if err := errors.Join(b.api.Update(t.Context(), inst), b.api.Delete(t.Context(), inst)); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: shop}); err != nil {
+				t.Error(err)
+			}
+		}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b := newBench(t, installed(t, "web")...)
+			b.settle(t)
+			inst := b.installation(t)
+			for _, of := range []*marks{&b.unstored, &b.taken, &b.leaving, &b.condemned} {
+				of.note(inst.UID, true)
+			}
+			if err := b.outages.Final(inst.UID, b.Now().Add(-patience.Limit), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
+				t.Fatal(err)
+			}
+			test.end(t, b)
+			for _, of := range []*marks{&b.unstored, &b.taken, &b.leaving, &b.condemned} {
+				if of.has(inst.UID) {
+					t.Errorf("a mark is left: %+v", of.by)
+				}
+			}
+			if err := b.outages.Final(inst.UID, b.Now(), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
+				t.Errorf("an outage is left: %v", err)
+			}
+			inst.ResourceVersion = "1"
+			if b.written.Await(t.Context(), b.Reader, inst) != nil || b.plansKept.Has(inst.UID) {
+				t.Error("what was written is remembered")
+			}
+		})
+	}
+}

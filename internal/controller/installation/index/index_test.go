@@ -1,0 +1,69 @@
+package index_test
+
+import (
+	"slices"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/index"
+	"go.landscaper.dev/internal/controller/installation/testbuilders"
+)
+
+// TestWaitsAs: under what an Installation is found by those that let it go on.
+func TestWaitsAs(t *testing.T) {
+	for _, test := range []struct {
+		reason  string
+		options []testbuilders.Option
+		want    []string
+	}{
+		{"it has never run", nil, nil},
+		{"a root that waits for its imports", []testbuilders.Option{testbuilders.Jobs("b", "a", "Init")}, []string{"Init", "-/Init"}},
+		{"a subinstallation that does", []testbuilders.Option{testbuilders.Sub, testbuilders.Jobs("b", "a", "Init")}, []string{"Init", "parent/Init"}},
+		{"one that waits until others are gone", []testbuilders.Option{testbuilders.Sub, testbuilders.Jobs("b", "a", "InitDelete")}, []string{"InitDelete", "parent/InitDelete"}},
+		{"one that waits for its imports when others are gone", []testbuilders.Option{testbuilders.Sub, testbuilders.Jobs("b", "a", "CleanupOrphaned")}, []string{"Init", "parent/Init"}},
+		{"its children work: what siblings do is nothing to it", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing")}, nil},
+		{"it has others to ask", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Tells("x", "y")}, []string{"tells x", "tells y"}},
+		{"it has others to ask, and waits again itself", []testbuilders.Option{testbuilders.Jobs("b", "a", "Init"), testbuilders.Tells("x")}, []string{"tells x", "Init", "-/Init"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := index.WaitsAs(testbuilders.Situation(test.options...).Inst); !slices.Equal(got, test.want) {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+	if got := index.WaitsAs(&v1alpha1.Execution{}); got != nil {
+		t.Errorf("what is no Installation waits as %v", got)
+	}
+}
+
+// TestImportsOfRoot: what the index of imports knows of an Installation.
+func TestImportsOfRoot(t *testing.T) {
+	for _, test := range []struct {
+		reason, imports string
+		options         []testbuilders.Option
+		want            []string
+	}{
+		{"nothing", `{}`, nil, nil},
+		{"data of each kind", `{data: [{name: a, dataRef: x}, {name: b, secretRef: {name: s, key: k}}, {name: c, configMapRef: {name: m, key: k}}]}`, nil, []string{"ConfigMap n/m", "DataObject n/x", "Secret n/s"}},
+		{"Targets, a list of them, and a map", `{targets: [{name: a, target: t}, {name: b, targets: [u, v]}, {name: c, targetMap: {k: w}}]}`, nil, []string{"Target n/t", "Target n/u", "Target n/v", "Target n/w"}},
+		{"a subinstallation follows its parent, not what it imports", `{data: [{name: a, dataRef: x}]}`, []testbuilders.Option{testbuilders.Sub}, nil},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			inst := testbuilders.Situation(test.options...).Inst
+			inst.Namespace, inst.Name = "n", "self"
+			if err := yaml.Unmarshal([]byte(test.imports), &inst.Spec.Imports); err != nil {
+				t.Fatal(err)
+			}
+			got := index.ImportsOfRoot(inst)
+			slices.Sort(got)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+	if got := index.ImportsOfRoot(&v1alpha1.Execution{}); got != nil {
+		t.Errorf("what is no Installation imports %v", got)
+	}
+}

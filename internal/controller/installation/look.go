@@ -1,0 +1,38 @@
+package installation
+
+import (
+	"context"
+
+	"go.landscaper.dev/internal/controller/installation/observe"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+)
+
+// look reads what the children are made from.
+func (r *Reconciler) look(ctx context.Context, s *snapshot) (err error) {
+	s.Inputs, err = r.sight().Inputs(ctx, s.Family, r.planning(s.Inst))
+	return err // says what could not be read
+}
+
+// sight is what is there to be seen of the resource cluster.
+func (r *Reconciler) sight() observe.Reader {
+	return observe.Reader{Cached: r.Client, Live: r.Reader, Relations: &r.relations, Triggers: r.Triggers, Sources: r.Sources, Arrivals: &r.arrivals}
+}
+
+// noteImports notes which imports the job uses, however it ends.
+func noteImports(s *snapshot) (err error) {
+	if s.Inputs.Hash, err = dataflow.ImportsHash(s.Inputs.Imports); err != nil {
+		return job.Terminally(job.Wrap(err, published.Init, "HashImports", ""))
+	}
+	s.Inst.Status.ImportsHash = s.Inputs.Hash
+	return nil
+}
+
+// noteMissing notes that the job has no imports to use. When what is missing is back, it
+// is something new, also if it is what the job before has used.
+func noteMissing(s *snapshot) {
+	if s.Inputs != nil && len(s.Inputs.Missing) > 0 {
+		s.Inst.Status.ImportsHash = ""
+	}
+}

@@ -1,0 +1,198 @@
+// Package origin finds what an Installation is made from: the component version, with
+// its signature where that is asked for, and the blueprint.
+package origin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/controller/installation/patience"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/landscape/repocontext"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/reporter"
+)
+
+// Found is what an Installation is made from.
+type Found struct {
+	// Component is nil without a component.
+	Component *plan.Component
+	Blueprint *blueprint.Blueprint
+
+	session *component.Session
+}
+
+// Finder finds what Installations are made from.
+type Finder struct {
+	// Sources reads where component versions come from.
+	Sources *repocontext.Reader
+	// Components is what all readers of component versions have in common.
+	Components *component.Shared
+	// Blueprints keeps blueprints that were read.
+	Blueprints *blueprint.Cache
+	// Verification says when signatures are checked.
+	Verification VerificationPolicy
+	// Outages remembers who does not answer.
+	Outages *patience.Outages
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Close gives up what reading the component holds.
+func (f *Found) Close() {
+	if f.session != nil {
+		_ = f.session.Close()
+	}
+}
+
+// Find finds the component version and the blueprint of an Installation, whose Context
+// is the landscape.
+func (r Finder) Find(ctx context.Context, s *reporter.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context) (*Found, error) {
+	if err := r.mayGoUnverified(inst); err != nil {
+		return nil, r.unprepared(inst, err, "ExtractVerifyInfo", "spec.verification")
+	}
+	found := &Found{}
+	if inst.Spec.ComponentDescriptor.IsEmpty() {
+		// What the Context refers to is for components alone.
+		job.DropCondition(&inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
+	} else if err := r.open(ctx, s, inst, landscape, found); err != nil {
+		found.Close()
+		return nil, err
+	}
+	var err error
+	if found.Blueprint, err = r.blueprint(ctx, inst, found.Component); err != nil {
+		found.Close()
+		return nil, err
+	}
+	s.Warn(BlueprintWarnings, found.Blueprint.Warnings)
+	return found, nil
+}
+
+// open finds the component version.
+func (r Finder) open(ctx context.Context, s *reporter.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context, found *Found) error {
+	from, err := r.Sources.Read(ctx, landscape)
+	if err != nil {
+		return r.unprepared(inst, err, "SetupRegistries", "")
+	}
+	s.Warn(ContextWarnings, from.Warnings)
+	from.Options.Job = inst.Status.JobID
+	found.session = component.NewSession(r.Components, from.Options)
+	found.Component, err = r.component(ctx, inst, found.session, from)
+	return err
+}
+
+// Reasons of the events about what was found.
+const (
+	ContextWarnings   = "ContextWarnings"
+	BlueprintWarnings = "BlueprintWarnings"
+)
+
+// VerificationPolicy says when signatures are checked.
+type VerificationPolicy string
+
+// The policies, as the configuration spells them.
+const (
+	VerifyIfAsked VerificationPolicy = "DoNotEnforce"
+	VerifyAlways  VerificationPolicy = "Enforce"
+	VerifyNever   VerificationPolicy = "Disabled"
+)
+
+// Known reports whether there is such a policy.
+func (p VerificationPolicy) Known() bool {
+	return p == VerifyIfAsked || p == VerifyAlways || p == VerifyNever
+}
+
+// component finds the component version of an Installation, and checks its
+// signature where that is asked for.
+func (r Finder) component(ctx context.Context, inst *v1alpha1.Installation, session *component.Session, from *repocontext.Sources) (*plan.Component, error) {
+	r.reportOverwrite(inst, from)
+	found, err := plan.OpenComponent(ctx, session, inst.Spec.ComponentDescriptor)
+	if err != nil {
+		return nil, r.unprepared(inst, err, "GetComponentVersion", "spec.componentDescriptor")
+	}
+	if inst.Spec.Verification == nil || r.Verification == VerifyNever {
+		return found, nil
+	}
+	name := inst.Spec.Verification.SignatureName
+	if name == "" {
+		return nil, r.unprepared(inst, errors.New("signatureName must be set"), "ExtractVerifyInfo", "spec.verification")
+	}
+	trust, err := from.Trust(ctx, name)
+	if err != nil {
+		return nil, r.unprepared(inst, err, "ExtractVerifyInfo", "spec.verification")
+	}
+	if err := session.Verify(ctx, found.Version, name, trust); err != nil {
+		return nil, r.unprepared(inst, fmt.Errorf("%w (trusted is %s)", err, from.TrustedBy(name)), "VerifySignature", "spec.verification")
+	}
+	return found, nil
+}
+
+// mayGoUnverified refuses what nobody has signed, where that is enforced.
+func (r Finder) mayGoUnverified(inst *v1alpha1.Installation) error {
+	switch {
+	case r.Verification != VerifyAlways:
+		return nil
+	case inst.Spec.Verification == nil || inst.Spec.Verification.SignatureName == "":
+		return errors.New("this Landscaper only accepts signed components: set spec.verification.signatureName")
+	case inst.Spec.ComponentDescriptor.IsEmpty():
+		return errors.New("this Landscaper only accepts signed components: set spec.componentDescriptor")
+	}
+	return nil
+}
+
+// blueprint loads the blueprint, which is in the Installation or a resource of the
+// component version.
+func (r Finder) blueprint(ctx context.Context, inst *v1alpha1.Installation, from *plan.Component) (*blueprint.Blueprint, error) {
+	loaded, err := plan.OpenBlueprint(ctx, r.Blueprints, from, &inst.Spec.Blueprint)
+	if err != nil {
+		return nil, r.unprepared(inst, err, "ResolveBlueprint", "spec.blueprint")
+	}
+	return loaded, nil
+}
+
+// unprepared explains an error before anything was rendered.
+func (r Finder) unprepared(inst *v1alpha1.Installation, err error, reason, field string) error {
+	return r.Outages.Final(inst.UID, r.Now(), job.Wrap(component.Advise(err), published.InitPrerequisites, reason, field))
+}
+
+// reportOverwrite tells in a condition whether the reference was overwritten.
+func (r Finder) reportOverwrite(inst *v1alpha1.Installation, from *repocontext.Sources) {
+	definition := inst.Spec.ComponentDescriptor
+	if !from.Overwritten || definition.Reference == nil || definition.Inline != nil {
+		job.DropCondition(&inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
+		return
+	}
+	condition := v1alpha1.Condition{
+		Type: v1alpha1.ComponentReferenceOverwriteCondition, Status: v1alpha1.ConditionFalse,
+		Reason: "No overwrite defined", Message: "component reference has not been overwritten",
+	}
+	before := component.Reference{Context: component.Context(definition.Reference.RepositoryContext), Name: definition.Reference.ComponentName, Version: definition.Reference.Version}
+	if before.Context.IsZero() {
+		before.Context = from.Options.Default
+	}
+	if after, overwritten := component.Apply(from.Options.Overwrites, before); overwritten {
+		condition.Status, condition.Reason = v1alpha1.ConditionTrue, "FoundOverwrite"
+		condition.Message = component.Diff(before, after)
+	}
+	job.SetCondition(&inst.Status.Conditions, condition, metav1.NewTime(r.Now()))
+}
+
+// Reopen finds the component version of a job again. Whoever gets a session closes it.
+func (r Finder) Reopen(ctx context.Context, inst *v1alpha1.Installation, landscape *v1alpha1.Context, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, *component.Session, error) {
+	from, err := r.Sources.Read(ctx, landscape)
+	if err != nil {
+		return nil, nil, err // names the object
+	}
+	from.Options.Job = inst.Status.JobID
+	session := component.NewSession(r.Components, from.Options)
+	opened, err := plan.OpenComponent(ctx, session, definition)
+	return opened, session, err // names the component version
+}

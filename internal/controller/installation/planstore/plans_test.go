@@ -1,0 +1,231 @@
+package planstore
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/fakeapi"
+	"go.landscaper.dev/internal/controller/installation/testbuilders"
+	"go.landscaper.dev/internal/landscape/plan/parcel"
+	"go.landscaper.dev/internal/landscape/repocontext"
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+// TestKeepPlan: whose Secret a plan may be written over, and what is read again.
+func TestKeepPlan(t *testing.T) {
+	typed := testbuilders.PlanOf(t, "job-1", "old")
+	typed.Type = corev1.SecretTypeOpaque
+	labelled := testbuilders.PlanOf(t, "job-1", "old")
+	labelled.Labels["team"] = "a"
+	for _, test := range []struct {
+		reason  string
+		live    *corev1.Secret
+		content string
+		refused string
+	}{
+		{"the first attempt", nil, "new", ""},
+		{"an attempt whose answer was lost has stored the same", testbuilders.PlanOf(t, "job-2", "new"), "new", ""},
+		{"an earlier attempt has worked out something else", testbuilders.PlanOf(t, "job-2", "old"), "new", ""},
+		{"a job before has left its plan", testbuilders.PlanOf(t, "job-1", "old"), "new", ""},
+		{"labels of others stay", labelled, "new", ""},
+		{"a Secret of another Installation", testbuilders.PlanOf(t, "job-2", "old", testbuilders.Owner("Installation", "other", "9")), "old", "does not belong to this Installation"},
+		{"a Secret of an earlier Installation of the name: it goes with that one", testbuilders.PlanOf(t, "job-2", "old", testbuilders.Owner("Installation", "shop", "1")), "old", "does not belong to this Installation"},
+		{"a Secret of another type: the type cannot be changed", typed, "old", "does not belong to this Installation"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			c := fakeapi.API(t)
+			if test.live != nil {
+				c = fakeapi.API(t, test.live)
+			}
+			inst, k := testbuilders.InstallationOf(t, "{}"), Plans{Client: c, Reader: c, Memory: &Memory{}}
+			err := k.Store(t.Context(), inst, []byte("new"))
+			if (err == nil) != (test.refused == "") || err != nil && (!strings.Contains(err.Error(), test.refused) || job.OutcomeOf(err) != job.Terminal) {
+				t.Fatalf("got %v", err)
+			}
+			if !k.Memory.kept.has(inst.UID) {
+				t.Error("nobody remembers that there may be a plan")
+			}
+			live := testbuilders.PlanOf(t, "job-2", "new")
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil || string(live.Data["plan"]) != test.content {
+				t.Fatalf("stored %q, %v", live.Data["plan"], err)
+			}
+			if test.live == labelled && live.Labels["team"] != "a" {
+				t.Errorf("labels %v", live.Labels)
+			}
+			if test.refused == "" {
+				if got, err := k.Content(t.Context(), inst); string(got) != test.content || err != nil {
+					t.Errorf("read %q, %v", got, err)
+				}
+			}
+		})
+	}
+}
+
+// TestKeepPlanFails: which error of the API server ends the job, and which is tried
+// again.
+func TestKeepPlanFails(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		live   *corev1.Secret
+		fault  fakeapi.Fault
+		want   string
+	}{
+		{"it cannot be created", nil, fakeapi.Fault{Err: errors.New("busy")}, "store what the exports need in Secret"},
+		{"that of an earlier attempt cannot be read", testbuilders.PlanOf(t, "job-2", "old"), fakeapi.Fault{Reading: true, Err: errors.New("busy")}, "busy"},
+		{"that of an earlier attempt cannot be replaced", testbuilders.PlanOf(t, "job-2", "old"), fakeapi.Fault{At: 1, Err: errors.New("busy")}, "busy"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			c := fakeapi.API(t)
+			if test.live != nil {
+				c = fakeapi.API(t, test.live)
+			}
+			broken := test.fault.Wrap(t, c)
+			k := Plans{Client: broken, Reader: broken, Memory: &Memory{}}
+			s := testbuilders.InstallationOf(t, "{}")
+			err := k.Store(t.Context(), s, []byte("new"))
+			if err == nil || !strings.Contains(err.Error(), test.want) || job.OutcomeOf(err) != job.Transient {
+				t.Errorf("got %v", err)
+			}
+			if err := k.Store(t.Context(), s, []byte("new")); err != nil {
+				t.Errorf("the next attempt: %v", err)
+			}
+			if got, err := k.Content(t.Context(), s); string(got) != "new" || err != nil {
+				t.Errorf("read %q, %v", got, err)
+			}
+		})
+	}
+	counting, s := fakeapi.Fault{At: -1}, testbuilders.InstallationOf(t, "{}")
+	k := Plans{Client: counting.Wrap(t, fakeapi.API(t)), Memory: &Memory{}}
+	if err := k.Store(t.Context(), s, nil); err != nil || len(counting.Calls) > 0 || k.Memory.Has(s.UID) {
+		t.Errorf("without exports nothing is stored: %v, %v", counting.Calls, err)
+	}
+}
+
+// TestKeptPlanUnread: that a plan cannot be read says nothing about whether it is there.
+func TestKeptPlanUnread(t *testing.T) {
+	c := fakeapi.API(t, testbuilders.PlanOf(t, "job-2", "stored"))
+	broken := fakeapi.Fault{Reading: true, Err: errors.New("busy")}
+	k := Plans{Client: c, Reader: broken.Wrap(t, c), Memory: &Memory{}}
+	inst := testbuilders.InstallationOf(t, "{}")
+	var unread *repocontext.ReadError
+	if _, err := k.Content(t.Context(), inst); !errors.As(err, &unread) || errors.Is(err, parcel.ErrNone) {
+		t.Errorf("got %v", err)
+	}
+	if got, err := k.Content(t.Context(), inst); string(got) != "stored" || err != nil {
+		t.Errorf("then %q, %v", got, err)
+	}
+}
+
+// TestDrop: what is deleted of a stored plan, and what is remembered of it.
+func TestDrop(t *testing.T) {
+	foreign := testbuilders.PlanOf(t, "job-2", "theirs", testbuilders.Owner("Installation", "other", "9"))
+	foreign.Name = "theirs"
+	for _, test := range []struct {
+		reason string
+		stored bool
+		fault  fakeapi.Fault
+		fails  bool
+		left   int
+	}{
+		{"who has stored it knows its Secrets", true, fakeapi.Fault{At: -1}, false, 1},
+		{"they are not listed then", true, fakeapi.Fault{Reading: true, Err: errors.New("busy")}, false, 1},
+		{"after a restart those of others stay", false, fakeapi.Fault{At: -1}, false, 1},
+		{"nobody knows what there is", false, fakeapi.Fault{Reading: true, Err: errors.New("busy")}, true, 2},
+		{"a refusal leaves it", true, fakeapi.Fault{Err: errors.New("busy")}, true, 2},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			c, inst, m := fakeapi.API(t, foreign.DeepCopy()), testbuilders.InstallationOf(t, "{}"), &Memory{}
+			// That the namespace was looked at tells that there are no others.
+			m.kept.seen(inst.Namespace)
+			if err := (Plans{Client: c, Reader: c, Memory: m}).Store(t.Context(), inst, []byte("plan")); err != nil {
+				t.Fatal(err)
+			}
+			// What an API server in memory creates has no UID.
+			ours := testbuilders.PlanOf(t, "job-2", "plan")
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(ours), ours); err != nil {
+				t.Fatal(err)
+			}
+			if !test.stored {
+				m = &Memory{}
+				m.kept.note(inst.UID, true)
+			}
+			broken := test.fault.Wrap(t, c)
+			err := Plans{Client: broken, Reader: broken, Memory: m}.Drop(t.Context(), inst)
+			if (err != nil) != test.fails || m.Has(inst.UID) != test.fails || len(m.remembered.by) != 0 {
+				t.Errorf("%v; remembered: %t, with %d contents", err, m.Has(inst.UID), len(m.remembered.by))
+			}
+			list := &corev1.SecretList{}
+			if err := c.List(t.Context(), list); err != nil || len(list.Items) != test.left {
+				t.Errorf("%d Secrets are left, %v", len(list.Items), err)
+			}
+		})
+	}
+}
+
+// TestLeftover: whom a process that has just started asks about plans, and how often.
+func TestLeftover(t *testing.T) {
+	exporter := func(id, finished string) *v1alpha1.Installation {
+		inst := testbuilders.InstallationOf(t, "exports: {data: [{name: x, dataRef: x}]}")
+		inst.Status.JobID, inst.Status.JobIDFinished = id, finished
+		return inst
+	}
+	plain := testbuilders.InstallationOf(t, "{}")
+	plain.Status.JobIDFinished = plain.Status.JobID
+	changed := plain.DeepCopy()
+	changed.Generation = 2
+	goes := changed.DeepCopy()
+	goes.DeletionTimestamp = &metav1.Time{}
+	for _, test := range []struct {
+		reason string
+		inst   *v1alpha1.Installation
+		secret *corev1.Secret
+		want   bool
+		lists  int
+	}{
+		{"a running job needs its plan", exporter("a", ""), testbuilders.PlanOf(t, "a", "x"), false, 0},
+		{"a job that has ended has left one", exporter("a", "a"), testbuilders.PlanOf(t, "a", "x"), true, 1},
+		{"also if it is of a job before that", exporter("b", "b"), testbuilders.PlanOf(t, "a", "x"), true, 1},
+		{"one without owner goes with nobody: it is not ours", exporter("a", "a"), testbuilders.PlanOf(t, "a", "x", metav1.OwnerReference{Kind: "Installation", Name: "shop", UID: "uid-2"}), false, 1},
+		{"there is none", exporter("a", "a"), nil, false, 1},
+		{"who exports nothing may have done so before", changed, testbuilders.PlanOf(t, "a", "x"), true, 1},
+		{"it goes with its owner", goes, testbuilders.PlanOf(t, "a", "x"), false, 0},
+		{"who exports nothing has none, and costs no request", plain, testbuilders.PlanOf(t, "a", "x"), false, 0},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			c := fakeapi.API(t)
+			if test.secret != nil {
+				c = fakeapi.API(t, test.secret)
+			}
+			counting := fakeapi.Fault{Reading: true, At: -1}
+			k := Plans{Client: c, Reader: counting.Wrap(t, c), Memory: &Memory{}}
+			for range 2 {
+				if got, err := k.Leftover(t.Context(), test.inst); got != test.want || err != nil {
+					t.Errorf("got %t, %v", got, err)
+				}
+			}
+			if len(counting.Calls) != test.lists {
+				t.Errorf("asked by %v", counting.Calls)
+			}
+		})
+	}
+	c := fakeapi.API(t, testbuilders.PlanOf(t, "a", "x"))
+	broken := fakeapi.Fault{Reading: true, Err: errors.New("busy")}
+	k := Plans{Client: c, Reader: broken.Wrap(t, c), Memory: &Memory{}}
+	if got, err := k.Leftover(t.Context(), exporter("a", "a")); got || err == nil {
+		t.Errorf("that nobody could look is not an answer: %t, %v", got, err)
+	}
+	if got, err := k.Leftover(t.Context(), exporter("a", "a")); !got || err != nil {
+		t.Errorf("the next look: %t, %v", got, err)
+	}
+	k.Memory.kept.note(types.UID("uid-2"), false)
+	if got, _ := k.Leftover(t.Context(), exporter("a", "a")); got {
+		t.Error("what is deleted is still remembered")
+	}
+}

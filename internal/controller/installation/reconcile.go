@@ -1,0 +1,285 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/template"
+	"go.landscaper.dev/internal/controller/installation/decide"
+	"go.landscaper.dev/internal/controller/installation/observe"
+	"go.landscaper.dev/internal/controller/installation/origin"
+	"go.landscaper.dev/internal/controller/installation/patience"
+	"go.landscaper.dev/internal/controller/installation/planstore"
+	"go.landscaper.dev/internal/controller/installation/repeat"
+	"go.landscaper.dev/internal/controller/installation/treesize"
+	"go.landscaper.dev/internal/landscape/repocontext"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/expectations"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/parallelize"
+	"go.landscaper.dev/internal/runtime/queue"
+	"go.landscaper.dev/internal/runtime/reporter"
+	"go.landscaper.dev/internal/runtime/workpool"
+)
+
+// VerificationPolicy says when signatures are checked.
+type VerificationPolicy = origin.VerificationPolicy
+
+// The policies.
+const (
+	VerifyIfAsked = origin.VerifyIfAsked
+	VerifyAlways  = origin.VerifyAlways
+	VerifyNever   = origin.VerifyNever
+)
+
+// Reconciler drives Installations.
+type Reconciler struct {
+	// Client reads from caches and writes to the resource cluster.
+	Client client.Client
+	// Reader reads from the API server where a cache must not be mistaken.
+	Reader client.Reader
+	// Events tells users what happened.
+	Events events.EventRecorder
+	// Order lets older jobs go first.
+	Order *queue.Order
+	// Now is the clock.
+	Now func() time.Time
+	// NewJobID makes the IDs of jobs.
+	NewJobID func() string
+	// Sources reads where component versions come from.
+	Sources *repocontext.Reader
+	// Components is what all readers of component versions have in common.
+	Components *component.Shared
+	// Verification says when signatures are checked.
+	Verification VerificationPolicy
+	// Functions returns those functions of templates that reach clusters, for an
+	// Installation of a namespace with the Targets that it imports.
+	Functions func(namespace string, imported []*v1alpha1.Target) map[string]template.Function
+	// Blueprints keeps blueprints that were read.
+	Blueprints *blueprint.Cache
+
+	// Each makes requests that do not need each other; nil makes some of them at the same
+	// time.
+	Each parallelize.Each
+
+	// Triggers are what starts jobs beyond what users ask for.
+	Triggers predicates.Triggers
+	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
+	// caches may contradict each other; nil if nobody knows.
+	Unsettled func() bool
+
+	// Problems records where we break down; nil only logs it.
+	Problems *reporter.Problems
+
+	written  expectations.Written
+	outages  patience.Outages
+	unstored marks
+	// taken are those whose first job was taken up and is not stored yet.
+	taken   marks
+	leaving marks
+	// condemned are those whose Execution was deleted.
+	condemned marks
+	// plansKept is what is known of stored plans.
+	plansKept planstore.Memory
+	trees     treesize.Memory
+	relations siblings.Relations
+	arrivals  observe.Arrivals
+	// created are the subinstallations and the Execution that the cache has not shown yet.
+	created expectations.Creations
+	once    sync.Once
+	reports *reporter.Reporter
+	// plans are made away from the workers; nil means that they make them.
+	plans *plans
+}
+
+// reporter returns what reports jobs of Installations.
+func (r *Reconciler) reporter() *reporter.Reporter {
+	r.once.Do(func() {
+		r.reports = &reporter.Reporter{
+			Client: r.Client, Events: r.Events, Action: "ReconcileInstallation", AnnounceSuccess: true,
+			Now: r.Now, Written: &r.written, Problems: r.Problems,
+		}
+	})
+	return r.reports
+}
+
+// origins are where Installations come from.
+func (r *Reconciler) origins() origin.Finder {
+	return origin.Finder{
+		Sources: r.Sources, Components: r.Components, Blueprints: r.Blueprints,
+		Verification: r.Verification, Outages: &r.outages, Now: r.Now,
+	}
+}
+
+// Reconcile brings an Installation as far as it comes without waiting.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	s := &snapshot{}
+	var last decide.Decision
+	err := job.Protect(func() error { return r.work(ctx, request, s, &last) })
+	switch {
+	case err == nil:
+		return ctrl.Result{RequeueAfter: last.Wake.Pause(r.Now())}, nil
+	case last.Do == "" && !job.IsPanic(err):
+		// It could not be read what the job is about.
+		return ctrl.Result{}, err
+	}
+	err = r.stored(ctx, s, err)
+	if errors.Is(err, reporter.ErrGone) {
+		r.forget(s.Inst.UID)
+	}
+	if s.subject != nil && job.OutcomeOf(err) != job.Transient && job.OutcomeOf(err) != job.Conflict {
+		r.outages.Over(s.Inst.UID)
+	}
+	if s.subject != nil && job.OutcomeOf(err) == job.Terminal {
+		s.noteEnd(metav1.NewTime(r.Now()))
+	}
+	return r.reporter().Report(ctx, s.subject, string(last.Do), err)
+}
+
+// maxSteps is more than any Installation needs without waiting.
+const maxSteps = 30
+
+// work observes, decides and applies until there is something to wait for. Last is
+// what was decided last.
+func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot, last *decide.Decision) error {
+	if ready, err := r.observe(ctx, request, s); err != nil || !ready {
+		if pause, behind := expectations.PauseOf(err); behind {
+			last.Wake, err = job.Wake{}.By(r.Now().Add(pause)), nil
+		}
+		return err
+	}
+	if pause := r.reporter().Rest(s.subject); pause > 0 {
+		last.Wake = job.Wake{}.By(r.Now().Add(pause))
+		return nil
+	}
+	for range maxSteps {
+		s.Now, s.Unsettled = r.Now(), r.Unsettled != nil && r.Unsettled()
+		*last = decide.Next(s.Situation)
+		if !waitsForPlan[last.Do] {
+			// The job was ended, or has what it needs.
+			r.forgetPlan(request.NamespacedName)
+		}
+		if last.Do == decide.Rest {
+			log.FromContext(ctx).V(1).Info("rest", "wake", last.Wake.String())
+			r.reporter().Calm(s.subject)
+			return nil
+		}
+		log.FromContext(ctx).V(1).Info("step", "step", last.Do, "phase", s.Inst.Status.InstallationPhase, "job", s.Inst.Status.JobID)
+		err := r.apply(ctx, s, *last)
+		if pause, behind := expectations.PauseOf(err); behind {
+			last.Wake = job.Wake{}.By(r.Now().Add(pause))
+			// A subinstallation takes the job of its parent again.
+			return nil
+		}
+		switch {
+		case errors.Is(err, workpool.ErrPending), errors.Is(err, errComeBack):
+			return r.save(ctx, s)
+		case err != nil:
+			return err
+		}
+		if last.Err != nil {
+			return last.Err
+		}
+	}
+	return fmt.Errorf("the job does not come to rest: step %q is repeated", last.Do)
+}
+
+// observe reads the snapshot. It returns false if the object is gone, and expectations.Behind if
+// the cache is behind what we wrote ourselves.
+func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snapshot) (bool, error) {
+	inst := &v1alpha1.Installation{}
+	if err := r.Client.Get(ctx, request.NamespacedName, inst, client.UnsafeDisableDeepCopy); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forgetPlan(request.NamespacedName)
+		}
+		return false, client.IgnoreNotFound(err)
+	}
+	if err := r.written.Await(ctx, r.Reader, inst); err != nil {
+		return false, err // says what was read
+	}
+	s.Inst, s.Triggers = inst.DeepCopy(), r.Triggers
+	s.Taken = r.taken.has(inst.UID) && job.NeverWorked(inst) && !predicates.BeingDeleted(inst)
+	s.subject = reporter.Installation(s.Inst)
+	s.subject.Status.Ended = func() { repeat.NoteEnd(s.Inst) }
+	if err := r.sight().Family(ctx, &s.Family); err != nil {
+		return false, err
+	}
+	if err := r.observeExecution(ctx, s); err != nil {
+		return false, err // says what was read
+	}
+	if err := r.created.Await(inst.UID, s.shows, r.Now()); err != nil {
+		return false, err // says what is waited for
+	}
+	err := r.observeUnstored(ctx, s)
+	if err != nil {
+		return false, err
+	}
+	s.Leftover, err = r.keeper().Leftover(ctx, inst)
+	return err == nil, err
+}
+
+// observeExecution reads the Execution.
+func (r *Reconciler) observeExecution(ctx context.Context, s *snapshot) error {
+	key, exec := client.ObjectKeyFromObject(s.Inst), &v1alpha1.Execution{}
+	switch err := r.Client.Get(ctx, key, exec); {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return fmt.Errorf("read Execution %s: %w", key, err)
+	case predicates.AsOwner(s.Inst).Owns(exec):
+		if err := r.awaitExecution(ctx, s.Inst, exec); err != nil {
+			return err // says what was read
+		}
+		s.Exec = exec
+		r.leaving.note(s.Inst.UID, exec.DeletionTimestamp != nil)
+		s.Condemned = r.condemned.has(s.Inst.UID)
+	}
+	return nil
+}
+
+// ways are how steps are carried out.
+var ways = map[decide.Step]func(*Reconciler, context.Context, *snapshot) error{
+	decide.Admit: (*Reconciler).admit, decide.Accept: (*Reconciler).accept, decide.Dismiss: (*Reconciler).ignore,
+	decide.Tell: (*Reconciler).tell, decide.Compare: (*Reconciler).compare, decide.Follow: (*Reconciler).follow, decide.Repeat: (*Reconciler).repeat,
+	decide.Interrupt: (*Reconciler).interrupt, decide.Adopt: (*Reconciler).adopt, decide.Begin: (*Reconciler).begin,
+	decide.Trace: (*Reconciler).trace, decide.Clear: (*Reconciler).clear, decide.Look: (*Reconciler).look, decide.BringUp: (*Reconciler).bringUp,
+	decide.HandOver: (*Reconciler).handOver, decide.Complete: (*Reconciler).complete, decide.Tidy: (*Reconciler).tidy,
+	decide.Survey: (*Reconciler).survey, decide.Remove: (*Reconciler).remove, decide.Confirm: (*Reconciler).confirm,
+	decide.CarryOn: (*Reconciler).carryOn, decide.Pass: (*Reconciler).pass,
+	decide.BeginRemovals: (*Reconciler).beginRemovals, decide.Withdraw: (*Reconciler).withdraw, decide.EndRemovals: (*Reconciler).endRemovals,
+	decide.Release: (*Reconciler).release, decide.Explain: (*Reconciler).explain,
+}
+
+// waitsForPlan are the steps that come for what is worked out elsewhere, and those before
+// them.
+var waitsForPlan = map[decide.Step]bool{decide.Confirm: true, decide.Look: true, decide.BringUp: true, decide.CarryOn: true, decide.Complete: true}
+
+// apply carries a step out.
+func (r *Reconciler) apply(ctx context.Context, s *snapshot, next decide.Decision) error {
+	switch next.Do {
+	case decide.Fail, decide.Await:
+		// What follows from the reason is written by the report.
+		noteMissing(s)
+		return nil
+	case decide.Show:
+		return r.show(ctx, s, next.Message)
+	}
+	way, ok := ways[next.Do]
+	if !ok {
+		return fmt.Errorf("there is no way to carry out step %q", next.Do)
+	}
+	return way(r, ctx, s)
+}

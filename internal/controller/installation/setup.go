@@ -1,0 +1,117 @@
+package installation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/index"
+	"go.landscaper.dev/internal/controller/installation/wake"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/ancestor"
+	"go.landscaper.dev/internal/runtime/queue"
+	"go.landscaper.dev/internal/runtime/reporter"
+)
+
+// SetupWithManager watches Installations and what wakes them: their Execution, their
+// parent, subinstallations and siblings, and the default Context that they may wait for.
+func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, options controller.Options) error {
+	for _, kind := range []client.Object{&v1alpha1.DataObject{}, &v1alpha1.Target{}} {
+		if err := manager.GetFieldIndexer().IndexField(ctx, kind, index.CopiesByScope, index.ScopeOf); err != nil {
+			return fmt.Errorf("index copies of imports: %w", err)
+		}
+		if err := manager.GetFieldIndexer().IndexField(ctx, kind, index.ExportsBySource, index.SourceOf); err != nil {
+			return fmt.Errorf("index exports: %w", err)
+		}
+	}
+	for field, values := range map[string]client.IndexerFunc{index.ByParent: index.ParentOf, index.Waiting: index.WaitsAs} {
+		if err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.Installation{}, field, values); err != nil {
+			return fmt.Errorf("index Installations by %s: %w", field, err)
+		}
+	}
+	if options.RateLimiter == nil {
+		options.RateLimiter = reporter.Pauses()
+	}
+	plans := r.plansElsewhere(ctx, options.MaxConcurrentReconciles)
+	options.RateLimiter = patient{options.RateLimiter, r.plans.Busy}
+	line := r.Order.Line(r.atWork)
+	options.NewQueue = line.NewQueue
+	building := ctrl.NewControllerManagedBy(manager).
+		Named("installation").
+		Watches(&v1alpha1.Installation{}, line.Handler(queue.Forgetting(r.forgetObject, &handler.EnqueueRequestForObject{}))).
+		// An Execution has the name of its Installation. One of that name that is not ours
+		// is waited for, too.
+		Watches(&v1alpha1.Execution{}, queue.Forgetting(r.forgetExecution, &handler.EnqueueRequestForObject{})).
+		Watches(&v1alpha1.Installation{}, r.waker().ByFamily()).
+		Watches(&v1alpha1.Context{}, handler.EnqueueRequestsFromMapFunc(r.waker().ByContext)).
+		Watches(&v1alpha1.DataObject{}, handler.EnqueueRequestsFromMapFunc(r.arrived)).
+		Watches(&v1alpha1.Target{}, handler.EnqueueRequestsFromMapFunc(r.arrived)).
+		WatchesRawSource(plans).
+		WithOptions(options)
+	if r.Triggers.OnImportChange {
+		if err := r.watchImports(ctx, manager, building); err != nil {
+			return err
+		}
+	}
+	return building.Complete(r)
+}
+
+// atWork tells whether an Installation has a job, asks for one, or is about to get that
+// of its parent. All of a tree work for its root: an older tree goes before younger ones
+// with all that belongs to it.
+func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
+	inst, ok := object.(*v1alpha1.Installation)
+	if !ok {
+		return client.ObjectKeyFromObject(object), false
+	}
+	status := &inst.Status
+	works := job.Unfinished(status.JobID, status.JobIDFinished) || predicates.WantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]), r.Triggers)
+	ctx := context.Background()
+	if reference, isSub := job.OwnerOf(inst, "Installation"); isSub && !works {
+		parent, err := ancestor.Parent(ctx, r.Client, inst.Namespace, reference)
+		works = err == nil && job.PartOfSub(inst, parent).Awaits(parent)
+	}
+	if !works {
+		return client.ObjectKeyFromObject(inst), false
+	}
+	root, _, err := ancestor.Root(ctx, r.Client, inst, plan.MaxDepth)
+	if err != nil {
+		root = inst
+	}
+	return client.ObjectKeyFromObject(root), true
+}
+
+// changesMore reports whether a merge patch changes anything but asserts the
+// version.
+func changesMore(patch []byte) bool {
+	var fields map[string]map[string]any
+	if json.Unmarshal(patch, &fields) != nil {
+		return true
+	}
+	delete(fields["metadata"], "resourceVersion")
+	return len(fields) > 1 || len(fields["metadata"]) > 0
+}
+
+// arrived returns the subinstallations that wait for a cache to show an object.
+func (r *Reconciler) arrived(_ context.Context, object client.Object) []reconcile.Request {
+	return r.arrivals.Arrived(object)
+}
+
+// waker knows who is woken by a change.
+func (r *Reconciler) waker() wake.Finder { return wake.Finder{Reader: r.sight()} }
+
+// Woken returns the Installations that a change of another one may let go on. Before and
+// after are nil if there was or is none.
+func (r *Reconciler) Woken(ctx context.Context, before, after *v1alpha1.Installation) []reconcile.Request {
+	return r.waker().Woken(ctx, before, after)
+}

@@ -1,0 +1,359 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/decide"
+	"go.landscaper.dev/internal/controller/installation/planstore"
+	"go.landscaper.dev/internal/controller/installation/repeat"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
+)
+
+// admit starts a job that somebody asks for.
+func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
+	if predicates.AsksFirst(s.Inst) && !s.Taken {
+		if err := r.takeUp(ctx, s); err != nil {
+			return err
+		}
+	}
+	repeat.Forget(s.Inst)
+	if s.admitted = decide.TakenUp(s.Situation); s.admitted {
+		return r.start(ctx, s, v1alpha1.TriggeredByReconcile)
+	}
+	return r.start(ctx, s, job.TriggerOf(s.Inst))
+}
+
+// removeRequest removes what asks for a job.
+func removeRequest(inst *v1alpha1.Installation) {
+	delete(inst.Annotations, v1alpha1.OperationAnnotation)
+	delete(inst.Annotations, v1alpha1.ReconcileReasonAnnotation)
+	delete(inst.Annotations, v1alpha1.ChangedExportsAnnotation)
+}
+
+// start begins a job. One that an operation asks for is stored at once, and the request
+// removed: who asks again while we read and render has changed something that we may not
+// have seen. Any other is stored with what comes next, because what asks for it stays.
+func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.JobTrigger) error {
+	s.Inst.Status.DataUpdate = decide.RequestedUpdate(s.Situation, trigger)
+	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
+	s.subject.Remember(trigger)
+	s.Asked = trigger
+	if err := r.begin(ctx, s); err != nil {
+		return err
+	}
+	if s.Inst.Annotations[v1alpha1.OperationAnnotation] != "" {
+		if err := r.save(ctx, s); err != nil {
+			return err
+		}
+	}
+	if !r.unstored.has(s.Inst.UID) {
+		return nil
+	}
+	return errComeBack
+}
+
+// errComeBack ends an attempt as soon as its job is stored.
+var errComeBack = errors.New("what an attempt before has written is not known yet")
+
+// started accepts a job of our own that was stored just now. It is stored before the
+// request for it is removed, so that a crash in between repeats a job rather than losing
+// one.
+func (r *Reconciler) started(ctx context.Context, s *snapshot) error {
+	if s.Asked == "" {
+		return nil
+	}
+	s.Taken = false
+	r.taken.note(s.Inst.UID, false)
+	why, unasked := unaskedJobs[s.Asked]
+	s.Asked = ""
+	if unasked {
+		r.reporter().Tell(s.subject, corev1.EventTypeNormal, jobStarted, "job "+s.Inst.Status.JobID+" begins because "+why)
+	}
+	return r.accept(ctx, s)
+}
+
+// farewell is how long a process that ends tries to store a job.
+const farewell = 5 * time.Second
+
+// stored sees to it that a job is stored, and the request for it removed, before it is
+// told what is wrong with it: it might end with that. A deletion that waits has no request
+// to remove, so that its job is stored with what it waits for.
+func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
+	outcome := job.OutcomeOf(err)
+	switch {
+	case s.Asked == "", errors.Is(err, reporter.ErrGone), outcome == job.Conflict:
+		return err
+	case s.Asked == v1alpha1.TriggeredByDeletion && outcome == job.Waiting:
+		return err
+	case job.IsShutdown(ctx, err) && !s.admitted:
+		return err
+	case job.IsShutdown(ctx, err):
+		// Who goes on may be an older release, which does not know that it was asked for.
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), farewell)
+		defer cancel()
+	}
+	if saveErr := job.Protect(func() error { return r.save(ctx, s) }); saveErr != nil {
+		return saveErr
+	}
+	return err
+}
+
+// ignore removes a request for a job that has no effect, and says so.
+func (r *Reconciler) ignore(ctx context.Context, s *snapshot) error {
+	why := " has no effect on a subinstallation: ask the root of the tree for a job"
+	if predicates.IsRoot(s.Inst) {
+		why = " has no effect on what is being deleted"
+	}
+	r.reporter().Tell(s.subject, corev1.EventTypeWarning, requestIgnored, "operation "+s.Inst.Annotations[v1alpha1.OperationAnnotation]+why)
+	return r.dismiss(ctx, s)
+}
+
+// adopt takes the job of the parent over, or its removal round, which is a part of a job that
+// is remembered already.
+func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
+	if round := job.Round(s.Parent); job.IsRemoval(round) && !predicates.BeingDeleted(s.Inst) {
+		s.subject.Status.Trigger(round, metav1.NewTime(r.Now()))
+		return nil
+	}
+	s.Inst.Status.DataUpdate = decide.InheritedUpdate(s.Situation)
+	s.subject.Status.Trigger(job.Round(s.Parent), metav1.NewTime(r.Now()))
+	s.subject.Remember(v1alpha1.TriggeredByParent)
+	return nil
+}
+
+// clear waits for the end of children that are being deleted.
+func (r *Reconciler) clear(ctx context.Context, s *snapshot) error {
+	s.Inst.Status.SubInstCache = nil
+	if s.Exec != nil {
+		// An attempt whose job was not stored may have created it: with the reference, it gets
+		// the job.
+		noteExecution(s)
+	}
+	noteDeployed(s.Inst)
+	return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
+}
+
+// handOver hands the job to all children: they take it when they see the phase.
+func (r *Reconciler) handOver(ctx context.Context, s *snapshot) error {
+	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
+}
+
+// begin enters the first phase of a job. That of a parent is stored with what comes
+// next: until then the parent tells it. So is one of our own.
+func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
+	phase := v1alpha1.PhaseStringInit
+	if predicates.BeingDeleted(s.Inst) {
+		phase = v1alpha1.PhaseStringInitDelete
+	}
+	s.subject.Status.Begin(s.Inst.Generation, metav1.NewTime(r.Now()))
+	s.Inst.Status.SubInstCache = nil
+	// What is kept is found again. One that is wanted again says so with its job.
+	job.DropCondition(&s.Inst.Status.Conditions, v1alpha1.PendingRemovalsCondition)
+	if s.Asked != "" || s.Parent != nil && job.Round(s.Parent) == s.Inst.Status.JobID {
+		s.subject.Status.Enter(phase, nil, metav1.NewTime(r.Now()))
+		s.unsaved = true
+		return nil
+	}
+	return r.enter(ctx, s, phase)
+}
+
+// enter stores the status in a new phase.
+func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error {
+	if phase == v1alpha1.PhaseStringSucceeded {
+		s.noteEnd(metav1.NewTime(r.Now()))
+	}
+	if err := r.reporter().Enter(ctx, s.subject, phase); err != nil {
+		return err // says what was written
+	}
+	if phase != v1alpha1.PhaseStringInit {
+		r.unstored.note(s.Inst.UID, false)
+	}
+	s.unsaved = false
+	return r.started(ctx, s)
+}
+
+// noteExecution notes the Execution in the status.
+func noteExecution(s *snapshot) {
+	s.Inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: s.Exec.Name, Namespace: s.Exec.Namespace}
+}
+
+// save stores a job that has begun, because what comes next takes its time.
+func (r *Reconciler) save(ctx context.Context, s *snapshot) error {
+	if !s.unsaved {
+		return nil
+	}
+	return r.enter(ctx, s, string(s.Inst.Status.InstallationPhase))
+}
+
+// saveOwn stores a job of our own that has begun, before something is done that nobody
+// could take back.
+func (r *Reconciler) saveOwn(ctx context.Context, s *snapshot) error {
+	if s.Asked == "" {
+		return nil
+	}
+	return r.save(ctx, s)
+}
+
+// accept sets the finalizer and removes the request for the job. It is bound to
+// the version that was read: a request that comes meanwhile stays, as does one for what
+// has changed since the job began.
+func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
+	return r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
+		if !predicates.BeingDeleted(inst) {
+			controllerutil.AddFinalizer(inst, v1alpha1.Finalizer)
+		}
+		if !s.admitted && s.Inst.Generation == s.Inst.Status.ObservedGeneration {
+			removeRequest(inst)
+		}
+	})
+}
+
+// dismiss removes a request that has served, or that has no effect.
+func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
+	return r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
+		delete(inst.Annotations, v1alpha1.AbortTimeAnnotation)
+		removeRequest(inst)
+	})
+}
+
+// interrupt hands an interruption down and removes the request for it. Who wants a new
+// job at once has it asked for now.
+func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
+	if s.subject.Status.Unfinished() {
+		for _, child := range s.children() {
+			if !child.done {
+				if err := r.handDown(ctx, s.Inst, child.Object); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if predicates.Forced(s.Inst) {
+		return r.patchMetadata(ctx, s.Inst, demandNext)
+	}
+	return r.dismiss(ctx, s)
+}
+
+// complete collects the results of the children and ends the job.
+func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
+	exports := &plan.Exports{}
+	if predicates.Exporting(s.Inst) {
+		err := r.inherit(ctx, s)
+		if err != nil {
+			return err
+		}
+		if exports, err = r.exported(ctx, s); err != nil {
+			return err
+		}
+	}
+	return r.conclude(ctx, s, exports)
+}
+
+// conclude publishes the exports and ends the job. What earlier jobs have exported goes
+// only when all that this one exports is there.
+func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Exports) error {
+	if err := r.publish(ctx, s, exports); err != nil {
+		return err
+	}
+	r.outages.Over(s.Inst.UID)
+	if !decide.Unchanged(s.Inst) && !s.needsCopies() {
+		// Otherwise they are those of the job that has written them.
+		if err := r.holdings().DropCopies(ctx, s.Inst); err != nil {
+			return err
+		}
+	}
+	if err := r.holdings().DropExports(ctx, s.Inst, exports.Exports); err != nil {
+		return err
+	}
+	if err := r.noteDependents(ctx, s, exports.Exports); err != nil {
+		return err
+	}
+	s.Leftover = r.plansKept.Has(s.Inst.UID)
+	s.subject.Status.SetTrue(v1alpha1.CreateExportsCondition, "DataObjectsCreated", "DataObjects successfully created", metav1.NewTime(r.Now()))
+	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
+}
+
+// patchMetadata changes the metadata of the version that was read, if there is
+// anything to change.
+func (r *Reconciler) patchMetadata(ctx context.Context, inst *v1alpha1.Installation, change func(*v1alpha1.Installation)) error {
+	// The rest is the same before and after, and may be large.
+	before := &v1alpha1.Installation{ObjectMeta: inst.ObjectMeta}
+	changed := before.DeepCopy()
+	change(changed)
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	data, err := patch.Data(changed)
+	if err != nil {
+		return fmt.Errorf("compare metadata: %w", err)
+	}
+	if !changesMore(data) {
+		return nil
+	}
+	// The status is not part of the answer's meaning: it is what we know already.
+	status := inst.Status
+	if err := r.Client.Patch(ctx, changed, client.RawPatch(patch.Type(), data)); err != nil {
+		if apierrors.IsNotFound(err) {
+			return reporter.ErrGone
+		}
+		return fmt.Errorf("change the metadata of Installation %s/%s: %w", inst.Namespace, inst.Name, err)
+	}
+	*inst = *changed
+	inst.Status = status
+	r.written.Record(inst)
+	return nil
+}
+
+// annotate sets an annotation on a child.
+func (r *Reconciler) annotate(ctx context.Context, child client.Object, key, value string) error {
+	if child.GetAnnotations()[key] == value {
+		return nil
+	}
+	kind, err := r.Client.GroupVersionKindFor(child)
+	if err != nil {
+		return fmt.Errorf("annotate %s/%s: %w", child.GetNamespace(), child.GetName(), err)
+	}
+	before, ok := child.DeepCopyObject().(client.Object)
+	changed, isToo := child.DeepCopyObject().(client.Object)
+	if !ok || !isToo {
+		return fmt.Errorf("annotate %s %s/%s: it is not an object of the API", kind.Kind, child.GetNamespace(), child.GetName())
+	}
+	changed.SetAnnotations(merged(child.GetAnnotations(), key, value))
+	if err := r.Client.Patch(ctx, changed, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("annotate %s %s/%s: %w", kind.Kind, child.GetNamespace(), child.GetName(), err)
+	}
+	return nil
+}
+
+// keeper keeps the plans of jobs.
+func (r *Reconciler) keeper() planstore.Plans {
+	return planstore.Plans{Client: r.Client, Reader: r.Reader, Memory: &r.plansKept}
+}
+
+// tidyPause is the time after which a plan that could not be deleted is tried again.
+const tidyPause = 30 * time.Second
+
+// tidy deletes the stored plan of a job that has ended. The job has ended well or
+// not already, so that a failure here is nothing but a reason to try again.
+func (r *Reconciler) tidy(ctx context.Context, s *snapshot) error {
+	if err := r.keeper().Drop(ctx, s.Inst); err != nil {
+		log.FromContext(ctx).Info("the stored plan of a job that has ended is still there", "cause", err.Error())
+		s.TidyAt = r.Now().Add(tidyPause)
+		return nil
+	}
+	s.Leftover = false
+	return nil
+}

@@ -1,0 +1,93 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/dependents"
+	"go.landscaper.dev/internal/controller/installation/observe"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/runtime/expectations"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
+)
+
+// noteDependents notes at the end of a job which roots it concerns.
+func (r *Reconciler) noteDependents(ctx context.Context, s *snapshot, written dataflow.Exports) error {
+	concerned, err := r.dependents().ConcernedBy(ctx, s.Family, written)
+	if err != nil {
+		return err // names what could not be read
+	}
+	s.Inst.Status.DependentsToTrigger = concerned
+	return nil
+}
+
+// dependents are those that may get a job because of another one.
+func (r *Reconciler) dependents() dependents.Finder {
+	return dependents.Finder{Reader: r.sight(), Await: func(ctx context.Context, inst *v1alpha1.Installation) error {
+		return r.written.Await(ctx, r.Reader, inst)
+	}, Request: r.requestJob}
+}
+
+// requestJob asks an Installation for a job because another one has exported something.
+func (r *Reconciler) requestJob(ctx context.Context, dependent, by *v1alpha1.Installation) error {
+	err := r.patchMetadata(ctx, dependent, func(inst *v1alpha1.Installation) {
+		inst.Annotations = merged(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
+	})
+	if err == nil {
+		r.reporter().Tell(reporter.Installation(dependent), corev1.EventTypeNormal, jobRequested, "a job is asked for because Installation "+by.Name+" has exported other values than the last job has imported")
+	}
+	return err
+}
+
+// tell asks those for a job whom the last one concerns. Who is at work is asked later,
+// if it has not used the new values by then. The job has ended well, so that a failure
+// here is nothing but a reason to try again.
+func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
+	all := s.Inst.Status.DependentsToTrigger
+	var left []v1alpha1.DependentToTrigger
+	s.Told = []string{}
+	reader := r.sight().AfterWrites(observe.ExportsOf(s.Inst))
+	for _, dependent := range all {
+		done, err := r.dependents().Ask(ctx, s.Inst, dependent.Name, reader)
+		if pause, behind := expectations.PauseOf(err); behind {
+			s.TellAt = earliest(s.TellAt, r.Now().Add(pause))
+		} else if err != nil {
+			r.tellAgain(ctx, s, fmt.Errorf("ask Installation %s for a job: %w", dependent.Name, err))
+		}
+		if !done || err != nil {
+			left, s.Told = append(left, dependent), append(s.Told, dependent.Name)
+		}
+	}
+	if len(left) == len(all) {
+		return nil
+	}
+	s.Inst.Status.DependentsToTrigger = left
+	err := r.reporter().Save(ctx, s.subject)
+	if err == nil || job.OutcomeOf(err) == job.Conflict || errors.Is(err, reporter.ErrGone) {
+		return err // says what was written
+	}
+	s.Inst.Status.DependentsToTrigger = all
+	r.tellAgain(ctx, s, err)
+	return nil
+}
+
+// tellAgain notes when dependents are asked again.
+func (r *Reconciler) tellAgain(ctx context.Context, s *snapshot, cause error) {
+	log.FromContext(ctx).Info("dependents are not asked for a job yet", "cause", cause.Error())
+	s.TellAt = earliest(s.TellAt, r.Now().Add(tidyPause))
+}
+
+// earliest returns the earlier of two times, of which the first may be zero.
+func earliest(known, other time.Time) time.Time {
+	if known.IsZero() || other.Before(known) {
+		return other
+	}
+	return known
+}

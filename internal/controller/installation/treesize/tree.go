@@ -1,0 +1,145 @@
+package treesize
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/observe"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/landscape/repocontext"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/runtime/job/ancestor"
+)
+
+// Memory remembers what the Installations of each tree take, so that no blueprint can
+// make more of it than a tree may have. Nobody has to count a whole tree for each of
+// its members; after a start this is done once.
+type Memory struct {
+	mu sync.Mutex
+	// roots are the trees by the UIDs of their roots, members the roots of all members.
+	roots   map[types.UID]*tree
+	members map[types.UID]types.UID
+}
+
+// others returns what all members of a tree but one take. It is false if nothing is
+// known about the tree.
+func (t *Memory) others(root, member types.UID) (plan.Use, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known, ok := t.roots[root]
+	if !ok {
+		return plan.Use{}, false
+	}
+	use := known.by[member]
+	// Whoever is asked about counts as a member from now on.
+	t.members[member], known.by[member] = root, use
+	return known.all.Minus(use), true
+}
+
+// Plant begins to remember a tree, if nobody was faster.
+func (t *Memory) Plant(root types.UID, by map[types.UID]plan.Use) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.roots == nil {
+		t.roots, t.members = map[types.UID]*tree{}, map[types.UID]types.UID{}
+	}
+	if t.roots[root] != nil {
+		return
+	}
+	planted := &tree{by: by}
+	for uid, use := range by {
+		planted.all = planted.all.Plus(use)
+		t.members[uid] = root
+	}
+	t.roots[root] = planted
+}
+
+// Note remembers what a member takes. A root without subinstallations is no tree: it
+// takes nothing from anybody.
+func (t *Memory) Note(member types.UID, use plan.Use) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	root, ok := t.members[member]
+	if !ok {
+		return
+	}
+	of := t.roots[root]
+	of.all = of.all.Minus(of.by[member]).Plus(use)
+	of.by[member] = use
+	if len(of.by) == 1 && root == member && use.Installations == 0 {
+		delete(t.roots, root)
+		delete(t.members, member)
+	}
+}
+
+// Forget drops a member that is gone, or the tree with its root.
+func (t *Memory) Forget(member types.UID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	root, ok := t.members[member]
+	if !ok {
+		return
+	}
+	delete(t.members, member)
+	of := t.roots[root]
+	of.all = of.all.Minus(of.by[member])
+	delete(of.by, member)
+	if len(of.by) == 0 {
+		delete(t.roots, root)
+	}
+}
+
+// UseOf returns where an Installation is in its tree, and what the others take.
+func (t *Memory) UseOf(ctx context.Context, reader observe.Reader, inst *v1alpha1.Installation) (plan.Use, error) {
+	// What is nested deeper than is allowed is not looked for.
+	root, depth, err := ancestor.Root(ctx, reader.Cached, inst, plan.MaxDepth+1)
+	if err != nil {
+		return plan.Use{}, &repocontext.ReadError{Object: "the root of Installation " + inst.Name, Cause: err}
+	}
+	use, known := t.others(root.UID, inst.UID)
+	if !known {
+		by := map[types.UID]plan.Use{}
+		if err := countTree(ctx, reader, root, by); err != nil {
+			return plan.Use{}, err
+		}
+		t.Plant(root.UID, by)
+		use, _ = t.others(root.UID, inst.UID)
+	}
+	use.Depth = depth
+	return use, nil
+}
+
+// tree is what the members of a tree take, and all of them together.
+type tree struct {
+	by  map[types.UID]plan.Use
+	all plan.Use
+}
+
+// countTree counts what an Installation and all below it take. What is being deleted takes
+// nothing from anybody: it may be gone when the count is remembered, and nobody would ever
+// say so again.
+func countTree(ctx context.Context, reader observe.Reader, inst *v1alpha1.Installation, by map[types.UID]plan.Use) error {
+	if _, counted := by[inst.UID]; counted || len(by) > plan.MaxTree {
+		return nil
+	}
+	children, err := reader.Children(ctx, inst.Namespace, inst.Name)
+	if err != nil {
+		return &repocontext.ReadError{Object: "subinstallations of " + inst.Name, Cause: err}
+	}
+	children = slices.DeleteFunc(children, predicates.BeingDeleted)
+	copies, err := reader.Copies(ctx, inst)
+	if err != nil {
+		return err
+	}
+	by[inst.UID] = plan.Taken(len(children), copies)
+	for _, child := range children {
+		if err := countTree(ctx, reader, child, by); err != nil {
+			return err
+		}
+	}
+	return nil
+}

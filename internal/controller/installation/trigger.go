@@ -1,0 +1,53 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/index"
+	"go.landscaper.dev/internal/controller/installation/observe"
+	"go.landscaper.dev/internal/controller/installation/repeat"
+	"go.landscaper.dev/internal/model/dataflow"
+)
+
+// demandNext makes the request for a job at once one for a job that follows the running
+// one, which was interrupted.
+func demandNext(inst *v1alpha1.Installation) {
+	inst.Annotations = merged(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
+}
+
+// compare looks what is imported now. What cannot be read would only fail: it is looked
+// at again when it has changed.
+func (r *Reconciler) compare(ctx context.Context, s *snapshot) error {
+	hash, _ := r.sight().HashOfImports(ctx, s.Inst, observe.Reading(r.Client, r.Reader, s.Inst))
+	s.Current = &hash
+	return nil
+}
+
+// follow starts a job with changed imports. They are noted with the write that starts
+// it: however it ends, they start no other one.
+func (r *Reconciler) follow(ctx context.Context, s *snapshot) error {
+	repeat.Forget(s.Inst)
+	s.Inst.Status.ImportsHash = *s.Current
+	s.Current = nil
+	return r.start(ctx, s, v1alpha1.TriggeredByImports)
+}
+
+// watchImports wakes roots when something that they import is changed.
+func (r *Reconciler) watchImports(ctx context.Context, manager ctrl.Manager, building *builder.Builder) error {
+	if err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.Installation{}, index.ByImport, index.ImportsOfRoot); err != nil {
+		return fmt.Errorf("index Installations by what they import: %w", err)
+	}
+	building.
+		Watches(&v1alpha1.DataObject{}, r.waker().ByImport(dataflow.KindDataObject)).
+		Watches(&v1alpha1.Target{}, r.waker().ByImport(dataflow.KindTarget)).
+		// What is in these is not kept.
+		Watches(&corev1.Secret{}, r.waker().ByImport(dataflow.KindSecret), builder.OnlyMetadata).
+		Watches(&corev1.ConfigMap{}, r.waker().ByImport(dataflow.KindConfigMap), builder.OnlyMetadata)
+	return nil
+}

@@ -1,0 +1,112 @@
+package installation
+
+import (
+	"errors"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/testbuilders"
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+// TestForcedJob: who wants a job at once ends the running one; the new one follows, and
+// the request is met once.
+func TestForcedJob(t *testing.T) {
+	b := newBench(t, installed(t, "web")...)
+	b.reconcile(t)
+	b.request(t, v1alpha1.ForceReconcileOperation)
+	wantWrites(t, "the children hear that it ends", b.reconcile(t), "patch Execution, patch Installation")
+	if operation := b.installation(t).Annotations[v1alpha1.OperationAnnotation]; operation != "reconcile" {
+		t.Errorf("what is left of the request is %q", operation)
+	}
+	wantWrites(t, "until they have ended, nothing else happens", b.reconcile(t), "")
+	b.finish(t, "Failed", &v1alpha1.Error{Message: "operation was interrupted"})
+	wantWrites(t, "the running job ends", b.reconcile(t), "status Installation")
+	b.reconcile(t)
+	s := b.installation(t).Status
+	if s.JobID != "job-2" || s.InstallationPhase != "Progressing" || b.installation(t).Annotations[v1alpha1.OperationAnnotation] != "" {
+		t.Errorf("%+v, %v", s, b.installation(t).Annotations)
+	}
+	if history := s.History; len(history) != 2 || history[1].Phase != "Failed" {
+		t.Errorf("the history has %+v", history)
+	}
+}
+
+// TestImportChange: a change of what is imported starts one job, however that ends.
+func TestImportChange(t *testing.T) {
+	for _, test := range []struct {
+		reason  string
+		change  func(*testing.T, *bench)
+		refuse  string
+		job     string
+		trigger v1alpha1.JobTrigger
+	}{
+		{"nothing has changed", func(*testing.T, *bench) {}, "", "job-1", v1alpha1.TriggeredByReconcile},
+		{"the Target has", retarget, "", "job-2", v1alpha1.TriggeredByImports},
+		{"the Target is gone: a job could only fail", func(t *testing.T, b *bench) {
+			t.Helper()
+			if err := b.api.Delete(t.Context(), testbuilders.TargetOf("cluster", "example.org/cluster")); err != nil {
+				t.Fatal(err)
+			}
+		}, "", "job-1", v1alpha1.TriggeredByReconcile},
+		{"something else in the namespace has changed", func(t *testing.T, b *bench) {
+			t.Helper()
+			if err := b.api.Create(t.Context(), testbuilders.TargetOf("other", "example.org/cluster")); err != nil {
+				t.Fatal(err)
+			}
+		}, "", "job-1", v1alpha1.TriggeredByReconcile},
+		{"the job that follows fails: it is not started again for the same change", retarget, "create Execution", "job-2", v1alpha1.TriggeredByImports},
+		{"also if it fails before it has read anything", func(t *testing.T, b *bench) {
+			t.Helper()
+			retarget(t, b)
+			inst := b.installation(t)
+			inst.Spec.Context = "nowhere"
+			if err := b.api.Update(t.Context(), inst); err != nil {
+				t.Fatal(err)
+			}
+		}, "", "job-2", v1alpha1.TriggeredByImports},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b := newBench(t, installed(t, "web")...)
+			b.Triggers.OnImportChange = true
+			b.settle(t)
+			test.change(t, b)
+			if test.refuse != "" {
+				// The name is taken, so that the next job fails.
+				if err := b.api.Delete(t.Context(), b.execution(t)); err != nil {
+					t.Fatal(err)
+				}
+				exec := b.execution(t)
+				exec.Finalizers = nil
+				if err := b.api.Update(t.Context(), exec); err != nil {
+					t.Fatal(err)
+				}
+				b.refuse[test.refuse] = job.Terminally(errors.New("quota"))
+			}
+			b.settle(t)
+			s := b.installation(t).Status
+			if s.JobID != test.job || s.JobID != s.JobIDFinished || s.History[0].Trigger != test.trigger {
+				t.Errorf("%+v, %+v", s, s.LastError)
+			}
+			if wantPhase := v1alpha1.InstallationPhase("Failed"); test.refuse != "" && s.InstallationPhase != wantPhase {
+				t.Errorf("it ends %s, want %s", s.InstallationPhase, wantPhase)
+			}
+		})
+	}
+}
+
+// retarget changes what is imported.
+func retarget(t *testing.T, b *bench) {
+	t.Helper()
+	target := &v1alpha1.Target{}
+	if err := b.api.Get(t.Context(), client.ObjectKey{Namespace: shop.Namespace, Name: "cluster"}, target); err != nil {
+		t.Fatal(err)
+	}
+	target.Generation++
+	target.Spec.Configuration = v1alpha1.NewAnyJSONPointer([]byte(`{"kubeconfig": "another"}`))
+	if err := b.api.Update(t.Context(), target); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,171 @@
+package wake
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/index"
+	"go.landscaper.dev/internal/controller/installation/observe"
+	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+// Finder knows who is woken by a change.
+type Finder struct {
+	Reader observe.Reader
+}
+
+// waitingAs returns the Installations that wait under an entry of the index. One that
+// the cache does not show as waiting yet will look again after its own write.
+func (w Finder) waitingAs(ctx context.Context, namespace, entry string) []v1alpha1.Installation {
+	list := &v1alpha1.InstallationList{}
+	if err := w.Reader.Cached.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{index.Waiting: entry}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil
+	}
+	return list.Items
+}
+
+// ByContext returns the Installations that a new Context lets go on.
+func (w Finder) ByContext(ctx context.Context, object client.Object) []reconcile.Request {
+	if object.GetName() != v1alpha1.DefaultContextName {
+		return nil
+	}
+	var requests []reconcile.Request
+	for _, inst := range w.waitingAs(ctx, object.GetNamespace(), string(v1alpha1.InstallationPhases.Init)) {
+		requests = append(requests, RequestFor(&inst))
+	}
+	return requests
+}
+
+// Woken returns the Installations that a change of another one may let go on: siblings
+// that wait for it, subinstallations that it has a job for, and its parent. Before and
+// after are nil if there was or is none.
+func (w Finder) Woken(ctx context.Context, before, after *v1alpha1.Installation) []reconcile.Request {
+	var requests []reconcile.Request
+	last := after
+	if before != nil {
+		requests = w.WaitingSiblings(ctx, before)
+	}
+	if after != nil {
+		requests = append(requests, w.WaitingSiblings(ctx, after)...)
+	} else {
+		last = before
+	}
+	for _, teller := range w.waitingAs(ctx, last.Namespace, index.TellsAs(last.Name)) {
+		requests = append(requests, RequestFor(&teller))
+	}
+	requests = append(requests, w.waitingChildren(ctx, last, after == nil)...)
+	if name := index.ParentOf(last)[0]; name != index.NoParent && concernsParent(before, after) {
+		requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: last.Namespace, Name: name}})
+	}
+	return requests
+}
+
+// WaitingSiblings returns the siblings of an Installation that may wait for it: for what
+// it exports, which it brings when its job ends, or never; and, to be deleted, until it
+// no longer imports what they export.
+func (w Finder) WaitingSiblings(ctx context.Context, inst *v1alpha1.Installation) []reconcile.Request {
+	var requests []reconcile.Request
+	if len(siblings.Exports(inst, w.Reader.Triggers)) > 0 {
+		for _, sibling := range w.waitingAs(ctx, inst.Namespace, index.WaitingBeside(inst, v1alpha1.InstallationPhases.Init)) {
+			if sibling.Name != inst.Name && siblings.ImportsFrom(&sibling, inst) {
+				requests = append(requests, RequestFor(&sibling))
+			}
+		}
+	}
+	if siblings.ImportsAny(inst) {
+		for _, sibling := range w.waitingAs(ctx, inst.Namespace, index.WaitingBeside(inst, v1alpha1.InstallationPhases.InitDelete)) {
+			if sibling.Name != inst.Name {
+				requests = append(requests, RequestFor(&sibling))
+			}
+		}
+	}
+	return requests
+}
+
+// waitingChildren returns the subinstallations that an Installation has a job for, and
+// those that still work for one that has ended, or were to be interrupted in it. Those
+// that wait for a job to be deleted in do that themselves when it is gone.
+func (w Finder) waitingChildren(ctx context.Context, inst *v1alpha1.Installation, gone bool) []reconcile.Request {
+	children, err := w.Reader.Children(ctx, inst.Namespace, inst.Name)
+	if err != nil {
+		return nil
+	}
+	ended := !job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished)
+	var requests []reconcile.Request
+	for _, child := range children {
+		if gone && predicates.BeingDeleted(child) || siblings.HandsOver(siblings.Family{Inst: child, Parent: inst}) || ended && (predicates.EndsEarly(child, false) || job.Unfinished(child.Status.JobID, child.Status.JobIDFinished)) {
+			requests = append(requests, RequestFor(child))
+		}
+	}
+	return requests
+}
+
+// ByFamily wakes who is woken by a change of an Installation.
+func (w Finder) ByFamily() handler.EventHandler {
+	type line = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	wake := func(ctx context.Context, before, after client.Object, queue line) {
+		was, _ := before.(*v1alpha1.Installation)
+		is, _ := after.(*v1alpha1.Installation)
+		if was == nil && is == nil {
+			return
+		}
+		for _, request := range w.Woken(ctx, was, is) {
+			queue.Add(request)
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, queue line) { wake(ctx, nil, e.Object, queue) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, queue line) { wake(ctx, e.ObjectOld, e.ObjectNew, queue) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, queue line) { wake(ctx, e.Object, nil, queue) },
+	}
+}
+
+// ByImport returns what wakes the roots that import an object.
+func (w Finder) ByImport(kind dataflow.Kind) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
+		list := &v1alpha1.InstallationList{}
+		entry := index.ImportOf(kind, object.GetNamespace(), object.GetName())
+		if err := w.Reader.Cached.List(ctx, list, client.MatchingFields{index.ByImport: entry}, client.UnsafeDisableDeepCopy); err != nil {
+			return nil
+		}
+		requests := make([]reconcile.Request, len(list.Items))
+		for i := range list.Items {
+			requests[i] = RequestFor(&list.Items[i])
+		}
+		return requests
+	})
+}
+
+// concernsParent reports whether a change of a subinstallation may let its parent go
+// on: the end of a job, and a deletion; or is to be shown by it: what keeps the
+// subinstallation from going on, unless a sibling does. Nothing else concerns the parent.
+func concernsParent(before, after *v1alpha1.Installation) bool {
+	if before == nil || after == nil {
+		return after == nil
+	}
+	return before.Status.JobIDFinished != after.Status.JobIDFinished || predicates.BeingDeleted(before) != predicates.BeingDeleted(after) ||
+		obstacle(before) != obstacle(after)
+}
+
+// obstacle is what keeps a subinstallation from going on, as its parent shows it.
+func obstacle(sub *v1alpha1.Installation) string {
+	if !siblings.IsStuck(sub, sub.Status.JobID) {
+		return ""
+	}
+	return job.Obstacle(sub.Status.Conditions)
+}
+
+// RequestFor asks for a look at an object.
+func RequestFor(object client.Object) reconcile.Request {
+	return reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)}
+}

@@ -1,0 +1,192 @@
+package wake
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/fakeapi"
+	"go.landscaper.dev/internal/controller/installation/observe"
+	"go.landscaper.dev/internal/controller/installation/testbuilders"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/cause"
+)
+
+// TestWoken: a change wakes those that may go on by it, and nobody else.
+func TestWoken(t *testing.T) {
+	parent := testbuilders.ParentWith("a", "")
+	parent.Namespace, parent.Status.InstallationPhase = "n", "Progressing"
+	waits, works, other, goes := testbuilders.Sibling("waits x"), testbuilders.Sibling("works x"), testbuilders.Sibling("other y"), testbuilders.Sibling("(goes) => z")
+	for inst, phase := range map[*v1alpha1.Installation]v1alpha1.InstallationPhase{waits: "Init", works: "Progressing", other: "Init", goes: "InitDelete"} {
+		inst.Status.InstallationPhase = phase
+	}
+	goes.Finalizers = []string{v1alpha1.Finalizer}
+	fresh := testbuilders.Sibling("fresh")
+	fresh.Status.JobID = ""
+	held := testbuilders.Ended(testbuilders.Sibling("held"), "z", "Succeeded")
+	held.Annotations = map[string]string{v1alpha1.OperationAnnotation: "interrupt"}
+	w := Finder{Reader: observe.Reader{Cached: fakeapi.API(t, parent, waits, works, other, goes, fresh, held)}}
+	exporter := testbuilders.Sibling("self => x")
+	done := testbuilders.Ended(exporter.DeepCopy(), "a", "Succeeded")
+	importer := testbuilders.Sibling("(self) z")
+	ready := parent.DeepCopy()
+	ready.Status.InstallationPhase = "Init"
+	for _, test := range []struct {
+		reason        string
+		before, after *v1alpha1.Installation
+		want          string
+	}{
+		{"an exporter begins", nil, exporter, "waits"},
+		{"an exporter ends", exporter, done, "parent waits"},
+		{"an exporter goes on", exporter, exporter, "waits"},
+		{"an importer is gone", importer, nil, "goes parent"},
+		{"a parent is ready", ready, parent, "fresh held"},
+		{"a parent is gone before its job has ended", ready, nil, "goes"},
+		{"a parent is not ready", nil, ready, ""},
+		{"a job of the parent has ended before that of its children", parent, testbuilders.Ended(parent.DeepCopy(), "a", "Failed"), "goes held other waits works"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			var got []string
+			for _, request := range w.Woken(t.Context(), test.before, test.after) {
+				if !slices.Contains(got, request.Name) {
+					got = append(got, request.Name)
+				}
+			}
+			slices.Sort(got)
+			if strings.Join(got, " ") != test.want {
+				t.Errorf("%s: %v, want %s", test.reason, got, test.want)
+			}
+		})
+	}
+}
+
+// TestTellersWoken: who could not ask another one for a job hears when that one has
+// changed, also when it is gone: then nobody is left to ask.
+func TestTellersWoken(t *testing.T) {
+	teller, busy := testbuilders.Root(t, "teller", nil, []string{"x"}), testbuilders.Root(t, "busy", []string{"x"}, nil)
+	testbuilders.Ended(teller, "a", "Succeeded")
+	testbuilders.Alter(teller, testbuilders.Tells("busy"))
+	elsewhere := teller.DeepCopy()
+	elsewhere.Namespace = "other"
+	w := Finder{Reader: observe.Reader{Cached: fakeapi.API(t, teller, elsewhere)}}
+	for _, test := range []struct {
+		reason        string
+		before, after *v1alpha1.Installation
+		want          []string
+	}{
+		{"it has ended its job", busy, testbuilders.Ended(busy.DeepCopy(), "b", "Failed"), []string{"teller"}},
+		{"it is gone", busy, nil, []string{"teller"}},
+		{"it is there again", nil, busy, []string{"teller"}},
+		{"another one has ended its job", nil, testbuilders.Root(t, "third", []string{"x"}, nil), []string{}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			names := []string{}
+			for _, request := range w.Woken(t.Context(), test.before, test.after) {
+				if request.Namespace != "n" {
+					t.Errorf("%s is woken", request)
+				}
+				names = append(names, request.Name)
+			}
+			if !slices.Equal(names, test.want) {
+				t.Errorf("%v are woken, want %v", names, test.want)
+			}
+		})
+	}
+}
+
+// TestConcernsParent: what becomes of a subinstallation that its parent has to know.
+func TestConcernsParent(t *testing.T) {
+	works, done, going := testbuilders.Sibling("s"), testbuilders.Ended(testbuilders.Sibling("s"), "a", "Failed"), testbuilders.Sibling("(s)")
+	phase := testbuilders.Sibling("s")
+	phase.Status.InstallationPhase = "Progressing"
+	stuck := func(reason, message, following string) *v1alpha1.Installation {
+		sub := phase.DeepCopy()
+		testbuilders.Stuck(sub, reason, message, 0)
+		sub.Status.LastError = &v1alpha1.Error{Reason: following}
+		return sub
+	}
+	for _, test := range []struct {
+		reason        string
+		before, after *v1alpha1.Installation
+		want          bool
+	}{
+		{"it is created: the parent did that, or has read it", nil, works, false},
+		{"it is gone", going, nil, true},
+		{"its job has ended", works, done, true},
+		{"it is being deleted", works, going, true},
+		{"it gets on with its job", works, phase, false},
+		{"it waits for something", phase, stuck(job.WaitingReason, "m", ""), true},
+		{"it waits for something else", stuck(job.WaitingReason, "m", ""), stuck(job.WaitingReason, "n", ""), true},
+		{"what is below it waits", phase, stuck(job.BlockedReason, "m", ""), true},
+		{"it waits no more", stuck(job.BlockedReason, "m", ""), phase, true},
+		{"it waits for a sibling", phase, stuck(job.WaitingReason, "m", cause.WaitsForSibling), false},
+		{"nothing", done, done, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := concernsParent(test.before, test.after); got != test.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
+}
+
+// TestFamily: each kind of event wakes who may go on by it, and what is no
+// Installation nobody.
+func TestFamily(t *testing.T) {
+	waits := testbuilders.Sibling("waits x")
+	waits.Status.InstallationPhase = "Init"
+	exporter, done := testbuilders.Sibling("self => x"), testbuilders.Ended(testbuilders.Sibling("self => x"), "a", "Succeeded")
+	w := Finder{Reader: observe.Reader{Cached: fakeapi.API(t, waits)}}
+	type line = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	for _, test := range []struct {
+		reason string
+		see    func(context.Context, line)
+		want   []string
+	}{
+		{"an exporter appears", func(ctx context.Context, queue line) {
+			w.ByFamily().Create(ctx, event.CreateEvent{Object: exporter}, queue)
+		}, []string{"waits"}},
+		{"it ends its job", func(ctx context.Context, queue line) {
+			w.ByFamily().Update(ctx, event.UpdateEvent{ObjectOld: exporter, ObjectNew: done}, queue)
+		}, []string{"parent", "waits"}},
+		{"it is gone: what it exports will not come", func(ctx context.Context, queue line) {
+			w.ByFamily().Delete(ctx, event.DeleteEvent{Object: exporter}, queue)
+		}, []string{"parent", "waits"}},
+		{"something else", func(ctx context.Context, queue line) {
+			w.ByFamily().Create(ctx, event.CreateEvent{Object: &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Name: "self"}}}, queue)
+		}, []string{}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := queued(t, test.see); !slices.Equal(got, test.want) {
+				t.Errorf("%v are woken, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// TestWakeUnread: who cannot be found now is not woken by this event, and nothing else
+// goes wrong.
+func TestWakeUnread(t *testing.T) {
+	waits := testbuilders.Sibling("waits x")
+	waits.Status.InstallationPhase = "Init"
+	for at, want := range [][]string{{"parent"}, {"parent", "waits"}, {"parent", "waits"}} {
+		broken := fakeapi.Fault{Reading: true, At: at, Err: errors.New("busy")}
+		w := Finder{Reader: observe.Reader{Cached: broken.Wrap(t, fakeapi.API(t, waits))}}
+		var got []string
+		for _, request := range w.Woken(t.Context(), testbuilders.Sibling("self => x"), nil) {
+			got = append(got, request.Name)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) || !broken.Fired {
+			t.Errorf("when read %d fails, %v are woken, want %v", at, got, want)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package lifecycle
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"go.landscaper.dev/internal/controller/shootflux/gardener"
+	"go.landscaper.dev/internal/controller/shootflux/sourcesecret"
+	"go.landscaper.dev/internal/controller/shootflux/state"
+)
+
+// The conditions beside state.BootstrappedCondition.
+const (
+	// conditionUpToDate says whether the shoot has the release that is configured.
+	conditionUpToDate = "FluxUpToDate"
+	// conditionConfigured says whether Flux has deployed what it is to deploy.
+	conditionConfigured = "FluxConfigured"
+)
+
+// describe sets the conditions that follow from a run.
+func (w *work) describe(status *gardener.ExtensionStatus) {
+	set := func(kind string, value gardener.ConditionStatus, reason, message string) {
+		status.Conditions = gardener.SetCondition(status.Conditions, gardener.Condition{Type: kind, Status: value, Reason: reason, Message: message}, w.now())
+	}
+	if w.after.Bootstrapped {
+		set(state.BootstrappedCondition, gardener.ConditionTrue, "BootstrapSuccessful", "the shoot has come up with Flux")
+	} else {
+		set(state.BootstrappedCondition, gardener.ConditionFalse, "BootstrapPending", "the shoot has not come up with Flux yet")
+	}
+	if w.plan.pinned {
+		set(conditionUpToDate, gardener.ConditionFalse, "VersionPinnedByBootstrap",
+			"the shoot was bootstrapped with Flux "+w.before.BootstrappedVersion+", and "+w.config.Flux.Version+" is configured: annotate the Shoot with "+
+				RequestAnnotation+"="+RequestUpgrade+" to have it")
+	} else {
+		set(conditionUpToDate, gardener.ConditionTrue, "UpToDate", "the shoot has the Flux that is configured, or its owner looks after it")
+	}
+	value, reason, message := w.configuredCondition()
+	set(conditionConfigured, value, reason, message)
+}
+
+func (w *work) configuredCondition() (gardener.ConditionStatus, string, string) {
+	switch {
+	case w.config.Source == nil:
+		return gardener.ConditionTrue, "NothingConfigured", "no source is configured, so there is nothing to deploy"
+	case w.shoot.Hibernates():
+		return gardener.ConditionUnknown, "Hibernated", "the shoot sleeps"
+	case w.after.Bootstrapped && !w.plan.config.continuous:
+		return gardener.ConditionTrue, "NotManaged", "source and kustomization belong to the owner of the shoot since the bootstrap"
+	case w.unready == nil && w.looked:
+		return gardener.ConditionTrue, "Ready", "Flux has deployed what the source has"
+	case w.unready == nil:
+		return gardener.ConditionProgressing, "Pending", "source and kustomization are not in the shoot yet"
+	case w.unready.Failed:
+		return gardener.ConditionFalse, "NotReady", w.unready.String()
+	}
+	return gardener.ConditionProgressing, "Pending", w.unready.String()
+}
+
+// provider is what people and we ourselves want to know of an Extension on this seed.
+func (w *work) provider() *runtime.RawExtension {
+	status := state.ReadStatus(w.e)
+	status.ProjectNamespace, status.Origin, status.SyncMode = w.shoot.Namespace, string(w.config.Origin), string(w.config.SyncMode)
+	status.Version, status.PublicKey, status.PrivateSource = w.plan.version, "", w.credentials != nil
+	if w.credentials != nil {
+		status.PublicKey = w.credentials.publicKey
+	}
+	return status.Encode()
+}
+
+// moving are the objects that go with the shoot to another seed.
+func (w *work) moving() []gardener.NamedResource {
+	if w.after.GeneratedSecretName == "" {
+		return nil
+	}
+	return []gardener.NamedResource{{
+		Name:        sourcesecret.SeedName,
+		ResourceRef: gardener.CrossReference{APIVersion: "v1", Kind: "Secret", Name: w.after.GeneratedSecretName},
+	}}
+}

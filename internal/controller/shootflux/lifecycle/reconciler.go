@@ -1,0 +1,186 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/Masterminds/semver/v3"
+
+	"go.landscaper.dev/internal/controller/shootflux/access"
+	"go.landscaper.dev/internal/controller/shootflux/config"
+	"go.landscaper.dev/internal/controller/shootflux/gardener"
+	"go.landscaper.dev/internal/controller/shootflux/install"
+	"go.landscaper.dev/internal/controller/shootflux/managed"
+	"go.landscaper.dev/internal/controller/shootflux/safetext"
+	"go.landscaper.dev/internal/controller/shootflux/sshkey"
+	"go.landscaper.dev/internal/controller/shootflux/state"
+	"go.landscaper.dev/internal/runtime/expectations"
+)
+
+// Manifests makes the objects that install Flux.
+type Manifests interface {
+	Manifests(ctx context.Context, o install.Options) ([]*unstructured.Unstructured, error)
+}
+
+// Reconciler looks after Extensions.
+type Reconciler struct {
+	// Client has Extensions and ManagedResources in a cache; the rest is read when it is
+	// needed.
+	Client client.Client
+	// Garden is nil without access to the garden.
+	Garden *access.Garden
+	Shoots *access.Shoots
+	Events events.EventRecorder
+	// Manifests are those of Flux, DefaultVersion is the release for those who name none,
+	// and Allowed are the releases that the operator allows; nil for all.
+	Manifests      Manifests
+	DefaultVersion string
+	Allowed        *semver.Constraints
+	// RequireConfig says that a shoot which nobody has configured is a mistake.
+	RequireConfig bool
+	// GardenIdentity is the name of the garden for shoots.
+	GardenIdentity string
+	// Scan asks Git servers for their host keys; nil if nobody may be asked.
+	Scan sshkey.Scanner
+	// IgnoreOperationAnnotation reconciles at every change of a spec.
+	IgnoreOperationAnnotation bool
+	// Resync is how often a shoot is looked at without a reason.
+	Resync time.Duration
+	// Spread is the time in which the shoots of a project follow a change of its
+	// configuration.
+	Spread time.Duration
+	// Random is from 0 to 1.
+	Random func() float64
+	Now    func() time.Time
+	// Bootstrapped is told how long a bootstrap took.
+	Bootstrapped func(time.Duration)
+
+	writer *managed.Writer
+	// extensionsNow shows each Extension as it is after our own last write.
+	extensionsNow *expectations.Reader
+	projects      projects
+	writing       writing
+}
+
+// run is one look at an Extension.
+type run struct {
+	e     *gardener.Extension
+	kind  gardener.OperationType
+	shoot *gardener.Shoot
+	// kubeconfig is the name of the Secret with the address of the shoot.
+	kubeconfig string
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	e := &gardener.Extension{}
+	if err := r.extensionsNow.Get(ctx, request.NamespacedName, e); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.projects.forget(request.NamespacedName)
+		}
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !ours(e) {
+		return ctrl.Result{}, nil
+	}
+	now := &run{e: e.DeepCopy(), kind: operation(e)}
+	if left(e, now.kind) {
+		return ctrl.Result{}, nil
+	}
+	defer r.writing.end(e.Namespace)
+	result, err := r.look(ctx, now)
+	if apierrors.IsConflict(err) {
+		// A newer version is on its way to us, but it need not be one that wakes us.
+		return ctrl.Result{RequeueAfter: time.Second}, nil
+	}
+	return result, err
+}
+
+func (r *Reconciler) look(ctx context.Context, now *run) (ctrl.Result, error) {
+	if err := r.readCluster(ctx, now); err != nil {
+		return r.fail(ctx, now, err)
+	}
+	if now.shoot != nil {
+		// From here on a change in the project counts, for it may be read already.
+		r.projects.enter(now.e, now.shoot.Namespace)
+	}
+	if now.shoot != nil && now.shoot.HasFailed() {
+		return ctrl.Result{}, nil
+	}
+	switch now.kind {
+	case gardener.Migrate:
+		return r.migrate(ctx, now)
+	case gardener.Delete:
+		return r.remove(ctx, now)
+	}
+	return r.bring(ctx, now)
+}
+
+// readCluster finds the shoot. One that goes may be gone already.
+func (r *Reconciler) readCluster(ctx context.Context, now *run) error {
+	cluster := &gardener.Cluster{}
+	err := r.Client.Get(ctx, client.ObjectKey{Name: now.e.Namespace}, cluster)
+	if apierrors.IsNotFound(err) && (now.kind == gardener.Delete || now.kind == gardener.Migrate) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read Cluster %s: %w", now.e.Namespace, err)
+	}
+	now.kubeconfig = cluster.Annotations[gardener.GenericKubeconfigAnnotation]
+	now.shoot, err = cluster.DecodeShoot()
+	if err != nil && (now.kind == gardener.Delete || now.kind == gardener.Migrate) {
+		return nil
+	}
+	return err
+}
+
+// fail tells of an error, and lets the queue try again.
+//
+// A conflict is no failure of the operation, and told to nobody.
+func (r *Reconciler) fail(ctx context.Context, now *run, err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{}, err
+	}
+	before := now.e.Status.LastError
+	report := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) {
+		r.failed(status, now.e, now.kind, err)
+		if remembered := state.ReadStatus(now.e); now.shoot != nil && remembered.ProjectNamespace != now.shoot.Namespace {
+			// A change in the project may be what helps.
+			remembered.ProjectNamespace = now.shoot.Namespace
+			status.ProviderStatus = remembered.Encode()
+		}
+	})
+	if report != nil {
+		return ctrl.Result{}, report
+	}
+	if before == nil || before.Description != err.Error() {
+		r.warn(now, string(now.kind)+"Failed", err.Error())
+	}
+	return ctrl.Result{}, err
+}
+
+func (r *Reconciler) warn(now *run, reason, message string) {
+	r.Events.Eventf(now.e, nil, "Warning", reason, string(now.kind), "%s", safetext.Text(message))
+}
+
+func (r *Reconciler) tell(now *run, reason, message string) {
+	r.Events.Eventf(now.e, nil, "Normal", reason, string(now.kind), "%s", safetext.Text(message))
+}
+
+// resources are those of the Shoot.
+func resources(shoot *gardener.Shoot) []config.Resource {
+	var list []config.Resource
+	for _, resource := range shoot.Spec.Resources {
+		list = append(list, config.Resource{
+			Name: resource.Name, APIVersion: resource.ResourceRef.APIVersion, Kind: resource.ResourceRef.Kind, Object: resource.ResourceRef.Name,
+		})
+	}
+	return list
+}

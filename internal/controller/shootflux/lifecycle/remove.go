@@ -1,0 +1,213 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/internal/controller/shootflux/config"
+	"go.landscaper.dev/internal/controller/shootflux/gardener"
+	"go.landscaper.dev/internal/controller/shootflux/sourcesecret"
+	"go.landscaper.dev/internal/controller/shootflux/state"
+)
+
+const (
+	// pruning is how long a kustomization may take to remove what it has deployed.
+	pruning = 10 * time.Minute
+	// pruningAtEnd is how long, when the whole shoot goes.
+	pruningAtEnd = 2 * time.Minute
+)
+
+// farewell is how the objects in a shoot are left.
+type farewell struct {
+	// order are the ManagedResources, one after the other.
+	order []string
+	// keep leaves their objects in the shoot.
+	keep bool
+	// force does not wait for the resource manager.
+	force bool
+}
+
+// parting says how a shoot is left. What needs a controller to go has to go before the
+// controller does.
+func parting(policy config.DeletionPolicy, shoot *gardener.Shoot, since time.Duration) farewell {
+	way := farewell{order: []string{ConfigName, DataName, InstallName}, keep: policy != config.Delete}
+	if shoot == nil {
+		// Nobody knows it any more, so there is nothing to clean up.
+		way.keep = true
+		return way
+	}
+	way.force = shoot.Annotations[gardener.ForceDeletionAnnotation] == "true"
+	if way.force || shoot.DeletionTimestamp != nil && since > pruningAtEnd {
+		// The shoot goes with all that is in it.
+		way.keep = true
+	}
+	return way
+}
+
+// policy is what the configuration says now, or said when it could still be read: a
+// project that goes takes its configuration with it.
+//
+// What cannot be read is no reason to remove anything: then the last known policy counts,
+// and without one Flux stays.
+func (r *Reconciler) policy(ctx context.Context, now *run) config.DeletionPolicy {
+	remembered, err := state.Read(now.e)
+	policy := config.DeletionPolicy(remembered.DeletionPolicy)
+	if err != nil || policy == "" {
+		policy = config.Orphan
+	}
+	if now.shoot == nil {
+		return policy
+	}
+	if found, err := r.configure(ctx, now); err == nil && found.Origin != config.BuiltIn {
+		policy = found.DeletionPolicy
+	}
+	return policy
+}
+
+// remove takes Flux from a shoot, or leaves it.
+//
+// The success is told before the finalizer goes, since there may be nothing left to tell it
+// on afterwards. A crash in between does all of it again, with nothing left to do.
+func (r *Reconciler) remove(ctx context.Context, now *run) (ctrl.Result, error) {
+	if err := r.begin(ctx, now.e, gardener.Delete); err != nil {
+		return ctrl.Result{}, err
+	}
+	since := r.Now().Sub(now.e.DeletionTimestamp.Time)
+	way := parting(r.policy(ctx, now), now.shoot, since)
+	waiting, err := r.depart(ctx, now.e.Namespace, way)
+	if err != nil {
+		return r.fail(ctx, now, err)
+	}
+	if waiting.name != "" {
+		return r.departing(ctx, now, waiting, since)
+	}
+	if err := r.sweep(ctx, now.e.Namespace); err != nil {
+		return r.fail(ctx, now, err)
+	}
+	if err := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) { r.succeeded(status, now.e, gardener.Delete) }); err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, r.edit(ctx, now.e, func(meta *metav1.ObjectMeta) {
+		meta.Finalizers = slices.DeleteFunc(slices.Clone(meta.Finalizers), func(name string) bool { return name == Finalizer })
+	})
+}
+
+// removalWait is what a deletion waits for: a ManagedResource, and whether its objects have to be
+// taken back before it is deleted. The name is empty if nothing is waited for.
+type removalWait struct {
+	name       string
+	reclaiming bool
+}
+
+// String says what is waited for.
+func (p removalWait) String() string {
+	switch {
+	case p.reclaiming:
+		return "waiting until the resource manager has taken back the objects of ManagedResource " + p.name + ", which were left to the owner of the shoot, so that it can delete them"
+	case p.name == ConfigName:
+		return "waiting until the ManagedResource " + p.name + " is gone: Flux removes what it has deployed"
+	}
+	return "waiting until the ManagedResource " + p.name + " is gone"
+}
+
+// depart deletes the ManagedResources and returns what is waited for.
+//
+// Those whose objects stay in the shoot need no order, and go at the same time. Objects that
+// were left to the owner of the shoot are reclaimed before they are deleted: otherwise the
+// resource manager would not know them.
+func (r *Reconciler) depart(ctx context.Context, namespace string, way farewell) (removalWait, error) {
+	waiting := removalWait{}
+	for _, name := range way.order {
+		if !way.keep {
+			if done, err := r.writer.Reclaim(ctx, namespace, name); err != nil || !done {
+				return removalWait{name: name, reclaiming: true}, err
+			}
+		}
+		gone, err := r.writer.Remove(ctx, namespace, name, way.keep)
+		if err != nil {
+			return removalWait{}, err
+		}
+		if way.force {
+			if err := r.writer.Abandon(ctx, namespace, name); err != nil {
+				return removalWait{}, err
+			}
+		}
+		if !gone && waiting.name == "" {
+			waiting.name = name
+		}
+		if !gone && !way.keep {
+			return waiting, nil
+		}
+	}
+	return waiting, nil
+}
+
+// departing tells what is waited for.
+func (r *Reconciler) departing(ctx context.Context, now *run, waiting removalWait, since time.Duration) (ctrl.Result, error) {
+	why := waiting.String()
+	if since > pruning {
+		look := "look for finalizers in the shoot, and whether Flux runs there"
+		if waiting.reclaiming {
+			look = "look at the conditions of the ManagedResource, and whether the resource manager of the shoot runs"
+		}
+		return r.fail(ctx, now, withCode(fmt.Errorf("%s; this takes longer than %s: %s", why, pruning, look), gardener.CleanupProblem))
+	}
+	err := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) {
+		r.processing(status, now.kind, 50, why)
+	})
+	return ctrl.Result{RequeueAfter: lookAgain}, err
+}
+
+// sweep removes what was made on the seed.
+func (r *Reconciler) sweep(ctx context.Context, namespace string) error {
+	if err := r.helpers(ctx, namespace); err != nil {
+		return err
+	}
+	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: sourcesecret.SeedName}}
+	if err := r.Client.Delete(ctx, key); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete Secret %s/%s: %w", namespace, key.Name, err)
+	}
+	return nil
+}
+
+// helpers removes what only this seed needs.
+func (r *Reconciler) helpers(ctx context.Context, namespace string) error {
+	if err := r.Shoots.Forget(ctx, namespace); err != nil {
+		return err
+	}
+	return r.writer.Clean(ctx, namespace, InstallName, ConfigName)
+}
+
+// migrate lets go of a shoot that another seed takes over: nothing in the shoot changes.
+// What that seed needs is in the status already.
+func (r *Reconciler) migrate(ctx context.Context, now *run) (ctrl.Result, error) {
+	if err := r.begin(ctx, now.e, gardener.Migrate); err != nil {
+		return ctrl.Result{}, err
+	}
+	waiting, err := r.depart(ctx, now.e.Namespace, farewell{order: []string{ConfigName, DataName, InstallName}, keep: true})
+	if err != nil {
+		return r.fail(ctx, now, err)
+	}
+	if waiting.name != "" {
+		return r.departing(ctx, now, waiting, 0)
+	}
+	// The key that was generated stays: it moves with the shoot.
+	if err := r.helpers(ctx, now.e.Namespace); err != nil {
+		return r.fail(ctx, now, err)
+	}
+	if err := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) { r.succeeded(status, now.e, gardener.Migrate) }); err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, r.edit(ctx, now.e, func(meta *metav1.ObjectMeta) {
+		// Those of others as well, as gardenlet's protocol has it.
+		meta.Finalizers = nil
+		delete(meta.Annotations, gardener.OperationAnnotation)
+	})
+}

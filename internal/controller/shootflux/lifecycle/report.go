@@ -1,0 +1,123 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/internal/controller/shootflux/gardener"
+)
+
+// report changes the status of an Extension, if there is anything to change. It is bound
+// to the version that was read.
+//
+// What it was changed to is taken over only when it is stored, so that a later report is
+// compared with what there really is.
+func (r *Reconciler) report(ctx context.Context, e *gardener.Extension, change func(*gardener.ExtensionStatus)) error {
+	changed := e.DeepCopy()
+	change(&changed.Status)
+	if reflect.DeepEqual(e.Status, changed.Status) {
+		return nil
+	}
+	if err := r.Client.Status().Patch(ctx, changed, locked(e)); err != nil {
+		return fmt.Errorf("write the status of Extension %s/%s: %w", e.Namespace, e.Name, err)
+	}
+	r.extensionsNow.Wrote(changed)
+	*e = *changed
+	return nil
+}
+
+func locked(e *gardener.Extension) client.Patch {
+	return client.MergeFromWithOptions(e.DeepCopy(), client.MergeFromWithOptimisticLock{})
+}
+
+// edit changes the metadata of an Extension, if there is anything to change.
+func (r *Reconciler) edit(ctx context.Context, e *gardener.Extension, change func(*metav1.ObjectMeta)) error {
+	changed := e.DeepCopy()
+	change(&changed.ObjectMeta)
+	if reflect.DeepEqual(e.ObjectMeta, changed.ObjectMeta) {
+		return nil
+	}
+	if err := r.Client.Patch(ctx, changed, locked(e)); err != nil {
+		return fmt.Errorf("change the metadata of Extension %s/%s: %w", e.Namespace, e.Name, err)
+	}
+	r.extensionsNow.Wrote(changed)
+	*e = *changed
+	return nil
+}
+
+// begin says that an operation is under way. The request for it is removed afterwards, so
+// that a crash repeats an operation rather than losing it.
+func (r *Reconciler) begin(ctx context.Context, e *gardener.Extension, kind gardener.OperationType) error {
+	last := e.Status.LastOperation
+	if last != nil && last.Type == kind && last.State != gardener.Succeeded && !behind(e) {
+		return nil
+	}
+	return r.report(ctx, e, func(status *gardener.ExtensionStatus) {
+		status.LastOperation = &gardener.LastOperation{
+			Type: kind, State: gardener.Processing, Progress: 1, LastUpdateTime: r.now(),
+			Description: string(kind) + " of the extension has begun",
+		}
+	})
+}
+
+// adopt puts our finalizer on an Extension and removes the request to reconcile it.
+func (r *Reconciler) adopt(ctx context.Context, e *gardener.Extension) error {
+	return r.edit(ctx, e, func(meta *metav1.ObjectMeta) {
+		if !slices.Contains(meta.Finalizers, Finalizer) {
+			meta.Finalizers = append(meta.Finalizers, Finalizer)
+		}
+		if meta.Annotations[gardener.OperationAnnotation] == gardener.OperationReconcile {
+			delete(meta.Annotations, gardener.OperationAnnotation)
+		}
+	})
+}
+
+// processing tells how far an operation is. Times change only with the rest.
+func (r *Reconciler) processing(status *gardener.ExtensionStatus, kind gardener.OperationType, progress int32, why string) {
+	r.operate(status, gardener.LastOperation{Type: kind, State: gardener.Processing, Progress: progress, Description: why})
+}
+
+func (r *Reconciler) operate(status *gardener.ExtensionStatus, said gardener.LastOperation) {
+	if last := status.LastOperation; last != nil {
+		said.LastUpdateTime = last.LastUpdateTime
+		if *last == said {
+			return
+		}
+	}
+	said.LastUpdateTime = r.now()
+	status.LastOperation = &said
+}
+
+// failed tells of an error.
+func (r *Reconciler) failed(status *gardener.ExtensionStatus, e *gardener.Extension, kind gardener.OperationType, err error) {
+	r.operate(status, gardener.LastOperation{Type: kind, State: gardener.Error, Progress: 50, Description: err.Error()})
+	said := gardener.LastError{Description: err.Error(), Codes: codes(err)}
+	if last := status.LastError; last != nil && last.Description == said.Description && slices.Equal(last.Codes, said.Codes) {
+		said.LastUpdateTime = last.LastUpdateTime
+	} else {
+		now := r.now()
+		said.LastUpdateTime = &now
+	}
+	status.LastError, status.ObservedGeneration = &said, e.Generation
+}
+
+// succeeded tells of a success. An operation that nobody has asked for and that has
+// changed nothing is not told of.
+func (r *Reconciler) succeeded(status *gardener.ExtensionStatus, e *gardener.Extension, kind gardener.OperationType) {
+	status.LastError, status.ObservedGeneration = nil, e.Generation
+	last := status.LastOperation
+	if last != nil && last.State == gardener.Succeeded && !behind(e) {
+		return
+	}
+	status.LastOperation = &gardener.LastOperation{
+		Type: kind, State: gardener.Succeeded, Progress: 100, LastUpdateTime: r.now(),
+		Description: string(kind) + " of the extension has succeeded",
+	}
+}
+
+func (r *Reconciler) now() metav1.Time { return metav1.NewTime(r.Now()).Rfc3339Copy() }

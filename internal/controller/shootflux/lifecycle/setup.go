@@ -1,0 +1,221 @@
+package lifecycle
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"go.landscaper.dev/internal/controller/shootflux/access"
+	"go.landscaper.dev/internal/controller/shootflux/gardener"
+	"go.landscaper.dev/internal/controller/shootflux/managed"
+	"go.landscaper.dev/internal/runtime/expectations"
+)
+
+const (
+	firstPause   = 200 * time.Millisecond
+	longestPause = 5 * time.Minute
+	// fresh is how long after an operation our cache may not show it yet.
+	fresh = time.Minute
+)
+
+type queueOf = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// Wake is told of projects in the garden that have changed; see access.Watch.
+// The queue is there as soon as this replica works; the mutex is for that only, and never
+// held while Extensions are listed.
+type Wake struct {
+	mutex sync.Mutex
+	queue queueOf
+	owner *Reconciler
+}
+
+// Changed lets the shoots of a project follow, not all at once.
+func (w *Wake) Changed(change access.Change) {
+	w.mutex.Lock()
+	queue := w.queue
+	w.mutex.Unlock()
+	if queue == nil {
+		return // another replica works
+	}
+	all := &gardener.ExtensionList{}
+	if err := w.owner.Client.List(context.Background(), all); err != nil {
+		return // the cache knows the kind, so this cannot be
+	}
+	for i := range all.Items {
+		e := &all.Items[i]
+		if !ours(e) || !w.owner.projects.concerned(e, change) {
+			continue
+		}
+		queue.AddAfter(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e)}, w.owner.spread())
+	}
+}
+
+func (r *Reconciler) spread() time.Duration { return time.Duration(r.Random() * float64(r.Spread)) }
+
+// readFrom says whom to ask when a cache is behind. Both controllers share what they know
+// of their writes.
+func (r *Reconciler) readFrom(api client.Reader) {
+	if r.writer == nil {
+		r.extensionsNow, r.writer = &expectations.Reader{Cache: r.Client, API: api}, managed.NewWriter(r.Client, api)
+		r.writer.Begins = r.writing.begin
+	}
+}
+
+// SetupWithManager watches Extensions, what we have made for them, and what their Shoots
+// refer to.
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) (*Wake, error) {
+	r.readFrom(manager.GetAPIReader())
+	options.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstPause, longestPause)
+	wake := &Wake{owner: r}
+	referred := builder.WithPredicates(predicate.NewPredicateFuncs(func(object client.Object) bool {
+		return strings.HasPrefix(object.GetName(), gardener.ReferencePrefix)
+	}))
+	// What we write ourselves is no news, nor is what was there when we came.
+	news := predicate.And(predicate.NewPredicateFuncs(isPiece), predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool { return hasNews(e.ObjectOld, e.ObjectNew) },
+	})
+	return wake, ctrl.NewControllerManagedBy(manager).
+		Named("extension").
+		Watches(&gardener.Extension{}, r.extensions()).
+		Watches(&gardener.ManagedResource{}, handler.EnqueueRequestsFromMapFunc(r.waiting), builder.WithPredicates(news)).
+		WatchesMetadata(&corev1.Secret{}, r.references(), referred).
+		WatchesMetadata(&corev1.ConfigMap{}, r.references(), referred).
+		WatchesRawSource(source.Func(func(_ context.Context, queue queueOf) error {
+			wake.mutex.Lock()
+			defer wake.mutex.Unlock()
+			wake.queue = queue
+			return nil
+		})).
+		WithOptions(options).
+		Complete(r)
+}
+
+// extensions lets Extensions be looked at when gardenlet asks, and now and then.
+func (r *Reconciler) extensions() handler.EventHandler {
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, created event.CreateEvent, queue queueOf) {
+			e, ok := created.Object.(*gardener.Extension)
+			request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(created.Object)}
+			switch {
+			case !ok || !ours(e):
+			case wakesAtStart(e, r.IgnoreOperationAnnotation):
+				queue.Add(request)
+			case !migrated(e):
+				queue.AddAfter(request, time.Duration(r.Random()*float64(r.Resync)))
+			}
+		},
+		UpdateFunc: func(_ context.Context, updated event.UpdateEvent, queue queueOf) {
+			before, isBefore := updated.ObjectOld.(*gardener.Extension)
+			after, isAfter := updated.ObjectNew.(*gardener.Extension)
+			if isBefore && isAfter && wakes(before, after, r.IgnoreOperationAnnotation) {
+				queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(after)})
+			}
+		},
+		// What is remembered of one that is gone is forgotten by whoever may just work on it.
+		DeleteFunc: func(_ context.Context, deleted event.DeleteEvent, queue queueOf) {
+			queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(deleted.Object)})
+		},
+	}
+}
+
+func isPiece(object client.Object) bool {
+	switch object.GetName() {
+	case InstallName, ConfigName, DataName:
+		return true
+	}
+	return false
+}
+
+// hasNews says whether the resource manager, or whoever deletes, has changed a
+// ManagedResource.
+func hasNews(before, after client.Object) bool {
+	old, isOld := before.(*gardener.ManagedResource)
+	now, isNow := after.(*gardener.ManagedResource)
+	if !isOld || !isNow {
+		return true
+	}
+	return !equality.Semantic.DeepEqual(old.Status, now.Status) || (old.DeletionTimestamp == nil) != (now.DeletionTimestamp == nil)
+}
+
+// inNamespace are our Extensions in a namespace.
+func (r *Reconciler) inNamespace(ctx context.Context, namespace string) []*gardener.Extension {
+	all := &gardener.ExtensionList{}
+	if err := r.Client.List(ctx, all, client.InNamespace(namespace)); err != nil {
+		return nil // the cache knows the kind, so this cannot be
+	}
+	var list []*gardener.Extension
+	for i := range all.Items {
+		if ours(&all.Items[i]) {
+			list = append(list, &all.Items[i])
+		}
+	}
+	return list
+}
+
+// waiting are the Extensions that wait for a ManagedResource, or miss it. That one waits is
+// told after the ManagedResource was written, and seen in the cache later still.
+func (r *Reconciler) waiting(ctx context.Context, object client.Object) []reconcile.Request {
+	var requests []reconcile.Request
+	for _, e := range r.inNamespace(ctx, object.GetNamespace()) {
+		if unfinished(e) || r.writing.in(e.Namespace) || r.extensionsNow.Behind(e) || object.GetDeletionTimestamp() != nil || r.Now().Sub(e.Status.LastOperation.LastUpdateTime.Time) < fresh {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e)})
+		}
+	}
+	return requests
+}
+
+// references tells the Extensions of a namespace about changes of what Shoots refer to.
+// Usually gardenlet asks for an operation at the same time.
+func (r *Reconciler) references() handler.EventHandler {
+	tell := func(ctx context.Context, object client.Object, queue queueOf) {
+		for _, e := range r.inNamespace(ctx, object.GetNamespace()) {
+			queue.AddAfter(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e)}, r.spread())
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, queue queueOf) {
+			if !e.IsInInitialList {
+				tell(ctx, e.Object, queue)
+			}
+		},
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, queue queueOf) {
+			if e.ObjectOld.GetResourceVersion() != e.ObjectNew.GetResourceVersion() {
+				tell(ctx, e.ObjectNew, queue)
+			}
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, queue queueOf) { tell(ctx, e.Object, queue) },
+	}
+}
+
+// SetupWithManager watches the ManagedResources of Extensions.
+func (h *Health) SetupWithManager(manager ctrl.Manager, options controller.Options) error {
+	h.readFrom(manager.GetAPIReader())
+	ofPiece := func(ctx context.Context, object client.Object) []reconcile.Request {
+		var requests []reconcile.Request
+		for _, e := range h.inNamespace(ctx, object.GetNamespace()) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e)})
+		}
+		return requests
+	}
+	return ctrl.NewControllerManagedBy(manager).
+		Named("healthcheck").
+		Watches(&gardener.Extension{}, &handler.EnqueueRequestForObject{}).
+		Watches(&gardener.ManagedResource{}, handler.EnqueueRequestsFromMapFunc(ofPiece), builder.WithPredicates(predicate.NewPredicateFuncs(isPiece))).
+		WithOptions(options).
+		Complete(h)
+}

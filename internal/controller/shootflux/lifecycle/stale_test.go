@@ -1,0 +1,170 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"go.landscaper.dev/internal/controller/shootflux/access"
+	"go.landscaper.dev/internal/controller/shootflux/config"
+	"go.landscaper.dev/internal/controller/shootflux/gardener"
+	"go.landscaper.dev/internal/controller/shootflux/install"
+	"go.landscaper.dev/internal/controller/shootflux/state"
+)
+
+// past is a cache that shows one Extension as it was.
+type past struct {
+	client.Reader
+	shown *gardener.Extension
+}
+
+func (p past) Get(_ context.Context, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+	p.shown.DeepCopyInto(object.(*gardener.Extension))
+	return nil
+}
+
+// TestSecondErrorOfAPast: the same error as the one that the cache still shows is told, for
+// there was another one in between. Nobody would tell it later.
+func TestSecondErrorOfAPast(t *testing.T) {
+	s := newSeed(t, created(), cluster(plainShoot))
+	wrong := func(manifestsFail error, required bool, says string) {
+		t.Helper()
+		s.Manifests, s.RequireConfig = manifests{manifestsFail}, required
+		if _, err := s.look(t); err == nil {
+			t.Fatal("no error")
+		}
+		if told := s.stored(t).Status.LastError; told == nil || !strings.Contains(told.Description, says) {
+			t.Errorf("the error is %+v, want one of %s", told, says)
+		}
+	}
+	wrong(install.ErrVersion, false, "make the manifests")
+	s.extensionsNow.Cache = past{s.Client, s.stored(t)}
+	wrong(nil, true, "onfig")
+	wrong(install.ErrVersion, false, "make the manifests")
+}
+
+// TestChangeWhileItIsRead: what changes in a project while a shoot is made from it wakes the
+// shoot, though its status says nothing of that project yet.
+func TestChangeWhileItIsRead(t *testing.T) {
+	for _, found := range []bool{false, true} {
+		s := newSeed(t, created(), cluster(plainShoot))
+		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+		t.Cleanup(queue.ShutDown)
+		wake := &Wake{owner: s.Reconciler, queue: queue}
+		scheme := runtime.NewScheme()
+		if err := corev1.AddToScheme(scheme); err != nil {
+			t.Fatal(err)
+		}
+		s.Garden = &access.Garden{Client: fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+				err := c.Get(ctx, key, object, options...)
+				wake.Changed(access.Change{Namespace: key.Namespace, Found: found})
+				return err
+			},
+		}).Build()}
+		if _, err := s.look(t); err != nil {
+			t.Fatal(err)
+		}
+		if queue.Len() != 1 {
+			t.Errorf("%d Extensions are woken, want 1 (was there when watching began: %t)", queue.Len(), found)
+		}
+	}
+}
+
+// TestConcerned: who is woken by a change in the garden.
+func TestConcerned(t *testing.T) {
+	known := func(namespace string, private bool) *gardener.Extension {
+		e := extension()
+		e.Namespace, e.Name = at.Namespace, at.Name
+		e.Status.ProviderStatus = state.Status{ProjectNamespace: namespace, PrivateSource: private}.Encode()
+		return e
+	}
+	configuration, credentials := access.Change{Namespace: "garden-lab"}, access.Change{Namespace: "garden-lab", Credentials: true}
+	there := access.Change{Namespace: "garden-lab", Found: true}
+	for _, test := range []struct {
+		e      *gardener.Extension
+		looks  func(*projects, *gardener.Extension)
+		change access.Change
+		want   bool
+		reason string
+	}{
+		{known("garden-lab", false), nil, configuration, true, "its status says so"},
+		{known("garden-lab", false), nil, there, false, "a start wakes nobody: who was away looks when it is due"},
+		{known("garden-other", false), nil, configuration, false, "another project"},
+		{known("", false), nil, configuration, false, "it was never looked at, and will be"},
+		{known("garden-lab", false), nil, credentials, false, "a public source needs none"},
+		{known("garden-lab", true), nil, credentials, true, "a private source does"},
+		{known("", false), func(p *projects, e *gardener.Extension) { p.enter(e, "garden-lab") }, configuration, true, "it is about to be read"},
+		{known("", false), func(p *projects, e *gardener.Extension) { p.enter(e, "garden-lab") }, there, true, "it may have been read before watching began"},
+		{known("garden-lab", true), func(p *projects, e *gardener.Extension) { p.enter(e, "garden-lab") }, credentials, true, "as the status says, until the configuration was read"},
+		{known("garden-lab", false), func(p *projects, e *gardener.Extension) { p.enter(e, "garden-lab"); p.needs(e, true) }, credentials, true, "credentials are about to be read"},
+		{known("garden-lab", true), func(p *projects, e *gardener.Extension) { p.enter(e, "garden-lab"); p.needs(e, false) }, credentials, false, "it is public now"},
+		{known("", false), func(p *projects, e *gardener.Extension) {
+			p.enter(e, "garden-lab")
+			p.forget(client.ObjectKeyFromObject(e))
+		}, configuration, false, "it is gone, and one of the same name will be looked at"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			p := &projects{}
+			if test.looks != nil {
+				test.looks(p, test.e)
+			}
+			if got := p.concerned(test.e, test.change); got != test.want {
+				t.Errorf("concerned: %t", got)
+			}
+		})
+	}
+}
+
+// TestForgetsProjects: nothing is remembered of Extensions that are gone.
+func TestForgetsProjects(t *testing.T) {
+	s := newSeed(t, created(), cluster(plainShoot))
+	if _, err := s.look(t); err != nil || len(s.projects.of) != 1 {
+		t.Fatal(err, s.projects.of)
+	}
+	e := s.stored(t)
+	e.Finalizers = nil
+	if err := errors.Join(s.Client.Update(t.Context(), e), client.IgnoreNotFound(s.Client.Delete(t.Context(), e))); err != nil {
+		t.Fatal(err)
+	}
+	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	t.Cleanup(queue.ShutDown)
+	s.extensions().Delete(t.Context(), event.DeleteEvent{Object: e}, queue)
+	if queue.Len() != 1 {
+		t.Error("its end wakes nobody")
+	}
+	if _, err := s.look(t); err != nil || len(s.projects.of) != 0 {
+		t.Error(err, s.projects.of)
+	}
+}
+
+// TestCredentialsThatAreAboutToBeRead: a private source is known as such before its Secret
+// is read.
+func TestCredentialsThatAreAboutToBeRead(t *testing.T) {
+	s := newSeed(t, created(), cluster(plainShoot))
+	now := &run{e: s.stored(t), shoot: &gardener.Shoot{}}
+	s.projects.enter(now.e, "garden-lab")
+	private := config.Default()
+	private.Source = &config.Source{Private: true}
+	// There is nothing to read, which is an error of the owner.
+	_, _ = s.credentials(t.Context(), now, private, state.State{}, "")
+	if !s.projects.concerned(now.e, access.Change{Namespace: "garden-lab", Credentials: true}) {
+		t.Error("nobody would be told of the credentials")
+	}
+	if found, err := s.credentials(t.Context(), now, config.Default(), state.State{}, ""); err != nil || found != nil {
+		t.Fatal(found, err)
+	}
+	if s.projects.concerned(now.e, access.Change{Namespace: "garden-lab", Credentials: true}) {
+		t.Error("a public source is told of credentials")
+	}
+}

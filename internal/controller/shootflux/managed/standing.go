@@ -1,0 +1,89 @@
+package managed
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"go.landscaper.dev/internal/controller/shootflux/gardener"
+	"go.landscaper.dev/internal/controller/shootflux/safetext"
+)
+
+// secretUnreadable is the reason of a resource manager that misses a Secret.
+const secretUnreadable = "CannotReadSecret"
+
+// Standing is how far the resource manager is with a ManagedResource.
+type Standing struct {
+	// Exists, and Going if it is being deleted.
+	Exists, Going bool
+	// Ours means that this extension has written it, not one before.
+	Ours bool
+	// Frozen means that the resource manager leaves its objects alone.
+	Frozen bool
+	// Applied means that what the ManagedResource says now is in the shoot.
+	Applied bool
+	// Healthy means that it works, too.
+	Healthy bool
+	// Reason and Message say what is missing.
+	Reason, Message string
+	// unreadable means that a Secret is missing.
+	unreadable bool
+	// objects are those that are in the shoot.
+	objects []gardener.ManagedObject
+}
+
+// Has says whether the resource manager has brought an object to the shoot.
+func (s Standing) Has(object *unstructured.Unstructured) bool {
+	return slices.Contains(s.objects, gardener.ManagedObject{
+		APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(),
+	})
+}
+
+// Judge says how far the resource manager is; nil is a ManagedResource that does not exist.
+//
+// Conditions count only for the generation that the resource manager has seen: right after
+// a write they are about the contents before.
+func Judge(resource *gardener.ManagedResource) Standing {
+	if resource == nil {
+		return Standing{Reason: "Missing", Message: "it does not exist"}
+	}
+	s := Standing{
+		Exists: true, Ours: resource.Labels[ManagerLabel] == Manager, Going: resource.DeletionTimestamp != nil, Frozen: frozen(resource),
+		objects: resource.Status.Resources,
+	}
+	if s.Frozen {
+		s.Applied, s.Healthy = true, true
+		return s
+	}
+	if resource.Status.ObservedGeneration != resource.Generation {
+		s.Reason, s.Message = "Pending", "the resource manager has not seen it yet"
+		return s
+	}
+	applied := gardener.FindCondition(resource.Status.Conditions, gardener.ResourcesApplied)
+	if s.Applied = isTrue(applied); !s.Applied {
+		s.explain(applied, "NotApplied", "the resource manager applies it")
+		s.unreadable = applied != nil && applied.Reason == secretUnreadable
+		return s
+	}
+	healthy := gardener.FindCondition(resource.Status.Conditions, gardener.ResourcesHealthy)
+	if s.Healthy = isTrue(healthy); !s.Healthy {
+		s.explain(healthy, "NotHealthy", "the resource manager waits until it is healthy")
+	}
+	return s
+}
+
+func isTrue(condition *gardener.Condition) bool {
+	return condition != nil && condition.Status == gardener.ConditionTrue
+}
+
+func (s *Standing) explain(condition *gardener.Condition, reason, message string) {
+	s.Reason, s.Message = reason, message
+	if condition != nil {
+		// What a shoot says of itself is written by its owner.
+		s.Reason, s.Message = safetext.Text(condition.Reason), safetext.Text(condition.Message)
+	}
+}
+
+func frozen(resource *gardener.ManagedResource) bool {
+	return resource.Annotations[gardener.IgnoreAnnotation] == "true" || resource.Annotations[ObjectsAnnotation] == left
+}

@@ -1,0 +1,192 @@
+// Package sourcesecret decides where the credentials of a source come from: from a
+// Secret that the Shoot refers to, from the project's, from one that was generated for
+// this shoot before, or from a key that is generated now.
+package sourcesecret
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"go.landscaper.dev/internal/controller/shootflux/config"
+	"go.landscaper.dev/internal/controller/shootflux/giturl"
+	"go.landscaper.dev/internal/controller/shootflux/sshkey"
+)
+
+// Place is where a Secret is.
+type Place string
+
+// The places, in the order in which they are looked at.
+const (
+	// Shoot is a Secret that the Shoot refers to.
+	Shoot Place = "Shoot"
+	// Garden is the Secret of the project. All its shoots share it.
+	Garden Place = "Garden"
+	// Seed is a Secret beside the Extension, for this shoot alone.
+	Seed Place = "Seed"
+)
+
+// SeedName is the name of the Secret beside the Extension. In the garden it is
+// config.SourceSecret.
+const SeedName = "shoot-flux-source"
+
+// Label marks Secrets that were generated, with the value Manager.
+const (
+	Label   = "app.kubernetes.io/managed-by"
+	Manager = "gardener-extension-shoot-flux"
+)
+
+// Secrets reads the Secrets of places. An error that it is not found says that there is
+// none.
+type Secrets interface {
+	// Copied reads the copy of a Secret that the Shoot refers to by this name.
+	Copied(ctx context.Context, name string) (*corev1.Secret, error)
+	// OfProject reads the project's Secret config.SourceSecret. Without access to the
+	// garden it returns config.ErrNoGarden.
+	OfProject(ctx context.Context) (*corev1.Secret, error)
+	// OfSeed reads the Secret SeedName.
+	OfSeed(ctx context.Context) (*corev1.Secret, error)
+}
+
+// Request is what is known before.
+type Request struct {
+	// Source is private, and was resolved.
+	Source *config.Source
+	// Resources are those of the Shoot.
+	Resources []config.Resource
+	// Before is where the Secret was the last time, "" if this is the first.
+	Before Place
+	// Rotate asks for another key.
+	Rotate bool
+}
+
+// Decision says where the Secret is, and what has to be done before it can be used.
+type Decision struct {
+	// Place is where the Secret is, or has to be stored.
+	Place Place
+	// Otherwise is where it has to be stored if Place does not permit it; "" for nowhere.
+	Otherwise Place
+	// Secret is what is there, nil if there is nothing.
+	Secret *corev1.Secret
+	// Write says that a Secret has to be made, see Make, and stored.
+	Write bool
+	// NewKey says that it gets another key.
+	NewKey bool
+	// Unrotated is why a key that was to be replaced is not, "" if it is. The shoot goes
+	// on with it.
+	Unrotated string
+}
+
+// Generated says whether a Secret holds a key that was generated here.
+func Generated(secret *corev1.Secret) bool {
+	return secret != nil && secret.Labels[Label] == Manager && len(secret.Data[sshkey.DataIdentity]) > 0
+}
+
+// Decide looks at the places in turn.
+func Decide(ctx context.Context, r Request, from Secrets) (*Decision, error) {
+	if name := r.copyOf(); name != "" {
+		secret, err := from.Copied(ctx, name)
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil, notCopied(name)
+		case err != nil:
+			return nil, fmt.Errorf("read Secret %s of the Shoot's spec.resources: %w", name, err)
+		}
+		return r.keep(&Decision{Place: Shoot, Secret: secret}), nil
+	}
+	closed, secret, err := r.ofProject(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	if secret != nil {
+		return r.found(Garden, secret)
+	}
+	secret, err = from.OfSeed(ctx)
+	switch {
+	case err == nil:
+		return r.found(Seed, secret)
+	case !apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("read Secret %s: %w", SeedName, err)
+	case !r.Source.GenerateSSHKey:
+		return nil, notMade
+	case closed:
+		return &Decision{Place: Seed, Write: true, NewKey: true}, nil
+	}
+	return &Decision{Place: Garden, Otherwise: Seed, Write: true, NewKey: true}, nil
+}
+
+// copyOf returns the name of the Secret behind the resource of the Shoot that counts.
+func (r Request) copyOf() string {
+	if r.Source.SecretObject != "" {
+		return r.Source.SecretObject
+	}
+	for _, resource := range r.Resources {
+		if resource.Name == config.SourceSecret && resource.Kind == "Secret" {
+			return resource.Object
+		}
+	}
+	return ""
+}
+
+// ErrNoCredentials is behind errors that are there until a person has acted.
+var ErrNoCredentials = errors.New("there are no credentials that can be used")
+
+// needed is such an error. It says what to do.
+type needed string
+
+// Error implements error.
+func (n needed) Error() string { return string(n) }
+
+// Is lets errors.Is find ErrNoCredentials.
+func (n needed) Is(target error) bool { return target == ErrNoCredentials }
+
+const (
+	notMade needed = "the repository is private, and there are no credentials for it: create Secret " + config.SourceSecret +
+		" (keys username and password) in the project, or use an ssh:// address, for which a key is generated"
+	notOurs = "the credentials of the source were not generated by this extension, so its key is not rotated: replace the Secret yourself"
+)
+
+func notCopied(name string) needed {
+	return needed("the Secret " + name + ", which spec.resources of the Shoot refers to, is not on the seed: create it in the project, or remove the reference")
+}
+
+// ofProject says whether the garden is closed to us. A garden that was open must not
+// close: another key than before would lock the shoot out of its repository.
+func (r Request) ofProject(ctx context.Context, from Secrets) (closed bool, secret *corev1.Secret, err error) {
+	secret, err = from.OfProject(ctx)
+	switch {
+	case err == nil:
+		return false, secret, nil
+	case apierrors.IsNotFound(err):
+		return false, nil, nil
+	case (errors.Is(err, config.ErrNoGarden) || apierrors.IsForbidden(err)) && r.Before != Garden:
+		return true, nil, nil
+	}
+	return false, nil, fmt.Errorf("read Secret %s of the project: %w", config.SourceSecret, err)
+}
+
+// keep says that a key stays which is not ours to replace.
+func (r Request) keep(decision *Decision) *Decision {
+	if r.Rotate {
+		decision.Unrotated = notOurs
+	}
+	return decision
+}
+
+// found decides about a Secret in a place where we may write.
+func (r Request) found(place Place, secret *corev1.Secret) (*Decision, error) {
+	decision := &Decision{Place: place, Secret: secret}
+	repository, err := giturl.Parse(r.Source.URL)
+	if err != nil || !Generated(secret) {
+		return r.keep(decision), nil //nolint:nilerr // other sources have no host keys
+	}
+	// The repository may have moved to another host, or another shoot of the project
+	// has one there.
+	hostKeys := r.Source.KnownHosts != "" || sshkey.CheckKnownHosts(string(secret.Data[sshkey.DataKnownHosts]), repository) == nil
+	decision.NewKey = r.Rotate
+	decision.Write = r.Rotate || repository.SSH() && !hostKeys
+	return decision, nil
+}

@@ -1,0 +1,73 @@
+package targetsync
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/targetsync/syncplan"
+)
+
+// deletions records what is deleted, and on which conditions.
+type deletions struct {
+	client.Client
+	asked map[string]client.DeleteOptions
+}
+
+// Delete implements client.Writer.
+func (d *deletions) Delete(_ context.Context, object client.Object, options ...client.DeleteOption) error {
+	asked := client.DeleteOptions{}
+	asked.ApplyOptions(options)
+	d.asked[object.GetName()] = asked
+	return nil
+}
+
+// TestRemovesWhatItHasSeen: a Target that somebody has made their own since it was read,
+// by taking the label away, is not removed.
+func TestRemovesWhatItHasSeen(t *testing.T) {
+	sync, recorded := fleet(), &deletions{asked: map[string]client.DeleteOptions{}}
+	target := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{
+		Name: "eu", UID: "uid", ResourceVersion: "7", Labels: map[string]string{v1alpha1.TargetSyncLabel: v1alpha1.TargetSyncLabelValue},
+	}}
+	r := &run{Reconciler: &Reconciler{Client: recorded}, sync: sync, memory: &memory{}}
+	if err := r.removeOne(t.Context(), syncplan.World{Targets: map[string]*v1alpha1.Target{"eu": target}}, "eu"); err != nil {
+		t.Fatal(err)
+	}
+	asked := recorded.asked["eu"].Preconditions
+	if asked == nil || asked.UID == nil || *asked.UID != "uid" || asked.ResourceVersion == nil || *asked.ResourceVersion != "7" {
+		t.Errorf("got %+v", asked)
+	}
+}
+
+func TestWaits(t *testing.T) {
+	answer := func(code int, reason metav1.StatusReason) error {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Code: int32(code), Reason: reason}}
+	}
+	invalid, internal := answer(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid), answer(http.StatusInternalServerError, metav1.StatusReasonInternalError)
+	forbidden := answer(http.StatusForbidden, metav1.StatusReasonForbidden)
+	tests := []struct {
+		reason string
+		of     syncplan.Shoot
+		err    error
+		want   bool
+	}{
+		{"its address is not there yet", syncplan.Shoot{Creating: true}, invalid, true},
+		{"its authority is not there yet", syncplan.Shoot{Creating: true}, internal, true},
+		{"a right is missing, created or not", syncplan.Shoot{Creating: true}, forbidden, false},
+		{"it was created long ago", syncplan.Shoot{}, internal, false},
+		{"it sleeps", syncplan.Shoot{Hibernated: true}, internal, true},
+		{"it sleeps, but a right is missing", syncplan.Shoot{Hibernated: true}, forbidden, false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := waits(&test.of, test.err); (got != "") != test.want {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
