@@ -85,7 +85,7 @@ test-race: ## The same tests with the race detector (needs a C compiler; RACE=pa
 
 # The rooms where much happens at the same time, and their tests that weigh one large
 # answer: for these the race detector takes longer than the program waits.
-ROOMS := deployer internal/runtime/watchdecoder internal/runtime/parallelize internal/runtime/job internal/runtime/reporter internal/runtime/queue internal/tally internal/runtime/workpool internal/runtime/dispatch internal/controller/execution \
+ROOMS := deployer internal/runtime/watchdecoder internal/runtime/parallelize internal/runtime/job internal/runtime/reporter internal/runtime/queue internal/telemetry/metrics internal/runtime/workpool internal/runtime/dispatch internal/controller/execution \
 	internal/model/dataflow/siblinggraph internal/cluster internal/cluster/login internal/content/component/cache internal/content/template/memlimit
 WEIGHED := WithoutEnd$$|LargeObjects$$|CoversTheHeap$$
 

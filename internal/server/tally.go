@@ -16,8 +16,8 @@ import (
 	"go.landscaper.dev/internal/cluster/traffic"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/tally"
-	"go.landscaper.dev/internal/traces"
+	tally "go.landscaper.dev/internal/telemetry/metrics"
+	"go.landscaper.dev/internal/telemetry/tracing"
 )
 
 // addTally counts what docs/operate.md lists, and tells of jobs as traces if that is
@@ -26,7 +26,7 @@ func addTally(ctx context.Context, to manager.Manager, config Config, desk *disp
 	jobs := tally.NewJobs(config.tallied(), time.Now)
 	desk.Handed = jobs.Handed
 	if config.TraceEndpoint != "" {
-		tracer, err := traces.New(ctx, config.TraceEndpoint, version.String(), to.GetLogger().WithName("traces"))
+		tracer, err := tracing.New(ctx, config.TraceEndpoint, version.String(), to.GetLogger().WithName("traces"))
 		if err != nil {
 			return err
 		}

@@ -1,8 +1,8 @@
-// Package traces tells of jobs as OpenTelemetry traces: one for each job, with a span
+// Package tracing tells of jobs as OpenTelemetry traces: one for each job, with a span
 // for each object that takes part and for its stages. All IDs follow from the ID of
 // the job and the UIDs of the objects, so that everything joins, whoever tells of it,
 // without any field for it. Attributes hold names of objects and no values.
-package traces
+package tracing
 
 import (
 	"context"
@@ -27,7 +27,7 @@ import (
 
 	"go.landscaper.dev/internal/cluster/traffic"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/tally"
+	"go.landscaper.dev/internal/telemetry/metrics"
 )
 
 // endLimit is how long a process that ends tries to send what is left.
@@ -76,7 +76,7 @@ func (t *Tracer) Run(ctx context.Context) error {
 //
 // A child is mostly told of before its parent, which ends later: it refers to a span that
 // follows.
-func (t *Tracer) Tell(ended tally.Job) {
+func (t *Tracer) Tell(ended metrics.Job) {
 	id := TraceID(ended.ID)
 	parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: parentID(ended), TraceFlags: trace.FlagsSampled, Remote: true})
 	ctx := context.Background()
@@ -129,7 +129,7 @@ type stage struct {
 
 // stages are those that were seen: in the queue, preparing the children, and waiting
 // for them.
-func stages(ended tally.Job) []stage {
+func stages(ended metrics.Job) []stage {
 	if ended.Begun.IsZero() {
 		return nil
 	}
@@ -161,7 +161,7 @@ func spanID(jobID string, uid types.UID, stage string) trace.SpanID {
 
 // parentID returns the span of the object that an object belongs to; invalid if there
 // is none.
-func parentID(ended tally.Job) trace.SpanID {
+func parentID(ended metrics.Job) trace.SpanID {
 	kind := "Installation"
 	if ended.Kind == "DeployItem" {
 		kind = "Execution"

@@ -1,4 +1,4 @@
-package traces
+package tracing
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster/traffic"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/tally"
+	"go.landscaper.dev/internal/telemetry/metrics"
 )
 
 const jobID = "4bf92f35-77b3-4da6-a3ce-929d0e0e4736"
@@ -36,8 +36,8 @@ func owned(name string, kind, owner string) metav1.ObjectMeta {
 }
 
 // family are the jobs of a root with a subinstallation, in the order in which they end.
-func family() []tally.Job {
-	return []tally.Job{
+func family() []metrics.Job {
+	return []metrics.Job{
 		{ID: jobID, Kind: "DeployItem", Result: "failed", Handed: moment(4), Begun: moment(5), Ended: moment(8), Object: &v1alpha1.DeployItem{
 			ObjectMeta: owned("item", "Execution", "sub-exec"),
 			Status:     v1alpha1.DeployItemStatus{LastError: &v1alpha1.Error{Message: "secret value"}},
