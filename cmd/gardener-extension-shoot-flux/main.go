@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/controller/shootflux/install"
-	"go.landscaper.dev/internal/process"
-	"go.landscaper.dev/internal/shootflux/server"
+	"go.landscaper.dev/internal/server/process"
+	"go.landscaper.dev/internal/server/shootflux"
 
 	"go.landscaper.dev/internal/content/component"
 )
@@ -35,7 +35,7 @@ type settings struct {
 }
 
 func newCommand() *cobra.Command {
-	config := server.Default()
+	config := shootflux.Default()
 	var given settings
 	command := &cobra.Command{
 		Use:   program,
@@ -56,7 +56,7 @@ project or of its own configuration.`,
 			if err := given.complete(&config, command.Flags()); err != nil {
 				return err
 			}
-			return server.Run(command.Context(), config, log)
+			return shootflux.Run(command.Context(), config, log)
 		},
 	}
 	flags := command.Flags()
@@ -78,7 +78,7 @@ func (s *settings) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.gardenerVersion, "gardener-version", "", "version of Gardener; it makes no difference, gardenlet's charts pass it")
 }
 
-func configFlags(flags *pflag.FlagSet, config *server.Config) {
+func configFlags(flags *pflag.FlagSet, config *shootflux.Config) {
 	flags.IntVar(&config.Workers, "extension-max-concurrent-reconciles", config.Workers, "shoots in work at the same time")
 	flags.IntVar(&config.Workers, "lifecycle-max-concurrent-reconciles", config.Workers, "another name of --extension-max-concurrent-reconciles")
 	flags.IntVar(&config.HealthWorkers, "healthcheck-max-concurrent-reconciles", config.HealthWorkers, "shoots whose health is looked at at the same time")
@@ -102,7 +102,7 @@ func configFlags(flags *pflag.FlagSet, config *server.Config) {
 }
 
 // complete adds what needs files.
-func (s *settings) complete(config *server.Config, flags *pflag.FlagSet) error {
+func (s *settings) complete(config *shootflux.Config, flags *pflag.FlagSet) error {
 	var err error
 	if config.Seed, err = process.RESTConfig(s.kubeconfig, program); err != nil {
 		return err

@@ -10,9 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/model/validation"
-	"go.landscaper.dev/internal/process"
+	"go.landscaper.dev/internal/server/install"
+	"go.landscaper.dev/internal/server/process"
 )
 
 func newInstallCommand() *cobra.Command {

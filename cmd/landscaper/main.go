@@ -11,7 +11,7 @@ import (
 
 	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/process"
+	"go.landscaper.dev/internal/server/process"
 )
 
 func main() { os.Exit(process.Execute(newCommand())) }

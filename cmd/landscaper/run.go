@@ -10,8 +10,8 @@ import (
 
 	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/model/validation"
-	"go.landscaper.dev/internal/process"
 	"go.landscaper.dev/internal/server"
+	"go.landscaper.dev/internal/server/process"
 )
 
 func newRunCommand() *cobra.Command {

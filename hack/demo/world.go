@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/internal/server/install"
 	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
 	"go.landscaper.dev/test/showcase"

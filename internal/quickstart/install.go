@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/internal/server/install"
 )
 
 const fieldOwner = "landscaper-cli"

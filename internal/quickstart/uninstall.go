@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/internal/server/install"
 )
 
 // Removal says what an uninstallation takes away.

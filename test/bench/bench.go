@@ -17,7 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/internal/server/install"
 	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
 )

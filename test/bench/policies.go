@@ -8,8 +8,8 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/model/admission"
+	"go.landscaper.dev/internal/server/install"
 )
 
 // policies tell what part of the work of the API server our admission policies are: the same

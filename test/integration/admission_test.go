@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/model/admission"
+	"go.landscaper.dev/internal/server/install"
 )
 
 type admissionCase struct {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/internal/server/install"
 )
 
 const revisionAnnotation = "landscaper.gardener.cloud/api-revision"

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/model/validation"
+	"go.landscaper.dev/internal/server/install"
 	"go.landscaper.dev/test/lab"
 )
 

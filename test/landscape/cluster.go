@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/internal/server/install"
 	"go.landscaper.dev/test/chart"
 )
 

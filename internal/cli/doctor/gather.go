@@ -20,8 +20,8 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/doctor"
-	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/landscape/inspect/reading"
+	"go.landscaper.dev/internal/server/install"
 )
 
 const (

@@ -18,8 +18,8 @@ import (
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/quickstart"
+	"go.landscaper.dev/internal/server/install"
 )
 
 type flags struct {

@@ -38,8 +38,8 @@ import (
 	"go.landscaper.dev/internal/content/component/registry"
 	"go.landscaper.dev/internal/content/component/repository"
 	"go.landscaper.dev/internal/deploy/helm/chart"
-	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/landscape/repocontext"
+	"go.landscaper.dev/internal/server/install"
 	"go.landscaper.dev/test/lab"
 )
 

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/internal/server/install"
 )
 
 // TestQuickstart installs everything into a cluster without anything, and removes it.

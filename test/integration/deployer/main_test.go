@@ -29,9 +29,9 @@ import (
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/deploy/mock"
 	"go.landscaper.dev/internal/deploy/rollout"
-	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/server"
+	"go.landscaper.dev/internal/server/install"
 	"go.landscaper.dev/test/lab"
 )
 

@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/gardener"
 	"go.landscaper.dev/internal/controller/shootflux/lifecycle"
 	"go.landscaper.dev/internal/controller/shootflux/managed"
-	"go.landscaper.dev/internal/shootflux/server"
+	"go.landscaper.dev/internal/server/shootflux"
 )
 
 var errLost = errors.New("the answer is lost")
@@ -29,7 +29,7 @@ func TestWritesThatMeetThePast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	present, err := client.NewWithWatch(config, client.Options{Scheme: server.Scheme()})
+	present, err := client.NewWithWatch(config, client.Options{Scheme: shootflux.Scheme()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,8 @@ import (
 
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/controller/targetsync"
-	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/server"
+	"go.landscaper.dev/internal/server/install"
 	"go.landscaper.dev/test/garden"
 	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"

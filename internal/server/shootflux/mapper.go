@@ -1,4 +1,4 @@
-package server
+package shootflux
 
 import (
 	corev1 "k8s.io/api/core/v1"

@@ -1,6 +1,6 @@
-// Package server puts the controllers of the extension shoot-flux together into one
+// Package shootflux puts the controllers of the extension shoot-flux together into one
 // process.
-package server
+package shootflux
 
 import (
 	"context"
