@@ -153,7 +153,7 @@ generate: $(BIN)/controller-gen ## Write what is made from other files: deep cop
 	@$(BIN)/controller-gen object paths="./api/...;./internal/controller/shootflux/gardener"
 	@rm -f api/crds/*.yaml api/policies/*.yaml
 	@$(BIN)/controller-gen crd paths=./api/v1alpha1 output:crd:dir=api/crds
-	@go run ./internal/generate
+	@go run ./hack/generate
 	@go run ./internal/content/template/spiff/docgen
 	@go run ./internal/cli/docgen
 	@$(MAKE) --no-print-directory shoot-flux-manifests shoot-flux-registration

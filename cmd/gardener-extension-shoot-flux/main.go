@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"go.landscaper.dev/internal/base/version"
-	"go.landscaper.dev/internal/commandline"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/controller/shootflux/install"
 	"go.landscaper.dev/internal/server/process"
 	"go.landscaper.dev/internal/server/shootflux"

@@ -9,7 +9,7 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/internal/commandline"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/server/install"
 	"go.landscaper.dev/internal/server/process"

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/internal/base/version"
-	"go.landscaper.dev/internal/commandline"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/server/process"
 )
 

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"go.landscaper.dev/internal/commandline/commandlinetest"
+	"go.landscaper.dev/internal/cli/commandline/commandlinetest"
 )
 
 // TestWrongCommandLines: what is wrong with a command line is said with its name.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"go.landscaper.dev/internal/commandline"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/server"
 	"go.landscaper.dev/internal/server/process"

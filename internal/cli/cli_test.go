@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"go.landscaper.dev/internal/cli/commandline/commandlinetest"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/commandline/commandlinetest"
 )
 
 func TestCommandLine(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/commandline"
 )
 
 func newCompletionCommand() *cobra.Command {

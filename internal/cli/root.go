@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/internal/cli/blueprints"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/components"
 	"go.landscaper.dev/internal/cli/doctor"
 	"go.landscaper.dev/internal/cli/installations"
@@ -19,7 +20,6 @@ import (
 	"go.landscaper.dev/internal/cli/spiff"
 	"go.landscaper.dev/internal/cli/targets"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/commandline"
 )
 
 // NewCommand returns the command landscaper-cli. Further commands are added by

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/internal/base/version"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/commandline"
 )
 
 // build is what is known about the program.

@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/content/component/access"
 	"go.landscaper.dev/internal/content/component/archive"

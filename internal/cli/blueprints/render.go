@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/dataflow"
 )

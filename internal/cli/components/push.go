@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/components/construct"
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/content/component/access"
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/component/publish"

@@ -26,8 +26,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/inspect/reading"
 	"go.landscaper.dev/internal/runtime/rewatch"

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/doctor/diagnosis"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/doctor"
 )
 
 type flags struct {
@@ -53,7 +53,7 @@ The command ends with code 1 if it finds a problem; warnings do not count.`,
 				return on.Explain(err)
 			}
 			facts.Now = time.Now()
-			return f.print(streams, doctor.Judge(facts))
+			return f.print(streams, diagnosis.Judge(facts))
 		},
 	}
 	f.Add(command)
@@ -66,17 +66,17 @@ The command ends with code 1 if it finds a problem; warnings do not count.`,
 	return command
 }
 
-var marks = map[doctor.Severity]struct {
+var marks = map[diagnosis.Severity]struct {
 	symbol, ascii string
 	color         int
 }{
-	doctor.OK: {"✅", "ok     ", 32}, doctor.Warning: {"⚠️ ", "warning", 33}, doctor.Problem: {"❌", "problem", 31},
+	diagnosis.OK: {"✅", "ok     ", 32}, diagnosis.Warning: {"⚠️ ", "warning", 33}, diagnosis.Problem: {"❌", "problem", 31},
 }
 
-func (f *flags) print(streams terminal.Streams, findings []doctor.Finding) error {
+func (f *flags) print(streams terminal.Streams, findings []diagnosis.Finding) error {
 	problems := 0
 	for _, finding := range findings {
-		if finding.Severity == doctor.Problem {
+		if finding.Severity == diagnosis.Problem {
 			problems++
 		}
 	}
@@ -97,7 +97,7 @@ func (f *flags) print(streams terminal.Streams, findings []doctor.Finding) error
 // the same hide what else there is.
 const shownOfEach = 10
 
-func (f *flags) printText(streams terminal.Streams, findings []doctor.Finding) {
+func (f *flags) printText(streams terminal.Streams, findings []diagnosis.Finding) {
 	count := map[string]int{}
 	for i, finding := range findings {
 		if count[finding.Check]++; count[finding.Check] > shownOfEach {
@@ -112,7 +112,7 @@ func (f *flags) printText(streams terminal.Streams, findings []doctor.Finding) {
 			symbol = mark.ascii
 		}
 		text := terminal.OneLine(finding.Message)
-		if streams.Color() && !f.noColor && finding.Severity != doctor.OK {
+		if streams.Color() && !f.noColor && finding.Severity != diagnosis.OK {
 			text = fmt.Sprintf("\x1b[%dm%s\x1b[0m", mark.color, text)
 		}
 		fmt.Fprintf(streams.Out, "%s %s: %s\n", symbol, finding.Check, text)

@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
+	"go.landscaper.dev/internal/cli/doctor/diagnosis"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/doctor"
 )
 
 func TestPrint(t *testing.T) {
-	findings := []doctor.Finding{
-		{Check: "clocks", Severity: doctor.OK, Message: "fine"},
-		{Check: "jobs", Severity: doctor.Warning, Message: "failed\x1b[2J", Remedy: "look"},
-		{Check: "targets", Severity: doctor.Problem, Message: "no\nroute", Remedy: "mend it"},
+	findings := []diagnosis.Finding{
+		{Check: "clocks", Severity: diagnosis.OK, Message: "fine"},
+		{Check: "jobs", Severity: diagnosis.Warning, Message: "failed\x1b[2J", Remedy: "look"},
+		{Check: "targets", Severity: diagnosis.Problem, Message: "no\nroute", Remedy: "mend it"},
 	}
 	for _, test := range []struct {
 		reason  string
@@ -44,11 +44,11 @@ func TestPrint(t *testing.T) {
 
 // TestPrintMany: findings of one check do not hide those of another.
 func TestPrintMany(t *testing.T) {
-	var findings []doctor.Finding
+	var findings []diagnosis.Finding
 	for range 1000 {
-		findings = append(findings, doctor.Finding{Check: "jobs", Severity: doctor.Warning, Message: "failed", Remedy: "look"})
+		findings = append(findings, diagnosis.Finding{Check: "jobs", Severity: diagnosis.Warning, Message: "failed", Remedy: "look"})
 	}
-	findings = append(findings, doctor.Finding{Check: "last", Severity: doctor.OK, Message: "fine"})
+	findings = append(findings, diagnosis.Finding{Check: "last", Severity: diagnosis.OK, Message: "fine"})
 	c := &terminaltest.Console{}
 	if err := (&flags{}).print(c.Streams(), findings); err != nil {
 		t.Error(err)

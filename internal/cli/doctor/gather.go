@@ -17,9 +17,9 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/doctor/diagnosis"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/login"
-	"go.landscaper.dev/internal/doctor"
 	"go.landscaper.dev/internal/landscape/inspect/reading"
 	"go.landscaper.dev/internal/server/install"
 )
@@ -32,7 +32,7 @@ const (
 )
 
 // gather looks at everything. What may not be read is noted, and is no error.
-func gather(ctx context.Context, on *connection.Connection, scope string) (facts doctor.Facts, err error) {
+func gather(ctx context.Context, on *connection.Connection, scope string) (facts diagnosis.Facts, err error) {
 	if facts.Version, facts.Server, err = version(ctx, on); err != nil {
 		return facts, err
 	}
@@ -79,10 +79,10 @@ func gather(ctx context.Context, on *connection.Connection, scope string) (facts
 	return facts, nil
 }
 
-func leasesOf(items []coordinationv1.Lease) []doctor.Lease {
-	var leases []doctor.Lease
+func leasesOf(items []coordinationv1.Lease) []diagnosis.Lease {
+	var leases []diagnosis.Lease
 	for _, item := range items {
-		lease := doctor.Lease{Namespace: item.Namespace}
+		lease := diagnosis.Lease{Namespace: item.Namespace}
 		if item.Spec.HolderIdentity != nil {
 			lease.Holder = *item.Spec.HolderIdentity
 		}

@@ -15,10 +15,10 @@ import (
 
 	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/base/yamltext"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/quickstart/bootstrap"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/commandline"
-	"go.landscaper.dev/internal/quickstart"
 	"go.landscaper.dev/internal/server/install"
 )
 
@@ -92,7 +92,7 @@ cluster reaches.`,
 			if err != nil {
 				return err
 			}
-			if err := quickstart.Install(command.Context(), c, on.Namespace, objects, streams.Out); err != nil || !waits {
+			if err := bootstrap.Install(command.Context(), c, on.Namespace, objects, streams.Out); err != nil || !waits {
 				return err
 			}
 			return wait(command.Context(), streams, c, objects, timeout)
@@ -119,7 +119,7 @@ cluster reaches.`,
 func wait(ctx context.Context, streams terminal.Streams, c client.WithWatch, objects []*unstructured.Unstructured, limit time.Duration) error {
 	ctx, cancel := terminal.WithTimeout(ctx, limit)
 	defer cancel()
-	err := quickstart.Wait(ctx, c, objects, terminal.Lines(streams.Err))
+	err := bootstrap.Wait(ctx, c, objects, terminal.Lines(streams.Err))
 	if errors.Is(err, terminal.ErrTimeout) {
 		return terminal.Exitf(terminal.ExitTimeout, "%w: look at its Pods with kubectl get pods", err)
 	}
@@ -128,7 +128,7 @@ func wait(ctx context.Context, streams terminal.Streams, c client.WithWatch, obj
 
 func newUninstallCommand(streams terminal.Streams) *cobra.Command {
 	f := &flags{registry: true}
-	var removal quickstart.Removal
+	var removal bootstrap.Removal
 	var timeout time.Duration
 	command := &cobra.Command{
 		Use:     "uninstall",
@@ -158,7 +158,7 @@ are Installations, unless --yes is given.`,
 			}
 			ctx, cancel := terminal.WithTimeout(command.Context(), timeout)
 			defer cancel()
-			err = quickstart.Uninstall(ctx, c, removal, streams.Out, terminal.Lines(streams.Err))
+			err = bootstrap.Uninstall(ctx, c, removal, streams.Out, terminal.Lines(streams.Err))
 			if errors.Is(err, terminal.ErrTimeout) {
 				return terminal.Exitf(terminal.ExitTimeout, "%w: look for finalizers that hold it with kubectl get -o yaml", err)
 			}
@@ -176,8 +176,8 @@ are Installations, unless --yes is given.`,
 }
 
 // agreed tells what a removal means for the Installations that there are, and asks.
-func (f *flags) agreed(ctx context.Context, streams terminal.Streams, c client.Reader, removal quickstart.Removal) error {
-	use, err := quickstart.InUse(ctx, c)
+func (f *flags) agreed(ctx context.Context, streams terminal.Streams, c client.Reader, removal bootstrap.Removal) error {
+	use, err := bootstrap.InUse(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -210,11 +210,11 @@ func (f *flags) objects() ([]*unstructured.Unstructured, *connection.Connection,
 	if err != nil {
 		return nil, nil, err
 	}
-	objects, err := quickstart.Objects(on.Namespace, values)
+	objects, err := bootstrap.Objects(on.Namespace, values)
 	if err != nil || !f.registry {
 		return objects, on, err
 	}
-	registry, err := quickstart.Registry(on.Namespace)
+	registry, err := bootstrap.Registry(on.Namespace)
 	return append(registry, objects...), on, err
 }
 

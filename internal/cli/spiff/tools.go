@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"go.landscaper.dev/internal/commandline"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/content/template/spiff"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/commandline"
 )
 
 // accountFlags are those of Targets that work with a ServiceAccount.

@@ -15,10 +15,10 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cluster/login"
-	"go.landscaper.dev/internal/commandline"
 )
 
 // contentKey is the key of a Secret with the whole content of a Target.

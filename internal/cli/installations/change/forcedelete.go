@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/inspect/reading"
 	"go.landscaper.dev/internal/landscape/requests"

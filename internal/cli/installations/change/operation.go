@@ -11,11 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/cli/tree"
-	"go.landscaper.dev/internal/commandline"
+	"go.landscaper.dev/internal/cli/treeview"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/inspect/reading"
 	"go.landscaper.dev/internal/landscape/requests"
@@ -110,8 +110,8 @@ func awaitJob(ctx context.Context, on *connection.Connection, streams terminal.S
 		return errors.Join(waited, on.Explain(err))
 	}
 	if result := inspect.Tree(snapshot, on.Namespace, before.Name); result != nil {
-		options := tree.Options{ASCII: streams.ASCII(), Color: streams.Color(), Columns: streams.Columns()}
-		return errors.Join(waited, tree.Write(streams.Out, []*inspect.Node{result}, options))
+		options := treeview.Options{ASCII: streams.ASCII(), Color: streams.Color(), Columns: streams.Columns()}
+		return errors.Join(waited, treeview.Write(streams.Out, []*inspect.Node{result}, options))
 	}
 	return waited
 }

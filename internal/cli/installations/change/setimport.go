@@ -15,9 +15,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/base/yamltext"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/commandline"
 )
 
 // NewSetImportCommand returns the command that sets imports in a cluster.

@@ -11,16 +11,16 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/preview"
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/login"
-	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/landscape/inspect"
-	"go.landscaper.dev/internal/preview"
 )
 
 // outputs are the values of -o.

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/inspect/reading"
 )

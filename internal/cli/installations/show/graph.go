@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/picture"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/landscape/flowview"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/inspect/reading"

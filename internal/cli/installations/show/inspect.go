@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/cli/tree"
-	"go.landscaper.dev/internal/commandline"
+	"go.landscaper.dev/internal/cli/treeview"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/inspect/reading"
 )
@@ -28,7 +28,7 @@ type inspectFlags struct {
 	showExecutions bool
 	noColor, ascii bool
 	names          string
-	tree           tree.Options
+	tree           treeview.Options
 }
 
 const inspectExamples = `  # all Installations of the namespace of the current context
@@ -80,7 +80,7 @@ referred to and does not exist, (orphaned) a subinstallation without a parent.`,
 	// The flag exists: it was just defined.
 	_ = flags.MarkHidden("show-executions")
 	flags.BoolVar(&f.tree.HideExecutions, "hide-executions", false, "show DeployItems directly below their Installation")
-	flags.StringVar(&f.names, "names", string(tree.ObjectNames), "object, or template to show the names in the blueprint as well")
+	flags.StringVar(&f.names, "names", string(treeview.ObjectNames), "object, or template to show the names in the blueprint as well")
 	flags.BoolVar(&f.tree.NoWrap, "no-wrap", false, "do not cut long lines")
 	flags.BoolVar(&f.noColor, "no-color", false, "do not colour the output of a terminal")
 	flags.BoolVar(&f.ascii, "ascii", false, "draw with ASCII characters")
@@ -88,7 +88,7 @@ referred to and does not exist, (orphaned) a subinstallation without a parent.`,
 	flags.BoolVarP(&f.watch, "watch", "W", false, "follow the changes; without a terminal, print a line for each")
 	flags.StringVar(&f.until, "until", "", "with --watch: finished ends when all shown Installations have ended")
 	terminal.CompleteWith(command, "output", string(outputWide), string(outputYAML), string(outputJSON), string(outputTreeJSON))
-	terminal.CompleteWith(command, "names", string(tree.ObjectNames), string(tree.TemplateNames))
+	terminal.CompleteWith(command, "names", string(treeview.ObjectNames), string(treeview.TemplateNames))
 	terminal.CompleteWith(command, "until", string(inspect.GoalFinished))
 	return command
 }
@@ -133,7 +133,7 @@ func (f *inspectFlags) check(name string) error {
 	switch {
 	case f.allNamespaces && name != "":
 		return errors.New("the --all-namespaces option cannot be used when an installation name is provided")
-	case f.names != string(tree.ObjectNames) && f.names != string(tree.TemplateNames):
+	case f.names != string(treeview.ObjectNames) && f.names != string(treeview.TemplateNames):
 		return fmt.Errorf("invalid option for '--names' flag: %q: use object or template", f.names)
 	case f.until != "" && f.until != string(inspect.GoalFinished):
 		return fmt.Errorf("invalid option for '--until' flag: %q: use finished", f.until)
@@ -187,14 +187,14 @@ func (f *inspectFlags) print(streams terminal.Streams, trees []*inspect.Node) er
 	if f.output.mode.structured() {
 		return f.output.mode.write(streams.Out, trees)
 	}
-	return tree.Write(streams.Out, trees, f.treeOptions(streams))
+	return treeview.Write(streams.Out, trees, f.treeOptions(streams))
 }
 
-func (f *inspectFlags) treeOptions(streams terminal.Streams) tree.Options {
+func (f *inspectFlags) treeOptions(streams terminal.Streams) treeview.Options {
 	options := f.tree
 	options.Wide = f.output.mode == outputWide
 	options.Namespaces = f.allNamespaces
-	options.Names = tree.Names(f.names)
+	options.Names = treeview.Names(f.names)
 	options.ASCII = f.ascii || streams.ASCII()
 	options.Color = !f.noColor && streams.Color()
 	options.Columns = streams.Columns()

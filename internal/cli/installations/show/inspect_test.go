@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/cli/tree"
+	"go.landscaper.dev/internal/cli/treeview"
 )
 
 func TestOutputModes(t *testing.T) {
@@ -33,7 +33,7 @@ func TestOutputModes(t *testing.T) {
 }
 
 func TestTreeOptions(t *testing.T) {
-	f := inspectFlags{noColor: true, ascii: true, names: string(tree.ObjectNames)}
+	f := inspectFlags{noColor: true, ascii: true, names: string(treeview.ObjectNames)}
 	if options := f.treeOptions((&terminaltest.Console{Columns: 80}).Streams()); options.Color || !options.ASCII || options.Columns != 80 {
 		t.Errorf("flags decide before the terminal: %+v", options)
 	}

@@ -12,7 +12,7 @@ import (
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/cli/tree"
+	"go.landscaper.dev/internal/cli/treeview"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/inspect/reading"
 )
@@ -100,14 +100,14 @@ func (f *inspectFlags) ended(trees []*inspect.Node) (bool, error) {
 func (f *inspectFlags) redraw(streams terminal.Streams, trees []*inspect.Node, wrong string, now time.Time) error {
 	var picture bytes.Buffer
 	if wrong != "" {
-		picture.WriteString(tree.Cut(wrong, streams.Columns()) + "\n\n")
+		picture.WriteString(treeview.Cut(wrong, streams.Columns()) + "\n\n")
 	}
 	options := f.treeOptions(streams)
 	options.Live = now
-	if err := tree.Write(&picture, trees, options); err != nil {
+	if err := treeview.Write(&picture, trees, options); err != nil {
 		return err
 	}
-	text := strings.ReplaceAll(tree.Clip(picture.String(), streams.Rows()), "\n", terminal.ClearRight+"\n")
+	text := strings.ReplaceAll(treeview.Clip(picture.String(), streams.Rows()), "\n", terminal.ClearRight+"\n")
 	_, err := fmt.Fprint(streams.Out, cursorHome, text, clearBelow)
 	return err
 }
@@ -121,7 +121,7 @@ type changeLog struct {
 // tell writes news about the connection, which are no changes, to the standard error.
 func (c *changeLog) tell(streams terminal.Streams, news string) {
 	if news != "" {
-		fmt.Fprintf(streams.Err, "%4s  %s\n", tree.Duration(time.Since(c.began)), news)
+		fmt.Fprintf(streams.Err, "%4s  %s\n", treeview.Duration(time.Since(c.began)), news)
 	}
 }
 
@@ -132,7 +132,7 @@ func (c *changeLog) write(streams terminal.Streams, shown, all []*inspect.Node) 
 	tell := func(object, state string) {
 		if c.said[object] != state {
 			c.said[object] = state
-			fmt.Fprintf(&lines, "%4s  %s: %s\n", tree.Duration(time.Since(c.began)), terminal.Printable(object), terminal.Printable(state))
+			fmt.Fprintf(&lines, "%4s  %s: %s\n", treeview.Duration(time.Since(c.began)), terminal.Printable(object), terminal.Printable(state))
 		}
 	}
 	for _, root := range all {
@@ -140,7 +140,7 @@ func (c *changeLog) write(streams terminal.Streams, shown, all []*inspect.Node) 
 	}
 	for _, root := range shown {
 		root.Walk(func(node *inspect.Node) {
-			if state := tree.State(node); state != "" {
+			if state := treeview.State(node); state != "" {
 				tell(objectOf(node), state)
 			}
 		})

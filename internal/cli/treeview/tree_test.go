@@ -1,4 +1,4 @@
-package tree_test
+package treeview_test
 
 import (
 	"strings"
@@ -7,14 +7,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cli/tree"
+	"go.landscaper.dev/internal/cli/treeview"
 	"go.landscaper.dev/internal/landscape/inspect"
 )
 
-func render(t *testing.T, nodes []*inspect.Node, options tree.Options) string {
+func render(t *testing.T, nodes []*inspect.Node, options treeview.Options) string {
 	t.Helper()
 	var out strings.Builder
-	if err := tree.Write(&out, nodes, options); err != nil {
+	if err := treeview.Write(&out, nodes, options); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -46,11 +46,11 @@ func TestTree(t *testing.T) {
 	tests := []struct {
 		reason  string
 		given   *landscape
-		options tree.Options
+		options treeview.Options
 		failed  bool
 		want    string
 	}{
-		{"the tree of the user's document", dataflow(), tree.Options{}, false, `
+		{"the tree of the user's document", dataflow(), treeview.Options{}, false, `
 [✅ Succeeded] Installation dataflow-secret
     └── [✅ Succeeded] Execution dataflow-secret
         └── [✅ Succeeded] DeployItem dataflow-secret-item-shn92
@@ -68,7 +68,7 @@ func TestTree(t *testing.T) {
             └── [✅ Succeeded] DeployItem dataflow-tokenprovider-tw4h5-item-mm6bt
 
 `},
-		{"errors below their object, outdated where the job of the root has not arrived", shop(), tree.Options{}, false, `
+		{"errors below their object, outdated where the job of the root has not arrived", shop(), treeview.Options{}, false, `
 [❌ Failed] Installation shop
     Last error: timed out waiting for Deployment web
         at item item; in web
@@ -88,7 +88,7 @@ func TestTree(t *testing.T) {
         └── [🏗️ Progressing] DeployItem tools-beta-w0x2d
 
 `},
-		{"only what failed or waits; a root without any is left out", both(shop(), dataflow()), tree.Options{}, true, `
+		{"only what failed or waits; a root without any is left out", both(shop(), dataflow()), treeview.Options{}, true, `
 [❌ Failed] Installation shop
     Last error: timed out waiting for Deployment web
         at item item; in web
@@ -103,14 +103,14 @@ func TestTree(t *testing.T) {
         └── [✅ Succeeded (outdated)] DeployItem tools-alpha-kj2c8
 
 `},
-		{"nothing failed", dataflow(), tree.Options{}, true, "\n"},
-		{"namespaces before all names, because all kinds may have namesakes", rootOnly("Succeeded"), tree.Options{Namespaces: true}, false, `
+		{"nothing failed", dataflow(), treeview.Options{}, true, "\n"},
+		{"namespaces before all names, because all kinds may have namesakes", rootOnly("Succeeded"), treeview.Options{Namespaces: true}, false, `
 [✅ Succeeded] Installation cu-example/a
     └── [✅ Succeeded] Execution cu-example/a
         └── [✅ Succeeded] DeployItem cu-example/a-item-x
 
 `},
-		{"a hidden Execution leaves its place to its items", shop(), tree.Options{HideExecutions: true}, true, `
+		{"a hidden Execution leaves its place to its items", shop(), treeview.Options{HideExecutions: true}, true, `
 [❌ Failed] Installation shop
     Last error: timed out waiting for Deployment web
         at item item; in web
@@ -123,7 +123,7 @@ func TestTree(t *testing.T) {
     └── [✅ Succeeded (outdated)] DeployItem tools-alpha-kj2c8
 
 `},
-		{"ASCII for terminals that know no more", shop(), tree.Options{ASCII: true}, false, `
+		{"ASCII for terminals that know no more", shop(), treeview.Options{ASCII: true}, false, `
 [Failed] Installation shop
     Last error: timed out waiting for Deployment web
         at item item; in web
@@ -143,17 +143,17 @@ func TestTree(t *testing.T) {
         ` + "`" + `-- [Progressing] DeployItem tools-beta-w0x2d
 
 `},
-		{"names of the blueprint", rootOnly("Succeeded"), tree.Options{Names: tree.TemplateNames}, false, `
+		{"names of the blueprint", rootOnly("Succeeded"), treeview.Options{Names: treeview.TemplateNames}, false, `
 [✅ Succeeded] Installation a
     └── [✅ Succeeded] Execution a
         └── [✅ Succeeded] DeployItem item (a-item-x)
 
 `},
-		{"colour marks the state only", rootOnly("Failed"), tree.Options{Color: true}, false, "\n" +
+		{"colour marks the state only", rootOnly("Failed"), treeview.Options{Color: true}, false, "\n" +
 			"[\x1b[31m❌ Failed\x1b[0m] Installation a\n" +
 			"    └── [\x1b[31m❌ Failed\x1b[0m] Execution a\n" +
 			"        └── [\x1b[31m❌ Failed\x1b[0m] DeployItem a-item-x\n\n"},
-		{"no phase, with what to do, an unmarked phase and one of a later release are shown as they are", oddPhases(), tree.Options{}, false, `
+		{"no phase, with what to do, an unmarked phase and one of a later release are shown as they are", oddPhases(), treeview.Options{}, false, `
 [] Installation empty
     Waiting: no job was started yet: run landscaper-cli installations reconcile empty
 
@@ -162,14 +162,14 @@ func TestTree(t *testing.T) {
 [Reticulating] Installation future
 
 `},
-		{"dangling references and parents are shown, not an error", dangling(), tree.Options{}, false, `
+		{"dangling references and parents are shown, not an error", dangling(), treeview.Options{}, false, `
 [✅ Succeeded] Installation lost
     └── [?] Execution lost
 
 [✅ Succeeded] Installation child (orphaned)
 
 `},
-		{"what is waited for is no error; a stalled object tells why", blocked(), tree.Options{}, false, `
+		{"what is waited for is no error; a stalled object tells why", blocked(), treeview.Options{}, false, `
 [🏗️ Init] Installation importer
     Waiting: Installation exporter is not finished
 
@@ -177,7 +177,7 @@ func TestTree(t *testing.T) {
     Stalled: the blueprint has no file deploy.yaml
 
 `},
-		{"control characters of a message do not reach the terminal", hostile(), tree.Options{}, false, `
+		{"control characters of a message do not reach the terminal", hostile(), treeview.Options{}, false, `
 [❌ Failed] Installation a
     Last error: first\x1b[2J
     second\r\u202e
@@ -250,7 +250,7 @@ func hostile() *landscape {
 func TestDetails(t *testing.T) {
 	l := rootOnly("Succeeded")
 	l.snapshot.Installations[0].ManagedFields = append(l.snapshot.Installations[0].ManagedFields, managed("kubectl"))
-	got := render(t, inspect.Forest(l.snapshot), tree.Options{Details: true})
+	got := render(t, inspect.Forest(l.snapshot), treeview.Options{Details: true})
 	for _, want := range []string{
 		"[✅ Succeeded] Installation a\n    metadata:\n",
 		"      name: a\n",

@@ -1,6 +1,6 @@
-// Package doctor judges a whole set-up from what was seen of it: what is wrong, and what
+// Package diagnosis judges a whole set-up from what was seen of it: what is wrong, and what
 // to do about it.
-package doctor
+package diagnosis
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package tree_test
+package treeview_test
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cli/tree"
+	"go.landscaper.dev/internal/cli/treeview"
 	"go.landscaper.dev/internal/landscape/inspect"
 )
 
@@ -35,10 +35,10 @@ func TestLive(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
 		reason  string
-		options tree.Options
+		options treeview.Options
 		want    string
 	}{
-		{"who waits, for how long, and for what; what is settled is one line", tree.Options{}, `
+		{"who waits, for how long, and for what; what is settled is one line", treeview.Options{}, `
 [🏗️ Progressing] Installation shop 1m05s
     ├── [🏗️ Init] Installation shop-ads-77abc 3h00m
     │   Waiting: import host is exported by shop-web-b55nd, which has not finished
@@ -49,7 +49,7 @@ func TestLive(t *testing.T) {
                 Waiting: on edge: Deployment web/web: 1 of 2 replicas are available
 
 `},
-		{"a narrow terminal shortens names and breaks texts", tree.Options{ASCII: true, Columns: 48, HideExecutions: true}, `
+		{"a narrow terminal shortens names and breaks texts", treeview.Options{ASCII: true, Columns: 48, HideExecutions: true}, `
 [Progressing] Installation shop 1m05s
     |-- [Init] Installation shop-ads-77abc 3h00m
     |   Waiting: import host is exported by
@@ -66,7 +66,7 @@ func TestLive(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			test.options.Live = now
 			var out strings.Builder
-			if err := tree.Write(&out, inspect.Forest(underway(now).snapshot), test.options); err != nil {
+			if err := treeview.Write(&out, inspect.Forest(underway(now).snapshot), test.options); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want[1:], out.String()); diff != "" {
@@ -79,7 +79,7 @@ func TestLive(t *testing.T) {
 // TestState: what a log without a terminal says of an object.
 func TestState(t *testing.T) {
 	said := map[string]string{}
-	inspect.Forest(underway(time.Now()).snapshot)[0].Walk(func(node *inspect.Node) { said[string(node.Kind)+" "+node.Name] = tree.State(node) })
+	inspect.Forest(underway(time.Now()).snapshot)[0].Walk(func(node *inspect.Node) { said[string(node.Kind)+" "+node.Name] = treeview.State(node) })
 	for object, want := range map[string]string{
 		"Installation shop":                     "Progressing",
 		"Installation shop-db-x2lqp":            "Succeeded",
@@ -97,7 +97,7 @@ func TestDuration(t *testing.T) {
 	for given, want := range map[time.Duration]string{
 		-time.Second: "0s", 59 * time.Second: "59s", 61 * time.Second: "1m01s", 90 * time.Minute: "1h30m", 50 * time.Hour: "2d",
 	} {
-		if got := tree.Duration(given); got != want {
+		if got := treeview.Duration(given); got != want {
 			t.Errorf("%s: %s, want %s", given, got, want)
 		}
 	}
@@ -106,7 +106,7 @@ func TestDuration(t *testing.T) {
 func TestClip(t *testing.T) {
 	const picture = "a\nb\nc\nd\n\n"
 	for rows, want := range map[int]string{0: picture, 10: picture, 4: "a\nb\n... 3 more lines\n"} {
-		if got := tree.Clip(picture, rows); got != want {
+		if got := treeview.Clip(picture, rows); got != want {
 			t.Errorf("%d rows: %q", rows, got)
 		}
 	}

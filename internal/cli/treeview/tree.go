@@ -1,5 +1,5 @@
-// Package tree prints the tree of a landscape as text.
-package tree
+// Package treeview prints the tree of a landscape as text.
+package treeview
 
 import (
 	"fmt"

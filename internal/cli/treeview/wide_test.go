@@ -1,4 +1,4 @@
-package tree_test
+package treeview_test
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cli/tree"
+	"go.landscaper.dev/internal/cli/treeview"
 	"go.landscaper.dev/internal/landscape/inspect"
 )
 
@@ -35,7 +35,7 @@ func TestWideTree(t *testing.T) {
             Chart: example.com/charts/web:1.0.0
 
 `
-	if diff := cmp.Diff(want, render(t, inspect.Forest(l.snapshot), tree.Options{Wide: true})); diff != "" {
+	if diff := cmp.Diff(want, render(t, inspect.Forest(l.snapshot), treeview.Options{Wide: true})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -46,7 +46,7 @@ func TestWideInlineInstallation(t *testing.T) {
 	installation.Spec.ComponentDescriptor = &v1alpha1.ComponentDescriptorDefinition{Inline: &v1alpha1.AnyJSON{}}
 	installation.Spec.Blueprint.Inline = &v1alpha1.InlineBlueprint{}
 	want := "[✅ Succeeded] Installation a\n    Component Descriptor: inline\n    Blueprint: inline\n\n"
-	if diff := cmp.Diff(want, render(t, inspect.Forest(l.snapshot), tree.Options{Wide: true})); diff != "" {
+	if diff := cmp.Diff(want, render(t, inspect.Forest(l.snapshot), treeview.Options{Wide: true})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -82,7 +82,7 @@ func TestWideDeployItem(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			l := rootOnly("Succeeded")
 			l.lastItem().Spec = v1alpha1.DeployItemSpec{Type: test.itemType, Configuration: test.config}
-			_, got, _ := strings.Cut(render(t, inspect.Forest(l.snapshot), tree.Options{Wide: true}), "DeployItem a-item-x\n")
+			_, got, _ := strings.Cut(render(t, inspect.Forest(l.snapshot), treeview.Options{Wide: true}), "DeployItem a-item-x\n")
 			want := ""
 			for _, line := range append([]string{"Type: " + string(test.itemType)}, test.want...) {
 				want += "            " + line + "\n"
@@ -99,26 +99,26 @@ func TestWrap(t *testing.T) {
 	tests := []struct {
 		reason  string
 		message string
-		options tree.Options
+		options treeview.Options
 		want    []string
 	}{
-		{"a file takes 120 columns, cut between words", words, tree.Options{}, []string{
+		{"a file takes 120 columns, cut between words", words, treeview.Options{}, []string{
 			"    Last error: " + strings.TrimSpace(strings.Repeat("12345678 ", 12)),
 			"    " + strings.TrimSpace(strings.Repeat("12345678 ", 8)),
 		}},
-		{"a terminal takes as much as it has", words[:44], tree.Options{Columns: 50}, []string{
+		{"a terminal takes as much as it has", words[:44], treeview.Options{Columns: 50}, []string{
 			"    Last error: 12345678 12345678 12345678", "    12345678 12345678",
 		}},
-		{"a narrow terminal still gets words", words[:26], tree.Options{Columns: 5}, []string{
+		{"a narrow terminal still gets words", words[:26], treeview.Options{Columns: 5}, []string{
 			"    Last error: 12345678 12345678", "    12345678",
 		}},
-		{"what has no blank is cut where the line ends, between characters", strings.Repeat("ü", 130), tree.Options{}, []string{
+		{"what has no blank is cut where the line ends, between characters", strings.Repeat("ü", 130), treeview.Options{}, []string{
 			"    Last error:", "    " + strings.Repeat("ü", 120), "    " + strings.Repeat("ü", 10),
 		}},
-		{"a wide character takes two columns", strings.Repeat("漢", 70), tree.Options{}, []string{
+		{"a wide character takes two columns", strings.Repeat("漢", 70), treeview.Options{}, []string{
 			"    Last error:", "    " + strings.Repeat("漢", 60), "    " + strings.Repeat("漢", 10),
 		}},
-		{"uncut for those who search", words, tree.Options{NoWrap: true}, []string{"    Last error: " + words}},
+		{"uncut for those who search", words, treeview.Options{NoWrap: true}, []string{"    Last error: " + words}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestWrapIndentsWideData(t *testing.T) {
 	l := rootOnly("Succeeded")
 	ref := strings.Repeat("x", 150)
 	l.lastItem().Spec = v1alpha1.DeployItemSpec{Type: v1alpha1.HelmDeployItemType, Configuration: config(`{"chart":{"ref":"%s"}}`, ref)}
-	got := render(t, inspect.Forest(l.snapshot), tree.Options{Wide: true})
+	got := render(t, inspect.Forest(l.snapshot), treeview.Options{Wide: true})
 	want := "            Chart:\n              " + ref[:118] + "\n              " + ref[118:] + "\n"
 	if !strings.Contains(got, want) {
 		t.Errorf("%q is missing in\n%s", want, got)

@@ -1,4 +1,4 @@
-package tree_test
+package treeview_test
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cli/tree"
+	"go.landscaper.dev/internal/cli/treeview"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/cause"
@@ -135,7 +135,7 @@ func TestCauseOnce(t *testing.T) {
 `},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			got := render(t, inspect.Troubled(inspect.Forest(test.given.snapshot)), tree.Options{})
+			got := render(t, inspect.Troubled(inspect.Forest(test.given.snapshot)), treeview.Options{})
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -146,7 +146,7 @@ func TestCauseOnce(t *testing.T) {
 // TestCauseOnceLive: a live picture says it once as well, below its object.
 func TestCauseOnceLive(t *testing.T) {
 	for reason, given := range map[string]*landscape{"failed": deep("Failed", fails), "waiting": deep("Progressing", waits)} {
-		got := render(t, inspect.Forest(given.snapshot), tree.Options{Live: time.Unix(1e9, 0), NoWrap: true})
+		got := render(t, inspect.Forest(given.snapshot), treeview.Options{Live: time.Unix(1e9, 0), NoWrap: true})
 		if strings.Count(got, "0 of 1 replicas") != 1 || !strings.Contains(got, ": on prod: "+ready) {
 			t.Errorf("%s:\n%s", reason, got)
 		}

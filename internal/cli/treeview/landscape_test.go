@@ -1,4 +1,4 @@
-package tree_test
+package treeview_test
 
 import (
 	"fmt"

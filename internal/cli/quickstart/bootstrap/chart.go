@@ -1,6 +1,6 @@
-// Package quickstart installs a Landscaper for tries: the chart, without Helm on the
+// Package bootstrap installs a Landscaper for tries: the chart, without Helm on the
 // machine and without a network of its own.
-package quickstart
+package bootstrap
 
 import (
 	"fmt"
