@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer/internal/report"
+	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/job"
 )
@@ -214,7 +214,7 @@ func (i *Item) noteKept() {
 		}
 		message = fmt.Sprintf("%s %s removed at the end of the job unless another deploy item takes %s over", listing(i.run.kept), are, them)
 	}
-	job.NotePending(&i.Status.Conditions, message, i.Generation, report.Stamp(i.reconciler.now()))
+	job.NotePending(&i.Status.Conditions, message, i.Generation, status.Stamp(i.reconciler.now()))
 }
 
 // sharesCluster reports whether another item deploys to the cluster of the item: by the same

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer/internal/report"
+	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/cluster/watch"
@@ -122,6 +122,6 @@ func listing(things []string) string {
 // for Executions, for tests of deployers, and for tools; who calls it stores the
 // status.
 func HandOver(item *v1alpha1.DeployItem, now time.Time) (jobID string) {
-	dispatch.Write(item, job.NewID(), report.Stamp(now))
+	dispatch.Write(item, job.NewID(), status.Stamp(now))
 	return item.Status.JobID
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer/internal/report"
+	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -58,11 +58,11 @@ func noAttempt(code v1alpha1.ErrorCode) bool {
 }
 
 // note keeps how an attempt ended after which another one follows.
-func (h *history) note(ended report.Verdict, err error) {
+func (h *history) note(ended status.Verdict, err error) {
 	switch ended {
-	case report.Waits:
+	case status.Waits:
 		h.last = err.Error()
-	case report.Retries:
+	case status.Retries:
 		h.last = err.Error()
 		h.remember(h.last)
 	}
@@ -91,12 +91,12 @@ func shortened(text string) string {
 // complete adds to an error which failures were before it: the last attempt may only have
 // waited for what had failed three times. The end of the time tells all of them, a wait the
 // newest one. What the error tells itself is not repeated.
-func (h *history) complete(ended report.Verdict, err error) error {
+func (h *history) complete(ended status.Verdict, err error) error {
 	most := 0
 	switch {
-	case ended == report.Waits:
+	case ended == status.Waits:
 		most = 1
-	case ended == report.Failed && slices.Contains(job.Codes(err), v1alpha1.ErrorTimeout):
+	case ended == status.Failed && slices.Contains(job.Codes(err), v1alpha1.ErrorTimeout):
 		most = maxFailures
 	}
 	if most == 0 {
@@ -108,7 +108,7 @@ func (h *history) complete(ended report.Verdict, err error) error {
 		if len(before) == most || strings.Contains(err.Error(), strings.TrimSuffix(text, "…")) {
 			continue
 		}
-		if past.times > 1 && ended == report.Failed {
+		if past.times > 1 && ended == status.Failed {
 			text += fmt.Sprintf(" (%d times)", past.times)
 		}
 		before = append(before, text)
@@ -134,7 +134,7 @@ func (r recalled) Unwrap() error { return r.error }
 
 // judge says what the result of an attempt means for the job, and keeps it for what the
 // attempts after it have to tell.
-func (i *Item) judge(result Result, err error) (report.Verdict, error) {
+func (i *Item) judge(result Result, err error) (status.Verdict, error) {
 	ended, shown := judge(result, i.named(err), i.Expired(), i.run.checkpoint)
 	i.run.history.note(ended, shown)
 	return ended, i.run.history.complete(ended, shown)

@@ -19,8 +19,8 @@ import (
 
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/deployer/internal/responsibility"
+	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
@@ -184,7 +184,7 @@ func (i *Item) record(ctx context.Context) error {
 	}
 	if !i.Status.Phase.IsDeletion() {
 		i.Status.Phase = v1alpha1.DeployItemPhases.Progressing
-		report.Summarize(i.DeployItem, nil, i.reconciler.now())
+		status.Summarize(i.DeployItem, nil, i.reconciler.now())
 	}
 	return i.write(ctx)
 }
@@ -226,7 +226,7 @@ func (i *Item) SetProviderStatus(status any) error {
 }
 
 func (i *Item) providerStatusChanged() bool {
-	return !report.SameJSON(i.stored.Status.ProviderStatus, i.Status.ProviderStatus)
+	return !status.SameJSON(i.stored.Status.ProviderStatus, i.Status.ProviderStatus)
 }
 
 // Checkpoint names the stage of the work. It returns an error if the time is over
@@ -292,7 +292,7 @@ var errOutdated = errors.New("the item has changed meanwhile")
 
 // write stores the status if it differs from the stored one.
 func (i *Item) write(ctx context.Context) error {
-	if report.SameStatus(i.stored, i.DeployItem) {
+	if status.SameStatus(i.stored, i.DeployItem) {
 		return nil
 	}
 	if err := i.reconciler.client.Status().Update(ctx, i.DeployItem); err != nil {

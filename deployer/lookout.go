@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer/internal/late"
+	"go.landscaper.dev/deployer/internal/exportwatch"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -42,7 +42,7 @@ type kept struct {
 	uid     types.UID
 	jobID   string
 	lookout Lookout
-	late.Changed
+	exportwatch.Changed
 }
 
 // lookOut looks whether a value of a finished item has changed, and sees to it that it
@@ -92,8 +92,8 @@ func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, e
 	if len(held.News) == 0 {
 		return 0, nil
 	}
-	if last := seen.item.Status.LastReconcileTime; last != nil && seen.now.Before(last.Add(late.HandOnPause)) {
-		return last.Add(late.HandOnPause).Sub(seen.now), nil
+	if last := seen.item.Status.LastReconcileTime; last != nil && seen.now.Before(last.Add(exportwatch.HandOnPause)) {
+		return last.Add(exportwatch.HandOnPause).Sub(seen.now), nil
 	}
 	if pause := held.Past.Left(seen.now); pause > 0 {
 		return pause, nil
@@ -103,23 +103,23 @@ func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, e
 
 // differs returns what differs from the values that were handed on. What was stored, but
 // not handed on any more because this process ended, still does.
-func (i *Item) differs(ctx context.Context, values map[string]any) (late.Changed, error) {
+func (i *Item) differs(ctx context.Context, values map[string]any) (exportwatch.Changed, error) {
 	content, err := json.Marshal(values)
 	if err != nil {
 		// The reason may quote a value.
-		return late.Changed{}, fmt.Errorf("the values cannot be written as JSON")
+		return exportwatch.Changed{}, fmt.Errorf("the values cannot be written as JSON")
 	}
 	ref := i.exportReference()
 	stored := &corev1.Secret{}
 	err = i.reconciler.live.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, stored)
 	if client.IgnoreNotFound(err) != nil {
-		return late.Changed{}, fmt.Errorf("read Secret %s/%s with the exports: %w", ref.Namespace, ref.Name, err)
+		return exportwatch.Changed{}, fmt.Errorf("read Secret %s/%s with the exports: %w", ref.Namespace, ref.Name, err)
 	}
-	names := late.News(stored.Data[exportKey], content)
-	found := late.Changed{News: names, Now: content, Past: late.ParseRestlessness(stored.Annotations[changesAnnotation])}
+	names := exportwatch.News(stored.Data[exportKey], content)
+	found := exportwatch.Changed{News: names, Now: content, Past: exportwatch.ParseRestlessness(stored.Annotations[changesAnnotation])}
 	if pending := stored.Annotations[toHandOnAnnotation]; pending != "" {
 		// What changed a moment before is handed on together with this, and told with it.
-		found.News = late.Named(append(strings.Split(pending, ","), names...))
+		found.News = exportwatch.Named(append(strings.Split(pending, ","), names...))
 		if len(names) == 0 {
 			found.Stored, found.After = true, stored.Annotations[handOnAfterAnnotation]
 		}
@@ -132,15 +132,15 @@ func (i *Item) differs(ctx context.Context, values map[string]any) (late.Changed
 // belongs to none, by one of its own. The values are stored before the job is asked for,
 // with a note that it is to be: so neither is lost when this process ends. It returns when
 // to go on.
-func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, changed *late.Changed) (time.Duration, error) {
+func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, changed *exportwatch.Changed) (time.Duration, error) {
 	above, busy, err := r.above(ctx, seen.item)
 	if err != nil || busy {
-		return late.HandOnPause, err
+		return exportwatch.HandOnPause, err
 	}
 	if slices.ContainsFunc(above, func(inst *v1alpha1.Installation) bool { return inst.DeletionTimestamp != nil }) {
 		// The item goes, too, however long that takes.
 		changed.News, changed.Now = nil, nil
-		return late.HandOnPause, nil
+		return exportwatch.HandOnPause, nil
 	}
 	what := job.Note("what is exported as " + strings.Join(changed.News, ", ") + " has changed")
 	past := changed.Past.After(seen.now)
@@ -151,7 +151,7 @@ func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, cha
 		r.tellHandedOn(seen, what, past)
 		own := *seen
 		_, err := r.attempt(ctx, &own, decision{do: work, start: true, ownJob: true})
-		return late.HandOnPause, err
+		return exportwatch.HandOnPause, err
 	}
 	if !changed.Stored {
 		after := above[len(above)-1].Status.JobID
@@ -163,17 +163,17 @@ func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, cha
 	if left := changed.Settles.Sub(seen.now); left > 0 {
 		return left, nil
 	}
-	if !late.HandedOn(above, changed.After) {
+	if !exportwatch.HandedOn(above, changed.After) {
 		switch err := r.askForUpdate(ctx, above, fmt.Sprintf("DeployItem %s/%s: %s", item.Namespace, item.Name, what)); {
 		case apierrors.IsConflict(err):
-			return late.HandOnPause, nil
+			return exportwatch.HandOnPause, nil
 		case err != nil:
 			return 0, err
 		}
 	}
 	r.tellHandedOn(seen, what, past)
 	changed.Done(past)
-	return late.HandOnPause, item.noteExport(ctx, nil, map[string]string{toHandOnAnnotation: "", handOnAfterAnnotation: "", changesAnnotation: past.String()})
+	return exportwatch.HandOnPause, item.noteExport(ctx, nil, map[string]string{toHandOnAnnotation: "", handOnAfterAnnotation: "", changesAnnotation: past.String()})
 }
 
 // askForUpdate asks the last one of some Installations, each a part of the next one, for a
@@ -203,9 +203,9 @@ func (r *reconciler) askForUpdate(ctx context.Context, above []*v1alpha1.Install
 }
 
 // tellHandedOn tells what was handed on.
-func (r *reconciler) tellHandedOn(seen *snapshot, what string, past late.Restlessness) {
+func (r *reconciler) tellHandedOn(seen *snapshot, what string, past exportwatch.Restlessness) {
 	next := ""
-	if pause := past.Pause(); pause > late.HandOnPause {
+	if pause := past.Pause(); pause > exportwatch.HandOnPause {
 		next = fmt.Sprintf("; it changes again and again, so that the next change waits for %s", pause)
 	}
 	r.events.Eventf(seen.item, nil, corev1.EventTypeNormal, "ExportsChanged", "WatchExports", "%s", job.Note(what+next))

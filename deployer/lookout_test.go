@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer/internal/late"
+	"go.landscaper.dev/deployer/internal/exportwatch"
 )
 
 // sight is a lookout that sees what a test says.
@@ -50,7 +50,7 @@ func TestLookout(t *testing.T) {
 	}{
 		{"no news", nil, time.Hour, false, 0},
 		{"news that are none: a restart", map[string]any{"a": "1"}, time.Hour, false, 0},
-		{"another value", map[string]any{"a": "2"}, time.Hour, true, late.HandOnPause},
+		{"another value", map[string]any{"a": "2"}, time.Hour, true, exportwatch.HandOnPause},
 		{"another value, soon after a job", map[string]any{"a": "2"}, 4 * time.Second, false, 6 * time.Second},
 	}
 	for _, test := range tests {
@@ -81,10 +81,10 @@ func TestLookoutIsKept(t *testing.T) {
 		t.Errorf("the schedule is forgotten: %s", result.RequeueAfter)
 	}
 	eyes.values = map[string]any{"a": "2"}
-	if result := s.look(); result.RequeueAfter != late.HandOnPause {
+	if result := s.look(); result.RequeueAfter != exportwatch.HandOnPause {
 		t.Errorf("news come too early: %s", result.RequeueAfter)
 	}
-	s.clock = s.clock.Add(late.HandOnPause)
+	s.clock = s.clock.Add(exportwatch.HandOnPause)
 	s.look()
 	if calls := strings.Join(r.calls, " "); calls != "lookout reconcile" {
 		t.Errorf("calls %s", calls)
@@ -131,7 +131,7 @@ func TestLookoutFails(t *testing.T) {
 func (s *stage) settled() ctrl.Result {
 	s.Helper()
 	result := s.look()
-	for result.RequeueAfter > 0 && result.RequeueAfter <= late.SettlePause {
+	for result.RequeueAfter > 0 && result.RequeueAfter <= exportwatch.SettlePause {
 		s.clock = s.clock.Add(result.RequeueAfter)
 		result = s.look()
 	}
@@ -181,7 +181,7 @@ func TestHandOn(t *testing.T) {
 			r.lookout = &sight{values: map[string]any{"a": "2"}}
 			s.clock = s.clock.Add(time.Hour)
 			before := s.item().Status.JobID
-			if result := s.settled(); result.RequeueAfter != late.HandOnPause {
+			if result := s.settled(); result.RequeueAfter != exportwatch.HandOnPause {
 				t.Errorf("it comes back after %s", result.RequeueAfter)
 			}
 			if ran := s.item().Status.JobID != before; ran != test.runs {
@@ -237,7 +237,7 @@ func TestHandOnTogether(t *testing.T) {
 			s, r := repeating(t, Repetition{Watch: true}, owned, child, root, exportOf(`{"a":"1"}`))
 			r.lookout = &sight{values: map[string]any{"a": "2"}}
 			s.clock = s.clock.Add(time.Hour)
-			if result := s.look(); result.RequeueAfter != late.SettlePause {
+			if result := s.look(); result.RequeueAfter != exportwatch.SettlePause {
 				t.Fatalf("it comes back after %s", result.RequeueAfter)
 			}
 			if stored := s.export(); string(stored.Data["config"]) != `{"a":"2"}` {
@@ -307,9 +307,9 @@ func TestNeverSettles(t *testing.T) {
 		if err := s.reconciler.client.Get(t.Context(), client.ObjectKeyFromObject(root), root); err != nil || value > 20 {
 			t.Fatalf("it is not handed on after %s (%v)", s.clock.Sub(begun), err)
 		}
-		s.clock = s.clock.Add(late.SettlePause / 2)
+		s.clock = s.clock.Add(exportwatch.SettlePause / 2)
 	}
-	if took := s.clock.Sub(begun); took < late.LongestSettle {
+	if took := s.clock.Sub(begun); took < exportwatch.LongestSettle {
 		t.Errorf("after %s", took)
 	}
 }
@@ -337,7 +337,7 @@ func TestRestlessOverRestarts(t *testing.T) {
 		s.reconciler.runs.dropLookout(key)
 		r.lookout = &sight{values: map[string]any{"a": value}}
 		s.clock = s.clock.Add(time.Second)
-		if pause := s.settled().RequeueAfter; pause > late.HandOnPause || value == "2" {
+		if pause := s.settled().RequeueAfter; pause > exportwatch.HandOnPause || value == "2" {
 			pauses = append(pauses, pause.String())
 			s.clock = s.clock.Add(pause)
 			s.settled()

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer/internal/report"
+	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 )
@@ -71,21 +71,21 @@ func ConfigurationError(field, message string) error {
 // judge says what the result of an attempt means. Expired says that the time of
 // the job is over; then nothing is waited for any more. The error that it returns
 // is the one to show.
-func judge(result Result, err error, expired bool, checkpoint string) (report.Verdict, error) {
+func judge(result Result, err error, expired bool, checkpoint string) (status.Verdict, error) {
 	if err == nil && len(result.WaitingFor) > 0 {
 		err = job.NewWaiting(published.ReconcileItem, "Waiting", "waiting for "+listing(result.WaitingFor))
 	}
 	switch outcome := job.OutcomeOf(err); {
 	case outcome == job.None:
-		return report.Succeeded, nil
+		return status.Succeeded, nil
 	case outcome == job.Terminal:
-		return report.Failed, err
+		return status.Failed, err
 	case expired:
-		return report.Failed, timeoutError(checkpoint, err)
+		return status.Failed, timeoutError(checkpoint, err)
 	case outcome == job.Waiting:
-		return report.Waits, err
+		return status.Waits, err
 	}
-	return report.Retries, err
+	return status.Retries, err
 }
 
 // timeoutError says that the time of a job is over, where, and what was missing.

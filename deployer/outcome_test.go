@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer/internal/report"
+	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -83,19 +83,19 @@ func TestJudge(t *testing.T) {
 		result  Result
 		err     error
 		expired bool
-		want    report.Verdict
+		want    status.Verdict
 		message string
 	}{
-		{"nothing is left to do", Done(), nil, false, report.Succeeded, ""},
-		{"what is done in the last moment is done", Done(), nil, true, report.Succeeded, ""},
-		{"objects are not ready", WaitFor("Deployment a/b", "Deployment a/c"), nil, false, report.Waits, "waiting for Deployment a/b, Deployment a/c"},
-		{"a long list is cut", WaitFor("a", "b", "c", "d"), nil, false, report.Waits, "waiting for a, b, c and others"},
-		{"the time is over and names what was missing", WaitFor("Deployment a/b"), nil, true, report.Failed, `timeout at: "stage": waiting for Deployment a/b`},
-		{"somebody has to do something", Done(), secret, false, report.Waits, "Secret a/b is missing"},
-		{"nobody did it in time", Done(), secret, true, report.Failed, `timeout at: "stage": Secret a/b is missing`},
-		{"it may go better next time", Done(), broken, false, report.Retries, "connection refused"},
-		{"there is no next time", Done(), broken, true, report.Failed, `timeout at: "stage": connection refused`},
-		{"it will never go better", Done(), job.NewError("o", "r", "wrong", v1alpha1.ErrorConfigurationProblem), false, report.Failed, "wrong"},
+		{"nothing is left to do", Done(), nil, false, status.Succeeded, ""},
+		{"what is done in the last moment is done", Done(), nil, true, status.Succeeded, ""},
+		{"objects are not ready", WaitFor("Deployment a/b", "Deployment a/c"), nil, false, status.Waits, "waiting for Deployment a/b, Deployment a/c"},
+		{"a long list is cut", WaitFor("a", "b", "c", "d"), nil, false, status.Waits, "waiting for a, b, c and others"},
+		{"the time is over and names what was missing", WaitFor("Deployment a/b"), nil, true, status.Failed, `timeout at: "stage": waiting for Deployment a/b`},
+		{"somebody has to do something", Done(), secret, false, status.Waits, "Secret a/b is missing"},
+		{"nobody did it in time", Done(), secret, true, status.Failed, `timeout at: "stage": Secret a/b is missing`},
+		{"it may go better next time", Done(), broken, false, status.Retries, "connection refused"},
+		{"there is no next time", Done(), broken, true, status.Failed, `timeout at: "stage": connection refused`},
+		{"it will never go better", Done(), job.NewError("o", "r", "wrong", v1alpha1.ErrorConfigurationProblem), false, status.Failed, "wrong"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer/internal/report"
+	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -62,9 +62,9 @@ func (r *reconciler) giveUp(ctx context.Context, key types.NamespacedName, broke
 		}
 		item := &Item{DeployItem: shown.DeepCopy(), reconciler: r, key: key, stored: stored}
 		if starts(shown) {
-			report.TakeUp(item.DeployItem, r.information(), false, report.Stamp(r.now()))
+			status.TakeUp(item.DeployItem, r.information(), false, status.Stamp(r.now()))
 		}
-		report.Conclude(item.DeployItem, report.Failed, broken, report.Stamp(r.now()))
+		status.Conclude(item.DeployItem, status.Failed, broken, status.Stamp(r.now()))
 		return item.write(ctx)
 	})
 	if err != nil {

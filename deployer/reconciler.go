@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/deployer/internal/responsibility"
+	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
@@ -177,7 +177,7 @@ func (r *reconciler) target(ctx context.Context, key client.ObjectKey) (*v1alpha
 func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decision) (ctrl.Result, error) {
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, key: keyOf(seen.item), stored: seen.stored}
 	if decision.start {
-		report.TakeUp(item.DeployItem, r.information(), decision.ownJob, report.Stamp(seen.now))
+		status.TakeUp(item.DeployItem, r.information(), decision.ownJob, status.Stamp(seen.now))
 		if decision.do != finishUnchanged {
 			// What is not looked at again is as it was.
 			job.DropCondition(&item.Status.Conditions, v1alpha1.WarningsCondition)
@@ -195,7 +195,7 @@ func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decis
 		return ctrl.Result{}, nil
 	}
 	ended, shown := item.judge(result, err)
-	if ended == report.Succeeded && decision.do != finishUnchanged {
+	if ended == status.Succeeded && decision.do != finishUnchanged {
 		item.noteKept()
 	}
 	return r.report(ctx, item, ended, shown)
@@ -283,8 +283,8 @@ func (i *Item) setDeadline() {
 }
 
 // report stores how an attempt ended and says when to go on.
-func (r *reconciler) report(ctx context.Context, item *Item, ended report.Verdict, err error) (ctrl.Result, error) {
-	if ended == report.Succeeded && item.Status.Phase.IsDeletion() {
+func (r *reconciler) report(ctx context.Context, item *Item, ended status.Verdict, err error) (ctrl.Result, error) {
+	if ended == status.Succeeded && item.Status.Phase.IsDeletion() {
 		gone := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.RemoveFinalizer(stored, v1alpha1.Finalizer) })
 		if gone == nil {
 			// The run itself ends when the cache knows that the item is gone.
@@ -296,8 +296,8 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended report.Verdic
 		}
 		ended, err = item.judge(Done(), job.Wrap(gone, published.DeleteItem, "RemoveFinalizer", ""))
 	}
-	isNew := report.Conclude(item.DeployItem, ended, err, report.Stamp(r.now()))
-	if ended == report.Succeeded {
+	isNew := status.Conclude(item.DeployItem, ended, err, status.Stamp(r.now()))
+	if ended == status.Succeeded {
 		forgetDrift(item.DeployItem, r.now())
 	}
 	tellAt := item.run.mayTell(r.now(), item.stored, item.DeployItem)
@@ -310,11 +310,11 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended report.Verdic
 		r.announce(ctx, item, ended)
 	}
 	switch ended {
-	case report.Waits:
+	case status.Waits:
 		// Only a wake goes on, or the time for news.
 		item.run.failures = 0
 		item.run.notBefore = item.atMost(cmp.Or(tellAt, r.now().Add(never)))
-	case report.Retries:
+	case status.Retries:
 		item.run.notBefore = item.atMost(r.now().Add(item.run.backoff()))
 	default:
 		r.runs.end(item.key)
@@ -356,14 +356,14 @@ func (i *Item) again() ctrl.Result {
 }
 
 // announce tells about an error that the job did not have before.
-func (r *reconciler) announce(ctx context.Context, item *Item, ended report.Verdict) {
+func (r *reconciler) announce(ctx context.Context, item *Item, ended status.Verdict) {
 	shown := item.Status.LastError
 	reason := shown.Reason
 	if reason == "" {
 		reason = "Error"
 	}
 	r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", job.Note(shown.Message))
-	log.FromContext(ctx).Info("an attempt did not succeed", "final", ended == report.Failed, "operation", shown.Operation, "reason", shown.Reason, "message", shown.Message)
+	log.FromContext(ctx).Info("an attempt did not succeed", "final", ended == status.Failed, "operation", shown.Operation, "reason", shown.Reason, "message", shown.Message)
 }
 
 // wake lets an item go on at once.

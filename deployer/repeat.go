@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer/internal/report"
+	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -189,7 +189,7 @@ func noteDrift(item *v1alpha1.DeployItem, drift []string, err error, now time.Ti
 	}
 	last := job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition)
 	isNew = condition.Status == v1alpha1.ConditionTrue && (last == nil || last.Status != condition.Status || last.Message != condition.Message)
-	job.SetCondition(&item.Status.Conditions, condition, report.Stamp(now))
+	job.SetCondition(&item.Status.Conditions, condition, status.Stamp(now))
 	return isNew
 }
 

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer/internal/late"
+	"go.landscaper.dev/deployer/internal/exportwatch"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -242,14 +242,14 @@ func TestDriftBesideLookout(t *testing.T) {
 	eyes.values = map[string]any{"a": "2"}
 	s.clock = s.clock.Add(time.Minute)
 	before := s.item().Status.JobID
-	if result := s.look(); s.item().Status.JobID == before || result.RequeueAfter != late.HandOnPause {
+	if result := s.look(); s.item().Status.JobID == before || result.RequeueAfter != exportwatch.HandOnPause {
 		t.Errorf("news at a comparison: calls %v, it comes back after %s", r.calls, result.RequeueAfter)
 	}
 	// The job was a moment ago, so that the news wait for less than the next comparison.
 	s, r = repeating(t, Repetition{Next: func(after time.Time) time.Time { return after.Add(7 * time.Second) }, Compare: true, Watch: true}, finishedItem(), exportOf(`{"a":"1"}`))
 	r.lookout = &sight{values: map[string]any{"a": "2"}}
 	s.clock = s.clock.Add(7 * time.Second)
-	if result := s.look(); result.RequeueAfter != late.HandOnPause-7*time.Second {
+	if result := s.look(); result.RequeueAfter != exportwatch.HandOnPause-7*time.Second {
 		t.Errorf("news that have to wait: calls %v, they come back after %s", r.calls, result.RequeueAfter)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer/internal/report"
+	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -72,7 +72,7 @@ type jobWarning struct {
 // noteWarnings brings the warnings of the job into the status of its item.
 func (r *run) noteWarnings(item *v1alpha1.DeployItem, now time.Time) {
 	for _, warning := range r.warnings {
-		job.AddWarnings(&item.Status.Conditions, warning.reason, warning.messages, item.Generation, report.Stamp(now))
+		job.AddWarnings(&item.Status.Conditions, warning.reason, warning.messages, item.Generation, status.Stamp(now))
 	}
 }
 
@@ -105,7 +105,7 @@ func nthPause(first time.Duration, nth int) time.Duration {
 // now. Only news about a wait have to be patient: what a wait looks at may change many
 // times a second, and each write costs all who watch the item.
 func (r *run) mayTell(now time.Time, stored, item *v1alpha1.DeployItem) time.Time {
-	if !report.OnlyTexts(stored, item) {
+	if !status.OnlyTexts(stored, item) {
 		// It is written, with what it waits for.
 		r.told, r.toldAt = max(r.told, 1), now
 		return time.Time{}

@@ -1,3 +1,0 @@
-// Package report writes into the status of an item how its job stands, and tells which
-// of two statuses are worth a write.
-package report
