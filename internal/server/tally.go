@@ -10,20 +10,20 @@ import (
 	"k8s.io/client-go/rest"
 	clientmetrics "k8s.io/client-go/tools/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/cluster/traffic"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/job"
-	tally "go.landscaper.dev/internal/telemetry/metrics"
+	"go.landscaper.dev/internal/telemetry/metrics"
 	"go.landscaper.dev/internal/telemetry/tracing"
 )
 
 // addTally counts what docs/operate.md lists, and tells of jobs as traces if that is
 // wanted.
 func addTally(ctx context.Context, to manager.Manager, config Config, desk *dispatch.Desk) error {
-	jobs := tally.NewJobs(config.tallied(), time.Now)
+	jobs := metrics.NewJobs(config.tallied(), time.Now)
 	desk.Handed = jobs.Handed
 	if config.TraceEndpoint != "" {
 		tracer, err := tracing.New(ctx, config.TraceEndpoint, version.String(), to.GetLogger().WithName("traces"))
@@ -47,7 +47,7 @@ func addTally(ctx context.Context, to manager.Manager, config Config, desk *disp
 
 func register(collectors ...prometheus.Collector) error {
 	for _, collector := range collectors {
-		if err := metrics.Registry.Register(collector); err != nil {
+		if err := ctrlmetrics.Registry.Register(collector); err != nil {
 			return fmt.Errorf("register metrics: %w", err)
 		}
 	}

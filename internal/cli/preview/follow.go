@@ -14,7 +14,7 @@ import (
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/predicates"
-	kin "go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/model/siblings"
 )
 
 // ended is a root that has had its job by now, in the preview.
@@ -27,24 +27,24 @@ type ended struct {
 // follow adds the roots that get a job because of what others have exported, in the order
 // of their data. In a cycle nobody follows.
 func (c *comparison) follow(ctx context.Context, first *plan.Node, roots []*inspect.Node) error {
-	var siblings []*v1alpha1.Installation
+	var related []*v1alpha1.Installation
 	for _, root := range roots {
 		if root.Installation != nil && predicates.IsRoot(root.Installation) && root.Namespace == first.Installation().Namespace {
-			siblings = append(siblings, root.Installation)
+			related = append(related, root.Installation)
 		}
 	}
-	among := kin.Relate(first.Installation(), siblings)
+	among := siblings.Relate(first.Installation(), related)
 	done := map[string]ended{}
 	if err := c.end(ctx, first, done); err != nil {
 		return err
 	}
 	order, _ := among.Graph.Order()
 	for _, name := range order {
-		at := slices.IndexFunc(siblings, func(inst *v1alpha1.Installation) bool { return inst.Name == name })
-		if _, over := done[name]; over || at < 0 || !predicates.Follows(siblings[at]) {
+		at := slices.IndexFunc(related, func(inst *v1alpha1.Installation) bool { return inst.Name == name })
+		if _, over := done[name]; over || at < 0 || !predicates.Follows(related[at]) {
 			continue
 		}
-		if err := c.followOne(ctx, siblings[at], among.Graph.Predecessors(name), done); err != nil {
+		if err := c.followOne(ctx, related[at], among.Graph.Predecessors(name), done); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/predicates"
-	kin "go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/reporter"
@@ -18,18 +18,18 @@ import (
 
 // survey looks for siblings that have to be gone before.
 func (r *Reconciler) survey(ctx context.Context, s *snapshot) error {
-	siblings, err := r.sight().Siblings(ctx, s.Inst)
+	all, err := r.sight().Siblings(ctx, s.Inst)
 	if err != nil {
 		return err
 	}
-	now := kin.TurnToGo(s.Inst, s.Parent, siblings, r.relations.Of(s.Inst, siblings))
+	now := siblings.TurnToGo(s.Inst, s.Parent, all, r.relations.Of(s.Inst, all))
 	s.Turn = &now
 	return nil
 }
 
 // explain writes into the status what a deleted subinstallation waits for.
 func (r *Reconciler) explain(ctx context.Context, s *snapshot) error {
-	job.SetCondition(&s.Inst.Status.Conditions, kin.Explanation(s.Family), metav1.NewTime(r.Now()))
+	job.SetCondition(&s.Inst.Status.Conditions, siblings.Explanation(s.Family), metav1.NewTime(r.Now()))
 	return r.reporter().Save(ctx, s.subject) // says what was written
 }
 

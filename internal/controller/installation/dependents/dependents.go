@@ -12,7 +12,7 @@ import (
 	"go.landscaper.dev/internal/controller/installation/observe"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/predicates"
-	kin "go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
@@ -66,17 +66,17 @@ type Finder struct {
 }
 
 // ConcernedBy returns the roots that the end of a job concerns.
-func (d Finder) ConcernedBy(ctx context.Context, f kin.Family, written dataflow.Exports) ([]v1alpha1.DependentToTrigger, error) {
+func (d Finder) ConcernedBy(ctx context.Context, f siblings.Family, written dataflow.Exports) ([]v1alpha1.DependentToTrigger, error) {
 	if f.Parent != nil || !predicates.Exporting(f.Inst) || f.Inst.Spec.Optimization != nil && f.Inst.Spec.Optimization.HasNoSiblingExports {
 		return nil, nil
 	}
-	siblings, err := d.Reader.Siblings(ctx, f.Inst)
+	family, err := d.Reader.Siblings(ctx, f.Inst)
 	if err != nil {
 		return nil, job.Wrap(err, published.HandlePhaseCompleting, "ComputeDependents", "look for the Installations that import the exports")
 	}
 	reader := d.Reader.AfterWrites(observe.KeysOf(written))
 	var concerned []v1alpha1.DependentToTrigger
-	for _, dependent := range kin.Importers(f.Inst, siblings, d.Reader.Relations.Of(f.Inst, siblings)) {
+	for _, dependent := range siblings.Importers(f.Inst, family, d.Reader.Relations.Of(f.Inst, family)) {
 		if d.Concerns(ctx, f.Inst, dependent, reader) {
 			concerned = append(concerned, v1alpha1.DependentToTrigger{Name: dependent.Name})
 		}

@@ -19,7 +19,7 @@ import (
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/predicates"
-	kin "go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/ancestor"
@@ -31,7 +31,7 @@ import (
 type Reader struct {
 	Cached, Live client.Reader
 	// Relations remembers what follows from siblings.
-	Relations *kin.Relations
+	Relations *siblings.Relations
 	// Triggers are the settings of the server about what starts jobs.
 	Triggers predicates.Triggers
 	// Sources has the permissions to import from Secrets of other namespaces.
@@ -47,7 +47,7 @@ func (r Reader) AfterWrites(written map[ObjectKey]bool) *Written {
 
 // Inputs reads what the children are made from, as far as it is in the resource
 // cluster. It judges nothing: an error means that it could not be read.
-func (r Reader) Inputs(ctx context.Context, f kin.Family, planning bool) (*decide.Inputs, error) {
+func (r Reader) Inputs(ctx context.Context, f siblings.Family, planning bool) (*decide.Inputs, error) {
 	in := &decide.Inputs{Invalid: validation.Installation(f.Inst, r.Sources.Foreign)}
 	if len(in.Invalid) > 0 {
 		return in, nil
@@ -79,7 +79,7 @@ func (r Reader) Inputs(ctx context.Context, f kin.Family, planning bool) (*decid
 // is missing the caches tell for nothing, unless an import has none, or the job waits
 // already. A plan that is being made has what an earlier attempt has read, but whether one
 // is needed at all, a data update decides each time.
-func (r Reader) readCurrent(ctx context.Context, f kin.Family, in *decide.Inputs, planning bool) error {
+func (r Reader) readCurrent(ctx context.Context, f siblings.Family, in *decide.Inputs, planning bool) error {
 	live, reader := Reading(r.Live, r.Live, f.Inst), Reading(r.Cached, r.Live, f.Inst)
 	// What somebody is about to export may be missing: that needs no confirmation.
 	live.believing, reader.believing = true, true
@@ -115,7 +115,7 @@ func (r Reader) readCurrent(ctx context.Context, f kin.Family, in *decide.Inputs
 // readSyncs reads the TargetSyncs that may make a Target which is missing, and which no
 // Installation is about to bring. It is the only request of that kind, and comes with the
 // end of the job: who may not read TargetSyncs learns less of the cause, and no other error.
-func (r Reader) readSyncs(ctx context.Context, f kin.Family, in *decide.Inputs) {
+func (r Reader) readSyncs(ctx context.Context, f siblings.Family, in *decide.Inputs) {
 	isTarget := func(missing *dataflow.MissingError) bool { return missing.Object.Kind == dataflow.KindTarget }
 	if f.Parent != nil || !slices.ContainsFunc(in.Missing, isTarget) || decide.ByMissing(f.Parent, in).Do != decide.Fail {
 		return
@@ -132,20 +132,20 @@ func (r Reader) readSyncs(ctx context.Context, f kin.Family, in *decide.Inputs) 
 
 // turnToDeploy looks for siblings that have to be done before. Roots do not wait for
 // each other, only for what is missing.
-func (r Reader) turnToDeploy(ctx context.Context, f kin.Family) (kin.Turn, error) {
+func (r Reader) turnToDeploy(ctx context.Context, f siblings.Family) (siblings.Turn, error) {
 	if f.Parent == nil {
-		return kin.Turn{}, nil
+		return siblings.Turn{}, nil
 	}
-	siblings, err := r.Siblings(ctx, f.Inst)
+	all, err := r.Siblings(ctx, f.Inst)
 	if err != nil {
-		return kin.Turn{}, job.Wrap(err, published.Init, "FetchPredecessors", "")
+		return siblings.Turn{}, job.Wrap(err, published.Init, "FetchPredecessors", "")
 	}
-	siblings = kin.Staying(f.Inst, f.Parent, siblings)
-	return kin.TurnToDeploy(f.Inst, f.Parent, siblings, r.Relations.Of(f.Inst, siblings)), nil
+	all = siblings.Staying(f.Inst, f.Parent, all)
+	return siblings.TurnToDeploy(f.Inst, f.Parent, all, r.Relations.Of(f.Inst, all)), nil
 }
 
 // ReadImports reads the imports, and who may bring those that are missing.
-func (r Reader) ReadImports(ctx context.Context, f kin.Family, in *decide.Inputs, reader Confirming) (err error) {
+func (r Reader) ReadImports(ctx context.Context, f siblings.Family, in *decide.Inputs, reader Confirming) (err error) {
 	in.Missing, in.Broken = nil, nil
 	in.Imports, err = dataflow.Read(ctx, f.Inst, importreader.From(reader))
 	var unread *repocontext.ReadError
@@ -178,14 +178,14 @@ func (r Reader) Context(ctx context.Context, inst *v1alpha1.Installation) (*v1al
 
 // Exporters returns what the siblings of an Installation export. It is asked only
 // when something is missing.
-func (r Reader) Exporters(ctx context.Context, f kin.Family) ([]kin.Exporter, error) {
+func (r Reader) Exporters(ctx context.Context, f siblings.Family) ([]siblings.Exporter, error) {
 	inst := f.Inst
-	siblings, err := r.Siblings(ctx, inst)
+	all, err := r.Siblings(ctx, inst)
 	if err != nil {
 		return nil, job.Wrap(err, published.Init, "ImportsSatisfied", "look for the Installations that may export what is missing")
 	}
-	siblings = kin.Staying(inst, f.Parent, siblings)
-	return kin.ExportersAmong(inst, siblings, r.Relations.Of(inst, siblings), r.Triggers), nil
+	all = siblings.Staying(inst, f.Parent, all)
+	return siblings.ExportersAmong(inst, all, r.Relations.Of(inst, all), r.Triggers), nil
 }
 
 // HashOfImports identifies what a root imports now; false if nobody knows, because
@@ -223,7 +223,7 @@ func (r Reader) Children(ctx context.Context, namespace, parent string) ([]*v1al
 		children[i] = &list.Items[i]
 	}
 	slices.SortFunc(children, func(a, b *v1alpha1.Installation) int {
-		return cmp.Or(strings.Compare(kin.NameOf(a), kin.NameOf(b)), strings.Compare(a.Name, b.Name))
+		return cmp.Or(strings.Compare(siblings.NameOf(a), siblings.NameOf(b)), strings.Compare(a.Name, b.Name))
 	})
 	return children, nil
 }
@@ -252,7 +252,7 @@ func (r Reader) Siblings(ctx context.Context, inst *v1alpha1.Installation) ([]*v
 // Family reads the parent of an Installation and its subinstallations. All
 // Installations come by one watch: whoever sees a version of a parent sees the
 // children that were written before it.
-func (r Reader) Family(ctx context.Context, f *kin.Family) error {
+func (r Reader) Family(ctx context.Context, f *siblings.Family) error {
 	if reference, ok := job.OwnerOf(f.Inst, "Installation"); ok {
 		var err error
 		if f.Parent, err = ancestor.Parent(ctx, r.Cached, f.Inst.Namespace, reference); err != nil {
