@@ -110,7 +110,7 @@ func TestCircleOfRoots(t *testing.T) {
 	}
 	for _, inst := range both {
 		done := waitFinished(t, inst, "")
-		if last := done.Status.LastError; last == nil || !strings.Contains(last.Message, "wait for each other in a circle: ") {
+		if last := done.Status.LastError; last == nil || !strings.Contains(last.Message, "wait for each other in a cycle: ") {
 			t.Errorf("%s: %+v", inst.Name, last)
 		}
 	}

@@ -138,7 +138,7 @@ func TestTreeHeld(t *testing.T) {
 	root := waitFinished(t, createTree(t, space, "root", "",
 		flow("a", "v", "x"), flow("b", "x", "v"), flow("c", "x", ""), flow("d", "", ""), flow("e", "", "z"), flow("f", "", "z"), flow("g", "", "w")), "")
 	wantPhases(t, root, "a=Failed b=Failed c=Failed d=Succeeded e=Failed f=Failed g=Succeeded")
-	wantFailure(t, root, "in a circle: ", "depending on")
+	wantFailure(t, root, "in a cycle: ", "depending on")
 	subs := subsOf(t, root)
 	wantFailure(t, subs["a"], subs["a"].Name+" imports v of "+subs["b"].Name, "")
 	wantFailure(t, subs["e"], "z is exported by Installation ", "")

@@ -39,12 +39,12 @@ func installationNames() []Rule {
 		{
 			ID: "name-length", Path: "metadata.name",
 			Violated: "request.operation == 'CREATE' && !has(object.metadata.generateName) && size(object.metadata.name) > 58", Offender: "object.metadata.name",
-			Problem: "is longer than 58 characters: the name becomes part of labels, which have no room for more",
+			Problem: "is longer than 58 characters: the name becomes part of labels, which cannot be longer",
 		},
 		{
 			ID: "generate-name-length", Path: "metadata.generateName",
 			Violated: "request.operation == 'CREATE' && has(object.metadata.generateName) && size(object.metadata.generateName) > 53", Offender: "object.metadata.generateName",
-			Problem: "is longer than 53 characters: the name becomes part of labels, which have no room for more",
+			Problem: "is longer than 53 characters: the name becomes part of labels, which cannot be longer",
 		},
 		{
 			ID: "name-label", Path: "metadata.name",

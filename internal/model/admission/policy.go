@@ -33,8 +33,8 @@ func Policies() []Policy {
 	return policies
 }
 
-// policy returns the policy with the rules of a kind that refuse objects or with
-// those that warn, or nil if there are none.
+// policy returns the policy with the rules of a kind that refuse objects or with those that warn,
+// or nil without such rules.
 func (k Kind) policy(warn bool) *Policy {
 	name, action := k.Resource+".validation."+v1alpha1.GroupName, admissionv1.Deny
 	if warn {
@@ -91,8 +91,8 @@ func (k Kind) policy(warn bool) *Policy {
 	}
 }
 
-// problems returns an expression with the texts of all rules that an object violates. Rules
-// with the same condition stand together, so that it is looked at once.
+// problems returns an expression with the texts of all rules that an object violates. Rules with
+// the same condition stand together, so that it is evaluated once.
 func problems(rules []Rule) string {
 	var groups []string
 	for len(rules) > 0 {
@@ -116,8 +116,8 @@ func problems(rules []Rule) string {
 // variable is the name of the variable with the offenders of a rule.
 func (r Rule) variable() string { return "offenders" + camel(r.ID) }
 
-// problem returns an expression with the text that an object gets which violates the rule,
-// or none.
+// problem returns an expression with the text for an object that violates the rule, or an empty
+// text.
 func (r Rule) problem() string {
 	if r.Violated != "" {
 		return fmt.Sprintf("(%s) ? '%s: ' + %s + ' %s' : ''", r.Violated, r.Path, r.Offender, r.Problem)
@@ -127,7 +127,7 @@ func (r Rule) problem() string {
 
 // matchConditions keep the API server from evaluating rules that nothing can violate.
 func (k Kind) matchConditions(rules []Rule) []admissionv1.MatchCondition {
-	// Metadata is changed without a look at the specification, so that the finalizer of an
+	// A change of metadata is not checked against the specification, so that the finalizer of an
 	// object can be removed that was stored before a rule was in force.
 	expression := "request.operation == 'CREATE' || object.?spec != oldObject.?spec"
 	if k.Parent != "" {

@@ -4,7 +4,7 @@ package admission
 type Rule struct {
 	// ID names the rule in policies and documents.
 	ID string
-	// Path is the field that the rule is about, as a user writes it.
+	// Path is the field of the rule, as a user writes it.
 	Path string
 	// Where is a CEL expression on the object without which nothing can violate the
 	// rule: the API server need not look further. Without it, it always looks.
@@ -15,7 +15,7 @@ type Rule struct {
 	// Violated is a CEL expression for rules with one offender at most, and Offender
 	// its name. It is cheaper than a list.
 	Violated, Offender string
-	// Problem tells what is wrong with the offenders and what to do.
+	// Problem says what is wrong with the offenders and what to do.
 	Problem string
 	// Warn lets the object pass with a warning.
 	Warn bool
@@ -25,10 +25,10 @@ type Rule struct {
 type Kind struct {
 	// Resource is the plural name of the kind.
 	Resource string
-	// Parent is the kind whose controller makes objects of this kind from what it has
-	// checked itself, so that the API server need not look at them when they are made.
-	// Whoever pretends to be their owner can as well use the label that switches
-	// validation off; controllers check again in any case.
+	// Parent is the kind whose controller makes objects of this kind from what it has checked
+	// itself, so that the API server need not look at them when they are made. A user who forges
+	// such an owner can as well use the label that switches validation off; controllers check again
+	// in any case.
 	Parent string
 	// Variables are CEL expressions that the rules share, in order.
 	Variables []Variable

@@ -25,9 +25,9 @@ type Limits struct {
 // DefaultLimits are far above what blueprints in use import.
 func DefaultLimits() Limits { return Limits{Imports: 2_000, Elements: 5_000, Bytes: 16 << 20} }
 
-// LimitError tells that an Installation imports more than it may.
+// LimitError says that an Installation imports more than it may.
 type LimitError struct {
-	// Path is the field of the import that was too much, Import its name.
+	// Path is the field of the import that exceeded the limit, Import its name.
 	Path, Import string
 	// What is counted, and Limit how many there may be.
 	What  string
@@ -85,8 +85,8 @@ func textSize(texts map[string]string) int {
 	return size
 }
 
-// once reads each object one time, however often it is imported. All imports of an
-// object share its value: nobody changes values that were read.
+// once reads each object one time, however often it is imported. All imports of an object share its
+// value: values that were read are never changed.
 type once struct {
 	Objects
 	data    map[Object]DataImport

@@ -108,8 +108,8 @@ func (c *construction) dataValue(definition *v1alpha1.ImportDefinition, path str
 		}
 		return value, c.shared.normalized(item), err == nil
 	}
-	// A default is no answer to a Target that was given where data is expected: that is
-	// told as a mistake below.
+	// A default does not replace a Target that was given where data is expected: that is reported
+	// as an error below.
 	if !isRequired(definition) && !c.otherKind(name) && len(definition.Default.Value.RawMessage) > 0 {
 		item := DataImport{Value: definition.Default.Value}
 		value, err := item.plain()

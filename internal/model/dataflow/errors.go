@@ -24,9 +24,9 @@ type Error struct {
 	Path string
 	// Reason classifies the problem.
 	Reason Reason
-	// Problem tells it in words.
+	// Problem is its text.
 	Problem string
-	// Cause is what led to it, or nil.
+	// Cause is the underlying error, or nil.
 	Cause error
 	// Remedy says what to do, if the problem does not.
 	Remedy string

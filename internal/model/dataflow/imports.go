@@ -46,9 +46,9 @@ type DataImport struct {
 	// Value is the value as it was read: its numbers have the digits that they
 	// were given.
 	Value v1alpha1.AnyJSON
-	// Salt is set for the values of Secrets: the UID of the Secret. A digest without
-	// it would confirm guesses to whoever reads it. Who may not read the Secret does
-	// not know it, and it stays as long as the Secret does.
+	// Salt is set for the values of Secrets: the UID of the Secret. A digest without a salt would
+	// confirm guesses to every reader. A user who may not read the Secret does not know the salt,
+	// and the salt stays as long as the Secret does.
 	Salt string
 }
 
@@ -86,7 +86,7 @@ func fromEntries(entries map[string][]byte, key string) (DataImport, error) {
 	if key != "" {
 		content, ok := entries[key]
 		if !ok {
-			return DataImport{}, fmt.Errorf("there is no key %q, only %s: add it, or correct the reference", key, suggest.Enumerate(slices.Sorted(maps.Keys(entries))))
+			return DataImport{}, fmt.Errorf("key %q is missing (keys: %s): add it, or correct the reference", key, suggest.Enumerate(slices.Sorted(maps.Keys(entries))))
 		}
 		raw, err := jsonOf(key, content)
 		return DataImport{Value: v1alpha1.NewAnyJSON(raw)}, err
@@ -107,8 +107,7 @@ func fromEntries(entries map[string][]byte, key string) (DataImport, error) {
 	return DataImport{Value: v1alpha1.NewAnyJSON(raw)}, nil
 }
 
-// jsonOf returns a YAML text as JSON. What is JSON already stays as it is, with the
-// digits of its numbers.
+// jsonOf returns a YAML text as JSON. JSON stays as it is, with the digits of its numbers.
 func jsonOf(key string, content []byte) (json.RawMessage, error) {
 	if trimmed := bytes.TrimSpace(content); json.Valid(trimmed) {
 		return bytes.Clone(trimmed), nil
@@ -120,8 +119,8 @@ func jsonOf(key string, content []byte) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// OrderList brings the elements of a list, as they are found by labels, into the
-// order that their labels tell. Those without a place come last, by name.
+// OrderList brings the elements of a list, as they are found by labels, into the order in their
+// labels. Those without a position come last, by name.
 //
 // Copies have the order in their labels, since names of copies are hashes and a list of an
 // API server is sorted by names.

@@ -151,8 +151,7 @@ func (m *mappings) all(ctx context.Context, evaluate Evaluate) (map[string]any, 
 	return results, errors.Join(errs...)
 }
 
-// names tells what a mapping that failed could have used: this answers most
-// questions.
+// names lists the names that a mapping that failed could have used: this answers most questions.
 func (m *mappings) names(document v1alpha1.AnyJSON) string {
 	names := "it can use " + suggest.Enumerate(slices.Sorted(maps.Keys(m.bindings)))
 	var fields map[string]json.RawMessage

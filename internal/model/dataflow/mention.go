@@ -21,14 +21,14 @@ type Mention struct {
 	// Written is what the field says. Name is the name in the scope: without the
 	// element of a list or map, and without what marks the real name of an object.
 	Written, Name string
-	// Direct tells that Name is the real name of an object, whatever the scope.
+	// Direct says that Name is the real name of an object, whatever the scope.
 	Direct bool
 	// Element is the index or the key if only one element is meant.
 	Element string
 	// MapKey is the key that the value has in the import, if that is a map.
 	MapKey string
-	// Whole is set if a list or map is handed on as a whole. Such ones are only
-	// among the imports of the parent: nobody exports them.
+	// Whole is set if a list or map is passed as a whole. Such lists and maps are only among the
+	// imports of the parent: no sibling exports them.
 	Whole v1alpha1.ImportType
 }
 
@@ -47,11 +47,10 @@ func Mentions(imports *v1alpha1.InstallationImports) []Mention {
 	return mentions
 }
 
-// mention takes apart what a reference says. It is the only place that knows how
-// names are written.
+// mention parses a reference. It is the only place that knows how names are written.
 //
-// Whoever wants to know what an import means asks here: the graph of siblings, the reading,
-// the checks and the pictures must not differ about it.
+// The meaning of an import is only decided here: the graph of siblings, the reading, the checks and
+// the pictures must not differ about it.
 func mention(name, path string, kind Kind, written string) Mention {
 	m := Mention{Import: name, Path: path, Kind: kind, Written: written, Name: written}
 	if m.Name, m.Direct = strings.CutPrefix(written, v1alpha1.NonContextifiedPrefix); m.Direct || kind != KindTarget {
@@ -67,7 +66,7 @@ func mention(name, path string, kind Kind, written string) Mention {
 // clusters[blue].
 var elementReference = regexp.MustCompile(`^(.+)\[(.*)\]$`)
 
-// IsElement tells whether only one element of a list or map is meant.
+// IsElement reports whether only one element of a list or map is meant.
 func (m Mention) IsElement() bool { return !m.Direct && m.Name != m.Written }
 
 // Object returns the name of the object that is meant in a scope. One that stands

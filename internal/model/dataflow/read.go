@@ -10,7 +10,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// ErrMissing tells that an object does not exist.
+// ErrMissing says that an object does not exist.
 var ErrMissing = errors.New("not found")
 
 // Objects finds the objects that imports refer to. What does not exist is an
@@ -19,11 +19,11 @@ type Objects interface {
 	// Data returns the value of a DataObject, Secret or ConfigMap.
 	Data(ctx context.Context, object Object) (DataImport, error)
 	Target(ctx context.Context, object Object) (*v1alpha1.Target, error)
-	// Targets returns those that a selector selects, in any order.
+	// Targets returns the Targets that a selector selects, in any order.
 	Targets(ctx context.Context, namespace string, selector labels.Selector) ([]*v1alpha1.Target, error)
 }
 
-// MissingError tells that an import refers to an object that does not exist.
+// MissingError says that an import refers to an object that does not exist.
 type MissingError struct {
 	// Path is the field with the reference, Import the name of the import.
 	Path, Import string
@@ -105,8 +105,8 @@ func (r *reading) read(ctx context.Context, reference Reference) error {
 	return err
 }
 
-// noted notes that an object is missing, and goes on: users want to know all that
-// is missing at once.
+// noted notes that an object is missing, and continues: users want to know all missing objects at
+// once.
 func (r *reading) noted(err error, reference Reference, object Object) bool {
 	if !errors.Is(err, ErrMissing) {
 		return false

@@ -26,15 +26,15 @@ const (
 type Reference struct {
 	// Import is the logical name.
 	Import string
-	// Type tells what is imported.
+	// Type is the type of the import.
 	Type v1alpha1.ImportType
 	// Path is the field with the reference.
 	Path string
 	// Objects are those that make up the value: one, or the elements of a list in
 	// their order, or those of a map sorted by key.
 	Objects []Object
-	// Selector finds the elements of a list or map that the parent hands on. It is
-	// set instead of Objects. See OrderList and KeyMap.
+	// Selector finds the elements of a list or map that the parent passes. It is set instead of
+	// Objects. See OrderList and KeyMap.
 	Selector labels.Selector
 }
 
@@ -150,12 +150,12 @@ func (r referrer) handedOn(name string) labels.Selector {
 		v1alpha1.DataObjectSourceTypeLabel: string(v1alpha1.ImportDataObjectSourceType),
 	}
 	if r.scope == "" {
-		// A root has no parent. There somebody may have labelled Targets by hand.
+		// A root has no parent. A user may have labelled Targets of a root by hand.
 		return labels.SelectorFromSet(set).Add(outsideScopes)
 	}
 	set[v1alpha1.DataObjectContextLabel] = r.scope
 	if r.jobID != "" {
-		// Elements of earlier jobs may not be gone yet.
+		// Elements of earlier jobs may still exist.
 		set[v1alpha1.DataObjectJobIDLabel] = r.jobID
 	}
 	return labels.SelectorFromSet(set)

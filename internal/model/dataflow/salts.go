@@ -26,8 +26,8 @@ func joinSalts(salts []string) string {
 // wholesale are words of expressions that lead to all imports, or to any.
 var wholesale = []string{importsBinding, "___", "__ctx", "eval", "stub"}
 
-// mappingSalts returns the salts of those mappings that mention an import from a
-// Secret. What an expression really takes of it cannot be known.
+// mappingSalts returns the salts of those mappings that mention an import from a Secret. Which part
+// of it an expression uses is unknown.
 //
 // When in doubt there is a salt: a value that is treated as secret without need costs a
 // Secret, the other way round it is shown.

@@ -48,8 +48,8 @@ func named(secrets []*corev1.Secret, name string) *corev1.Secret {
 	return secrets[i]
 }
 
-// FromDataObject returns the value of a DataObject. Secret is the one that SecretOf
-// names; it is nil if there is none.
+// FromDataObject returns the value of a DataObject. Secret is the one that SecretOf names; nil if
+// SecretOf names none.
 func FromDataObject(object *v1alpha1.DataObject, secret *corev1.Secret) (DataImport, error) {
 	value, salt, err := valueobject.ValueOf(object, secret)
 	return DataImport{Value: value, Salt: salt}, err

@@ -112,7 +112,7 @@ func (v *Values) Bind(bindings map[string]any) error {
 			if err != nil {
 				return fmt.Errorf("binding %q replaces an import of type %s: %w", name, kind, err)
 			}
-			// What a template makes of values cannot be told from those that came from Secrets.
+			// Values that a template has made of Secrets cannot be told from others.
 			replaced.salt = v.salt()
 			v.declared[name] = replaced
 		}

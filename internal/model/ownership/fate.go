@@ -4,9 +4,9 @@ package ownership
 type Fate string
 
 const (
-	// Forget means that the object is gone.
+	// Forget means that the object does not exist any more.
 	Forget Fate = "forget"
-	// Spare means that the object belongs to somebody else by now.
+	// Spare means that the object belongs to another owner by now.
 	Spare Fate = "spare"
 	// Inherit means that another DeployItem becomes the owner.
 	Inherit Fate = "inherit"
@@ -24,12 +24,12 @@ type Situation struct {
 	Exists, Mine bool
 	// Heir says that another item lists the object.
 	Heir bool
-	// Open says that others which are still at work may want it.
+	// Open says that other items which are still at work may want it.
 	Open bool
 }
 
-// Decide decides what becomes of an object. Whose it is comes first: nobody gives away, or
-// removes, what is somebody else's.
+// Decide decides what becomes of an object. The owner comes first: an item never transfers or
+// removes the object of another owner.
 func Decide(s Situation) Fate {
 	switch {
 	case !s.Exists:

@@ -19,19 +19,18 @@ import (
 
 // Family are the other DeployItems that may want what an item does not want any more.
 type Family interface {
-	// Others are the items on the same cluster that stay, as far as is known without a
-	// question to anybody.
+	// Others are the items on the same cluster that stay, as far as is known without a request.
 	Others(ctx context.Context) ([]*v1alpha1.DeployItem, error)
-	// Stays reports whether an item that was found to want an object is not on its way out.
+	// Stays reports whether an item that was found to want an object is not terminating.
 	Stays(ctx context.Context, other *v1alpha1.DeployItem) (bool, error)
-	// MayKeep reports whether the item is asked again at the end of the job about what it has
-	// kept.
+	// MayKeep reports whether the item may decide again at the end of the job about the objects
+	// that it has kept.
 	MayKeep(ctx context.Context) (bool, error)
-	// MayMove reports whether somebody may want an object although nobody knows it yet.
+	// MayMove reports whether another item may want an object although that is not known yet.
 	MayMove(ctx context.Context) (bool, error)
 }
 
-// Claims answer who else wants the objects of an item. The family is asked once, with the
+// Claims say which other items want the objects of an item. The family is asked once, with the
 // first object. They may be used concurrently.
 type Claims struct {
 	family  Family
@@ -43,7 +42,7 @@ type Claims struct {
 	// were asked for.
 	unread  []*v1alpha1.DeployItem
 	objects int
-	// listed are those who list objects of a kind and name.
+	// listed are the items that list objects of a kind and name.
 	listed  map[kindAndName][]claim
 	answers map[string]bool
 }
@@ -68,9 +67,9 @@ func Judge(ctx context.Context, family Family, live *unstructured.Unstructured, 
 	return NewClaims(family, leaving).Judge(ctx, live, object, mine)
 }
 
-// Judge decides what becomes of an object that an item does not want any more, and names the
-// heir if there is one. Live is the object as it is, nil if it is gone; mine says that it
-// belongs to the item.
+// Judge decides what becomes of an object that an item does not want any more, and names the heir
+// if there is one. Live is the object as it is, nil if it does not exist; mine says that it belongs
+// to the item.
 //
 // An heir inherits what it has recorded, so that it removes the object if it does not want it
 // later: a job that fails before its deployment may have been the only one that wanted it.
@@ -78,7 +77,7 @@ func Judge(ctx context.Context, family Family, live *unstructured.Unstructured, 
 func (c *Claims) Judge(ctx context.Context, live *unstructured.Unstructured, object corev1.ObjectReference, mine bool) (Fate, *v1alpha1.DeployItem, error) {
 	situation := Situation{Exists: live != nil, Mine: mine}
 	if c.family == nil || live == nil || !mine || live.GetDeletionTimestamp() != nil {
-		// What is being deleted cannot be kept by anybody.
+		// An object that is being deleted cannot be kept.
 		return Decide(situation), nil, nil
 	}
 	c.mutex.Lock()
@@ -131,7 +130,7 @@ func (c *Claims) Wants(ctx context.Context, item *v1alpha1.DeployItem, object co
 	return false, nil
 }
 
-// claiming returns who lists an object.
+// claiming returns the items that list an object.
 func (c *Claims) claiming(object corev1.ObjectReference) []*v1alpha1.DeployItem {
 	var heirs []*v1alpha1.DeployItem
 	for _, claim := range c.listed[kindAndName{groupOf(object.APIVersion), object.Kind, object.Name}] {
@@ -143,8 +142,8 @@ func (c *Claims) claiming(object corev1.ObjectReference) []*v1alpha1.DeployItem 
 	return heirs
 }
 
-// heir returns who wants an object and stays, first those who have recorded it, then the first
-// by name.
+// heir returns an item that wants an object and stays, first one that has recorded it, then the
+// first by name.
 func (c *Claims) heir(ctx context.Context, object corev1.ObjectReference) (heir *v1alpha1.DeployItem, recorded bool, err error) {
 	if err := c.ask(ctx, object); err != nil {
 		return nil, false, err
@@ -171,7 +170,7 @@ func (c *Claims) heir(ctx context.Context, object corev1.ObjectReference) (heir 
 // read. To read all is worth it for many objects only: there may be a thousand other items.
 const fewObjects = 8
 
-// ask finds out who may want an object.
+// ask finds out which items may want an object.
 func (c *Claims) ask(ctx context.Context, object corev1.ObjectReference) error {
 	if !c.asked {
 		others, err := c.family.Others(ctx)
@@ -217,7 +216,7 @@ func (c *Claims) once(ctx context.Context, name string, question func(context.Co
 }
 
 // isDone reports whether the last job of an item has deployed what its configuration says. An
-// object that it lists and has not recorded belonged to somebody else then.
+// object that it lists and has not recorded belonged to another owner then.
 func isDone(item *v1alpha1.DeployItem) bool {
 	return item.Status.ObservedGeneration == item.Generation && item.Status.JobID == item.Status.JobIDFinished && item.Status.Phase == v1alpha1.DeployItemPhases.Succeeded
 }

@@ -12,13 +12,13 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// SameCluster reports whether two Targets are known to lead to the same cluster: they say the
-// same, as the copies do that each Installation has of what it imports.
+// SameCluster reports whether two Targets are known to lead to the same cluster: they have the same
+// content, like the copies that each Installation has of an import.
 func SameCluster(a, b *v1alpha1.Target) bool {
 	return apiequality.Semantic.DeepEqual(a.Spec, b.Spec)
 }
 
-// KnownWants reports whether what an item wants follows from its configuration alone.
+// KnownWants reports whether the objects that an item wants follow from its configuration alone.
 func KnownWants(item *v1alpha1.DeployItem) bool {
 	return item.Spec.Type == v1alpha1.ManifestDeployItemType
 }

@@ -67,8 +67,8 @@ func IsReleased(live *unstructured.Unstructured) bool {
 	return live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] != ""
 }
 
-// Transfer returns the merge patch that makes an object one of another DeployItem, in the
-// version that was read. The marks of all other owners go.
+// Transfer returns the merge patch that makes an object one of another DeployItem, in the version
+// that was read. The marks of all other owners are removed.
 func Transfer(live *unstructured.Unstructured, label, item string) ([]byte, error) {
 	changed := map[string]any{label: item}
 	for key, value := range live.GetLabels() {
@@ -92,13 +92,13 @@ func Release(live *unstructured.Unstructured, item string) ([]byte, error) {
 }
 
 func patchOf(live *unstructured.Unstructured, metadata map[string]any) ([]byte, error) {
-	// The API server refuses the patch if somebody has changed the object since.
+	// The API server refuses the patch if the object has changed since.
 	metadata["resourceVersion"], metadata["uid"] = live.GetResourceVersion(), live.GetUID()
 	return json.Marshal(map[string]any{"metadata": metadata})
 }
 
-// marks are the keys of the labels and annotations of an object that are marks of other owners
-// than an item, which keeps some labels. Those of Helm are some unless they are kept, too.
+// marks are the keys of the labels and annotations of an object that are marks of other owners than
+// an item, which keeps some labels. Those of Helm are included unless they are kept.
 func marks(object *unstructured.Unstructured, keep func(label string) bool, keepHelm bool) (labelKeys, annotationKeys []string) {
 	present, annotations := object.GetLabels(), object.GetAnnotations()
 	for _, label := range labels {
@@ -123,9 +123,8 @@ func marks(object *unstructured.Unstructured, keep func(label string) bool, keep
 	return labelKeys, annotationKeys
 }
 
-// Strip takes the marks of other owners away from an object that an item with this label
-// writes: what remains of them would make the object look like one of theirs. It reports
-// whether there were any.
+// Strip removes the marks of other owners from an object that an item with this label writes: with
+// these marks, the object would look like one of theirs. It reports whether there were any.
 func Strip(object *unstructured.Unstructured, keep func(label string) bool, keepHelm bool) bool {
 	labelKeys, annotationKeys := marks(object, keep, keepHelm)
 	if len(labelKeys)+len(annotationKeys) == 0 {
@@ -153,8 +152,8 @@ func Stripped(object *unstructured.Unstructured, keep func(label string) bool, k
 	return object
 }
 
-// Unmark returns the merge patch that takes the marks of other owners away from an object, in
-// the version that was read; nil if there are none.
+// Unmark returns the merge patch that removes the marks of other owners from an object, in the
+// version that was read; nil without such marks.
 func Unmark(live *unstructured.Unstructured, keep func(label string) bool, keepHelm bool) ([]byte, error) {
 	labelKeys, annotationKeys := marks(live, keep, keepHelm)
 	if len(labelKeys)+len(annotationKeys) == 0 {
@@ -171,8 +170,8 @@ func Unmark(live *unstructured.Unstructured, keep func(label string) bool, keepH
 	return patchOf(live, changed)
 }
 
-// Disown returns the merge patch that takes the labels of an item away from an object that is
-// one of somebody else's, too, in the version that was read; nil if there are none.
+// Disown returns the merge patch that removes the labels of an item from an object that also
+// belongs to another owner, in the version that was read; nil without such labels.
 func Disown(live *unstructured.Unstructured, item string) ([]byte, error) {
 	gone := map[string]any{}
 	for _, label := range labels {

@@ -1,11 +1,11 @@
-// Package placement decides on which clusters the recorded objects of an item are: a
-// Target may come to lead to another cluster, and what was deployed before stays where
-// it was until somebody removes it there.
+// Package placement decides on which clusters the recorded objects of an item are: a Target may
+// come to lead to another cluster, and objects that were deployed before stay on the former one
+// until they are removed there.
 //
-// The name of a Target tells nothing: two Targets may lead to the same cluster, one Target
-// may come to lead to another. Neither does a kubeconfig, whose credentials are rotated and
-// whose address may change. So a cluster is known by the UID of its Namespace kube-system,
-// which is asked for only if the address has changed.
+// The name of a Target says nothing: two Targets may lead to the same cluster, one Target may come
+// to lead to another. Neither does a kubeconfig, whose credentials are rotated and whose address
+// may change. So a cluster is known by the UID of its Namespace kube-system, which is asked for
+// only if the address has changed.
 package placement
 
 import (
@@ -77,7 +77,7 @@ func Read(status *runtime.RawExtension) (Record, error) {
 func Write(status []byte, clusters deployer.ClusterRecord) ([]byte, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(status, &fields); err != nil || fields == nil {
-		return nil, errors.New("the provider status is no object")
+		return nil, errors.New("the provider status is not an object")
 	}
 	if err := set(fields, clusterField, clusters.Cluster, clusters.Cluster == nil); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func WriteResources(status []byte, record Record) ([]byte, error) {
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(written, &fields); err != nil {
-		return nil, errors.New("the provider status is no object")
+		return nil, errors.New("the provider status is not an object")
 	}
 	if err := set(fields, resourcesField, record.Resources, len(record.Resources) == 0); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func set(fields map[string]json.RawMessage, name string, value any, absent bool)
 type Verdict string
 
 const (
-	// First means that no cluster is recorded: what is recorded is on the cluster of the
+	// First means that no cluster is recorded: the recorded objects are on the cluster of the
 	// Target.
 	First Verdict = "first"
 	// Same means that it is the cluster of the record.
@@ -204,8 +204,8 @@ func Update(clusters []deployer.EarlierCluster, left deployer.EarlierCluster) []
 	return clusters
 }
 
-// Describe names a cluster for people. The Target that led there is not named: Installations
-// work with copies, whose names mean nothing and which lead elsewhere by now.
+// Describe names a cluster for users. The Target that led there is not named: Installations work
+// with copies, whose names mean nothing and which lead elsewhere by now.
 func Describe(cluster deployer.ClusterIdentity) string { return cluster.Server }
 
 // Objects names the objects that are left on an earlier cluster, the first ones by name.

@@ -12,7 +12,7 @@ import (
 	"go.landscaper.dev/api/deployer"
 )
 
-// Cluster is what has to be known of the cluster of a Target; a connection has it.
+// Cluster is what has to be known of the cluster of a Target; a connection implements it.
 type Cluster interface {
 	Server() string
 	Address() string
@@ -29,8 +29,8 @@ type Reader interface {
 // Settle returns the record for a Target that leads to a cluster, and whether that is
 // another cluster than the recorded one.
 //
-// The cluster is asked for its ID only if its address is not the recorded one. Where an ID
-// cannot be read, the identity of a recorded object tells as much.
+// The cluster is asked for its ID only if its address is not the recorded one. Where an ID cannot
+// be read, the identity of a recorded object is enough.
 func Settle(ctx context.Context, record Record, on Cluster, target string) (settled Record, moved bool, err error) {
 	server, _, _ := strings.Cut(on.Server(), "?")
 	here := deployer.ClusterIdentity{Address: on.Address(), Server: server, Target: target}

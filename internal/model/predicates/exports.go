@@ -5,8 +5,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// ExportsPending is the reason of the condition as long as a job has exports that are
-// not made yet. The condition tells a later attempt that a plan is stored.
+// ExportsPending is the reason of the condition as long as a job has exports that are not made yet.
+// The condition says to a later attempt that a plan is stored.
 const ExportsPending = "ExportsPending"
 
 // ExportsArePending reports whether the exports of the last job were not made.
@@ -15,9 +15,8 @@ func ExportsArePending(inst *v1alpha1.Installation) bool {
 	return condition != nil && condition.Status != v1alpha1.ConditionTrue
 }
 
-// Exporting reports whether a job has stored a plan for its exports. The export
-// executions of a blueprint run also if the Installation publishes nothing, which
-// only the condition tells.
+// Exporting reports whether a job has stored a plan for its exports. The export executions of a
+// blueprint run also if the Installation publishes nothing, which only the condition shows.
 func Exporting(inst *v1alpha1.Installation) bool {
 	spec := &inst.Spec
 	return ExportsArePending(inst) || len(spec.Exports.Data)+len(spec.Exports.Targets)+len(spec.ExportDataMappings) > 0
@@ -30,7 +29,7 @@ func BroughtUpByUs(inst *v1alpha1.Installation) bool {
 	return condition != nil && condition.Status == v1alpha1.ConditionUnknown && condition.Reason == ExportsPending
 }
 
-// HasToTell reports whether somebody is still to be asked for a job.
+// HasToTell reports whether dependents are still to be triggered.
 func HasToTell(inst *v1alpha1.Installation) bool {
 	return len(inst.Status.DependentsToTrigger) > 0 && IsRoot(inst) && !BeingDeleted(inst)
 }

@@ -13,10 +13,10 @@ func IsRoot(inst *v1alpha1.Installation) bool {
 	return !ok
 }
 
-// BeingDeleted reports whether somebody has deleted an Installation, which is still there.
+// BeingDeleted reports whether an Installation is terminating.
 func BeingDeleted(inst *v1alpha1.Installation) bool { return inst.DeletionTimestamp != nil }
 
-// HasFinalizer reports whether an Installation stays until we let it go.
+// HasFinalizer reports whether an Installation has our finalizer.
 func HasFinalizer(inst *v1alpha1.Installation) bool {
 	return slices.Contains(inst.Finalizers, v1alpha1.Finalizer)
 }

@@ -5,7 +5,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// Triggers are the settings of the server about what starts jobs that nobody asks for.
+// Triggers are the settings of the server about what starts jobs without a request.
 type Triggers struct {
 	// OnSpecChange starts a job of a root that is new or whose spec was changed.
 	OnSpecChange bool
@@ -13,7 +13,7 @@ type Triggers struct {
 	OnImportChange bool
 }
 
-// WantsJob reports whether a root asks for a job.
+// WantsJob reports whether a root requests a job.
 func WantsJob(inst *v1alpha1.Installation, operation v1alpha1.Operation, triggers Triggers) bool {
 	if !IsRoot(inst) {
 		return false
@@ -30,29 +30,29 @@ func WantsJob(inst *v1alpha1.Installation, operation v1alpha1.Operation, trigger
 		(triggers.OnSpecChange || inst.Annotations[v1alpha1.ReconcileIfChangedAnnotation] == "true")
 }
 
-// Admitted reports whether the first job of a root was taken up and is not stored yet.
+// Admitted reports whether the first job of a root was picked up and is not stored yet.
 func Admitted(inst *v1alpha1.Installation) bool { return IsRoot(inst) && job.Admitted(inst) }
 
-// AsksFirst reports whether a root that never had a job is asked for one, and for nothing
+// AsksFirst reports whether a root that never had a job has a request for one, and for nothing
 // else.
 func AsksFirst(inst *v1alpha1.Installation) bool {
 	return IsRoot(inst) && !BeingDeleted(inst) && job.NeverWorked(inst) &&
 		v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) == v1alpha1.ReconcileOperation
 }
 
-// Forced reports whether a root asks for a job that does not wait for the running one.
+// Forced reports whether a root requests a job that does not wait for the running one.
 func Forced(inst *v1alpha1.Installation) bool {
 	return IsRoot(inst) && v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) == v1alpha1.ForceReconcileOperation
 }
 
-// EndsEarly reports whether somebody wants the running job to end.
+// EndsEarly reports whether a request ends the running job.
 func EndsEarly(inst *v1alpha1.Installation, unfinished bool) bool {
 	operation := v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation])
 	return operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation || unfinished && Forced(inst)
 }
 
-// InVain reports whether somebody asks a subinstallation for a job of its own, or for one
-// that hands on values of what is to go.
+// InVain reports whether a request asks a subinstallation for a job of its own, or a terminating
+// Installation for a job that propagates values.
 func InVain(inst *v1alpha1.Installation) bool {
 	switch v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) {
 	case v1alpha1.ReconcileOperation, v1alpha1.ForceReconcileOperation:
@@ -63,8 +63,7 @@ func InVain(inst *v1alpha1.Installation) bool {
 	return false
 }
 
-// Aborting reports whether somebody wants that nothing new is started, but that what
-// runs ends.
+// Aborting reports whether a request lets nothing new start, but lets everything at work end.
 func Aborting(inst *v1alpha1.Installation) bool {
 	return v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) == v1alpha1.AbortOperation
 }

@@ -11,8 +11,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job/cause"
 )
 
-// Tree is an Installation with its children, read as far down as these have failed or do
-// not go on.
+// Tree is an Installation with its children, read as far down as these have failed or are blocked.
 type Tree struct {
 	Inst *v1alpha1.Installation
 	Exec *v1alpha1.Execution
@@ -21,7 +20,7 @@ type Tree struct {
 	Removed []string
 }
 
-// Shallow is what a family shows without a look at what is below the children.
+// Shallow is what a family shows without reading below the children.
 func Shallow(f Family) Tree {
 	tree := Tree{Inst: f.Inst, Exec: f.Exec, Subs: make([]Tree, len(f.Subs)), Removed: Removed(f)}
 	for i, sub := range f.Subs {
@@ -35,15 +34,15 @@ func HasFailed(sub *v1alpha1.Installation, jobID string) bool {
 	return sub.Status.JobIDFinished == jobID && sub.Status.InstallationPhase.IsFailed()
 }
 
-// IsStuck reports whether a subinstallation says that it does not go on with a job. One that
-// waits for a sibling has no cause of its own.
+// IsStuck reports whether a subinstallation says that it is blocked in a job. One that waits for a
+// sibling has no cause of its own.
 func IsStuck(sub *v1alpha1.Installation, jobID string) bool {
 	status := &sub.Status
 	return status.JobID == jobID && status.JobIDFinished != jobID && job.Obstacle(status.Conditions) != "" &&
 		(status.LastError == nil || !cause.FollowsSibling(status.LastError.Reason))
 }
 
-// HidesCause reports whether the cause of what a subinstallation says is below it.
+// HidesCause reports whether the cause of a subinstallation's message is below it.
 func HidesCause(sub *v1alpha1.Installation, jobID string) bool {
 	return HasFailed(sub, jobID) || IsStuck(sub, jobID) && job.IsBlocked(sub.Status.Conditions)
 }
@@ -79,7 +78,7 @@ func removals(tree Tree) []cause.Cause {
 	return causes
 }
 
-// failure is why one subinstallation has failed: because of what is below it, or itself.
+// failure is why one subinstallation has failed: because of an object below it, or itself.
 func failure(sub Tree, jobID string) []cause.Cause {
 	below := Failures(sub, jobID)
 	for i := range below {
@@ -100,9 +99,8 @@ func NameOf(sub *v1alpha1.Installation) string {
 	return cmp.Or(sub.Annotations[v1alpha1.SubinstallationNameAnnotation], sub.Name)
 }
 
-// Obstacles returns why a job does not go on: children that have failed, wait, or were
-// removed.
-// Again is when one has to be looked at that does not count yet.
+// Obstacles returns why a job does not continue: children that have failed, wait, or were removed.
+// Again is when to check one that does not count yet.
 func Obstacles(tree Tree, jobID string, now time.Time) (found []cause.Cause, again time.Time) {
 	counts := func(since *metav1.Time) bool {
 		settled := job.SettledAt(since)
@@ -129,8 +127,8 @@ func Obstacles(tree Tree, jobID string, now time.Time) (found []cause.Cause, aga
 	return found, again
 }
 
-// obstacleOfItems is why the Execution of a job does not go on, or has failed; empty if it does
-// go on, or does not have the job.
+// obstacleOfItems is why the Execution of a job does not continue, or has failed; empty if it
+// continues, or does not have the job.
 func obstacleOfItems(exec *v1alpha1.Execution, jobID string) string {
 	switch {
 	case exec == nil || exec.Status.JobID != jobID:
@@ -143,7 +141,7 @@ func obstacleOfItems(exec *v1alpha1.Execution, jobID string) string {
 	return ""
 }
 
-// obstacle is why one subinstallation does not go on.
+// obstacle is why one subinstallation does not continue.
 func obstacle(sub Tree, jobID string, now time.Time) []cause.Cause {
 	var below []cause.Cause
 	if job.IsBlocked(sub.Inst.Status.Conditions) {

@@ -16,19 +16,17 @@ type Exporter struct {
 	// Kind and Object are what it exports, as an import refers to it.
 	Kind   dataflow.Kind
 	Object string
-	// UnderWay says that it has a job, or is about to get one. What it exports may
-	// still come.
+	// UnderWay says that it has a job, or is about to get one. Its exports may still come.
 	UnderWay bool
-	// Absence is why an Installation without a job has not brought it: the last job has
-	// failed, or there was none. It is empty if the Installation should have brought it.
+	// Absence is why an Installation without a job has not exported it: the last job has failed, or
+	// never began. It is empty if the Installation should have exported it.
 	Absence string
-	// Circle is set if it waits for the importer itself, in a circle. Then it will not
-	// come.
+	// Circle is set if it waits for the importer itself, in a cycle. Then its export will not come.
 	Circle string
 }
 
-// WillExport reports whether an Installation has a job that exports, or is about to get
-// one. One that is being deleted brings nothing any more.
+// WillExport reports whether an Installation has a job that exports, or is about to get one. One
+// that is being deleted exports nothing any more.
 func WillExport(inst *v1alpha1.Installation, triggers predicates.Triggers) bool {
 	status := &inst.Status
 	if !job.Unfinished(status.JobID, status.JobIDFinished) {
@@ -44,8 +42,8 @@ func waitsForInputs(inst *v1alpha1.Installation) bool {
 		job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))
 }
 
-// ExportersAmong returns what the siblings of an Installation export. Those which wait
-// in a circle with it, and have not got beyond that, will not bring it.
+// ExportersAmong returns what the siblings of an Installation export. Those which wait in a cycle
+// with it, and have not got beyond that, will not export it.
 func ExportersAmong(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives, triggers predicates.Triggers) []Exporter {
 	cycle, _ := among.CircleOf(inst.Name)
 	var all []Exporter

@@ -14,8 +14,8 @@ type Family struct {
 	Inst *v1alpha1.Installation
 	// Exec is the Execution of the Installation, or nil.
 	Exec *v1alpha1.Execution
-	// Parent is the Installation that this one is a part of, or nil; Orphaned says that
-	// there was one which is gone.
+	// Parent is the Installation that this one is a part of, or nil; Orphaned says that the parent
+	// no longer exists.
 	Parent   *v1alpha1.Installation
 	Orphaned bool
 	// Subs are the subinstallations. They are shared and must not be changed.
@@ -26,9 +26,9 @@ type Family struct {
 // yet, or is in a round that the Installation does not have.
 func Awaited(f Family) bool { return job.PartOfSub(f.Inst, f.Parent).Awaits(f.Parent) }
 
-// HandsOver reports whether the parent has a job for the Installation. A parent hands
-// its job to all children at once, when the last one is written; it says so with its
-// phase. What is to be deleted gets it before: the others wait until it is gone.
+// HandsOver reports whether the parent has a job for the Installation. A parent assigns its job to
+// all children at once, when the last one is written; its phase says so. Children that are to be
+// deleted get the job before: the others wait until these no longer exist.
 func HandsOver(f Family) bool {
 	if !Awaited(f) {
 		return false
@@ -41,8 +41,8 @@ func HandsOver(f Family) bool {
 	return job.HandsDown(f.Parent)
 }
 
-// StaysUntilNext reports whether somebody has deleted a subinstallation, which goes with
-// the next job of its parent.
+// StaysUntilNext reports whether the deletion of a subinstallation waits for the next job of its
+// parent.
 func StaysUntilNext(f Family) bool {
 	return f.Parent != nil && predicates.BeingDeleted(f.Inst) && predicates.HasFinalizer(f.Inst) && !Awaited(f) && !f.Inst.Status.InstallationPhase.Current().IsDeletion()
 }
@@ -55,7 +55,7 @@ func Explanation(f Family) v1alpha1.Condition {
 	}
 }
 
-// Explained reports whether the status tells what a deleted subinstallation waits for.
+// Explained reports whether the status says what a deleted subinstallation waits for.
 func Explained(f Family) bool {
 	condition := job.GetCondition(f.Inst.Status.Conditions, v1alpha1.ReconcilingCondition)
 	return condition != nil && condition.Message == Explanation(f).Message
@@ -119,8 +119,8 @@ func Keeps(f Family) bool {
 	})
 }
 
-// Staying returns siblings without those that their parent does not want any more: these bring
-// nothing, and nobody waits for them.
+// Staying returns siblings without those that their parent does not want any more: these export
+// nothing, and no sibling waits for them.
 func Staying(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation) []*v1alpha1.Installation {
 	return slices.DeleteFunc(slices.Clone(siblings), func(sibling *v1alpha1.Installation) bool {
 		return sibling.Name != self.Name && job.Leaves(parent, sibling.Name)
@@ -137,8 +137,8 @@ func Busy(subs []*v1alpha1.Installation, jobID string) (*v1alpha1.Installation, 
 	return nil, false
 }
 
-// Absent returns the subinstallations that the job has written and that are gone. The
-// cache is not behind: it shows the status that names them.
+// Absent returns the subinstallations that the job has written and that no longer exist. The cache
+// is not behind: it shows the status that names them.
 func Absent(f Family) []string {
 	if f.Inst.Status.SubInstCache == nil {
 		return nil

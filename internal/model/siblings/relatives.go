@@ -12,16 +12,16 @@ import (
 	"go.landscaper.dev/internal/model/predicates"
 )
 
-// relatives are siblings with what follows from their specifications: who needs what of
-// whom, which of them wait for each other in a circle, and who claims the same name.
+// relatives are siblings with what follows from their specifications: which values they need of
+// each other, which of them wait for each other in a cycle, and which export the same name.
 type relatives struct {
 	Graph      *siblinggraph.Graph
 	cycles     []siblinggraph.Cycle
 	collisions []siblinggraph.Collision
 }
 
-// CircleOf returns the circle of siblings that wait for each other which an
-// Installation is a member of.
+// CircleOf returns the cycle of siblings that wait for each other which an Installation is a member
+// of.
 func (r *relatives) CircleOf(name string) (siblinggraph.Cycle, bool) {
 	at := slices.IndexFunc(r.cycles, func(cycle siblinggraph.Cycle) bool { return slices.Contains(cycle.Members, name) })
 	if at < 0 {
@@ -30,7 +30,7 @@ func (r *relatives) CircleOf(name string) (siblinggraph.Cycle, bool) {
 	return r.cycles[at], true
 }
 
-// Relate says what follows from the specifications of siblings.
+// Relate returns what follows from the specifications of siblings.
 func Relate(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *relatives {
 	graph := siblinggraph.NewGraph(dataflow.Scope(self), siblinggraph.InstallationUnits(siblings))
 	return &relatives{Graph: graph, cycles: graph.Cycles(), collisions: graph.Collisions()}
@@ -39,15 +39,15 @@ func Relate(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *rel
 // mostRelations is how many families of siblings are remembered.
 const mostRelations = 16
 
-// Relations remembers the relatives of the families that were asked for last: all
-// members of a wide tree ask the same, and nothing of it changes while they do.
+// Relations caches the relatives of the families that were asked for last: all members of a wide
+// tree ask for the same, which does not change meanwhile.
 type Relations struct {
 	mu     sync.Mutex
 	seed   maphash.Seed
 	recent []relation
 }
 
-// Of returns the relatives of an Installation, who is one of the siblings.
+// Of returns the relatives of an Installation, which is one of the siblings.
 func (r *Relations) Of(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *relatives {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,7 +69,7 @@ func (r *Relations) Of(self *v1alpha1.Installation, siblings []*v1alpha1.Install
 	return among
 }
 
-// said identifies siblings with their imports and exports, in whatever order they are.
+// said identifies siblings with their imports and exports, in any order.
 func (r *Relations) said(siblings []*v1alpha1.Installation) uint64 {
 	sum := uint64(len(siblings))
 	var text maphash.Hash
@@ -154,8 +154,8 @@ func byName(siblings []*v1alpha1.Installation, name string) *v1alpha1.Installati
 	return siblings[slices.IndexFunc(siblings, func(sibling *v1alpha1.Installation) bool { return sibling.Name == name })]
 }
 
-// Importers returns the roots that follow from the success of another one. In a circle
-// nobody follows: it would never end.
+// Importers returns the roots that get a job after the success of another one. It returns none
+// within a cycle: the jobs would never end.
 func Importers(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) []*v1alpha1.Installation {
 	names := among.Graph.Importers(inst.Name)
 	if len(names) == 0 {

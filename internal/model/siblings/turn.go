@@ -16,7 +16,7 @@ import (
 type Turn struct {
 	// Never is why it will not be in this job.
 	Never error
-	// Waits are the siblings that go before, by their names.
+	// Waits are the siblings that come first, by their names.
 	Waits []string
 }
 
@@ -29,12 +29,12 @@ const (
 	SiblingNotDeleted = cause.SiblingStays
 )
 
-// TurnToDeploy tells whether a subinstallation can begin: all siblings whose exports it
-// imports must have succeeded in the job. The siblings include the subinstallation.
+// TurnToDeploy says whether a subinstallation can begin: all siblings whose exports it imports must
+// have succeeded in the job. The siblings include the subinstallation.
 func TurnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) Turn {
 	if cycle, ok := among.CircleOf(self.Name); ok {
 		return Turn{Never: job.NewError(published.Init, "FetchPredecessors",
-			"the subinstallations wait for each other in a circle: "+cycle.String()+": "+cycle.Explanation()+": change the imports or exports of one of them in the blueprint", v1alpha1.ErrorCyclicDependencies)}
+			"the subinstallations wait for each other in a cycle: "+cycle.String()+": "+cycle.Explanation()+": change the imports or exports of one of them in the blueprint", v1alpha1.ErrorCyclicDependencies)}
 	}
 	for _, collision := range among.collisions {
 		if collision.First.Unit == self.Name || collision.Second.Unit == self.Name {
@@ -70,8 +70,8 @@ const (
 	hasFailed
 )
 
-// stand tells how far a sibling is with a job. One that has not got it, and that the
-// parent will not give it to any more, counts as failed.
+// stand says how far a sibling is with a job. One that has not got the job, and will not get it any
+// more, counts as failed.
 func stand(sibling, parent *v1alpha1.Installation, jobID string) standing {
 	status := &sibling.Status
 	switch {
@@ -87,10 +87,10 @@ func stand(sibling, parent *v1alpha1.Installation, jobID string) standing {
 	return hasFailed
 }
 
-// TurnToGo tells whether an Installation can be deleted: all siblings that import its
-// exports must be gone. Who waits in a circle with it is not waited for, nor who has
-// ended the job and stays. If only some subinstallations of a parent go, the others are
-// none of their business: they may get the same from somebody else now.
+// TurnToGo says whether an Installation can be deleted: all siblings that import its exports must
+// be deleted first. It does not wait for members of a cycle with it, nor for siblings that have
+// ended the job and stay. If only some subinstallations of a parent are deleted, they do not wait
+// for the others: those may import the same from another sibling now.
 func TurnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) Turn {
 	if !MindsImporters(self) {
 		return Turn{}
@@ -104,7 +104,7 @@ func TurnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installa
 		case name == self.Name, slices.Contains(cycle.Members, name):
 		case parent != nil && !parent.Status.InstallationPhase.IsDeletion() && !predicates.BeingDeleted(sibling):
 		case parent != nil && IsRemoving(parent) && !job.Leaves(parent, name):
-			// Somebody has deleted it meanwhile: it goes with the next job.
+			// Another client has deleted it meanwhile: its deletion comes with the next job.
 		case parent != nil && sibling.Status.JobIDFinished == self.Status.JobID:
 			if sibling.Status.InstallationPhase == v1alpha1.InstallationPhases.DeleteFailed {
 				failed = append(failed, name)
@@ -119,7 +119,7 @@ func TurnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installa
 	return now
 }
 
-// MindsImporters reports whether an Installation has to look for siblings before it goes.
+// MindsImporters reports whether an Installation has to wait for siblings before it is deleted.
 func MindsImporters(self *v1alpha1.Installation) bool {
 	exports := &self.Spec.Exports
 	return len(exports.Data)+len(exports.Targets) > 0 && self.Annotations[v1alpha1.DeleteIgnoreSuccessorsAnnotation] != "true" &&

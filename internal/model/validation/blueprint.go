@@ -13,8 +13,8 @@ var (
 	exportTypes = []v1alpha1.ExportType{v1alpha1.ExportTypeData, v1alpha1.ExportTypeTarget}
 )
 
-// Blueprint checks the description of a blueprint after its defaults were set: what
-// no Landscaper could use. Templates in files are not looked at.
+// Blueprint checks the description of a blueprint after its defaults were set: what no Landscaper
+// could use. Templates in files are not checked.
 func Blueprint(blueprint *v1alpha1.Blueprint) field.ErrorList {
 	errs := importDefinitions(blueprint.Imports, field.NewPath("imports"))
 	errs = append(errs, exportDefinitions(blueprint.Exports, field.NewPath("exports"))...)
@@ -117,9 +117,9 @@ func subinstallations(list v1alpha1.SubinstallationTemplateList, path *field.Pat
 	return errs
 }
 
-// BlueprintAdvice tells what is probably not meant, although blueprints in use have
-// it and the published controllers render them: names that are missing or not
-// unique, and conditions that are always true.
+// BlueprintAdvice reports what is probably a mistake, although blueprints in use have it and the
+// published controllers render them: names that are missing or not unique, and conditions that are
+// always true.
 func BlueprintAdvice(blueprint *v1alpha1.Blueprint) field.ErrorList {
 	errs := importAdvice(blueprint.Imports, names{}, field.NewPath("imports"))
 	exports := names{}

@@ -121,7 +121,7 @@ func TestInstallationTemplates(t *testing.T) {
 		"Circle": {
 			reason:    "each waits for the other",
 			templates: `[{name: a, ` + reference + `, imports: {data: [{name: x, dataRef: fromb}]}, exports: {data: [{name: x, dataRef: froma}]}}, {name: b, ` + reference + `, imports: {data: [{name: x, dataRef: froma}]}, exports: {data: [{name: x, dataRef: fromb}]}}]`,
-			want:      []string{`"a -> b -> a": the subinstallations wait for each other in a circle: a imports fromb of b, b imports froma of a`},
+			want:      []string{`"a -> b -> a": the subinstallations wait for each other in a cycle: a imports fromb of b, b imports froma of a`},
 		},
 		"OwnExport": {
 			reason:    "what one exports itself is there from before, or is missing when it runs: the template is valid",

@@ -10,9 +10,9 @@ package validation
 type ControllerRule struct {
 	// Resource is the plural name of the kind, or the file kind.
 	Resource string
-	// Path is the field that the rule is about.
+	// Path is the field of the rule.
 	Path string
-	// Problem tells what is wrong and what to do.
+	// Problem says what is wrong and what to do.
 	Problem string
 }
 
@@ -36,5 +36,5 @@ var ControllerRules = []ControllerRule{
 	{"InstallationTemplate", "imports.data[]", "must have a dataRef: Secrets and ConfigMaps can only be imported at a root"},
 	{"InstallationTemplate", "imports", "refers to nothing: the name must be an import of the blueprint or an export of another subinstallation"},
 	{"InstallationTemplate", "exports", "has the name of an import of the blueprint, or is exported twice"},
-	{"InstallationTemplate", "imports, exports", "makes subinstallations wait for each other in a circle"},
+	{"InstallationTemplate", "imports, exports", "makes subinstallations wait for each other in a cycle"},
 }

@@ -90,7 +90,7 @@ func dependencies(items v1alpha1.DeployItemTemplateList, path *field.Path) field
 		for i, node := range cycle.Path {
 			names[i] = items[node].Name
 		}
-		errs = append(errs, field.Invalid(path, strings.Join(names, " -> "), "the items wait for each other in a circle: remove one of them from the dependsOn of another"))
+		errs = append(errs, field.Invalid(path, strings.Join(names, " -> "), "the items wait for each other in a cycle: remove one of them from the dependsOn of another"))
 	}
 	return errs
 }

@@ -23,7 +23,7 @@ func Rendered(errs field.ErrorList, known func(text string) bool) field.ErrorLis
 	return shown
 }
 
-// allKnown reports whether all names of a circle are known; a single name is one, too.
+// allKnown reports whether all names of a cycle are known; a single name counts as one.
 func allKnown(names string, known func(string) bool) bool {
 	for name := range strings.SplitSeq(names, " -> ") {
 		if !known(name) {
@@ -36,9 +36,9 @@ func allKnown(names string, known func(string) bool) bool {
 // withoutKey hides the key of a map in a path unless it is known; positions in lists
 // stay.
 //
-// A key is whatever a template has made, also brackets, dots and digits, so that no form
-// tells where it ends or whether it is a position. But our rules go no further than to a
-// key: it ends with the last bracket, and the one map that has keys is known by its name.
+// A key is whatever a template has made, also brackets, dots and digits, so that its form does not
+// show where it ends or whether it is a position. But no rule here reaches below a key: a key ends
+// with the last bracket, and the one map that has keys is known by its name.
 func withoutKey(path string, known func(string) bool) string {
 	begin := len(path)
 	if at := keyed.FindStringIndex(path); at != nil {
@@ -57,6 +57,6 @@ func withoutKey(path string, known func(string) bool) string {
 var (
 	// keyed is before each key of a map, and before no position.
 	keyed = regexp.MustCompile(`\.targetMap\[`)
-	// unnumbered is what begins like a position and is none.
+	// unnumbered matches a text that begins like a position but is not one.
 	unnumbered = regexp.MustCompile(`\[(\d*[^\d\]]|\])`)
 )

@@ -276,7 +276,7 @@ func TestManyItems(t *testing.T) {
 		t.Errorf("a long row is refused: %.300v", errs.ToAggregate())
 	}
 	items[0].DependsOn = []string{fmt.Sprint("i", count-1)}
-	if errs := DeployItemTemplates(items, nil); len(errs) != 1 || !strings.Contains(errs[0].Detail, "in a circle") {
+	if errs := DeployItemTemplates(items, nil); len(errs) != 1 || !strings.Contains(errs[0].Detail, "in a cycle") {
 		t.Errorf("one circle: %.300v", errs.ToAggregate())
 	}
 }

@@ -12,7 +12,7 @@ import (
 func Schedule(spec string) (cron.Schedule, error) {
 	zone, _, separated := strings.Cut(spec, " ")
 	if !separated && (strings.HasPrefix(zone, "TZ=") || strings.HasPrefix(zone, "CRON_TZ=")) {
-		// The parser would break down.
+		// The parser would panic.
 		return nil, errors.New("nothing follows the time zone")
 	}
 	return cron.ParseStandard(spec) // the caller names the field

@@ -9,8 +9,8 @@ import (
 	"go.landscaper.dev/internal/model/dataflow/siblinggraph"
 )
 
-// templateNameMaxLength leaves room for what is added to make the name of an
-// Installation from it.
+// templateNameMaxLength is short enough for what is added to make the name of an Installation from
+// it.
 const templateNameMaxLength = v1alpha1.InstallationGenerateNameMaxLength - 1
 
 // InstallationTemplate checks one subinstallation of a blueprint.
@@ -79,9 +79,8 @@ func InstallationTemplates(templates []*v1alpha1.InstallationTemplate, imports v
 	return errs
 }
 
-// InstallationOrder checks that the subinstallations of a blueprint can run one after
-// the other. Those that the errors are about cannot, and what needs something of them;
-// all others can.
+// InstallationOrder checks that the subinstallations of a blueprint can run one after the other.
+// Those in the errors cannot, nor can those that need something of them; all others can.
 func InstallationOrder(templates []*v1alpha1.InstallationTemplate) field.ErrorList {
 	path := field.NewPath("subinstallations")
 	graph := siblinggraph.NewGraph(templateScope, siblinggraph.TemplateUnits(templates))
@@ -92,7 +91,7 @@ func InstallationOrder(templates []*v1alpha1.InstallationTemplate) field.ErrorLi
 			second.Name+" is already exported by subinstallation "+collision.First.Unit+": choose another name"))
 	}
 	for _, cycle := range graph.Cycles() {
-		errs = append(errs, field.Invalid(path, cycle.String(), "the subinstallations wait for each other in a circle: "+cycle.Explanation()))
+		errs = append(errs, field.Invalid(path, cycle.String(), "the subinstallations wait for each other in a cycle: "+cycle.Explanation()))
 	}
 	return errs
 }
@@ -142,7 +141,7 @@ func (c *siblingCheck) satisfied(template *v1alpha1.InstallationTemplate, path *
 	return errs
 }
 
-// known tells whether there is what an import means.
+// known reports whether the source of an import exists.
 func (c *siblingCheck) known(mention dataflow.Mention) bool {
 	given := c.imports[mention.Name]
 	switch {

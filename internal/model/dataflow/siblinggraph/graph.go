@@ -1,5 +1,5 @@
-// Package siblinggraph tells which siblings get values from which others, and in which
-// order that can be done.
+// Package siblinggraph says which siblings get values from which others, and in which order they
+// can run.
 package siblinggraph
 
 import (
@@ -41,7 +41,7 @@ func InstallationUnits(siblings []*v1alpha1.Installation) []Unit {
 	return units
 }
 
-// Value is what one exports and another imports: the object of this name.
+// Value is the object that one unit exports and another imports.
 type Value struct {
 	// Kind is KindDataObject or KindTarget.
 	Kind   dataflow.Kind
@@ -75,10 +75,9 @@ type Collision struct {
 	First, Second Export
 }
 
-// Graph says which of some siblings need what from which others. It follows from
-// their specifications alone: whether anything exists or has run is not asked here.
-// A unit that imports what it exports itself waits for nobody because of it: the
-// value is there from before, or it is missing.
+// Graph says which siblings need which values of which others. It follows from their specifications
+// alone: whether anything exists or has run does not matter here. A unit that imports its own
+// export does not wait for it: the value exists from before, or is missing.
 type Graph struct {
 	units []Unit
 	index map[string]int
@@ -92,7 +91,7 @@ type Graph struct {
 	// waits has the values as its first nodes and then the units, so that the size
 	// of the graph is that of the specifications, however many share a value.
 	waits graph.Graph
-	// reversed is waits from the other side, as soon as somebody asks.
+	// reversed is waits with all edges reversed; it is made when it is first needed.
 	reversed func() graph.Graph
 }
 
@@ -175,7 +174,7 @@ func (g *Graph) needs(scope string, index int) []need {
 	return list
 }
 
-// connect makes the edges: a unit waits for values, a value for who exports it.
+// connect makes the edges: a unit waits for values, a value for its exporter.
 func (g *Graph) connect() {
 	g.waits = make(graph.Graph, len(g.exporters)+len(g.units))
 	for value, exporters := range g.exporters {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Needs returns what a unit needs of others, in the order of its imports.
+// Needs returns the values that a unit needs of others, in the order of its imports.
 func (g *Graph) Needs(name string) []Edge {
 	unit, known := g.index[name]
 	if !known {
@@ -25,7 +25,7 @@ func edge(from Export, to string, need need) Edge {
 	return Edge{From: from.Unit, To: to, Value: need.Value, Name: from.Name, Import: need.Import, Path: need.Path}
 }
 
-// Predecessors returns those that a unit waits for, in the order of its imports.
+// Predecessors returns the units that a unit waits for, in the order of its imports.
 func (g *Graph) Predecessors(name string) []string {
 	var names []string
 	seen := map[string]bool{}
@@ -38,8 +38,8 @@ func (g *Graph) Predecessors(name string) []string {
 	return names
 }
 
-// Importers returns the units that need something of a unit directly: those that
-// its success wakes, and that have to be gone before it.
+// Importers returns the units that need something of a unit directly: its success triggers them,
+// and they have to be deleted before it.
 //
 // The first step from a unit in the reversed graph leads to the values that it exports, the
 // second one to those that import them.
@@ -57,8 +57,8 @@ func (g *Graph) Importers(name string) []string {
 	return g.names(slices.Compact(nodes))
 }
 
-// Dependents returns all that need something of some units, directly or over
-// others: what cannot go on if these fail.
+// Dependents returns all units that need something of some units, directly or over others: they
+// cannot continue if these fail.
 func (g *Graph) Dependents(names ...string) []string {
 	nodes := make([]int, 0, len(names))
 	for _, name := range names {
@@ -69,12 +69,12 @@ func (g *Graph) Dependents(names ...string) []string {
 	return g.names(g.reversed().Reach(nodes...))
 }
 
-// Order returns the units so that each comes after all that it needs something of,
-// and otherwise as they were given. Held are those that never can go: members of
-// cycles and all that need something of one.
+// Order returns the units so that each comes after all that it needs something of, and otherwise as
+// they were given. Held are units that never can run: members of cycles and all that need something
+// of one.
 //
-// What is held is not in the order at all: nothing that needs it could ever run, and
-// whoever walks through the order need not know of circles.
+// A held unit is not in the order: nothing that needs it could ever run, and a caller that iterates
+// over the order need not know cycles.
 func (g *Graph) Order() (order, held []string) {
 	nodes, stuck := g.waits.Order()
 	return g.names(nodes), g.names(stuck)
@@ -84,11 +84,11 @@ func (g *Graph) Order() (order, held []string) {
 type Cycle struct {
 	// Members are all of them, in the order in which they were given.
 	Members []string
-	// Path is one way round: each edge begins where the one before it ends.
+	// Path is one path through the cycle: each edge begins where the one before it ends.
 	Path []Edge
 }
 
-// String tells the way round: a -> b -> a, where a waits for b.
+// String returns the path: a -> b -> a, where a waits for b.
 func (c Cycle) String() string {
 	if len(c.Path) == 0 {
 		return ""
@@ -100,7 +100,7 @@ func (c Cycle) String() string {
 	return text
 }
 
-// Explanation tells which imports make the cycle. A long way says nothing any more.
+// Explanation says which imports make the cycle. A long path is cut: its rest explains nothing.
 func (c Cycle) Explanation() string {
 	const most = 10
 	parts := make([]string, 0, most)
@@ -114,8 +114,8 @@ func (c Cycle) Explanation() string {
 	return strings.Join(parts, ", ")
 }
 
-// Cycles returns the groups of units that wait for each other. What only waits for
-// a group is in none.
+// Cycles returns the groups of units that wait for each other. A unit that only waits for a group
+// is in none.
 func (g *Graph) Cycles() []Cycle {
 	var cycles []Cycle
 	for _, found := range g.waits.Cycles() {
@@ -130,7 +130,7 @@ func (g *Graph) Cycles() []Cycle {
 	return cycles
 }
 
-// rotated lets a circle begin with a unit: the one that was given first.
+// rotated lets a cycle begin with the unit that was given first.
 func (g *Graph) rotated(circle []int) []int {
 	open := circle[:len(circle)-1]
 	first := -1
@@ -160,8 +160,8 @@ func (g *Graph) between(to, value, from int) Edge {
 	return Edge{From: g.units[exporter].Name, To: g.units[importer].Name}
 }
 
-// Collisions returns the values that several exports claim, one for each export
-// after the first one. They concern nobody else: all others keep their order.
+// Collisions returns the values that several exports claim, one for each export after the first
+// one. They do not concern other units: all others keep their order.
 func (g *Graph) Collisions() []Collision {
 	var collisions []Collision
 	for _, claims := range g.exports {

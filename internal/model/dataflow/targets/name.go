@@ -22,9 +22,9 @@ var copyLength = len(v1alpha1.HashedDataObjectName("", ""))
 // IsCopy reports whether a name is probably that of a copy.
 func IsCopy(name string) bool { return len(name) == copyLength }
 
-// NameOf names a Target as people know it. What subinstallations work with are copies
-// whose names mean nothing; they lead to what a root imports, or to what a sibling
-// exports. The lineage are the Installations from the root to the one that works with it.
+// NameOf names a Target as users know it. Subinstallations work with copies whose names mean
+// nothing; these lead to the import of a root, or to the export of a sibling. The lineage are the
+// Installations from the root to the one that works with it.
 //
 // Names of copies are hashes, so that nothing leads back from them: each reference that
 // could be meant is hashed and compared.
@@ -89,7 +89,7 @@ func keysOf(lineage []*v1alpha1.Installation, name string) []string {
 	return nil
 }
 
-// sourceOf follows a name from the inside of an Installation to where it comes from.
+// sourceOf follows a name from the inside of an Installation to its source.
 func sourceOf(lineage []*v1alpha1.Installation, name string) string {
 	if len(lineage) == 0 {
 		return strings.TrimPrefix(name, v1alpha1.NonContextifiedPrefix)

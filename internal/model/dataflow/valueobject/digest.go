@@ -19,7 +19,7 @@ import (
 // below it.
 const MaxEncoded = 16 << 20
 
-// ErrTooDeep tells that a value cannot be hashed within bounds.
+// ErrTooDeep says that a value cannot be hashed within bounds.
 var ErrTooDeep = fmt.Errorf("the value is too large or nested too deeply: written with one field in a line it has more than %d bytes", MaxEncoded)
 
 // EncodeData returns a value in the form that is hashed: sorted keys, indented by two
@@ -80,8 +80,8 @@ func EncodeJSON(raw []byte) ([]byte, error) {
 	return EncodeData(value)
 }
 
-// DataHash identifies the value of a DataObject. An annotation is not looked at:
-// somebody may have edited the object by hand.
+// DataHash identifies the value of a DataObject. An annotation is ignored: a user may have edited
+// the object by hand.
 func DataHash(object *v1alpha1.DataObject) (string, error) {
 	raw, err := EncodeJSON(object.Data.RawMessage)
 	if err != nil {
@@ -106,8 +106,8 @@ func TargetHash(spec *v1alpha1.TargetSpec) string {
 
 // Hash returns the digest that annotations and the status show.
 //
-// It tells whether a value has changed, and protects nothing: SHA-1 is what the public
-// system writes in these places. What must not be guessed is salted.
+// It shows whether a value has changed, and protects nothing: SHA-1 is what upstream writes in
+// these places. Values that must not be guessed are salted.
 func Hash(raw []byte) string {
 	sum := sha1.Sum(raw)
 	return hex.EncodeToString(sum[:])

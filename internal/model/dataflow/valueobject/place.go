@@ -116,7 +116,7 @@ func TargetObject(inst *v1alpha1.Installation, place Place, template *v1alpha1.T
 // records of who wrote which field.
 func TargetValue(target *v1alpha1.Target) (any, error) {
 	shown := *target
-	// A cache does not tell the kind of an object, but templates can ask for it.
+	// An object from a cache has no kind, but templates can ask for it.
 	shown.APIVersion, shown.Kind = v1alpha1.GroupVersion.String(), "Target"
 	shown.ManagedFields = nil
 	value, err := jsonvalue.Of(&shown)
