@@ -10,8 +10,8 @@ import (
 	"go.landscaper.dev/internal/model/predicates"
 )
 
-// handDown hands an interruption or an abort down. All children abort from the same
-// moment on.
+// handDown passes an interruption or an abort to a child. All children abort from the same moment
+// on.
 func (r *Reconciler) handDown(ctx context.Context, inst *v1alpha1.Installation, child client.Object) error {
 	if !predicates.Aborting(inst) {
 		return r.annotate(ctx, child, v1alpha1.OperationAnnotation, string(v1alpha1.InterruptOperation))

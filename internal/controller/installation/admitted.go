@@ -8,10 +8,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// takeUp replaces the request for a first job by a note that it was asked for. Who asks
-// again has changed something, and gets another job; a crash loses none. Only a first job
-// can begin so: whoever sees the Installation without a request and without a phase knows
-// that no job has ended.
+// takeUp replaces the request for a first job by a note that the job was requested. A later request
+// means that something has changed, and leads to another job; a crash loses none. Only a first job
+// can begin so: an Installation without a request and without a phase has had no job that ended.
 func (r *Reconciler) takeUp(ctx context.Context, s *snapshot) error {
 	err := r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
 		controllerutil.AddFinalizer(inst, v1alpha1.Finalizer)

@@ -18,7 +18,7 @@ const deletionShown = 2 * time.Second
 // write, or before its deletion.
 //
 // A deletion that no cache shows for long may never have been: the store of the API server was
-// restored from a backup. The API server has the last word, and what is not being deleted is
+// restored from a backup. The API server decides, and an Execution that is not being deleted is
 // deleted again.
 func (r *Reconciler) awaitExecution(ctx context.Context, inst *v1alpha1.Installation, exec *v1alpha1.Execution) error {
 	if err := r.written.Await(ctx, r.Reader, exec); err != nil {

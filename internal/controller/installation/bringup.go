@@ -47,7 +47,7 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 		return err
 	}
 	if s.Asked != "" {
-		// If somebody was faster, the next attempt has to know of these children.
+		// If another client has written first, the next attempt has to know these children.
 		r.unstored.note(s.Inst.UID, true)
 	}
 	if err := r.writeAll(ctx, s, made); err != nil {
@@ -55,7 +55,7 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	}
 	r.outages.Over(s.Inst.UID)
 	r.noteChildren(s, made)
-	// Of this job, only the exports are still to be worked out.
+	// Only the exports of this job are still to be rendered.
 	r.forgetPlan(client.ObjectKeyFromObject(s.Inst))
 	if len(siblings.Leaving(s.Family)) > 0 {
 		return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
@@ -63,7 +63,7 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	return r.handOver(ctx, s)
 }
 
-// isAlone reports whether an Installation has no children, and none to get rid of.
+// isAlone reports whether an Installation has no children, and none to delete.
 func (s *snapshot) isAlone() bool {
 	return s.Exec == nil && len(s.Subs) == 0 && s.Inst.Status.ExecutionReference == nil && s.Inst.Generation == s.Inst.Status.ObservedGeneration
 }
@@ -74,7 +74,7 @@ func (r *Reconciler) finish(ctx context.Context, s *snapshot, made *product) err
 		return err
 	}
 	s.Inst.Status.SubInstCache = &v1alpha1.SubInstCache{}
-	// Nothing is stored: the exports are made before anybody could ask for it.
+	// Nothing is stored: the exports are made before any step reads the stored plan.
 	noted := *made
 	noted.stored = nil
 	r.noteChildren(s, &noted)
@@ -122,7 +122,7 @@ func (r *Reconciler) noteChildren(s *snapshot, made *product) {
 	now := metav1.NewTime(r.Now())
 	status := &s.Inst.Status
 	status.ImportsHash = made.hash
-	// What was wrong in an earlier job has gone well in this one.
+	// A failure of an earlier job did not occur in this one.
 	job.DropCondition(&status.Conditions, v1alpha1.ValidateImportsCondition)
 	job.DropCondition(&status.Conditions, v1alpha1.CreateImportsCondition)
 	s.subject.Status.SetTrue(v1alpha1.EnsureSubInstallationsCondition, "InstallationsInstalled", "All Installations are successfully installed", now)
@@ -138,7 +138,7 @@ func (r *Reconciler) noteChildren(s *snapshot, made *product) {
 	s.subject.Status.Wait(now)
 }
 
-// falseCondition notes what went wrong where users look first.
+// falseCondition sets the condition that users read first to false.
 func (r *Reconciler) falseCondition(s *snapshot, conditionType v1alpha1.ConditionType, reason, message string) {
 	s.subject.Status.SetFalse(conditionType, reason, message, metav1.NewTime(r.Now()))
 }
@@ -155,7 +155,7 @@ const longestPlan = 15 * time.Minute
 // plan works out the children of an Installation from its inputs. What is wrong with
 // the Installation or its blueprint ends the job.
 func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string]template.Function) (*product, error) {
-	// A registry that sends a byte now and then never stands still.
+	// A registry that sends a byte now and then never times out.
 	ctx, cancel := context.WithTimeout(ctx, longestPlan)
 	defer cancel()
 	from, err := r.origins().Find(ctx, s.subject, s.Inst, s.Inputs.Landscape)
@@ -186,7 +186,7 @@ type product struct {
 	copies   dataflow.Exports
 	children *plan.Children
 	states   *planstore.States
-	// stored is what the exports need when the job ends; nil if there are none.
+	// stored is what the exports need when the job ends; nil without exports.
 	stored []byte
 	// exports are known at once if there are no children.
 	exports *plan.Exports
@@ -199,7 +199,7 @@ func (r *Reconciler) produce(ctx context.Context, s *snapshot, planned *plan.Pla
 		return nil, r.unrendered(s, err)
 	}
 	if children.Held != nil {
-		// The others run; these will say it again when it is their turn.
+		// The others run; these report their error again when it is their turn.
 		s.subject.Warn(subinstallationWarnings, []string{children.Held.Error()})
 	}
 	copies, err := planned.Copies()
@@ -267,8 +267,8 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 	case desired.None:
 		return nil
 	case desired.Create:
-		// What a cache has shown to go was the one before. Also a new one whose creation got
-		// no answer may be there.
+		// The deletion that a cache has shown was that of the previous Execution. A new one whose
+		// creation got no answer may exist, too.
 		r.leaving.note(s.Inst.UID, false)
 		r.condemned.note(s.Inst.UID, false)
 		if err := r.Client.Create(ctx, exec); err != nil {
@@ -285,9 +285,8 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 	return nil
 }
 
-// nameTaken explains why an Execution could not be created: one of that name may
-// be left from an Installation of the same name that was deleted, or it may belong
-// to somebody else.
+// nameTaken explains why an Execution could not be created: one of that name may be left from an
+// Installation of the same name that was deleted, or it may belong to another owner.
 func (r *Reconciler) nameTaken(ctx context.Context, inst *v1alpha1.Installation, err error) error {
 	if !apierrors.IsAlreadyExists(err) {
 		return err

@@ -22,32 +22,32 @@ import (
 )
 
 const (
-	// plansPerWorker is how many plans that wait for something outside there are for
-	// each worker: waiting costs little.
+	// plansPerWorker is how many plans may wait for an external system for each worker: waiting
+	// costs little.
 	plansPerWorker = 4
-	// namespaceShare is the part of them that one namespace gets at most, also if it
-	// is alone: one of so many.
+	// namespaceShare is the divisor for the plans that one namespace gets at most, also if it is
+	// the only one.
 	namespaceShare = 4
-	// undisturbed is how long a plan runs before it has to make room for others.
+	// undisturbed is how long a plan runs before others may preempt it.
 	undisturbed = 30 * time.Second
 )
 
-// plans are made away from the workers.
+// plans are made outside the workers.
 type plans = workpool.Pool[*yield]
 
-// yield is what a plan that was made elsewhere leaves behind.
+// yield is the result of a plan that was made outside the workers.
 type yield struct {
-	// made is what a job brings up, exports what it exports.
+	// made are the children of a job, exports its exports.
 	made    *product
 	exports *plan.Exports
-	// subject has what was noted meanwhile.
+	// subject has what the plan has noted.
 	subject *reporter.Subject
-	// imports identify what it was made from.
+	// imports identify the inputs of the plan.
 	imports string
 }
 
-// plansElsewhere lets plans that need something outside be made away from the
-// workers. It returns what wakes the Installations.
+// plansElsewhere lets plans that need an external system be made outside the workers. It returns
+// the source that enqueues the Installations.
 func (r *Reconciler) plansElsewhere(ctx context.Context, workers int) source.Source {
 	var requests workqueue.TypedRateLimitingInterface[reconcile.Request]
 	most := plansPerWorker * max(workers, 1)
@@ -61,16 +61,16 @@ func (r *Reconciler) plansElsewhere(ctx context.Context, workers int) source.Sou
 	})
 }
 
-// PlanElsewhere lets plans that need something outside be made away from the workers.
-// Whoever needs no manager says how.
+// PlanElsewhere lets plans that need an external system be made outside the workers. A caller
+// without a manager passes the options.
 func (r *Reconciler) PlanElsewhere(ctx context.Context, options workpool.Options) {
 	r.plans = workpool.New[*yield](ctx, options)
 }
 
-// Plans is how many plans are made away from the workers, and how many wait for that.
+// Plans returns how many plans are being made outside the workers, and how many wait for that.
 func (r *Reconciler) Plans() (running, waiting int) { return r.plans.Load() }
 
-// planned works out what the job makes.
+// planned renders what the job makes.
 func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*product, error) {
 	result, err := r.elsewhere(ctx, s, needsComponent(s.Inst), func(ctx context.Context, s *snapshot, reach reach) (*yield, error) {
 		made, err := r.plan(ctx, s, reach.functions)
@@ -85,8 +85,8 @@ func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*product, error)
 // work is what is done for a plan.
 type work func(ctx context.Context, s *snapshot, reach reach) (*yield, error)
 
-// elsewhere does work. What needs nothing outside is done here and now; the rest
-// elsewhere, and the worker is told to come back.
+// elsewhere does work. Work that needs no external system is done at once; the rest outside the
+// workers, and the Installation is enqueued again.
 func (r *Reconciler) elsewhere(ctx context.Context, s *snapshot, outside bool, do work) (*yield, error) {
 	functions := r.Functions(s.Inst.Namespace, s.imported())
 	ctx = job.WithWork(ctx, job.Work{JobID: s.Inst.Status.JobID, UID: s.Inst.UID})
@@ -112,19 +112,19 @@ func workOf(inst *v1alpha1.Installation) (types.NamespacedName, workpool.Version
 		workpool.Version{UID: inst.UID, Job: inst.Status.JobID, Generation: inst.Generation}
 }
 
-// planning reports whether the plan of the job is being made elsewhere, or was made.
+// planning reports whether the plan of the job is being made outside the workers, or was made.
 func (r *Reconciler) planning(inst *v1alpha1.Installation) bool {
 	return r.plans != nil && r.plans.Knows(workOf(inst))
 }
 
-// forgetPlan gives up what is worked out for an Installation elsewhere.
+// forgetPlan cancels the work for an Installation outside the workers.
 func (r *Reconciler) forgetPlan(key types.NamespacedName) {
 	if r.plans != nil {
 		r.plans.Forget(key)
 	}
 }
 
-// fetch returns what was done elsewhere, or lets it be done.
+// fetch returns the result from outside the workers, or lets the work be done.
 func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.NamespacedName, version workpool.Version, do work) (*yield, error) {
 	own := s.apart()
 	logger := log.FromContext(ctx)
@@ -151,8 +151,8 @@ func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.Namespace
 	return result, err
 }
 
-// imported are the Targets that templates may reach clusters with. Nobody looks for
-// them again at the end of a job: exports then reach none.
+// imported are the Targets that templates may reach clusters with. They are not read again at the
+// end of a job: exports then reach none.
 func (s *snapshot) imported() []*v1alpha1.Target {
 	if s.Inputs == nil {
 		return nil
@@ -167,16 +167,16 @@ func (s *snapshot) apart() *snapshot {
 	return own
 }
 
-// needsComponent tells whether a registry must be asked before anything else.
+// needsComponent reports whether a registry must be asked before anything else.
 func needsComponent(inst *v1alpha1.Installation) bool {
 	return inst.Spec.ComponentDescriptor != nil || inst.Spec.Blueprint.Reference != nil
 }
 
-// errOutside ends the attempt to do without what is outside.
+// errOutside ends the attempt to plan without external systems.
 var errOutside = errors.New("this needs a cluster")
 
-// asking returns functions that reach no cluster but note that they were asked to.
-// What a template makes of that is of no use: an engine may have caught the error.
+// asking returns functions that reach no cluster but note that they were called. The result of such
+// a template is not used: an engine may have caught the error.
 func asking(functions map[string]template.Function, asked *bool) map[string]template.Function {
 	noting := make(map[string]template.Function, len(functions))
 	for name := range functions {
@@ -188,8 +188,8 @@ func asking(functions map[string]template.Function, asked *bool) map[string]temp
 	return noting
 }
 
-// patient are pauses that go on growing while an attempt is made elsewhere: that a
-// worker left it there says nothing about how it goes.
+// patient is a rate limiter whose pauses keep growing while an attempt runs outside the workers:
+// that a worker has passed it there says nothing about its success.
 type patient struct {
 	workqueue.TypedRateLimiter[reconcile.Request]
 	elsewhere func(types.NamespacedName) bool

@@ -48,7 +48,7 @@ func TestTold(t *testing.T) {
 			b.Triggers.OnImportChange = true
 			retarget(t, b)
 		}, []string{"Normal JobStarted job job-2 begins because something that is imported has changed"}},
-		{"a job that another one asks for", followed, nil, []string{"Normal JobRequested a job is asked for because Installation shop has exported other values than the last job has imported"}},
+		{"a job that another one asks for", followed, nil, []string{"Normal JobRequested a job is requested because Installation shop has exported other values than the last job has imported"}},
 		{"a request that has no effect", installs, func(t *testing.T, b *bench) {
 			t.Helper()
 			inst := b.installation(t)

@@ -44,7 +44,7 @@ func (r *Reconciler) noteExports(s *snapshot, needed bool) {
 	}, metav1.NewTime(r.Now()))
 }
 
-// exported works out what the job exports, with the inputs that it was admitted with.
+// exported renders the exports of the job, with the inputs that the job was admitted with.
 func (r *Reconciler) exported(ctx context.Context, s *snapshot) (*plan.Exports, error) {
 	result, err := r.elsewhere(ctx, s, false, func(ctx context.Context, s *snapshot, reach reach) (*yield, error) {
 		exports, err := r.export(ctx, s, reach)
@@ -56,7 +56,7 @@ func (r *Reconciler) exported(ctx context.Context, s *snapshot) (*plan.Exports, 
 	return result.exports, err
 }
 
-// export goes on with the stored plan.
+// export continues with the stored plan.
 func (r *Reconciler) export(ctx context.Context, s *snapshot, reach reach) (*plan.Exports, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestPlan)
 	defer cancel()
@@ -101,8 +101,8 @@ func (r *Reconciler) notExported(s *snapshot, err error) error {
 	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseCompleting, "ConstructExports", ""))
 }
 
-// reopenComponent finds the component version again. Whether it is still the one that
-// was admitted, and perhaps verified, is for the plan to tell.
+// reopenComponent finds the component version again. The plan checks whether it is still the one
+// that was admitted, and perhaps verified.
 func (r *Reconciler) reopenComponent(ctx context.Context, inst *v1alpha1.Installation, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, *component.Session, error) {
 	landscape, err := r.sight().Context(ctx, inst)
 	if err != nil {
@@ -114,8 +114,8 @@ func (r *Reconciler) reopenComponent(ctx context.Context, inst *v1alpha1.Install
 	return r.origins().Reopen(ctx, inst, landscape, definition) // names the component version
 }
 
-// results reads what the children have brought about. The caches may be behind, so
-// that the API server is asked.
+// results reads the results of the children. The caches may be behind, so that the API server is
+// asked.
 func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, error) {
 	items, err := r.itemExports(ctx, s.Exec)
 	if err != nil {
@@ -146,9 +146,8 @@ func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, er
 	return results, err // names the object
 }
 
-// scope lists what is in the scope of an Installation. Without subinstallations nobody
-// but the job itself has written into it, so that a cache which has all that is as good as
-// the API server.
+// scope lists what is in the scope of an Installation. Without subinstallations only the job itself
+// has written into it, so that a cache which has all of these objects is as good as the API server.
 func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObjectList, *v1alpha1.TargetList, error) {
 	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
 	list := func(reader client.Reader, scope client.ListOption) error {
@@ -172,9 +171,8 @@ func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObje
 	return data, targets, list(r.Reader, client.MatchingLabels{v1alpha1.DataObjectContextLabel: name})
 }
 
-// ofThisJob reports whether what is in the scope of an Installation counts. What an
-// earlier job has left may be a moment older than its removal, unless the job deploys
-// only what has changed.
+// ofThisJob reports whether an object in the scope of an Installation counts. An object of an
+// earlier job may be about to be removed, unless the job deploys only what has changed.
 func ofThisJob(s *snapshot, object client.Object) bool {
 	jobID, labelled := object.GetLabels()[v1alpha1.DataObjectJobIDLabel]
 	stays := decide.Unchanged(s.Inst) || s.Inst.Status.DataUpdate != nil && exportwriter.OwnsWriter(s.Family, object)
@@ -219,14 +217,13 @@ func (r *Reconciler) publish(ctx context.Context, s *snapshot, exports *plan.Exp
 	})
 }
 
-// holdings are what Installations hold besides their children.
+// holdings writes the objects of Installations besides their children.
 func (r *Reconciler) holdings() exportwriter.Writer {
 	return exportwriter.Writer{Client: r.Client, Reader: r.Reader, Each: r.Each}
 }
 
-// storeCopies writes the copies of imports for the children. What it returns says in the
-// status what could not be written. The family is that of the snapshot, which meanwhile
-// learns of its children.
+// storeCopies writes the copies of imports for the children. What it returns says in the status
+// what could not be written. The family is that of the snapshot, which gets its children meanwhile.
 func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, f siblings.Family, copies dataflow.Exports) func() error {
 	tell := func() error { return nil }
 	_ = r.holdings().WriteCopies(ctx, f, copies, func(object client.Object, reason string, err error) error {
@@ -236,20 +233,19 @@ func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, f siblings.Fa
 			return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", message)
 		}
 		return err
-	}) // it returns what was said of the object
+	}) // it returns the error about the object
 	return tell
 }
 
-// reach is what work may reach outside of the resource cluster.
+// reach says whether work may use systems outside of the resource cluster.
 type reach struct {
 	functions map[string]template.Function
-	// asked notes that something outside is needed, where it must not be reached; it
-	// is nil where it may.
+	// asked notes that an external system is needed, where it must not be used; it is nil where it
+	// may.
 	asked *bool
 }
 
-// needs notes that something outside is needed. It returns whether that must not be
-// reached.
+// needs notes that an external system is needed. It returns whether that must not be used.
 func (r reach) needs() bool {
 	if r.asked == nil {
 		return false

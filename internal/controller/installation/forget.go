@@ -7,7 +7,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// forget ends what is remembered of an Installation that is gone, however it went.
+// forget drops what is remembered of an Installation that no longer exists.
 func (r *Reconciler) forget(uid types.UID) {
 	for _, of := range []*marks{&r.unstored, &r.taken, &r.leaving, &r.condemned} {
 		of.note(uid, false)
@@ -19,7 +19,7 @@ func (r *Reconciler) forget(uid types.UID) {
 	r.created.End(uid)
 }
 
-// forgetObject is for the event that tells of the end of an Installation.
+// forgetObject is for the event that reports the deletion of an Installation.
 func (r *Reconciler) forgetObject(inst client.Object) {
 	r.forget(inst.GetUID())
 	r.arrivals.Forget(client.ObjectKeyFromObject(inst))
@@ -28,7 +28,7 @@ func (r *Reconciler) forgetObject(inst client.Object) {
 	}
 }
 
-// forgetExecution ends what is remembered of an Execution that is gone.
+// forgetExecution drops what is remembered of an Execution that no longer exists.
 func (r *Reconciler) forgetExecution(exec client.Object) {
 	r.written.Forget(exec.GetUID())
 	if parent, isChild := job.OwnerOf(exec, "Installation"); isChild {

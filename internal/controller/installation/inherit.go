@@ -12,16 +12,15 @@ import (
 	"go.landscaper.dev/internal/model/predicates"
 )
 
-// inherit gives a job that the public system began what a job of ours has stored: the
-// plan for its exports. It is made from the inputs of now, as the public system would
-// have worked out the exports. A job of ours that has lost its plan gets no other one:
-// it would mix old inputs with new ones.
+// inherit gives a job that upstream began what a job of ours has stored: the plan for its exports.
+// The plan is made from the present inputs, as upstream would have rendered the exports. A job of
+// ours that has lost its plan gets no other one: that would mix old inputs with new ones.
 func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
 	if predicates.BroughtUpByUs(s.Inst) {
 		return nil
 	}
 	if _, err := r.keeper().Content(ctx, s.Inst); !errors.Is(err, parcel.ErrNone) {
-		// What else is wrong with it is told by those who need it.
+		// Other errors in it are reported where it is needed.
 		return nil
 	}
 	if err := r.look(ctx, s); err != nil {
@@ -37,9 +36,9 @@ func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
 	if err := r.keeper().Store(ctx, s.Inst, made.stored); err != nil {
 		return err
 	}
-	// Of this job, only the exports are still to be worked out.
+	// Only the exports of this job are still to be rendered.
 	r.forgetPlan(client.ObjectKeyFromObject(s.Inst))
-	log.FromContext(ctx).Info("a job that another release has begun works out its exports from the inputs of now", "job", s.Inst.Status.JobID)
+	log.FromContext(ctx).Info("a job that another release has begun renders its exports from the present inputs", "job", s.Inst.Status.JobID)
 	r.noteExports(s, made.stored != nil)
 	return nil
 }

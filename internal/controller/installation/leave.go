@@ -16,7 +16,7 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
-// survey looks for siblings that have to be gone before.
+// survey looks for siblings that have to be deleted first.
 func (r *Reconciler) survey(ctx context.Context, s *snapshot) error {
 	all, err := r.sight().Siblings(ctx, s.Inst)
 	if err != nil {
@@ -36,7 +36,7 @@ func (r *Reconciler) explain(ctx context.Context, s *snapshot) error {
 // remove deletes all children. What must not be uninstalled is marked first.
 func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 	if len(s.Subs) > 0 {
-		// What is deleted without a job of its parent says that it waits for one.
+		// A child that is deleted without a job of its parent says that it waits for one.
 		if err := r.saveOwn(ctx, s); err != nil {
 			return err
 		}
@@ -67,9 +67,9 @@ func (r *Reconciler) deleteChild(ctx context.Context, child client.Object) error
 	return client.IgnoreNotFound(r.Client.Delete(ctx, child, client.Preconditions{UID: &uid}))
 }
 
-// confirm asks the API server whether the Execution exists: the cache may be behind,
-// unless it has shown that the Execution was being deleted. The answer is remembered, so that
-// not each look asks again.
+// confirm asks the API server whether the Execution exists: the cache may be behind, unless it has
+// shown that the Execution was being deleted. The answer is remembered, so that not each reconcile
+// asks again.
 func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
 	if r.leaving.has(s.Inst.UID) {
 		s.Gone = true

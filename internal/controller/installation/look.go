@@ -15,7 +15,7 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) (err error) {
 	return err // says what could not be read
 }
 
-// sight is what is there to be seen of the resource cluster.
+// sight reads from the resource cluster.
 func (r *Reconciler) sight() observe.Reader {
 	return observe.Reader{Cached: r.Client, Live: r.Reader, Relations: &r.relations, Triggers: r.Triggers, Sources: r.Sources, Arrivals: &r.arrivals}
 }
@@ -29,8 +29,8 @@ func noteImports(s *snapshot) (err error) {
 	return nil
 }
 
-// noteMissing notes that the job has no imports to use. When what is missing is back, it
-// is something new, also if it is what the job before has used.
+// noteMissing notes that the job has no imports to use. A missing import that is back counts as a
+// change, also if the job before has used the same value.
 func noteMissing(s *snapshot) {
 	if s.Inputs != nil && len(s.Inputs.Missing) > 0 {
 		s.Inst.Status.ImportsHash = ""

@@ -52,7 +52,7 @@ type Reconciler struct {
 	Client client.Client
 	// Reader reads from the API server where a cache must not be mistaken.
 	Reader client.Reader
-	// Events tells users what happened.
+	// Events reports to users what happened.
 	Events events.EventRecorder
 	// Order lets older jobs go first.
 	Order *queue.Order
@@ -79,19 +79,19 @@ type Reconciler struct {
 	// Triggers are what starts jobs beyond what users ask for.
 	Triggers predicates.Triggers
 	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
-	// caches may contradict each other; nil if nobody knows.
+	// caches may contradict each other; nil if that is unknown.
 	Unsettled func() bool
 
-	// Problems records where we break down; nil only logs it.
+	// Problems records panics; nil only logs them.
 	Problems *reporter.Problems
 
 	written  expectations.Written
 	outages  patience.Outages
 	unstored marks
-	// taken are those whose first job was taken up and is not stored yet.
+	// taken are Installations whose first job was picked up and is not stored yet.
 	taken   marks
 	leaving marks
-	// condemned are those whose Execution was deleted.
+	// condemned are Installations whose Execution this process has deleted.
 	condemned marks
 	// plansKept is what is known of stored plans.
 	plansKept planstore.Memory
@@ -102,7 +102,7 @@ type Reconciler struct {
 	created expectations.Creations
 	once    sync.Once
 	reports *reporter.Reporter
-	// plans are made away from the workers; nil means that they make them.
+	// plans are made outside the workers; nil means that the workers make them.
 	plans *plans
 }
 
@@ -198,8 +198,8 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 	return fmt.Errorf("the job does not come to rest: step %q is repeated", last.Do)
 }
 
-// observe reads the snapshot. It returns false if the object is gone, and expectations.Behind if
-// the cache is behind what we wrote ourselves.
+// observe reads the snapshot. It returns false if the object does not exist, and
+// expectations.Behind if the cache is behind our own writes.
 func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snapshot) (bool, error) {
 	inst := &v1alpha1.Installation{}
 	if err := r.Client.Get(ctx, request.NamespacedName, inst, client.UnsafeDisableDeepCopy); err != nil {
@@ -250,7 +250,7 @@ func (r *Reconciler) observeExecution(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-// ways are how steps are carried out.
+// ways are the functions that carry out steps.
 var ways = map[decide.Step]func(*Reconciler, context.Context, *snapshot) error{
 	decide.Admit: (*Reconciler).admit, decide.Accept: (*Reconciler).accept, decide.Dismiss: (*Reconciler).ignore,
 	decide.Tell: (*Reconciler).tell, decide.Compare: (*Reconciler).compare, decide.Follow: (*Reconciler).follow, decide.Repeat: (*Reconciler).repeat,
@@ -263,8 +263,7 @@ var ways = map[decide.Step]func(*Reconciler, context.Context, *snapshot) error{
 	decide.Release: (*Reconciler).release, decide.Explain: (*Reconciler).explain,
 }
 
-// waitsForPlan are the steps that come for what is worked out elsewhere, and those before
-// them.
+// waitsForPlan are the steps that use a plan from outside the workers, and those before them.
 var waitsForPlan = map[decide.Step]bool{decide.Confirm: true, decide.Look: true, decide.BringUp: true, decide.CarryOn: true, decide.Complete: true}
 
 // apply carries a step out.
@@ -279,7 +278,7 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, next decide.Decisio
 	}
 	way, ok := ways[next.Do]
 	if !ok {
-		return fmt.Errorf("there is no way to carry out step %q", next.Do)
+		return fmt.Errorf("step %q is unknown", next.Do)
 	}
 	return way(r, ctx, s)
 }

@@ -17,8 +17,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job/ancestor"
 )
 
-// holdOrDrop decides what becomes of subinstallations that are no longer wanted. Where nothing
-// else is wanted that could take over what they have deployed, they go first.
+// holdOrDrop holds or deletes subinstallations that are no longer wanted. Where nothing wanted
+// could take over what they have deployed, they are deleted first.
 func (r *Reconciler) holdOrDrop(ctx context.Context, s *snapshot, orphans []*v1alpha1.Installation, made *product) error {
 	others := s.Parent != nil || len(made.children.Subinstallations)+len(made.children.DeployItems) > 0
 	if len(orphans) == 0 || !others {
@@ -42,8 +42,8 @@ func (r *Reconciler) holdOrDrop(ctx context.Context, s *snapshot, orphans []*v1a
 	return nil
 }
 
-// hold keeps a subinstallation until the removal round, and says so in its status. What it has
-// exported goes at once, as with its deletion: nobody is to import it any more.
+// hold keeps a subinstallation until the removal round, and says so in its status. Its exports are
+// deleted at once, as with its deletion: no sibling is to import them any more.
 func (r *Reconciler) hold(ctx context.Context, s *snapshot, orphan *v1alpha1.Installation) error {
 	if exports := &orphan.Spec.Exports; len(exports.Data)+len(exports.Targets) > 0 {
 		if err := r.holdings().Withdraw(ctx, orphan); err != nil {
@@ -99,7 +99,7 @@ func (r *Reconciler) beginRemovals(ctx context.Context, s *snapshot) error {
 	}
 	job.SetCondition(&s.Inst.Status.Conditions, v1alpha1.Condition{
 		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.RemovingReason, ObservedGeneration: s.Inst.Status.ObservedGeneration,
-		Message: "everything that is wanted has succeeded, and what nobody has taken over is removed now: " + s.kept(),
+		Message: "everything that is wanted has succeeded, and objects that no item has taken over are removed now: " + s.kept(),
 	}, now)
 	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
 }
@@ -115,7 +115,7 @@ func (s *snapshot) needsCopies() bool {
 	return s.Parent != nil && siblings.Keeps(s.Family)
 }
 
-// endRemovals ends the part of a subinstallation in a removal round. Its results are told
+// endRemovals ends the part of a subinstallation in a removal round. Its results are published
 // already.
 func (r *Reconciler) endRemovals(ctx context.Context, s *snapshot) error {
 	if err := r.holdings().DropCopies(ctx, s.Inst); err != nil {

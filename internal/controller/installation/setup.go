@@ -23,7 +23,7 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
-// SetupWithManager watches Installations and what wakes them: their Execution, their
+// SetupWithManager watches Installations and what triggers their reconciles: their Execution, their
 // parent, subinstallations and siblings, and the default Context that they may wait for.
 func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, options controller.Options) error {
 	for _, kind := range []client.Object{&v1alpha1.DataObject{}, &v1alpha1.Target{}} {
@@ -49,8 +49,8 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	building := ctrl.NewControllerManagedBy(manager).
 		Named("installation").
 		Watches(&v1alpha1.Installation{}, line.Handler(queue.Forgetting(r.forgetObject, &handler.EnqueueRequestForObject{}))).
-		// An Execution has the name of its Installation. One of that name that is not ours
-		// is waited for, too.
+		// An Execution has the name of its Installation. The Installation waits for an Execution of
+		// that name with another owner, too.
 		Watches(&v1alpha1.Execution{}, queue.Forgetting(r.forgetExecution, &handler.EnqueueRequestForObject{})).
 		Watches(&v1alpha1.Installation{}, r.waker().ByFamily()).
 		Watches(&v1alpha1.Context{}, handler.EnqueueRequestsFromMapFunc(r.waker().ByContext)).
@@ -66,9 +66,9 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	return building.Complete(r)
 }
 
-// atWork tells whether an Installation has a job, asks for one, or is about to get that
-// of its parent. All of a tree work for its root: an older tree goes before younger ones
-// with all that belongs to it.
+// atWork reports whether an Installation has a job, requests one, or is about to get that of its
+// parent. All of a tree work for its root: an older tree goes before younger ones with all of its
+// parts.
 func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 	inst, ok := object.(*v1alpha1.Installation)
 	if !ok {
@@ -107,11 +107,11 @@ func (r *Reconciler) arrived(_ context.Context, object client.Object) []reconcil
 	return r.arrivals.Arrived(object)
 }
 
-// waker knows who is woken by a change.
+// waker maps changes to the Installations that they enqueue.
 func (r *Reconciler) waker() wake.Finder { return wake.Finder{Reader: r.sight()} }
 
-// Woken returns the Installations that a change of another one may let go on. Before and
-// after are nil if there was or is none.
+// Woken returns the Installations that a change of another one may unblock. Before is nil for a new
+// one, after for a deleted one.
 func (r *Reconciler) Woken(ctx context.Context, before, after *v1alpha1.Installation) []reconcile.Request {
 	return r.waker().Woken(ctx, before, after)
 }

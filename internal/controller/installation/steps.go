@@ -23,7 +23,7 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
-// admit starts a job that somebody asks for.
+// admit starts a job that was requested.
 func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
 	if predicates.AsksFirst(s.Inst) && !s.Taken {
 		if err := r.takeUp(ctx, s); err != nil {
@@ -44,9 +44,9 @@ func removeRequest(inst *v1alpha1.Installation) {
 	delete(inst.Annotations, v1alpha1.ChangedExportsAnnotation)
 }
 
-// start begins a job. One that an operation asks for is stored at once, and the request
-// removed: who asks again while we read and render has changed something that we may not
-// have seen. Any other is stored with what comes next, because what asks for it stays.
+// start begins a job. One that an operation requests is stored at once, and the request removed: a
+// second request during the rendering means a change that may not have been read. Any other job is
+// stored with the next step, because its trigger stays.
 func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.JobTrigger) error {
 	s.Inst.Status.DataUpdate = decide.RequestedUpdate(s.Situation, trigger)
 	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
@@ -67,7 +67,7 @@ func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.Jo
 }
 
 // errComeBack ends an attempt as soon as its job is stored.
-var errComeBack = errors.New("what an attempt before has written is not known yet")
+var errComeBack = errors.New("a write of an earlier attempt is not known yet")
 
 // started accepts a job of our own that was stored just now. It is stored before the
 // request for it is removed, so that a crash in between repeats a job rather than losing
@@ -86,12 +86,12 @@ func (r *Reconciler) started(ctx context.Context, s *snapshot) error {
 	return r.accept(ctx, s)
 }
 
-// farewell is how long a process that ends tries to store a job.
+// farewell is how long a process that shuts down tries to store a job.
 const farewell = 5 * time.Second
 
-// stored sees to it that a job is stored, and the request for it removed, before it is
-// told what is wrong with it: it might end with that. A deletion that waits has no request
-// to remove, so that its job is stored with what it waits for.
+// stored ensures that a job is stored, and its request removed, before its error is reported: the
+// error might end the job. A deletion that waits has no request to remove, so that its job is
+// stored with its blocker.
 func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
 	outcome := job.OutcomeOf(err)
 	switch {
@@ -102,7 +102,7 @@ func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
 	case job.IsShutdown(ctx, err) && !s.admitted:
 		return err
 	case job.IsShutdown(ctx, err):
-		// Who goes on may be an older release, which does not know that it was asked for.
+		// An older release may continue, which does not know the note of the request.
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), farewell)
 		defer cancel()
@@ -117,14 +117,14 @@ func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
 func (r *Reconciler) ignore(ctx context.Context, s *snapshot) error {
 	why := " has no effect on a subinstallation: ask the root of the tree for a job"
 	if predicates.IsRoot(s.Inst) {
-		why = " has no effect on what is being deleted"
+		why = " has no effect on an Installation that is being deleted"
 	}
 	r.reporter().Tell(s.subject, corev1.EventTypeWarning, requestIgnored, "operation "+s.Inst.Annotations[v1alpha1.OperationAnnotation]+why)
 	return r.dismiss(ctx, s)
 }
 
-// adopt takes the job of the parent over, or its removal round, which is a part of a job that
-// is remembered already.
+// adopt takes over the job of the parent, or its removal round, which is a part of a job that is
+// recorded already.
 func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
 	if round := job.Round(s.Parent); job.IsRemoval(round) && !predicates.BeingDeleted(s.Inst) {
 		s.subject.Status.Trigger(round, metav1.NewTime(r.Now()))
@@ -148,13 +148,13 @@ func (r *Reconciler) clear(ctx context.Context, s *snapshot) error {
 	return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
 }
 
-// handOver hands the job to all children: they take it when they see the phase.
+// handOver passes the job to all children: they take it when they see the phase.
 func (r *Reconciler) handOver(ctx context.Context, s *snapshot) error {
 	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
 }
 
-// begin enters the first phase of a job. That of a parent is stored with what comes
-// next: until then the parent tells it. So is one of our own.
+// begin enters the first phase of a job. The job of a parent is stored with the next step: until
+// then the parent records it. So is a job of our own.
 func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	phase := v1alpha1.PhaseStringInit
 	if predicates.BeingDeleted(s.Inst) {
@@ -162,7 +162,7 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	}
 	s.subject.Status.Begin(s.Inst.Generation, metav1.NewTime(r.Now()))
 	s.Inst.Status.SubInstCache = nil
-	// What is kept is found again. One that is wanted again says so with its job.
+	// Kept objects are found again. A child that is wanted again says so with its job.
 	job.DropCondition(&s.Inst.Status.Conditions, v1alpha1.PendingRemovalsCondition)
 	if s.Asked != "" || s.Parent != nil && job.Round(s.Parent) == s.Inst.Status.JobID {
 		s.subject.Status.Enter(phase, nil, metav1.NewTime(r.Now()))
@@ -192,7 +192,7 @@ func noteExecution(s *snapshot) {
 	s.Inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: s.Exec.Name, Namespace: s.Exec.Namespace}
 }
 
-// save stores a job that has begun, because what comes next takes its time.
+// save stores a job that has begun, because the next step takes long.
 func (r *Reconciler) save(ctx context.Context, s *snapshot) error {
 	if !s.unsaved {
 		return nil
@@ -200,8 +200,7 @@ func (r *Reconciler) save(ctx context.Context, s *snapshot) error {
 	return r.enter(ctx, s, string(s.Inst.Status.InstallationPhase))
 }
 
-// saveOwn stores a job of our own that has begun, before something is done that nobody
-// could take back.
+// saveOwn stores a job of our own that has begun, before a step that cannot be undone.
 func (r *Reconciler) saveOwn(ctx context.Context, s *snapshot) error {
 	if s.Asked == "" {
 		return nil
@@ -223,7 +222,7 @@ func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 	})
 }
 
-// dismiss removes a request that has served, or that has no effect.
+// dismiss removes a request that is done, or that has no effect.
 func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	return r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
 		delete(inst.Annotations, v1alpha1.AbortTimeAnnotation)
@@ -231,8 +230,8 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	})
 }
 
-// interrupt hands an interruption down and removes the request for it. Who wants a new
-// job at once has it asked for now.
+// interrupt passes an interruption to the children and removes the request for it. A request for an
+// interruption and a new job becomes one for the job now.
 func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
 	if s.subject.Status.Unfinished() {
 		for _, child := range s.children() {
@@ -264,8 +263,8 @@ func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
 	return r.conclude(ctx, s, exports)
 }
 
-// conclude publishes the exports and ends the job. What earlier jobs have exported goes
-// only when all that this one exports is there.
+// conclude publishes the exports and ends the job. Exports of earlier jobs are deleted only when
+// all exports of this one exist.
 func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Exports) error {
 	if err := r.publish(ctx, s, exports); err != nil {
 		return err
@@ -346,8 +345,8 @@ func (r *Reconciler) keeper() planstore.Plans {
 // tidyPause is the time after which a plan that could not be deleted is tried again.
 const tidyPause = 30 * time.Second
 
-// tidy deletes the stored plan of a job that has ended. The job has ended well or
-// not already, so that a failure here is nothing but a reason to try again.
+// tidy deletes the stored plan of a job that has ended. The outcome of the job is recorded already,
+// so that a failure here only leads to a retry.
 func (r *Reconciler) tidy(ctx context.Context, s *snapshot) error {
 	if err := r.keeper().Drop(ctx, s.Inst); err != nil {
 		log.FromContext(ctx).Info("the stored plan of a job that has ended is still there", "cause", err.Error())

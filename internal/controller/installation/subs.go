@@ -24,8 +24,7 @@ import (
 // maxSalt bounds the search for a free name.
 const maxSalt = 20
 
-// child is an object that an Installation has brought up, and whether the job needs nothing
-// more of it.
+// child is a child of an Installation, and whether the job needs nothing more of it.
 type child struct {
 	client.Object
 	kind string
@@ -146,8 +145,8 @@ func duplicates(orphans []*v1alpha1.Installation, cache *v1alpha1.SubInstCache) 
 	return said
 }
 
-// dropSubs deletes subinstallations that are no longer wanted. It comes when everything
-// else is written: as soon as one of them goes, the job only waits for that.
+// dropSubs deletes subinstallations that are no longer wanted. It comes when everything else is
+// written: as soon as one of them is being deleted, the job only waits for that.
 func (r *Reconciler) dropSubs(ctx context.Context, s *snapshot, orphans []*v1alpha1.Installation) error {
 	if len(orphans) > 0 {
 		if err := r.saveOwn(ctx, s); err != nil {
@@ -168,8 +167,8 @@ func (r *Reconciler) deleteSubs(ctx context.Context, s *snapshot, orphans []*v1a
 	return nil
 }
 
-// importersFirst orders subinstallations that are to be deleted: who sees that one is
-// being deleted sees it of those that import from it, too, and lets them go first.
+// importersFirst orders subinstallations that are to be deleted: when a cache shows that one is
+// being deleted, it shows the same of its importers, which have to be deleted first.
 func (r *Reconciler) importersFirst(orphans, siblings []*v1alpha1.Installation) []*v1alpha1.Installation {
 	if len(orphans) < 2 {
 		return orphans

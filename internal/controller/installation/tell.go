@@ -35,20 +35,20 @@ func (r *Reconciler) dependents() dependents.Finder {
 	}, Request: r.requestJob}
 }
 
-// requestJob asks an Installation for a job because another one has exported something.
+// requestJob requests a job of an Installation because another one has exported something.
 func (r *Reconciler) requestJob(ctx context.Context, dependent, by *v1alpha1.Installation) error {
 	err := r.patchMetadata(ctx, dependent, func(inst *v1alpha1.Installation) {
 		inst.Annotations = merged(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
 	})
 	if err == nil {
-		r.reporter().Tell(reporter.Installation(dependent), corev1.EventTypeNormal, jobRequested, "a job is asked for because Installation "+by.Name+" has exported other values than the last job has imported")
+		r.reporter().Tell(reporter.Installation(dependent), corev1.EventTypeNormal, jobRequested, "a job is requested because Installation "+by.Name+" has exported other values than the last job has imported")
 	}
 	return err
 }
 
-// tell asks those for a job whom the last one concerns. Who is at work is asked later,
-// if it has not used the new values by then. The job has ended well, so that a failure
-// here is nothing but a reason to try again.
+// tell requests jobs of the roots that the last job concerns. A root at work gets the request
+// later, if it has not used the new values by then. The job has succeeded already, so that a
+// failure here only leads to a retry.
 func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 	all := s.Inst.Status.DependentsToTrigger
 	var left []v1alpha1.DependentToTrigger
@@ -59,7 +59,7 @@ func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 		if pause, behind := expectations.PauseOf(err); behind {
 			s.TellAt = earliest(s.TellAt, r.Now().Add(pause))
 		} else if err != nil {
-			r.tellAgain(ctx, s, fmt.Errorf("ask Installation %s for a job: %w", dependent.Name, err))
+			r.tellAgain(ctx, s, fmt.Errorf("request a job of Installation %s: %w", dependent.Name, err))
 		}
 		if !done || err != nil {
 			left, s.Told = append(left, dependent), append(s.Told, dependent.Name)
@@ -78,9 +78,9 @@ func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-// tellAgain notes when dependents are asked again.
+// tellAgain notes when the requests to dependents are retried.
 func (r *Reconciler) tellAgain(ctx context.Context, s *snapshot, cause error) {
-	log.FromContext(ctx).Info("dependents are not asked for a job yet", "cause", cause.Error())
+	log.FromContext(ctx).Info("dependents are not triggered yet", "cause", cause.Error())
 	s.TellAt = earliest(s.TellAt, r.Now().Add(tidyPause))
 }
 

@@ -21,16 +21,16 @@ func demandNext(inst *v1alpha1.Installation) {
 	inst.Annotations = merged(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
 }
 
-// compare looks what is imported now. What cannot be read would only fail: it is looked
-// at again when it has changed.
+// compare reads the present imports. Imports that cannot be read would only fail: they are read
+// again when they have changed.
 func (r *Reconciler) compare(ctx context.Context, s *snapshot) error {
 	hash, _ := r.sight().HashOfImports(ctx, s.Inst, observe.Reading(r.Client, r.Reader, s.Inst))
 	s.Current = &hash
 	return nil
 }
 
-// follow starts a job with changed imports. They are noted with the write that starts
-// it: however it ends, they start no other one.
+// follow starts a job with changed imports. They are noted with the write that starts it: after any
+// end of it, they start no other one.
 func (r *Reconciler) follow(ctx context.Context, s *snapshot) error {
 	repeat.Forget(s.Inst)
 	s.Inst.Status.ImportsHash = *s.Current
@@ -38,7 +38,7 @@ func (r *Reconciler) follow(ctx context.Context, s *snapshot) error {
 	return r.start(ctx, s, v1alpha1.TriggeredByImports)
 }
 
-// watchImports wakes roots when something that they import is changed.
+// watchImports enqueues roots when something that they import is changed.
 func (r *Reconciler) watchImports(ctx context.Context, manager ctrl.Manager, building *builder.Builder) error {
 	if err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.Installation{}, index.ByImport, index.ImportsOfRoot); err != nil {
 		return fmt.Errorf("index Installations by what they import: %w", err)
@@ -46,7 +46,7 @@ func (r *Reconciler) watchImports(ctx context.Context, manager ctrl.Manager, bui
 	building.
 		Watches(&v1alpha1.DataObject{}, r.waker().ByImport(dataflow.KindDataObject)).
 		Watches(&v1alpha1.Target{}, r.waker().ByImport(dataflow.KindTarget)).
-		// What is in these is not kept.
+		// The content of these is not kept.
 		Watches(&corev1.Secret{}, r.waker().ByImport(dataflow.KindSecret), builder.OnlyMetadata).
 		Watches(&corev1.ConfigMap{}, r.waker().ByImport(dataflow.KindConfigMap), builder.OnlyMetadata)
 	return nil

@@ -10,11 +10,10 @@ import (
 	"go.landscaper.dev/internal/model/predicates"
 )
 
-// observeUnstored asks the API server for the Execution that an attempt may have made
-// whose job was not stored, because somebody was faster: a cache that shows the newer
-// Installation need not show it. After a restart it does. Subinstallations need no
-// question: they come by the watch that brings the Installation with the job that is
-// stored first then.
+// observeUnstored asks the API server for the Execution that an attempt may have made whose job was
+// not stored, because another client was faster: a cache that shows the newer Installation need not
+// show it. After a restart it does. Subinstallations need no request: they come by the watch that
+// brings the Installation with the job that is stored first then.
 func (r *Reconciler) observeUnstored(ctx context.Context, s *snapshot) error {
 	if s.Exec != nil || !r.unstored.has(s.Inst.UID) {
 		return nil

@@ -9,23 +9,23 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// A data update is a job that hands on values which deploy items export anew, without a
-// job of theirs. It runs through the tree in the order of the data, as every job does. But
-// an Installation that is deployed as it would be now stays as it is: if it is on the way
-// from the root to such an item, it works out its exports again; otherwise its part of
-// the job is over at once, and nothing below it gets the job. All others, which import
-// another value than before, are deployed as in every job.
+// A data update is a job that propagates values which deploy items export anew, without a job of
+// theirs. It runs through the tree in the order of the data, as every job does. But an Installation
+// that is deployed as it would be now stays as it is: if it is on the path from the root to such an
+// item, it renders its exports again; otherwise its part of the job is over at once, and nothing
+// below it gets the job. All others, which import another value than before, are deployed as in
+// every job.
 
-// noteDeployed notes that the job deploys the Installation. Its Execution learns it with
-// the phase that hands the job over.
+// noteDeployed notes that the job deploys the Installation. Its Execution reads that with the phase
+// that assigns the job.
 func noteDeployed(inst *v1alpha1.Installation) {
 	if inst.Status.DataUpdate != nil {
 		inst.Status.DataUpdate.Unchanged = false
 	}
 }
 
-// carryOn hands the job to the children as they are. What the exports need is made from
-// the inputs, which are those of the last job.
+// carryOn passes the job to the children as they are. The plan for the exports is made from the
+// inputs, which are those of the last job.
 func (r *Reconciler) carryOn(ctx context.Context, s *snapshot) error {
 	spec, exporting := &s.Inst.Spec, false
 	if len(spec.Exports.Data)+len(spec.Exports.Targets)+len(spec.ExportDataMappings) > 0 {
@@ -37,7 +37,7 @@ func (r *Reconciler) carryOn(ctx context.Context, s *snapshot) error {
 			return err
 		}
 		exporting = made.stored != nil
-		// Of this job, only the exports are still to be worked out.
+		// Only the exports of this job are still to be rendered.
 		r.forgetPlan(client.ObjectKeyFromObject(s.Inst))
 	}
 	r.outages.Over(s.Inst.UID)
@@ -47,8 +47,7 @@ func (r *Reconciler) carryOn(ctx context.Context, s *snapshot) error {
 	return r.handOver(ctx, s)
 }
 
-// pass ends the part of an Installation in a job that concerns nothing of it. Nobody needs
-// to be told of that.
+// pass ends the part of an Installation in a job that does not concern it. It emits no event.
 func (r *Reconciler) pass(ctx context.Context, s *snapshot) error {
 	s.Inst.Status.SubInstCache = presentSubs(s.Subs)
 	s.unsaved = false
@@ -58,7 +57,7 @@ func (r *Reconciler) pass(ctx context.Context, s *snapshot) error {
 	return r.started(ctx, s)
 }
 
-// presentSubs lists the subinstallations that are there.
+// presentSubs lists the subinstallations that exist.
 func presentSubs(subs []*v1alpha1.Installation) *v1alpha1.SubInstCache {
 	cache := &v1alpha1.SubInstCache{}
 	for _, sub := range subs {

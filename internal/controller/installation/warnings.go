@@ -21,14 +21,14 @@ const (
 	duplicateSubinstallations = "DuplicateSubinstallations"
 )
 
-// Reasons of the events about jobs that nobody has asked for, and about requests.
+// Reasons of the events about jobs without a request, and about requests.
 const (
 	jobStarted     = "JobStarted"
 	jobRequested   = "JobRequested"
 	requestIgnored = "RequestIgnored"
 )
 
-// unaskedJobs is why a job begins that nobody has asked for.
+// unaskedJobs is why a job begins without a request.
 var unaskedJobs = map[v1alpha1.JobTrigger]string{
 	v1alpha1.TriggeredByChange:   "the specification is new or has changed",
 	v1alpha1.TriggeredBySchedule: "it is time for it by spec.automaticReconcile",

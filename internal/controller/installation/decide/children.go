@@ -34,15 +34,14 @@ func decideLeaving(s Situation) Decision {
 	return ByInputs(s)
 }
 
-// hasWritten reports whether this job has written all children, and what its exports
-// need. The public system has no plan for them: its job begins again.
+// hasWritten reports whether this job has written all children, and what its exports need. Upstream
+// stores no plan for the exports: a job of upstream begins again.
 func hasWritten(inst *v1alpha1.Installation) bool {
 	return inst.Status.SubInstCache != nil && (predicates.ExportsArePending(inst) || !predicates.Exporting(inst))
 }
 
-// decideChildren looks at the children of a running job. All of them end before it
-// does. In the removal round, those that have kept something end a second time, and those
-// that were held go.
+// decideChildren looks at the children of a running job. All of them end before it does. In the
+// removal round, children that have kept something end a second time, and held ones are deleted.
 func decideChildren(s Situation) Decision {
 	status := &s.Inst.Status
 	if s.Unsettled && !siblings.IsRemoving(s.Inst) && len(siblings.Removed(s.Family)) > 0 {
@@ -67,8 +66,8 @@ func decideChildren(s Situation) Decision {
 	}
 }
 
-// untilChildren lets a job rest until its children go on, and shows what keeps these from
-// it: the root has to name the blocker through all levels.
+// untilChildren lets a job rest until its children continue, and shows what blocks them: the root
+// has to name the blocker through all levels.
 func untilChildren(s Situation, wake job.Wake) Decision {
 	status := &s.Inst.Status
 	shows := job.ShowingOf(&status.Conditions, string(status.InstallationPhase), status.ObservedGeneration, status.PhaseTransitionTime)
@@ -83,12 +82,12 @@ func untilChildren(s Situation, wake job.Wake) Decision {
 	return Decision{Do: Rest, Wake: wake.By(again).By(later)}
 }
 
-// traceable reports whether causes are below children, and nobody has looked there yet.
+// traceable reports whether causes are below children, and were not read yet.
 func traceable(s Situation) bool {
 	return s.Below == nil && slices.ContainsFunc(s.Subs, func(sub *v1alpha1.Installation) bool { return siblings.HidesCause(sub, job.Round(s.Inst)) })
 }
 
-// tree is what is known of what is below the Installation.
+// tree is what is known of the objects below the Installation.
 func tree(s Situation) siblings.Tree {
 	if s.Below != nil {
 		return *s.Below
@@ -96,8 +95,8 @@ func tree(s Situation) siblings.Tree {
 	return siblings.Shallow(s.Family)
 }
 
-// childrenError says why children have failed: the causes first, and the way to each after
-// it. It is nil if all have succeeded.
+// childrenError says why children have failed: the causes first, each followed by the path to it.
+// It is nil if all have succeeded.
 func childrenError(s Situation) error {
 	failed := len(siblings.Removed(s.Family)) > 0 || s.Inst.Status.ExecutionReference != nil && s.Exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded ||
 		slices.ContainsFunc(siblings.Counting(s.Family), func(sub *v1alpha1.Installation) bool {
@@ -106,18 +105,18 @@ func childrenError(s Situation) error {
 	if !failed {
 		return nil
 	}
-	message := cmp.Or(cause.List(siblings.Failures(tree(s), job.Round(s.Inst))), "children have failed, and do not say why")
+	message := cmp.Or(cause.List(siblings.Failures(tree(s), job.Round(s.Inst))), "children have failed without a cause")
 	return job.NewError(published.BuildErrorIfFailedChild, failureOf(s), message, v1alpha1.ErrorForInfoOnly)
 }
 
-// whyFailed says why children have failed, or what is said if they do not tell.
+// whyFailed says why children have failed, or returns the other text if they give no cause.
 func whyFailed(s Situation, otherwise string) string {
 	return cmp.Or(cause.List(siblings.Failures(tree(s), job.Round(s.Inst))), otherwise)
 }
 
-// decideCompletion ends a job whose children are done. What was changed meanwhile
-// would be missing in its results. The root removes before what has been kept anywhere below
-// it; the others have told their results already when they get to that.
+// decideCompletion ends a job whose children are done. What was changed meanwhile would be missing
+// in its results. The root removes first what was kept anywhere below it; the others have published
+// their results before their removals.
 func decideCompletion(s Situation) Decision {
 	if job.IsRemoval(s.Inst.Status.JobID) {
 		return doing(EndRemovals)
@@ -131,7 +130,7 @@ func decideCompletion(s Situation) Decision {
 	return doing(Complete)
 }
 
-// decideRemoval looks at what has to go before a deletion reaches the children.
+// decideRemoval looks at the siblings that have to be deleted before the children.
 func decideRemoval(s Situation) Decision {
 	switch {
 	case s.Turn == nil && siblings.MindsImporters(s.Inst):
@@ -147,9 +146,9 @@ func decideRemoval(s Situation) Decision {
 	return doing(Remove)
 }
 
-// decideDeletion looks at what is left of the children. The cache may be behind, so
-// that the API server has the last word on whether the Execution is gone; and it may
-// show the Execution only now, which nobody has deleted then.
+// decideDeletion looks at what is left of the children. The cache may be behind, so that the API
+// server decides whether the Execution still exists; and the cache may show the Execution only now,
+// which was not deleted then.
 func decideDeletion(s Situation) Decision {
 	jobID := s.Inst.Status.JobID
 	if len(siblings.Leaving(s.Family)) < len(s.Subs) || s.Exec != nil && s.Exec.DeletionTimestamp == nil && (s.Gone || !s.Condemned) {
@@ -172,8 +171,8 @@ func decideDeletion(s Situation) Decision {
 	return failure(job.NewError(published.HandleReconcilePhase, "UndeletedSubobjects", whyFailed(s, "not all sub objects were deleted")))
 }
 
-// failureOf is the reason of a failure that follows from those of children: an abort is
-// told up to the root.
+// failureOf is the reason of a failure that follows from those of children: an abort is reported up
+// to the root.
 func failureOf(s Situation) string {
 	for _, sub := range siblings.Counting(s.Family) {
 		if last := sub.Status.LastError; last != nil && last.Reason == v1alpha1.AbortedReason {

@@ -70,7 +70,7 @@ func decideAfterwards(s Situation) Decision {
 	return resting(s, due)
 }
 
-// resting says what wakes an Installation that has nothing to do.
+// resting says what triggers the next reconcile of an Installation that has nothing to do.
 func resting(s Situation, due time.Time) Decision {
 	wake := job.OnChange("Installation", s.Told...).By(s.TellAt).By(due)
 	if s.Leftover {
@@ -85,7 +85,7 @@ func resting(s Situation, due time.Time) Decision {
 	return Decision{Do: Rest, Wake: wake}
 }
 
-// decideInterruption hands an interruption down. A job that has not reached its
+// decideInterruption passes an interruption to the children. A job that has not reached its
 // children ends with it.
 func decideInterruption(s Situation, unfinished bool) Decision {
 	d := doing(Interrupt)
@@ -107,8 +107,8 @@ func removesNext(s Situation) bool {
 	return next == BeginRemovals || next == Withdraw
 }
 
-// asksForJob reports whether an Installation is to get a job of its own. What has lost
-// its parent and is being deleted deletes itself.
+// asksForJob reports whether an Installation is to get a job of its own. A terminating Installation
+// whose parent no longer exists deletes itself.
 func asksForJob(s Situation, operation v1alpha1.Operation) bool {
 	if !s.Orphaned {
 		return predicates.WantsJob(s.Inst, operation, s.Triggers)
@@ -117,9 +117,8 @@ func asksForJob(s Situation, operation v1alpha1.Operation) bool {
 		(operation == v1alpha1.ReconcileOperation || !s.Inst.Status.InstallationPhase.Current().IsDeletion())
 }
 
-// interrupted reports whether somebody wants that the job ends. What asks for a job that
-// is about to be stored does not; and what comes before the parent hands a job over is
-// for that job.
+// interrupted reports whether a request ends the job. A request for a job that is about to be
+// stored does not; and a request that comes before the parent assigns a job is for that job.
 func interrupted(s Situation, unfinished bool) bool {
 	return s.Asked == "" && predicates.EndsEarly(s.Inst, unfinished) && (unfinished || !siblings.Awaited(s.Family))
 }
@@ -157,9 +156,8 @@ func decidePhase(s Situation) Decision {
 	return doing(Begin)
 }
 
-// missesExecution reports whether a job that deploys has an Execution that no cache shows.
-// One that another client has removed would be waited for without an end, so that the API
-// server has the last word.
+// missesExecution reports whether a job that deploys has an Execution that no cache shows. The job
+// would wait without end for one that another client has deleted, so that the API server decides.
 func missesExecution(s Situation) bool {
 	phases := v1alpha1.InstallationPhases
 	switch s.Inst.Status.InstallationPhase {
@@ -216,12 +214,12 @@ func canAbandon(s Situation) bool {
 	return false
 }
 
-// TakenUp reports whether the first job of a root has no request any more, and is not
+// TakenUp reports whether the request for the first job of a root is removed, and the job is not
 // stored yet.
 func TakenUp(s Situation) bool { return s.Taken || predicates.Admitted(s.Inst) }
 
-// FollowsImports reports whether a root without a job gets one when its imports change.
-// The first one is not started by that.
+// FollowsImports reports whether a root without a job gets one when its imports change. Imports do
+// not start the first job.
 func FollowsImports(s Situation) bool {
 	return s.Triggers.OnImportChange && predicates.Follows(s.Inst) && s.Inst.Status.JobID != "" && s.Inst.Annotations[v1alpha1.OperationAnnotation] == ""
 }

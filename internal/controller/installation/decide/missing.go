@@ -15,9 +15,9 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// ByMissing judges imports that refer to objects which do not exist. The job waits if each
-// of them is exported by an Installation that is under way; a missing object that nothing
-// is about to bring ends the job, with the reason why it was not brought.
+// ByMissing judges imports that refer to objects which do not exist. The job waits if each of them
+// is exported by an Installation at work; a missing object that none is about to export ends the
+// job, with the reason why it was not exported.
 func ByMissing(parent *v1alpha1.Installation, in *Inputs) Decision {
 	var errs []error
 	var wake job.Wake
@@ -44,7 +44,7 @@ func ByMissing(parent *v1alpha1.Installation, in *Inputs) Decision {
 	for _, event := range wake.Events() {
 		blockers = append(blockers, event.Name)
 	}
-	return awaiting(wake, published.Init, "ImportsSatisfied", "waiting for Installations "+strings.Join(blockers, ", ")+", which export what is missing: "+all.Error())
+	return awaiting(wake, published.Init, "ImportsSatisfied", "waiting for Installations "+strings.Join(blockers, ", ")+", which export the missing objects: "+all.Error())
 }
 
 // exports reports whether an Installation exports an object.
@@ -52,7 +52,7 @@ func exports(e siblings.Exporter, object dataflow.Object) bool {
 	return e.Kind == object.Kind && e.Object == object.Written
 }
 
-// bringing returns the Installations that are about to bring an object.
+// bringing returns the Installations that are about to export an object.
 func bringing(object dataflow.Object, exporters []siblings.Exporter) []string {
 	var names []string
 	for _, e := range exporters {
@@ -63,8 +63,8 @@ func bringing(object dataflow.Object, exporters []siblings.Exporter) []string {
 	return names
 }
 
-// absence says why an object is missing: because of the Installation that exports it, or
-// of the TargetSync that makes it. To create the object is what is left if nobody does.
+// absence says why an object is missing: because of the Installation that exports it, or of the
+// TargetSync that makes it. If neither does, the user has to create the object.
 func absence(m *dataflow.MissingError, in *Inputs) error {
 	object := fmt.Sprintf("%s: import %s: there is no %s %q in namespace %s", m.Path, m.Import, m.Object.Kind, m.Object.Written, m.Object.Namespace)
 	for _, e := range in.Exporters {
@@ -82,8 +82,7 @@ func absence(m *dataflow.MissingError, in *Inputs) error {
 	return m
 }
 
-// makes reports whether a TargetSync makes a Target of a name, if its source has what it is
-// made from.
+// makes reports whether a TargetSync makes a Target of a name, if its source has the object for it.
 func makes(sync *v1alpha1.TargetSync, target string) bool {
 	spec := &sync.Spec
 	if spec.CreateTargetToSource && target == cmp.Or(spec.TargetToSourceName, spec.SourceNamespace) {
@@ -120,7 +119,7 @@ func unsynced(sync *v1alpha1.TargetSync, target string) string {
 	return fmt.Sprintf("TargetSync %s would make it, and there is no %s of this name in namespace %s of its source: create the %s, or the Target, or correct the reference", sync.Name, what, sync.Spec.SourceNamespace, what)
 }
 
-// circles says which exporters of what is missing wait for the importer themselves.
+// circles says which exporters of missing objects wait for the importer themselves, in a cycle.
 func circles(missing []*dataflow.MissingError, exporters []siblings.Exporter) []error {
 	var said []string
 	for _, m := range missing {
@@ -131,8 +130,8 @@ func circles(missing []*dataflow.MissingError, exporters []siblings.Exporter) []
 		}
 	}
 	errs := make([]error, len(said))
-	for i, circle := range said {
-		errs[i] = errors.New("Installations wait for each other in a circle: " + circle)
+	for i, cycle := range said {
+		errs[i] = errors.New("Installations wait for each other in a cycle: " + cycle)
 	}
 	return errs
 }

@@ -14,30 +14,28 @@ import (
 // Situation is everything that a decision depends on.
 type Situation struct {
 	siblings.Family
-	// Gone says that the API server has no Execution either, so that it is not only
-	// missing in the cache.
+	// Gone says that the Execution does not exist in the API server either, not only in the cache.
 	Gone bool
 	// Unsettled says that the history of the API server was rewound a moment ago: a child that
 	// is missing may have been seen in a cache that was not rewound yet.
 	Unsettled bool
 	// Condemned says that this process has deleted the Execution, whatever the cache shows.
 	Condemned bool
-	// Below is what is below the children; nil as long as nobody looked.
+	// Below is what is below the children; nil until it was read.
 	Below *siblings.Tree
-	// Turn says whether siblings have to go first; nil as long as nobody looked.
+	// Turn says whether siblings have to be deleted first; nil until they were read.
 	Turn *siblings.Turn
-	// Inputs are what the children are made from; nil as long as nobody looked.
+	// Inputs are what the children are made from; nil until they were read.
 	Inputs *Inputs
-	// Current identifies what is imported now; it is empty if nobody knows, and nil as
-	// long as nobody looked.
+	// Current identifies the present imports; it is empty if they are unknown, and nil until they
+	// were read.
 	Current *string
-	// leftovers are what the last job has left to do.
+	// leftovers are what remains to do after the last job.
 	leftovers
-	// Asked is why a job of our own begins that is not stored yet: what asks for it is
-	// still there.
+	// Asked is why a job of our own begins that is not stored yet: the request still exists.
 	Asked v1alpha1.JobTrigger
-	// Taken says that this process has taken the first job up, also if somebody has
-	// replaced all annotations since.
+	// Taken says that this process has picked up the first job, also if another client has replaced
+	// all annotations since.
 	Taken bool
 	// Now is the time of the decision.
 	Now time.Time
@@ -45,16 +43,15 @@ type Situation struct {
 	Triggers predicates.Triggers
 }
 
-// leftovers are what a job that has ended leaves to do.
+// leftovers are what remains to do after a job has ended.
 type leftovers struct {
-	// Leftover says that the plan of the job is still stored; TidyAt is when to try again
-	// to delete it, if that was tried.
+	// Leftover says that the plan of the job is still stored; TidyAt is when to retry its deletion,
+	// if that has failed.
 	Leftover bool
 	TidyAt   time.Time
-	// Told are the dependents that cannot be asked for a job yet; nil as long as none
-	// was asked.
+	// Told are the dependents that cannot be triggered yet; nil until one was triggered.
 	Told []string
-	// TellAt is when to try that again, if something went wrong.
+	// TellAt is when to retry that after an error.
 	TellAt time.Time
 }
 
@@ -63,9 +60,9 @@ type leftovers struct {
 type Inputs struct {
 	// Invalid is what is wrong with the Installation itself.
 	Invalid field.ErrorList
-	// Turn says whether siblings have to be done before; only then the rest is read.
+	// Turn says whether siblings have to finish first; only then the rest is read.
 	Turn siblings.Turn
-	// Landscape is the Context, or nil if there is none.
+	// Landscape is the Context, or nil if it does not exist.
 	Landscape *v1alpha1.Context
 	// Imports are what was read, Broken is why it cannot be used.
 	Imports dataflow.Imports

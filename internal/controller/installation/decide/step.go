@@ -8,66 +8,66 @@ import (
 type Step string
 
 const (
-	// Rest means that there is nothing to do until something wakes us.
+	// Rest means that there is nothing to do until the next reconcile is triggered.
 	Rest Step = "rest"
-	// Await tells users what the job waits for.
+	// Await reports to users what the job waits for.
 	Await Step = "await"
 	// Admit starts a job: it gets an ID.
 	Admit Step = "admit"
 	// Repeat starts a job because of spec.automaticReconcile.
 	Repeat Step = "repeat"
-	// Compare looks whether what is imported has changed.
+	// Compare checks whether the imports have changed.
 	Compare Step = "compare"
-	// Follow starts a job because it has.
+	// Follow starts a job because the imports have changed.
 	Follow Step = "follow"
-	// Tell asks dependents for a job.
-	Tell Step = "tell"
+	// Tell requests a job of each dependent.
+	Tell Step = "trigger dependents"
 	// Accept ends the admission: the finalizer is set, the request is removed.
 	Accept Step = "accept"
 	// Dismiss removes a request that has no effect.
 	Dismiss Step = "dismiss"
-	// Interrupt hands an interruption down.
+	// Interrupt passes an interruption to the children.
 	Interrupt Step = "interrupt"
-	// Adopt takes the job of the parent over.
+	// Adopt takes over the job of the parent.
 	Adopt Step = "adopt"
-	// Begin enters the first phase of a job that was handed over.
+	// Begin enters the first phase of a job that was assigned.
 	Begin Step = "begin"
 	// Clear waits for the end of children that are being deleted.
 	Clear Step = "clear"
 	// Look reads what the children are made from.
-	Look Step = "look"
+	Look Step = "read inputs"
 	// BringUp renders the blueprint and writes the children.
-	BringUp Step = "bring up"
-	// HandOver hands the job to all children.
-	HandOver Step = "hand over"
-	// CarryOn keeps everything as it is and works out the exports again.
-	CarryOn Step = "carry on"
-	// Pass ends a job that concerns nothing of it.
+	BringUp Step = "write children"
+	// HandOver passes the job to all children.
+	HandOver Step = "propagate"
+	// CarryOn keeps all children as they are and computes the exports again.
+	CarryOn Step = "refresh"
+	// Pass ends a job that does not concern the Installation.
 	Pass Step = "pass"
-	// Trace reads what is below children that have failed or do not go on.
+	// Trace reads what is below children that have failed or are blocked.
 	Trace Step = "trace"
 	// Show says in the status what the children wait for.
 	Show Step = "show"
 	// BeginRemovals begins the removal round of the job.
 	BeginRemovals Step = "begin removals"
 	// Withdraw deletes the subinstallations that were held.
-	Withdraw Step = "withdraw"
+	Withdraw Step = "delete held"
 	// EndRemovals ends the part of a subinstallation in a removal round.
 	EndRemovals Step = "end removals"
 	// Complete collects the results of the children.
 	Complete Step = "complete"
 	// Fail ends the job.
 	Fail Step = "fail"
-	// Survey looks for siblings that have to be gone before.
-	Survey Step = "survey"
+	// Survey looks for siblings that have to be deleted first.
+	Survey Step = "check siblings"
 	// Remove deletes the children.
 	Remove Step = "remove"
 	// Confirm asks the API server whether the Execution exists.
 	Confirm Step = "confirm"
-	// Explain tells users that a deletion waits for a job.
+	// Explain reports to users that a deletion waits for a job.
 	Explain Step = "explain"
 	// Tidy deletes what the job had stored for its end.
-	Tidy Step = "tidy"
+	Tidy Step = "clean up"
 	// Release removes the finalizer.
 	Release Step = "release"
 )
@@ -79,7 +79,7 @@ type Decision struct {
 	Err error
 	// Message is what the status shows about the children.
 	Message string
-	// Wake says what lets the work go on after the step.
+	// Wake says what triggers the reconcile after the step.
 	Wake job.Wake
 }
 

@@ -10,7 +10,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// RequestedUpdate is what a job of a root is about; nil if it is about everything.
+// RequestedUpdate is the data update that a job of a root does; nil if the job deploys everything.
 func RequestedUpdate(s Situation, trigger v1alpha1.JobTrigger) *v1alpha1.DataUpdate {
 	if trigger != v1alpha1.TriggeredByExports {
 		return nil
@@ -19,7 +19,8 @@ func RequestedUpdate(s Situation, trigger v1alpha1.JobTrigger) *v1alpha1.DataUpd
 	return updateOf(s, slices.DeleteFunc(strings.Split(named, ","), func(name string) bool { return name == "" }))
 }
 
-// InheritedUpdate is what the job of the parent is about; nil if it is about everything.
+// InheritedUpdate is the data update that the job of the parent does; nil if the job deploys
+// everything.
 func InheritedUpdate(s Situation) *v1alpha1.DataUpdate {
 	if s.Parent.Status.DataUpdate == nil || predicates.BeingDeleted(s.Inst) {
 		return nil
@@ -27,8 +28,8 @@ func InheritedUpdate(s Situation) *v1alpha1.DataUpdate {
 	return updateOf(s, s.Parent.Status.DataUpdate.Installations)
 }
 
-// updateOf notes whether the last job has left everything as it should be. It comes before
-// the job begins: what is stored is then still about that.
+// updateOf notes whether the last job has left everything as it should be. It is called before the
+// job begins: the status still describes the last job then.
 func updateOf(s Situation, changed []string) *v1alpha1.DataUpdate {
 	status := &s.Inst.Status
 	complete := status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && s.Inst.Generation == status.ObservedGeneration &&

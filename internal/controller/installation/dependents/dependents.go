@@ -19,10 +19,9 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
-// Concerns reports whether the exports of a root are something new to another one: it
-// imports another value of them than its last job did. What else it imports may have
-// changed as well; that alone starts nothing. Who is not known to have used a value is
-// concerned.
+// Concerns reports whether the exports of a root are something new to another one: it imports
+// another value of them than its last job did. What else it imports may have changed as well; that
+// alone starts nothing. A root that is not known to have used a value is concerned.
 func (d Finder) Concerns(ctx context.Context, inst, dependent *v1alpha1.Installation, reader client.Reader) bool {
 	if dependent.Status.ImportsHash == "" {
 		// No job of it has used anything.
@@ -42,8 +41,8 @@ func (d Finder) Concerns(ctx context.Context, inst, dependent *v1alpha1.Installa
 	return HasNews(inst, dependent, imports, copies)
 }
 
-// HasNews reports whether what a root imports of another one differs from what its last
-// job has used: its copies tell.
+// HasNews reports whether the imports of a root from another one differ from those that its last
+// job has used: its copies show that.
 func HasNews(inst, dependent *v1alpha1.Installation, imports dataflow.Imports, copies dataflow.Exports) bool {
 	exported := observe.ExportsOf(inst)
 	for _, reference := range dataflow.References(dependent) {
@@ -59,9 +58,9 @@ func HasNews(inst, dependent *v1alpha1.Installation, imports dataflow.Imports, c
 // Finder are the roots that may get a job because another one has exported something.
 type Finder struct {
 	Reader observe.Reader
-	// Await returns an error if a cache is behind what we have written.
+	// Await returns an error if a cache is behind our own writes.
 	Await func(context.Context, *v1alpha1.Installation) error
-	// Request asks a root for a job on behalf of another one.
+	// Request requests a job of a root on behalf of another one.
 	Request func(ctx context.Context, dependent, by *v1alpha1.Installation) error
 }
 
@@ -84,8 +83,8 @@ func (d Finder) ConcernedBy(ctx context.Context, f siblings.Family, written data
 	return concerned, nil
 }
 
-// Ask asks a root for a job on behalf of another one, which has exported what the reader
-// does not take from a cache. It returns false if that has to wait for a change of it.
+// Ask requests a job of a root on behalf of another one, which has exported the objects that the
+// reader does not take from a cache. It returns false if that has to wait for a change of the root.
 func (d Finder) Ask(ctx context.Context, by *v1alpha1.Installation, name string, reader *observe.Written) (done bool, err error) {
 	key := types.NamespacedName{Namespace: by.Namespace, Name: name}
 	dependent := &v1alpha1.Installation{}
@@ -108,9 +107,9 @@ func (d Finder) Ask(ctx context.Context, by *v1alpha1.Installation, name string,
 	if verdict != AskNow {
 		return verdict == AskNever, nil
 	}
-	log.FromContext(ctx).V(1).Info("ask a dependent for a job", "installation", key)
+	log.FromContext(ctx).V(1).Info("request a job of a dependent", "installation", key)
 	if err := d.Request(ctx, dependent, by); job.OutcomeOf(err) == job.Conflict {
-		// Its change wakes us, and if it does not come, the next attempt is not far.
+		// A change of the dependent triggers a reconcile; if none comes, the next attempt is soon.
 		return false, expectations.Behind{Pause: reporter.ConflictPause}
 	} else if err != nil {
 		return true, ignoreGone(err)
@@ -118,9 +117,8 @@ func (d Finder) Ask(ctx context.Context, by *v1alpha1.Installation, name string,
 	return true, nil
 }
 
-// hasUsed reports whether the last job of a root has used what is there now. What a cache
-// shows besides the exports that it is about may be old: then the answer is no rather than
-// wrong.
+// hasUsed reports whether the last job of a root has used the present values. Other objects in the
+// cache may be stale: then the answer is no rather than wrong.
 func (d Finder) hasUsed(ctx context.Context, dependent *v1alpha1.Installation, reader client.Reader) bool {
 	hash, known := d.Reader.HashOfImports(ctx, dependent, reader)
 	return known && hash == dependent.Status.ImportsHash
@@ -132,11 +130,11 @@ type Verdict int
 const (
 	// AskLater waits for a change of the root.
 	AskLater Verdict = iota
-	// AskNever means that there is nothing to do any more.
+	// AskNever means that nothing is left to do.
 	AskNever
-	// CompareFirst looks whether it has used the new values already.
+	// CompareFirst checks whether the root has used the new values already.
 	CompareFirst
-	// AskNow asks it.
+	// AskNow requests the job.
 	AskNow
 )
 
@@ -146,12 +144,12 @@ func ToAsk(dependent *v1alpha1.Installation) Verdict {
 	case !predicates.Follows(dependent):
 		return AskNever
 	case operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation || operation == v1alpha1.DataUpdateOperation:
-		// It will read what is there then.
+		// The next job reads the values of then.
 		return AskNever
 	case job.Unfinished(dependent.Status.JobID, dependent.Status.JobIDFinished), predicates.Admitted(dependent):
 		return AskLater
 	case operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation:
-		// It must not be lost.
+		// The new value must not be lost.
 		return AskLater
 	}
 	return CompareFirst

@@ -87,8 +87,8 @@ func (h Writer) dropData(ctx context.Context, inst *v1alpha1.Installation, objec
 	return h.drop(ctx, object, "CleanupContext", "DataObject "+object.Name+", which is no longer imported")
 }
 
-// dropValue deletes the Secret with the value of a DataObject. What is not ours, or
-// already gone, is left alone.
+// dropValue deletes the Secret with the value of a DataObject. A Secret of another owner, or one
+// that no longer exists, is ignored.
 func (h Writer) dropValue(ctx context.Context, inst *v1alpha1.Installation, name string) error {
 	if name == "" {
 		return nil
@@ -118,8 +118,8 @@ func (h Writer) drop(ctx context.Context, object client.Object, reason, what str
 	return nil
 }
 
-// Withdraw deletes what a subinstallation has exported that is not wanted any more. A cache may
-// not show all of it yet.
+// Withdraw deletes the exports of a subinstallation that is not wanted any more. A cache may not
+// show all of them yet.
 func (h Writer) Withdraw(ctx context.Context, inst *v1alpha1.Installation) error {
 	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
 	exports := client.MatchingLabels{

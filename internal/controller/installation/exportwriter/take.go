@@ -19,9 +19,9 @@ import (
 // taking refuses to write over an object that is there. The kind is for messages.
 type taking func(kind string, live client.Object) error
 
-// inherits reports whether a subinstallation may write over what a sibling or its parent
-// has left: the name was theirs in an earlier job, and in this one it is the only one
-// that exports it.
+// inherits reports whether a subinstallation may overwrite an object that a sibling or its parent
+// has left: they exported the name in an earlier job, and in this one the subinstallation is the
+// only one that does.
 func (h Writer) inherits(ctx context.Context, f siblings.Family, live client.Object) (bool, error) {
 	reference, ok := job.OwnerOf(live, "Installation")
 	if f.Parent == nil || !ok || live.GetLabels()[v1alpha1.DataObjectJobIDLabel] == f.Inst.Status.JobID {
@@ -34,9 +34,9 @@ func (h Writer) inherits(ctx context.Context, f siblings.Family, live client.Obj
 	return owner.UID == f.Parent.UID || predicates.AsOwner(f.Parent).Owns(owner), nil
 }
 
-// takeForExport refuses to write an export over what belongs to somebody else: to
-// another Installation, or to a controller that would write it back. What belongs to
-// nobody is taken over.
+// takeForExport refuses to overwrite an object of another owner with an export: of another
+// Installation, or of a controller that would write it back. An object without an owner is taken
+// over.
 func takeForExport(inst *v1alpha1.Installation, kind string, live client.Object) error {
 	if predicates.AsOwner(inst).MayReplace(live) {
 		return nil

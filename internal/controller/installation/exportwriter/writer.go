@@ -30,7 +30,7 @@ type Writer struct {
 	Each parallelize.Each
 }
 
-// blame says what follows if an object could not be written.
+// blame returns the error of the job if an object could not be written.
 type blame func(object client.Object, reason string, err error) error
 
 // WriteCopies writes the copies of imports for the children.
@@ -147,8 +147,8 @@ func (h Writer) ensureTarget(ctx context.Context, inst *v1alpha1.Installation, t
 	return h.Client.Update(ctx, changed) // the caller tells what is stored
 }
 
-// createOrTake creates the wanted object, or reads the one that an earlier job has written;
-// it returns whether there was one. One that must not be taken is left alone.
+// createOrTake creates the wanted object, or reads the one that an earlier job has written; it
+// returns whether there was one. An object that must not be taken over is not changed.
 func (h Writer) createOrTake(ctx context.Context, take taking, kind string, object, live client.Object) (bool, error) {
 	key := client.ObjectKeyFromObject(object)
 	err := h.Client.Get(ctx, key, live)

@@ -37,7 +37,7 @@ func WaitsAs(object client.Object) []string {
 	}
 	phases, phase := v1alpha1.InstallationPhases, inst.Status.InstallationPhase
 	if phase == phases.CleanupOrphaned {
-		// When what was in its way is gone, it waits for what it imports like any other.
+		// When its blocker no longer exists, it waits for its imports like any other.
 		phase = phases.Init
 	}
 	if phase == phases.Init || phase == phases.InitDelete {

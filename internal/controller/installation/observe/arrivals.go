@@ -16,15 +16,15 @@ import (
 // and how long each time after that.
 const arrivalLimit = time.Second
 
-// Arrivals are objects that subinstallations wait for, because another one has said that it has
-// written them and the cache does not show them yet. Watches are mostly behind by milliseconds:
-// to wait for them costs nothing, while each look at the API server costs a request.
+// Arrivals are objects that subinstallations wait for, because another one has reported that it has
+// written them and the cache does not show them yet. Watches are mostly behind by milliseconds: to
+// wait for them costs nothing, while each look at the API server costs a request.
 type Arrivals struct {
 	mutex sync.Mutex
 	waits map[arrival]map[types.NamespacedName]time.Time
 }
 
-// arrival is an object that somebody waits for.
+// arrival is an object that Installations wait for.
 type arrival struct {
 	kind reflect.Type
 	key  types.NamespacedName
@@ -61,7 +61,7 @@ func (a *Arrivals) Await(object client.Object, key, inst types.NamespacedName) e
 	return expectations.Behind{Pause: arrivalLimit}
 }
 
-// Arrived returns the Installations that wait for an object which a cache has come to.
+// Arrived returns the Installations that wait for an object which a cache shows now.
 func (a *Arrivals) Arrived(object client.Object) []reconcile.Request {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -74,7 +74,7 @@ func (a *Arrivals) Arrived(object client.Object) []reconcile.Request {
 	return requests
 }
 
-// Forget ends the waits of an Installation that is gone.
+// Forget ends the waits of an Installation that no longer exists.
 func (a *Arrivals) Forget(inst types.NamespacedName) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()

@@ -14,12 +14,12 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// mostStuck is how many subinstallations that do not go on are looked into: a job that goes
-// on looks again with each change.
+// mostStuck is how many blocked subinstallations are read: a job that continues reads again with
+// each change.
 const mostStuck = 20
 
-// Below reads what is below the children of an Installation, from the caches: only where
-// these have failed, or do not go on because of it.
+// Below reads what is below the children of an Installation, from the caches: only where these have
+// failed, or are blocked by it.
 func (r Reader) Below(ctx context.Context, f siblings.Family) (siblings.Tree, error) {
 	return r.below(ctx, f, job.Round(f.Inst), plan.MaxDepth)
 }
@@ -49,7 +49,7 @@ func (r Reader) below(ctx context.Context, f siblings.Family, jobID string, dept
 	return tree, nil
 }
 
-// execution reads the Execution of an Installation; nil if there is none. It must not be
+// execution reads the Execution of an Installation; nil if it does not exist. It must not be
 // changed.
 func (r Reader) execution(ctx context.Context, inst *v1alpha1.Installation) (*v1alpha1.Execution, error) {
 	exec := &v1alpha1.Execution{}

@@ -22,7 +22,7 @@ type Confirming struct {
 	Live client.Reader
 	// scope and jobID are those of a subinstallation.
 	scope, jobID string
-	// believing takes the word of the cache that an object does not exist.
+	// believing trusts the cache that an object does not exist.
 	believing bool
 	// await returns an error as long as an object is to be waited for; nil waits for none.
 	await func(object client.Object, key client.ObjectKey) error
@@ -36,7 +36,7 @@ func (c Confirming) Get(ctx context.Context, key client.ObjectKey, into client.O
 	}
 	if c.await != nil {
 		if wait := c.await(into, key); wait != nil {
-			// It may have come before anybody waited for it.
+			// It may have arrived before the wait began.
 			if err := c.Reader.Get(ctx, key, into, options...); !c.isLate(into, err) {
 				return err // the caller tells what was read
 			}
@@ -56,7 +56,7 @@ func (c Confirming) isBehind(object client.Object) bool {
 	return c.scope != "" && labels[v1alpha1.DataObjectContextLabel] == c.scope && labels[v1alpha1.DataObjectJobIDLabel] != c.jobID
 }
 
-// List implements client.Reader. A cache does not tell that elements are missing.
+// List implements client.Reader. A cache does not report missing elements.
 func (c Confirming) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	from := c.Reader
 	if c.scope != "" {

@@ -30,7 +30,7 @@ import (
 // these must not be mistaken.
 type Reader struct {
 	Cached, Live client.Reader
-	// Relations remembers what follows from siblings.
+	// Relations caches what follows from siblings.
 	Relations *siblings.Relations
 	// Triggers are the settings of the server about what starts jobs.
 	Triggers predicates.Triggers
@@ -73,15 +73,15 @@ func (r Reader) Inputs(ctx context.Context, f siblings.Family, planning bool) (*
 	return in, nil
 }
 
-// readCurrent reads the imports as they were when the job was asked for, or later. Who
-// asks a root for a job has often written its imports a moment before, and their watches
-// may be slower than that of Installations: they are read from the API server, once. What
-// is missing the caches tell for nothing, unless an import has none, or the job waits
-// already. A plan that is being made has what an earlier attempt has read, but whether one
-// is needed at all, a data update decides each time.
+// readCurrent reads the imports as they were when the job was requested, or later. A client that
+// requests a job of a root has often written its imports a moment before, and their watches may be
+// slower than that of Installations: imports are read from the API server, once. The caches report
+// missing imports without a request, unless an import has no cache, or the job waits already. A
+// plan that is being made has the imports of an earlier attempt, but a data update decides each
+// time whether it needs a plan.
 func (r Reader) readCurrent(ctx context.Context, f siblings.Family, in *decide.Inputs, planning bool) error {
 	live, reader := Reading(r.Live, r.Live, f.Inst), Reading(r.Cached, r.Live, f.Inst)
-	// What somebody is about to export may be missing: that needs no confirmation.
+	// An object that is about to be exported may be missing: that needs no confirmation.
 	live.believing, reader.believing = true, true
 	if r.Arrivals != nil && f.Parent != nil && f.Inst.Status.DataUpdate == nil {
 		// A data update leaves what has not changed as an earlier job has written it.
@@ -98,8 +98,7 @@ func (r Reader) readCurrent(ctx context.Context, f siblings.Family, in *decide.I
 		return err
 	}
 	if len(in.Missing) > 0 && decide.ByMissing(f.Parent, in).Do == decide.Fail {
-		// The cache may be behind, and who exports it may have ended, well, after we
-		// looked for it.
+		// The cache may be behind, and the exporter may have succeeded after it was read.
 		reader.believing = atOnce
 		if err := r.ReadImports(ctx, f, in, reader); err != nil {
 			return err
@@ -112,9 +111,9 @@ func (r Reader) readCurrent(ctx context.Context, f siblings.Family, in *decide.I
 	return nil
 }
 
-// readSyncs reads the TargetSyncs that may make a Target which is missing, and which no
-// Installation is about to bring. It is the only request of that kind, and comes with the
-// end of the job: who may not read TargetSyncs learns less of the cause, and no other error.
+// readSyncs reads the TargetSyncs that may make a missing Target which no Installation is about to
+// export. It is the only request of that kind, and comes with the end of the job: without the
+// permission to read TargetSyncs, the error names less of the cause, and stays the same otherwise.
 func (r Reader) readSyncs(ctx context.Context, f siblings.Family, in *decide.Inputs) {
 	isTarget := func(missing *dataflow.MissingError) bool { return missing.Object.Kind == dataflow.KindTarget }
 	if f.Parent != nil || !slices.ContainsFunc(in.Missing, isTarget) || decide.ByMissing(f.Parent, in).Do != decide.Fail {
@@ -130,8 +129,8 @@ func (r Reader) readSyncs(ctx context.Context, f siblings.Family, in *decide.Inp
 	}
 }
 
-// turnToDeploy looks for siblings that have to be done before. Roots do not wait for
-// each other, only for what is missing.
+// turnToDeploy looks for siblings that have to finish first. Roots do not wait for each other, only
+// for what is missing.
 func (r Reader) turnToDeploy(ctx context.Context, f siblings.Family) (siblings.Turn, error) {
 	if f.Parent == nil {
 		return siblings.Turn{}, nil
@@ -144,7 +143,7 @@ func (r Reader) turnToDeploy(ctx context.Context, f siblings.Family) (siblings.T
 	return siblings.TurnToDeploy(f.Inst, f.Parent, all, r.Relations.Of(f.Inst, all)), nil
 }
 
-// ReadImports reads the imports, and who may bring those that are missing.
+// ReadImports reads the imports, and the possible exporters of those that are missing.
 func (r Reader) ReadImports(ctx context.Context, f siblings.Family, in *decide.Inputs, reader Confirming) (err error) {
 	in.Missing, in.Broken = nil, nil
 	in.Imports, err = dataflow.Read(ctx, f.Inst, importreader.From(reader))
@@ -163,7 +162,7 @@ func (r Reader) ReadImports(ctx context.Context, f siblings.Family, in *decide.I
 	return nil
 }
 
-// Context reads the Context of an Installation; nil if there is none.
+// Context reads the Context of an Installation; nil if it does not exist.
 func (r Reader) Context(ctx context.Context, inst *v1alpha1.Installation) (*v1alpha1.Context, error) {
 	found := &v1alpha1.Context{}
 	err := Confirming{Reader: r.Cached, Live: r.Live}.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: predicates.ContextOf(inst)}, found)
@@ -188,7 +187,7 @@ func (r Reader) Exporters(ctx context.Context, f siblings.Family) ([]siblings.Ex
 	return siblings.ExportersAmong(inst, all, r.Relations.Of(inst, all), r.Triggers), nil
 }
 
-// HashOfImports identifies what a root imports now; false if nobody knows, because
+// HashOfImports identifies the present imports of a root; false if they are unknown, because
 // something is missing, or wrong, or cannot be read.
 func (r Reader) HashOfImports(ctx context.Context, inst *v1alpha1.Installation, reader client.Reader) (string, bool) {
 	imports, known := r.Imports(ctx, inst, reader)
@@ -199,7 +198,7 @@ func (r Reader) HashOfImports(ctx context.Context, inst *v1alpha1.Installation, 
 	return hash, err == nil
 }
 
-// Imports returns what a root imports now; false if nobody knows.
+// Imports returns the present imports of a root; false if they are unknown.
 func (r Reader) Imports(ctx context.Context, inst *v1alpha1.Installation, reader client.Reader) (dataflow.Imports, bool) {
 	if len(validation.Installation(inst, r.Sources.Foreign)) > 0 {
 		return dataflow.Imports{}, false
@@ -249,9 +248,8 @@ func (r Reader) Siblings(ctx context.Context, inst *v1alpha1.Installation) ([]*v
 	return all, nil
 }
 
-// Family reads the parent of an Installation and its subinstallations. All
-// Installations come by one watch: whoever sees a version of a parent sees the
-// children that were written before it.
+// Family reads the parent of an Installation and its subinstallations. All Installations come by
+// one watch: with a version of a parent, the cache has the children that were written before it.
 func (r Reader) Family(ctx context.Context, f *siblings.Family) error {
 	if reference, ok := job.OwnerOf(f.Inst, "Installation"); ok {
 		var err error

@@ -21,7 +21,7 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
-// Found is what an Installation is made from.
+// Found is the component version and the blueprint of an Installation.
 type Found struct {
 	// Component is nil without a component.
 	Component *plan.Component
@@ -40,7 +40,7 @@ type Finder struct {
 	Blueprints *blueprint.Cache
 	// Verification says when signatures are checked.
 	Verification VerificationPolicy
-	// Outages remembers who does not answer.
+	// Outages remembers which systems do not answer.
 	Outages *patience.Outages
 	// Now is the clock.
 	Now func() time.Time
@@ -135,7 +135,7 @@ func (r Finder) component(ctx context.Context, inst *v1alpha1.Installation, sess
 	return found, nil
 }
 
-// mayGoUnverified refuses what nobody has signed, where that is enforced.
+// mayGoUnverified refuses unsigned components, where signatures are enforced.
 func (r Finder) mayGoUnverified(inst *v1alpha1.Installation) error {
 	switch {
 	case r.Verification != VerifyAlways:
@@ -163,7 +163,7 @@ func (r Finder) unprepared(inst *v1alpha1.Installation, err error, reason, field
 	return r.Outages.Final(inst.UID, r.Now(), job.Wrap(component.Advise(err), published.InitPrerequisites, reason, field))
 }
 
-// reportOverwrite tells in a condition whether the reference was overwritten.
+// reportOverwrite reports in a condition whether the reference was overwritten.
 func (r Finder) reportOverwrite(inst *v1alpha1.Installation, from *repocontext.Sources) {
 	definition := inst.Spec.ComponentDescriptor
 	if !from.Overwritten || definition.Reference == nil || definition.Inline != nil {
@@ -185,7 +185,7 @@ func (r Finder) reportOverwrite(inst *v1alpha1.Installation, from *repocontext.S
 	job.SetCondition(&inst.Status.Conditions, condition, metav1.NewTime(r.Now()))
 }
 
-// Reopen finds the component version of a job again. Whoever gets a session closes it.
+// Reopen finds the component version of a job again. The caller closes the session.
 func (r Finder) Reopen(ctx context.Context, inst *v1alpha1.Installation, landscape *v1alpha1.Context, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, *component.Session, error) {
 	from, err := r.Sources.Read(ctx, landscape)
 	if err != nil {

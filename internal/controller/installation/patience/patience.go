@@ -1,5 +1,5 @@
-// Package patience is how long a job of an Installation goes on asking those who do not
-// answer, such as a registry. What the API server does not tell is waited for without end.
+// Package patience says how long a job of an Installation retries a system that does not answer,
+// such as a registry. The API server is retried without end.
 package patience
 
 import (
@@ -16,20 +16,19 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// Limit is how long a job goes on asking a registry that does not answer.
+// Limit is how long a job retries a registry that does not answer.
 const Limit = 5 * time.Minute
 
-// Outages remembers since when Installations find no answer. The beginning of the
-// job does not tell: it may have waited for something else before. A restart
-// forgets the outages, which only makes us more patient.
+// Outages remembers since when Installations get no answer. The beginning of the job is too early:
+// the job may have waited for something else before. A restart forgets the outages, which only
+// makes us more patient.
 type Outages struct {
 	mu    sync.Mutex
 	began map[types.UID]time.Time
 }
 
-// Final says what follows from an error while the children are worked out. What is
-// wrong stays wrong; but the API server, or a registry that does not answer, may
-// answer soon.
+// Final classifies an error while the children are rendered. Most errors are terminal; but the API
+// server, or a registry that does not answer, may answer soon.
 func (o *Outages) Final(uid types.UID, now time.Time, err *job.Error) error {
 	var unread *repocontext.ReadError
 	if errors.As(err, &unread) {
@@ -40,7 +39,7 @@ func (o *Outages) Final(uid types.UID, now time.Time, err *job.Error) error {
 	}
 	given := *err
 	if since := o.since(uid, now); now.Sub(since) < Limit {
-		// Both times stay the same as long as it lasts, so that telling them costs no write.
+		// Both times stay the same during the outage, so that the message costs no write.
 		given.Message = strings.TrimSpace(fmt.Sprintf("%s (no answer since %s, asked again until %s)", err.Message, clock(since), clock(since.Add(Limit))))
 		return &given
 	}

@@ -33,7 +33,7 @@ type Memory struct {
 // Has reports whether an Installation may have a stored plan.
 func (m *Memory) Has(uid types.UID) bool { return m.kept.has(uid) }
 
-// Forget forgets an Installation that is gone.
+// Forget forgets an Installation that no longer exists.
 func (m *Memory) Forget(uid types.UID) {
 	m.kept.note(uid, false)
 	m.remembered.forget(uid)
@@ -42,7 +42,7 @@ func (m *Memory) Forget(uid types.UID) {
 // Wrote remembers what a job that has stored a plan has written into its scope.
 func (m *Memory) Wrote(uid types.UID, copies dataflow.Exports) { m.remembered.wrote(uid, copies) }
 
-// CopiesOf returns what a job has written into its scope, or nil if nobody knows.
+// CopiesOf returns what a job has written into its scope, or nil if that is unknown.
 func (m *Memory) CopiesOf(uid types.UID, job string) *Written {
 	if known := m.remembered.of(uid, job); known != nil {
 		return known.copies
@@ -163,9 +163,8 @@ func (k Plans) dropSecret(ctx context.Context, namespace, name string, uid types
 	return client.IgnoreNotFound(k.Client.Delete(ctx, secret, client.Preconditions{UID: &uid})) // only logged
 }
 
-// Leftover reports whether an Installation without a job has a stored plan. After a
-// start nobody remembers; then the namespace is looked at once, as soon as there is an
-// Installation in it that may have one.
+// Leftover reports whether an Installation without a job has a stored plan. After a start nothing
+// is remembered; then the namespace is read once, as soon as an Installation in it may have one.
 func (k Plans) Leftover(ctx context.Context, inst *v1alpha1.Installation) (bool, error) {
 	if job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) {
 		return false, nil
@@ -191,8 +190,7 @@ type kept struct {
 	mu sync.Mutex
 	// by are the UIDs of those Installations.
 	by map[types.UID]bool
-	// listed are the namespaces in which we know about plans of the time before this
-	// process.
+	// listed are the namespaces whose plans of earlier processes are known.
 	listed map[string]bool
 }
 
@@ -216,8 +214,7 @@ func (k *kept) has(uid types.UID) bool {
 	return k.by[uid]
 }
 
-// isListed reports whether we know about the plans of a namespace of the time before this
-// process.
+// isListed reports whether the plans of earlier processes in a namespace are known.
 func (k *kept) isListed(namespace string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

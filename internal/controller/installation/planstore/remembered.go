@@ -79,7 +79,7 @@ func (r *remembered) drop(uid types.UID) {
 type storedPlan struct {
 	job     string
 	content []byte
-	// copies are what the job has written into its scope; nil if nobody knows.
+	// copies are what the job has written into its scope; nil if that is unknown.
 	copies *Written
 	// secrets are the UIDs of the Secrets that hold it, by their names; nil if there may
 	// be others.

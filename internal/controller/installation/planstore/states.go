@@ -18,13 +18,13 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// States keeps what executors store: one Secret for each, which goes with the
-// Installation. It is for one rendering: a state is only written over the one that
-// the rendering has seen, so that no state gets lost that children may depend on.
+// States keeps what executors store: one Secret for each, which is deleted with the Installation.
+// It is for one rendering: a state only replaces the one that the rendering has read, so that no
+// state gets lost that children may depend on.
 type States struct {
 	client client.Client
 	inst   *v1alpha1.Installation
-	// seen are the Secrets that were read, by their names; nil if there was none.
+	// seen are the Secrets that were read, by their names; nil for one that does not exist.
 	seen map[string]*corev1.Secret
 }
 
@@ -36,7 +36,7 @@ func (s *States) Read(ctx context.Context, key plan.StateKey) ([]byte, error) {
 	}
 	content, ok := secret.Data[plan.StateSecretKey]
 	if !ok {
-		return nil, fmt.Errorf("there is no key %q in Secret %s, so what execution %q stored is lost: restore the key, or delete the Secret to begin with nothing stored", plan.StateSecretKey, secret.Name, key.Executor)
+		return nil, fmt.Errorf("key %q is missing in Secret %s, so the state of execution %q is lost: restore the key, or delete the Secret to begin with nothing stored", plan.StateSecretKey, secret.Name, key.Executor)
 	}
 	return content, nil
 }
@@ -61,14 +61,14 @@ func (s *States) read(ctx context.Context, key plan.StateKey) (*corev1.Secret, e
 	return secret, nil
 }
 
-// isOwn tells whether a Secret holds a state of this Installation, and not of an
-// earlier one that had the same name.
+// isOwn reports whether a Secret holds a state of this Installation, and not of an earlier one that
+// had the same name.
 func (s *States) isOwn(secret *corev1.Secret) bool {
 	return metav1.GetControllerOf(secret) == nil || predicates.AsOwner(s.inst).Owns(secret)
 }
 
-// Write stores states. If somebody else has written one since it was read, that is
-// a conflict: the templates have to be rendered again, with the newer state.
+// Write stores states. If another client has written one since it was read, that is a conflict: the
+// templates have to be rendered again, with the newer state.
 func (s *States) Write(ctx context.Context, all []plan.State) error {
 	for _, state := range all {
 		if err := s.writeOne(ctx, state); err != nil {

@@ -36,7 +36,7 @@ func TestStates(t *testing.T) {
 		{"one that was restored without owner", stateSecret(held), "old", "", job.None},
 		{"one of an earlier Installation is not for us, and is taken over", stateSecret(held, testbuilders.Owner("Installation", "shop", "1")), "", "", job.None},
 		{"one of somebody else", stateSecret(held, testbuilders.Owner("Deployment", "web", "9")), "", "does not belong to this Installation", job.Terminal},
-		{"one whose key was renamed: to begin anew would lose passwords", stateSecret(map[string][]byte{"other": nil}, mine), "", `there is no key "config" in Secret`, job.None},
+		{"one whose key was renamed: to begin anew would lose passwords", stateSecret(map[string][]byte{"other": nil}, mine), "", `key "config" is missing in Secret`, job.None},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			c := fakeapi.API(t)

@@ -22,8 +22,8 @@ type rule struct {
 	limit *int
 }
 
-// after returns when the job is due that follows a moment; zero means never. A schedule
-// that nobody understands is none.
+// after returns when the job is due that follows a moment; zero means never. A schedule that is not
+// valid is ignored.
 func (r rule) after(last time.Time) time.Time {
 	if r.cron != "" {
 		if schedule, err := validation.Schedule(r.cron); err == nil {
@@ -53,7 +53,7 @@ func ruleOf(inst *v1alpha1.Installation) (rule, bool) {
 	return rule{}, false
 }
 
-// intervalOr returns an interval, or the default for what is none at all.
+// intervalOr returns an interval, or the default for one that is missing or not valid.
 func intervalOr(interval *v1alpha1.Duration, byDefault time.Duration) time.Duration {
 	if interval == nil {
 		return byDefault
@@ -65,9 +65,8 @@ func intervalOr(interval *v1alpha1.Duration, byDefault time.Duration) time.Durat
 	return parsed
 }
 
-// Due returns when the job of an Installation is to be repeated that has ended;
-// zero means never. What is changed, or asked for something, does not repeat what it has
-// done before.
+// Due returns when the job of an Installation is to be repeated that has ended; zero means never.
+// An Installation that has changed, or has a request, repeats nothing.
 func Due(inst *v1alpha1.Installation) time.Time {
 	rule, ok := ruleOf(inst)
 	if !ok || predicates.Skipped(inst) || inst.Annotations[v1alpha1.OperationAnnotation] != "" || inst.Generation != inst.Status.ObservedGeneration {
@@ -80,9 +79,8 @@ func Due(inst *v1alpha1.Installation) time.Time {
 	return rule.after(counter.LastReconcileTime.Time)
 }
 
-// Count returns the counter of automatic jobs that is in force. If there is none
-// yet, it counts from the end of the last job: the interval is kept before the first
-// one, too.
+// Count returns the counter of automatic jobs that is in force. Without one, it counts from the end
+// of the last job: the interval is kept before the first one, too.
 func Count(inst *v1alpha1.Installation) v1alpha1.AutomaticReconcileStatus {
 	status := &inst.Status
 	counter := status.AutomaticReconcileStatus
@@ -109,8 +107,8 @@ func NoteEnd(inst *v1alpha1.Installation) {
 	inst.Status.AutomaticReconcileStatus = &counter
 }
 
-// Forget ends the count of automatic jobs, unless the public system has asked
-// for a job that it has counted already.
+// Forget ends the count of automatic jobs, unless upstream has requested a job that it has counted
+// already.
 func Forget(inst *v1alpha1.Installation) {
 	if inst.Annotations[v1alpha1.ReconcileReasonAnnotation] != v1alpha1.ReconcileReasonRetry {
 		inst.Status.AutomaticReconcileStatus = nil

@@ -31,7 +31,7 @@ func Jobs(id, finished string, phase v1alpha1.InstallationPhase) Option {
 	}
 }
 
-// Deleting says that somebody has deleted it.
+// Deleting says that it is being deleted.
 func Deleting(s *decide.Situation) {
 	now := metav1.NewTime(time.Unix(1, 0))
 	s.Inst.DeletionTimestamp = &now
@@ -50,7 +50,7 @@ func ExportsSomething(s *decide.Situation) {
 	s.Inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "x"}}
 }
 
-// Tells has dependents that are to be asked for a job; told are those that could not.
+// Tells has dependents that are to be triggered.
 func Tells(names ...string) Option {
 	return func(s *decide.Situation) {
 		for _, name := range names {

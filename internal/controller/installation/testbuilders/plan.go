@@ -9,7 +9,7 @@ import (
 	"go.landscaper.dev/internal/landscape/plan/parcel"
 )
 
-// PlanOf is the Secret with a plan of a job of an Installation, owned by somebody.
+// PlanOf is the Secret with a plan of a job of an Installation, with the given owners.
 func PlanOf(t *testing.T, jobID, content string, owners ...metav1.OwnerReference) *corev1.Secret {
 	t.Helper()
 	inst := InstallationOf(t, "{}")

@@ -17,7 +17,7 @@ import (
 // Option changes a situation.
 type Option func(*decide.Situation)
 
-// Situation is one at noon, of an Installation that nobody has asked for anything.
+// Situation is one at noon, of an Installation without any request.
 func Situation(options ...Option) decide.Situation {
 	s := decide.Situation{Now: Noon, Family: siblings.Family{Inst: &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "n", UID: "u"}}}}
 	for _, option := range options {
@@ -44,12 +44,12 @@ func Below(parentJob, finished string, phase v1alpha1.InstallationPhase) Option 
 	}
 }
 
-// SaidSo lets the status tell what a deletion waits for.
+// SaidSo lets the status say what a deletion waits for.
 func SaidSo(s *decide.Situation) {
 	s.Inst.Status.Conditions = append(s.Inst.Status.Conditions, siblings.Explanation(s.Family))
 }
 
-// WithoutParent makes it a subinstallation whose parent is gone.
+// WithoutParent makes it a subinstallation whose parent no longer exists.
 func WithoutParent(s *decide.Situation) { Sub(s); s.Orphaned = true }
 
 // WithSub adds a subinstallation; one that is written like (this) is being deleted.
@@ -74,7 +74,7 @@ func Written(names ...string) Option {
 	}
 }
 
-// Triggered sets what starts jobs that nobody asks for.
+// Triggered sets what starts jobs without a request.
 func Triggered(by predicates.Triggers) Option { return func(s *decide.Situation) { s.Triggers = by } }
 
 // Importing has had some imports in its last job, and others now.
@@ -82,10 +82,10 @@ func Importing(before, now string) Option {
 	return func(s *decide.Situation) { s.Inst.Status.ImportsHash, s.Current = before, &now }
 }
 
-// Told are the dependents that could not be asked for a job.
+// Told are the dependents that could not be triggered.
 func Told(names ...string) Option { return func(s *decide.Situation) { s.Told = names } }
 
-// Surveyed are siblings that have to go before.
+// Surveyed are siblings that have to be deleted first.
 func Surveyed(waits ...string) Option {
 	return func(s *decide.Situation) { s.Turn = &siblings.Turn{Waits: waits} }
 }
@@ -146,7 +146,7 @@ func Missing(names ...string) []*dataflow.MissingError {
 	return list
 }
 
-// Updating is a job that hands on what has changed below some Installations.
+// Updating is a job that propagates what has changed below some Installations.
 func Updating(unchanged bool, installations ...string) Option {
 	return func(s *decide.Situation) {
 		s.Inst.Status.DataUpdate = &v1alpha1.DataUpdate{Installations: installations, Unchanged: unchanged}

@@ -15,9 +15,9 @@ import (
 	"go.landscaper.dev/internal/runtime/job/ancestor"
 )
 
-// Memory remembers what the Installations of each tree take, so that no blueprint can
-// make more of it than a tree may have. Nobody has to count a whole tree for each of
-// its members; after a start this is done once.
+// Memory remembers what the Installations of each tree take, so that no blueprint can make more of
+// it than a tree may have. So no tree is counted for each of its members; after a start it is
+// counted once.
 type Memory struct {
 	mu sync.Mutex
 	// roots are the trees by the UIDs of their roots, members the roots of all members.
@@ -35,12 +35,12 @@ func (t *Memory) others(root, member types.UID) (plan.Use, bool) {
 		return plan.Use{}, false
 	}
 	use := known.by[member]
-	// Whoever is asked about counts as a member from now on.
+	// The Installation counts as a member from now on.
 	t.members[member], known.by[member] = root, use
 	return known.all.Minus(use), true
 }
 
-// Plant begins to remember a tree, if nobody was faster.
+// Plant begins to remember a tree, unless another worker has done so.
 func (t *Memory) Plant(root types.UID, by map[types.UID]plan.Use) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,8 +58,8 @@ func (t *Memory) Plant(root types.UID, by map[types.UID]plan.Use) {
 	t.roots[root] = planted
 }
 
-// Note remembers what a member takes. A root without subinstallations is no tree: it
-// takes nothing from anybody.
+// Note remembers what a member takes. A root without subinstallations is not a tree: it takes
+// nothing from others.
 func (t *Memory) Note(member types.UID, use plan.Use) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -76,7 +76,7 @@ func (t *Memory) Note(member types.UID, use plan.Use) {
 	}
 }
 
-// Forget drops a member that is gone, or the tree with its root.
+// Forget drops a member that no longer exists, or the tree with its root.
 func (t *Memory) Forget(member types.UID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,7 +95,7 @@ func (t *Memory) Forget(member types.UID) {
 
 // UseOf returns where an Installation is in its tree, and what the others take.
 func (t *Memory) UseOf(ctx context.Context, reader observe.Reader, inst *v1alpha1.Installation) (plan.Use, error) {
-	// What is nested deeper than is allowed is not looked for.
+	// Installations that are nested deeper than allowed are not counted.
 	root, depth, err := ancestor.Root(ctx, reader.Cached, inst, plan.MaxDepth+1)
 	if err != nil {
 		return plan.Use{}, &repocontext.ReadError{Object: "the root of Installation " + inst.Name, Cause: err}
@@ -119,9 +119,9 @@ type tree struct {
 	all plan.Use
 }
 
-// countTree counts what an Installation and all below it take. What is being deleted takes
-// nothing from anybody: it may be gone when the count is remembered, and nobody would ever
-// say so again.
+// countTree counts what an Installation and all below it take. A terminating Installation takes
+// nothing from others: it may not exist any more when the count is remembered, and its deletion
+// would never be reported again.
 func countTree(ctx context.Context, reader observe.Reader, inst *v1alpha1.Installation, by map[types.UID]plan.Use) error {
 	if _, counted := by[inst.UID]; counted || len(by) > plan.MaxTree {
 		return nil

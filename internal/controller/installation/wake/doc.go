@@ -1,4 +1,4 @@
-// Package wake finds the Installations that may go on when something has changed: the
-// relatives of an Installation, who waits for a Context, who imports an object. It must
-// never wake anybody whom the change cannot concern, nor judge whether it does.
+// Package wake finds the Installations that may continue when something has changed: the relatives
+// of an Installation, those that wait for a Context, and those that import an object. It must never
+// enqueue an Installation that the change cannot concern, nor judge whether it does.
 package wake

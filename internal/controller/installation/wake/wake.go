@@ -19,13 +19,13 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// Finder knows who is woken by a change.
+// Finder maps a change to the Installations that it enqueues.
 type Finder struct {
 	Reader observe.Reader
 }
 
-// waitingAs returns the Installations that wait under an entry of the index. One that
-// the cache does not show as waiting yet will look again after its own write.
+// waitingAs returns the Installations that wait under an entry of the index. One that the cache
+// does not show as waiting yet is reconciled again after its own write.
 func (w Finder) waitingAs(ctx context.Context, namespace, entry string) []v1alpha1.Installation {
 	list := &v1alpha1.InstallationList{}
 	if err := w.Reader.Cached.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{index.Waiting: entry}, client.UnsafeDisableDeepCopy); err != nil {
@@ -34,7 +34,7 @@ func (w Finder) waitingAs(ctx context.Context, namespace, entry string) []v1alph
 	return list.Items
 }
 
-// ByContext returns the Installations that a new Context lets go on.
+// ByContext returns the Installations that a new Context unblocks.
 func (w Finder) ByContext(ctx context.Context, object client.Object) []reconcile.Request {
 	if object.GetName() != v1alpha1.DefaultContextName {
 		return nil
@@ -46,9 +46,9 @@ func (w Finder) ByContext(ctx context.Context, object client.Object) []reconcile
 	return requests
 }
 
-// Woken returns the Installations that a change of another one may let go on: siblings
-// that wait for it, subinstallations that it has a job for, and its parent. Before and
-// after are nil if there was or is none.
+// Woken returns the Installations that a change of another one may unblock: siblings that wait for
+// it, subinstallations that it has a job for, and its parent. Before is nil for a new one, after
+// for a deleted one.
 func (w Finder) Woken(ctx context.Context, before, after *v1alpha1.Installation) []reconcile.Request {
 	var requests []reconcile.Request
 	last := after
@@ -70,9 +70,9 @@ func (w Finder) Woken(ctx context.Context, before, after *v1alpha1.Installation)
 	return requests
 }
 
-// WaitingSiblings returns the siblings of an Installation that may wait for it: for what
-// it exports, which it brings when its job ends, or never; and, to be deleted, until it
-// no longer imports what they export.
+// WaitingSiblings returns the siblings of an Installation that may wait for it: for its exports,
+// which come when its job ends, or never; and, to be deleted, until it no longer imports their
+// exports.
 func (w Finder) WaitingSiblings(ctx context.Context, inst *v1alpha1.Installation) []reconcile.Request {
 	var requests []reconcile.Request
 	if len(siblings.Exports(inst, w.Reader.Triggers)) > 0 {
@@ -92,9 +92,9 @@ func (w Finder) WaitingSiblings(ctx context.Context, inst *v1alpha1.Installation
 	return requests
 }
 
-// waitingChildren returns the subinstallations that an Installation has a job for, and
-// those that still work for one that has ended, or were to be interrupted in it. Those
-// that wait for a job to be deleted in do that themselves when it is gone.
+// waitingChildren returns the subinstallations that an Installation has a job for, and those that
+// still work for one that has ended, or were to be interrupted in it. Those that wait for a job to
+// be deleted in are included when the Installation no longer exists: they then delete themselves.
 func (w Finder) waitingChildren(ctx context.Context, inst *v1alpha1.Installation, gone bool) []reconcile.Request {
 	children, err := w.Reader.Children(ctx, inst.Namespace, inst.Name)
 	if err != nil {
@@ -110,7 +110,7 @@ func (w Finder) waitingChildren(ctx context.Context, inst *v1alpha1.Installation
 	return requests
 }
 
-// ByFamily wakes who is woken by a change of an Installation.
+// ByFamily enqueues the Installations that a change of an Installation may unblock.
 func (w Finder) ByFamily() handler.EventHandler {
 	type line = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(ctx context.Context, before, after client.Object, queue line) {
@@ -130,7 +130,7 @@ func (w Finder) ByFamily() handler.EventHandler {
 	}
 }
 
-// ByImport returns what wakes the roots that import an object.
+// ByImport returns the handler that enqueues the roots that import an object.
 func (w Finder) ByImport(kind dataflow.Kind) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		list := &v1alpha1.InstallationList{}
@@ -146,9 +146,9 @@ func (w Finder) ByImport(kind dataflow.Kind) handler.EventHandler {
 	})
 }
 
-// concernsParent reports whether a change of a subinstallation may let its parent go
-// on: the end of a job, and a deletion; or is to be shown by it: what keeps the
-// subinstallation from going on, unless a sibling does. Nothing else concerns the parent.
+// concernsParent reports whether a change of a subinstallation may unblock its parent: the end of a
+// job, and a deletion; or whether the parent is to show it: what blocks the subinstallation, unless
+// that is a sibling. Nothing else concerns the parent.
 func concernsParent(before, after *v1alpha1.Installation) bool {
 	if before == nil || after == nil {
 		return after == nil
@@ -157,7 +157,7 @@ func concernsParent(before, after *v1alpha1.Installation) bool {
 		obstacle(before) != obstacle(after)
 }
 
-// obstacle is what keeps a subinstallation from going on, as its parent shows it.
+// obstacle is what blocks a subinstallation, as its parent shows it.
 func obstacle(sub *v1alpha1.Installation) string {
 	if !siblings.IsStuck(sub, sub.Status.JobID) {
 		return ""
@@ -165,7 +165,7 @@ func obstacle(sub *v1alpha1.Installation) string {
 	return job.Obstacle(sub.Status.Conditions)
 }
 
-// RequestFor asks for a look at an object.
+// RequestFor requests a reconcile of an object.
 func RequestFor(object client.Object) reconcile.Request {
 	return reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)}
 }
