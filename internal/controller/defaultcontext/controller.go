@@ -27,8 +27,8 @@ type Reconciler struct {
 	Client client.Client
 	// ExcludedNamespaces get no Context.
 	ExcludedNamespaces []string
-	// Namespaces are the only ones that get a Context, if there are any. They are not
-	// watched then: who is confined to namespaces need not see the others.
+	// Namespaces are the only ones that get a Context, if there are any. They are not watched then:
+	// a controller that is confined to namespaces need not see the others.
 	Namespaces []string
 	// RepositoryContext is the repository that the Contexts name, or nil.
 	RepositoryContext *v1alpha1.UnstructuredTypedObject
@@ -46,7 +46,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.O
 	return builder.Watches(namespaceMetadata(), &handler.EnqueueRequestForObject{}).Complete(r)
 }
 
-// enqueueNamespaces asks for a look at each namespace when the controller starts.
+// enqueueNamespaces enqueues each namespace when the controller starts.
 func (r *Reconciler) enqueueNamespaces(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 	for _, name := range r.Namespaces {
 		queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: name}})
@@ -92,8 +92,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{}, nil
 }
 
-// gone says that a namespace is deleted or about to be. Without a watch of namespaces,
-// the API server says so when something is written.
+// gone reports whether a namespace is deleted or about to be. Without a watch of namespaces, the
+// API server says so when something is written.
 func (r *Reconciler) gone(ctx context.Context, name string) (bool, error) {
 	if len(r.Namespaces) > 0 {
 		return !slices.Contains(r.Namespaces, name), nil

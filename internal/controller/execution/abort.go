@@ -19,11 +19,11 @@ func abortError(message string) error {
 	return job.NewError(published.AbortOperation, v1alpha1.AbortedReason, message, v1alpha1.ErrorForInfoOnly)
 }
 
-// decideAbort lets the items that are at work end, and starts none.
+// decideAbort lets the items at work end, and starts none.
 //
-// An abort is asked for once and judged again with each change, until what runs has ended
-// or its time is over. The request stays on the object for as long: it is what says that
-// nothing new begins.
+// An abort is requested once and judged again with each change, until the items at work have ended
+// or their time is over. The request stays on the object for as long: it says that nothing new
+// begins.
 func decideAbort(s snapshot) decision {
 	late, next := overdue(s)
 	if len(late) > 0 {
@@ -41,10 +41,10 @@ func decideAbort(s snapshot) decision {
 		// It came too late.
 		return decidePhase(s)
 	}
-	return failure(abortError("operation was aborted: what had not begun was not started"))
+	return failure(abortError("operation was aborted: items that had not begun were not started"))
 }
 
-// finished reports whether nothing is left to start, and nothing was given up.
+// finished reports whether nothing is left to start, and no item was given up.
 func finished(s snapshot) bool {
 	for _, item := range s.items {
 		if last := item.Status.LastError; last != nil && last.Reason == v1alpha1.AbortedReason && item.Status.JobIDFinished == s.exec.Status.JobID {

@@ -80,11 +80,11 @@ func (r *Reconciler) applyToItem(ctx context.Context, s *snapshot, do step, item
 	case letGo:
 		return r.letGo(ctx, s, s.own(item))
 	}
-	return fmt.Errorf("there is no way to carry out step %q", do)
+	return fmt.Errorf("step %q is unknown", do)
 }
 
-// adopt takes the job of the parent over, or makes one if the parent is gone. It is
-// stored when the job begins.
+// adopt takes over the job of the parent, or makes one if the parent no longer exists. It is stored
+// when the job begins.
 func (r *Reconciler) adopt(s *snapshot) {
 	id := ""
 	if s.parent != nil {
@@ -95,8 +95,8 @@ func (r *Reconciler) adopt(s *snapshot) {
 	reporter.Execution(s.exec).Status.Trigger(id, metav1.NewTime(r.Now()))
 }
 
-// accept stores a job that somebody has asked for before it removes the request: a crash in
-// between repeats the job rather than losing it.
+// accept stores a job that was requested before it removes the request: a crash in between repeats
+// the job rather than losing it.
 func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 	if err := r.reporter().Save(ctx, reporter.Execution(s.exec)); err != nil {
 		return err // says what was written
@@ -104,12 +104,12 @@ func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 	return r.dismiss(ctx, s)
 }
 
-// begin starts a job: the items are written, then the job is stored, then the
-// first items get it.
+// begin starts a job: the items are written, then the job is stored, then the first items get the
+// job.
 //
-// A crash before the status is stored repeats all of it: the job is taken over again, names
-// of items follow from the Execution, and what is there already is only compared. After it,
-// every item is known by its name in the status.
+// A crash before the status is stored repeats all of that: the job is taken over again, names of
+// items follow from the Execution, and existing items are only compared. After it, every item is
+// known by its name in the status.
 func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	if err := r.writeItems(ctx, s); err != nil {
 		return classified(err)
@@ -162,8 +162,8 @@ func classified(err error) error {
 	return wrapped
 }
 
-// beginDeletion starts a job that deletes. It is stored when the items are deleted: until
-// then, what gave it to us gives it again.
+// beginDeletion starts a job that deletes. The job is stored when the items are deleted: until
+// then, the parent assigns it again.
 func (r *Reconciler) beginDeletion(s *snapshot) {
 	// A deletion works on no generation: what the last job has observed stays.
 	status, now := reporter.Execution(s.exec).Status, metav1.NewTime(r.Now())
@@ -191,12 +191,12 @@ func (r *Reconciler) interrupt(ctx context.Context, s *snapshot, items []*v1alph
 			return err
 		}
 	}
-	// The request goes last: if we stop before, it is found again.
+	// The request is removed last: after a crash before that, it is found again.
 	return r.dismiss(ctx, s)
 }
 
-// dismiss removes a request that has served, or that is for nothing, in the version that was seen: another
-// one may have taken its place meanwhile.
+// dismiss removes a request that is done, or that has no effect, in the version that was read:
+// another one may have replaced it meanwhile.
 func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	patch := client.MergeFromWithOptions(s.exec.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	delete(s.exec.Annotations, v1alpha1.OperationAnnotation)
@@ -215,8 +215,8 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-// release removes the finalizer of the version that was read, so that the object
-// disappears. Behind the cache, there may be a new one of its name.
+// release removes the finalizer of the version that was read, so that the object disappears. A new
+// one of its name may exist that the cache does not show.
 func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 	patch := client.MergeFromWithOptions(s.exec.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	if controllerutil.RemoveFinalizer(s.exec, v1alpha1.Finalizer) {

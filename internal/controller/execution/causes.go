@@ -37,7 +37,7 @@ func (s snapshot) failureOf(m member) cause.Cause {
 	return s.causeAt(m, m.item.Status.LastError.Message)
 }
 
-// causeAt is what is wrong at an item. Targets have the names that users know.
+// causeAt is the error at an item. Targets have the names that users know.
 func (s snapshot) causeAt(m member, message string) cause.Cause {
 	found := cause.Cause{Item: m.name, Message: message}
 	if m.unwanted {
@@ -52,8 +52,8 @@ func (s snapshot) causeAt(m member, message string) cause.Cause {
 	return found
 }
 
-// obstacles are why a job does not go on: items that have failed, wait, or have not been
-// picked up. Again is when one has to be looked at that does not count yet.
+// obstacles are why a job does not continue: items that have failed, wait, or have not been picked
+// up. Again is when to check one that does not count yet.
 func obstacles(s snapshot, members []member, classes []class) (found []cause.Cause, again time.Time) {
 	for i, m := range members {
 		var message string
@@ -87,7 +87,7 @@ func failedAt(item *v1alpha1.DeployItem) time.Time {
 	return job.SettledAt(item.Status.PhaseTransitionTime)
 }
 
-// obstacle is why an item at work does not go on, and from when on that is to be shown.
+// obstacle is why an item at work does not continue, and from when on that is to be shown.
 func obstacle(item *v1alpha1.DeployItem) (message string, counts time.Time) {
 	status := &item.Status
 	if message := job.Obstacle(status.Conditions); message != "" && status.JobID != status.JobIDFinished && isTakenUp(status) {
@@ -99,8 +99,7 @@ func obstacle(item *v1alpha1.DeployItem) (message string, counts time.Time) {
 	return "", time.Time{}
 }
 
-// resting lets a job rest until a change of its items, and shows what keeps these from
-// going on.
+// resting lets a job rest until a change of its items, and shows what blocks them.
 func resting(s snapshot, wake job.Wake, members []member, classes []class) decision {
 	found, again := obstacles(s, members, classes)
 	message := cause.List(found)

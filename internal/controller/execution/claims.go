@@ -14,11 +14,11 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// holds reports whether items that are no longer wanted are held: nothing of them is removed
-// before everything that is wanted has succeeded, because something of it may take over what
-// they have deployed. Otherwise they go first.
+// holds reports whether items that are no longer wanted are held: nothing of them is removed before
+// everything that is wanted has succeeded, because wanted items may take over what they have
+// deployed. Otherwise they are deleted first.
 //
-// What has begun to go goes on.
+// A deletion that has begun continues.
 func holds(s snapshot, orphans []member) bool {
 	if s.parent != nil && (job.RemovesFirst(s.parent) || slices.ContainsFunc(s.lineage, job.RemovesFirst)) {
 		return false
@@ -27,14 +27,14 @@ func holds(s snapshot, orphans []member) bool {
 	return !slices.ContainsFunc(orphans, going) && slices.ContainsFunc(orphans, func(orphan member) bool { return claimable(s, orphan.item) })
 }
 
-// keeps reports whether a job ends although items are there that are no longer wanted: the
-// root begins a removal round for them.
+// keeps reports whether a job ends although items exist that are no longer wanted: the root begins
+// a removal round for them.
 func keeps(s snapshot, orphans []member) bool {
 	return s.parent != nil && !job.IsRemoval(s.exec.Status.JobID) && holds(s, orphans)
 }
 
-// claimable reports whether somebody may take over what an item has deployed: another part of
-// the tree, or an item of the Execution.
+// claimable reports whether another part of the tree, or an item of the Execution, may take over
+// what an item has deployed.
 func claimable(s snapshot, orphan *v1alpha1.DeployItem) bool {
 	if staysInstalled(orphan) || orphan.Spec.Target == nil || len(placement.Recorded(orphan.Status.ProviderStatus)) == 0 && !hasMore(orphan) {
 		return false
@@ -82,8 +82,8 @@ func (r *Reconciler) observeTargets(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-// hasMore reports whether an item may have deployed more than it has recorded: what a release
-// consists of is known to Helm alone.
+// hasMore reports whether an item may have deployed more than it has recorded: only Helm knows the
+// objects of a release.
 func hasMore(item *v1alpha1.DeployItem) bool { return item.Spec.Type == v1alpha1.HelmDeployItemType }
 
 // mayClaim reports whether an item may want some of the objects that another one has deployed.

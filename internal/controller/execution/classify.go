@@ -26,7 +26,7 @@ const (
 	failed class = "failed"
 )
 
-// member is an item of an Execution: what the Execution wants and what there is.
+// member is an item of an Execution: its template and its DeployItem.
 type member struct {
 	name      string
 	dependsOn []string
@@ -41,8 +41,8 @@ func itemName(item *v1alpha1.DeployItem) string {
 	return item.Labels[v1alpha1.ExecutionManagedNameLabel]
 }
 
-// members connects what the Execution wants with what there is. What it does not
-// want is returned apart. Of several items with one name, the first counts: see single.
+// members connects the templates of the Execution with the existing items. Items without a template
+// are returned as orphans. Of several items with one name, the first counts: see single.
 func members(templates v1alpha1.DeployItemTemplateList, items []*v1alpha1.DeployItem) (wanted, orphans []member) {
 	byName := make(map[string]*v1alpha1.DeployItem, len(items))
 	for _, item := range items {
@@ -80,10 +80,10 @@ func remaining(items []*v1alpha1.DeployItem) []member {
 	return all
 }
 
-// classify tells where each item stands in a job that deploys.
+// classify says where each item stands in a job that deploys.
 //
-// A dependency that has failed counts as finished here, and what needs it as runnable:
-// judge lets nothing begin after a failure, so that this is never acted on.
+// A dependency that has failed counts as finished here, and its dependents as runnable: judge lets
+// nothing begin after a failure, so that no such item starts.
 func classify(jobID string, members []member) []class {
 	finished := make(map[string]bool, len(members))
 	for _, m := range members {
@@ -112,8 +112,8 @@ func classify(jobID string, members []member) []class {
 	return classes
 }
 
-// classifyDeletion tells where each item stands in a job that deletes. Gone items
-// are not listed. An item waits until those that depend on it are gone.
+// classifyDeletion says where each item stands in a job that deletes. Deleted items are not listed.
+// An item waits until those that depend on it are deleted.
 func classifyDeletion(jobID string, members []member, underWay map[types.UID]bool) []class {
 	needed := map[string]bool{}
 	for _, m := range members {
@@ -129,8 +129,8 @@ func classifyDeletion(jobID string, members []member, underWay map[types.UID]boo
 		switch {
 		case status.JobID == jobID && !job.Unfinished(status.JobID, status.JobIDFinished) && status.Phase.IsFailed():
 			classes[i] = failed
-		// Also with a job that has ended well: its deployer has taken the finalizer away or
-		// is about to, and the end of the item is the event that counts.
+		// Also with a job that has succeeded: its deployer has removed the finalizer or is about
+		// to, and only the deletion of the item counts.
 		case status.JobID == jobID, underWay[m.item.UID], isLetGo(m.item):
 			classes[i] = running
 		case needed[m.name]:
@@ -142,13 +142,12 @@ func classifyDeletion(jobID string, members []member, underWay map[types.UID]boo
 	return classes
 }
 
-// staysInstalled reports whether an item goes without that what it has deployed is
-// removed.
+// staysInstalled reports whether an item is deleted without its objects.
 func staysInstalled(item *v1alpha1.DeployItem) bool {
 	return item.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true"
 }
 
-// isLetGo reports whether an item waits only for others to let it go.
+// isLetGo reports whether an item waits only for finalizers of others.
 func isLetGo(item *v1alpha1.DeployItem) bool {
 	return item.DeletionTimestamp != nil && staysInstalled(item) && !controllerutil.ContainsFinalizer(item, v1alpha1.Finalizer)
 }
@@ -177,8 +176,7 @@ func count(classes []class) map[class]int {
 	return count
 }
 
-// judge looks at all classes. After a failure nothing new is triggered, but what
-// runs may end.
+// judge looks at all classes. After a failure nothing new is triggered, but items at work may end.
 func judge(classes []class) verdict {
 	count := count(classes)
 	switch {

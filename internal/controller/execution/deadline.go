@@ -10,20 +10,20 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// grace is how much longer than a deployer we wait for the end of its job: as long as
-// it lives, its own message tells more than ours could.
+// grace is how much longer than a deployer we wait for the end of its job: the message of a live
+// deployer says more than ours.
 const grace = time.Minute
 
-// isTakenUp reports whether a deployer has the job of an item.
+// isTakenUp reports whether a deployer has picked up the job of an item.
 //
-// Both times are stored in whole seconds: who begins in the second of the hand-over has
+// Both times are stored in whole seconds: a deployer that begins in the second of the trigger has
 // begun after it.
 func isTakenUp(status *v1alpha1.DeployItemStatus) bool {
 	return status.LastReconcileTime != nil && !status.LastReconcileTime.Before(status.JobIDGenerationTime)
 }
 
-// deadlineOf returns when the job of an item has to be taken up, or has to be over if a
-// deployer has it. It returns false if there is nothing to wait for, or no limit.
+// deadlineOf returns when the job of an item has to be picked up, or has to end if a deployer has
+// it. It returns false if there is nothing to wait for, or no limit.
 func deadlineOf(item *v1alpha1.DeployItem, pickup time.Duration) (time.Time, bool) {
 	status := &item.Status
 	limit := item.Spec.TimeLimit()
@@ -41,8 +41,8 @@ func deadlineOf(item *v1alpha1.DeployItem, pickup time.Duration) (time.Time, boo
 	return begun.Add(limit + grace), limit != 0
 }
 
-// overdue returns the items whose time is over, and when the next one has to be looked
-// at; zero if there is none.
+// overdue returns the items whose time is over, and the deadline of the next one; zero without a
+// next one.
 func overdue(s snapshot) (late []*v1alpha1.DeployItem, next time.Time) {
 	for _, item := range s.items {
 		deadline, waiting := deadlineOf(item, s.pickup)
@@ -70,12 +70,12 @@ func lateError(item *v1alpha1.DeployItem, s snapshot) error {
 	return job.NewError(published.WaitingForPickup, "PickupTimeout", message, v1alpha1.ErrorTimeout)
 }
 
-// abandoned is the error of an item whose deployer took its job up and fell silent.
+// abandoned is the error of an item whose deployer picked up its job and stopped reporting.
 func abandoned(item *v1alpha1.DeployItem) error {
 	who := "its deployer"
 	if name := item.Status.Deployer.Name; name != "" {
 		who = "deployer " + name
 	}
 	return job.NewError(published.WaitingForDeployer, "ProgressingTimeout",
-		fmt.Sprintf("%s took this deployitem up and has not ended the job within %s, nor in the minute after: check that it runs", who, item.Spec.TimeLimit()), v1alpha1.ErrorTimeout)
+		fmt.Sprintf("%s picked this deployitem up and has not ended the job within %s, nor in the minute after: check that it runs", who, item.Spec.TimeLimit()), v1alpha1.ErrorTimeout)
 }

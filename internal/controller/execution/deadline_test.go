@@ -29,7 +29,7 @@ func TestDeadlines(t *testing.T) {
 		{"a job that nobody has taken up", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100)}, "", time.Minute, 160, "no deployer has reconciled"},
 		{"a job that nobody has taken up, after an earlier one", v1alpha1.DeployItemStatus{JobID: "b", JobIDFinished: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(50), TransitionTimes: begun(50)}, "", time.Minute, 160, "no deployer has reconciled"},
 		{"it may take any time until somebody takes it up", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100)}, "30s", 0, never, ""},
-		{"taken up in the same second", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(100), TransitionTimes: begun(100)}, "30s", time.Minute, 190, "deployer helm took this deployitem up and has not ended the job within 30s"},
+		{"taken up in the same second", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(100), TransitionTimes: begun(100)}, "30s", time.Minute, 190, "deployer helm picked this deployitem up and has not ended the job within 30s"},
 		{"without a limit of its own it is that of all deployers", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(100), TransitionTimes: begun(100)}, "", 0, 760, "within 10m0s"},
 		{"attempts go on, but the job began long ago", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(500), TransitionTimes: begun(120)}, "30s", time.Minute, 210, "within 30s"},
 		{"a deployer that does not say when it began", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(110)}, "30s", time.Minute, 200, "within 30s"},

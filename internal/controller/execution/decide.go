@@ -19,7 +19,7 @@ type snapshot struct {
 	exec *v1alpha1.Execution
 	// parent is the Installation that the Execution belongs to, or nil.
 	parent *v1alpha1.Installation
-	// orphaned says that the Execution had a parent which is gone.
+	// orphaned says that the parent of the Execution no longer exists.
 	orphaned bool
 	// lineage are the Installations from the root to the parent.
 	lineage []*v1alpha1.Installation
@@ -33,10 +33,10 @@ type snapshot struct {
 	broken    error
 	// targets are those of the items, by name, if some items are not wanted any more.
 	targets map[string]*v1alpha1.Target
-	// underWay are items of which a newer version is on its way to us. They are left
-	// alone until it arrives.
+	// underWay are items of which a newer version is about to arrive. They are not written until
+	// then.
 	underWay map[types.UID]bool
-	// pickup limits the time until a deployer takes an item up; 0 means no limit.
+	// pickup limits the time until a deployer picks up an item; 0 means no limit.
 	pickup time.Duration
 	// unsettled says that the history of the API server was rewound a moment ago: an item that
 	// is missing may have been seen in a cache that was not rewound yet.
@@ -48,11 +48,11 @@ type snapshot struct {
 type step string
 
 const (
-	// rest means that there is nothing to do until something wakes us.
+	// rest means that there is nothing to do until the next reconcile is triggered.
 	rest step = "rest"
-	// adopt takes the job of the parent over.
+	// adopt takes over the job of the parent.
 	adopt step = "adopt"
-	// accept stores the job that somebody has asked for, and removes the request.
+	// accept stores the job that was requested, and removes the request.
 	accept step = "accept"
 	// begin starts a job: the items are written.
 	begin step = "begin"
@@ -66,15 +66,15 @@ const (
 	giveUp step = "give up"
 	// interrupt fails what is not finished.
 	interrupt step = "interrupt"
-	// dismiss removes the request for an interruption of nothing.
+	// dismiss removes a request for an interruption that has no effect.
 	dismiss step = "dismiss"
-	// trigger hands the job to items.
+	// trigger assigns the job to items.
 	trigger step = "trigger"
-	// expire fails items that no deployer has taken up, or brought to an end, in time.
+	// expire fails items that no deployer has picked up, or finished, in time.
 	expire step = "expire"
 	// erase deletes items.
 	erase step = "erase"
-	// letGo lets items go without that anything is uninstalled.
+	// letGo removes the finalizers of items without uninstalling anything.
 	letGo step = "let go"
 	// complete collects the exports and ends the job.
 	complete step = "complete"
@@ -93,13 +93,13 @@ const (
 // decision is what to do next and what follows it.
 type decision struct {
 	do step
-	// items are those that the step is about.
+	// items are the items that the step concerns.
 	items []*v1alpha1.DeployItem
 	// message is what the status shows about the items.
 	message string
 	// err is why the job fails.
 	err error
-	// wake says what lets the work go on after the step.
+	// wake says what triggers the reconcile after the step.
 	wake job.Wake
 }
 
@@ -113,10 +113,10 @@ func failure(err error) decision {
 
 // decide chooses the next step.
 //
-// The order of the cases is the protocol. A job is taken over before requests are looked
-// at, so that one that was made for this job is not dismissed as one for nothing. A job
-// that has not begun has no items yet that an interruption could fail: it begins first. An
-// abort needs no items and ends it there.
+// The order of the cases is the protocol. A job is taken over before requests are judged, so that a
+// request for this job is not dismissed as one without effect. A job that has not begun has no
+// items yet that an interruption could fail: the job begins first. An abort needs no items and ends
+// the job there.
 func decide(s snapshot) decision {
 	interrupted := s.exec.Annotations[v1alpha1.OperationAnnotation] == string(v1alpha1.InterruptOperation)
 	running := job.Unfinished(s.exec.Status.JobID, s.exec.Status.JobIDFinished)
@@ -150,13 +150,13 @@ func decideBeginning(s snapshot) decision {
 	return decideStart(s)
 }
 
-// awaited reports whether the parent is about to hand a job over. An interruption
-// that arrives before its job must not be lost: it stays until the job is there.
+// awaited reports whether the parent is about to assign a job. An interruption that arrives before
+// its job must not be lost: the request stays until the job arrives.
 func awaited(s snapshot) bool { return job.PartOfExecution(s.exec).Awaits(s.parent) }
 
-// handsOver reports whether the parent has a job for the Execution. A parent hands
-// its job to all children at once, when the last one is written; it says so with
-// its phase. An Execution whose parent is gone deletes itself.
+// handsOver reports whether the parent has a job for the Execution. A parent assigns its job to all
+// children at once, when the last one is written; its phase says so. An Execution whose parent no
+// longer exists deletes itself.
 func handsOver(s snapshot) bool {
 	if s.exec.DeletionTimestamp != nil && s.orphaned {
 		return deletesItself(s)
@@ -166,23 +166,23 @@ func handsOver(s snapshot) bool {
 	}
 	phases, phase := v1alpha1.InstallationPhases, s.parent.Status.InstallationPhase
 	if s.exec.DeletionTimestamp != nil {
-		// Another client may have deleted it: it goes with the next job of the parent, whatever
-		// that is about.
+		// Another client may have deleted the Execution: its deletion comes with the next job of
+		// the parent, of any kind.
 		return phase == phases.CleanupOrphaned || phase == phases.Progressing || phase == phases.TriggerDelete || phase == phases.Deleting
 	}
 	return job.HandsDown(s.parent)
 }
 
-// deletesItself reports whether an Execution without a parent begins a deletion of its own.
-// A deletion that has failed is not repeated, since it would fail again at once, and for
-// ever: the next one begins when somebody asks for it, or when no item is left.
+// deletesItself reports whether an Execution without a parent begins a deletion of its own. A
+// deletion that has failed is not repeated, since it would fail again at once, and for ever: the
+// next one begins with a request, or when no item is left.
 func deletesItself(s snapshot) bool {
 	return controllerutil.ContainsFinalizer(s.exec, v1alpha1.Finalizer) &&
 		(!s.exec.Status.ExecutionPhase.Current().IsDeletion() || asked(s) || len(s.items) == 0)
 }
 
-// asked reports whether somebody asks an Execution without a parent for another deletion.
-// With a parent, its jobs are those of the parent.
+// asked reports whether another deletion of an Execution without a parent is requested. With a
+// parent, its jobs are those of the parent.
 func asked(s snapshot) bool {
 	return s.orphaned && s.exec.DeletionTimestamp != nil && s.exec.Annotations[v1alpha1.OperationAnnotation] == string(v1alpha1.ReconcileOperation)
 }
@@ -196,8 +196,8 @@ func nextJob(s snapshot) job.Wake {
 	return job.Settled()
 }
 
-// starts reports whether nobody has begun with the job, or whether its beginning was
-// cut short. A phase that we do not know is no beginning that we can go on from.
+// starts reports whether the job has not begun, or whether its beginning was cut short. A job in an
+// unknown phase begins again.
 func starts(exec *v1alpha1.Execution) bool {
 	phases := v1alpha1.ExecutionPhases
 	switch exec.Status.ExecutionPhase {
@@ -230,8 +230,8 @@ func decideStart(s snapshot) decision {
 	return act(begin)
 }
 
-// staysAsItIs reports whether the job of the Installation only hands on what items export
-// anew, and every item is there.
+// staysAsItIs reports whether the job of the Installation only propagates new exports of items, and
+// every item exists.
 func staysAsItIs(s snapshot) bool {
 	if s.parent == nil || s.parent.Status.JobID != s.exec.Status.JobID || s.parent.Status.DataUpdate == nil || !s.parent.Status.DataUpdate.Unchanged {
 		return false
@@ -262,10 +262,10 @@ func failedItems(s snapshot, reason string, items []member) decision {
 	return failure(job.NewError(published.HandleReconcilePhase, reason, itemErrors(s, items), v1alpha1.ErrorForInfoOnly))
 }
 
-// decideItems looks at the items of a job that deploys.
+// decideItems judges the items of a job that deploys.
 //
-// Late items are failed first, and the decision is made anew with what they are then: a
-// dead deployer ends a job by the same way as one that reports a failure.
+// Late items are failed first, and the decision is made anew with what they are then: a dead
+// deployer ends a job in the same way as one that reports a failure.
 func decideItems(s snapshot) decision {
 	if s.broken != nil {
 		return failure(job.Wrap(s.broken, published.HandleReconcilePhase, "handlePhaseProgressing", "", v1alpha1.ErrorConfigurationProblem))
@@ -280,8 +280,8 @@ func decideItems(s snapshot) decision {
 	}
 	held := holds(s, orphans)
 	if len(orphans) > 0 && !held {
-		// New items wait until the old ones are gone, unless somebody may take objects of these
-		// over: see holds.
+		// New items wait until the old ones are deleted, unless objects of the old ones may be
+		// taken over: see holds.
 		return decideOrphans(s, orphans, deadline)
 	}
 	if s.unsettled && slices.ContainsFunc(wanted, func(m member) bool { return m.item == nil }) {
@@ -305,7 +305,7 @@ func decideItems(s snapshot) decision {
 	return resting(s, changeOf(ofClass(running, classes, wanted)).By(deadline), wanted, classes)
 }
 
-// decideOrphans looks at items that are no longer wanted.
+// decideOrphans judges items that are no longer wanted.
 func decideOrphans(s snapshot, orphans []member, deadline time.Time) decision {
 	classes := classifyDeletion(s.exec.Status.JobID, orphans, s.underWay)
 	switch judgeDeletion(classes) {
@@ -317,8 +317,8 @@ func decideOrphans(s snapshot, orphans []member, deadline time.Time) decision {
 	return resting(s, changeOf(ofClass(running, classes, orphans)).By(deadline), orphans, classes)
 }
 
-// decideDeletion looks at what is left of the items. They go in the reverse order of
-// their creation.
+// decideDeletion judges the remaining items. They are deleted in the reverse order of their
+// creation.
 func decideDeletion(s snapshot) decision {
 	late, deadline := overdue(s)
 	if len(late) > 0 {
@@ -339,8 +339,8 @@ func decideDeletion(s snapshot) decision {
 	return resting(s, changeOf(ofClass(running, classes, all)).By(deadline), all, classes)
 }
 
-// uninstall chooses how items whose turn has come go. An item has to be deleted
-// before it gets the job for that; what must not be uninstalled needs no deployer.
+// uninstall chooses how to delete items whose turn has come. An item has to be deleted before it
+// gets the job for that; one that must not be uninstalled needs no deployer.
 func uninstall(items []*v1alpha1.DeployItem) decision {
 	var alive, kept, others []*v1alpha1.DeployItem
 	for _, item := range items {

@@ -20,8 +20,8 @@ const duplicateItems = "DuplicateItems"
 // of another one. Another release may have left them.
 //
 // They stay as they are: they may have deployed the very objects that the item deploys which
-// counts. One that somebody has deleted is uninstalled like an item that is no longer wanted,
-// and all of them go with the Execution.
+// counts. A duplicate that another client has deleted is uninstalled like an item that is no longer
+// wanted, and all of them are deleted with the Execution.
 func (s *snapshot) single() {
 	recorded := map[string]string{}
 	if cache := s.exec.Status.DeployItemCache; cache != nil {
@@ -51,7 +51,7 @@ func (s *snapshot) single() {
 	s.items = counted
 }
 
-// noteDuplicates says in the status, and with the next transition by an event, which items do
+// noteDuplicates reports in the status, and with the next transition by an event, which items do
 // not count, and what to do about them.
 func (s *snapshot) noteDuplicates(subject *reporter.Subject, now metav1.Time) {
 	if len(s.duplicates) == 0 {

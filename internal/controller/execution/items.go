@@ -53,7 +53,7 @@ func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, t
 		if err != nil {
 			return nil, fmt.Errorf("create DeployItem %s: %w", template.Name, err)
 		}
-		// Also an item whose creation got no answer may be there.
+		// Also an item whose creation got no answer may exist.
 		r.created.Note(exec.UID, item.Name, r.Now())
 		err = r.Client.Create(ctx, item)
 		if err == nil {
@@ -82,21 +82,21 @@ func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, t
 
 func owner(exec *v1alpha1.Execution) job.Owner { return job.Owner{Kind: "Execution", Object: exec} }
 
-// trigger hands the job of the Execution to an item. It is written where its deployer
-// does not work in this process.
+// trigger assigns the job of the Execution to an item. The job is written if its deployer does not
+// work in this process.
 func (r *Reconciler) trigger(ctx context.Context, exec *v1alpha1.Execution, item *v1alpha1.DeployItem) error {
 	if r.Desk.Hand(item, exec.Status.JobID, r.Now()) {
 		return nil
 	}
 	dispatch.Write(item, exec.Status.JobID, metav1.NewTime(r.Now()))
-	return r.writeItem(ctx, item, "hand the job to")
+	return r.writeItem(ctx, item, "assign the job to")
 }
 
-// endItem fails the job of an item in place of its deployer.
+// endItem fails the job of an item on behalf of its deployer.
 //
-// An item that has not got the job yet gets it and ends it in one write, so that no
-// deployer begins with it. The write is bound to the version that we have seen: a deployer
-// that was faster wins, and the next look sees its result.
+// An item that has not got the job yet gets it and ends it in one write, so that no deployer begins
+// with it. The write is bound to the version that was read: a deployer that was faster wins, and
+// the next reconcile reads its result.
 func (r *Reconciler) endItem(ctx context.Context, item *v1alpha1.DeployItem, jobID string, cause error) error {
 	phase := v1alpha1.PhaseStringFailed
 	if item.DeletionTimestamp != nil {
@@ -107,7 +107,7 @@ func (r *Reconciler) endItem(ctx context.Context, item *v1alpha1.DeployItem, job
 	return r.writeItem(ctx, item, "end the job of")
 }
 
-// writeItem writes the status of an item. One that is gone is none that failed.
+// writeItem writes the status of an item. An item that no longer exists is no failure.
 func (r *Reconciler) writeItem(ctx context.Context, item *v1alpha1.DeployItem, doing string) error {
 	if err := r.wrote(item, r.Client.Status().Update(ctx, item)); err != nil {
 		return fmt.Errorf("%s DeployItem %s: %w", doing, item.Name, err)
@@ -115,8 +115,8 @@ func (r *Reconciler) writeItem(ctx context.Context, item *v1alpha1.DeployItem, d
 	return nil
 }
 
-// wrote notes a write of an item, and says whether it went wrong. One that is gone has got
-// no new version, and nobody would ever forget the last one.
+// wrote notes a write of an item, and says whether it failed. An item that no longer exists got no
+// new version, and its last version would never be forgotten.
 func (r *Reconciler) wrote(item *v1alpha1.DeployItem, err error) error {
 	if err == nil {
 		r.written.Record(item)
@@ -134,7 +134,7 @@ func (r *Reconciler) deleteItem(ctx context.Context, s *snapshot, item *v1alpha1
 			return err
 		}
 	}
-	// The mark goes before the deletion, so that a crash in between never leaves an item that
+	// The mark is written before the deletion, so that a crash in between never leaves an item that
 	// is deleted and would be uninstalled.
 	if keeps && !staysInstalled(item) {
 		item = s.own(item)
@@ -164,7 +164,7 @@ func (r *Reconciler) letGo(ctx context.Context, s *snapshot, item *v1alpha1.Depl
 	patch := client.MergeFromWithOptions(item.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	controllerutil.RemoveFinalizer(item, v1alpha1.Finalizer)
 	if err := r.wrote(item, r.Client.Patch(ctx, item, patch)); err != nil {
-		return fmt.Errorf("let DeployItem %s go: %w", item.Name, err)
+		return fmt.Errorf("remove the finalizer of DeployItem %s: %w", item.Name, err)
 	}
 	s.awaitChange(item)
 	return nil

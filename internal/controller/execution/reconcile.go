@@ -35,26 +35,25 @@ type Reconciler struct {
 	Order *queue.Order
 	// Now is the clock.
 	Now func() time.Time
-	// PickupTimeout limits the time until a deployer takes an item up; 0 means no
-	// limit.
+	// PickupTimeout limits the time until a deployer picks up an item; 0 means no limit.
 	PickupTimeout time.Duration
 	// NewJobID makes the IDs of jobs.
 	NewJobID func() string
-	// Desk hands jobs over to deployers of this process; nil writes all of them.
+	// Desk dispatches jobs to deployers of this process; nil writes all jobs.
 	Desk *dispatch.Desk
 	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
-	// caches may contradict each other; nil if nobody knows.
+	// caches may contradict each other; nil if that is unknown.
 	Unsettled func() bool
 	// Each makes the requests for several items; nil makes some of them at the same time.
 	Each parallelize.Each
 
-	// ClusterRemoved reports whether a shoot in the source of the namespace's TargetSync
-	// is gone; nil knows of none.
+	// ClusterRemoved reports whether a shoot in the source of the namespace's TargetSync no longer
+	// exists; nil knows no shoot.
 	ClusterRemoved func(ctx context.Context, namespace, shoot string) (bool, error)
 
-	// Events tells users what happened; nil tells nobody.
+	// Events reports to users what happened; nil reports nothing.
 	Events events.EventRecorder
-	// Problems records where we break down; nil only logs it.
+	// Problems records panics; nil only logs them.
 	Problems *reporter.Problems
 
 	written expectations.Written
@@ -101,8 +100,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 
 // maxSteps is more than any Execution needs without waiting.
 //
-// A decision that is repeated without end would be a mistake of ours, which then pauses
-// like any other error instead of keeping a worker busy.
+// A decision that is repeated without end would be a bug, which then backs off like any other error
+// instead of keeping a worker busy.
 const maxSteps = 100
 
 // work observes, decides and applies until there is something to wait for. Last is
@@ -136,12 +135,12 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 
 // lagLimit is how long a cache may be behind before we ask the API server.
 //
-// Watches are mostly behind by milliseconds. Who is asked too early costs a request for
-// each item of each new Execution.
+// Watches are mostly behind by milliseconds. A read that comes too early costs a request for each
+// item of each new Execution.
 const lagLimit = time.Second
 
-// own returns an item as a copy that may be changed: what a cache shows is shared. All that
-// are only looked at need no copy.
+// own returns an item as a copy that may be changed: what a cache shows is shared. Items that are
+// only read need no copy.
 func (s *snapshot) own(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 	own := item.DeepCopy()
 	if at := slices.Index(s.items, item); at >= 0 {
@@ -150,7 +149,7 @@ func (s *snapshot) own(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 	return own
 }
 
-// awaitChange leaves an item alone until a newer version of it arrives.
+// awaitChange keeps an item unchanged until a newer version of it arrives.
 func (s *snapshot) awaitChange(item *v1alpha1.DeployItem) {
 	if s.underWay == nil {
 		s.underWay = map[types.UID]bool{}
@@ -158,12 +157,11 @@ func (s *snapshot) awaitChange(item *v1alpha1.DeployItem) {
 	s.underWay[item.UID] = true
 }
 
-// observe reads the snapshot. It returns false if the object is gone, and expectations.Behind if a
-// cache is behind what we wrote ourselves.
+// observe reads the snapshot. It returns false if the object does not exist, and
+// expectations.Behind if a cache is behind our own writes.
 //
-// Objects are those of the cache itself, without a copy: a list of a thousand items is
-// looked at with every event of one of them. Whoever changes one takes a copy first, see
-// own.
+// Objects are those of the cache itself, without a copy: a list of a thousand items is read with
+// every event of one of them. An object is copied before it is changed, see own.
 func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snapshot) (bool, error) {
 	exec := &v1alpha1.Execution{}
 	if err := r.Client.Get(ctx, request.NamespacedName, exec, client.UnsafeDisableDeepCopy); err != nil {
@@ -198,10 +196,9 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	return true, r.observeTargets(ctx, s)
 }
 
-// observeMissing looks for items that we know of but that the cache does not show.
-// A missing item fails a job, and an Execution that is being deleted goes when no item is
-// left, so the cache must not be mistaken: what we have just created is waited for, and
-// about everything else the API server has the last word.
+// observeMissing looks for known items that the cache does not show. A missing item fails a job,
+// and a terminating Execution is released when no item is left, so that a stale cache is not
+// enough: items that were just created are waited for, and about all others the API server decides.
 func (r *Reconciler) observeMissing(ctx context.Context, s *snapshot) error {
 	shown := make(map[string]bool, len(s.items))
 	for _, item := range s.items {
@@ -231,8 +228,8 @@ func (r *Reconciler) observeMissing(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-// belongs tells whether an item is one of an Execution: by its owner, also if somebody took
-// its label away, or by its label, since a restored one may have no owner.
+// belongs reports whether an item is one of an Execution: by its owner, also if its label was
+// removed, or by its label, since a restored one may have no owner.
 func belongs(item *v1alpha1.DeployItem, exec *v1alpha1.Execution) bool {
 	return owner(exec).Owns(item) || metav1.GetControllerOf(item) == nil && item.Labels[v1alpha1.ExecutionManagedByLabel] == exec.Name
 }

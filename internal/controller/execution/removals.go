@@ -14,8 +14,8 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
-// concerned returns the items that the running job is about. The first round of a
-// job leaves out items that are held, and the removal round those that have kept nothing.
+// concerned returns the items of the running job. The first round of a job leaves out items that
+// are held, and the removal round those that have kept nothing.
 func concerned(s snapshot) []*v1alpha1.DeployItem {
 	if s.exec.Status.ExecutionPhase.Current().IsDeletion() {
 		return s.items
@@ -30,17 +30,17 @@ func concerned(s snapshot) []*v1alpha1.DeployItem {
 	return objects(slices.DeleteFunc(wanted, func(m member) bool { return m.item == nil }))
 }
 
-// inRound returns the wanted items that a removal round is about: those that have kept
-// something, and those that have got the round. One that somebody has deleted meanwhile waits
-// for the next job with all that it has.
+// inRound returns the wanted items of a removal round: those that have kept something, and those
+// that have got the round. One that was deleted meanwhile waits for the next job with all its
+// objects.
 func inRound(round string, wanted []member) []member {
 	return slices.DeleteFunc(slices.Clone(wanted), func(m member) bool {
 		return m.item == nil || m.item.Status.JobID != round && (m.item.DeletionTimestamp != nil || !job.PartOfItem(m.item).Due(round))
 	})
 }
 
-// decideRemovals looks at the items of a removal round: those that are no longer wanted go, and
-// those that have kept something remove it. Nothing is removed before what depends on it.
+// decideRemovals judges the items of a removal round: those that are no longer wanted are deleted,
+// and those that have kept something remove it. Nothing is removed before what depends on it.
 func decideRemovals(s snapshot, wanted, orphans []member, deadline time.Time) decision {
 	round := s.exec.Status.JobID
 	open := slices.DeleteFunc(inRound(round, wanted), func(m member) bool {
@@ -52,7 +52,8 @@ func decideRemovals(s snapshot, wanted, orphans []member, deadline time.Time) de
 	case goOn:
 		return removing(ofClass(runnable, classes, open))
 	case stuck:
-		// What an item has kept may depend on what it does not depend on any more.
+		// Objects that an item has kept may depend on items that the item does not depend on any
+		// more.
 		return removing(ofClass(pending, classes, open))
 	case wait:
 		return resting(s, changeOf(ofClass(running, classes, open)).By(deadline), open, classes)
@@ -64,7 +65,7 @@ func decideRemovals(s snapshot, wanted, orphans []member, deadline time.Time) de
 	return act(complete)
 }
 
-// removing chooses how the items whose turn has come in a removal round go on.
+// removing chooses the next step of the items whose turn has come in a removal round.
 func removing(open []member) decision {
 	var leaving, staying []*v1alpha1.DeployItem
 	for _, m := range open {

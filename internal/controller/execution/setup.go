@@ -26,8 +26,8 @@ import (
 // to.
 const itemsByExecution = "execution"
 
-// SetupWithManager watches Executions and what wakes them: their DeployItems, and
-// the Installation that hands them its jobs.
+// SetupWithManager watches Executions and what triggers their reconciles: their DeployItems, and
+// the Installation that assigns its jobs to them.
 func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, options controller.Options) error {
 	err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.DeployItem{}, itemsByExecution, func(object client.Object) []string {
 		return []string{object.GetLabels()[v1alpha1.ExecutionManagedByLabel]}
@@ -50,11 +50,11 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		Complete(r)
 }
 
-// relisted is how long caches may take to list anew.
+// relisted is how long caches may take to list again.
 const relisted = 5 * time.Second
 
-// awaitLosses lets Executions look again whose items have lost the job that was handed over,
-// when the caches show what there is.
+// awaitLosses enqueues Executions whose items have lost the job that was dispatched, when the
+// caches are up to date.
 func (r *Reconciler) awaitLosses(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 	r.Desk.Lost(func(execution types.NamespacedName) {
 		queue.AddAfter(reconcile.Request{NamespacedName: execution}, relisted)
@@ -62,15 +62,15 @@ func (r *Reconciler) awaitLosses(_ context.Context, queue workqueue.TypedRateLim
 	return nil
 }
 
-// forget ends what we remember of an Execution that is gone, however it went.
+// forget drops what is remembered of an Execution that no longer exists.
 func (r *Reconciler) forget(exec client.Object) {
 	r.written.Forget(exec.GetUID())
 	r.created.End(exec.GetUID())
 	r.made.End(exec.GetUID())
 }
 
-// forgetItem ends what we remember of an item that is gone: no cache will show what we have
-// written last, which is often what let it go.
+// forgetItem drops what is remembered of an item that no longer exists: no cache will show the last
+// write, which has often removed the finalizer.
 func (r *Reconciler) forgetItem(item client.Object) {
 	r.written.Forget(item.GetUID())
 	if owner := metav1.GetControllerOf(item); owner != nil {
@@ -82,12 +82,12 @@ func (r *Reconciler) forgetItem(item client.Object) {
 // maxDepth is more than any tree of Installations has levels.
 const maxDepth = 100
 
-// atWork tells whether an Execution has a job, or is about to get that of its
-// Installation. It works for the root of the tree that it is in.
+// atWork reports whether an Execution has a job, or is about to get that of its Installation. It
+// works for the root of its tree.
 //
-// It is asked with every event of an Execution, also before the work on it begins, and
-// reads caches only. What cannot be read puts the object into a place of its own, which
-// costs order and nothing else.
+// It is called with every event of an Execution, also before the work on it begins, and reads
+// caches only. An object whose root cannot be read counts as its own root, which costs order and
+// nothing else.
 func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 	key := client.ObjectKeyFromObject(object)
 	exec, ok := object.(*v1alpha1.Execution)
@@ -111,8 +111,9 @@ func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 	return client.ObjectKeyFromObject(root), works
 }
 
-// executionOfItem returns the Execution that an item belongs to, by what belongs looks at: a
-// restored item may have nothing but a label, and its end is waited for all the same.
+// executionOfItem returns the Execution that an item belongs to, by the rules of belongs: a
+// restored item may have nothing but a label, and the Execution waits for its deletion all the
+// same.
 func executionOfItem(_ context.Context, item client.Object) []reconcile.Request {
 	name := item.GetLabels()[v1alpha1.ExecutionManagedByLabel]
 	if owner, ours := job.OwnerOf(item, "Execution"); ours {
@@ -126,9 +127,9 @@ func executionOfItem(_ context.Context, item client.Object) []reconcile.Request 
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: item.GetNamespace(), Name: name}}}
 }
 
-// executionOf returns the Execution of an Installation, which has its name. While a
-// job brings up a first Execution there is nothing to do; when it ends before, an
-// interruption that was meant for it has to go.
+// executionOf returns the Execution of an Installation, which has its name. While a job creates a
+// first Execution there is nothing to do; when the job ends before, an interruption that was meant
+// for it has to be removed.
 func executionOf(_ context.Context, object client.Object) []reconcile.Request {
 	inst, ok := object.(*v1alpha1.Installation)
 	if !ok || inst.Status.ExecutionReference == nil && inst.DeletionTimestamp == nil &&
