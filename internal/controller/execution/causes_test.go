@@ -37,7 +37,7 @@ func inPhase(lasting time.Duration) func(*v1alpha1.DeployItem) {
 	}
 }
 
-// says lets an item at work publish why it does not go on.
+// says lets an item at work publish why it does not continue.
 func says(lasting time.Duration, err error) func(*v1alpha1.DeployItem) {
 	return func(item *v1alpha1.DeployItem) {
 		inPhase(lasting)(item)
@@ -75,18 +75,18 @@ func TestObstacles(t *testing.T) {
 		message string
 		wake    string
 	}{
-		{"nothing is the matter", []option{since(time.Minute), one(says(time.Minute, nil))}, rest, "", "DeployItem x-one, the time 2030-01-02T12:10:00Z"},
+		{"no item is blocked", []option{since(time.Minute), one(says(time.Minute, nil))}, rest, "", "DeployItem x-one, the time 2030-01-02T12:10:00Z"},
 		{"a wait that has begun just now", []option{since(time.Minute), one(says(2*time.Second, waits))}, rest, "", "DeployItem x-one, the time 2030-01-02T12:00:03Z"},
 		{"a wait that has lasted, with the Target as users know it", []option{since(time.Minute), one(says(5*time.Second, waits))}, show, text, "the step itself"},
 		{"a failed attempt", []option{since(time.Minute), one(says(5*time.Second, job.NewError("op", "x", "connection refused")))}, show, "connection refused; at item one on Target prod", "the step itself"},
 		{"the Execution itself has begun just now", []option{since(time.Second), one(says(5*time.Second, waits))}, rest, "", "DeployItem x-one, the time 2030-01-02T12:00:04Z"},
-		{"it is shown already", []option{since(time.Minute), shown(text, 30*time.Second), one(says(time.Minute, waits))}, rest, "", "DeployItem x-one, the time 2030-01-02T12:10:00Z"},
-		{"another one was shown a while ago", []option{since(20 * time.Second), shown("other", 10*time.Second), one(says(time.Minute, waits))}, show, text, "the step itself"},
-		{"another one was shown just before", []option{since(20 * time.Second), shown("other", 9*time.Second), one(says(time.Minute, waits))}, rest, "", "DeployItem x-one, the time 2030-01-02T12:00:02Z"},
+		{"a message that is shown already is not written again", []option{since(time.Minute), shown(text, 30*time.Second), one(says(time.Minute, waits))}, rest, "", "DeployItem x-one, the time 2030-01-02T12:10:00Z"},
+		{"a message that was changed a while ago is replaced", []option{since(20 * time.Second), shown("other", 10*time.Second), one(says(time.Minute, waits))}, show, text, "the step itself"},
+		{"a message that was changed just before waits", []option{since(20 * time.Second), shown("other", 9*time.Second), one(says(time.Minute, waits))}, rest, "", "DeployItem x-one, the time 2030-01-02T12:00:02Z"},
 		{"a long job shows a change after a minute at most", []option{since(time.Hour), shown("other", 59*time.Second), one(says(time.Minute, waits))}, rest, "", "DeployItem x-one, the time 2030-01-02T12:00:01Z"},
 		{"the wait is over", []option{since(time.Minute), shown(text, 40*time.Second), one(says(time.Minute, nil))}, show, "", "the step itself"},
 		{"no deployer has picked it up", []option{since(time.Minute), one(triggeredAt(noon.Add(-31 * time.Second)))}, show, "no deployer has picked DeployItem x-one up: check that a deployer for type  runs; landscaper-cli doctor says why; at item one on Target prod", "the step itself"},
-		{"one has failed, the other one is at work", []option{since(time.Minute), has("two", "a", "a", "Failed", inPhase(5*time.Second), func(item *v1alpha1.DeployItem) { item.Status.LastError = &v1alpha1.Error{Message: "refused"} }), one(says(time.Minute, nil))}, show, "refused; at item two", "the step itself"},
+		{"an item has failed while another one is at work", []option{since(time.Minute), has("two", "a", "a", "Failed", inPhase(5*time.Second), func(item *v1alpha1.DeployItem) { item.Status.LastError = &v1alpha1.Error{Message: "refused"} }), one(says(time.Minute, nil))}, show, "refused; at item two", "the step itself"},
 		{"what an item of an earlier job says does not count", []option{since(time.Minute), has("two", "z", "z", "Failed", after("one"), says(time.Hour, waits)), one(says(time.Minute, nil))}, rest, "", "DeployItem x-one, the time 2030-01-02T12:10:00Z"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -102,22 +102,22 @@ func TestObstacles(t *testing.T) {
 			s.pickup = 0
 			got := decide(s)
 			if got.do != test.want || got.message != test.message || got.wake.String() != test.wake {
-				t.Errorf("%s %q and wakes by %s, want %s %q by %s: %v", got.do, got.message, got.wake, test.want, test.message, test.wake, got.err)
+				t.Errorf("%s %q and waits for %s, want %s %q by %s: %v", got.do, got.message, got.wake, test.want, test.message, test.wake, got.err)
 			}
 		})
 	}
 }
 
-// TestShowingIsBounded: whatever items say, in ten minutes there are 13 writes at most, and
-// none if nothing is the matter.
+// TestShowingIsBounded: for any messages of items, there are at most 13 writes in ten minutes, and
+// none without a message.
 func TestShowingIsBounded(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		says   func(second int) string
 		most   int
 	}{
-		{"another message each second", func(second int) string { return time.Duration(second).String() }, 13},
-		{"one message", func(int) string { return "m" }, 1},
+		{"the message changes each second", func(second int) string { return time.Duration(second).String() }, 13},
+		{"the message stays the same", func(int) string { return "m" }, 1},
 		{"none", func(int) string { return "" }, 0},
 	} {
 		s := snapshotWith(jobs("a", "", "Progressing"), since(0))

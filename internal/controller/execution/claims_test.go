@@ -28,7 +28,7 @@ func lists(config, target string) option {
 	}
 }
 
-// renders lets the first template be one of which nobody knows what it deploys.
+// renders lets the first template be one whose objects are unknown.
 func renders(target string) option {
 	return func(s *snapshot) {
 		s.templates[0].Type, s.templates[0].Target = v1alpha1.HelmDeployItemType, &v1alpha1.ObjectReference{Name: target}
@@ -59,8 +59,8 @@ func withSiblings(s *snapshot) {
 	s.parent.Status.SubInstCache = &v1alpha1.SubInstCache{ActiveSubs: []v1alpha1.SubNamePair{{SpecName: "a", ObjectName: "a"}}}
 }
 
-// TestHolds: items that are no longer wanted stay where something else may take over what they
-// have deployed, and go first otherwise.
+// TestHolds: items that are no longer wanted stay where something else may take over what they have
+// deployed, and are deleted first otherwise.
 func TestHolds(t *testing.T) {
 	const other = `{"manifests":[{"manifest":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b","namespace":"ns"}}}]}`
 	const fallback = `{"manifests":[{"policy":"fallback","manifest":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"}}}]}`
@@ -78,12 +78,12 @@ func TestHolds(t *testing.T) {
 		want    bool
 	}{
 		{"the new item lists the object", nil, []option{lists(sameObject, "t")}, true},
-		{"with another policy, too: an item that goes yields", nil, []option{lists(fallback, "t")}, true},
+		{"an object with another policy is taken over, too: a terminating item yields", nil, []option{lists(fallback, "t")}, true},
 		{"an object that is ignored is not taken over", nil, []option{lists(ignored, "t")}, false},
 		{"the new item lists another object", nil, []option{lists(other, "t")}, false},
 		{"the new item is for another Target", nil, []option{lists(sameObject, "u")}, false},
-		{"another Target that says the same", nil, []option{lists(sameObject, "u"), leading(map[string]string{"t": "x", "u": "x"})}, true},
-		{"another Target that says something else", nil, []option{lists(sameObject, "u"), leading(map[string]string{"t": "x", "u": "y"})}, false},
+		{"the new item is for another Target with the same content", nil, []option{lists(sameObject, "u"), leading(map[string]string{"t": "x", "u": "x"})}, true},
+		{"the new item is for another Target with other content", nil, []option{lists(sameObject, "u"), leading(map[string]string{"t": "x", "u": "y"})}, false},
 		{"a configuration that cannot be read lists nothing", nil, []option{lists("{", "t")}, false},
 		{"a chart may have any object", nil, []option{renders("t")}, true},
 		{"a chart for another Target has none on this one", nil, []option{renders("u")}, false},
@@ -92,13 +92,13 @@ func TestHolds(t *testing.T) {
 		{"a release may have the object, although only its workloads are recorded", []func(*v1alpha1.DeployItem){ofType(v1alpha1.HelmDeployItemType)}, []option{lists(sameObject, "t")}, true},
 		{"a new item without objects takes nothing of a release", []func(*v1alpha1.DeployItem){ofType(v1alpha1.HelmDeployItemType)}, []option{lists(ignored, "t")}, false},
 		{"what the old item has deployed stays anyhow", []func(*v1alpha1.DeployItem){keepsInstalled}, []option{lists(sameObject, "t")}, false},
-		{"the old item has begun to go", []func(*v1alpha1.DeployItem){func(item *v1alpha1.DeployItem) { item.Status.JobID = "job" }}, []option{lists(sameObject, "t")}, false},
-		{"somebody has deleted the old item: it waits all the same", []func(*v1alpha1.DeployItem){goes}, []option{lists(sameObject, "t")}, true},
+		{"the old item is being deleted already", []func(*v1alpha1.DeployItem){func(item *v1alpha1.DeployItem) { item.Status.JobID = "job" }}, []option{lists(sameObject, "t")}, false},
+		{"another client has deleted the old item, which waits all the same", []func(*v1alpha1.DeployItem){goes}, []option{lists(sameObject, "t")}, true},
 		{"the root has no other part that could take it", nil, []option{top, lists(other, "t")}, false},
-		{"another subinstallation may want it", nil, []option{top, withSiblings, lists(other, "t")}, true},
-		{"a part of another tree may want it", nil, []option{top, isSub, lists(other, "u")}, true},
-		{"the user wants that it goes first", nil, []option{top, removeFirst, lists(sameObject, "t")}, false},
-		{"the user wants it of the whole tree", nil, []option{top, rootRemovesFirst, lists(sameObject, "t")}, false},
+		{"another subinstallation may want the object", nil, []option{top, withSiblings, lists(other, "t")}, true},
+		{"a part of another tree may want the object", nil, []option{top, isSub, lists(other, "u")}, true},
+		{"the user wants the old item to be deleted first", nil, []option{top, removeFirst, lists(sameObject, "t")}, false},
+		{"the user wants old items of the whole tree to be deleted first", nil, []option{top, rootRemovesFirst, lists(sameObject, "t")}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

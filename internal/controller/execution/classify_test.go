@@ -33,7 +33,7 @@ func TestClassify(t *testing.T) {
 			[]class{failed, runnable}, someFailed},
 		{"a failure waits for what runs", []member{{name: "a", item: item(j, j, "Failed")}, {name: "b", item: item(j, "", "Progressing")}},
 			[]class{failed, running}, wait},
-		{"somebody deleted an item", []member{{name: "a"}}, []class{failed}, someFailed},
+		{"another client has deleted an item", []member{{name: "a"}}, []class{failed}, someFailed},
 		{"items that wait for each other never run", []member{{name: "a", dependsOn: []string{"b"}, item: item("", "", "")}, {name: "b", dependsOn: []string{"a"}, item: item("", "", "")}},
 			[]class{pending, pending}, stuck},
 	}
@@ -58,13 +58,13 @@ func TestClassifyDeletion(t *testing.T) {
 		want    []class
 		verdict verdict
 	}{
-		{"everything is gone", nil, nil, allDone},
-		{"the last one goes first", []member{{name: "a", item: item(old, old, "Succeeded")}, {name: "b", dependsOn: []string{"a"}, item: item(old, old, "Succeeded")}},
+		{"all items are deleted", nil, nil, allDone},
+		{"the last item is deleted first", []member{{name: "a", item: item(old, old, "Succeeded")}, {name: "b", dependsOn: []string{"a"}, item: item(old, old, "Succeeded")}},
 			[]class{pending, runnable}, goOn},
-		{"its foundation stays until it is gone", []member{{name: "a", item: item(old, old, "Succeeded")}, {name: "b", dependsOn: []string{"a"}, item: item(j, "", "Deleting")}},
+		{"an item stays until its dependent is deleted", []member{{name: "a", item: item(old, old, "Succeeded")}, {name: "b", dependsOn: []string{"a"}, item: item(j, "", "Deleting")}},
 			[]class{pending, running}, wait},
-		{"a foundation whose dependents are gone", []member{{name: "a", item: item(old, old, "Succeeded")}}, []class{runnable}, goOn},
-		{"a finished item is still there until its finalizer is gone", []member{{name: "a", item: item(j, j, "Succeeded")}}, []class{running}, wait},
+		{"an item whose dependents are deleted", []member{{name: "a", item: item(old, old, "Succeeded")}}, []class{runnable}, goOn},
+		{"a finished item counts until its finalizer is removed", []member{{name: "a", item: item(j, j, "Succeeded")}}, []class{running}, wait},
 		{"a deletion has failed", []member{{name: "a", item: item(j, j, "DeleteFailed")}}, []class{failed}, someFailed},
 		{"an item that cannot be deleted does not hold back a stranger", []member{{name: "a", item: item(j, j, "DeleteFailed")}, {name: "b", item: item(old, old, "Succeeded")}},
 			[]class{failed, runnable}, goOn},

@@ -26,18 +26,18 @@ func TestDeadlines(t *testing.T) {
 		want    int64
 		err     string
 	}{
-		{"a job that nobody has taken up", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100)}, "", time.Minute, 160, "no deployer has reconciled"},
-		{"a job that nobody has taken up, after an earlier one", v1alpha1.DeployItemStatus{JobID: "b", JobIDFinished: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(50), TransitionTimes: begun(50)}, "", time.Minute, 160, "no deployer has reconciled"},
-		{"it may take any time until somebody takes it up", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100)}, "30s", 0, never, ""},
-		{"taken up in the same second", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(100), TransitionTimes: begun(100)}, "30s", time.Minute, 190, "deployer helm picked this deployitem up and has not ended the job within 30s"},
-		{"without a limit of its own it is that of all deployers", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(100), TransitionTimes: begun(100)}, "", 0, 760, "within 10m0s"},
+		{"no deployer has picked up a first job", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100)}, "", time.Minute, 160, "no deployer has reconciled"},
+		{"no deployer has picked up a job after an earlier one", v1alpha1.DeployItemStatus{JobID: "b", JobIDFinished: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(50), TransitionTimes: begun(50)}, "", time.Minute, 160, "no deployer has reconciled"},
+		{"without a limit, a deployer may pick up the job at any time", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100)}, "30s", 0, never, ""},
+		{"a deployer has picked up the job in the second of the trigger", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(100), TransitionTimes: begun(100)}, "30s", time.Minute, 190, "deployer helm picked this deployitem up and has not ended the job within 30s"},
+		{"an item without a timeout has the default one", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(100), TransitionTimes: begun(100)}, "", 0, 760, "within 10m0s"},
 		{"attempts go on, but the job began long ago", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(500), TransitionTimes: begun(120)}, "30s", time.Minute, 210, "within 30s"},
 		{"a deployer that does not say when it began", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(110)}, "30s", time.Minute, 200, "within 30s"},
-		{"the beginning is that of the job before", v1alpha1.DeployItemStatus{JobID: "b", JobIDGenerationTime: at(100), LastReconcileTime: at(110), TransitionTimes: begun(50)}, "30s", time.Minute, 200, "within 30s"},
-		{"no limit is none", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(100), TransitionTimes: begun(100)}, "none", time.Minute, never, ""},
+		{"the recorded beginning is that of the job before", v1alpha1.DeployItemStatus{JobID: "b", JobIDGenerationTime: at(100), LastReconcileTime: at(110), TransitionTimes: begun(50)}, "30s", time.Minute, 200, "within 30s"},
+		{"a timeout of none is no limit", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(100), TransitionTimes: begun(100)}, "none", time.Minute, never, ""},
 		{"a limit that cannot be read does not count", v1alpha1.DeployItemStatus{JobID: "a", JobIDGenerationTime: at(100), LastReconcileTime: at(100), TransitionTimes: begun(100)}, "soon", 0, 760, "within 10m0s"},
 		{"finished", v1alpha1.DeployItemStatus{JobID: "a", JobIDFinished: "a", JobIDGenerationTime: at(100)}, "", time.Minute, never, ""},
-		{"a job that a tool handed over", v1alpha1.DeployItemStatus{JobID: "a"}, "", time.Minute, never, ""},
+		{"a job that a tool has assigned", v1alpha1.DeployItemStatus{JobID: "a"}, "", time.Minute, never, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -57,7 +57,7 @@ func parent(id, finished string, phase v1alpha1.InstallationPhase) option {
 	}
 }
 
-// updating is a job of the parent that hands values on.
+// updating is a job of the parent that propagates values.
 func updating(id string, unchanged bool) option {
 	return func(s *snapshot) {
 		parent(id, "", "Progressing")(s)
@@ -82,7 +82,7 @@ func wants(items ...string) option {
 	}
 }
 
-// has adds a DeployItem that is there.
+// has adds a DeployItem that exists.
 func has(name, id, finished string, phase v1alpha1.DeployItemPhase, more ...func(*v1alpha1.DeployItem)) option {
 	return func(s *snapshot) {
 		item := item(id, finished, phase)
@@ -154,102 +154,101 @@ func TestDecide(t *testing.T) {
 		items   string
 		wake    string
 	}{
-		{"nobody handed a job over", nil, rest, "", settled},
+		{"an Execution without a job rests", nil, rest, "", settled},
 		{"the parent still writes children", []option{parent("a", "", "Init")}, rest, "", "Installation x"},
-		{"the parent hands its job over", []option{parent("a", "", "Progressing")}, adopt, "", itself},
-		{"the parent may still go before us", []option{parent("a", "", "Progressing"), func(s *snapshot) { s.parent.Finalizers = nil }}, rest, "", "Installation x"},
+		{"the parent assigns its job", []option{parent("a", "", "Progressing")}, adopt, "", itself},
+		{"a parent without a finalizer may be deleted before the Execution", []option{parent("a", "", "Progressing"), func(s *snapshot) { s.parent.Finalizers = nil }}, rest, "", "Installation x"},
 		{"a further job of the parent", []option{jobs("a", "a", "Succeeded"), parent("b", "a", "Progressing")}, adopt, "", itself},
-		{"the job of the parent is done already", []option{jobs("a", "a", "Succeeded"), parent("a", "", "Progressing")}, rest, "", settled},
-		{"the parent's job has ended without us", []option{parent("a", "a", "Failed")}, rest, "", settled},
-		{"a tool handed a job over, without a parent", []option{jobs("a", "", "")}, begin, "", itself},
-		{"a tool handed a further job over", []option{jobs("b", "a", "Failed")}, begin, "", itself},
+		{"the Execution has ended the job of the parent already", []option{jobs("a", "a", "Succeeded"), parent("a", "", "Progressing")}, rest, "", settled},
+		{"the job of the parent has ended without the Execution", []option{parent("a", "a", "Failed")}, rest, "", settled},
+		{"a tool has assigned a first job without a parent", []option{jobs("a", "", "")}, begin, "", itself},
+		{"a tool has assigned a further job", []option{jobs("b", "a", "Failed")}, begin, "", itself},
 		{"a start that was cut short", []option{jobs("a", "", "Init")}, begin, "", itself},
-		{"from a phase that nobody knows the job begins again", []option{jobs("a", "", "Dancing")}, begin, "", itself},
+		{"a job in an unknown phase begins again", []option{jobs("a", "", "Dancing")}, begin, "", itself},
 		{"items that cannot be read", []option{jobs("a", "", ""), broken}, fail, "", itself},
 		{"items that cannot be read any more", []option{jobs("a", "", "Progressing"), broken}, fail, "", itself},
 		{"items that are not valid", []option{jobs("a", "", ""), wants("a<a")}, fail, "", itself},
-		{"values of items are handed on, which all are there", []option{jobs("b", "a", "Succeeded"), updating("b", true), wants("one"), has("one", "a", "a", "Succeeded")}, collect, "", itself},
-		{"also those of an item that has had a job of its own", []option{jobs("b", "a", "Succeeded"), updating("b", true), wants("one"), has("one", "own", "own", "Failed")}, collect, "", itself},
-		{"but the Installation is deployed", []option{jobs("b", "a", "Succeeded"), updating("b", false), wants("one"), has("one", "a", "a", "Succeeded")}, begin, "", itself},
-		{"but an item is gone", []option{jobs("b", "a", "Succeeded"), updating("b", true), wants("one", "two"), has("one", "a", "a", "Succeeded")}, begin, "", itself},
-		{"but an item is to go", []option{jobs("b", "a", "Succeeded"), updating("b", true), wants("one"), has("one", "a", "a", "Succeeded", goes)}, begin, "", itself},
-		{"but an item is too many", []option{jobs("b", "a", "Succeeded"), updating("b", true), has("one", "a", "a", "Succeeded")}, begin, "", itself},
-		{"but the last job has failed", []option{jobs("b", "a", "Failed"), updating("b", true), wants("one"), has("one", "a", "a", "Succeeded")}, begin, "", itself},
-		{"but the items are other ones", []option{jobs("b", "a", "Succeeded"), updating("b", true), func(s *snapshot) { s.exec.Generation = 2 }, wants("one"), has("one", "a", "a", "Succeeded")}, begin, "", itself},
-		{"but that was about another job", []option{jobs("b", "a", "Succeeded"), updating("c", true), wants("one"), has("one", "a", "a", "Succeeded")}, begin, "", itself},
+		{"a data update collects the exports of items that all exist", []option{jobs("b", "a", "Succeeded"), updating("b", true), wants("one"), has("one", "a", "a", "Succeeded")}, collect, "", itself},
+		{"a data update collects the exports of an item that had a job of its own", []option{jobs("b", "a", "Succeeded"), updating("b", true), wants("one"), has("one", "own", "own", "Failed")}, collect, "", itself},
+		{"a data update that deploys the Installation begins a job", []option{jobs("b", "a", "Succeeded"), updating("b", false), wants("one"), has("one", "a", "a", "Succeeded")}, begin, "", itself},
+		{"a data update with a missing item begins a job", []option{jobs("b", "a", "Succeeded"), updating("b", true), wants("one", "two"), has("one", "a", "a", "Succeeded")}, begin, "", itself},
+		{"a data update with a terminating item begins a job", []option{jobs("b", "a", "Succeeded"), updating("b", true), wants("one"), has("one", "a", "a", "Succeeded", goes)}, begin, "", itself},
+		{"a data update with an item that is no longer wanted begins a job", []option{jobs("b", "a", "Succeeded"), updating("b", true), has("one", "a", "a", "Succeeded")}, begin, "", itself},
+		{"a data update after a failed job begins a job", []option{jobs("b", "a", "Failed"), updating("b", true), wants("one"), has("one", "a", "a", "Succeeded")}, begin, "", itself},
+		{"a data update with changed items begins a job", []option{jobs("b", "a", "Succeeded"), updating("b", true), func(s *snapshot) { s.exec.Generation = 2 }, wants("one"), has("one", "a", "a", "Succeeded")}, begin, "", itself},
+		{"a data update of another job begins a job", []option{jobs("b", "a", "Succeeded"), updating("c", true), wants("one"), has("one", "a", "a", "Succeeded")}, begin, "", itself},
 		{"without items there is nothing to wait for", []option{jobs("a", "", "Progressing")}, complete, "", itself},
 		{"all items are done", []option{jobs("a", "", "Completing")}, complete, "", itself},
 
 		{"independent items get the job at once", []option{jobs("a", "", "Progressing"), wants("one", "two", "three<one"), has("one", "", "", ""), has("two", "z", "z", "Succeeded"), has("three", "", "", "")}, trigger, "one,two", itself},
 		{"items are at work", []option{jobs("a", "", "Progressing"), wants("one", "two<one"), has("one", "a", "", "Progressing"), has("two", "", "", "")}, rest, "", "DeployItem x-one"},
-		{"who takes an item up has a deadline", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "", "", triggeredAt(noon.Add(-time.Second))), has("two", "a", "", "", triggeredAt(noon))}, rest, "", "DeployItem x-one, DeployItem x-two, the time 2030-01-02T12:00:29Z"},
-		{"nobody has taken an item up", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "", "", triggeredAt(noon.Add(-time.Minute))), has("two", "", "", "")}, expire, "one", itself},
+		{"a job that was assigned has a pickup deadline", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "", "", triggeredAt(noon.Add(-time.Second))), has("two", "a", "", "", triggeredAt(noon))}, rest, "", "DeployItem x-one, DeployItem x-two, the time 2030-01-02T12:00:29Z"},
+		{"no deployer has picked up an item in time", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "", "", triggeredAt(noon.Add(-time.Minute))), has("two", "", "", "")}, expire, "one", itself},
 		{"the next item gets the job", []option{jobs("a", "", "Progressing"), wants("one", "two<one"), has("one", "a", "a", "Succeeded"), has("two", "", "", "")}, trigger, "two", itself},
-		{"all have succeeded", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Succeeded")}, complete, "", itself},
-		{"one has failed", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed"), has("two", "", "", "")}, fail, "", itself},
-		{"one is missing", []option{jobs("a", "", "Progressing"), wants("one")}, fail, "", itself},
-		{"one is missing, and the store of the cluster was restored: it is written again", []option{jobs("a", "", "Progressing"), wants("one"), func(s *snapshot) { s.unsettled = true }}, begin, "", itself},
-		{"what runs may end although another has failed just now", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed", inPhase(4*time.Second)), has("two", "a", "", "Progressing")}, rest, "", "DeployItem x-two, the time 2030-01-02T12:00:01Z"},
+		{"all items have succeeded", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Succeeded")}, complete, "", itself},
+		{"an item has failed", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed"), has("two", "", "", "")}, fail, "", itself},
+		{"an item is missing", []option{jobs("a", "", "Progressing"), wants("one")}, fail, "", itself},
+		{"an item that is missing after the store was restored is written again", []option{jobs("a", "", "Progressing"), wants("one"), func(s *snapshot) { s.unsettled = true }}, begin, "", itself},
+		{"an item at work may end although another one has failed just now", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed", inPhase(4*time.Second)), has("two", "a", "", "Progressing")}, rest, "", "DeployItem x-two, the time 2030-01-02T12:00:01Z"},
 		{"items that wait for each other", []option{jobs("a", "", "Progressing"), wants("one<two", "two<one"), has("one", "", "", ""), has("two", "", "", "")}, fail, "", itself},
 
 		{"what is no longer wanted is deleted first", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "z", "z", "Succeeded")}, erase, "old", itself},
-		{"it is left alone until its deletion is seen", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "z", "z", "Succeeded"), underWay("old")}, rest, "", "DeployItem x-old"},
-		{"then it gets the job", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "z", "z", "Succeeded", goes)}, trigger, "old", itself},
-		{"it is at work", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "a", "", "Deleting", goes)}, rest, "", "DeployItem x-old"},
-		{"it cannot be deleted", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "a", "a", "DeleteFailed", goes)}, fail, "", itself},
+		{"an item is not written until its deletion is seen", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "z", "z", "Succeeded"), underWay("old")}, rest, "", "DeployItem x-old"},
+		{"a terminating item that is no longer wanted gets the job", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "z", "z", "Succeeded", goes)}, trigger, "old", itself},
+		{"an item that is no longer wanted is at work", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "a", "", "Deleting", goes)}, rest, "", "DeployItem x-old"},
+		{"an item that is no longer wanted cannot be deleted", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "a", "a", "DeleteFailed", goes)}, fail, "", itself},
 
 		{"an interruption ends what is not finished", []option{interrupted, jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Succeeded"), has("two", "", "", "")}, interrupt, "two", itself},
 		{"a job begins before it can be interrupted", []option{interrupted, jobs("a", "", "")}, begin, "", itself},
 		{"an interruption that arrives before its job waits for the job", []option{interrupted, parent("a", "", "Init")}, rest, "", "Installation x"},
 		{"the job comes before its interruption", []option{interrupted, parent("a", "", "Progressing")}, adopt, "", itself},
 		{"an abort starts nothing, and waits for what runs", []option{abort(time.Minute), jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "", "Progressing"), has("two", "", "", "")}, rest, "", "DeployItem x-one, the time 2030-01-02T12:04:00Z"},
-		{"not for ever", []option{abort(5 * time.Minute), jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "", "Progressing"), has("two", "", "", "")}, giveUp, "one", itself},
-		{"nothing runs any more", []option{abort(time.Minute), jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Succeeded"), has("two", "", "", "")}, fail, "", itself},
+		{"an abort gives up an item at work after a time", []option{abort(5 * time.Minute), jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "", "Progressing"), has("two", "", "", "")}, giveUp, "one", itself},
+		{"an abort ends the job when no item is at work", []option{abort(time.Minute), jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Succeeded"), has("two", "", "", "")}, fail, "", itself},
 		{"an abort comes too late", []option{abort(time.Minute), jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Succeeded")}, complete, "", itself},
 		{"an abort comes before anything is written", []option{abort(time.Minute), jobs("a", "", ""), wants("one")}, fail, "", itself},
 		{"an abort that arrives before its job waits for the job", []option{abort(time.Minute), parent("a", "", "Init")}, rest, "", "Installation x"},
 		{"an abort ends with its job", []option{abort(time.Minute), jobs("a", "a", "Failed")}, dismiss, "", itself},
 		{"an abort of a deletion deletes nothing more", []option{abort(time.Minute), deleting, finalized, jobs("a", "", "Deleting"), has("one", "a", "a", "DeleteFailed", goes), has("two", "", "", "")}, fail, "", itself},
-		{"and waits for what runs", []option{abort(time.Minute), deleting, finalized, jobs("a", "", "Deleting"), has("one", "a", "", "Deleting", goes), has("two", "", "", "")}, rest, "", "DeployItem x-one, the time 2030-01-02T12:04:00Z"},
-		{"all is deleted", []option{abort(time.Minute), deleting, finalized, jobs("a", "", "Deleting")}, release, "", itself},
+		{"an abort of a deletion waits for items at work", []option{abort(time.Minute), deleting, finalized, jobs("a", "", "Deleting"), has("one", "a", "", "Deleting", goes), has("two", "", "", "")}, rest, "", "DeployItem x-one, the time 2030-01-02T12:04:00Z"},
+		{"an abort of a deletion whose items are all deleted comes too late", []option{abort(time.Minute), deleting, finalized, jobs("a", "", "Deleting")}, release, "", itself},
 		{"an interruption without a job is dismissed", []option{interrupted, jobs("a", "a", "Succeeded"), parent("a", "a", "Failed")}, dismiss, "", itself},
 
-		{"a deletion waits for the parent's word", []option{deleting, finalized, jobs("a", "a", "Succeeded"), parent("b", "a", "InitDelete")}, rest, "", "Installation x"},
+		{"a deletion waits for the phase of the parent", []option{deleting, finalized, jobs("a", "a", "Succeeded"), parent("b", "a", "InitDelete")}, rest, "", "Installation x"},
 		{"the parent deletes", []option{deleting, finalized, jobs("a", "a", "Succeeded"), parent("b", "a", "Deleting")}, adopt, "", itself},
-		{"the parent is gone without a word", []option{deleting, finalized, jobs("a", "a", "Succeeded"), orphaned}, adopt, "", itself},
-		{"the parent is gone, and the deletion of an item has failed: it is not tried again at once", []option{deleting, finalized, jobs("a", "a", "DeleteFailed"), orphaned, has("one", "a", "a", "DeleteFailed", goes)}, rest, "", settled},
-		{"but when somebody asks for it", []option{deleting, finalized, jobs("a", "a", "DeleteFailed"), orphaned, requested, has("one", "a", "a", "DeleteFailed", goes)}, adopt, "", itself},
+		{"the parent no longer exists and has assigned no deletion", []option{deleting, finalized, jobs("a", "a", "Succeeded"), orphaned}, adopt, "", itself},
+		{"without a parent, a failed deletion of an item is not repeated at once", []option{deleting, finalized, jobs("a", "a", "DeleteFailed"), orphaned, has("one", "a", "a", "DeleteFailed", goes)}, rest, "", settled},
+		{"without a parent, a failed deletion of an item is repeated on request", []option{deleting, finalized, jobs("a", "a", "DeleteFailed"), orphaned, requested, has("one", "a", "a", "DeleteFailed", goes)}, adopt, "", itself},
 		{"the request stays until its job is stored", []option{deleting, finalized, jobs("b", "a", "DeleteFailed"), orphaned, requested, has("one", "a", "a", "DeleteFailed", goes)}, accept, "", itself},
-		{"a request does not disturb a parent that is there", []option{deleting, finalized, jobs("a", "a", "DeleteFailed"), parent("a", "a", "DeleteFailed"), requested, has("one", "a", "a", "DeleteFailed", goes)}, rest, "", settled},
-		{"the last item of an orphan is gone meanwhile", []option{deleting, finalized, jobs("a", "a", "DeleteFailed"), orphaned}, adopt, "", itself},
-		{"others still hold what we have let go", []option{deleting, jobs("a", "a", "Succeeded"), orphaned}, rest, "", settled},
+		{"a request does not interfere with an existing parent", []option{deleting, finalized, jobs("a", "a", "DeleteFailed"), parent("a", "a", "DeleteFailed"), requested, has("one", "a", "a", "DeleteFailed", goes)}, rest, "", settled},
+		{"the last item of an orphan is deleted meanwhile", []option{deleting, finalized, jobs("a", "a", "DeleteFailed"), orphaned}, adopt, "", itself},
+		{"finalizers of others still hold the Execution", []option{deleting, jobs("a", "a", "Succeeded"), orphaned}, rest, "", settled},
 		{"a failed deletion is tried again only on request", []option{deleting, finalized, jobs("b", "b", "DeleteFailed"), parent("b", "b", "DeleteFailed")}, rest, "", settled},
 		{"a deletion begins", []option{deleting, finalized, jobs("b", "a", "Succeeded"), has("one", "a", "a", "Succeeded")}, beginDeletion, "", itself},
 		{"without items there is nothing to delete", []option{deleting, finalized, jobs("b", "a", "Succeeded")}, release, "", itself},
 		{"items are to be deleted", []option{deleting, finalized, jobs("b", "a", "InitDelete"), has("one", "a", "a", "Succeeded")}, remove, "", itself},
-		{"an item that nobody has deleted yet", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded")}, erase, "one", itself},
-		{"the last one goes first", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes), has("two", "a", "a", "Succeeded", goes, after("one"))}, trigger, "two", itself},
-		{"its foundation stays until it is gone", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes), has("two", "b", "", "Deleting", goes, after("one"))}, rest, "", "DeployItem x-two"},
+		{"an item that is not deleted yet", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded")}, erase, "one", itself},
+		{"the last item is deleted first", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes), has("two", "a", "a", "Succeeded", goes, after("one"))}, trigger, "two", itself},
+		{"an item stays until its dependent is deleted", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes), has("two", "b", "", "Deleting", goes, after("one"))}, rest, "", "DeployItem x-two"},
 		{"what must not be uninstalled needs no deployer", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes, keepsInstalled)}, letGo, "one", itself},
-		{"others still hold an item", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes, keepsInstalled, unfinalized)}, rest, "", "DeployItem x-one"},
-		{"nobody takes the deletion up", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "b", "a", "Succeeded", goes, triggeredAt(noon.Add(-time.Hour)))}, expire, "one", itself},
+		{"finalizers of others still hold an item", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes, keepsInstalled, unfinalized)}, rest, "", "DeployItem x-one"},
+		{"no deployer picks up the deletion in time", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "b", "a", "Succeeded", goes, triggeredAt(noon.Add(-time.Hour)))}, expire, "one", itself},
 		{"an item cannot be deleted", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "b", "b", "DeleteFailed", goes)}, fail, "", itself},
 		{"items whose deletions wait for each other", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes, after("two")), has("two", "a", "a", "Succeeded", goes, after("one"))}, fail, "", itself},
-		{"all items are gone", []option{deleting, finalized, jobs("b", "a", "Deleting")}, release, "", itself},
+		{"all items are deleted", []option{deleting, finalized, jobs("b", "a", "Deleting")}, release, "", itself},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			got := decide(snapshotWith(test.options...))
 			if got.do != test.want || got.wake.String() != test.wake || itemNames(got.items) != test.items {
-				t.Errorf("%s (%s) and wakes by %s, want %s (%s) and %s: %v", got.do, itemNames(got.items), got.wake, test.want, test.items, test.wake, got.err)
+				t.Errorf("%s (%s) and waits for %s, want %s (%s) and %s: %v", got.do, itemNames(got.items), got.wake, test.want, test.items, test.wake, got.err)
 			}
 		})
 	}
 }
 
-// TestEveryDecisionKnowsItsWake looks at all combinations of what a decision depends
-// on: whatever is not final has a reason that will wake it, and it is one that the
-// controller watches.
+// TestEveryDecisionKnowsItsWake checks all combinations of what a decision depends on: each state
+// that is not final has a trigger for the next reconcile, and the controller watches it.
 func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	phases := []v1alpha1.ExecutionPhase{"", "Init", "Progressing", "Completing", "Succeeded", "InitDelete", "TriggerDelete", "Deleting", "DeleteFailed", "Dancing"}
 	ids := [][2]string{{"", ""}, {"a", ""}, {"a", "a"}, {"b", "a"}, {"a-removal", "a"}}
@@ -284,7 +283,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		case d.do == "":
 			problem = "no step"
 		case !d.wake.Recorded():
-			problem = "nothing is recorded that wakes it"
+			problem = "no trigger for the next reconcile is recorded"
 		case d.wake.IsSettled() && unfinished:
 			problem = "the job is not finished, but nothing is waited for"
 		case d.wake.ContinuesAtOnce() == (d.do == rest):
@@ -298,7 +297,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		}
 		for _, event := range d.wake.Events() {
 			if !slices.Contains(watched, event.Kind) || event.Name == "" {
-				problem = fmt.Sprintf("%+v wakes nobody", event)
+				problem = fmt.Sprintf("%+v enqueues no Execution", event)
 			}
 		}
 		if problem != "" {
@@ -315,7 +314,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	}
 }
 
-// TestFailures: users find the item, what it says, and what to do.
+// TestFailures: users find the item, its error, and what to do.
 func TestFailures(t *testing.T) {
 	errs := func(message string) func(*v1alpha1.DeployItem) {
 		return func(item *v1alpha1.DeployItem) {
@@ -331,11 +330,11 @@ func TestFailures(t *testing.T) {
 		want    string
 	}{
 		{"an item with an error: the error first", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Failed", errs("no such image"))}, "no such image; at item one on Target cluster"},
-		{"an item without", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Failed")}, "DeployItem x-one is in phase Failed; at item one"},
-		{"an item that somebody deleted", []option{jobs("a", "", "Progressing"), wants("one")}, "the DeployItem is missing: another client has deleted it: ask the root for another job; at item one"},
-		{"items in a circle", []option{jobs("a", "", "Progressing"), wants("one<two", "two<one"), has("one", "", "", ""), has("two", "", "", "")}, "items could not be started: one, two wait for each other"},
-		{"an old item that stays", []option{jobs("a", "", "Progressing"), has("old", "a", "a", "DeleteFailed", errs("finalizer"))}, "finalizer; at item old (no longer wanted) on Target cluster"},
-		{"a deletion", []option{deleting, jobs("b", "a", "Deleting"), has("one", "b", "b", "DeleteFailed", errs("forbidden"))}, "forbidden; at item one on Target cluster"},
+		{"an item without an error", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Failed")}, "DeployItem x-one is in phase Failed; at item one"},
+		{"an item that another client has deleted", []option{jobs("a", "", "Progressing"), wants("one")}, "the DeployItem is missing: another client has deleted it: ask the root for another job; at item one"},
+		{"items in a cycle", []option{jobs("a", "", "Progressing"), wants("one<two", "two<one"), has("one", "", "", ""), has("two", "", "", "")}, "items could not be started: one, two wait for each other"},
+		{"an old item that cannot be deleted", []option{jobs("a", "", "Progressing"), has("old", "a", "a", "DeleteFailed", errs("finalizer"))}, "finalizer; at item old (no longer wanted) on Target cluster"},
+		{"a deletion that has failed", []option{deleting, jobs("b", "a", "Deleting"), has("one", "b", "b", "DeleteFailed", errs("forbidden"))}, "forbidden; at item one on Target cluster"},
 		{"two items with the same error", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed", errs("no route")), has("two", "a", "a", "Failed", errs("no route"))}, "no route; at item one on Target cluster; at item two on Target cluster"},
 		{"two items with two errors", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed", errs("1")), has("two", "a", "a", "Failed", errs("2"))}, "1; at item one on Target cluster\n2; at item two on Target cluster"},
 		{"a Target has the name that users know", []option{below, jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Failed", errs("Target "+copied+" is broken"), on(copied))}, "Target prod is broken; at item one on Target prod"},

@@ -27,9 +27,9 @@ func (c turned) List(ctx context.Context, list client.ObjectList, options ...cli
 	return err
 }
 
-// TestDuplicateItems: two DeployItems have the name of one item, as a crash of another release
-// may have left them. In whichever order a cache lists them, the same one counts; the other one
-// is left alone, which the status and an event say, and goes when somebody deletes it.
+// TestDuplicateItems: two DeployItems have the name of one item, as a crash of another release may
+// have left them. In whichever order a cache lists them, the same one counts; the other one is not
+// changed, which the status and an event report, and is uninstalled when another client deletes it.
 func TestDuplicateItems(t *testing.T) {
 	taken := func(name string, second int64, jobID string) *v1alpha1.DeployItem {
 		return &v1alpha1.DeployItem{
@@ -47,8 +47,8 @@ func TestDuplicateItems(t *testing.T) {
 		recorded string
 		want     string
 	}{
-		{"the older one counts", "", "b-older"},
-		{"the one that the status has recorded counts", "a-younger", "a-younger"},
+		{"the older item counts", "", "b-older"},
+		{"the item that the status has recorded counts", "a-younger", "a-younger"},
 	} {
 		for _, order := range []string{"as listed", "turned round"} {
 			t.Run(test.reason+"/"+order, func(t *testing.T) {
@@ -98,7 +98,8 @@ func TestDuplicateItems(t *testing.T) {
 	}
 }
 
-// leaves lets somebody delete a duplicate: the next job uninstalls it, and says no more of it.
+// leaves deletes a duplicate as another client: the next job uninstalls it, and does not report it
+// any more.
 func (b *bench) leaves(t *testing.T, other string) {
 	t.Helper()
 	for _, item := range b.items(t) {

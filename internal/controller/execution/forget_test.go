@@ -10,7 +10,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestItemsAreForgotten: nothing is remembered of an item that is gone, although no cache
+// TestItemsAreForgotten: nothing is remembered of an item that no longer exists, although no cache
 // shows the version that was written last.
 func TestItemsAreForgotten(t *testing.T) {
 	for _, test := range []struct {
@@ -18,21 +18,21 @@ func TestItemsAreForgotten(t *testing.T) {
 		// there says that the API server still has the item.
 		there bool
 		write func(b *bench, item *v1alpha1.DeployItem) error
-		// told says that the event of its end comes after the write.
+		// told says that the event of its deletion comes after the write.
 		told bool
 	}{
-		{"the write has let it go", true, func(b *bench, item *v1alpha1.DeployItem) error {
+		{"a write has removed the finalizer", true, func(b *bench, item *v1alpha1.DeployItem) error {
 			return b.letGo(t.Context(), &snapshot{}, item)
 		}, true},
-		{"it was created, and is gone before its Execution looks again", true, func(b *bench, item *v1alpha1.DeployItem) error {
+		{"a new item is deleted before the next reconcile of its Execution", true, func(b *bench, item *v1alpha1.DeployItem) error {
 			b.written.Record(item)
 			b.created.Note("exec", key.Name, b.Now())
 			return nil
 		}, true},
-		{"it was gone before its job was ended, and the event has come already", false, func(b *bench, item *v1alpha1.DeployItem) error {
+		{"an item was deleted before its job ended, and the event has come already", false, func(b *bench, item *v1alpha1.DeployItem) error {
 			return b.endItem(t.Context(), item, "a", errors.New("it was ended"))
 		}, false},
-		{"it was gone before it was let go", false, func(b *bench, item *v1alpha1.DeployItem) error {
+		{"an item was deleted before its finalizer was removed", false, func(b *bench, item *v1alpha1.DeployItem) error {
 			return b.letGo(t.Context(), &snapshot{}, item)
 		}, false},
 	} {
@@ -64,18 +64,18 @@ func TestItemsAreForgotten(t *testing.T) {
 	}
 }
 
-// TestExecutionsAreForgotten: nothing is remembered of an Execution that is gone, however it
-// went. An item that it has created and that no cache has shown would stay for ever.
+// TestExecutionsAreForgotten: nothing is remembered of an Execution that no longer exists. An item
+// that it has created and that no cache has shown would stay for ever.
 func TestExecutionsAreForgotten(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		end    func(t *testing.T, b *bench)
 	}{
-		{"somebody has taken its finalizer away", func(t *testing.T, b *bench) {
+		{"another client has removed the finalizer", func(t *testing.T, b *bench) {
 			b.reconcile(t)
 			b.forget(b.execution(t))
 		}},
-		{"it goes while its items are written, after the event of its end", func(t *testing.T, b *bench) {
+		{"the Execution is deleted while its items are written, after the event of its deletion", func(t *testing.T, b *bench) {
 			exec := b.execution(t)
 			end := sync.OnceValue(func() error {
 				b.forget(exec)
@@ -91,7 +91,7 @@ func TestExecutionsAreForgotten(t *testing.T) {
 			b.handOver(t, "a")
 			test.end(t, b)
 			if left := b.created.Of("uid"); len(left) != 0 {
-				t.Errorf("%v are remembered of what is gone", left)
+				t.Errorf("%v are remembered of deleted objects", left)
 			}
 		})
 	}

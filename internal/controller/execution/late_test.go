@@ -40,9 +40,9 @@ func (c countedReads) Get(ctx context.Context, key client.ObjectKey, object clie
 	return c.Reader.Get(ctx, key, object, options...)
 }
 
-// TestLateItemsCostNoRequests: an Execution is looked at again and again while the cache does not
-// show the items that it has created, because the API server was too busy for one of them. They
-// are waited for: neither is one created again, nor read.
+// TestLateItemsCostNoRequests: an Execution is reconciled many times while the cache does not show
+// the items that it has created, because the API server was too busy for one of them. It waits for
+// the items: none is created or read again.
 func TestLateItemsCostNoRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one"}, v1alpha1.DeployItemTemplate{Name: "two"}, v1alpha1.DeployItemTemplate{Name: "three"}))

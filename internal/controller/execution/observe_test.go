@@ -26,7 +26,7 @@ func (b *bench) observed(t *testing.T) (*snapshot, bool, error) {
 	return s, ready, err
 }
 
-// TestObserveParent: who is the parent, and who is an orphan.
+// TestObserveParent: which Installation is the parent, and which Execution is an orphan.
 func TestObserveParent(t *testing.T) {
 	reference := func(group, name, uid string) []metav1.OwnerReference {
 		return []metav1.OwnerReference{{APIVersion: group + "/v1alpha1", Kind: "Installation", Name: name, UID: types.UID(uid)}}
@@ -38,11 +38,11 @@ func TestObserveParent(t *testing.T) {
 		parent   bool
 		orphaned bool
 	}{
-		{"an Execution of a tool has none", nil, false, false},
-		{"the Installation", reference(v1alpha1.GroupName, "parent", "uid-1"), true, false},
-		{"an Installation of another group is none of ours", reference("example.org", "parent", "uid-1"), false, false},
-		{"it is gone", reference(v1alpha1.GroupName, "gone", "uid-2"), false, true},
-		{"another one has its name now", reference(v1alpha1.GroupName, "parent", "uid-0"), false, true},
+		{"an Execution of a tool has no parent", nil, false, false},
+		{"the owner is the parent", reference(v1alpha1.GroupName, "parent", "uid-1"), true, false},
+		{"an Installation of another group is not a parent", reference("example.org", "parent", "uid-1"), false, false},
+		{"the parent no longer exists", reference(v1alpha1.GroupName, "gone", "uid-2"), false, true},
+		{"another Installation has the name of the parent now", reference(v1alpha1.GroupName, "parent", "uid-0"), false, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			exec := withItems()
@@ -75,8 +75,8 @@ func TestObserveItems(t *testing.T) {
 	}
 }
 
-// TestLaggingCache: what we have just created is waited for; about everything else
-// the API server has the last word.
+// TestLaggingCache: the Execution waits for objects that were just created; about all others the
+// API server decides.
 func TestLaggingCache(t *testing.T) {
 	b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one"}))
 	b.handOver(t, "a")
@@ -104,15 +104,15 @@ func TestLaggingCache(t *testing.T) {
 	}
 }
 
-// TestDeletionBeforeTheCacheShows: an Execution that is deleted right after it has created
-// its items stays until they are gone, although no cache has shown them yet. A deployer
-// whose cache is faster may have deployed one of them.
+// TestDeletionBeforeTheCacheShows: an Execution that is deleted right after it has created its
+// items stays until they are deleted, although no cache has shown them yet. A deployer whose cache
+// is faster may have deployed one of them.
 func TestDeletionBeforeTheCacheShows(t *testing.T) {
 	b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one"}))
 	b.handOver(t, "a")
 	b.reconcile(t)
 	exec := b.execution(t)
-	exec.Status.JobIDFinished, exec.Status.ExecutionPhase = "a", "Failed" // somebody has interrupted it
+	exec.Status.JobIDFinished, exec.Status.ExecutionPhase = "a", "Failed" // another client has interrupted the job
 	if err := errors.Join(b.api.Status().Update(t.Context(), exec), b.api.Delete(t.Context(), exec)); err != nil {
 		t.Fatal(err)
 	}
@@ -167,9 +167,9 @@ func TestExports(t *testing.T) {
 	}{
 		{"a map", map[string][]byte{"config": []byte("{host: db}")}, `{"one":{"host":"db"}}`, ""},
 		{"nothing", map[string][]byte{"config": nil}, `{"one":null}`, ""},
-		{"no map", map[string][]byte{"config": []byte("[a]")}, "", "does not hold a map"},
-		{"no YAML", map[string][]byte{"config": []byte("{")}, "", "does not hold a map"},
-		{"no Secret", nil, "", "read Secret exported"},
+		{"a value that is not a map", map[string][]byte{"config": []byte("[a]")}, "", "does not hold a map"},
+		{"a value that is not YAML", map[string][]byte{"config": []byte("{")}, "", "does not hold a map"},
+		{"an item without a Secret", nil, "", "read Secret exported"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one"}))
@@ -202,7 +202,7 @@ func TestExports(t *testing.T) {
 	}
 }
 
-// TestOrphans: what is no longer wanted goes before anything new begins.
+// TestOrphans: items that are no longer wanted are deleted before anything new begins.
 func TestOrphans(t *testing.T) {
 	b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "old"}))
 	b.handOver(t, "a")
@@ -236,7 +236,7 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-// TestWithoutUninstall: items that stay installed are let go without a deployer.
+// TestWithoutUninstall: items that stay installed lose their finalizer without a deployer.
 func TestWithoutUninstall(t *testing.T) {
 	b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one"}))
 	b.handOver(t, "a")
@@ -260,7 +260,7 @@ func TestWithoutUninstall(t *testing.T) {
 	}
 }
 
-// TestAdopt: whose job it is.
+// TestAdopt: which job an Execution gets.
 func TestAdopt(t *testing.T) {
 	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid-1", Finalizers: []string{v1alpha1.Finalizer}}}
 	inst.Status.JobID, inst.Status.InstallationPhase = "of-the-parent", "Progressing"
@@ -273,7 +273,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// TestClassified: what the API server refuses because of its content stays refused.
+// TestClassified: a write that the API server refuses because of its content is not repeated.
 func TestClassified(t *testing.T) {
 	kind := v1alpha1.GroupVersion.WithKind("DeployItem").GroupKind()
 	for _, test := range []struct {
@@ -286,7 +286,7 @@ func TestClassified(t *testing.T) {
 		{"too large", apierrors.NewRequestEntityTooLargeError("x"), job.Terminal},
 		{"out of order", apierrors.NewInternalError(errors.New("x")), job.Transient},
 		{"busy", apierrors.NewTooManyRequests("x", 1), job.Transient},
-		{"somebody was faster", apierrors.NewConflict(v1alpha1.Resource("deployitems"), "x", errors.New("x")), job.Conflict},
+		{"another client was faster", apierrors.NewConflict(v1alpha1.Resource("deployitems"), "x", errors.New("x")), job.Conflict},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := job.OutcomeOf(classified(test.err)); got != test.want {

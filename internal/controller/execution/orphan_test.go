@@ -35,9 +35,9 @@ func (c *countingStatus) Update(ctx context.Context, object client.Object, optio
 	return c.SubResourceWriter.Update(ctx, object, options...)
 }
 
-// TestOrphanWhoseDeletionFails: somebody has removed the finalizer of the Installation while
-// an item could not be deleted. The Execution deletes itself once, comes to rest, tries again
-// on request, and is deleted when the item is gone.
+// TestOrphanWhoseDeletionFails: another client has removed the finalizer of the Installation while
+// an item could not be deleted. The Execution deletes itself once, comes to rest, tries again on
+// request, and is deleted when the item no longer exists.
 func TestOrphanWhoseDeletionFails(t *testing.T) {
 	exec := withItems(v1alpha1.DeployItemTemplate{Name: "one"})
 	exec.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "x", UID: "gone"}}
@@ -71,7 +71,7 @@ func TestOrphanWhoseDeletionFails(t *testing.T) {
 	}
 	last := b.execution(t).Status.JobID
 	if writes := fail(); writes != 0 {
-		t.Errorf("nobody asks for it: %d writes", writes)
+		t.Errorf("there is no request, and there are %d writes", writes)
 	}
 	asking := b.execution(t)
 	asking.Annotations = map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.ReconcileOperation)}

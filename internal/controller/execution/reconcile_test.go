@@ -86,7 +86,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	return b
 }
 
-// reconcile looks at the Execution once.
+// reconcile reconciles the Execution once.
 func (b *bench) reconcile(t *testing.T) ctrl.Result {
 	t.Helper()
 	result, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
@@ -164,13 +164,13 @@ func TestTimeoutTwice(t *testing.T) {
 	}
 }
 
-// TestItemsAreWrittenTogether: who has many items does not wait for one after the other.
+// TestItemsAreWrittenTogether: an Execution with many items does not write one after the other.
 func TestItemsAreWrittenTogether(t *testing.T) {
 	var templates []v1alpha1.DeployItemTemplate
 	for i := range 3*parallelize.Width + 1 {
 		templates = append(templates, v1alpha1.DeployItemTemplate{Name: fmt.Sprintf("item-%02d", i)})
 	}
-	t.Run("as many at the same time as may be", func(t *testing.T) {
+	t.Run("the writes run in parallel up to the limit", func(t *testing.T) {
 		b := newBench(t, withItems(templates...))
 		var first sync.WaitGroup
 		first.Add(parallelize.Width)
@@ -189,7 +189,7 @@ func TestItemsAreWrittenTogether(t *testing.T) {
 			t.Errorf("the status names them in order: %+v", active)
 		}
 	})
-	t.Run("nothing begins after a refusal, which ends the job", func(t *testing.T) {
+	t.Run("no write begins after a refusal, which ends the job", func(t *testing.T) {
 		b := newBench(t, withItems(templates...))
 		var asked atomic.Int32
 		b.creating = func(item *v1alpha1.DeployItem) error {
@@ -238,7 +238,7 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
-// TestPickup: an item that nobody takes up fails at its deadline.
+// TestPickup: an item that no deployer picks up fails at its deadline.
 func TestPickup(t *testing.T) {
 	b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one"}))
 	b.handOver(t, "a")
@@ -264,16 +264,15 @@ func TestInterruptedBeginning(t *testing.T) {
 	}
 }
 
-// TestPanicEndsJob: a mistake of ours fails the job once, and the next job may go
-// well.
-// TestDismissed: who asks for something else while a request is removed is heard.
+// TestPanicEndsJob: a panic fails the job once, and the next job may succeed. TestDismissed: a new
+// request that comes while the old one is removed stays.
 func TestDismissed(t *testing.T) {
 	for _, test := range []struct {
 		reason, meanwhile, left string
 		conflict                bool
 	}{
-		{"the request that was seen goes", "", "", false},
-		{"an interruption that was asked for since stays", "interrupt", "interrupt", true},
+		{"the request that was read is removed", "", "", false},
+		{"an interruption that was requested since stays", "interrupt", "interrupt", true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			exec := withItems()

@@ -11,8 +11,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestRecreated: what a cache shows may be gone, and something new of its name be there.
-// That must not lose its finalizer.
+// TestRecreated: an object in a cache may no longer exist, and a new one may have its name. The new
+// one must not lose its finalizer.
 func TestRecreated(t *testing.T) {
 	meta := metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "new", Finalizers: []string{v1alpha1.Finalizer}}
 	for reason, test := range map[string]struct {

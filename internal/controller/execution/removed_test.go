@@ -27,11 +27,11 @@ func TestClusterOf(t *testing.T) {
 		want                *string
 	}{
 		{"a Target from a shoot", skips(true), synced, shoot, "host", new("eu")},
-		{"nobody asks for it", nil, synced, shoot, "host", nil},
-		{"it is switched off", skips(false), synced, shoot, "host", nil},
+		{"an item without the setting", nil, synced, shoot, "host", nil},
+		{"the setting is off", skips(false), synced, shoot, "host", nil},
 		{"a Target that no TargetSync has made", skips(true), nil, shoot, "host", new("")},
 		{"a Target from a Secret", skips(true), synced, nil, "host", new("")},
-		{"a Target that is missing is told by who deploys", skips(true), synced, shoot, "other", nil},
+		{"a missing Target is reported by the deployer", skips(true), synced, shoot, "other", nil},
 		{"no Target", skips(true), synced, shoot, "", nil},
 	}
 	for _, test := range tests {
@@ -57,16 +57,16 @@ func TestClusterRemoved(t *testing.T) {
 		removed bool
 		fails   bool
 	}{
-		{"the garden says that it is gone", func(*v1alpha1.DeployItem) {}, nil, true, false},
+		{"the garden says that the shoot no longer exists", func(*v1alpha1.DeployItem) {}, nil, true, false},
 		{"a garden that does not answer holds the deletion up", func(*v1alpha1.DeployItem) {}, errors.New("no answer"), false, true},
 		{"no shoot is known", func(item *v1alpha1.DeployItem) { item.Annotations = nil }, nil, false, false},
-		{"something is left on another cluster", func(item *v1alpha1.DeployItem) {
+		{"objects are left on another cluster", func(item *v1alpha1.DeployItem) {
 			item.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(`{"earlierClusters":[{"id":"u"}]}`)}
 		}, nil, false, false},
-		{"nothing is", func(item *v1alpha1.DeployItem) {
+		{"no objects are left on another cluster", func(item *v1alpha1.DeployItem) {
 			item.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(`{"cluster":{"id":"u"}}`)}
 		}, nil, true, false},
-		{"nobody asks for it any more", func(item *v1alpha1.DeployItem) { item.Spec.OnDelete = skips(false) }, nil, false, false},
+		{"the item does not have the setting any more", func(item *v1alpha1.DeployItem) { item.Spec.OnDelete = skips(false) }, nil, false, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -83,8 +83,8 @@ func TestClusterRemoved(t *testing.T) {
 	}
 }
 
-// TestLeaveRemoved: an item whose shoot is gone leaves what was there when it gets another
-// Target, under the same conditions under which it would be deleted without uninstalling.
+// TestLeaveRemoved: an item whose shoot no longer exists leaves its objects there when it gets
+// another Target, under the same conditions under which it would be deleted without uninstalling.
 func TestLeaveRemoved(t *testing.T) {
 	const recorded = `{"cluster":{"id":"u"}}`
 	for _, test := range []struct {
@@ -97,14 +97,14 @@ func TestLeaveRemoved(t *testing.T) {
 		asked         bool
 		want          string
 	}{
-		{"the shoot before is gone", "eu", "us", skips(true), recorded, true, nil, true, "u"},
-		{"the Target is none of a shoot any more", "eu", "", skips(true), recorded, true, nil, true, "u"},
-		{"it is still there", "eu", "us", skips(true), recorded, false, nil, true, ""},
+		{"the former shoot no longer exists", "eu", "us", skips(true), recorded, true, nil, true, "u"},
+		{"the new Target is not one of a shoot", "eu", "", skips(true), recorded, true, nil, true, "u"},
+		{"the former shoot still exists", "eu", "us", skips(true), recorded, false, nil, true, ""},
 		{"a garden that does not answer holds the job up", "eu", "us", skips(true), recorded, false, errors.New("no answer"), true, ""},
 		{"the shoot is the same", "eu", "eu", skips(true), recorded, true, nil, false, ""},
-		{"it was none of a shoot", "", "us", skips(true), recorded, true, nil, false, ""},
-		{"nobody asks for it", "eu", "us", nil, recorded, true, nil, false, ""},
-		{"it is switched off", "eu", "us", skips(false), recorded, true, nil, false, ""},
+		{"the former Target was not one of a shoot", "", "us", skips(true), recorded, true, nil, false, ""},
+		{"an item without the setting", "eu", "us", nil, recorded, true, nil, false, ""},
+		{"the setting is off", "eu", "us", skips(false), recorded, true, nil, false, ""},
 		{"nothing is recorded", "eu", "us", skips(true), `{}`, true, nil, false, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

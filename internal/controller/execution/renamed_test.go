@@ -104,8 +104,8 @@ func TestRenamedItem(t *testing.T) {
 	}
 }
 
-// TestRenamedBack: a job that fails has removed nothing, and the name of before gets its item
-// back as it was.
+// TestRenamedBack: a job that fails has removed nothing, and the former name gets its item back
+// unchanged.
 func TestRenamedBack(t *testing.T) {
 	b := renamed(t)
 	b.record(t, "new")

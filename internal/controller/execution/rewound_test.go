@@ -10,8 +10,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestHistoryIsRewound: the store of the API server was restored from a backup, so that an
-// object is older than what was written. The attempt leaves a wake, and one of the next goes on.
+// TestHistoryIsRewound: the store of the API server was restored from a backup, so that an object
+// is older than what was written. The attempt leaves a wake, and one of the next continues.
 func TestHistoryIsRewound(t *testing.T) {
 	for _, test := range []struct {
 		reason string

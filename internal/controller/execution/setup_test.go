@@ -11,7 +11,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestExecutionOf: which events of an Installation wake its Execution.
+// TestExecutionOf: which events of an Installation enqueue its Execution.
 func TestExecutionOf(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -19,7 +19,7 @@ func TestExecutionOf(t *testing.T) {
 		wakes  bool
 	}{
 		{"a job that has not written the Execution yet", func(*v1alpha1.Installation) {}, false},
-		{"the job has ended before: an interruption on the Execution must go with it", func(i *v1alpha1.Installation) { i.Status.JobIDFinished = "1" }, true},
+		{"the job has ended before: an interruption on the Execution must be removed", func(i *v1alpha1.Installation) { i.Status.JobIDFinished = "1" }, true},
 		{"the Execution is written", func(i *v1alpha1.Installation) { i.Status.ExecutionReference = &v1alpha1.ObjectReference{} }, true},
 		{"a deletion", func(i *v1alpha1.Installation) { i.DeletionTimestamp = &metav1.Time{} }, true},
 	} {
@@ -28,13 +28,13 @@ func TestExecutionOf(t *testing.T) {
 			inst.Status.JobID = "1"
 			test.change(inst)
 			if wakes := len(executionOf(t.Context(), inst)) == 1; wakes != test.wakes {
-				t.Errorf("it wakes the Execution: %t", wakes)
+				t.Errorf("the Execution is enqueued: %t", wakes)
 			}
 		})
 	}
 }
 
-// TestExecutionOfItem: which Execution the events of an item wake. Each that counts an item
+// TestExecutionOfItem: which Execution the events of an item enqueue. Each that counts an item
 // among its own waits for it.
 func TestExecutionOfItem(t *testing.T) {
 	owned := func(group, kind string) *metav1.OwnerReference {
@@ -48,11 +48,11 @@ func TestExecutionOfItem(t *testing.T) {
 		want   string
 	}{
 		{"an item as we make it", owned(v1alpha1.GroupName, "Execution"), "owner", "owner"},
-		{"somebody has taken its label away", owned(v1alpha1.GroupName, "Execution"), "", "owner"},
-		{"somebody has changed its label", owned(v1alpha1.GroupName, "Execution"), "other", "owner"},
-		{"a restored one without an owner", nil, "x", "x"},
-		{"what belongs to somebody else", owned("apps", "Deployment"), "x", ""},
-		{"what belongs to an Execution of another group", owned("example.org", "Execution"), "x", ""},
+		{"the label was removed", owned(v1alpha1.GroupName, "Execution"), "", "owner"},
+		{"the label was changed", owned(v1alpha1.GroupName, "Execution"), "other", "owner"},
+		{"a restored item without an owner", nil, "x", "x"},
+		{"an item of another owner", owned("apps", "Deployment"), "x", ""},
+		{"an item of an Execution of another group", owned("example.org", "Execution"), "x", ""},
 		{"a test of a deployer", nil, "", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestExecutionOfItem(t *testing.T) {
 				want = []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: "n", Name: test.want}}}
 			}
 			if got := executionOfItem(t.Context(), item); !slices.Equal(got, want) {
-				t.Errorf("it wakes %v, want %v", got, want)
+				t.Errorf("the item enqueues %v, want %v", got, want)
 			}
 		})
 	}
@@ -90,13 +90,13 @@ func TestAtWork(t *testing.T) {
 		reason, owner, jobID, finished, name string
 		works                                bool
 	}{
-		{"with the job", "sub", "a", "", "root", true},
-		{"about to get it", "sub", "", "", "root", true},
-		{"with the job of a root", "root", "a", "", "root", true},
-		{"it has ended the job", "sub", "a", "a", "exec", false},
-		{"its Installation has none", "idle", "", "", "exec", false},
-		{"a tool has handed a job over", "", "b", "a", "exec", true},
-		{"its Installation is gone", "ghost", "b", "a", "exec", true},
+		{"an Execution with the job", "sub", "a", "", "root", true},
+		{"an Execution that is about to get the job", "sub", "", "", "root", true},
+		{"an Execution with the job of a root", "root", "a", "", "root", true},
+		{"an Execution that has ended the job", "sub", "a", "a", "exec", false},
+		{"an Execution whose Installation has no job", "idle", "", "", "exec", false},
+		{"an Execution with a job of a tool", "", "b", "a", "exec", true},
+		{"an Execution whose Installation no longer exists", "ghost", "b", "a", "exec", true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			exec := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "exec"}}

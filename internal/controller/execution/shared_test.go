@@ -10,7 +10,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// sharing is a cache that hands out its own items to whoever wants no copies.
+// sharing is a cache that returns its own items to a caller that wants no copies.
 type sharing struct {
 	client.Client
 	items []v1alpha1.DeployItem
@@ -33,8 +33,7 @@ func (s *sharing) List(ctx context.Context, list client.ObjectList, options ...c
 	return nil
 }
 
-// TestItemsAreShared: items are not copied to be looked at, and what others see is not
-// changed.
+// TestItemsAreShared: items are not copied for reading, and shared objects are not changed.
 func TestItemsAreShared(t *testing.T) {
 	for _, test := range []struct {
 		reason  string

@@ -10,8 +10,8 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
-// TestNoteWarnings: the status of an Execution tells which items have warnings, as long as
-// they have some.
+// TestNoteWarnings: the status of an Execution says which items have warnings, as long as they have
+// some.
 func TestNoteWarnings(t *testing.T) {
 	item := func(name, warning string) *v1alpha1.DeployItem {
 		item := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Name: "x-" + name, Labels: map[string]string{v1alpha1.ExecutionManagedNameLabel: name}}}
