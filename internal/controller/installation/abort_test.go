@@ -10,7 +10,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestAnnotateNamesTheChild: what cannot be written is named by its kind.
+// TestAnnotateNamesTheChild: an error names the kind of the child that could not be written.
 func TestAnnotateNamesTheChild(t *testing.T) {
 	for kind, child := range map[string]client.Object{
 		"Installation": &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "child"}},

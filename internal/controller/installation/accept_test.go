@@ -8,8 +8,8 @@ import (
 	"go.landscaper.dev/internal/model/predicates"
 )
 
-// TestRequestForWhatChanged: who changes the specification and asks again before the
-// request for the running job is gone asks for another one.
+// TestRequestForWhatChanged: a changed specification and a new request before the request for the
+// running job is removed lead to another job.
 func TestRequestForWhatChanged(t *testing.T) {
 	b := newBench(t, installed(t, "web")...)
 	inst := b.installation(t)

@@ -44,7 +44,7 @@ func (b *bench) jobs(t *testing.T) []v1alpha1.JobRecord {
 	return b.installation(t).Status.History
 }
 
-// also asks for an operation and leaves the other annotations alone.
+// also requests an operation and keeps the other annotations.
 func also(operation v1alpha1.Operation) func(*testing.T, *bench, func()) error {
 	return func(t *testing.T, b *bench, _ func()) error {
 		t.Helper()
@@ -54,8 +54,8 @@ func also(operation v1alpha1.Operation) func(*testing.T, *bench, func()) error {
 	}
 }
 
-// TestTakenUp: between the removal of the request for a first job and the status that
-// shows the job, nothing is lost, whoever comes.
+// TestTakenUp: between the removal of the request for a first job and the status that shows the
+// job, no change of another client is lost.
 func TestTakenUp(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -66,11 +66,11 @@ func TestTakenUp(t *testing.T) {
 		jobs  int
 		last  v1alpha1.InstallationPhase
 	}{
-		{"nobody comes", func(*testing.T, *bench, func()) error { return nil }, "Progressing", 1, "Succeeded"},
-		{"somebody asks again: that is another job", also(v1alpha1.ReconcileOperation), "", 2, "Succeeded"},
-		{"somebody interrupts: that is for this job", also(v1alpha1.InterruptOperation), "", 1, "Failed"},
-		{"somebody wants a job at once", also(v1alpha1.ForceReconcileOperation), "", 2, "Succeeded"},
-		{"somebody interrupts and replaces all annotations", func(t *testing.T, b *bench, _ func()) error {
+		{"no other client writes", func(*testing.T, *bench, func()) error { return nil }, "Progressing", 1, "Succeeded"},
+		{"a user requests another job", also(v1alpha1.ReconcileOperation), "", 2, "Succeeded"},
+		{"a user interrupts this job", also(v1alpha1.InterruptOperation), "", 1, "Failed"},
+		{"a user requests a job at once", also(v1alpha1.ForceReconcileOperation), "", 2, "Succeeded"},
+		{"a user interrupts and replaces all annotations", func(t *testing.T, b *bench, _ func()) error {
 			t.Helper()
 			b.request(t, v1alpha1.InterruptOperation)
 			return nil

@@ -15,8 +15,8 @@ import (
 )
 
 // TestHistoryIsRewound: the store of the API server was restored from a backup, so that an
-// Installation or its Execution is older than what was written. The attempt leaves a wake, and
-// one of the next counts what is there.
+// Installation or its Execution is older than what was written. The attempt leaves a wake, and one
+// of the next uses what the API server has.
 func TestHistoryIsRewound(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -63,7 +63,8 @@ func parentAndExecution() (*v1alpha1.Installation, *v1alpha1.Execution) {
 }
 
 // TestDeletionThatNeverWas: an Execution was deleted, and the store restored from a backup. The
-// deletion is waited for with a wake, and is made again when the API server does not have it.
+// attempt waits for the deletion with a wake, and deletes again when the API server does not show
+// it.
 func TestDeletionThatNeverWas(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -76,9 +77,9 @@ func TestDeletionThatNeverWas(t *testing.T) {
 			live.DeletionTimestamp = &now
 			return live
 		}, false},
-		{"it is gone already", func(*v1alpha1.Execution) *v1alpha1.Execution { return nil }, false},
+		{"the Execution does not exist any more", func(*v1alpha1.Execution) *v1alpha1.Execution { return nil }, false},
 		{"the store was restored", func(live *v1alpha1.Execution) *v1alpha1.Execution { return live }, true},
-		{"another one has its name", func(live *v1alpha1.Execution) *v1alpha1.Execution { live.UID = "other"; return live }, false},
+		{"another Execution has its name", func(live *v1alpha1.Execution) *v1alpha1.Execution { live.UID = "other"; return live }, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -15,17 +15,17 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestWrongBlueprints: what is wrong with what the user wrote ends the job, says where,
-// and leaves no child behind.
+// TestWrongBlueprints: an error in what the user wrote ends the job, says where, and leaves no
+// child behind.
 func TestWrongBlueprints(t *testing.T) {
 	for _, test := range []struct {
 		reason, description string
 		where, want         string
 		condition           v1alpha1.ConditionType
 	}{
-		{"it is none", `[]`, "ResolveBlueprint", "spec.blueprint", ""},
+		{"a text that is not a blueprint", `[]`, "ResolveBlueprint", "spec.blueprint", ""},
 		{"an import is not given", `imports: [{name: size, schema: {type: integer}}]`, "ConstructImports", "size", ""},
-		{"an import is derived from nothing", "importExecutions: [{name: e, type: GoTemplate, template: '{{ fail \"no capacity\" }}'}]", "RenderImportExecutions", "no capacity", v1alpha1.ValidateImportsCondition},
+		{"an import execution calls fail", "importExecutions: [{name: e, type: GoTemplate, template: '{{ fail \"no capacity\" }}'}]", "RenderImportExecutions", "no capacity", v1alpha1.ValidateImportsCondition},
 		{"an import execution finds a mistake of the user", "importExecutions: [{name: e, type: GoTemplate, template: 'errors: [too small]'}]", "RenderImportExecutions", "too small", v1alpha1.ValidateImportsCondition},
 		{"a template of deploy items is broken", "deployExecutions: [{name: e, type: GoTemplate, template: '{{ .a.b.c'}]", "ReconcileExecution", "unclosed action", v1alpha1.ReconcileExecutionCondition},
 		{"a deploy item has no type", "deployExecutions: [{name: e, type: GoTemplate, template: 'deployItems: [{name: i}]'}]", "ReconcileExecution", "type", v1alpha1.ReconcileExecutionCondition},
@@ -65,7 +65,7 @@ func TestWrongBlueprints(t *testing.T) {
 	}
 }
 
-// TestUnverified: where only signed components are accepted, nothing else is looked at.
+// TestUnverified: where only signed components are accepted, an unsigned one is not read further.
 func TestUnverified(t *testing.T) {
 	b := newBench(t, installed(t, "web")...)
 	b.Verification = VerifyAlways
@@ -76,19 +76,19 @@ func TestUnverified(t *testing.T) {
 	}
 }
 
-// TestAbortHandedDown: all of a tree abort from the same moment on, however often the
-// request is handed down.
+// TestAbortHandedDown: all of a tree abort from the same moment on, however often the request is
+// passed down.
 func TestAbortHandedDown(t *testing.T) {
 	const at = "2030-01-02T11:00:00Z"
 	for _, test := range []struct {
 		reason, given, want string
 		fault               fakeapi.Fault
 	}{
-		{"nobody says when: from now on", "", "2030-01-02T12:00:00Z", fakeapi.Fault{At: -1}},
-		{"the parent says when", at, at, fakeapi.Fault{At: -1}},
+		{"the abort has no time: it counts from now on", "", "2030-01-02T12:00:00Z", fakeapi.Fault{At: -1}},
+		{"the parent sets the time of the abort", at, at, fakeapi.Fault{At: -1}},
 		{"the first answer is lost", at, at, fakeapi.Fault{Lost: true, Err: errors.New("timeout")}},
 		{"the moment is noted, the request is refused", at, at, fakeapi.Fault{At: 1, Err: errors.New("busy")}},
-		{"the child is gone", at, at, fakeapi.Fault{Lost: true, Err: apierrors.NewNotFound(v1alpha1.Resource("executions"), "shop")}},
+		{"the child does not exist any more", at, at, fakeapi.Fault{Lost: true, Err: apierrors.NewNotFound(v1alpha1.Resource("executions"), "shop")}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, installed(t, "web")...)
@@ -120,7 +120,7 @@ func TestAbortHandedDown(t *testing.T) {
 	}
 }
 
-// TestNameTaken: what an Execution that has our name already means.
+// TestNameTaken: what follows from an existing Execution of the same name.
 func TestNameTaken(t *testing.T) {
 	taken := apierrors.NewAlreadyExists(v1alpha1.Resource("executions"), "shop")
 	exec := func(owners ...metav1.OwnerReference) *v1alpha1.Execution {
@@ -132,11 +132,11 @@ func TestNameTaken(t *testing.T) {
 		err     error
 		outcome job.Outcome
 	}{
-		{"something else went wrong", exec(), errors.New("busy"), job.Transient},
-		{"the answer to our own attempt was lost: another look finds it", exec(testbuilders.Owner("Installation", "shop", "2")), taken, job.OutcomeOf(taken)},
-		{"it has gone meanwhile", nil, taken, job.OutcomeOf(taken)},
-		{"it goes with an earlier Installation of the name", exec(testbuilders.Owner("Installation", "shop", "1")), taken, job.Waiting},
-		{"it is somebody's own", exec(), taken, job.Terminal},
+		{"the creation failed for another reason", exec(), errors.New("busy"), job.Transient},
+		{"the answer to our own creation was lost: the next attempt finds the Execution", exec(testbuilders.Owner("Installation", "shop", "2")), taken, job.OutcomeOf(taken)},
+		{"the Execution was deleted meanwhile", nil, taken, job.OutcomeOf(taken)},
+		{"the Execution is deleted with an earlier Installation of the name", exec(testbuilders.Owner("Installation", "shop", "1")), taken, job.Waiting},
+		{"the Execution belongs to another owner", exec(), taken, job.Terminal},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t)

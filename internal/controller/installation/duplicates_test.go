@@ -25,8 +25,8 @@ func TestDuplicateSubinstallations(t *testing.T) {
 	for _, test := range []struct {
 		reason, recorded, want, other string
 	}{
-		{"the older one counts", "", "b-older", "a-younger"},
-		{"the one that the status has recorded counts", "a-younger", "a-younger", "b-older"},
+		{"the older subinstallation counts", "", "b-older", "a-younger"},
+		{"the subinstallation that the status has recorded counts", "a-younger", "a-younger", "b-older"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			inst, subs := &v1alpha1.Installation{}, []*v1alpha1.Installation{of("a-younger", 200), of("b-older", 100)}

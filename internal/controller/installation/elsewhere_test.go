@@ -25,8 +25,8 @@ import (
 	"go.landscaper.dev/internal/runtime/workpool"
 )
 
-// planElsewhere lets one plan at a time be made away from the workers. It returns where
-// is said that there is something to fetch.
+// planElsewhere lets one plan at a time be made outside the workers. It returns the channel that
+// reports a result.
 func planElsewhere(t *testing.T, r *Reconciler) <-chan types.NamespacedName {
 	t.Helper()
 	woken := make(chan types.NamespacedName, 1)
@@ -36,17 +36,17 @@ func planElsewhere(t *testing.T, r *Reconciler) <-chan types.NamespacedName {
 	return woken
 }
 
-// TestPlannedElsewhere: what needs nothing outside is planned in place; what does is
-// planned elsewhere, once, and the worker does not wait.
+// TestPlannedElsewhere: a plan that needs no external system is made by the worker; any other is
+// made outside the workers, once, and the worker does not wait.
 func TestPlannedElsewhere(t *testing.T) {
 	for _, test := range []struct {
 		reason, template string
 		outside          int64
 		outcome          job.Outcome
 	}{
-		{"nothing outside", `deployItems: []`, 0, job.None},
+		{"no external system is needed", `deployItems: []`, 0, job.None},
 		{"a function reaches a cluster", `deployItems: {{ reach }}`, 1, job.None},
-		{"a function breaks down: the job ends, for another attempt would end the same way", `deployItems: {{ reach "panic" }}`, 1, job.Terminal},
+		{"a function panics: the job ends, because another attempt would end the same way", `deployItems: {{ reach "panic" }}`, 1, job.Terminal},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			inst := testbuilders.InstallationOf(t, "{}")
@@ -85,8 +85,8 @@ func TestPlannedElsewhere(t *testing.T) {
 	}
 }
 
-// TestPlanOfOneLook: while a plan is made elsewhere, what it was made from is not read
-// from the API server again, nor does what a cache shows count as used.
+// TestPlanOfOneLook: while a plan is made outside the workers, its inputs are not read from the API
+// server again, nor do objects in a cache count as used.
 func TestPlanOfOneLook(t *testing.T) {
 	inst := testbuilders.InstallationOf(t, "imports: {data: [{name: v, dataRef: x}]}")
 	inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, `deployItems: {{ reach }}`))}}
@@ -123,8 +123,8 @@ func TestPlanOfOneLook(t *testing.T) {
 	}
 }
 
-// TestUpdateElsewhere: an Installation that is only to work out its exports again fetches
-// what was made elsewhere for that, too; it was made again and again.
+// TestUpdateElsewhere: an Installation that only renders its exports again fetches the result from
+// outside the workers, too; that was made again and again.
 func TestUpdateElsewhere(t *testing.T) {
 	b := newBench(t, publishingWith(t, "importExecutions: [{name: e, type: GoTemplate, template: 'bindings: {x: {{ reach }}}'}]\n")...)
 	var calls atomic.Int64
@@ -150,7 +150,7 @@ func TestUpdateElsewhere(t *testing.T) {
 	}
 }
 
-// TestPlanOfWhatIsGone: nobody fetches the plan of an Installation that is gone.
+// TestPlanOfWhatIsGone: the plan of an Installation that no longer exists is dropped.
 func TestPlanOfWhatIsGone(t *testing.T) {
 	b := newBench(t)
 	woken := planElsewhere(t, b.Reconciler)
@@ -181,8 +181,8 @@ func inline(t *testing.T, template string) []byte {
 	return files
 }
 
-// TestPausesGrowWhileElsewhere: a registry that refuses was asked again every few
-// milliseconds, because each hand-over to the pool counted as a success.
+// TestPausesGrowWhileElsewhere: a registry that refuses was asked again every few milliseconds,
+// because each dispatch to the pool counted as a success.
 func TestPausesGrowWhileElsewhere(t *testing.T) {
 	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "a"}}
 	busy := true

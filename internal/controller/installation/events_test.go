@@ -32,7 +32,7 @@ func TestTold(t *testing.T) {
 		then    func(*testing.T, *bench)
 		want    []string
 	}{
-		{"a job that somebody asks for is no surprise", installs, again, nil},
+		{"a job that was requested has no event", installs, again, nil},
 		{"a job because of the specification", installs, changed, []string{"Normal JobStarted job job-2 begins because the specification is new or has changed"}},
 		{"a job because of the schedule", installs, func(t *testing.T, b *bench) {
 			t.Helper()
@@ -43,12 +43,12 @@ func TestTold(t *testing.T) {
 			}
 			b.Now = func() time.Time { return testbuilders.Noon.Add(time.Hour) }
 		}, []string{"Normal JobStarted job job-2 begins because it is time for it by spec.automaticReconcile"}},
-		{"a job because of what is imported", installs, func(t *testing.T, b *bench) {
+		{"a job because of changed imports", installs, func(t *testing.T, b *bench) {
 			t.Helper()
 			b.Triggers.OnImportChange = true
 			retarget(t, b)
 		}, []string{"Normal JobStarted job job-2 begins because something that is imported has changed"}},
-		{"a job that another one asks for", followed, nil, []string{"Normal JobRequested a job is requested because Installation shop has exported other values than the last job has imported"}},
+		{"a job that another Installation requests", followed, nil, []string{"Normal JobRequested a job is requested because Installation shop has exported other values than the last job has imported"}},
 		{"a request that has no effect", installs, func(t *testing.T, b *bench) {
 			t.Helper()
 			inst := b.installation(t)

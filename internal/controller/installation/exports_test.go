@@ -20,11 +20,11 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// publishing is what newBench needs for an Installation whose item exports a value,
-// which it hands on.
+// publishing is what newBench needs for an Installation whose item exports a value, which the
+// Installation exports.
 func publishing(t *testing.T) []client.Object { return publishingWith(t, "") }
 
-// publishingWith is the same with a blueprint that says more.
+// publishingWith is publishing with additions to the blueprint.
 func publishingWith(t *testing.T, more string) []client.Object {
 	t.Helper()
 	objects := installed(t, "web")
@@ -105,8 +105,7 @@ func TestExportingJob(t *testing.T) {
 	}
 }
 
-// TestFailedExports: how a job ends whose exports are not as they should be, and that
-// no error tells a value.
+// TestFailedExports: how a job ends whose exports are wrong, and that no error contains a value.
 func TestFailedExports(t *testing.T) {
 	for _, test := range []struct {
 		reason                          string
@@ -115,20 +114,20 @@ func TestFailedExports(t *testing.T) {
 		ended                           bool
 		errorReason, condition, message string
 	}{
-		{"not of the schema", nil, map[string]any{"token": "hunter2"}, true, "ConstructExports", "ConstructExports", "does not satisfy the configured schema"},
-		{"somebody has deleted the plan", func(t *testing.T, b *bench) {
+		{"an export violates its schema", nil, map[string]any{"token": "hunter2"}, true, "ConstructExports", "ConstructExports", "does not satisfy the configured schema"},
+		{"another client has deleted the plan", func(t *testing.T, b *bench) {
 			if err := b.api.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(shop.Namespace)); err != nil {
 				t.Fatal(err)
 			}
 			b.forgetPlans()
 		}, "x", true, "ConstructExports", "ConstructExports", "start another job"},
-		{"the name belongs to another Installation", func(t *testing.T, b *bench) {
+		{"the name of the export belongs to another Installation", func(t *testing.T, b *bench) {
 			other := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "shop-url", OwnerReferences: []metav1.OwnerReference{testbuilders.Owner("Installation", "other", "9")}}}
 			if err := b.api.Create(t.Context(), other); err != nil {
 				t.Fatal(err)
 			}
 		}, "x", true, "CreateOrUpdateExports", "CreateDataObjects", "owned by another installation"},
-		{"the API server has had enough: another attempt may go better", func(_ *testing.T, b *bench) {
+		{"the API server is overloaded: another attempt may succeed", func(_ *testing.T, b *bench) {
 			b.refuse["create DataObject"] = errors.New("busy")
 		}, "x", false, "CreateOrUpdateExports", "CreateDataObjects", "store export shop-url: busy"},
 	} {
@@ -163,8 +162,8 @@ func TestFailedExports(t *testing.T) {
 	}
 }
 
-// TestLeftPlan: the plan of a job that ended just before a crash goes after the next
-// start. Each namespace is looked at once, and only for who may have a plan.
+// TestLeftPlan: the plan of a job that ended just before a crash is deleted after the next start.
+// Each namespace is read once, and only for Installations that may have a plan.
 func TestLeftPlan(t *testing.T) {
 	b := newBench(t, publishing(t)...)
 	b.reconcile(t)

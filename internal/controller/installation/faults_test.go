@@ -20,8 +20,8 @@ import (
 	"go.landscaper.dev/internal/landscape/desired"
 )
 
-// settle looks at all Installations, and plays the part of who carries out Executions,
-// until nothing is written any more. What goes wrong is tried again.
+// settle reconciles all Installations, and plays the part of the controller of Executions, until
+// nothing is written any more. Failures are retried.
 func (b *bench) settle(t *testing.T) {
 	t.Helper()
 	for range 60 {
@@ -33,7 +33,7 @@ func (b *bench) settle(t *testing.T) {
 		busy := false
 		for i := range list.Items {
 			result, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-			// After a conflict, or what is only tidying up, it is looked at again soon.
+			// After a conflict or a failed cleanup, the Installation is reconciled again soon.
 			busy = busy || err != nil || result.RequeueAfter > 0 && result.RequeueAfter <= tidyPause
 		}
 		if played := b.play(t); !busy && !played && len(b.writes) == 0 {
@@ -43,7 +43,7 @@ func (b *bench) settle(t *testing.T) {
 	t.Fatalf("it does not come to rest: %s", b.digest(t))
 }
 
-// restart begins with another process. What the old one has under way goes on.
+// restart begins with another process. Running work of the old one continues.
 func (b *bench) restart() {
 	b.Reconciler = &Reconciler{
 		Client: b.Client, Reader: b.Reader, Events: b.Events, Order: b.Order, Now: b.Now, NewJobID: b.NewJobID,
@@ -51,8 +51,8 @@ func (b *bench) restart() {
 	}
 }
 
-// play ends the job of each Execution, and lets go what is deleted. It returns whether
-// there was anything to do.
+// play ends the job of each Execution, and removes the finalizers of deleted ones. It returns
+// whether there was anything to do.
 func (b *bench) play(t *testing.T) (played bool) {
 	t.Helper()
 	list := &v1alpha1.ExecutionList{}
@@ -91,7 +91,7 @@ func (b *bench) play(t *testing.T) (played bool) {
 	return played
 }
 
-// digest tells all that is there, but not which attempt has made it.
+// digest lists all objects, but not which attempt has made them.
 func (b *bench) digest(t *testing.T) string {
 	t.Helper()
 	installations, executions, data := &v1alpha1.InstallationList{}, &v1alpha1.ExecutionList{}, &v1alpha1.DataObjectList{}
@@ -109,7 +109,7 @@ func (b *bench) digest(t *testing.T) string {
 		if s.JobID != s.JobIDFinished {
 			line += " (unfinished)"
 		}
-		// A request is rather met twice than never: repeated jobs count as one.
+		// A request is met at least once: repeated jobs count as one.
 		last := ""
 		for _, entry := range s.History {
 			if job := fmt.Sprintf(" %s/%s", entry.Trigger, entry.Phase); job != last {
@@ -176,7 +176,7 @@ func goes(t *testing.T, b *bench) {
 	}
 }
 
-// followed is an Installation with exports, and one that imports them and has none.
+// followed is an Installation with exports, and an importer without exports.
 func followed(t *testing.T) []client.Object {
 	t.Helper()
 	follower := testbuilders.InstallationOf(t, "imports: {data: [{name: url, dataRef: shop-url}]}")
@@ -193,18 +193,18 @@ var scenes = []scene{
 	{"an export gets another name", publishing, true, []func(*testing.T, *bench){change(func(_ *testing.T, inst *v1alpha1.Installation) {
 		inst.Spec.Exports.Data[0].DataRef = "shop-address"
 	})}, []string{"Installation shop: Succeeded", `DataObject shop-address: "https://shop"`}},
-	{"an import and the items go", publishing, true, []func(*testing.T, *bench){change(func(t *testing.T, inst *v1alpha1.Installation) {
+	{"an import and the items are removed", publishing, true, []func(*testing.T, *bench){change(func(t *testing.T, inst *v1alpha1.Installation) {
 		t.Helper()
 		inst.Spec.Imports, inst.Spec.Exports = v1alpha1.InstallationImports{}, v1alpha1.InstallationExports{}
 		testbuilders.Describe(t, inst, "deployExecutions: []\n")
 	})}, []string{"Installation shop: Succeeded", "Execution shop with 0 items"}},
-	{"a tree, of which one goes", nested, false, []func(*testing.T, *bench){change(func(t *testing.T, inst *v1alpha1.Installation) {
+	{"a subinstallation of a tree is removed", nested, false, []func(*testing.T, *bench){change(func(t *testing.T, inst *v1alpha1.Installation) {
 		t.Helper()
 		testbuilders.Describe(t, inst, subinstallations[:strings.Index(subinstallations, "- name: b")])
 	})}, []string{"Installation shop: Succeeded", "history parent/Succeeded"}},
-	{"a tree that is deleted", nested, true, []func(*testing.T, *bench){goes}, nil},
-	{"an Installation with exports that is deleted", publishing, true, []func(*testing.T, *bench){goes}, nil},
-	{"somebody follows", followed, false, nil, []string{"Installation follower: Succeeded, annotations [" + v1alpha1.AdmittedAnnotation + "], finalizers [finalizer.landscaper.gardener.cloud], 0 to tell, history reconcile/Succeeded", "Installation shop: Succeeded"}},
+	{"a tree is deleted", nested, true, []func(*testing.T, *bench){goes}, nil},
+	{"an Installation with exports is deleted", publishing, true, []func(*testing.T, *bench){goes}, nil},
+	{"another Installation imports the exports", followed, false, nil, []string{"Installation follower: Succeeded, annotations [" + v1alpha1.AdmittedAnnotation + "], finalizers [finalizer.landscaper.gardener.cloud], 0 to tell, history reconcile/Succeeded", "Installation shop: Succeeded"}},
 }
 
 // run plays a scene with a fault and returns what there is in the end.
@@ -228,9 +228,9 @@ func (s scene) run(t *testing.T, f *fakeapi.Fault) string {
 // readsBetween leaves most reads out: there are many, and all are alike.
 const readsBetween = 13
 
-// TestEveryCallFails: whichever write goes wrong, or some read, however, the next
-// attempts end where they would have ended without it: nothing is left over, nothing is
-// done twice, and nothing is lost.
+// TestEveryCallFails: after a failure of any write, or of some read, the next attempts end where
+// they would have ended without it: nothing is left over, nothing is done twice, and nothing is
+// lost.
 func TestEveryCallFails(t *testing.T) {
 	// Scenes are short-lived garbage, and there is little else.
 	defer debug.SetGCPercent(debug.SetGCPercent(800))

@@ -11,20 +11,20 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestForgotten: nothing is remembered of an Installation that is gone, however it went.
+// TestForgotten: nothing is remembered of an Installation that no longer exists.
 func TestForgotten(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		end    func(t *testing.T, b *bench)
 	}{
-		{"the watch tells that it is gone: somebody has taken its finalizer away", func(t *testing.T, b *bench) { b.forgetObject(b.installation(t)) }},
-		{"it is let go", func(t *testing.T, b *bench) {
+		{"another client has removed the finalizer, and the watch reports the deletion", func(t *testing.T, b *bench) { b.forgetObject(b.installation(t)) }},
+		{"the finalizer is removed", func(t *testing.T, b *bench) {
 			if err := b.api.Delete(t.Context(), b.installation(t)); err != nil {
 				t.Fatal(err)
 			}
 			b.settle(t)
 		}},
-		{"it is found to be gone as its status is written", func(t *testing.T, b *bench) {
+		{"the Installation is missing when its status is written", func(t *testing.T, b *bench) {
 			b.request(t, "reconcile")
 			b.before = func(request string) {
 				if request != "status Installation" {

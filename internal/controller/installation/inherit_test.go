@@ -11,8 +11,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// foreignJob is a job that the public system has brought up: it stores no plan, and
-// does not note that exports are pending.
+// foreignJob is a job that upstream has brought up: it stores no plan, and does not note that
+// exports are pending.
 func foreignJob(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t, publishing(t)...)
@@ -48,8 +48,8 @@ func TestInheritedJob(t *testing.T) {
 	}
 }
 
-// TestInheritedJobWithoutInputs: what is no longer there is named, as at the
-// beginning of a job.
+// TestInheritedJobWithoutInputs: inputs that no longer exist are named, as at the beginning of a
+// job.
 func TestInheritedJobWithoutInputs(t *testing.T) {
 	b := foreignJob(t)
 	target := &v1alpha1.Target{}

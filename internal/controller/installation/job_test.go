@@ -43,7 +43,7 @@ type bench struct {
 	mutex    sync.Mutex
 	// before is called before a write.
 	before func(request string)
-	// refuse is what the API server says to a write of a kind, by the verb and the kind.
+	// refuse is the error of the API server for a write, by the verb and the kind.
 	refuse map[string]error
 }
 
@@ -105,7 +105,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	return b
 }
 
-// reconcile looks at the Installation once and returns what was written.
+// reconcile reconciles the Installation once and returns what was written.
 func (b *bench) reconcile(t *testing.T) string {
 	t.Helper()
 	b.writes = nil
@@ -203,8 +203,8 @@ func inOrder(count int, call func(int)) {
 	}
 }
 
-// TestWrittenTogether: the copies of imports and the Execution do not wait for each other,
-// and one that fails is told of as if they did.
+// TestWrittenTogether: the copies of imports and the Execution do not wait for each other, and a
+// failure is reported as if they did.
 func TestWrittenTogether(t *testing.T) {
 	tests := []struct {
 		reason  string
@@ -212,9 +212,9 @@ func TestWrittenTogether(t *testing.T) {
 		message string
 	}{
 		{"both are written", nil, ""},
-		{"no copy", []string{"create Target"}, "store import cluster"},
-		{"no Execution", []string{"create Execution"}, "write Execution shop"},
-		{"neither: what comes first is told", []string{"create Target", "create Execution"}, "store import cluster"},
+		{"the copy is not written", []string{"create Target"}, "store import cluster"},
+		{"the Execution is not written", []string{"create Execution"}, "write Execution shop"},
+		{"neither is written: the first error is reported", []string{"create Target", "create Execution"}, "store import cluster"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -300,7 +300,7 @@ func TestJob(t *testing.T) {
 	}
 }
 
-// TestJobOutcomes: how a job goes that is not as it should be.
+// TestJobOutcomes: how a job ends that does not succeed at once.
 func TestJobOutcomes(t *testing.T) {
 	conflict := apierrors.NewConflict(v1alpha1.Resource("things"), "x", errors.New("newer"))
 	for _, test := range []struct {
@@ -323,17 +323,17 @@ func TestJobOutcomes(t *testing.T) {
 			}
 			b.finish(t, "Succeeded", nil)
 		}, "Failed", true, "installation spec has been changed"},
-		{"the import is not there", func(t *testing.T, b *bench) {
+		{"the import does not exist", func(t *testing.T, b *bench) {
 			if err := b.api.Delete(t.Context(), &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "cluster"}}); err != nil {
 				t.Fatal(err)
 			}
 		}, "Failed", true, `there is no Target "cluster"`},
-		{"the default Context is not there yet", func(t *testing.T, b *bench) {
+		{"the default Context does not exist yet", func(t *testing.T, b *bench) {
 			if err := b.api.Delete(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "default"}}); err != nil {
 				t.Fatal(err)
 			}
 		}, "Init", false, "waiting for Context default"},
-		{"somebody is about to export the import", func(t *testing.T, b *bench) {
+		{"another Installation is about to export the import", func(t *testing.T, b *bench) {
 			if err := b.api.Delete(t.Context(), &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "cluster"}}); err != nil {
 				t.Fatal(err)
 			}
@@ -343,12 +343,12 @@ func TestJobOutcomes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "Init", false, "waiting for Installations landscape"},
-		{"the name is taken by an Execution of somebody else", func(t *testing.T, b *bench) {
+		{"the name is taken by an Execution of another owner", func(t *testing.T, b *bench) {
 			if err := b.api.Create(t.Context(), &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: shop.Name}}); err != nil {
 				t.Fatal(err)
 			}
 		}, "Failed", true, "there is an Execution shop that does not belong to this Installation"},
-		{"the Execution of an earlier Installation is not gone yet", func(t *testing.T, b *bench) {
+		{"the Execution of an earlier Installation is not deleted yet", func(t *testing.T, b *bench) {
 			if err := b.api.Create(t.Context(), &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: shop.Name, OwnerReferences: []metav1.OwnerReference{testbuilders.Owner("Installation", "shop", "1")}}}); err != nil {
 				t.Fatal(err)
 			}
@@ -356,7 +356,7 @@ func TestJobOutcomes(t *testing.T) {
 		{"the copy of an import cannot be written", func(_ *testing.T, b *bench) {
 			b.refuse["create Target"] = job.Terminally(errors.New("quota"))
 		}, "Failed", true, "store import cluster: quota"},
-		{"somebody was faster: nothing is told", func(_ *testing.T, b *bench) { b.refuse["create Execution"] = conflict }, "", true, ""},
+		{"another client was faster: no error is reported", func(_ *testing.T, b *bench) { b.refuse["create Execution"] = conflict }, "", true, ""},
 		{"an interruption before there are children", func(t *testing.T, b *bench) {
 			if err := b.api.Delete(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "default"}}); err != nil {
 				t.Fatal(err)
@@ -385,8 +385,7 @@ func TestJobOutcomes(t *testing.T) {
 	}
 }
 
-// TestInterruptHandedDown: the children hear of an interruption, and the request is
-// removed.
+// TestInterruptHandedDown: the children get an interruption, and the request is removed.
 func TestInterruptHandedDown(t *testing.T) {
 	b := newBench(t, installed(t, "web")...)
 	b.reconcile(t)
@@ -399,7 +398,7 @@ func TestInterruptHandedDown(t *testing.T) {
 	}
 }
 
-// TestDeleteWithoutUninstall: the Execution hears of it before it is deleted.
+// TestDeleteWithoutUninstall: the Execution gets the annotation before it is deleted.
 func TestDeleteWithoutUninstall(t *testing.T) {
 	b := newBench(t, installed(t, "web")...)
 	b.reconcile(t)

@@ -32,7 +32,7 @@ func (c *lateData) Get(ctx context.Context, key client.ObjectKey, object client.
 	return c.Client.Get(ctx, key, object, options...)
 }
 
-// asked is an API server that counts what it is asked for.
+// asked is an API server that counts reads.
 type asked struct {
 	client.Reader
 	gets int
@@ -64,9 +64,8 @@ func chainOf(count int) string {
 }
 
 // TestLateCacheCostsNoRequests: on a busy machine the cache of DataObjects is behind that of
-// Installations. A subinstallation whose turn has come waits for what the one before has
-// exported, however often it is looked at meanwhile, and asks the API server only when that
-// takes long.
+// Installations. A subinstallation whose turn has come waits for the exports of the one before,
+// however often it is reconciled meanwhile, and asks the API server only when that takes long.
 func TestLateCacheCostsNoRequests(t *testing.T) {
 	const hops, looks = 40, 6
 	for _, test := range []struct {
@@ -113,7 +112,7 @@ func TestLateCacheCostsNoRequests(t *testing.T) {
 	}
 }
 
-// lookLate looks at a subinstallation, and lets some time pass.
+// lookLate reconciles a subinstallation, and lets some time pass.
 func (b *bench) lookLate(t *testing.T, sub *v1alpha1.Installation, pause time.Duration) {
 	t.Helper()
 	if _, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(sub)}); err != nil {
@@ -166,9 +165,9 @@ func (c *lateSubs) List(ctx context.Context, list client.ObjectList, options ...
 	return c.Client.List(ctx, list, options...)
 }
 
-// TestLateSubinstallationsCostNoRequests: a root is looked at again and again while the cache
-// does not show the subinstallations that it has created, because the API server was too busy
-// for one of them. They are waited for: neither is one created again, nor read.
+// TestLateSubinstallationsCostNoRequests: a root is reconciled many times while the cache does not
+// show the subinstallations that it has created, because the API server was too busy for one of
+// them. It waits for them: none is created or read again.
 func TestLateSubinstallationsCostNoRequests(t *testing.T) {
 	const subs, attempts, most = 40, 6, 3
 	synctest.Test(t, func(t *testing.T) {

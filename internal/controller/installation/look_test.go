@@ -12,23 +12,23 @@ import (
 	"go.landscaper.dev/internal/controller/installation/fakeapi"
 )
 
-// TestReadOnce: a root reads each import once from the API server, also what no cache has.
-// One that waits looks into the caches first.
+// TestReadOnce: a root reads each import once from the API server, also what no cache has. A root
+// that waits reads the caches first.
 func TestReadOnce(t *testing.T) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "password"}, Data: map[string][]byte{"value": []byte("1")}}
 	exporter := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "landscape", Annotations: map[string]string{v1alpha1.OperationAnnotation: "reconcile"}}}
 	exporter.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "x", Target: "cluster"}}
 	for _, test := range []struct {
 		reason string
-		// looks are how often it is looked at.
+		// looks are how often the root is reconciled.
 		looks        int
 		there        []client.Object
 		uncached     bool
 		cached, live string
 	}{
-		{"all is there, and the Target is copied", 1, nil, true, "get Target", "get Secret, get Target"},
-		{"one import is missing, and may come: once more only in the caches", 2, []client.Object{exporter}, true, "get Secret, get Target", "get Secret, get Target"},
-		{"all imports have caches: these tell what is missing", 2, []client.Object{exporter}, false, "get Target, get Target", ""},
+		{"all imports exist, and the Target is copied", 1, nil, true, "get Target", "get Secret, get Target"},
+		{"an import that is missing and may come is read once more only in the caches", 2, []client.Object{exporter}, true, "get Secret, get Target", "get Secret, get Target"},
+		{"imports that all have caches are missing without a request", 2, []client.Object{exporter}, false, "get Target, get Target", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			objects := installed(t, "web")

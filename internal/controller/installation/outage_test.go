@@ -48,7 +48,7 @@ blueprint: {ref: {resourceName: blueprint}}
 context: vendor
 `
 
-// faulty is a server that answers with an error. It counts what it was asked.
+// faulty is a server that answers with an error. It counts requests.
 func faulty(t *testing.T, handle http.HandlerFunc) (host string, asked *atomic.Int64) {
 	t.Helper()
 	asked = &atomic.Int64{}
@@ -60,9 +60,9 @@ func faulty(t *testing.T, handle http.HandlerFunc) (host string, asked *atomic.I
 	return strings.TrimPrefix(server.URL, "http://"), asked
 }
 
-// TestOutageIsShown: whatever of a registry does not answer, the first attempt ends with an
-// error in the status that says who does not answer, since when, and until when it is asked
-// again; a further attempt does not take that away.
+// TestOutageIsShown: when any part of a registry does not answer, the first attempt ends with an
+// error in the status that says which server does not answer, since when, and until when it is
+// retried; a further attempt keeps that error.
 func TestOutageIsShown(t *testing.T) {
 	busy := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
 	for _, test := range []struct {
@@ -167,7 +167,7 @@ func (b *bench) attempt(t *testing.T, woken <-chan client.ObjectKey) (failed boo
 
 func (b *bench) shown(t *testing.T) *v1alpha1.Error { return b.installation(t).Status.LastError }
 
-// outageBench is a bench with an Installation that asks for a job, and its Context.
+// outageBench is a bench with an Installation that requests a job, and its Context.
 func outageBench(t *testing.T, spec, repository string) *bench {
 	t.Helper()
 	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{

@@ -40,8 +40,8 @@ func watched(t *testing.T, reads *int, objects ...client.Object) client.Client {
 	})
 }
 
-// TestPanicEndsJob: a mistake of ours fails the job, is recorded, and is not
-// repeated by its own event; the object can be deleted.
+// TestPanicEndsJob: a panic fails the job, is recorded, and is not repeated by its own event; the
+// object can be deleted.
 func TestPanicEndsJob(t *testing.T) {
 	key := types.NamespacedName{Namespace: "team-a", Name: "shop"}
 	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{
@@ -56,7 +56,7 @@ func TestPanicEndsJob(t *testing.T) {
 	r := &Reconciler{
 		Client: c, Reader: c, Events: events.NewFakeRecorder(10), Order: &queue.Order{}, Now: clock, NewJobID: newID,
 		Problems: &reporter.Problems{Client: c, Reader: c, Namespace: "landscaper", Now: clock},
-		// Without Sources, looking at the inputs breaks down.
+		// Without Sources, reading the inputs panics.
 	}
 	for range 3 {
 		if result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil || result != (ctrl.Result{}) {
@@ -88,8 +88,8 @@ func TestPanicEndsJob(t *testing.T) {
 	}
 }
 
-// TestMissingImport: who waits for an import says for whom, and asks nobody again
-// until that one has changed.
+// TestMissingImport: an Installation that waits for an import names the exporter, and makes no
+// request until the exporter has changed.
 func TestMissingImport(t *testing.T) {
 	exporter := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "db"}}
 	exporter.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "address", DataRef: "db-address"}}
@@ -106,15 +106,15 @@ func TestMissingImport(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if woken := r.waker().WaitingSiblings(t.Context(), exporter); len(woken) != 1 || woken[0].Name != "shop" {
-		t.Errorf("the end of the exporter wakes %v", woken)
+		t.Errorf("the end of the exporter enqueues %v", woken)
 	}
 	if woken := r.waker().WaitingSiblings(t.Context(), other); len(woken) != 0 {
-		t.Errorf("who exports nothing wakes %v", woken)
+		t.Errorf("an Installation without exports enqueues %v", woken)
 	}
 	if woken := r.waker().ByContext(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "default"}}); len(woken) != 1 {
-		t.Errorf("the default Context wakes %v", woken)
+		t.Errorf("the default Context enqueues %v", woken)
 	}
 	if woken := r.waker().ByContext(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "mine"}}); len(woken) != 0 {
-		t.Errorf("another Context wakes %v", woken)
+		t.Errorf("another Context enqueues %v", woken)
 	}
 }

@@ -17,8 +17,8 @@ func TestPlanIsReadOnce(t *testing.T) {
 		reads   int
 	}{
 		{"the process that has stored it", func(*bench) {}, 0},
-		// The namespace is looked at when the job has ended, and what is left once more.
-		{"another one", (*bench).forgetPlans, 3},
+		// The namespace is listed when the job has ended, and the rest once more.
+		{"another process", (*bench).forgetPlans, 3},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, publishing(t)...)

@@ -28,7 +28,7 @@ func deployed(t *testing.T) *bench {
 	return b
 }
 
-// describe gives the root another blueprint, and asks for a job.
+// describe gives the root another blueprint, and requests a job.
 func (b *bench) describe(t *testing.T, blueprint string) {
 	t.Helper()
 	inst := b.installation(t)
@@ -53,7 +53,7 @@ func (b *bench) exports(t *testing.T, of string) int {
 }
 
 // TestSubsHeld: a subinstallation that is not wanted any more stays until all others have
-// succeeded, exports nothing meanwhile, and goes then.
+// succeeded, exports nothing meanwhile, and is deleted then.
 func TestSubsHeld(t *testing.T) {
 	b := deployed(t)
 	if b.exports(t, "a") != 1 {
@@ -127,8 +127,8 @@ func TestSubsHeldAgain(t *testing.T) {
 	}
 }
 
-// TestNothingElseWanted: where nothing is left that could take anything over, what is no longer
-// wanted goes first.
+// TestNothingElseWanted: where nothing is left that could take anything over, subinstallations that
+// are no longer wanted are deleted first.
 func TestNothingElseWanted(t *testing.T) {
 	b := deployed(t)
 	b.describe(t, "{}")

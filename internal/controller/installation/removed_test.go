@@ -41,14 +41,14 @@ func (c *countingReader) Get(ctx context.Context, key client.ObjectKey, object c
 func TestExecutionIsRemoved(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		// also is what is done after that.
+		// also is what the user does after that.
 		also  func(*testing.T, *bench)
 		reads int
 	}{
-		{"and nothing else", func(*testing.T, *bench) {}, 1},
-		{"and the job is interrupted", func(t *testing.T, b *bench) { b.request(t, v1alpha1.InterruptOperation) }, 1},
-		{"and the job is aborted", func(t *testing.T, b *bench) { b.request(t, v1alpha1.AbortOperation) }, 1},
-		{"and somebody creates another one", func(t *testing.T, b *bench) {
+		{"the Execution is removed", func(*testing.T, *bench) {}, 1},
+		{"the Execution is removed, and the job is interrupted", func(t *testing.T, b *bench) { b.request(t, v1alpha1.InterruptOperation) }, 1},
+		{"the Execution is removed, and the job is aborted", func(t *testing.T, b *bench) { b.request(t, v1alpha1.AbortOperation) }, 1},
+		{"the Execution is removed, and a user creates another one", func(t *testing.T, b *bench) {
 			other := &v1alpha1.Execution{}
 			other.Namespace, other.Name = shop.Namespace, shop.Name
 			if err := b.api.Create(t.Context(), other); err != nil {
@@ -102,8 +102,8 @@ func TestJobAfterExecutionIsRemoved(t *testing.T) {
 	}
 }
 
-// TestCacheWithoutExecution: a cache that does not show a new Execution yet is waited for. The
-// API server is asked after a second, and not by each look.
+// TestCacheWithoutExecution: a job waits for a cache that does not show a new Execution yet. The
+// API server is asked after a second, and not by each reconcile.
 func TestCacheWithoutExecution(t *testing.T) {
 	b := newBench(t, installed(t, "web")...)
 	reader := &countingReader{Reader: b.api}
@@ -163,7 +163,7 @@ func TestSubIsRemoved(t *testing.T) {
 }
 
 // TestExecutionIsDeleted: another client has deleted an Execution, which waits for a job to be
-// deleted. The next job deletes it, creates another one, and goes on.
+// deleted. The next job deletes it, creates another one, and continues.
 func TestExecutionIsDeleted(t *testing.T) {
 	b := newBench(t, installed(t, "web")...)
 	b.reconcile(t)
@@ -176,7 +176,7 @@ func TestExecutionIsDeleted(t *testing.T) {
 	b.reconcile(t)
 	b.reconcile(t)
 	if s := b.installation(t).Status; s.InstallationPhase != "CleanupOrphaned" {
-		t.Fatalf("nobody deletes the Execution: %+v", s)
+		t.Fatalf("the Execution is not deleted: %+v", s)
 	}
 	b.tear(t, b.execution(t))
 	if got := b.reconcile(t); !strings.Contains(got, "create Execution") {

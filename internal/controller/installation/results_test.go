@@ -44,14 +44,14 @@ func TestItemExports(t *testing.T) {
 	}{
 		{"no Execution, no exports", nil, nil, fakeapi.Fault{At: -1}, nil, ""},
 		{"some items export", exec, ours(`{"web": {"a": 1}, "db": 2}`), fakeapi.Fault{At: -1}, []string{"db", "web"}, ""},
-		{"none does", exec, ours(`{}`), fakeapi.Fault{At: -1}, nil, ""},
-		{"the public system stores null for that, which an API server drops", exec, ours(``), fakeapi.Fault{At: -1}, nil, ""},
-		{"or keeps", exec, ours(`null`), fakeapi.Fault{At: -1}, nil, ""},
-		{"somebody has deleted it", exec, nil, fakeapi.Fault{At: -1}, nil, "is missing: start another job"},
-		{"the object of the name is not of this Execution", exec, foreign, fakeapi.Fault{At: -1}, nil, "is missing: start another job"},
-		{"somebody has written a list", exec, ours(`["hunter2"]`), fakeapi.Fault{At: -1}, nil, "does not hold the exports of deploy items"},
-		{"somebody has written a text", exec, ours(`"hunter2"`), fakeapi.Fault{At: -1}, nil, "does not hold the exports of deploy items"},
-		{"it cannot be read", exec, ours(`{}`), fakeapi.Fault{Reading: true, Err: errors.New("busy")}, nil, "busy"},
+		{"no item exports", exec, ours(`{}`), fakeapi.Fault{At: -1}, nil, ""},
+		{"upstream stores null without exports, which an API server drops", exec, ours(``), fakeapi.Fault{At: -1}, nil, ""},
+		{"upstream stores null without exports, which an API server keeps", exec, ours(`null`), fakeapi.Fault{At: -1}, nil, ""},
+		{"another client has deleted the DataObject", exec, nil, fakeapi.Fault{At: -1}, nil, "is missing: start another job"},
+		{"the DataObject of the name is not of this Execution", exec, foreign, fakeapi.Fault{At: -1}, nil, "is missing: start another job"},
+		{"another client has written a list", exec, ours(`["hunter2"]`), fakeapi.Fault{At: -1}, nil, "does not hold the exports of deploy items"},
+		{"another client has written a text", exec, ours(`"hunter2"`), fakeapi.Fault{At: -1}, nil, "does not hold the exports of deploy items"},
+		{"the DataObject cannot be read", exec, ours(`{}`), fakeapi.Fault{Reading: true, Err: errors.New("busy")}, nil, "busy"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t)
@@ -118,8 +118,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestScope: what a job without subinstallations has written into its scope is taken from
-// a cache that has all of it; everything else is asked of the API server.
+// TestScope: the objects that a job without subinstallations has written into its scope are taken
+// from a cache that has all of them; all others are read from the API server.
 func TestScope(t *testing.T) {
 	inScope := func(name, jobID string) *v1alpha1.DataObject {
 		object := testbuilders.DataOf(name, "1")
@@ -137,12 +137,12 @@ func TestScope(t *testing.T) {
 		subs   []*v1alpha1.Installation
 		asked  bool
 	}{
-		{"the cache has all", all, true, nil, false},
-		{"it does not have one", all[1:], true, nil, true},
-		{"it does not have the Target", all[:2], true, nil, true},
-		{"it shows one of an earlier job", append([]client.Object{inScope("a", "job-1")}, all[1:]...), true, nil, true},
+		{"the cache has all objects", all, true, nil, false},
+		{"the cache does not have a DataObject", all[1:], true, nil, true},
+		{"the cache does not have the Target", all[:2], true, nil, true},
+		{"the cache shows an object of an earlier job", append([]client.Object{inScope("a", "job-1")}, all[1:]...), true, nil, true},
 		{"a subinstallation may have written more", all, true, []*v1alpha1.Installation{testbuilders.Sibling("sub")}, true},
-		{"after a restart nobody knows what was written", all, false, nil, true},
+		{"after a restart the written objects are unknown", all, false, nil, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := snapshotOf(testbuilders.InstallationOf(t, "{}"))
@@ -166,16 +166,16 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestRepeat: an automatic job is counted with the write that starts it, so that a crash
-// makes no job more, and the end of retries is told by none.
+// TestRepeat: an automatic job is counted with the write that starts it, so that a crash adds no
+// job, and the end of retries stays known.
 func TestRepeat(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		fault  fakeapi.Fault
 	}{
-		{"all goes well", fakeapi.Fault{At: -1}},
+		{"all writes succeed", fakeapi.Fault{At: -1}},
 		{"the write that starts it is refused", fakeapi.Fault{Err: errors.New("busy")}},
-		{"its answer is lost", fakeapi.Fault{Lost: true, Err: errors.New("timeout")}},
+		{"the answer to the write that starts it is lost", fakeapi.Fault{Lost: true, Err: errors.New("timeout")}},
 		{"the write that accepts it is refused", fakeapi.Fault{At: 1, Err: errors.New("busy")}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

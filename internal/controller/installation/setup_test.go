@@ -46,8 +46,8 @@ func (m *indexing) IndexField(_ context.Context, object client.Object, field str
 	return nil
 }
 
-// TestSetup: which indexes there are. All that is looked for by an index would find
-// nothing without it; who follows imports costs memory only where that is wanted.
+// TestSetup: which indexes there are. A lookup without its index would find nothing; the index of
+// imports costs memory only where it is wanted.
 func TestSetup(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(fakeapi.AddCore(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
@@ -61,13 +61,13 @@ func TestSetup(t *testing.T) {
 		made     []string
 		want     string
 	}{
-		{"what every server needs", predicates.Triggers{OnSpecChange: true}, "", always, ""},
-		{"and who imports something, where jobs follow that", predicates.Triggers{OnImportChange: true}, "", append(slices.Clone(always), "Installation by imports"), ""},
+		{"indexes that every server needs", predicates.Triggers{OnSpecChange: true}, "", always, ""},
+		{"the index of imports, where jobs follow changed imports", predicates.Triggers{OnImportChange: true}, "", append(slices.Clone(always), "Installation by imports"), ""},
 		{"without the copies of imports, none would be deleted", predicates.Triggers{}, index.CopiesByScope, nil, "index copies of imports"},
 		{"without the exports, none would be deleted", predicates.Triggers{}, index.ExportsBySource, nil, "index exports"},
 		{"without the families, there are no trees", predicates.Triggers{}, index.ByParent, nil, "index Installations by parent"},
-		{"without those that wait, nobody is woken", predicates.Triggers{}, index.Waiting, nil, "index Installations by waiting"},
-		{"without the importers, nobody follows", predicates.Triggers{OnImportChange: true}, index.ByImport, nil, "index Installations by what they import"},
+		{"without those that wait, no Installation is enqueued", predicates.Triggers{}, index.Waiting, nil, "index Installations by waiting"},
+		{"without the importers, no job follows", predicates.Triggers{OnImportChange: true}, index.ByImport, nil, "index Installations by what they import"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			whole, err := ctrl.NewManager(&kube.Config{Host: "http://127.0.0.1:1"}, ctrl.Options{
@@ -101,7 +101,7 @@ func TestSetup(t *testing.T) {
 	}
 }
 
-// TestChangesMore: a patch that only asserts the version is not worth a request.
+// TestChangesMore: a patch that only asserts the version is not sent.
 func TestChangesMore(t *testing.T) {
 	for _, test := range []struct {
 		reason, patch string
@@ -111,7 +111,7 @@ func TestChangesMore(t *testing.T) {
 		{"nothing", `{}`, false},
 		{"the finalizers", `{"metadata": {"resourceVersion": "7", "finalizers": []}}`, true},
 		{"the specification", `{"metadata": {"resourceVersion": "7"}, "spec": {}}`, true},
-		{"what nobody understands is rather sent", `[]`, true},
+		{"a patch that cannot be parsed is sent", `[]`, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := changesMore([]byte(test.patch)); got != test.want {

@@ -51,7 +51,7 @@ func (b *bench) sub(t *testing.T, name string) *v1alpha1.Installation {
 	return inst
 }
 
-// run looks at an Installation once and returns what was written.
+// run reconciles an Installation once and returns what was written.
 func (b *bench) run(t *testing.T, inst *v1alpha1.Installation) string {
 	t.Helper()
 	b.writes = nil
@@ -68,8 +68,8 @@ func wantWrites(t *testing.T, what, got, want string) {
 	}
 }
 
-// TestSubs: what a job with subinstallations writes: few for each, and nothing for who
-// waits but that it waits.
+// TestSubs: what a job with subinstallations writes: few writes for each, and one for a
+// subinstallation that waits.
 func TestSubs(t *testing.T) {
 	b := newBench(t, nested(t)...)
 	wantWrites(t, "the root begins", b.reconcile(t), "patch Installation, create Installation, create Installation, status Installation")
@@ -99,8 +99,8 @@ func TestSubs(t *testing.T) {
 	wantWrites(t, "once more: they are as they are wanted", b.reconcile(t), "status Installation, patch Installation, status Installation")
 }
 
-// TestSubsGo: where the user wants it, subinstallations that are no longer wanted go before
-// the others get the job.
+// TestSubsGo: where the user wants it, subinstallations that are no longer wanted are deleted
+// before the others get the job.
 func TestSubsGo(t *testing.T) {
 	b := newBench(t, nested(t)...)
 	b.reconcile(t)
@@ -127,8 +127,8 @@ func TestSubsGo(t *testing.T) {
 	}
 }
 
-// TestImportersFirst: who is deleted before those that import from it would not know that
-// they go, too, and would not wait for them.
+// TestImportersFirst: a subinstallation that is deleted before its importers would not see that
+// they are being deleted, too, and would not wait for them.
 func TestImportersFirst(t *testing.T) {
 	sub := func(name, exports string, imports ...string) *v1alpha1.Installation {
 		inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{testbuilders.Owner("Installation", shop.Name, "2")}}}
@@ -144,11 +144,11 @@ func TestImportersFirst(t *testing.T) {
 		orphans []*v1alpha1.Installation
 		want    string
 	}{
-		{"one alone", []*v1alpha1.Installation{sub("p", "p")}, "p"},
+		{"a single subinstallation", []*v1alpha1.Installation{sub("p", "p")}, "p"},
 		{"a chain", []*v1alpha1.Installation{sub("p", "p"), sub("q", "q", "p"), sub("r", "r", "q")}, "r q p"},
-		{"two that need the same", []*v1alpha1.Installation{sub("q", "q", "p"), sub("p", "p"), sub("r", "r", "p")}, "q r p"},
-		{"nothing in common", []*v1alpha1.Installation{sub("q", "q"), sub("p", "p")}, "q p"},
-		{"a circle, and who needs it", []*v1alpha1.Installation{sub("p", "p", "q"), sub("q", "q", "p"), sub("r", "r", "p")}, "q r p"},
+		{"two importers of one exporter", []*v1alpha1.Installation{sub("q", "q", "p"), sub("p", "p"), sub("r", "r", "p")}, "q r p"},
+		{"subinstallations with nothing in common", []*v1alpha1.Installation{sub("q", "q"), sub("p", "p")}, "q p"},
+		{"a cycle, and an importer from it", []*v1alpha1.Installation{sub("p", "p", "q"), sub("q", "q", "p"), sub("r", "r", "p")}, "q r p"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var got []string
@@ -162,15 +162,15 @@ func TestImportersFirst(t *testing.T) {
 	}
 }
 
-// TestAnotherExecution: that an Execution has gone says nothing about the next one, which a
-// cache may not show yet.
+// TestAnotherExecution: the deletion of an Execution says nothing about the next one, which a cache
+// may not show yet.
 func TestAnotherExecution(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		answer error
 	}{
-		{"it is created", nil},
-		{"it is created, but the answer is lost", errors.New("connection reset")},
+		{"the next Execution is created", nil},
+		{"the next Execution is created, but the answer is lost", errors.New("connection reset")},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, installed(t)...)
@@ -190,8 +190,8 @@ func TestAnotherExecution(t *testing.T) {
 	}
 }
 
-// TestSubsUnwritten: as long as not all children are written, the status does not tell
-// any, and nothing that is no longer wanted goes.
+// TestSubsUnwritten: as long as not all children are written, the status names none, and no
+// unwanted one is deleted.
 func TestSubsUnwritten(t *testing.T) {
 	objects := installed(t)
 	testbuilders.Describe(t, objects[0], strings.Replace(subinstallations, "- name: b", "- name: c", 1)+"deployExecutions: [{name: e, type: GoTemplate, template: 'deployItems: [{name: i, type: t}]'}]\n")
@@ -214,8 +214,8 @@ func TestSubsUnwritten(t *testing.T) {
 	}
 }
 
-// TestTreeGoes: the deletion of a root takes all with it, in the reverse order of their
-// data, without uninstalling if that is asked for.
+// TestTreeGoes: the deletion of a root deletes all below it, in the reverse order of their data,
+// without uninstalling if that is requested.
 func TestTreeGoes(t *testing.T) {
 	b := newBench(t, nested(t)...)
 	b.reconcile(t)
@@ -243,14 +243,14 @@ func TestTreeGoes(t *testing.T) {
 	wantWrites(t, "and the root", b.reconcile(t), "patch Installation")
 }
 
-// TestSubInterrupted: an interruption reaches who works and who waits, and the whole
-// tree ends.
+// TestSubInterrupted: an interruption reaches subinstallations at work and those that wait, and the
+// whole tree ends.
 func TestSubInterrupted(t *testing.T) {
 	b := newBench(t, nested(t)...)
 	b.reconcile(t)
 	b.run(t, b.sub(t, "b"))
 	b.request(t, v1alpha1.InterruptOperation)
-	wantWrites(t, "the root hands it down", b.reconcile(t), "patch Installation, patch Installation, patch Installation")
+	wantWrites(t, "the root passes the interruption", b.reconcile(t), "patch Installation, patch Installation, patch Installation")
 	b.run(t, b.sub(t, "a"))
 	b.run(t, b.sub(t, "b"))
 	b.reconcile(t)
@@ -261,7 +261,7 @@ func TestSubInterrupted(t *testing.T) {
 	}
 }
 
-// TestSubNames: what is there under the name is taken only if it is ours.
+// TestSubNames: an existing object of the name is used only if it is ours.
 func TestSubNames(t *testing.T) {
 	name := job.ChildName("uid-2", "a", 0)
 	taken := func(change func(*v1alpha1.Installation)) *v1alpha1.Installation {
@@ -275,14 +275,14 @@ func TestSubNames(t *testing.T) {
 		there  *v1alpha1.Installation
 		want   string
 	}{
-		{"somebody else's", taken(func(*v1alpha1.Installation) {}), "patch Installation, create Installation, create Installation, create Installation, status Installation"},
-		{"of an earlier Installation of the name of the parent", taken(func(inst *v1alpha1.Installation) {
+		{"an object of another owner", taken(func(*v1alpha1.Installation) {}), "patch Installation, create Installation, create Installation, create Installation, status Installation"},
+		{"an object of an earlier Installation of the name of the parent", taken(func(inst *v1alpha1.Installation) {
 			inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: shop.Name, UID: "uid-1"}}
 		}), "patch Installation, create Installation, create Installation, create Installation, status Installation"},
-		{"ours, from an attempt before", taken(func(inst *v1alpha1.Installation) {
+		{"our own object from an earlier attempt", taken(func(inst *v1alpha1.Installation) {
 			inst.OwnerReferences, inst.Annotations = ours, map[string]string{v1alpha1.SubinstallationNameAnnotation: "a"}
 		}), "patch Installation, update Installation, create Installation, status Installation"},
-		{"ours, but nobody knows for which template", taken(func(inst *v1alpha1.Installation) { inst.OwnerReferences = ours }), "patch Installation, status Installation, status Installation"},
+		{"our own object of an unknown template", taken(func(inst *v1alpha1.Installation) { inst.OwnerReferences = ours }), "patch Installation, status Installation, status Installation"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, append(nested(t), test.there)...)
@@ -295,7 +295,7 @@ func TestSubNames(t *testing.T) {
 	}
 }
 
-// TestStaleScope: what the cache shows from an earlier job is read from the API server.
+// TestStaleScope: objects that the cache shows from an earlier job are read from the API server.
 func TestStaleScope(t *testing.T) {
 	sub := testbuilders.InstallationOf(t, "imports: {data: [{name: v, dataRef: from-a}], targets: [{name: all, targetListRef: all}]}")
 	sub.OwnerReferences = []metav1.OwnerReference{testbuilders.Owner("Installation", "parent", "parent")}
@@ -314,8 +314,8 @@ func TestStaleScope(t *testing.T) {
 		want   string
 	}{
 		{"the cache is current", []client.Object{value("job-2", "1")}, "1"},
-		{"it is behind", []client.Object{value("job-1", "1")}, "2"},
-		{"it shows nothing", nil, "2"},
+		{"the cache is behind", []client.Object{value("job-1", "1")}, "2"},
+		{"the cache shows nothing", nil, "2"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			r := &Reconciler{Client: fakeapi.API(t, test.cached...), Reader: fakeapi.API(t, value("job-2", "2"), element)}
@@ -330,8 +330,8 @@ func TestStaleScope(t *testing.T) {
 	}
 }
 
-// TestStaleImport: a root deploys what was written before it was asked, also if the cache
-// does not show that yet.
+// TestStaleImport: a root deploys imports that were written before the request, also if the cache
+// does not show them yet.
 func TestStaleImport(t *testing.T) {
 	inst := testbuilders.InstallationOf(t, "blueprint: {inline: {filesystem: {blueprint.yaml: '{}'}}}\nimports: {data: [{name: v, dataRef: x}]}")
 	current := fakeapi.API(t, testbuilders.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
@@ -345,8 +345,8 @@ func TestStaleImport(t *testing.T) {
 	}
 }
 
-// TestAlone: who has no children ends in one go, without anything stored for the end,
-// unless there is something to get rid of first.
+// TestAlone: an Installation without children ends in one reconcile, without a stored plan, unless
+// something has to be deleted first.
 func TestAlone(t *testing.T) {
 	const description = "exports: [{name: x, schema: {type: integer}}]\nexportExecutions: [{name: e, type: GoTemplate, template: 'exports: {x: VALUE}'}]\n"
 	alone := func(value string) []client.Object {

@@ -33,7 +33,7 @@ func hashed(t *testing.T, inst *v1alpha1.Installation, objects ...client.Object)
 	}
 }
 
-// TestAsk: who is asked for a job, who is not, and who is later.
+// TestAsk: which dependent is triggered at once, which later, and which not.
 func TestAsk(t *testing.T) {
 	gone := apierrors.NewNotFound(v1alpha1.Resource("installations"), "dep")
 	newer := apierrors.NewConflict(v1alpha1.Resource("installations"), "dep", errors.New("newer"))
@@ -47,20 +47,20 @@ func TestAsk(t *testing.T) {
 		failed bool
 		asked  bool
 	}{
-		{"it has used another value", nil, true, fakeapi.Fault{At: -1}, true, false, true},
-		{"it has used this one", func(inst *v1alpha1.Installation) { hashed(t, inst, x) }, true, fakeapi.Fault{At: -1}, true, false, false},
-		{"it is gone", nil, false, fakeapi.Fault{At: -1}, true, false, false},
-		{"it is not valid: its job says what is wrong", func(inst *v1alpha1.Installation) { inst.Spec.Imports.Data[0].Name = "" }, true, fakeapi.Fault{At: -1}, true, false, true},
-		{"it works: perhaps with the old value", func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }, true, fakeapi.Fault{At: -1}, false, false, false},
-		{"it is switched off", func(inst *v1alpha1.Installation) {
+		{"the dependent has used another value", nil, true, fakeapi.Fault{At: -1}, true, false, true},
+		{"the dependent has used this value", func(inst *v1alpha1.Installation) { hashed(t, inst, x) }, true, fakeapi.Fault{At: -1}, true, false, false},
+		{"the dependent does not exist any more", nil, false, fakeapi.Fault{At: -1}, true, false, false},
+		{"the dependent is not valid: its job says what is wrong", func(inst *v1alpha1.Installation) { inst.Spec.Imports.Data[0].Name = "" }, true, fakeapi.Fault{At: -1}, true, false, true},
+		{"the dependent is at work, perhaps with the old value", func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }, true, fakeapi.Fault{At: -1}, false, false, false},
+		{"the dependent has automatic jobs switched off", func(inst *v1alpha1.Installation) {
 			inst.Annotations = map[string]string{v1alpha1.IgnoreAnnotation: "true"}
 		}, true, fakeapi.Fault{At: -1}, true, false, false},
-		{"it cannot be read", nil, true, fakeapi.Fault{Reading: true, Err: errors.New("busy")}, false, true, false},
-		{"its import cannot be read: it is rather asked once too often", nil, true, fakeapi.Fault{Reading: true, At: 1, Err: errors.New("busy")}, true, false, true},
+		{"the dependent cannot be read", nil, true, fakeapi.Fault{Reading: true, Err: errors.New("busy")}, false, true, false},
+		{"the import of the dependent cannot be read: a job too many is better than none", nil, true, fakeapi.Fault{Reading: true, At: 1, Err: errors.New("busy")}, true, false, true},
 		{"the request is refused", nil, true, fakeapi.Fault{Err: errors.New("busy")}, true, true, false},
-		{"somebody was faster: it is looked at again soon", nil, true, fakeapi.Fault{Err: newer}, false, true, false},
-		{"it has gone meanwhile", nil, true, fakeapi.Fault{Err: gone}, true, false, false},
-		{"the answer is lost: it is asked, and will be met with the request", nil, true, fakeapi.Fault{Lost: true, Err: errors.New("timeout")}, true, true, true},
+		{"another client was faster: the dependent is read again soon", nil, true, fakeapi.Fault{Err: newer}, false, true, false},
+		{"the dependent was deleted meanwhile", nil, true, fakeapi.Fault{Err: gone}, true, false, false},
+		{"the answer to the request is lost: the next attempt finds the request", nil, true, fakeapi.Fault{Lost: true, Err: errors.New("timeout")}, true, true, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, x.DeepCopy())
@@ -87,8 +87,8 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestAskReads: whether a root has used what another one exports is asked of the API
-// server for that alone; of the rest, an old cache only makes it ask for more.
+// TestAskReads: whether a root has used the exports of another one is read from the API server for
+// these alone; for the rest, a stale cache only leads to a job too many.
 func TestAskReads(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -99,10 +99,10 @@ func TestAskReads(t *testing.T) {
 		reads      int
 		asked      bool
 	}{
-		{"it has used the new value, also if a cache is behind", testbuilders.DataOf("x", `"old"`), []*v1alpha1.DataObject{testbuilders.DataOf("x", `"new"`), testbuilders.DataOf("other", `"new"`)}, 0, 1, false},
-		{"it has used the value that a cache still shows", testbuilders.DataOf("x", `"old"`), []*v1alpha1.DataObject{testbuilders.DataOf("x", `"old"`), testbuilders.DataOf("other", `"new"`)}, 0, 3, true},
+		{"the root has used the new value, and a cache is behind", testbuilders.DataOf("x", `"old"`), []*v1alpha1.DataObject{testbuilders.DataOf("x", `"new"`), testbuilders.DataOf("other", `"new"`)}, 0, 1, false},
+		{"the root has used the value that a cache still shows", testbuilders.DataOf("x", `"old"`), []*v1alpha1.DataObject{testbuilders.DataOf("x", `"old"`), testbuilders.DataOf("other", `"new"`)}, 0, 3, true},
 		{"a cache is behind with something else", testbuilders.DataOf("other", `"old"`), []*v1alpha1.DataObject{testbuilders.DataOf("x", `"new"`), testbuilders.DataOf("other", `"new"`)}, 0, 3, false},
-		{"nobody knows what the job has exported", testbuilders.DataOf("x", `"old"`), []*v1alpha1.DataObject{testbuilders.DataOf("x", `"new"`), testbuilders.DataOf("other", `"new"`)}, 1, 2, false},
+		{"the exports of the job are unknown", testbuilders.DataOf("x", `"old"`), []*v1alpha1.DataObject{testbuilders.DataOf("x", `"new"`), testbuilders.DataOf("other", `"new"`)}, 1, 2, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			by, importing := testbuilders.Root(t, "shop", nil, []string{"x"}), testbuilders.Importer(t, "dep", alsoOther)
@@ -125,8 +125,7 @@ func TestAskReads(t *testing.T) {
 	}
 }
 
-// TestTell: what is left to tell when some could not be asked, and when that is tried
-// again.
+// TestTell: which dependents are left when some could not be triggered, and when that is retried.
 func TestTell(t *testing.T) {
 	working := func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }
 	newer := apierrors.NewConflict(v1alpha1.Resource("installations"), "shop", errors.New("newer"))
@@ -140,13 +139,13 @@ func TestTell(t *testing.T) {
 		again   bool
 		outcome string
 	}{
-		{"both are asked", nil, fakeapi.Fault{At: -1}, nil, []string{}, false, ""},
-		{"one works: its end wakes us", working, fakeapi.Fault{At: -1}, []string{"two"}, []string{"two"}, false, ""},
-		{"the first cannot be asked: the other is, all the same", nil, fakeapi.Fault{Err: errors.New("busy")}, []string{"one"}, []string{"one"}, true, ""},
-		{"the first is changed meanwhile", nil, fakeapi.Fault{Err: newer}, []string{"one"}, []string{"one"}, true, ""},
-		{"what is left cannot be stored: they are asked again, which costs nothing", nil, fakeapi.Fault{At: 2, Err: errors.New("busy")}, []string{"one", "two"}, []string{}, true, ""},
-		{"somebody has changed the Installation: it is read anew", nil, fakeapi.Fault{At: 2, Err: newer}, nil, []string{}, false, "newer"},
-		{"the Installation is gone", nil, fakeapi.Fault{At: 2, Err: gone}, nil, []string{}, false, reporter.ErrGone.Error()},
+		{"both dependents are triggered", nil, fakeapi.Fault{At: -1}, nil, []string{}, false, ""},
+		{"one dependent is at work, and its end triggers the next attempt", working, fakeapi.Fault{At: -1}, []string{"two"}, []string{"two"}, false, ""},
+		{"the first dependent cannot be triggered, and the other one is", nil, fakeapi.Fault{Err: errors.New("busy")}, []string{"one"}, []string{"one"}, true, ""},
+		{"the first dependent is changed meanwhile", nil, fakeapi.Fault{Err: newer}, []string{"one"}, []string{"one"}, true, ""},
+		{"the remaining dependents cannot be stored: they are triggered again, which costs nothing", nil, fakeapi.Fault{At: 2, Err: errors.New("busy")}, []string{"one", "two"}, []string{}, true, ""},
+		{"another client has changed the Installation, which is read again", nil, fakeapi.Fault{At: 2, Err: newer}, nil, []string{}, false, "newer"},
+		{"the Installation does not exist any more", nil, fakeapi.Fault{At: 2, Err: gone}, nil, []string{}, false, reporter.ErrGone.Error()},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			self := testbuilders.Root(t, "shop", nil, []string{"x"})
@@ -174,7 +173,7 @@ func TestTell(t *testing.T) {
 	}
 }
 
-// TestTellNobody: as long as nobody can be asked, nothing is written.
+// TestTellNobody: as long as no dependent can be triggered, nothing is written.
 func TestTellNobody(t *testing.T) {
 	self := testbuilders.Root(t, "shop", nil, []string{"x"})
 	self.Namespace = shop.Namespace
@@ -198,7 +197,7 @@ func alsoOther(inst *v1alpha1.Installation) {
 	inst.Status.ImportsHash = "of what it was"
 }
 
-// TestConcernsWhoNeverRan: of who has used nothing yet, nothing is read.
+// TestConcernsWhoNeverRan: no values are read of a root that has used none yet.
 func TestConcernsWhoNeverRan(t *testing.T) {
 	exporter, waiting := testbuilders.Root(t, "shop", nil, []string{"x"}), testbuilders.Importer(t, "dep", nil)
 	b, counting := newBench(t, testbuilders.DataOf("x", `"new"`)), fakeapi.Fault{Reading: true, At: -1}
@@ -207,8 +206,8 @@ func TestConcernsWhoNeverRan(t *testing.T) {
 	}
 }
 
-// TestDeletionWaits: the job of a root that others import from begins with the write that
-// says what it waits for.
+// TestDeletionWaits: the job of a root with importers begins with the write that says what it waits
+// for.
 func TestDeletionWaits(t *testing.T) {
 	self := testbuilders.Root(t, "shop", nil, []string{"x"})
 	self.Namespace, self.UID = shop.Namespace, "uid-shop"
@@ -227,7 +226,7 @@ func TestDeletionWaits(t *testing.T) {
 	wantWrites(t, "it goes", b.reconcile(t), "patch Installation")
 }
 
-// TestNoteDependents: whom a job concerns.
+// TestNoteDependents: which roots a job concerns.
 func TestNoteDependents(t *testing.T) {
 	x := testbuilders.DataOf("x", `"new"`)
 	used := func(inst *v1alpha1.Installation) { hashed(t, inst, x) }
@@ -237,20 +236,20 @@ func TestNoteDependents(t *testing.T) {
 		others  []*v1alpha1.Installation
 		want    []string
 	}{
-		{"who has another value", nil, []*v1alpha1.Installation{testbuilders.Importer(t, "old", nil), testbuilders.Importer(t, "new", used)}, []string{"old"}},
-		{"who has this value, but imports something else that has changed: that is not ours to tell", nil, []*v1alpha1.Installation{testbuilders.Importer(t, "beside", alsoOther)}, nil},
-		{"who has changed both", nil, []*v1alpha1.Installation{testbuilders.Importer(t, "both", alsoOther)}, []string{"both"}},
-		{"who has a copy of another job, as one that failed before", nil, []*v1alpha1.Installation{testbuilders.Importer(t, "late", alsoOther)}, []string{"late"}},
-		{"who has no copy to tell", nil, []*v1alpha1.Installation{testbuilders.Importer(t, "without", alsoOther)}, []string{"without"}},
-		{"who lacks something else is asked, and its job says what", nil, []*v1alpha1.Installation{testbuilders.Importer(t, "lacks", func(inst *v1alpha1.Installation) {
+		{"an importer with another value", nil, []*v1alpha1.Installation{testbuilders.Importer(t, "old", nil), testbuilders.Importer(t, "new", used)}, []string{"old"}},
+		{"an importer with this value, another of whose imports has changed, is not triggered", nil, []*v1alpha1.Installation{testbuilders.Importer(t, "beside", alsoOther)}, nil},
+		{"an importer for which both imports have changed", nil, []*v1alpha1.Installation{testbuilders.Importer(t, "both", alsoOther)}, []string{"both"}},
+		{"an importer with a copy of another job, such as one that failed before", nil, []*v1alpha1.Installation{testbuilders.Importer(t, "late", alsoOther)}, []string{"late"}},
+		{"an importer without a copy", nil, []*v1alpha1.Installation{testbuilders.Importer(t, "without", alsoOther)}, []string{"without"}},
+		{"an importer that lacks another import is triggered, and its job says which", nil, []*v1alpha1.Installation{testbuilders.Importer(t, "lacks", func(inst *v1alpha1.Installation) {
 			inst.Spec.Imports.Data = append(inst.Spec.Imports.Data, v1alpha1.DataImport{Name: "more", DataRef: "nowhere"})
 		})}, []string{"lacks"}},
-		{"the hint that nobody imports it", []testbuilders.Option{func(s *decide.Situation) {
+		{"the hint that no sibling imports the exports", []testbuilders.Option{func(s *decide.Situation) {
 			s.Inst.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true}
 		}}, []*v1alpha1.Installation{testbuilders.Importer(t, "old", nil)}, nil},
-		{"a subinstallation: its parent hands the job to all", []testbuilders.Option{func(s *decide.Situation) { s.Parent = testbuilders.ParentWith("a", "") }}, []*v1alpha1.Installation{testbuilders.Importer(t, "old", nil)}, nil},
+		{"a subinstallation triggers none: its parent assigns the job to all", []testbuilders.Option{func(s *decide.Situation) { s.Parent = testbuilders.ParentWith("a", "") }}, []*v1alpha1.Installation{testbuilders.Importer(t, "old", nil)}, nil},
 		{"nothing is exported any more", []testbuilders.Option{func(s *decide.Situation) { s.Inst.Spec.Exports = v1alpha1.InstallationExports{} }, testbuilders.Tells("old")}, []*v1alpha1.Installation{testbuilders.Importer(t, "old", nil)}, nil},
-		{"those of the job before are forgotten if they have the value now", []testbuilders.Option{testbuilders.Tells("new")}, []*v1alpha1.Installation{testbuilders.Importer(t, "new", used)}, nil},
+		{"dependents of the job before are forgotten if they have the value now", []testbuilders.Option{testbuilders.Tells("new")}, []*v1alpha1.Installation{testbuilders.Importer(t, "new", used)}, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			self := testbuilders.Root(t, "shop", nil, []string{"x"})
@@ -279,8 +278,8 @@ func TestNoteDependents(t *testing.T) {
 	}
 }
 
-// TestMissingIsNews: what was missing in the last job is something new when it is back,
-// also if it is what an earlier job has used.
+// TestMissingIsNews: an import that was missing in the last job counts as changed when it is back,
+// also if an earlier job has used the same value.
 func TestMissingIsNews(t *testing.T) {
 	b := newBench(t, installed(t, "web")...)
 	b.reconcile(t)
@@ -308,7 +307,7 @@ func TestMissingIsNews(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !b.dependents().Concerns(t.Context(), exporter, b.installation(t), b.api) {
-		t.Error("the last job had no such import, and nobody asks for another one")
+		t.Error("the last job had no such import, and no other job is requested")
 	}
 }
 
@@ -327,8 +326,8 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 	return s.Client.Get(ctx, key, object, options...)
 }
 
-// TestPublished: what the job has just written is read from the API server, once; all
-// else from the cache.
+// TestPublished: objects that the job has just written are read from the API server, once; all
+// others from the cache.
 func TestPublished(t *testing.T) {
 	c := fakeapi.API(t, testbuilders.DataOf("x", "2"), testbuilders.DataOf("y", "2"), testbuilders.TargetOf("x", "example.org/new"))
 	counting := fakeapi.Fault{Reading: true, At: 0, Err: errors.New("busy")}
@@ -348,7 +347,7 @@ func TestPublished(t *testing.T) {
 		if string(data.Data.RawMessage) != "2" || target.Spec.Type != "example.org/new" || string(other.Data.RawMessage) != "2" {
 			t.Errorf("read %s, %s, %s", data.Data.RawMessage, target.Spec.Type, other.Data.RawMessage)
 		}
-		// Whoever changes what was read changes only its own.
+		// A caller that changes an object changes only its own copy.
 		data.Data, target.Spec.Type = v1alpha1.AnyJSON{}, ""
 	}
 	if len(counting.Calls) != 3 {

@@ -11,7 +11,7 @@ import (
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 )
 
-// TestTidy: what is deleted of a stored plan, and what follows if it cannot be.
+// TestTidy: what is deleted of a stored plan, and what follows if the deletion fails.
 func TestTidy(t *testing.T) {
 	foreign := testbuilders.PlanOf(t, "job-2", "theirs", testbuilders.Owner("Installation", "other", "9"))
 	foreign.Name = "theirs"
@@ -21,10 +21,10 @@ func TestTidy(t *testing.T) {
 		again  bool
 		left   int
 	}{
-		{"ours goes, that of somebody else with our label stays", fakeapi.Fault{At: -1}, false, 1},
-		{"it cannot be listed", fakeapi.Fault{Reading: true, Err: errors.New("busy")}, true, 2},
-		{"it cannot be deleted", fakeapi.Fault{Err: errors.New("busy")}, true, 2},
-		{"it was deleted, but the answer is lost", fakeapi.Fault{Lost: true, Err: errors.New("timeout")}, true, 1},
+		{"our Secret is deleted, and that of another owner with our label stays", fakeapi.Fault{At: -1}, false, 1},
+		{"the plan cannot be listed", fakeapi.Fault{Reading: true, Err: errors.New("busy")}, true, 2},
+		{"the plan cannot be deleted", fakeapi.Fault{Err: errors.New("busy")}, true, 2},
+		{"the plan was deleted, but the answer is lost", fakeapi.Fault{Lost: true, Err: errors.New("timeout")}, true, 1},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, testbuilders.PlanOf(t, "job-2", "ours"), foreign.DeepCopy())

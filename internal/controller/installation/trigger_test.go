@@ -11,8 +11,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestForcedJob: who wants a job at once ends the running one; the new one follows, and
-// the request is met once.
+// TestForcedJob: a request for a job at once ends the running one; the new one follows, and the
+// request is met once.
 func TestForcedJob(t *testing.T) {
 	b := newBench(t, installed(t, "web")...)
 	b.reconcile(t)
@@ -44,8 +44,8 @@ func TestImportChange(t *testing.T) {
 		trigger v1alpha1.JobTrigger
 	}{
 		{"nothing has changed", func(*testing.T, *bench) {}, "", "job-1", v1alpha1.TriggeredByReconcile},
-		{"the Target has", retarget, "", "job-2", v1alpha1.TriggeredByImports},
-		{"the Target is gone: a job could only fail", func(t *testing.T, b *bench) {
+		{"the Target has changed", retarget, "", "job-2", v1alpha1.TriggeredByImports},
+		{"the Target does not exist any more: a job could only fail", func(t *testing.T, b *bench) {
 			t.Helper()
 			if err := b.api.Delete(t.Context(), testbuilders.TargetOf("cluster", "example.org/cluster")); err != nil {
 				t.Fatal(err)
@@ -57,8 +57,8 @@ func TestImportChange(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "", "job-1", v1alpha1.TriggeredByReconcile},
-		{"the job that follows fails: it is not started again for the same change", retarget, "create Execution", "job-2", v1alpha1.TriggeredByImports},
-		{"also if it fails before it has read anything", func(t *testing.T, b *bench) {
+		{"a job that fails is not started again for the same change", retarget, "create Execution", "job-2", v1alpha1.TriggeredByImports},
+		{"a job that fails before it has read anything is not started again for the same change", func(t *testing.T, b *bench) {
 			t.Helper()
 			retarget(t, b)
 			inst := b.installation(t)

@@ -11,7 +11,7 @@ import (
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 )
 
-// askForUpdate asks the Installation for a data update.
+// askForUpdate requests a data update of the Installation.
 func (b *bench) askForUpdate(t *testing.T, concerned ...string) {
 	t.Helper()
 	inst := b.installation(t)
@@ -23,8 +23,8 @@ func (b *bench) askForUpdate(t *testing.T, concerned ...string) {
 	}
 }
 
-// TestUpdate: a data update publishes what items export now and writes nothing else, also
-// over a restart. The next job is about everything again.
+// TestUpdate: a data update publishes what items export now and writes nothing else, also over a
+// restart. The next job deploys everything again.
 func TestUpdate(t *testing.T) {
 	b := newBench(t, publishing(t)...)
 	b.reconcile(t)
@@ -72,8 +72,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestUpdateOfNothing: a data update in which nothing of the root is concerned ends once, and
-// its request goes.
+// TestUpdateOfNothing: a data update that concerns nothing of the root ends once, and its request
+// is removed.
 func TestUpdateOfNothing(t *testing.T) {
 	b := newBench(t, publishing(t)...)
 	b.reconcile(t)
@@ -147,10 +147,10 @@ func TestScopeOfUpdate(t *testing.T) {
 		{"what this job has written", nil, mine, "job-2", true},
 		{"a copy of an earlier job", nil, mine, "job-1", false},
 		{"an export of an earlier job", nil, ofSub, "job-1", false},
-		{"a copy, if the Installation stays as it is", &v1alpha1.DataUpdate{Unchanged: true}, mine, "job-1", true},
-		{"a copy, if it is deployed", &v1alpha1.DataUpdate{}, mine, "job-1", false},
+		{"a copy of an earlier job, if the Installation stays as it is", &v1alpha1.DataUpdate{Unchanged: true}, mine, "job-1", true},
+		{"a copy of an earlier job, if the Installation is deployed", &v1alpha1.DataUpdate{}, mine, "job-1", false},
 		{"an export of a part that stays as it is", &v1alpha1.DataUpdate{}, ofSub, "job-1", true},
-		{"an export of a part that is gone", &v1alpha1.DataUpdate{}, ofOther, "job-1", false},
+		{"an export of a part that does not exist any more", &v1alpha1.DataUpdate{}, ofOther, "job-1", false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

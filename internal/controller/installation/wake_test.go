@@ -27,10 +27,10 @@ func TestAtWork(t *testing.T) {
 	}{
 		{"a root with a job", root, "parent", true},
 		{"a subinstallation with the job", works, "parent", true},
-		{"one that is about to get it", fresh, "parent", true},
-		{"one that has ended it", done, "done", false},
-		{"one that is two levels below", below, "parent", true},
-		{"one whose parent is gone", lost, "lost", true},
+		{"a subinstallation that is about to get the job", fresh, "parent", true},
+		{"a subinstallation that has ended the job", done, "done", false},
+		{"a subinstallation two levels below", below, "parent", true},
+		{"a subinstallation whose parent no longer exists", lost, "lost", true},
 	} {
 		if key, works := r.atWork(test.inst); key.Name != test.name || works != test.works {
 			t.Errorf("%s: %s, %t", test.reason, key, works)

@@ -10,7 +10,7 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
-// TestNoteWarnings: one look at the root tells the warnings of all below.
+// TestNoteWarnings: the status of the root has the warnings of all below.
 func TestNoteWarnings(t *testing.T) {
 	s := &snapshot{}
 	s.Inst = &v1alpha1.Installation{}
@@ -32,8 +32,8 @@ func TestNoteWarnings(t *testing.T) {
 	}
 }
 
-// TestOwnWarnings: what is found on the way to the children is in the status, once, and
-// goes with the next job.
+// TestOwnWarnings: warnings of the planning are in the status, once, and are removed by the next
+// job.
 func TestOwnWarnings(t *testing.T) {
 	inst := &v1alpha1.Installation{}
 	subject := reporter.Installation(inst)

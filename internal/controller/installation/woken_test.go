@@ -13,7 +13,8 @@ import (
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 )
 
-// TestSiblingsOf: who counts as a sibling, and which version of the Installation itself.
+// TestSiblingsOf: which Installations count as siblings, and which version of the Installation
+// itself.
 func TestSiblingsOf(t *testing.T) {
 	earlier := testbuilders.Sibling("earlier")
 	earlier.OwnerReferences[0].UID = "uid-of-an-earlier-parent"
@@ -33,17 +34,17 @@ func TestSiblingsOf(t *testing.T) {
 		}
 	}
 	if slices.Sort(names); !slices.Equal(names, []string{"one", "self"}) {
-		t.Errorf("siblings are %v: those of an earlier parent and roots are none", names)
+		t.Errorf("siblings are %v, without those of an earlier parent and roots", names)
 	}
 	broken := fakeapi.Fault{Reading: true, Err: errors.New("busy")}
 	b.Client = broken.Wrap(t, b.api)
 	if _, err := b.sight().Siblings(t.Context(), own); err == nil {
-		t.Error("siblings that cannot be read are none")
+		t.Error("siblings that cannot be read are listed")
 	}
 }
 
-// TestObserveFamily: a parent that cannot be read is not one that is gone, and children
-// of an earlier Installation of the name are not ours.
+// TestObserveFamily: a parent that cannot be read does not count as deleted, and children of an
+// earlier Installation of the name are not ours.
 func TestObserveFamily(t *testing.T) {
 	parent := testbuilders.ParentWith("a", "")
 	parent.Namespace = "n"
@@ -63,10 +64,10 @@ func TestObserveFamily(t *testing.T) {
 		orphaned bool
 	}{
 		{"a subinstallation with its parent", testbuilders.Sibling("self"), []client.Object{parent, ours, theirs}, -1, false, true, false},
-		{"its parent is gone", testbuilders.Sibling("self"), []client.Object{ours, theirs}, -1, false, false, true},
-		{"its parent was made anew: the new one knows nothing of it", lost, []client.Object{parent, ours, theirs}, -1, false, false, true},
-		{"its parent cannot be read", testbuilders.Sibling("self"), []client.Object{parent}, 0, true, false, false},
-		{"its children cannot be read", testbuilders.Sibling("self"), []client.Object{parent, ours}, 1, true, true, false},
+		{"the parent does not exist any more", testbuilders.Sibling("self"), []client.Object{ours, theirs}, -1, false, false, true},
+		{"another parent of the same name does not own the subinstallation", lost, []client.Object{parent, ours, theirs}, -1, false, false, true},
+		{"the parent cannot be read", testbuilders.Sibling("self"), []client.Object{parent}, 0, true, false, false},
+		{"the children cannot be read", testbuilders.Sibling("self"), []client.Object{parent, ours}, 1, true, true, false},
 		{"a root", testbuilders.Root(t, "self", nil, nil), []client.Object{ours, theirs}, -1, false, false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

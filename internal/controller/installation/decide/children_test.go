@@ -10,16 +10,15 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestFailuresOfChildren: what the status says of children that have failed is what the
-// public system was seen to say.
+// TestFailuresOfChildren: the status reports failed children as upstream was seen to report them.
 func TestFailuresOfChildren(t *testing.T) {
 	for _, test := range []struct {
 		reason           string
 		options          []testbuilders.Option
 		operation, short string
 	}{
-		{"one did not come up", []testbuilders.Option{testbuilders.Finalized, testbuilders.Written("b"), testbuilders.WithSub("b", "a", "a", "Failed"), testbuilders.Jobs("a", "", "Progressing")}, "buildErrorIfFailedChild", "children failed"},
-		{"one could not be deleted: the name of the phase is no operation there", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.WithSub("(b)", "a", "a", "DeleteFailed"), testbuilders.Jobs("a", "z", "Deleting")}, "handleReconcilePhase", "UndeletedSubobjects"},
+		{"a subinstallation has failed", []testbuilders.Option{testbuilders.Finalized, testbuilders.Written("b"), testbuilders.WithSub("b", "a", "a", "Failed"), testbuilders.Jobs("a", "", "Progressing")}, "buildErrorIfFailedChild", "children failed"},
+		{"a subinstallation could not be deleted: upstream does not name the phase as operation", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.WithSub("(b)", "a", "a", "DeleteFailed"), testbuilders.Jobs("a", "z", "Deleting")}, "handleReconcilePhase", "UndeletedSubobjects"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := decide.Next(testbuilders.Situation(append(test.options, testbuilders.Traced)...))
@@ -31,8 +30,8 @@ func TestFailuresOfChildren(t *testing.T) {
 	}
 }
 
-// TestUntilChildren: what children wait for is shown when it has lasted, after a look below
-// those that say that the cause is there.
+// TestUntilChildren: the blocker of children is shown when it has lasted, after reading below those
+// that say that the cause is there.
 func TestUntilChildren(t *testing.T) {
 	blocked, waits := testbuilders.WithStuck("b", job.BlockedReason, "m; in c", time.Minute), testbuilders.WithStuck("b", job.WaitingReason, "m", time.Minute)
 	for _, test := range []struct {
@@ -42,14 +41,14 @@ func TestUntilChildren(t *testing.T) {
 		message string
 		wake    string
 	}{
-		{"nothing is the matter", []testbuilders.Option{testbuilders.InPhase(time.Minute), testbuilders.WithSub("b", "a", "", "Progressing")}, decide.Rest, "", "Installation b"},
+		{"no child is blocked", []testbuilders.Option{testbuilders.InPhase(time.Minute), testbuilders.WithSub("b", "a", "", "Progressing")}, decide.Rest, "", "Installation b"},
 		{"a child waits", []testbuilders.Option{testbuilders.InPhase(time.Minute), waits}, decide.Show, "m; in b", "the step itself"},
-		{"the cause is below it", []testbuilders.Option{testbuilders.InPhase(time.Minute), blocked}, decide.Trace, "", "the step itself"},
-		{"as far as that can be seen", []testbuilders.Option{testbuilders.InPhase(time.Minute), blocked, testbuilders.Traced}, decide.Show, "m; in c; in b", "the step itself"},
-		{"it has begun just now", []testbuilders.Option{testbuilders.InPhase(time.Minute), testbuilders.WithStuck("b", job.WaitingReason, "m", time.Second)}, decide.Rest, "", "Installation b, the time 2030-01-02T12:00:04Z"},
+		{"the cause is below the child and was not read", []testbuilders.Option{testbuilders.InPhase(time.Minute), blocked}, decide.Trace, "", "the step itself"},
+		{"the cause below the child was read", []testbuilders.Option{testbuilders.InPhase(time.Minute), blocked, testbuilders.Traced}, decide.Show, "m; in c; in b", "the step itself"},
+		{"the wait of the child has begun just now", []testbuilders.Option{testbuilders.InPhase(time.Minute), testbuilders.WithStuck("b", job.WaitingReason, "m", time.Second)}, decide.Rest, "", "Installation b, the time 2030-01-02T12:00:04Z"},
 		{"the parent has begun just now", []testbuilders.Option{testbuilders.InPhase(2 * time.Second), waits}, decide.Rest, "", "Installation b, the time 2030-01-02T12:00:03Z"},
-		{"it is shown already", []testbuilders.Option{testbuilders.InPhase(time.Minute), testbuilders.Shown("m; in b", 20*time.Second), waits}, decide.Rest, "", "Installation b"},
-		{"another one was shown just before", []testbuilders.Option{testbuilders.InPhase(time.Minute), testbuilders.Shown("n; in b", 20*time.Second), waits}, decide.Rest, "", "Installation b, the time 2030-01-02T12:00:20Z"},
+		{"the message is shown already", []testbuilders.Option{testbuilders.InPhase(time.Minute), testbuilders.Shown("m; in b", 20*time.Second), waits}, decide.Rest, "", "Installation b"},
+		{"another message was shown just before", []testbuilders.Option{testbuilders.InPhase(time.Minute), testbuilders.Shown("n; in b", 20*time.Second), waits}, decide.Rest, "", "Installation b, the time 2030-01-02T12:00:20Z"},
 		{"the wait is over", []testbuilders.Option{testbuilders.InPhase(time.Minute), testbuilders.Shown("m; in b", 40*time.Second), testbuilders.WithSub("b", "a", "", "Progressing")}, decide.Show, "", "the step itself"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"go.landscaper.dev/internal/model/siblings"
 )
 
-// TestDecideMissing: an import is waited for as long as somebody is about to bring it.
+// TestDecideMissing: a job waits for an import as long as a sibling is about to export it.
 func TestDecideMissing(t *testing.T) {
 	for _, test := range []struct {
 		reason    string
@@ -22,12 +22,12 @@ func TestDecideMissing(t *testing.T) {
 		wake      string
 		message   string
 	}{
-		{"nobody exports it", testbuilders.Missing("db"), nil, decide.Fail, "the step itself", `there is no DataObject "db"`},
-		{"who exports it is under way", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Await, "Installation a", "waiting for Installations a"},
-		{"who exports it has ended without", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}}, decide.Fail, "the step itself", `there is no DataObject "db"`},
-		{"two bring it", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Await, "Installation a, Installation b", "a, b"},
-		{"each is brought by another", testbuilders.Missing("db", "dns"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "dns", UnderWay: true}}, decide.Await, "Installation a, Installation b", `"dns"`},
-		{"one of two comes from nobody", testbuilders.Missing("db", "dns"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Fail, "the step itself", `"dns"`},
+		{"no sibling exports the import", testbuilders.Missing("db"), nil, decide.Fail, "the step itself", `there is no DataObject "db"`},
+		{"the exporter is at work", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Await, "Installation a", "waiting for Installations a"},
+		{"the exporter has ended without the export", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}}, decide.Fail, "the step itself", `there is no DataObject "db"`},
+		{"two siblings export the import", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Await, "Installation a, Installation b", "a, b"},
+		{"each import has another exporter", testbuilders.Missing("db", "dns"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "dns", UnderWay: true}}, decide.Await, "Installation a, Installation b", `"dns"`},
+		{"no sibling exports one of two imports", testbuilders.Missing("db", "dns"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Fail, "the step itself", `"dns"`},
 		{"a Target of the name is something else", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindTarget, Object: "db", UnderWay: true}}, decide.Fail, "the step itself", `"db"`},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestDecideMissing(t *testing.T) {
 	}
 }
 
-// TestAbsence: whose fault it is that something is missing, and why that one did not bring it.
+// TestAbsence: which object should have brought a missing import, and why it did not.
 func TestAbsence(t *testing.T) {
 	target := &dataflow.MissingError{Path: "spec.imports.targets[0].target", Import: "cluster", Object: dataflow.Object{Kind: dataflow.KindTarget, Name: "blue", Written: "blue", Namespace: "n"}}
 	sync := func(change func(*v1alpha1.TargetSync)) *v1alpha1.TargetSync {
@@ -61,12 +61,12 @@ func TestAbsence(t *testing.T) {
 		in     decide.Inputs
 		want   string
 	}{
-		{"nothing exports it", data(), head + "create it, or correct the reference"},
-		{"an Installation that exports it has failed", data(siblings.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Absence: "has failed: no such image; at item web on Target prod"}), head + "Installation a exports it, and has failed: no such image; at item web on Target prod"},
-		{"an Installation that exports it has had no job", data(siblings.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Absence: "has had no job yet: run x"}), head + "Installation a exports it, and has had no job yet: run x"},
-		{"one that exports a Target of the name has failed", data(siblings.Exporter{Name: "a", Kind: dataflow.KindTarget, Object: "db", Absence: "has failed"}), head + "create it, or correct the reference"},
-		{"one that exports it has succeeded without", data(siblings.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}), head + "create it, or correct the reference"},
-		{"a TargetSync says of it why not", syncs(func(s *v1alpha1.TargetSync) {
+		{"no object brings the import", data(), head + "create it, or correct the reference"},
+		{"the exporter has failed", data(siblings.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Absence: "has failed: no such image; at item web on Target prod"}), head + "Installation a exports it, and has failed: no such image; at item web on Target prod"},
+		{"the exporter has had no job", data(siblings.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Absence: "has had no job yet: run x"}), head + "Installation a exports it, and has had no job yet: run x"},
+		{"the exporter of a Target of the name has failed", data(siblings.Exporter{Name: "a", Kind: dataflow.KindTarget, Object: "db", Absence: "has failed"}), head + "create it, or correct the reference"},
+		{"the exporter has succeeded without the export", data(siblings.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}), head + "create it, or correct the reference"},
+		{"a TargetSync says why it has not made the Target", syncs(func(s *v1alpha1.TargetSync) {
 			s.Status.Items = []v1alpha1.TargetSyncItem{{Name: "blue", State: v1alpha1.TargetSyncItemSkipped, Message: "the shoot has no address yet"}}
 		}), headTarget + "TargetSync garden makes it, and says of it: Skipped: the shoot has no address yet"},
 		{"a TargetSync has failed as a whole", syncs(func(s *v1alpha1.TargetSync) {
@@ -76,8 +76,8 @@ func TestAbsence(t *testing.T) {
 		{"a TargetSync that is not ready", syncs(func(s *v1alpha1.TargetSync) {
 			s.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.TargetSyncReady, Status: v1alpha1.ConditionFalse, Message: "the source cannot be reached"}}
 		}), headTarget + "TargetSync garden makes it, and is not ready: the source cannot be reached"},
-		{"there is no such shoot", syncs(func(*v1alpha1.TargetSync) {}), headTarget + "TargetSync garden would make it, and there is no shoot of this name in namespace garden-team of its source: create the shoot, or the Target, or correct the reference"},
-		{"there is no such Secret", syncs(func(s *v1alpha1.TargetSync) { s.Spec.ShootNameExpression, s.Spec.SecretNameExpression = "", "^blue$" }), headTarget + "TargetSync garden would make it, and there is no Secret of this name in namespace garden-team of its source: create the Secret, or the Target, or correct the reference"},
+		{"the source has no such shoot", syncs(func(*v1alpha1.TargetSync) {}), headTarget + "TargetSync garden would make it, and there is no shoot of this name in namespace garden-team of its source: create the shoot, or the Target, or correct the reference"},
+		{"the source has no such Secret", syncs(func(s *v1alpha1.TargetSync) { s.Spec.ShootNameExpression, s.Spec.SecretNameExpression = "", "^blue$" }), headTarget + "TargetSync garden would make it, and there is no Secret of this name in namespace garden-team of its source: create the Secret, or the Target, or correct the reference"},
 		{"the Target to the source itself", syncs(func(s *v1alpha1.TargetSync) {
 			s.Spec.ShootNameExpression, s.Spec.CreateTargetToSource, s.Spec.TargetToSourceName = "", true, "blue"
 			s.Status.LastErrors = []string{"x"}
@@ -93,7 +93,7 @@ func TestAbsence(t *testing.T) {
 	}
 }
 
-// TestChildrenError: the parent names the causes, and not what only follows from them.
+// TestChildrenError: the parent names the causes, and not the failures that follow from them.
 func TestChildrenError(t *testing.T) {
 	failed := func(name, reason, message string) testbuilders.Option {
 		return func(s *decide.Situation) {
@@ -108,9 +108,9 @@ func TestChildrenError(t *testing.T) {
 	}{
 		{"the cause, without what follows", []testbuilders.Option{failed("b", "TemplatingFailed", "no capacity"), failed("c", siblings.PredecessorFailed, "depending on b"), testbuilders.WithSub("d", "a", "a", "Succeeded")}, "no capacity; in b"},
 		{"several causes", []testbuilders.Option{failed("b", "x", "1"), failed("c", "x", "2"), failed("d", "x", "3"), failed("e", "x", "4"), failed("f", "x", "5")}, "1; in b\n2; in c\n3; in d\nand 2 more"},
-		{"one was deleted", []testbuilders.Option{testbuilders.Written("b")}, "Installation b was deleted by another client during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
-		{"the Execution was deleted", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.Asked}, "Execution x was deleted by another client during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
-		{"the Execution, too", []testbuilders.Option{failed("b", "x", "1"), testbuilders.WithExecution("a", "a", "Failed"), func(s *decide.Situation) { s.Exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "1; in b\n2"},
+		{"a subinstallation was removed by another client", []testbuilders.Option{testbuilders.Written("b")}, "Installation b was deleted by another client during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
+		{"the Execution was removed by another client", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.Asked}, "Execution x was deleted by another client during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
+		{"the Execution has failed as well as a subinstallation", []testbuilders.Option{failed("b", "x", "1"), testbuilders.WithExecution("a", "a", "Failed"), func(s *decide.Situation) { s.Exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "1; in b\n2"},
 		{"a long message is cut", []testbuilders.Option{failed("b", "x", strings.Repeat("y", 3000))}, strings.Repeat("y", 1000) + " ...; in b"},
 		{"many", slices.Repeat([]testbuilders.Option{failed("b", siblings.PredecessorFailed, "x")}, 25), "x; in b"},
 		{"none", []testbuilders.Option{testbuilders.WithSub("b", "a", "a", "Succeeded")}, ""},
@@ -127,8 +127,8 @@ func TestChildrenError(t *testing.T) {
 	}
 }
 
-// TestSayWhoImports: the message of a deletion that waits names those that import, and
-// what lets it go before them.
+// TestSayWhoImports: the message of a deletion that waits names the importers, and the annotation
+// that lets it start before them.
 func TestSayWhoImports(t *testing.T) {
 	got := decide.Next(testbuilders.Situation(testbuilders.Deleting, testbuilders.Finalized, testbuilders.ExportsSomething, testbuilders.Surveyed("b", "c"), testbuilders.Jobs("a", "z", "InitDelete"))).Err
 	const want = "a sibling still imports some of the exports: waiting until Installations b, c are deleted: delete them, or let this Installation go before them with the annotation landscaper.gardener.cloud/delete-ignore-successors=true"

@@ -19,17 +19,17 @@ func TestDecideUpdate(t *testing.T) {
 		options []testbuilders.Option
 		want    decide.Step
 	}{
-		{"a deployer asks a root for it", []testbuilders.Option{testbuilders.Requested("data-update"), testbuilders.Finalized, testbuilders.Jobs("a", "a", "Succeeded")}, decide.Admit},
-		{"it waits for the running job", []testbuilders.Option{testbuilders.Requested("data-update"), testbuilders.Finalized, testbuilders.WithExecution("a", "z", "Progressing"), testbuilders.Jobs("a", "", "Progressing")}, decide.Rest},
-		{"a subinstallation has none of its own", []testbuilders.Option{testbuilders.Sub, testbuilders.Requested("data-update"), testbuilders.Jobs("a", "a", "Succeeded")}, decide.Dismiss},
-		{"what could not be deleted is not tried again by it", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Requested("data-update"), testbuilders.Jobs("a", "a", "DeleteFailed")}, decide.Dismiss},
-		{"first it is looked what is imported", running(testbuilders.Updating(true, "x")), decide.Look},
+		{"a deployer requests a data update of a root", []testbuilders.Option{testbuilders.Requested("data-update"), testbuilders.Finalized, testbuilders.Jobs("a", "a", "Succeeded")}, decide.Admit},
+		{"a data update waits for the running job", []testbuilders.Option{testbuilders.Requested("data-update"), testbuilders.Finalized, testbuilders.WithExecution("a", "z", "Progressing"), testbuilders.Jobs("a", "", "Progressing")}, decide.Rest},
+		{"a subinstallation has no data update of its own", []testbuilders.Option{testbuilders.Sub, testbuilders.Requested("data-update"), testbuilders.Jobs("a", "a", "Succeeded")}, decide.Dismiss},
+		{"a data update does not retry a failed deletion", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Requested("data-update"), testbuilders.Jobs("a", "a", "DeleteFailed")}, decide.Dismiss},
+		{"a data update reads the imports first", running(testbuilders.Updating(true, "x")), decide.Look},
 		{"something that the Installation exports may have changed", running(testbuilders.Updating(true, "y", "x"), testbuilders.ImportsHashed("h", "h")), decide.CarryOn},
-		{"nothing of it has changed", running(testbuilders.Updating(true, "y"), testbuilders.ImportsHashed("h", "h")), decide.Pass},
-		{"it imports another value", running(testbuilders.Updating(true, "x"), testbuilders.ImportsHashed("h", "i")), decide.BringUp},
-		{"its last job has not left it as it should be", running(testbuilders.Updating(false, "x"), testbuilders.ImportsHashed("h", "h")), decide.BringUp},
-		{"nobody knows what it imports", running(testbuilders.Updating(true, "x"), testbuilders.ImportsHashed("", "")), decide.BringUp},
-		{"a job about everything", running(testbuilders.ImportsHashed("h", "h")), decide.BringUp},
+		{"no import of the Installation has changed", running(testbuilders.Updating(true, "y"), testbuilders.ImportsHashed("h", "h")), decide.Pass},
+		{"the Installation imports another value", running(testbuilders.Updating(true, "x"), testbuilders.ImportsHashed("h", "i")), decide.BringUp},
+		{"the last job has not left the Installation as it should be", running(testbuilders.Updating(false, "x"), testbuilders.ImportsHashed("h", "h")), decide.BringUp},
+		{"the imports of the Installation are unknown", running(testbuilders.Updating(true, "x"), testbuilders.ImportsHashed("", "")), decide.BringUp},
+		{"a job that deploys everything", running(testbuilders.ImportsHashed("h", "h")), decide.BringUp},
 		{"an import is missing", running(testbuilders.Updating(true, "y"), testbuilders.ImportsHashed("h", "h"), func(s *decide.Situation) { s.Inputs.Missing = testbuilders.Missing("db") }), decide.Fail},
 		{"siblings come first", running(testbuilders.Updating(true, "y"), testbuilders.Below("b", "a", "Progressing"), testbuilders.ImportsHashed("h", "h"), func(s *decide.Situation) { s.Inputs.Turn.Waits = []string{"c"} }), decide.Await},
 	}
@@ -50,16 +50,16 @@ func TestUpdateOf(t *testing.T) {
 		options []testbuilders.Option
 		want    bool
 	}{
-		{"it has succeeded", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Written("s"), testbuilders.WithSub("s", "a", "a", "Succeeded"), testbuilders.WithExecution("a", "a", "Succeeded")}, true},
-		{"it has failed", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed")}, false},
-		{"there was none", nil, false},
+		{"the last job has succeeded", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Written("s"), testbuilders.WithSub("s", "a", "a", "Succeeded"), testbuilders.WithExecution("a", "a", "Succeeded")}, true},
+		{"the last job has failed", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed")}, false},
+		{"there was no job", nil, false},
 		{"the specification has changed", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Generations(2, 1)}, false},
-		{"a subinstallation is gone", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Written("s")}, false},
-		{"a subinstallation is to go", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Written("s"), testbuilders.WithSub("(s)", "a", "a", "Succeeded")}, false},
-		{"the Execution is gone", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.AwaitingExecution}, false},
+		{"a subinstallation does not exist any more", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Written("s")}, false},
+		{"a subinstallation is being deleted", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Written("s"), testbuilders.WithSub("(s)", "a", "a", "Succeeded")}, false},
+		{"the Execution does not exist any more", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.AwaitingExecution}, false},
 		{"the Execution is being deleted", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.WithExecution("a", "a", "Succeeded"), testbuilders.ExecutionDeleted}, false},
 		{"an attempt that was lost has changed the Execution", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.WithExecution("a", "a", "Succeeded"), func(s *decide.Situation) { s.Exec.Generation++ }}, false},
-		{"or a subinstallation", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Written("s"), testbuilders.WithSub("s", "a", "a", "Succeeded"), func(s *decide.Situation) { s.Subs[0].Generation++ }}, false},
+		{"an attempt that was lost has changed a subinstallation", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Written("s"), testbuilders.WithSub("s", "a", "a", "Succeeded"), func(s *decide.Situation) { s.Subs[0].Generation++ }}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestUpdateOf(t *testing.T) {
 	}
 }
 
-// TestFollowsImports: who gets a job when what it imports has changed.
+// TestFollowsImports: which Installation gets a job when its imports have changed.
 func TestFollowsImports(t *testing.T) {
 	on, done := testbuilders.Triggered(predicates.Triggers{OnImportChange: true}), testbuilders.Jobs("a", "a", "Succeeded")
 	for _, test := range []struct {
@@ -86,11 +86,11 @@ func TestFollowsImports(t *testing.T) {
 		{"a root that has run", []testbuilders.Option{on, done}, true},
 		{"a root that has failed: perhaps because of what it imported", []testbuilders.Option{on, testbuilders.Jobs("a", "a", "Failed")}, true},
 		{"the administrator has not switched it on", []testbuilders.Option{done}, false},
-		{"the first job is somebody's wish", []testbuilders.Option{on}, false},
+		{"the first job needs a request", []testbuilders.Option{on}, false},
 		{"a request comes first", []testbuilders.Option{on, done, testbuilders.Requested("reconcile")}, false},
-		{"a request that nobody knows is left to its author", []testbuilders.Option{on, done, testbuilders.Requested("dance")}, false},
+		{"an unknown request is left to its author", []testbuilders.Option{on, done, testbuilders.Requested("dance")}, false},
 		{"the user has switched automatic jobs off", []testbuilders.Option{on, done, testbuilders.Annotated(v1alpha1.SkipAnnotation, "true")}, false},
-		{"it is being deleted", []testbuilders.Option{on, done, testbuilders.Deleting}, false},
+		{"the Installation is being deleted", []testbuilders.Option{on, done, testbuilders.Deleting}, false},
 		{"a subinstallation follows its parent", []testbuilders.Option{on, done, testbuilders.Sub}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

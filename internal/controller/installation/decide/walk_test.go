@@ -14,9 +14,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestEveryDecisionKnowsItsWake looks at all combinations of what a decision depends
-// on: whatever is not final has a reason that will wake it, and it is one that the
-// controller watches.
+// TestEveryDecisionKnowsItsWake checks all combinations of what a decision depends on: each state
+// that is not final has a trigger for the next reconcile, and the controller watches it.
 func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	// Situations are short-lived garbage, and there is little else.
 	defer debug.SetGCPercent(debug.SetGCPercent(800))
@@ -61,7 +60,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		{none, testbuilders.Looked(nil), testbuilders.Looked(func(in *decide.Inputs) { in.Turn.Waits = []string{"s"} })},
 	}
 	afterwards := [][]testbuilders.Option{
-		// Whatever children there are, the job is over.
+		// The job is over with any children.
 		{none, testbuilders.Sub, testbuilders.WithoutParent, testbuilders.Below("b", "", "Progressing"), testbuilders.Below("a", "a", "Succeeded")}, {none, testbuilders.Left, func(s *decide.Situation) { testbuilders.Left(s); testbuilders.Untidy(s) }}, {none, testbuilders.Generations(2, 1)},
 		{none, testbuilders.Every("1h", "1h", 1), func(s *decide.Situation) {
 			testbuilders.Every("1h", "1h", 1)(s)
@@ -89,7 +88,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		case d.Do == "":
 			problem = "no step"
 		case !d.Wake.Recorded():
-			problem = "nothing is recorded that wakes it"
+			problem = "no trigger for the next reconcile is recorded"
 		case d.Wake.IsSettled() && unfinished:
 			problem = "the job is not finished, but nothing is waited for"
 		case d.Wake.ContinuesAtOnce() == (d.Do == decide.Rest || d.Do == decide.Await):
@@ -101,7 +100,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		}
 		for _, event := range d.Wake.Events() {
 			if !slices.Contains(watched, event.Kind) || event.Name == "" {
-				problem = fmt.Sprintf("%+v wakes nobody", event)
+				problem = fmt.Sprintf("%+v enqueues no Installation", event)
 			}
 		}
 		if problem != "" {

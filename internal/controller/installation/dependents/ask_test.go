@@ -22,7 +22,7 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
-// finder reads from one API server in memory, and notes whom it has asked for a job.
+// finder reads from one API server in memory, and notes the roots that it has triggered.
 func finder(t *testing.T, known ...client.Object) (Finder, *[]string) {
 	t.Helper()
 	api, asked := fakeapi.API(t, known...), &[]string{}
@@ -58,7 +58,7 @@ func usedValue(t *testing.T, value string) func(*v1alpha1.Installation) {
 	}
 }
 
-// TestConcernedBy: whom the end of a job concerns.
+// TestConcernedBy: which roots the end of a job concerns.
 func TestConcernedBy(t *testing.T) {
 	x := testbuilders.DataOf("x", `"new"`)
 	optimized := func(s *decide.Situation) {
@@ -78,26 +78,26 @@ func TestConcernedBy(t *testing.T) {
 		known  []client.Object
 		want   string
 	}{
-		{"nobody imports it", nil, nil, ""},
-		{"who imports it and has never had a job", nil, []client.Object{testbuilders.Importer(t, "dep", nil)}, "dep"},
-		{"who has used an older value", nil, []client.Object{testbuilders.Importer(t, "dep", usedValue(t, `"old"`))}, "dep"},
-		{"who has used the value as it is", nil, []client.Object{testbuilders.Importer(t, "dep", usedValue(t, `"new"`))}, ""},
-		{"two, in order", nil, []client.Object{testbuilders.Importer(t, "b", nil), testbuilders.Importer(t, "a", nil)}, "a b"},
-		{"who wants no automatic jobs", nil, []client.Object{testbuilders.Importer(t, "dep", skips)}, ""},
-		{"another import has changed, and this one was used as it is", nil, []client.Object{
+		{"no root imports the export", nil, nil, ""},
+		{"an importer that has never had a job", nil, []client.Object{testbuilders.Importer(t, "dep", nil)}, "dep"},
+		{"an importer that has used an older value", nil, []client.Object{testbuilders.Importer(t, "dep", usedValue(t, `"old"`))}, "dep"},
+		{"an importer that has used the present value", nil, []client.Object{testbuilders.Importer(t, "dep", usedValue(t, `"new"`))}, ""},
+		{"two importers are listed in order", nil, []client.Object{testbuilders.Importer(t, "b", nil), testbuilders.Importer(t, "a", nil)}, "a b"},
+		{"an importer without automatic jobs", nil, []client.Object{testbuilders.Importer(t, "dep", skips)}, ""},
+		{"an importer has used the present value, and another of its imports has changed", nil, []client.Object{
 			testbuilders.Importer(t, "dep", func(inst *v1alpha1.Installation) { inst.Status.ImportsHash = "other"; both(inst) }), copied(`"new"`), testbuilders.DataOf("y", "1"),
 		}, ""},
-		{"another import is missing: nobody knows what was used", nil, []client.Object{
+		{"another import of the importer is missing, so that the used value is unknown", nil, []client.Object{
 			testbuilders.Importer(t, "dep", func(inst *v1alpha1.Installation) { inst.Status.ImportsHash = "other"; both(inst) }), copied(`"new"`),
 		}, "dep"},
-		{"its copy is of the value before", nil, []client.Object{
+		{"the copy of the importer has the former value", nil, []client.Object{
 			testbuilders.Importer(t, "dep", func(inst *v1alpha1.Installation) { inst.Status.ImportsHash = "other" }), copied(`"old"`),
 		}, "dep"},
-		{"its copy is of an earlier job", nil, []client.Object{
+		{"the copy of the importer is of an earlier job", nil, []client.Object{
 			testbuilders.Importer(t, "dep", func(inst *v1alpha1.Installation) { inst.Status.ImportsHash = "other" }), testbuilders.ImportCopy("dep", `"new"`, "z"),
 		}, "dep"},
-		{"it says that nobody imports what it exports", []testbuilders.Option{optimized}, []client.Object{testbuilders.Importer(t, "dep", nil)}, ""},
-		{"it exports nothing any more", []testbuilders.Option{silent}, []client.Object{testbuilders.Importer(t, "dep", nil)}, ""},
+		{"the exporter has the hint that no sibling imports its exports", []testbuilders.Option{optimized}, []client.Object{testbuilders.Importer(t, "dep", nil)}, ""},
+		{"the exporter exports nothing any more", []testbuilders.Option{silent}, []client.Object{testbuilders.Importer(t, "dep", nil)}, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			self := exporter(t, test.self...)
@@ -112,13 +112,13 @@ func TestConcernedBy(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a subinstallation concerns nobody: its siblings wait for it", func(t *testing.T) {
+	t.Run("a subinstallation concerns no root: its siblings wait for it", func(t *testing.T) {
 		f, _ := finder(t, testbuilders.Importer(t, "dep", nil))
 		if concerned, err := f.ConcernedBy(t.Context(), siblings.Family{Inst: exporter(t), Parent: testbuilders.ParentWith("a", "")}, dataflow.Exports{}); err != nil || concerned != nil {
 			t.Errorf("%v, %v", concerned, err)
 		}
 	})
-	t.Run("who cannot be listed is not forgotten", func(t *testing.T) {
+	t.Run("importers that cannot be listed are not forgotten", func(t *testing.T) {
 		f, _ := finder(t)
 		fault := fakeapi.Fault{Reading: true, Err: errors.New("busy")}
 		f.Reader.Cached = fault.Wrap(t, fakeapi.API(t))
@@ -128,7 +128,7 @@ func TestConcernedBy(t *testing.T) {
 	})
 }
 
-// TestAskOutcomes: what becomes of a request, and that what is not done stays to be done.
+// TestAskOutcomes: what becomes of a request, and that a request which was not made is retried.
 func TestAskOutcomes(t *testing.T) {
 	conflict := apierrors.NewConflict(v1alpha1.Resource("installations"), "dep", errors.New("newer"))
 	broken := errors.New("busy")
@@ -144,14 +144,14 @@ func TestAskOutcomes(t *testing.T) {
 		fails   error
 		request bool
 	}{
-		{"it gets a job", []client.Object{dep()}, false, nil, true, nil, true},
-		{"it does not exist any more", nil, false, nil, true, nil, false},
-		{"the cache is behind what we have written ourselves", []client.Object{dep()}, true, nil, false, expectations.Behind{Pause: time.Second}, false},
-		{"somebody has changed it meanwhile", []client.Object{dep()}, false, conflict, false, expectations.Behind{Pause: reporter.ConflictPause}, true},
-		{"it has gone meanwhile", []client.Object{dep()}, false, reporter.ErrGone, true, nil, true},
-		{"it may not be changed", []client.Object{dep()}, false, broken, true, broken, true},
-		{"it works: its end will tell", []client.Object{dep(testbuilders.Jobs("b", "a", "Progressing"))}, false, nil, false, nil, false},
-		{"somebody has asked for it", []client.Object{dep(testbuilders.Requested("reconcile"))}, false, nil, true, nil, false},
+		{"the importer gets a job", []client.Object{dep()}, false, nil, true, nil, true},
+		{"the importer does not exist any more", nil, false, nil, true, nil, false},
+		{"the cache is behind our own writes", []client.Object{dep()}, true, nil, false, expectations.Behind{Pause: time.Second}, false},
+		{"another client has changed the importer meanwhile", []client.Object{dep()}, false, conflict, false, expectations.Behind{Pause: reporter.ConflictPause}, true},
+		{"the importer was deleted meanwhile", []client.Object{dep()}, false, reporter.ErrGone, true, nil, true},
+		{"the importer may not be changed", []client.Object{dep()}, false, broken, true, broken, true},
+		{"the importer is at work, and its end triggers the next attempt", []client.Object{dep(testbuilders.Jobs("b", "a", "Progressing"))}, false, nil, false, nil, false},
+		{"a request exists already", []client.Object{dep(testbuilders.Requested("reconcile"))}, false, nil, true, nil, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			f, _ := finder(t, append(test.known, testbuilders.DataOf("x", "1"))...)

@@ -8,7 +8,7 @@ import (
 	"go.landscaper.dev/internal/model/dataflow"
 )
 
-// TestUsed: what tells that a job has used an import as it is now.
+// TestUsed: what shows that a job has used the present value of an import.
 func TestUsed(t *testing.T) {
 	dependent := testbuilders.Importer(t, "dep", nil)
 	target := func(name, kind string) *v1alpha1.Target {
@@ -31,11 +31,11 @@ func TestUsed(t *testing.T) {
 	}{
 		{"the same value, written otherwise", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{testbuilders.ImportCopy("dep", `{"b":2,"a":1}`, "a")}}, true},
 		{"another value", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{testbuilders.ImportCopy("dep", `{"b":2}`, "a")}}, false},
-		{"no value that can be read", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{testbuilders.ImportCopy("dep", `{`, "a")}}, false},
+		{"the value cannot be read", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{testbuilders.ImportCopy("dep", `{`, "a")}}, false},
 		{"the value is in a Secret", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{inSecret}}, false},
 		{"the same Target", dataflow.Reference{Import: "in", Type: v1alpha1.ImportTypeTarget}, dataflow.Exports{Targets: []*v1alpha1.Target{target("copy", "example.org/x")}}, true},
 		{"another Target", dataflow.Reference{Import: "in", Type: v1alpha1.ImportTypeTarget}, dataflow.Exports{Targets: []*v1alpha1.Target{target("copy", "example.org/y")}}, false},
-		{"a list is not looked into", dataflow.Reference{Import: "in", Type: v1alpha1.ImportTypeTargetList}, dataflow.Exports{Targets: []*v1alpha1.Target{target("copy", "example.org/x")}}, false},
+		{"the elements of a list are not compared", dataflow.Reference{Import: "in", Type: v1alpha1.ImportTypeTargetList}, dataflow.Exports{Targets: []*v1alpha1.Target{target("copy", "example.org/x")}}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := used(dependent, test.reference, imports, test.copies); got != test.want {

@@ -14,15 +14,15 @@ func TestToAsk(t *testing.T) {
 		options []testbuilders.Option
 		want    Verdict
 	}{
-		{"it has never run", nil, CompareFirst},
-		{"it has ended", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed")}, CompareFirst},
-		{"it works, perhaps with the new values already", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing")}, AskLater},
-		{"it works and will do so again", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Jobs("b", "a", "Progressing")}, AskNever},
-		{"it is about to begin", []testbuilders.Option{testbuilders.Requested("force-reconcile"), testbuilders.Jobs("a", "a", "Failed")}, AskNever},
+		{"the root has never had a job", nil, CompareFirst},
+		{"the job of the root has ended", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed")}, CompareFirst},
+		{"the root is at work, perhaps with the new values already", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing")}, AskLater},
+		{"the root is at work and has a request for another job", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Jobs("b", "a", "Progressing")}, AskNever},
+		{"the root is about to begin a job", []testbuilders.Option{testbuilders.Requested("force-reconcile"), testbuilders.Jobs("a", "a", "Failed")}, AskNever},
 		{"an interruption must not be lost", []testbuilders.Option{testbuilders.Requested("interrupt"), testbuilders.Jobs("a", "a", "Failed")}, AskLater},
-		{"what nobody knows says nothing", []testbuilders.Option{testbuilders.Requested("dance"), testbuilders.Jobs("a", "a", "Failed")}, CompareFirst},
-		{"somebody has switched that off", []testbuilders.Option{testbuilders.Annotated(v1alpha1.SkipAnnotation, "true")}, AskNever},
-		{"it is being deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Jobs("a", "a", "Failed")}, AskNever},
+		{"an unknown operation is ignored", []testbuilders.Option{testbuilders.Requested("dance"), testbuilders.Jobs("a", "a", "Failed")}, CompareFirst},
+		{"the user has switched automatic jobs off", []testbuilders.Option{testbuilders.Annotated(v1alpha1.SkipAnnotation, "true")}, AskNever},
+		{"the root is being deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Jobs("a", "a", "Failed")}, AskNever},
 		{"a subinstallation follows its parent", []testbuilders.Option{testbuilders.Sub}, AskNever},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestStoreCopies: who may have the name of a copy, and what stays of the object.
+// TestStoreCopies: which owner may have the name of a copy, and what stays of the object.
 func TestStoreCopies(t *testing.T) {
 	mine := testbuilders.Owner("Installation", "shop", "2")
 	marked := testbuilders.CopyOf("cluster", "job-1", mine, testbuilders.Owner("Deployment", "web", "9"))
@@ -32,8 +32,8 @@ func TestStoreCopies(t *testing.T) {
 		{"a later attempt", testbuilders.CopyOf("cluster", "job-2", mine), ""},
 		{"an earlier Installation of the name", testbuilders.CopyOf("cluster", "job-1", testbuilders.Owner("Installation", "shop", "1")), ""},
 		{"a list became a single Target; what others added stays", marked, ""},
-		{"another Installation", testbuilders.CopyOf("cluster", "job-1", testbuilders.Owner("Installation", "other", "2x")), "Target cluster does not belong to this Installation"},
-		{"a user", testbuilders.CopyOf("cluster", "job-1"), "delete it, or choose another name for the Installation"},
+		{"the name belongs to another Installation", testbuilders.CopyOf("cluster", "job-1", testbuilders.Owner("Installation", "other", "2x")), "Target cluster does not belong to this Installation"},
+		{"the name belongs to a user", testbuilders.CopyOf("cluster", "job-1"), "delete it, or choose another name for the Installation"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			c := fakeapi.API(t)

@@ -16,8 +16,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestInherits: what a subinstallation may write over although it belongs to another
-// Installation: the name has moved within the tree.
+// TestInherits: what a subinstallation may overwrite although it belongs to another Installation:
+// the name has moved within the tree.
 func TestInherits(t *testing.T) {
 	parent := testbuilders.ParentWith("job-2", "")
 	parent.Namespace, parent.UID = "team-a", "uid-parent"
@@ -33,14 +33,14 @@ func TestInherits(t *testing.T) {
 		want   bool
 		failed bool
 	}{
-		{"a sibling has left it", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "member", "member")), -1, true, false},
-		{"a sibling has written it in this job: both want the name", false, testbuilders.CopyOf("x", "job-2", testbuilders.Owner("Installation", "member", "member")), -1, false, false},
-		{"the parent has left it", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "parent", "parent")), -1, true, false},
-		{"who has left it is gone", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "nobody", "nobody")), -1, true, false},
-		{"a root has it", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "stranger", "stranger")), -1, false, false},
-		{"a controller has it", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Deployment", "web", "9")), -1, false, false},
+		{"a sibling has left the object", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "member", "member")), -1, true, false},
+		{"a sibling has written the object in this job: both want the name", false, testbuilders.CopyOf("x", "job-2", testbuilders.Owner("Installation", "member", "member")), -1, false, false},
+		{"the parent has left the object", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "parent", "parent")), -1, true, false},
+		{"the Installation that has left the object does not exist any more", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "nobody", "nobody")), -1, true, false},
+		{"a root has the object", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "stranger", "stranger")), -1, false, false},
+		{"a controller has the object", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Deployment", "web", "9")), -1, false, false},
 		{"a root inherits nothing", true, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "member", "member")), -1, false, false},
-		{"nobody knows whose it is: it is not taken", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "member", "member")), 0, false, true},
+		{"an object of an unknown owner is not taken over", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "member", "member")), 0, false, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			c := fakeapi.API(t, parent, member, stranger)
@@ -58,8 +58,8 @@ func TestInherits(t *testing.T) {
 	}
 }
 
-// TestHandedExport: a name that another subinstallation has exported before is taken
-// over; one of the same job is not, nor anybody else's.
+// TestHandedExport: a name that another subinstallation has exported before is taken over; one of
+// the same job or of any other owner is not.
 func TestHandedExport(t *testing.T) {
 	parent := testbuilders.ParentWith("job-2", "")
 	self, before, stranger := testbuilders.Sibling("self => x"), testbuilders.Sibling("before"), testbuilders.Sibling("stranger")
@@ -71,10 +71,10 @@ func TestHandedExport(t *testing.T) {
 		reason, owner, jobID string
 		want                 bool
 	}{
-		{"a sibling, in an earlier job", "before", "job-1", true},
-		{"a sibling that is gone", "gone", "job-1", true},
-		{"a sibling, in this job", "before", "job-2", false},
-		{"who is no sibling", "stranger", "job-1", false},
+		{"a sibling has exported the name in an earlier job", "before", "job-1", true},
+		{"a sibling that does not exist any more has exported the name", "gone", "job-1", true},
+		{"a sibling has exported the name in this job", "before", "job-2", false},
+		{"another owner that is not a sibling", "stranger", "job-1", false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			live := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{
@@ -89,8 +89,8 @@ func TestHandedExport(t *testing.T) {
 	}
 }
 
-// TestDropExportsFails: an export that cannot be deleted does not keep the others, and
-// what was written meanwhile stays.
+// TestDropExportsFails: an export that cannot be deleted does not keep the others, and an export
+// that was written meanwhile stays.
 func TestDropExportsFails(t *testing.T) {
 	mine := testbuilders.Owner("Installation", "shop", "2")
 	export := func(name string) *v1alpha1.Target {
@@ -106,11 +106,11 @@ func TestDropExportsFails(t *testing.T) {
 		left   int
 		failed bool
 	}{
-		{"all go", fakeapi.Fault{At: -1}, 0, false},
-		{"one is refused, the others go", fakeapi.Fault{Err: errors.New("busy")}, 1, true},
-		{"the answer is lost: it is gone", fakeapi.Fault{Lost: true, Err: errors.New("timeout")}, 0, true},
-		{"they cannot be listed: none goes", fakeapi.Fault{Reading: true, Err: errors.New("busy")}, 3, true},
-		{"one of the lists cannot be read: none goes", fakeapi.Fault{Reading: true, At: 1, Err: errors.New("busy")}, 3, true},
+		{"all exports are deleted", fakeapi.Fault{At: -1}, 0, false},
+		{"the deletion of one export is refused, and the others are deleted", fakeapi.Fault{Err: errors.New("busy")}, 1, true},
+		{"the answer to a deletion is lost", fakeapi.Fault{Lost: true, Err: errors.New("timeout")}, 0, true},
+		{"exports that cannot be listed are not deleted", fakeapi.Fault{Reading: true, Err: errors.New("busy")}, 3, true},
+		{"no export is deleted if one of the lists cannot be read", fakeapi.Fault{Reading: true, At: 1, Err: errors.New("busy")}, 3, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			c := fakeapi.API(t, export("one"), export("two"), data.DeepCopy())
@@ -133,18 +133,18 @@ func TestDropExportsFails(t *testing.T) {
 	}
 }
 
-// TestTakeForExport: what an export may be written over.
+// TestTakeForExport: which object an export may overwrite.
 func TestTakeForExport(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		owners []metav1.OwnerReference
 		want   string
 	}{
-		{"of an earlier job", []metav1.OwnerReference{testbuilders.Owner("Installation", "shop", "2")}, ""},
-		{"of an earlier Installation of the name", []metav1.OwnerReference{testbuilders.Owner("Installation", "shop", "1")}, ""},
-		{"of nobody: users move to exports", nil, ""},
-		{"of another Installation", []metav1.OwnerReference{testbuilders.Owner("Installation", "other", "9")}, "owned by another installation"},
-		{"of a controller that would write it back", []metav1.OwnerReference{testbuilders.Owner("Deployment", "web", "9")}, "belongs to Deployment web"},
+		{"an object of an earlier job", []metav1.OwnerReference{testbuilders.Owner("Installation", "shop", "2")}, ""},
+		{"an object of an earlier Installation of the name", []metav1.OwnerReference{testbuilders.Owner("Installation", "shop", "1")}, ""},
+		{"an object without an owner: users move to exports", nil, ""},
+		{"an object of another Installation", []metav1.OwnerReference{testbuilders.Owner("Installation", "other", "9")}, "owned by another installation"},
+		{"an object of a controller that would write it back", []metav1.OwnerReference{testbuilders.Owner("Deployment", "web", "9")}, "belongs to Deployment web"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			err := takeForExport(testbuilders.InstallationOf(t, "{}"), "Target", testbuilders.CopyOf("x", "job-1", test.owners...))
@@ -155,8 +155,8 @@ func TestTakeForExport(t *testing.T) {
 	}
 }
 
-// TestDropExports: only exports of ours that this job has not written are deleted,
-// and nothing that it just wrote, however the cache shows it.
+// TestDropExports: only exports of ours that this job has not written are deleted, and nothing that
+// it just wrote, whatever the cache shows.
 func TestDropExports(t *testing.T) {
 	mine := testbuilders.Owner("Installation", "shop", "2")
 	export := func(name, jobID string, owners ...metav1.OwnerReference) *v1alpha1.Target {

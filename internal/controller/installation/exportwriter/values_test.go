@@ -19,10 +19,10 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// told blames nothing but the error.
+// told returns the error as it is.
 func told(_ client.Object, _ string, err error) error { return err }
 
-// TestStoreValues: who may have the name of a Secret with a value.
+// TestStoreValues: which owner may have the name of a Secret with a value.
 func TestStoreValues(t *testing.T) {
 	mine := testbuilders.Owner("Installation", "shop", "2")
 	of := func(kind corev1.SecretType, owners ...metav1.OwnerReference) *corev1.Secret {
@@ -37,9 +37,9 @@ func TestStoreValues(t *testing.T) {
 	}{
 		{"the first job", nil, ""},
 		{"a later job", of(valueobject.ValueSecretType, mine), ""},
-		{"an earlier Installation of the name", of(valueobject.ValueSecretType, testbuilders.Owner("Installation", "shop", "1")), ""},
-		{"another Installation", of(valueobject.ValueSecretType, testbuilders.Owner("Installation", "other", "3")), "Secret password does not belong to this Installation"},
-		{"a user", of(valueobject.ValueSecretType), "Secret password does not belong to this Installation"},
+		{"the name belongs to an earlier Installation of the name", of(valueobject.ValueSecretType, testbuilders.Owner("Installation", "shop", "1")), ""},
+		{"the name belongs to another Installation", of(valueobject.ValueSecretType, testbuilders.Owner("Installation", "other", "3")), "Secret password does not belong to this Installation"},
+		{"the name belongs to a user", of(valueobject.ValueSecretType), "Secret password does not belong to this Installation"},
 		{"a Secret of ours for something else", of(corev1.SecretTypeOpaque, mine), "Secret password does not belong to this Installation"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestNoLongerFromSecrets(t *testing.T) {
 			return w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, told)
 		}, true},
 		"it is not imported any more": {nil, func(w Writer) error { return w.DropCopies(t.Context(), testbuilders.InstallationOf(t, "{}")) }, false},
-		"the Secret belongs to somebody else": {func(s *corev1.Secret) { s.OwnerReferences = nil }, func(w Writer) error {
+		"the Secret belongs to another owner": {func(s *corev1.Secret) { s.OwnerReferences = nil }, func(w Writer) error {
 			return w.DropCopies(t.Context(), testbuilders.InstallationOf(t, "{}"))
 		}, true},
 		"the Secret holds something else": {func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }, func(w Writer) error {

@@ -11,21 +11,21 @@ import (
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 )
 
-// TestWaitsAs: under what an Installation is found by those that let it go on.
+// TestWaitsAs: under which keys an Installation is found by those that unblock it.
 func TestWaitsAs(t *testing.T) {
 	for _, test := range []struct {
 		reason  string
 		options []testbuilders.Option
 		want    []string
 	}{
-		{"it has never run", nil, nil},
+		{"an Installation that has never had a job", nil, nil},
 		{"a root that waits for its imports", []testbuilders.Option{testbuilders.Jobs("b", "a", "Init")}, []string{"Init", "-/Init"}},
-		{"a subinstallation that does", []testbuilders.Option{testbuilders.Sub, testbuilders.Jobs("b", "a", "Init")}, []string{"Init", "parent/Init"}},
-		{"one that waits until others are gone", []testbuilders.Option{testbuilders.Sub, testbuilders.Jobs("b", "a", "InitDelete")}, []string{"InitDelete", "parent/InitDelete"}},
-		{"one that waits for its imports when others are gone", []testbuilders.Option{testbuilders.Sub, testbuilders.Jobs("b", "a", "CleanupOrphaned")}, []string{"Init", "parent/Init"}},
-		{"its children work: what siblings do is nothing to it", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing")}, nil},
-		{"it has others to ask", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Tells("x", "y")}, []string{"tells x", "tells y"}},
-		{"it has others to ask, and waits again itself", []testbuilders.Option{testbuilders.Jobs("b", "a", "Init"), testbuilders.Tells("x")}, []string{"tells x", "Init", "-/Init"}},
+		{"a subinstallation that waits for its imports", []testbuilders.Option{testbuilders.Sub, testbuilders.Jobs("b", "a", "Init")}, []string{"Init", "parent/Init"}},
+		{"an Installation that waits until others are deleted", []testbuilders.Option{testbuilders.Sub, testbuilders.Jobs("b", "a", "InitDelete")}, []string{"InitDelete", "parent/InitDelete"}},
+		{"an Installation that waits for its imports when others are deleted", []testbuilders.Option{testbuilders.Sub, testbuilders.Jobs("b", "a", "CleanupOrphaned")}, []string{"Init", "parent/Init"}},
+		{"an Installation whose children are at work does not wait for siblings", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing")}, nil},
+		{"an Installation with dependents to trigger", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Tells("x", "y")}, []string{"tells x", "tells y"}},
+		{"an Installation with dependents to trigger that waits itself", []testbuilders.Option{testbuilders.Jobs("b", "a", "Init"), testbuilders.Tells("x")}, []string{"tells x", "Init", "-/Init"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := index.WaitsAs(testbuilders.Situation(test.options...).Inst); !slices.Equal(got, test.want) {

@@ -11,7 +11,7 @@ import (
 	"go.landscaper.dev/internal/runtime/expectations"
 )
 
-// TestArrivals: an object that is late is waited for with a wake, by its event or by a time, and
+// TestArrivals: an Installation waits for a late object with a wake, by its event or by a time, and
 // the API server is asked at most once in a while.
 func TestArrivals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -45,15 +45,15 @@ func TestArrivals(t *testing.T) {
 		_ = a.Await(data, key, one)
 		_ = a.Await(data, key, two)
 		if woken := a.Arrived(target); len(woken) > 0 {
-			t.Errorf("an object of another kind wakes %v", woken)
+			t.Errorf("an object of another kind enqueues %v", woken)
 		}
 		if woken := a.Arrived(data); len(woken) != 2 || len(a.Arrived(data)) > 0 || len(a.waits) > 0 {
-			t.Errorf("woken are %v, and %v is left", woken, a.waits)
+			t.Errorf("enqueued are %v, and %v is left", woken, a.waits)
 		}
 		_ = a.Await(data, key, one)
 		a.Forget(one)
 		if len(a.waits) > 0 {
-			t.Errorf("it remembers what is gone: %v", a.waits)
+			t.Errorf("an Installation that no longer exists is remembered: %v", a.waits)
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job/cause"
 )
 
-// TestBelow: what is below children is read from the caches, and only where causes are.
+// TestBelow: objects below children are read from the caches, and only where causes are.
 func TestBelow(t *testing.T) {
 	sub := func(name, uid, parent, parentUID string, phase v1alpha1.InstallationPhase) *v1alpha1.Installation {
 		inst := named("n", name, "uid-"+uid, testbuilders.Owner("Installation", parent, parentUID))
@@ -41,14 +41,14 @@ func TestBelow(t *testing.T) {
 	if calls := len(w.cache.Calls); calls != 4 || len(w.server.Calls) > 0 {
 		t.Errorf("%d reads of the cache, %v of the API server", calls, w.server.Calls)
 	}
-	t.Run("what cannot be read is said", func(t *testing.T) {
+	t.Run("an object that cannot be read is an error", func(t *testing.T) {
 		w := same(t, root, top, leaf, exec)
 		w.cache.At, w.cache.Err = 0, errors.New("the cache is not there")
 		if _, err := w.Below(t.Context(), siblings.Family{Inst: root, Subs: []*v1alpha1.Installation{top}}); !errors.Is(err, w.cache.Err) {
 			t.Error(err)
 		}
 	})
-	t.Run("of many that do not go on, some are looked into", func(t *testing.T) {
+	t.Run("only some of many blocked subinstallations are read", func(t *testing.T) {
 		var stuck []*v1alpha1.Installation
 		for i := range 100 {
 			one := sub(fmt.Sprint("s", i), fmt.Sprint(i), "root", "root", "Progressing")

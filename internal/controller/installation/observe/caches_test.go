@@ -26,8 +26,8 @@ func scoped(name, scope, jobID, value string) *v1alpha1.DataObject {
 	return object
 }
 
-// TestConfirming: the word of a cache counts, but not that something is missing, nor what
-// a subinstallation sees of an earlier job.
+// TestConfirming: a cache is trusted, but not that something is missing, nor objects of an earlier
+// job of a subinstallation.
 func TestConfirming(t *testing.T) {
 	root := testbuilders.InstallationOf(t, "{}")
 	sub := testbuilders.InstallationOf(t, "{}")
@@ -36,21 +36,21 @@ func TestConfirming(t *testing.T) {
 		reason       string
 		inst         *v1alpha1.Installation
 		cached, live objects
-		want         string // nothing if it is not found
+		want         string // empty if it is not found
 		asks         bool
 	}{
-		{"the cache has it: nobody asks whether there is a newer one", root, objects{testbuilders.DataOf("x", "1")}, objects{testbuilders.DataOf("x", "2")}, "1", false},
-		{"the cache has it, and it was deleted since: its watch will say so", root, objects{testbuilders.DataOf("x", "1")}, nil, "1", false},
-		{"it was created a moment ago", root, nil, objects{testbuilders.DataOf("x", "2")}, "2", true},
-		{"it does not exist at all", root, nil, nil, "", true},
+		{"an object in the cache is used without a request for a newer one", root, objects{testbuilders.DataOf("x", "1")}, objects{testbuilders.DataOf("x", "2")}, "1", false},
+		{"an object in the cache was deleted since: its watch will report that", root, objects{testbuilders.DataOf("x", "1")}, nil, "1", false},
+		{"an object was created a moment ago", root, nil, objects{testbuilders.DataOf("x", "2")}, "2", true},
+		{"an object does not exist at all", root, nil, nil, "", true},
 		{"an object of the name in another namespace is something else", root, objects{dataIn("other", "x", "1")}, objects{dataIn("other", "x", "1")}, "", true},
 		{"what the parent has written for this job", sub, objects{scoped("x", "Inst.parent", "job-2", "1")}, objects{scoped("x", "Inst.parent", "job-2", "2")}, "1", false},
 		{"what the parent has written for the last job: its status came faster", sub, objects{scoped("x", "Inst.parent", "job-1", "1")}, objects{scoped("x", "Inst.parent", "job-2", "2")}, "2", true},
-		{"of an earlier job, and gone since", sub, objects{scoped("x", "Inst.parent", "job-1", "1")}, nil, "", true},
-		{"a parent that writes no job with what it hands on", sub, objects{scoped("x", "Inst.parent", "", "1")}, objects{scoped("x", "Inst.parent", "job-2", "2")}, "2", true},
-		{"the scope of somebody else has jobs of its own", sub, objects{scoped("x", "Inst.other", "job-1", "1")}, objects{scoped("x", "Inst.other", "job-2", "2")}, "1", false},
-		{"a name that begins like the scope is not it", sub, objects{scoped("x", "Inst.parent-2", "job-1", "1")}, objects{scoped("x", "Inst.parent-2", "job-2", "2")}, "1", false},
-		{"who writes data by hand labels nothing", sub, objects{testbuilders.DataOf("x", "1")}, objects{testbuilders.DataOf("x", "2")}, "1", false},
+		{"an object of an earlier job was deleted since", sub, objects{scoped("x", "Inst.parent", "job-1", "1")}, nil, "", true},
+		{"a parent that writes no job with the values that it passes", sub, objects{scoped("x", "Inst.parent", "", "1")}, objects{scoped("x", "Inst.parent", "job-2", "2")}, "2", true},
+		{"the scope of another parent has jobs of its own", sub, objects{scoped("x", "Inst.other", "job-1", "1")}, objects{scoped("x", "Inst.other", "job-2", "2")}, "1", false},
+		{"a name that begins like the scope is another scope", sub, objects{scoped("x", "Inst.parent-2", "job-1", "1")}, objects{scoped("x", "Inst.parent-2", "job-2", "2")}, "1", false},
+		{"data that was written by hand has no labels", sub, objects{testbuilders.DataOf("x", "1")}, objects{testbuilders.DataOf("x", "2")}, "1", false},
 		{"roots have no scope: nothing of theirs is from an earlier job", root, objects{scoped("x", "", "job-1", "1")}, objects{scoped("x", "", "job-2", "2")}, "1", false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -67,21 +67,21 @@ func TestConfirming(t *testing.T) {
 	}
 }
 
-// TestConfirmingFaults: a cache that fails has said nothing about what is there, so
-// nobody else is asked; and what the API server says is handed on as it is.
+// TestConfirmingFaults: after an error of a cache the API server is not asked; and its own errors
+// are passed as they are.
 func TestConfirmingFaults(t *testing.T) {
 	broken := errors.New("the reflector has stopped")
 	forbidden := apierrors.NewForbidden(v1alpha1.GroupVersion.WithResource("dataobjects").GroupResource(), "x", errors.New("no"))
 	for _, test := range []struct {
 		reason string
-		// fault is what goes wrong, in the cache or with the API server.
+		// fault is the error of the cache or of the API server.
 		fault   error
 		inCache bool
 		asked   int
 	}{
 		{"the cache fails", broken, true, 0},
-		{"the cache has not got it, and the API server fails", broken, false, 1},
-		{"the cache has not got it, and the API server hands out nothing", forbidden, false, 1},
+		{"the cache does not have the object, and the API server fails", broken, false, 1},
+		{"the cache does not have the object, and the API server forbids the read", forbidden, false, 1},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := newWorld(t, nil, objects{testbuilders.DataOf("x", "1")})
@@ -101,8 +101,8 @@ func TestConfirmingFaults(t *testing.T) {
 	}
 }
 
-// TestConfirmingLists: a list of a cache does not tell what it lacks. Only what a parent
-// hands on is imported by lists, so roots ask nobody.
+// TestConfirmingLists: a list of a cache does not report what it lacks. Only values that a parent
+// passes are imported by lists, so roots make no request.
 func TestConfirmingLists(t *testing.T) {
 	known := objects{testbuilders.TargetOf("one", "example.org/x"), testbuilders.TargetOf("two", "example.org/x")}
 	for _, test := range []struct {
@@ -111,9 +111,9 @@ func TestConfirmingLists(t *testing.T) {
 		want    int
 		server  int
 	}{
-		{"a root believes the cache", nil, 1, 0},
-		{"a subinstallation does not", []testbuilders.Option{testbuilders.Sub}, 2, 1},
-		{"one of another system is a root", []testbuilders.Option{testbuilders.Strange}, 1, 0},
+		{"a root trusts the cache", nil, 1, 0},
+		{"a subinstallation does not trust the cache", []testbuilders.Option{testbuilders.Sub}, 2, 1},
+		{"an Installation of another system is a root", []testbuilders.Option{testbuilders.Strange}, 1, 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := newWorld(t, known[:1], known)

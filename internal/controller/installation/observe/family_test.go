@@ -32,7 +32,7 @@ func names[T client.Object](list []T) string {
 	return strings.Join(all, " ")
 }
 
-// TestFamily: who belongs to an Installation follows from UIDs. Names come again.
+// TestFamily: the family of an Installation follows from UIDs. Names are used again.
 func TestFamily(t *testing.T) {
 	above, below := testbuilders.Owner("Installation", "top", "top"), testbuilders.Owner("Installation", "self", "self")
 	former, strange := testbuilders.Owner("Installation", "self", "former"), testbuilders.Owner("Deployment", "self", "self")
@@ -47,16 +47,16 @@ func TestFamily(t *testing.T) {
 	}{
 		{"a root alone", named("n", "self", "uid-self"), nil, "", "", false},
 		{"a parent and children", named("n", "self", "uid-self", above), objects{named("n", "top", "uid-top"), named("n", "a", "1", below), named("n", "b", "2", below)}, "top", "a b", false},
-		{"the parent is gone", named("n", "self", "uid-self", above), nil, "", "", true},
-		{"the parent is gone, and another one has its name", named("n", "self", "uid-self", above), objects{named("n", "top", "uid-new")}, "", "", true},
+		{"the parent does not exist any more", named("n", "self", "uid-self", above), nil, "", "", true},
+		{"the parent does not exist any more, and another one has its name", named("n", "self", "uid-self", above), objects{named("n", "top", "uid-new")}, "", "", true},
 		{"a parent is in the same namespace", named("n", "self", "uid-self", above), objects{named("m", "top", "uid-top")}, "", "", true},
-		{"an owner of another system is no parent", named("n", "self", "uid-self", testbuilders.Owner("Deployment", "top", "top")), objects{named("n", "top", "uid-top")}, "", "", false},
-		{"children of an earlier one of the name are not its own", named("n", "self", "uid-self"), objects{named("n", "a", "1", former), named("n", "b", "2", below)}, "", "b", false},
-		{"who has the UID as an owner of another kind is no child", named("n", "self", "uid-self"), objects{named("n", "a", "1", strange)}, "", "", false},
+		{"an owner of another system is not a parent", named("n", "self", "uid-self", testbuilders.Owner("Deployment", "top", "top")), objects{named("n", "top", "uid-top")}, "", "", false},
+		{"children of an earlier Installation of the name are not its own", named("n", "self", "uid-self"), objects{named("n", "a", "1", former), named("n", "b", "2", below)}, "", "b", false},
+		{"an Installation whose owner of another kind has the UID is not a child", named("n", "self", "uid-self"), objects{named("n", "a", "1", strange)}, "", "", false},
 		{"an owner by an older version of the kinds counts", named("n", "self", "uid-self"), objects{named("n", "a", "1", older)}, "", "a", false},
 		{"children of the name in another namespace", named("n", "self", "uid-self"), objects{named("m", "a", "1", below)}, "", "", false},
-		{"grandchildren belong to somebody else", named("n", "self", "uid-self"), objects{named("n", "a", "1", below), named("n", "b", "2", testbuilders.Owner("Installation", "a", "1"))}, "", "a", false},
-		{"its own parent, as anybody may write", named("n", "self", "uid-self", below), objects{named("n", "self", "uid-self", below)}, "self", "self", false},
+		{"grandchildren belong to another parent", named("n", "self", "uid-self"), objects{named("n", "a", "1", below), named("n", "b", "2", testbuilders.Owner("Installation", "a", "1"))}, "", "a", false},
+		{"an Installation that is its own parent, as any user may write", named("n", "self", "uid-self", below), objects{named("n", "self", "uid-self", below)}, "self", "self", false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := newWorld(t, test.others, nil)
@@ -78,7 +78,7 @@ func TestFamily(t *testing.T) {
 	}
 }
 
-// TestFamilyUnread: who could not be read is not taken for gone.
+// TestFamilyUnread: an Installation that could not be read does not count as deleted.
 func TestFamilyUnread(t *testing.T) {
 	for _, test := range []struct {
 		reason, want string
@@ -99,8 +99,8 @@ func TestFamilyUnread(t *testing.T) {
 	}
 }
 
-// TestSiblings: those of one parent, with the Installation as the attempt knows it. Roots
-// are siblings of all roots of their namespace.
+// TestSiblings: subinstallations of one parent, with the Installation as the attempt knows it.
+// Roots are siblings of all roots of their namespace.
 func TestSiblings(t *testing.T) {
 	top, former := testbuilders.Owner("Installation", "top", "top"), testbuilders.Owner("Installation", "top", "former")
 	known := objects{
@@ -113,9 +113,9 @@ func TestSiblings(t *testing.T) {
 		want   string
 	}{
 		{"a subinstallation and its sibling", named("n", "a", "1", top), "a b"},
-		{"one that the parent's predecessor has left", named("n", "late", "3", former), "late"},
-		{"roots, with those that somebody else owns", named("n", "root", "5"), "other root"},
-		{"one that the cache does not have yet is not among them", named("n", "new", "8", top), "a b"},
+		{"a subinstallation that the parent's predecessor has left", named("n", "late", "3", former), "late"},
+		{"roots, with those of other owners", named("n", "root", "5"), "other root"},
+		{"an Installation that the cache does not have yet is not a sibling", named("n", "new", "8", top), "a b"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			siblings, err := newWorld(t, known, nil).Siblings(t.Context(), test.self)
@@ -131,7 +131,7 @@ func TestSiblings(t *testing.T) {
 	}
 }
 
-// TestContext: the Context that an Installation names, and none is no fault of reading.
+// TestContext: the Context that an Installation names; a missing one is not a read error.
 func TestContext(t *testing.T) {
 	landscape := func(name string) *v1alpha1.Context {
 		return &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name}}
@@ -141,10 +141,10 @@ func TestContext(t *testing.T) {
 		cached, live objects
 		want         string
 	}{
-		{"none is named", "{}", objects{landscape("default"), landscape("mine")}, nil, "default"},
-		{"one is named", "context: mine", objects{landscape("default"), landscape("mine")}, nil, "mine"},
-		{"it was created together with the Installation", "context: mine", nil, objects{landscape("mine")}, "mine"},
-		{"there is none: the default one does not stand in", "context: mine", objects{landscape("default")}, objects{landscape("default")}, ""},
+		{"the Installation names no Context", "{}", objects{landscape("default"), landscape("mine")}, nil, "default"},
+		{"the Installation names a Context", "context: mine", objects{landscape("default"), landscape("mine")}, nil, "mine"},
+		{"the Context was created together with the Installation", "context: mine", nil, objects{landscape("mine")}, "mine"},
+		{"a missing Context is not replaced by the default one", "context: mine", objects{landscape("default")}, objects{landscape("default")}, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			found, err := newWorld(t, test.cached, test.live).Context(t.Context(), testbuilders.InstallationOf(t, test.spec))
@@ -153,7 +153,7 @@ func TestContext(t *testing.T) {
 			}
 		})
 	}
-	t.Run("one that cannot be read is not taken for missing", func(t *testing.T) {
+	t.Run("a Context that cannot be read does not count as missing", func(t *testing.T) {
 		w := same(t)
 		w.server.At, w.server.Err = 0, errors.New("busy")
 		_, err := w.Context(t.Context(), testbuilders.InstallationOf(t, "context: mine"))

@@ -19,7 +19,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// wantOperation looks at what an error says in the status.
+// wantOperation checks the operation of an error in the status.
 func wantOperation(t *testing.T, err error, operation, reason string) {
 	t.Helper()
 	var of *job.Error
@@ -38,8 +38,7 @@ const (
 	importsS    = blueprintOf + "imports: {data: [{name: in-s, secretRef: {name: s, key: k}}]}"
 )
 
-// TestReadImports: what is missing is one thing, what is wrong another, and what could not
-// be read a third one.
+// TestReadImports: missing, wrong and unreadable imports are different results.
 func TestReadImports(t *testing.T) {
 	exporter := testbuilders.Root(t, "db", nil, []string{"x"})
 	exporter.Namespace = "team-a"
@@ -49,21 +48,21 @@ func TestReadImports(t *testing.T) {
 		missing, broken, exports string
 	}{
 		{"nothing is imported", blueprintOf, nil, "", "", ""},
-		{"all is there", importsX, objects{testbuilders.DataOf("x", "1"), exporter}, "", "", ""},
-		{"it is missing, and nobody exports it", importsX, nil, "in-x", "", ""},
-		{"it is missing, and somebody exports it", importsX, objects{exporter}, "in-x", "", "db"},
+		{"all imports exist", importsX, objects{testbuilders.DataOf("x", "1"), exporter}, "", "", ""},
+		{"an import is missing, and no sibling exports it", importsX, nil, "in-x", "", ""},
+		{"an import is missing, and a sibling exports it", importsX, objects{exporter}, "in-x", "", "db"},
 		{"the Secret is missing", importsS, nil, "in-s", "", ""},
-		{"the Secret is there without the key", importsS, objects{secretOf("s", "other", "hidden-value")}, "", "in-s", ""},
+		{"the Secret exists without the key", importsS, objects{secretOf("s", "other", "hidden-value")}, "", "in-s", ""},
 		{"the value cannot be used", importsS, objects{secretOf("s", "k", "{hidden-value: [")}, "", "in-s", ""},
 		{
-			"one is missing and another one is wrong: waiting would not help",
+			"an import is missing and another one is wrong: waiting would not help",
 			blueprintOf + "imports: {data: [{name: in-x, dataRef: x}, {name: in-s, secretRef: {name: s, key: k}}]}", objects{secretOf("s", "k", "{hidden-value: ["), exporter}, "", "in-s", "",
 		},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := same(t, test.known...)
 			inst := testbuilders.InstallationOf(t, test.spec)
-			// What an earlier look has found says nothing about this one.
+			// Results of an earlier read do not count for this one.
 			in := &decide.Inputs{Missing: testbuilders.Missing("stale"), Broken: errors.New("stale")}
 			if err := w.ReadImports(t.Context(), siblings.Family{Inst: inst}, in, observe.Reading(w.Cached, w.Live, inst)); err != nil {
 				t.Fatal(err)
@@ -85,8 +84,7 @@ func TestReadImports(t *testing.T) {
 	}
 }
 
-// TestReadImportsFails: an attempt whose questions were not answered knows nothing, and so
-// ends no job.
+// TestReadImportsFails: an attempt whose reads have failed ends no job.
 func TestReadImportsFails(t *testing.T) {
 	inst := testbuilders.InstallationOf(t, importsX)
 	t.Run("the API server does not answer", func(t *testing.T) {
@@ -99,7 +97,7 @@ func TestReadImportsFails(t *testing.T) {
 			t.Errorf("%+v, %v", in, err)
 		}
 	})
-	t.Run("who may export what is missing cannot be listed", func(t *testing.T) {
+	t.Run("the possible exporters of a missing import cannot be listed", func(t *testing.T) {
 		w := same(t)
 		w.cache.At, w.cache.Err = 1, errors.New("busy") // 0 is the import
 		err := w.ReadImports(t.Context(), siblings.Family{Inst: inst}, &decide.Inputs{}, observe.Reading(w.Cached, w.Live, inst))
@@ -108,7 +106,7 @@ func TestReadImportsFails(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
-	t.Run("the server ends meanwhile: what it did not find may be there", func(t *testing.T) {
+	t.Run("the server ends meanwhile: an import that it did not find may exist", func(t *testing.T) {
 		w := same(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		w.server.At, w.server.Then, w.server.Lost = 0, cancel, true
@@ -119,7 +117,7 @@ func TestReadImportsFails(t *testing.T) {
 	})
 }
 
-// TestInputs: how far an attempt looks, and whom it asks for that. Each question to the
+// TestInputs: how far an attempt reads, and from the cache or the API server. Each request to the
 // API server costs: the rows are a budget.
 func TestInputs(t *testing.T) {
 	root := func(*v1alpha1.Installation) {}
@@ -136,17 +134,17 @@ func TestInputs(t *testing.T) {
 		known        objects
 		missing      bool
 		hashed       bool
-		// cache and server are what each of them is asked.
+		// cache and server are the reads of each of them.
 		cache, server string
 	}{
-		{"a spec that nobody can use is not looked at further", "imports: {data: [{name: a}]}", root, false, nil, false, false, "", ""},
+		{"the inputs of a spec that is not valid are not read", "imports: {data: [{name: a}]}", root, false, nil, false, false, "", ""},
 		{"a root reads its imports once more from the API server: they may be newer than their watch", importsX, root, false, objects{x}, false, false, "Context DataObject", "DataObject"},
-		{"but not while a plan is made of what was read", importsX, root, true, objects{x}, false, false, "Context DataObject", ""},
-		{"a data update decides anew each time", importsX, updating, true, objects{x}, false, true, "Context DataObject", "DataObject"},
-		{"what no cache has is not looked for in one", importsS, root, false, objects{s}, false, false, "Context", "Secret"},
-		{"a job that waits already looks into the cache first", importsS, failed, false, objects{s}, false, false, "Context Secret", "Secret"},
-		{"what somebody is about to export is missing for certain enough", importsX, root, false, objects{coming}, true, false, "Context DataObject InstallationList", ""},
-		{"what nobody exports ends the job, so the API server has the last word", importsX, root, false, nil, true, false, "Context DataObject InstallationList DataObject InstallationList", "DataObject"},
+		{"a root does not read its imports again while a plan is made of them", importsX, root, true, objects{x}, false, false, "Context DataObject", ""},
+		{"a data update reads the imports again each time", importsX, updating, true, objects{x}, false, true, "Context DataObject", "DataObject"},
+		{"imports without a cache are read from the API server only", importsS, root, false, objects{s}, false, false, "Context", "Secret"},
+		{"a job that waits already reads the cache first", importsS, failed, false, objects{s}, false, false, "Context Secret", "Secret"},
+		{"a missing import that is about to be exported needs no request", importsX, root, false, objects{coming}, true, false, "Context DataObject InstallationList", ""},
+		{"a missing import without an exporter ends the job, so the API server decides", importsX, root, false, nil, true, false, "Context DataObject InstallationList DataObject InstallationList", "DataObject"},
 		{"nothing is missing that a data update could identify", importsX, updating, false, nil, true, false, "Context DataObject InstallationList DataObject InstallationList", "DataObject"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -201,8 +199,8 @@ func asked(of *fakeapi.Fault) string {
 	return strings.NewReplacer("get ", "", "list ", "", "*v1.", "").Replace(text)
 }
 
-// TestHashOfImports: the same values have the same hash, another value another one, and
-// what nobody knows has none.
+// TestHashOfImports: the same values have the same hash, another value another one, and unknown
+// values have none.
 func TestHashOfImports(t *testing.T) {
 	hash := func(spec string, known ...*v1alpha1.DataObject) (string, bool) {
 		var all objects
@@ -221,9 +219,9 @@ func TestHashOfImports(t *testing.T) {
 		known, same         bool
 	}{
 		{"nothing has changed", importsX, `{"a":1,"b":[true,null]}`, true, true},
-		{"a value is another one", importsX, `{"a":1,"b":[true,false]}`, true, false},
+		{"a value has changed", importsX, `{"a":1,"b":[true,false]}`, true, false},
 		{"a text that looks like the number", importsX, `{"a":"1","b":[true,null]}`, true, false},
-		{"an entry that is null is not one that is missing", importsX, `{"a":1,"b":[true,null],"c":null}`, true, false},
+		{"an entry that is null is not a missing entry", importsX, `{"a":1,"b":[true,null],"c":null}`, true, false},
 		{"a list has an order", importsX, `{"a":1,"b":[null,true]}`, true, false},
 		{"something is missing", blueprintOf + "imports: {data: [{name: in-x, dataRef: y}]}", `1`, false, false},
 		{"the Installation cannot be used", "imports: {data: [{name: in-x}]}", `1`, false, false},
@@ -237,15 +235,15 @@ func TestHashOfImports(t *testing.T) {
 	}
 }
 
-// TestExportKeys: what an Installation is about to write, and what it has written, is
-// named alike.
+// TestExportKeys: objects that an Installation is about to write, and those that it has written,
+// have the same keys.
 func TestExportKeys(t *testing.T) {
 	for _, test := range []struct {
 		reason, exports string
 		want            []observe.ObjectKey
 	}{
 		{"nothing", "{}", nil},
-		{"a name that is meant as it is written", "{data: [{name: a, dataRef: '#x'}]}", []observe.ObjectKey{{Name: "x"}}},
+		{"a real name is used as it is written", "{data: [{name: a, dataRef: '#x'}]}", []observe.ObjectKey{{Name: "x"}}},
 		{"data and a Target of one name are two objects", "{data: [{name: a, dataRef: x}], targets: [{name: b, target: x}]}", []observe.ObjectKey{{Name: "x"}, {Target: true, Name: "x"}}},
 		{"two exports to one object are one", "{data: [{name: a, dataRef: x}, {name: b, dataRef: x}]}", []observe.ObjectKey{{Name: "x"}}},
 	} {

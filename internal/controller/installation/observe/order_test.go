@@ -11,8 +11,8 @@ import (
 	"go.landscaper.dev/internal/model/siblings"
 )
 
-// TestChildrenInOrder: subinstallations come in the order of their names in the blueprint,
-// whatever order a cache has: messages list what several of them say.
+// TestChildrenInOrder: subinstallations come in the order of their names in the blueprint, whatever
+// order a cache has: messages list several of them.
 func TestChildrenInOrder(t *testing.T) {
 	parent := testbuilders.ParentWith("job-2", "")
 	parent.Namespace = "team-a"

@@ -11,14 +11,13 @@ import (
 	"go.landscaper.dev/internal/model/siblings"
 )
 
-// world is a cache and an API server, which may know different things, and what each of
-// them was asked.
+// world is a cache and an API server, which may have different objects, and the reads of each.
 type world struct {
 	observe.Reader
 	cache, server *fakeapi.Fault
 }
 
-// objects are those that somebody knows.
+// objects are in the cache or in the API server.
 type objects []client.Object
 
 func newWorld(t *testing.T, cached, live objects) *world {

@@ -12,8 +12,8 @@ import (
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 )
 
-// TestWrittenIsReadOnce: what was written just now is read from the API server, once for
-// all who ask, and each of them may do with it what he likes.
+// TestWrittenIsReadOnce: objects that were written just now are read from the API server, once for
+// all callers, and each caller may change its copy.
 func TestWrittenIsReadOnce(t *testing.T) {
 	w := newWorld(t, objects{testbuilders.DataOf("x", "1"), testbuilders.DataOf("y", "1"), testbuilders.TargetOf("x", "example.org/old")}, objects{testbuilders.DataOf("x", "2"), testbuilders.DataOf("y", "2"), testbuilders.TargetOf("x", "example.org/new")})
 	after := w.AfterWrites(map[observe.ObjectKey]bool{{Name: "x"}: true, {Target: true, Name: "x"}: true})
@@ -40,7 +40,7 @@ func TestWrittenIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestWrittenForgetsFaults: what could not be read is not remembered as if it were read.
+// TestWrittenForgetsFaults: an object that could not be read is not remembered as if it were read.
 func TestWrittenForgetsFaults(t *testing.T) {
 	w := newWorld(t, objects{testbuilders.DataOf("x", "1")}, objects{testbuilders.DataOf("x", "2")})
 	w.server.At, w.server.Err = 0, errors.New("try again later")
@@ -54,8 +54,8 @@ func TestWrittenForgetsFaults(t *testing.T) {
 	}
 }
 
-// TestWrittenKnowsKinds: an Installation exports DataObjects and Targets only. A Secret is
-// neither, whatever name somebody has given to an export.
+// TestWrittenKnowsKinds: an Installation exports DataObjects and Targets only. A Secret is neither,
+// whatever the name of an export is.
 func TestWrittenKnowsKinds(t *testing.T) {
 	nameless := testbuilders.InstallationOf(t, `exports: {data: [{name: a, dataRef: ""}, {name: b, dataRef: "#"}]}`)
 	_, secret := testbuilders.Concealed("s", "first")

@@ -12,7 +12,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestVerificationPolicy: who may go without a signature.
+// TestVerificationPolicy: which Installations may be unsigned.
 func TestVerificationPolicy(t *testing.T) {
 	const signed, component, neither = "{verification: {signatureName: s}, componentDescriptor: {ref: {componentName: a, version: b}}}", "{componentDescriptor: {ref: {componentName: a, version: b}}}", "{}"
 	for _, test := range []struct {
@@ -21,12 +21,12 @@ func TestVerificationPolicy(t *testing.T) {
 		spec   string
 		want   string
 	}{
-		{"nobody asks", VerifyIfAsked, component, ""},
-		{"all are asked, and it says by whom", VerifyAlways, signed, ""},
-		{"all are asked, and it does not say", VerifyAlways, component, "set spec.verification.signatureName"},
-		{"an empty name says nothing", VerifyAlways, "{verification: {signatureName: ''}, componentDescriptor: {ref: {componentName: a, version: b}}}", "set spec.verification.signatureName"},
-		{"nothing could be signed", VerifyAlways, "{verification: {signatureName: s}}", "set spec.componentDescriptor"},
-		{"switched off", VerifyNever, neither, ""},
+		{"signatures are checked on request, and none is requested", VerifyIfAsked, component, ""},
+		{"signatures are enforced, and the Installation names one", VerifyAlways, signed, ""},
+		{"signatures are enforced, and the Installation names none", VerifyAlways, component, "set spec.verification.signatureName"},
+		{"an empty signature name counts as none", VerifyAlways, "{verification: {signatureName: ''}, componentDescriptor: {ref: {componentName: a, version: b}}}", "set spec.verification.signatureName"},
+		{"an Installation without a component cannot be signed", VerifyAlways, "{verification: {signatureName: s}}", "set spec.componentDescriptor"},
+		{"signatures are switched off", VerifyNever, neither, ""},
 	} {
 		err := (Finder{Verification: test.policy}).mayGoUnverified(testbuilders.InstallationOf(t, test.spec))
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
@@ -59,8 +59,8 @@ func TestReportOverwrite(t *testing.T) {
 			[]string{"Component reference has been overwritten:", "repository context has not been overwritten", "component name has not been overwritten", "version: 1.0.0 -> 1.0.1"}},
 		{"another name and repository", "{componentDescriptor: {ref: {componentName: b, version: 1.0.0}}}", own, v1alpha1.ConditionTrue,
 			[]string{"r.example.org", "mirror.example.org", "component name: b -> c", "version has not been overwritten"}},
-		{"none matches", "{componentDescriptor: {ref: {componentName: z, version: 1.0.0}}}", own, v1alpha1.ConditionFalse, []string{"component reference has not been overwritten"}},
-		{"the Context names none: what an earlier job said is gone", "{componentDescriptor: {ref: {componentName: a, version: 1.0.0}}}", &repocontext.Sources{}, "", nil},
+		{"no overwrite matches", "{componentDescriptor: {ref: {componentName: z, version: 1.0.0}}}", own, v1alpha1.ConditionFalse, []string{"component reference has not been overwritten"}},
+		{"the Context names no overwrite: the condition of an earlier job is replaced", "{componentDescriptor: {ref: {componentName: a, version: 1.0.0}}}", &repocontext.Sources{}, "", nil},
 		{"an inline descriptor is not overwritten", "{componentDescriptor: {inline: {}}}", own, "", nil},
 	} {
 		inst := testbuilders.InstallationOf(t, test.spec)

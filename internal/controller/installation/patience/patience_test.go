@@ -19,7 +19,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestPatience: what follows from an error depends on its kind and on the time.
+// TestPatience: the class of an error depends on its kind and on the time.
 func TestPatience(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	for _, test := range []struct {
@@ -29,21 +29,21 @@ func TestPatience(t *testing.T) {
 		want   job.Outcome
 	}{
 		{"a mistake ends the job at once", 0, errors.New("bad template"), job.Terminal},
-		{"so does a refusal of the registry", 0, registry.ErrDenied, job.Terminal},
-		{"and what is not there", 0, oci.ErrNotFound, job.Terminal},
-		{"a registry that does not answer may answer soon", 0, refused, job.Transient},
-		{"and still", Limit - time.Second, registry.ErrStalled, job.Transient},
-		{"but not forever", Limit, refused, job.Terminal},
+		{"a refusal of the registry ends the job at once", 0, registry.ErrDenied, job.Terminal},
+		{"a missing artifact ends the job at once", 0, oci.ErrNotFound, job.Terminal},
+		{"a registry that does not answer is retried", 0, refused, job.Transient},
+		{"a registry that does not answer is retried until the limit", Limit - time.Second, registry.ErrStalled, job.Transient},
+		{"a registry that does not answer ends the job after the limit", Limit, refused, job.Terminal},
 		{"one mistake among outages ends the job", 0, errors.Join(refused, oci.ErrNotFound), job.Terminal},
-		{"the API server is waited for", 0, &repocontext.ReadError{Object: "Secret pull", Cause: apierrors.NewInternalError(errors.New("x"))}, job.Transient},
-		{"as long as it takes", 100 * Limit, &repocontext.ReadError{Object: "Secret pull", Cause: refused}, job.Transient},
+		{"an API server that does not answer is retried", 0, &repocontext.ReadError{Object: "Secret pull", Cause: apierrors.NewInternalError(errors.New("x"))}, job.Transient},
+		{"an API server that does not answer is retried without a limit", 100 * Limit, &repocontext.ReadError{Object: "Secret pull", Cause: refused}, job.Transient},
 		{"a permission can still be given", 100 * Limit, &repocontext.ReadError{Object: "Secret pull", Cause: apierrors.NewForbidden(v1alpha1.Resource("things"), "pull", nil)}, job.Transient},
-		{"what does not exist is a mistake", 0, &repocontext.NotFoundError{}, job.Terminal},
+		{"an object that does not exist ends the job at once", 0, &repocontext.NotFoundError{}, job.Terminal},
 	} {
 		now := testbuilders.Noon
 		var o Outages
 		inst := testbuilders.InstallationOf(t, "{}")
-		// The job waits for something else first, which costs no patience.
+		// The job waits for something else first, which is no part of the outage.
 		inst.Status.TransitionTimes = &v1alpha1.TransitionTimes{InitTime: &metav1.Time{Time: testbuilders.Noon.Add(-time.Hour)}}
 		if test.after > 0 {
 			_ = o.Final(inst.UID, now, job.Wrap(refused, "op", "reason", ""))
@@ -92,8 +92,8 @@ func TestOutcomeAtShutdown(t *testing.T) {
 	}
 }
 
-// TestOutageIsTold: the status says what is asked again, since when and until when, in the
-// same words as long as it lasts.
+// TestOutageIsTold: the status says what is retried, since when and until when, in the same words
+// during the outage.
 func TestOutageIsTold(t *testing.T) {
 	var o Outages
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
@@ -102,9 +102,9 @@ func TestOutageIsTold(t *testing.T) {
 		after  time.Duration
 		want   string
 	}{
-		{"the first failure", 0, "spec.blueprint (no answer since 12:00:00 UTC, asked again until 12:05:00 UTC): dial tcp: connection refused"},
-		{"one in the middle", 2 * time.Minute, "spec.blueprint (no answer since 12:00:00 UTC, asked again until 12:05:00 UTC): dial tcp: connection refused"},
-		{"the last one", Limit, "given up after 5m0s: spec.blueprint: dial tcp: connection refused"},
+		{"the first failure of an outage", 0, "spec.blueprint (no answer since 12:00:00 UTC, asked again until 12:05:00 UTC): dial tcp: connection refused"},
+		{"a failure in the middle of an outage", 2 * time.Minute, "spec.blueprint (no answer since 12:00:00 UTC, asked again until 12:05:00 UTC): dial tcp: connection refused"},
+		{"the last failure of an outage", Limit, "given up after 5m0s: spec.blueprint: dial tcp: connection refused"},
 	} {
 		err := o.Final("uid", testbuilders.Noon.Add(test.after), job.Wrap(refused, "op", "reason", "spec.blueprint"))
 		if got := job.StatusError(err, nil, metav1.Time{Time: testbuilders.Noon}).Message; got != test.want {

@@ -18,7 +18,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestKeepPlan: whose Secret a plan may be written over, and what is read again.
+// TestKeepPlan: which Secret a plan may overwrite, and what is read again.
 func TestKeepPlan(t *testing.T) {
 	typed := testbuilders.PlanOf(t, "job-1", "old")
 	typed.Type = corev1.SecretTypeOpaque
@@ -30,13 +30,13 @@ func TestKeepPlan(t *testing.T) {
 		content string
 		refused string
 	}{
-		{"the first attempt", nil, "new", ""},
+		{"the first attempt of a job", nil, "new", ""},
 		{"an attempt whose answer was lost has stored the same", testbuilders.PlanOf(t, "job-2", "new"), "new", ""},
-		{"an earlier attempt has worked out something else", testbuilders.PlanOf(t, "job-2", "old"), "new", ""},
+		{"an earlier attempt has rendered another plan", testbuilders.PlanOf(t, "job-2", "old"), "new", ""},
 		{"a job before has left its plan", testbuilders.PlanOf(t, "job-1", "old"), "new", ""},
 		{"labels of others stay", labelled, "new", ""},
 		{"a Secret of another Installation", testbuilders.PlanOf(t, "job-2", "old", testbuilders.Owner("Installation", "other", "9")), "old", "does not belong to this Installation"},
-		{"a Secret of an earlier Installation of the name: it goes with that one", testbuilders.PlanOf(t, "job-2", "old", testbuilders.Owner("Installation", "shop", "1")), "old", "does not belong to this Installation"},
+		{"a Secret of an earlier Installation of the name is deleted with that one", testbuilders.PlanOf(t, "job-2", "old", testbuilders.Owner("Installation", "shop", "1")), "old", "does not belong to this Installation"},
 		{"a Secret of another type: the type cannot be changed", typed, "old", "does not belong to this Installation"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestKeepPlan(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 			if !k.Memory.kept.has(inst.UID) {
-				t.Error("nobody remembers that there may be a plan")
+				t.Error("it is not remembered that there may be a plan")
 			}
 			live := testbuilders.PlanOf(t, "job-2", "new")
 			if err := c.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil || string(live.Data["plan"]) != test.content {
@@ -68,8 +68,7 @@ func TestKeepPlan(t *testing.T) {
 	}
 }
 
-// TestKeepPlanFails: which error of the API server ends the job, and which is tried
-// again.
+// TestKeepPlanFails: which error of the API server ends the job, and which is retried.
 func TestKeepPlanFails(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -77,9 +76,9 @@ func TestKeepPlanFails(t *testing.T) {
 		fault  fakeapi.Fault
 		want   string
 	}{
-		{"it cannot be created", nil, fakeapi.Fault{Err: errors.New("busy")}, "store what the exports need in Secret"},
-		{"that of an earlier attempt cannot be read", testbuilders.PlanOf(t, "job-2", "old"), fakeapi.Fault{Reading: true, Err: errors.New("busy")}, "busy"},
-		{"that of an earlier attempt cannot be replaced", testbuilders.PlanOf(t, "job-2", "old"), fakeapi.Fault{At: 1, Err: errors.New("busy")}, "busy"},
+		{"the plan cannot be created", nil, fakeapi.Fault{Err: errors.New("busy")}, "store what the exports need in Secret"},
+		{"the plan of an earlier attempt cannot be read", testbuilders.PlanOf(t, "job-2", "old"), fakeapi.Fault{Reading: true, Err: errors.New("busy")}, "busy"},
+		{"the plan of an earlier attempt cannot be replaced", testbuilders.PlanOf(t, "job-2", "old"), fakeapi.Fault{At: 1, Err: errors.New("busy")}, "busy"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			c := fakeapi.API(t)
@@ -108,7 +107,7 @@ func TestKeepPlanFails(t *testing.T) {
 	}
 }
 
-// TestKeptPlanUnread: that a plan cannot be read says nothing about whether it is there.
+// TestKeptPlanUnread: a plan that cannot be read does not count as missing.
 func TestKeptPlanUnread(t *testing.T) {
 	c := fakeapi.API(t, testbuilders.PlanOf(t, "job-2", "stored"))
 	broken := fakeapi.Fault{Reading: true, Err: errors.New("busy")}
@@ -134,15 +133,15 @@ func TestDrop(t *testing.T) {
 		fails  bool
 		left   int
 	}{
-		{"who has stored it knows its Secrets", true, fakeapi.Fault{At: -1}, false, 1},
-		{"they are not listed then", true, fakeapi.Fault{Reading: true, Err: errors.New("busy")}, false, 1},
-		{"after a restart those of others stay", false, fakeapi.Fault{At: -1}, false, 1},
-		{"nobody knows what there is", false, fakeapi.Fault{Reading: true, Err: errors.New("busy")}, true, 2},
-		{"a refusal leaves it", true, fakeapi.Fault{Err: errors.New("busy")}, true, 2},
+		{"the process that has stored the plan knows its Secrets", true, fakeapi.Fault{At: -1}, false, 1},
+		{"known Secrets of a plan are not listed", true, fakeapi.Fault{Reading: true, Err: errors.New("busy")}, false, 1},
+		{"after a restart Secrets of other owners stay", false, fakeapi.Fault{At: -1}, false, 1},
+		{"after a restart the Secrets of a plan are listed", false, fakeapi.Fault{Reading: true, Err: errors.New("busy")}, true, 2},
+		{"a refused deletion keeps the plan", true, fakeapi.Fault{Err: errors.New("busy")}, true, 2},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			c, inst, m := fakeapi.API(t, foreign.DeepCopy()), testbuilders.InstallationOf(t, "{}"), &Memory{}
-			// That the namespace was looked at tells that there are no others.
+			// The namespace was listed, so that there are no others.
 			m.kept.seen(inst.Namespace)
 			if err := (Plans{Client: c, Reader: c, Memory: m}).Store(t.Context(), inst, []byte("plan")); err != nil {
 				t.Fatal(err)
@@ -169,7 +168,7 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// TestLeftover: whom a process that has just started asks about plans, and how often.
+// TestLeftover: for which Installations a process that has just started reads plans, and how often.
 func TestLeftover(t *testing.T) {
 	exporter := func(id, finished string) *v1alpha1.Installation {
 		inst := testbuilders.InstallationOf(t, "exports: {data: [{name: x, dataRef: x}]}")
@@ -190,13 +189,13 @@ func TestLeftover(t *testing.T) {
 		lists  int
 	}{
 		{"a running job needs its plan", exporter("a", ""), testbuilders.PlanOf(t, "a", "x"), false, 0},
-		{"a job that has ended has left one", exporter("a", "a"), testbuilders.PlanOf(t, "a", "x"), true, 1},
-		{"also if it is of a job before that", exporter("b", "b"), testbuilders.PlanOf(t, "a", "x"), true, 1},
-		{"one without owner goes with nobody: it is not ours", exporter("a", "a"), testbuilders.PlanOf(t, "a", "x", metav1.OwnerReference{Kind: "Installation", Name: "shop", UID: "uid-2"}), false, 1},
-		{"there is none", exporter("a", "a"), nil, false, 1},
-		{"who exports nothing may have done so before", changed, testbuilders.PlanOf(t, "a", "x"), true, 1},
-		{"it goes with its owner", goes, testbuilders.PlanOf(t, "a", "x"), false, 0},
-		{"who exports nothing has none, and costs no request", plain, testbuilders.PlanOf(t, "a", "x"), false, 0},
+		{"a job that has ended has left a plan", exporter("a", "a"), testbuilders.PlanOf(t, "a", "x"), true, 1},
+		{"a job before the last one has left a plan", exporter("b", "b"), testbuilders.PlanOf(t, "a", "x"), true, 1},
+		{"a plan without an owner is not ours", exporter("a", "a"), testbuilders.PlanOf(t, "a", "x", metav1.OwnerReference{Kind: "Installation", Name: "shop", UID: "uid-2"}), false, 1},
+		{"there is no plan", exporter("a", "a"), nil, false, 1},
+		{"an Installation without exports may have had some before", changed, testbuilders.PlanOf(t, "a", "x"), true, 1},
+		{"a terminating Installation does not look: its plan is deleted with its owner", goes, testbuilders.PlanOf(t, "a", "x"), false, 0},
+		{"an Installation that never had exports has no plan and costs no request", plain, testbuilders.PlanOf(t, "a", "x"), false, 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			c := fakeapi.API(t)
@@ -219,7 +218,7 @@ func TestLeftover(t *testing.T) {
 	broken := fakeapi.Fault{Reading: true, Err: errors.New("busy")}
 	k := Plans{Client: c, Reader: broken.Wrap(t, c), Memory: &Memory{}}
 	if got, err := k.Leftover(t.Context(), exporter("a", "a")); got || err == nil {
-		t.Errorf("that nobody could look is not an answer: %t, %v", got, err)
+		t.Errorf("a read that failed is not an answer: %t, %v", got, err)
 	}
 	if got, err := k.Leftover(t.Context(), exporter("a", "a")); !got || err != nil {
 		t.Errorf("the next look: %t, %v", got, err)

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestRemembered: a plan is of one job, and the oldest go when there are too many.
+// TestRemembered: a plan is of one job, and the oldest are dropped when there are too many.
 func TestRemembered(t *testing.T) {
 	r := &remembered{}
 	large := func(job string) *storedPlan { return &storedPlan{job: job, content: make([]byte, mostRemembered/3)} }

@@ -31,12 +31,12 @@ func TestStates(t *testing.T) {
 		readError string
 		outcome   job.Outcome
 	}{
-		{"nothing is stored, or somebody has deleted it", nil, "", "", job.None},
+		{"no state is stored, or another client has deleted it", nil, "", "", job.None},
 		{"ours", stateSecret(held, mine), "old", "", job.None},
-		{"one that was restored without owner", stateSecret(held), "old", "", job.None},
-		{"one of an earlier Installation is not for us, and is taken over", stateSecret(held, testbuilders.Owner("Installation", "shop", "1")), "", "", job.None},
-		{"one of somebody else", stateSecret(held, testbuilders.Owner("Deployment", "web", "9")), "", "does not belong to this Installation", job.Terminal},
-		{"one whose key was renamed: to begin anew would lose passwords", stateSecret(map[string][]byte{"other": nil}, mine), "", `key "config" is missing in Secret`, job.None},
+		{"a state that was restored without an owner", stateSecret(held), "old", "", job.None},
+		{"a state of an earlier Installation is not read, and is taken over", stateSecret(held, testbuilders.Owner("Installation", "shop", "1")), "", "", job.None},
+		{"a state of another owner", stateSecret(held, testbuilders.Owner("Deployment", "web", "9")), "", "does not belong to this Installation", job.Terminal},
+		{"a state whose key was renamed: to begin anew would lose passwords", stateSecret(map[string][]byte{"other": nil}, mine), "", `key "config" is missing in Secret`, job.None},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			c := fakeapi.API(t)

@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/internal/landscape/plan"
 )
 
-// TestTrees: what the members of a tree take, as long as they are there.
+// TestTrees: what the members of a tree take, as long as they exist.
 func TestTrees(t *testing.T) {
 	var all Memory
 	all.Note("stranger", plan.Use{Copies: 7})
@@ -37,7 +37,7 @@ func TestTrees(t *testing.T) {
 	all.Forget("b")
 	all.Forget("root")
 	if _, known := all.others("root", "a"); known || len(all.members)+len(all.roots) > 0 {
-		t.Errorf("a tree that is gone is remembered: %v", all.members)
+		t.Errorf("a tree that no longer exists is remembered: %v", all.members)
 	}
 	all.Plant("flat", map[types.UID]plan.Use{"flat": {}})
 	all.Note("flat", plan.Use{Copies: 3})
@@ -46,7 +46,7 @@ func TestTrees(t *testing.T) {
 	}
 }
 
-// TestUseOfTree: after a start, what is there counts.
+// TestUseOfTree: after a start, existing members count.
 func TestUseOfTree(t *testing.T) {
 	root := testbuilders.InstallationOf(t, "{}")
 	child := func(name string, parent *v1alpha1.Installation) *v1alpha1.Installation {
@@ -57,7 +57,7 @@ func TestUseOfTree(t *testing.T) {
 	}
 	a := child("a", root)
 	b := child("b", a)
-	// The cache shows it with all that is below it, although it may be gone.
+	// The cache shows the tree with all that is below it, although it may not exist any more.
 	going := child("going", root)
 	going.DeletionTimestamp, going.Finalizers = &metav1.Time{Time: testbuilders.Noon}, []string{v1alpha1.Finalizer}
 	copied := testbuilders.CopyOf("copy", "job-1")
@@ -76,6 +76,6 @@ func TestUseOfTree(t *testing.T) {
 		known.Forget(inst.UID)
 	}
 	if len(known.members)+len(known.roots) > 0 {
-		t.Errorf("of a tree that is gone, %v are remembered", known.members)
+		t.Errorf("of a tree that no longer exists, %v are remembered", known.members)
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"go.landscaper.dev/internal/model/dataflow"
 )
 
-// queued lets a handler see an event and returns who is woken.
+// queued passes an event to a handler and returns the enqueued Installations.
 func queued(t *testing.T, see func(context.Context, workqueue.TypedRateLimitingInterface[reconcile.Request])) []string {
 	t.Helper()
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
@@ -38,7 +38,7 @@ func queued(t *testing.T, see func(context.Context, workqueue.TypedRateLimitingI
 	return names
 }
 
-// TestImportersOf: a change wakes the roots that import the object, and those only.
+// TestImportersOf: a change enqueues the roots that import the object, and those only.
 func TestImportersOf(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(fakeapi.AddCore(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
@@ -57,9 +57,9 @@ func TestImportersOf(t *testing.T) {
 		kind   dataflow.Kind
 		want   []string
 	}{
-		{"two import it; a subinstallation and another namespace do not", indexed, dataflow.KindDataObject, []string{"one", "two"}},
+		{"two roots import the object; a subinstallation and another namespace do not", indexed, dataflow.KindDataObject, []string{"one", "two"}},
 		{"a Target of the name is something else", indexed, dataflow.KindTarget, []string{}},
-		{"who cannot be found is not woken; its next look finds the change", unindexed, dataflow.KindDataObject, []string{}},
+		{"a root that cannot be listed is not enqueued; its next reconcile finds the change", unindexed, dataflow.KindDataObject, []string{}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := Finder{Reader: observe.Reader{Cached: test.client}}
@@ -68,7 +68,7 @@ func TestImportersOf(t *testing.T) {
 				wakes.Update(ctx, event.UpdateEvent{ObjectOld: data, ObjectNew: data}, queue)
 			})
 			if !slices.Equal(got, test.want) {
-				t.Errorf("%v are woken, want %v", got, test.want)
+				t.Errorf("%v are enqueued, want %v", got, test.want)
 			}
 		})
 	}

@@ -20,7 +20,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job/cause"
 )
 
-// TestWoken: a change wakes those that may go on by it, and nobody else.
+// TestWoken: a change enqueues the Installations that it may unblock, and no others.
 func TestWoken(t *testing.T) {
 	parent := testbuilders.ParentWith("a", "")
 	parent.Namespace, parent.Status.InstallationPhase = "n", "Progressing"
@@ -46,10 +46,10 @@ func TestWoken(t *testing.T) {
 	}{
 		{"an exporter begins", nil, exporter, "waits"},
 		{"an exporter ends", exporter, done, "parent waits"},
-		{"an exporter goes on", exporter, exporter, "waits"},
-		{"an importer is gone", importer, nil, "goes parent"},
+		{"an exporter continues", exporter, exporter, "waits"},
+		{"an importer does not exist any more", importer, nil, "goes parent"},
 		{"a parent is ready", ready, parent, "fresh held"},
-		{"a parent is gone before its job has ended", ready, nil, "goes"},
+		{"a parent is deleted before its job has ended", ready, nil, "goes"},
 		{"a parent is not ready", nil, ready, ""},
 		{"a job of the parent has ended before that of its children", parent, testbuilders.Ended(parent.DeepCopy(), "a", "Failed"), "goes held other waits works"},
 	} {
@@ -68,8 +68,8 @@ func TestWoken(t *testing.T) {
 	}
 }
 
-// TestTellersWoken: who could not ask another one for a job hears when that one has
-// changed, also when it is gone: then nobody is left to ask.
+// TestTellersWoken: a root that could not trigger a dependent is enqueued when the dependent has
+// changed, also when it is deleted: then no dependent is left.
 func TestTellersWoken(t *testing.T) {
 	teller, busy := testbuilders.Root(t, "teller", nil, []string{"x"}), testbuilders.Root(t, "busy", []string{"x"}, nil)
 	testbuilders.Ended(teller, "a", "Succeeded")
@@ -82,27 +82,27 @@ func TestTellersWoken(t *testing.T) {
 		before, after *v1alpha1.Installation
 		want          []string
 	}{
-		{"it has ended its job", busy, testbuilders.Ended(busy.DeepCopy(), "b", "Failed"), []string{"teller"}},
-		{"it is gone", busy, nil, []string{"teller"}},
-		{"it is there again", nil, busy, []string{"teller"}},
-		{"another one has ended its job", nil, testbuilders.Root(t, "third", []string{"x"}, nil), []string{}},
+		{"the dependent has ended its job", busy, testbuilders.Ended(busy.DeepCopy(), "b", "Failed"), []string{"teller"}},
+		{"the dependent does not exist any more", busy, nil, []string{"teller"}},
+		{"the dependent exists again", nil, busy, []string{"teller"}},
+		{"another root has ended its job", nil, testbuilders.Root(t, "third", []string{"x"}, nil), []string{}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			names := []string{}
 			for _, request := range w.Woken(t.Context(), test.before, test.after) {
 				if request.Namespace != "n" {
-					t.Errorf("%s is woken", request)
+					t.Errorf("%s is enqueued", request)
 				}
 				names = append(names, request.Name)
 			}
 			if !slices.Equal(names, test.want) {
-				t.Errorf("%v are woken, want %v", names, test.want)
+				t.Errorf("%v are enqueued, want %v", names, test.want)
 			}
 		})
 	}
 }
 
-// TestConcernsParent: what becomes of a subinstallation that its parent has to know.
+// TestConcernsParent: which changes of a subinstallation concern its parent.
 func TestConcernsParent(t *testing.T) {
 	works, done, going := testbuilders.Sibling("s"), testbuilders.Ended(testbuilders.Sibling("s"), "a", "Failed"), testbuilders.Sibling("(s)")
 	phase := testbuilders.Sibling("s")
@@ -118,16 +118,16 @@ func TestConcernsParent(t *testing.T) {
 		before, after *v1alpha1.Installation
 		want          bool
 	}{
-		{"it is created: the parent did that, or has read it", nil, works, false},
-		{"it is gone", going, nil, true},
-		{"its job has ended", works, done, true},
-		{"it is being deleted", works, going, true},
-		{"it gets on with its job", works, phase, false},
-		{"it waits for something", phase, stuck(job.WaitingReason, "m", ""), true},
-		{"it waits for something else", stuck(job.WaitingReason, "m", ""), stuck(job.WaitingReason, "n", ""), true},
-		{"what is below it waits", phase, stuck(job.BlockedReason, "m", ""), true},
-		{"it waits no more", stuck(job.BlockedReason, "m", ""), phase, true},
-		{"it waits for a sibling", phase, stuck(job.WaitingReason, "m", cause.WaitsForSibling), false},
+		{"the subinstallation is created: the parent did that, or has read it", nil, works, false},
+		{"the dependent does not exist any more", going, nil, true},
+		{"the job of the subinstallation has ended", works, done, true},
+		{"the subinstallation is being deleted", works, going, true},
+		{"the subinstallation continues its job", works, phase, false},
+		{"the subinstallation waits for an object", phase, stuck(job.WaitingReason, "m", ""), true},
+		{"the subinstallation waits for another object", stuck(job.WaitingReason, "m", ""), stuck(job.WaitingReason, "n", ""), true},
+		{"an object below the subinstallation waits", phase, stuck(job.BlockedReason, "m", ""), true},
+		{"the subinstallation waits no more", stuck(job.BlockedReason, "m", ""), phase, true},
+		{"the subinstallation waits for a sibling", phase, stuck(job.WaitingReason, "m", cause.WaitsForSibling), false},
 		{"nothing", done, done, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -138,8 +138,8 @@ func TestConcernsParent(t *testing.T) {
 	}
 }
 
-// TestFamily: each kind of event wakes who may go on by it, and what is no
-// Installation nobody.
+// TestFamily: each kind of event enqueues the Installations that it may unblock, and an event of
+// another kind none.
 func TestFamily(t *testing.T) {
 	waits := testbuilders.Sibling("waits x")
 	waits.Status.InstallationPhase = "Init"
@@ -154,26 +154,26 @@ func TestFamily(t *testing.T) {
 		{"an exporter appears", func(ctx context.Context, queue line) {
 			w.ByFamily().Create(ctx, event.CreateEvent{Object: exporter}, queue)
 		}, []string{"waits"}},
-		{"it ends its job", func(ctx context.Context, queue line) {
+		{"an exporter ends its job", func(ctx context.Context, queue line) {
 			w.ByFamily().Update(ctx, event.UpdateEvent{ObjectOld: exporter, ObjectNew: done}, queue)
 		}, []string{"parent", "waits"}},
-		{"it is gone: what it exports will not come", func(ctx context.Context, queue line) {
+		{"an exporter is deleted: its exports will not come", func(ctx context.Context, queue line) {
 			w.ByFamily().Delete(ctx, event.DeleteEvent{Object: exporter}, queue)
 		}, []string{"parent", "waits"}},
-		{"something else", func(ctx context.Context, queue line) {
+		{"an event of another kind", func(ctx context.Context, queue line) {
 			w.ByFamily().Create(ctx, event.CreateEvent{Object: &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Name: "self"}}}, queue)
 		}, []string{}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := queued(t, test.see); !slices.Equal(got, test.want) {
-				t.Errorf("%v are woken, want %v", got, test.want)
+				t.Errorf("%v are enqueued, want %v", got, test.want)
 			}
 		})
 	}
 }
 
-// TestWakeUnread: who cannot be found now is not woken by this event, and nothing else
-// goes wrong.
+// TestWakeUnread: an Installation that cannot be listed now is not enqueued by this event, and
+// nothing else fails.
 func TestWakeUnread(t *testing.T) {
 	waits := testbuilders.Sibling("waits x")
 	waits.Status.InstallationPhase = "Init"
@@ -186,7 +186,7 @@ func TestWakeUnread(t *testing.T) {
 		}
 		slices.Sort(got)
 		if !slices.Equal(got, want) || !broken.Fired {
-			t.Errorf("when read %d fails, %v are woken, want %v", at, got, want)
+			t.Errorf("when read %d fails, %v are enqueued, want %v", at, got, want)
 		}
 	}
 }
