@@ -30,8 +30,7 @@ func newServer(t *testing.T) *server {
 	return &server{env: environment(t), programs: map[string]cel.Program{}}
 }
 
-// environment has what the expressions of policies use of the API server's own: a part
-// of the same language with the same functions.
+// environment has the functions of the API server that the expressions of policies use.
 func environment(t *testing.T) *cel.Env {
 	t.Helper()
 	index := func(from func([]int) int) cel.OverloadOpt {
@@ -93,8 +92,8 @@ func (s *server) evaluated(t *testing.T, expression string, input map[string]any
 	return value, err
 }
 
-// says is what a policy says to an object, nothing if it lets it pass. What cannot be
-// evaluated is let pass, as with the API server.
+// says is the message of a policy about an object, empty if the object passes. An object whose
+// rules cannot be evaluated passes, as with the API server.
 func (s *server) says(t *testing.T, policy *admissionv1.ValidatingAdmissionPolicy, input map[string]any) string {
 	t.Helper()
 	for _, condition := range policy.Spec.MatchConditions {
@@ -151,7 +150,7 @@ func completed(of object) object {
 
 var resources = map[string]string{"Installation": "installations", "Execution": "executions", "DeployItem": "deployitems", "Target": "targets", "TargetSync": "targetsyncs"}
 
-// complaints are what all policies say to an object of a kind: refusals and warnings.
+// complaints are the messages of all policies about an object of a kind: refusals and warnings.
 func (s *server) complaints(t *testing.T, now, before object) (refused, warned string) {
 	t.Helper()
 	operation := "CREATE"
@@ -210,7 +209,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestWhoIsLookedAt: the API server looks at what a user has written, once.
+// TestWhoIsLookedAt: the API server checks objects that a user has written, once.
 func TestWhoIsLookedAt(t *testing.T) {
 	api := newServer(t)
 	parsed := func(text string) object {
@@ -234,9 +233,9 @@ func TestWhoIsLookedAt(t *testing.T) {
 	}{
 		{"a new object", item("a"), nil, true},
 		{"a new object of its controller, which has checked it itself", owned("Execution"), nil, false},
-		{"a new object of somebody else", owned("ConfigMap"), nil, true},
+		{"a new object of another owner", owned("ConfigMap"), nil, true},
 		{"a change of the specification", item("b"), item("a"), true},
-		{"a change of its controller is looked at, too", func() object { o := owned("Execution"); o["spec"].(object)["context"] = "b"; return o }(), item("a"), true},
+		{"a change of its controller is checked, too", func() object { o := owned("Execution"); o["spec"].(object)["context"] = "b"; return o }(), item("a"), true},
 		{"a change of the metadata, so that an old object can lose its finalizer", item("a"), item("a"), false},
 		{"an object without a specification", parsed(`{kind: DeployItem}`), nil, true},
 	} {
@@ -248,7 +247,7 @@ func TestWhoIsLookedAt(t *testing.T) {
 	}
 }
 
-// TestRules: what the table promises to those who build policies and pages from it.
+// TestRules: what the table guarantees for the policies and pages that are built from it.
 func TestRules(t *testing.T) {
 	for _, kind := range Kinds() {
 		ids := map[string]bool{}
@@ -298,8 +297,8 @@ func TestDurations(t *testing.T) {
 		{"words", "ten minutes", false},
 		{"nothing", "", false},
 		{"a sign alone", "-", false},
-		{"a point alone", ".s", false},
-		{"something behind it", "10m ", false},
+		{"a decimal point alone", ".s", false},
+		{"a duration with a suffix", "10m ", false},
 		{"upper case", "10M", false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -19,8 +19,8 @@ func secretData(raw, uid string) DataImport {
 	return DataImport{Value: v1alpha1.NewAnyJSON([]byte(raw)), Salt: uid}
 }
 
-// TestCopiesOfSecrets: the DataObject that others expect is there, under its name and
-// with its labels; the value is in a Secret that has the same.
+// TestCopiesOfSecrets: the DataObject that others expect exists, under its name and with its
+// labels; the value is in a Secret that has the same.
 func TestCopiesOfSecrets(t *testing.T) {
 	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "dataflow-root", Namespace: "cu-example", UID: "uid"}, Status: v1alpha1.InstallationStatus{JobID: "job"}}
 	imports := Imports{Data: map[string]DataImport{"secretName": secretData(`"hunter2"`, "uid-of-secret")}}
@@ -77,13 +77,13 @@ func TestForeignValues(t *testing.T) {
 	}{
 		{"its own", func(*corev1.Secret) {}, ""},
 		{"a Secret of a user", func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }, "which was not written for it"},
-		{"that of another Installation", func(s *corev1.Secret) { s.OwnerReferences = owner("Installation", "other") }, "which was not written for it"},
-		{"that of nobody", func(s *corev1.Secret) { s.OwnerReferences = nil }, "which was not written for it"},
-		{"that of another kind", func(s *corev1.Secret) { s.OwnerReferences = owner("Deployment", "u") }, "which was not written for it"},
+		{"a Secret of another Installation", func(s *corev1.Secret) { s.OwnerReferences = owner("Installation", "other") }, "which was not written for it"},
+		{"a Secret without an owner", func(s *corev1.Secret) { s.OwnerReferences = nil }, "which was not written for it"},
+		{"a Secret of another type", func(s *corev1.Secret) { s.OwnerReferences = owner("Deployment", "u") }, "which was not written for it"},
 		{"another name", func(s *corev1.Secret) { s.Name = "other" }, "which was not written for it"},
 		{"another namespace", func(s *corev1.Secret) { s.Namespace = "b" }, "which was not written for it"},
-		{"no JSON", func(s *corev1.Secret) { s.Data["value"] = []byte(hidden) }, "which was not written for it"},
-		{"no value", func(s *corev1.Secret) { s.Data = nil }, "which was not written for it"},
+		{"a value that is not JSON", func(s *corev1.Secret) { s.Data["value"] = []byte(hidden) }, "which was not written for it"},
+		{"a Secret without a value", func(s *corev1.Secret) { s.Data = nil }, "which was not written for it"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "copy", UID: "s", OwnerReferences: owner("Installation", "u")}, Type: valueobject.ValueSecretType, Data: map[string][]byte{"value": []byte("1")}}
@@ -105,12 +105,12 @@ func TestWhatComesFromSecrets(t *testing.T) {
 		bindings map[string]any
 		want     bool
 	}{
-		{"something else that is imported", "(( color ))", nil, false},
+		{"an import that does not come from a Secret", "(( color ))", nil, false},
 		{"a fixed value", "password", nil, false},
 		{"the value", "(( password ))", nil, true},
 		{"a part of it", "(( substr( password 0 1 ) ))", nil, true},
-		{"among all imports", "(( .imports.password ))", nil, true},
-		{"behind an own field of the name", "{color: (( ___.password ))}", nil, true},
+		{"the value among all imports", "(( .imports.password ))", nil, true},
+		{"the value behind an own field of the name", "{color: (( ___.password ))}", nil, true},
 		{"all imports", "(( imports ))", nil, true},
 		{"everything", "(( ___ ))", nil, true},
 		{"a name that is put together", "(( eval( \"pass\" \"word\" ) ))", nil, true},

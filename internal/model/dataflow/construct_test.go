@@ -39,14 +39,14 @@ func TestConstruct(t *testing.T) {
 		{"data", "[{name: size, type: data, schema: {type: object}}]", nil, map[string]string{"size": `{"id":123456789012345678901234567890,"ratio":1.1,"replicas":3}`}},
 		{"old definitions have no type", "[{name: flag, schema: {type: boolean}}, {name: cluster, targetType: kubernetes-cluster}]", nil, map[string]string{"flag": "true", "cluster": "host"}},
 		{"a mapping comes before an import of the same name", "[{name: flag, schema: {type: integer}}]", map[string]any{"flag": int64(5)}, map[string]string{"flag": "5"}},
-		{"a mapping can make what nobody imports", "[{name: made, schema: {type: string}}]", map[string]any{"made": "x"}, map[string]string{"made": `"x"`}},
+		{"a mapping can make data that is not imported", "[{name: made, schema: {type: string}}]", map[string]any{"made": "x"}, map[string]string{"made": `"x"`}},
 		{"a mapping can make a data import from a Target of the same name", "[{name: cluster, schema: {type: string}}]", map[string]any{"cluster": "host"}, map[string]string{"cluster": `"host"`}},
 		{"null is a value", "[{name: nothing, schema: {type: 'null'}, required: false, default: {value: 5}}]", nil, map[string]string{"nothing": "null"}},
 		{"null of a mapping is a value", "[{name: flag, schema: {type: 'null'}}]", map[string]any{"flag": nil}, map[string]string{"flag": "null"}},
 		{"a default", "[{name: level, schema: {type: integer}, required: false, default: {value: 5}}]", nil, map[string]string{"level": "5"}},
 		{"a given value is taken instead of the default", "[{name: flag, schema: {type: boolean}, required: false, default: {value: false}}]", nil, map[string]string{"flag": "true"}},
 		{"an optional import may be missing", "[{name: level, schema: {}, required: false}, {name: x, targetType: a, required: false}, {name: 'y', type: targetList, targetType: a, required: false}, {name: z, type: targetMap, targetType: a, required: false}]", nil, nil},
-		{"what the blueprint does not declare is not shown", "[]", map[string]any{"other": 1}, nil},
+		{"an import that the blueprint does not declare is not shown", "[]", map[string]any{"other": 1}, nil},
 		{"a list keeps its order", "[{name: list, type: targetList, targetType: kubernetes-cluster}]", nil, map[string]string{"list": "a b"}},
 		{"an empty list is a list", "[{name: empty, type: targetList, targetType: kubernetes-cluster}]", nil, map[string]string{"empty": ""}},
 		{"a map", "[{name: map, type: targetMap, targetType: kubernetes-cluster}]", nil, map[string]string{"map": "north=a"}},
@@ -55,7 +55,7 @@ func TestConstruct(t *testing.T) {
 		{"conditional imports below a Target", "[{name: cluster, targetType: kubernetes-cluster, required: false, imports: [{name: flag, schema: {}}]}]", nil, map[string]string{"cluster": "host", "flag": "true"}},
 		{"conditional imports below a list, even an empty one", "[{name: empty, type: targetList, targetType: kubernetes-cluster, required: false, imports: [{name: flag, schema: {}}]}]", nil, map[string]string{"empty": "", "flag": "true"}},
 		{"conditional imports below a map", "[{name: map, type: targetMap, targetType: kubernetes-cluster, required: false, imports: [{name: flag, schema: {}}]}]", nil, map[string]string{"map": "north=a", "flag": "true"}},
-		{"conditional imports are not looked at without what they belong to", "[{name: level, schema: {}, required: false, imports: [{name: flag, schema: {}}, {name: never, schema: {}}]}]", nil, nil},
+		{"conditional imports are not checked without the import that they belong to", "[{name: level, schema: {}, required: false, imports: [{name: flag, schema: {}}, {name: never, schema: {}}]}]", nil, nil},
 		{"a default makes conditional imports effective, at any depth", "[{name: a, schema: {}, required: false, default: {value: 1}, imports: [{name: cluster, targetType: kubernetes-cluster, required: false, imports: [{name: b, schema: {}, required: false, default: {value: 2}}]}]}]", nil,
 			map[string]string{"a": "1", "cluster": "host", "b": "2"}},
 		{"null makes conditional imports effective", "[{name: nothing, schema: {}, required: false, imports: [{name: flag, schema: {}}]}]", nil, map[string]string{"nothing": "null", "flag": "true"}},
@@ -122,7 +122,7 @@ func TestConstructErrors(t *testing.T) {
 			`inst.edge: blueprint defines import "edge" of type target, which is not satisfied: add an entry of this name with target to spec.imports.targets`},
 		{"a required list is missing", "[{name: edge, type: targetList, targetType: kubernetes-cluster}]", nil, ImportNotFound, `import "edge" of type targetList, which is not satisfied: use targets or targetListRef`},
 		{"a required map is missing", "[{name: edge, type: targetMap, targetType: kubernetes-cluster}]", nil, ImportNotFound, `import "edge" of type targetMap, which is not satisfied: use targetMap or targetMapRef`},
-		{"a default that nobody can read", "[{name: level, schema: {}, required: false}]", nil, InvalidDefaultValue,
+		{"a default that cannot be read", "[{name: level, schema: {}, required: false}]", nil, InvalidDefaultValue,
 			`inst.level: default value defined for import "level" of type data cannot be unmarshalled`},
 		{"no schema", "[{name: flag, type: data}]", nil, SchemaValidationFailed, "inst.flag: no schema defined"},
 		{"a schema that cannot be used", "[{name: flag, schema: {$ref: 'local://x'}}]", nil, SchemaValidationFailed, "inst.flag: validator creation failed: there is no local type of this name"},
@@ -139,7 +139,7 @@ func TestConstructErrors(t *testing.T) {
 		{"a Target of another type", "[{name: vm, targetType: kubernetes-cluster}]", nil, SchemaValidationFailed, "inst.vm: imported target type is acme.example/vm but expected " + clusterType},
 		{"an element of a list of another type", "[{name: mixed, type: targetList, targetType: kubernetes-cluster}]", nil, SchemaValidationFailed,
 			"inst.mixed: type of the element at position 1 of the imported targetlist is acme.example/vm but expected " + clusterType},
-		{"an element of a list that is no Target", "[{name: mixed, type: targetList, targetType: kubernetes-cluster}]", nil, SchemaValidationFailed, "expected target template schema: element at position 2"},
+		{"an element of a list that is not a Target", "[{name: mixed, type: targetList, targetType: kubernetes-cluster}]", nil, SchemaValidationFailed, "expected target template schema: element at position 2"},
 		{"an element of a map of another type", "[{name: mixedMap, type: targetMap, targetType: kubernetes-cluster}]", nil, SchemaValidationFailed,
 			"inst.mixedMap: type of the element at position y of the imported targetmap is acme.example/vm but expected " + clusterType},
 		{"an element of a map without a type", "[{name: mixedMap, type: targetMap, targetType: kubernetes-cluster}]", nil, SchemaValidationFailed, "expected target template schema: element at position z"},
@@ -149,7 +149,7 @@ func TestConstructErrors(t *testing.T) {
 			"inst.list: targetmap import is not a map: the Installation imports a list of Targets under this name"},
 		{"data for a Target", "[{name: size, targetType: kubernetes-cluster}]", nil, ImportNotFound, "which is not satisfied: the Installation imports data under this name"},
 		{"a map of Targets for data", "[{name: map, schema: {}}]", nil, ImportNotFound, "which is not satisfied: the Installation imports a map of Targets under this name"},
-		{"also for an import that may be missing: nobody wants that", "[{name: cluster, schema: {}, required: false, default: {value: 1}}]", nil, ImportNotFound, "the Installation imports a Target under this name"},
+		{"a single Target for a list that may be missing", "[{name: cluster, schema: {}, required: false, default: {value: 1}}]", nil, ImportNotFound, "the Installation imports a Target under this name"},
 		{"a type that is unknown", "[{name: a, type: componentDescriptor}]", nil, SchemaValidationFailed, "inst.a: unknown import type 'componentDescriptor'"},
 		{"no type that could be derived", "[{name: a}]", nil, SchemaValidationFailed, "inst.a: unknown import type ''"},
 		{"a conditional import that is missing", "[{name: size, schema: {}, required: false, imports: [{name: a, schema: {}, required: false, default: {value: 1}, imports: [{name: deep, schema: {}}]}]}]", nil, ImportNotFound,
@@ -187,7 +187,7 @@ func TestConstructFindsAllErrors(t *testing.T) {
 	cause := errors.New("the registry does not answer")
 	_, err = Construct(t.Context(), "inst", list[1:2], fleet(), Mapped{}, func(context.Context, v1alpha1.JSONSchemaDefinition) (Validator, error) { return nil, cause })
 	if !errors.Is(err, cause) {
-		t.Errorf("callers must find the cause, because it may go away by itself: %v", err)
+		t.Errorf("callers must find the cause, because it may be temporary: %v", err)
 	}
 }
 

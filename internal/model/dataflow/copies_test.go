@@ -22,7 +22,7 @@ func constructed(t *testing.T, list string, imports Imports, mapped map[string]a
 }
 
 func TestDataCopies(t *testing.T) {
-	// Names, labels and hash are those that the public system wrote in this case.
+	// Names, labels and hash are those that upstream wrote in this case.
 	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "dataflow-root", Namespace: "cu-example", UID: "uid"}, Status: v1alpha1.InstallationStatus{JobID: "job"}}
 	imports := Imports{Data: map[string]DataImport{"secretName": data(`"cluster2"`), "undeclared": data("1")}}
 	made, err := DataCopies(inst, constructed(t, "[{name: secretName, schema: {type: string}}]", imports, nil))
@@ -61,9 +61,9 @@ func TestDataCopiesOfValues(t *testing.T) {
 		{"what an import execution adds cannot be referred to", "[]", nil, map[string]any{"extra": "new"}, ""},
 		{"an import execution that repeats a value does not cost digits", "[{name: size, schema: {}}]", nil, map[string]any{"size": map[string]any{"replicas": int64(3), "id": json.Number("123456789012345678901234567890"), "ratio": 1.1}}, `{"id":123456789012345678901234567890,"ratio":1.10,"replicas":3}`},
 		{"null has no copy", "[{name: nothing, schema: {}}]", nil, nil, ""},
-		{"nor has null of an import execution", "[{name: flag, schema: {}}]", nil, map[string]any{"flag": nil}, ""},
+		{"null of an import execution has no copy", "[{name: flag, schema: {}}]", nil, map[string]any{"flag": nil}, ""},
 		{"an import that is missing", "[{name: x, schema: {}, required: false}]", nil, nil, ""},
-		{"Targets are no data", "[{name: cluster, targetType: kubernetes-cluster}]", nil, nil, ""},
+		{"Targets are not data", "[{name: cluster, targetType: kubernetes-cluster}]", nil, nil, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestTargetCopies(t *testing.T) {
 		t.Fatalf("%d copies, %v", len(copies), err)
 	}
 	got := copies[0]
-	// The name is that which the public system gave in the same case.
+	// The name is the one that upstream gave in the same case.
 	if got.Name != "u4upffjwuhdcwp334chs4435fp6kiw7r" || got.Namespace != "minimal" || got.OwnerReferences[0].UID != "uid" || got.OwnerReferences[0].Controller != nil {
 		t.Errorf("metadata %+v", got.ObjectMeta)
 	}
@@ -164,7 +164,7 @@ func TestElementCopies(t *testing.T) {
 		t.Errorf("a copy of an element is no element: %v", got)
 	}
 
-	// A child that hands the whole list on finds it in its order.
+	// A child that passes the whole list finds it in its order.
 	whole := installation(t, "shop", "blueprint: {}\nimports: {targets: [{name: all, targetListRef: clusters}]}")
 	selector := References(whole)[0].Selector
 	var found []*v1alpha1.Target
@@ -191,11 +191,11 @@ func TestBindTargets(t *testing.T) {
 		{"a Target is replaced", map[string]any{"cluster": replacement}, `{"kubeconfig":"new"} {} {} {} `, ""},
 		{"a list is replaced", map[string]any{"list": []any{replacement}}, `{"kubeconfig":"` + hidden + `"} {"kubeconfig":"new"} {} `, ""},
 		{"a map is replaced", map[string]any{"map": map[string]any{"a": replacement, "b": replacement}}, `{"kubeconfig":"` + hidden + `"} {} {} {"kubeconfig":"new"} {"kubeconfig":"new"} `, ""},
-		{"a text is no Target", map[string]any{"cluster": hidden}, "", `binding "cluster" replaces an import of type target: the value has not the form of a Target with metadata and spec.type`},
+		{"a text is not a Target", map[string]any{"cluster": hidden}, "", `binding "cluster" replaces an import of type target: the value has not the form of a Target with metadata and spec.type`},
 		{"a Target has a type", map[string]any{"cluster": map[string]any{"spec": map[string]any{}}}, "", "has not the form of a Target"},
-		{"null is no Target", map[string]any{"cluster": nil}, "", "has not the form of a Target"},
-		{"an element that is no Target", map[string]any{"list": []any{nil}}, "", "has not the form of a list of Targets"},
-		{"an entry that is no Target", map[string]any{"map": map[string]any{"a": map[string]any{}}}, "", "has not the form of a map of Targets"},
+		{"null is not a Target", map[string]any{"cluster": nil}, "", "has not the form of a Target"},
+		{"an element that is not a Target", map[string]any{"list": []any{nil}}, "", "has not the form of a list of Targets"},
+		{"an entry that is not a Target", map[string]any{"map": map[string]any{"a": map[string]any{}}}, "", "has not the form of a map of Targets"},
 		{"a value that JSON cannot say", map[string]any{"cluster": make(chan int)}, "", `binding "cluster" replaces an import of type target: encode as JSON`},
 	}
 	for _, test := range tests {

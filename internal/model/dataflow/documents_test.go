@@ -169,7 +169,7 @@ func (e *example) checkPublished(t *testing.T, text string) {
 	}
 }
 
-// notIn tells which fields of a part the whole has not.
+// notIn returns the fields of a part that the whole does not have.
 func notIn(whole, part any, path string) []string {
 	fields, isMap := part.(map[string]any)
 	if !isMap {
@@ -180,7 +180,7 @@ func notIn(whole, part any, path string) []string {
 	}
 	there, isMap := whole.(map[string]any)
 	if !isMap {
-		return []string{path + " is no map"}
+		return []string{path + " is not a map"}
 	}
 	var differences []string
 	for key, value := range fields {
@@ -226,7 +226,7 @@ func TestReferenceMessages(t *testing.T) {
 	}
 	_, table, found := strings.Cut(string(page), "| message | what to do |")
 	if !found {
-		t.Fatal("the table of messages is gone")
+		t.Fatal("the table of messages is missing")
 	}
 	quoted := regexp.MustCompile("`([^`]+)`")
 	var checked []string

@@ -10,8 +10,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestDuplicateKeys: of several objects with one key the same one is seen, in whichever order
-// they come, and what is wrong with several is said in the same words.
+// TestDuplicateKeys: of several objects with one key the same one is seen, in whichever order they
+// come, and errors in several have the same message.
 func TestDuplicateKeys(t *testing.T) {
 	labels := map[string]string{v1alpha1.DataObjectKeyLabel: "x", v1alpha1.DataObjectTargetMapKeyLabel: "x"}
 	of := func(name, value string) *v1alpha1.DataObject {

@@ -17,7 +17,7 @@ import (
 func TestMergeExports(t *testing.T) {
 	tests := []struct{ reason, first, second, want string }{
 		{"different exports", `{a: 1}`, `{b: 2}`, `{"a":1,"b":2}`},
-		{"the later one wins", `{a: 1}`, `{a: 2}`, `{"a":2}`},
+		{"the later export wins", `{a: 1}`, `{a: 2}`, `{"a":2}`},
 		{"maps are merged at any depth", `{a: {x: {p: 1, q: 1}}}`, `{a: {x: {q: 2, r: 2}, z: 2}}`, `{"a":{"x":{"p":1,"q":2,"r":2},"z":2}}`},
 		{"lists are replaced", `{a: [1, 2]}`, `{a: [3]}`, `{"a":[3]}`},
 		{"a map replaces something else", `{a: 1}`, `{a: {x: 1}}`, `{"a":{"x":1}}`},
@@ -54,7 +54,7 @@ func TestCheckExports(t *testing.T) {
 		{"no schema", "{name: e, type: data}", hidden, `(inst: shop).internalExports.e: schema for data export "e" must not be empty`},
 		{"a schema that cannot be used", "{name: e, schema: {$ref: 'local://x'}}", hidden, "(inst: shop).internalExports.e: validator creation failed: there is no local type of this name"},
 		{"another value", "{name: e, schema: {type: integer}}", hidden, "(inst: shop).internalExports.e: exported data does not satisfy the configured schema: type is string, not integer"},
-		{"a text is no Target", vm, hidden, "(inst: shop).internalExports.e: exported target does not match the expected target template schema: it must be a map with type and config or secretRef"},
+		{"a text is not a Target", vm, hidden, "(inst: shop).internalExports.e: exported target does not match the expected target template schema: it must be a map with type and config or secretRef"},
 		{"a Target without a type", vm, "{config: {a: " + hidden + "}}", "exported target does not match the expected target template schema: it has no type"},
 		{"a Target of another type", vm, "{type: other, config: {a: " + hidden + "}}", "(inst: shop).internalExports.e: exported target type is other but expected acme.example/vm"},
 		{"a type that cannot be exported", "{name: e, type: targetList, targetType: a}", hidden, "(inst: shop).internalExports.e: unknown export type 'targetList'"},
@@ -100,16 +100,16 @@ func TestDecodeTargetTemplate(t *testing.T) {
 		{"the newer name comes first", "{type: a, configuration: {x: 1}, config: {x: 2}}", `{"type":"a","config":{"x":2}}`, ""},
 		{"a configuration that is a text", "{type: a, config: text}", `{"type":"a","config":"text"}`, ""},
 		{"a Secret", "{type: a, secretRef: {name: s, key: k}}", `{"type":"a","secretRef":{"name":"s","key":"k"}}`, ""},
-		{"neither is fine, too", "{type: a}", `{"type":"a"}`, ""},
+		{"neither a configuration nor a Secret", "{type: a}", `{"type":"a"}`, ""},
 		{"labels and annotations", "{type: a, labels: {l: x}, annotations: {note: x}}", `{"type":"a","labels":{"l":"x"},"annotations":{"note":"x"}}`, ""},
 		{"fields in other cases", "{Type: a, secretref: {name: s}}", `{"type":"a","secretRef":{"name":"s","key":""}}`, ""},
 		{"other fields are of no importance", "{type: a, extra: x}", `{"type":"a"}`, ""},
 		{"both", "{type: a, config: {p: hunter2}, secretRef: {name: s}}", "", "it has config and secretRef: give one of them"},
 		{"a Secret without a name", "{type: a, secretRef: {key: hunter2}}", "", "secretRef has no name"},
-		{"labels that are no texts", "{type: a, labels: {hunter2: 17}}", "", "field labels has not the form of a text"},
-		{"labels that are no map", "{type: a, labels: hunter2}", "", "field labels has not the form of a map"},
-		{"a type that is no text", "{type: 5}", "", "field type has not the form of a text"},
-		{"a reference that is no map", "{type: a, secretRef: hunter2}", "", "field secretRef has not the form of a map"},
+		{"labels that are not strings", "{type: a, labels: {hunter2: 17}}", "", "field labels has not the form of a text"},
+		{"labels that are not a map", "{type: a, labels: hunter2}", "", "field labels has not the form of a map"},
+		{"a type that is not a string", "{type: 5}", "", "field type has not the form of a text"},
+		{"a reference that is not a map", "{type: a, secretRef: hunter2}", "", "field secretRef has not the form of a map"},
 		{"a list", "[hunter2]", "", "it must be a map"},
 		{"nothing", "null", "", "it must be a map"},
 	}
@@ -187,7 +187,7 @@ spec:
 }
 
 func TestMakeExports(t *testing.T) {
-	// Recorded from the public system: a root and a subinstallation.
+	// Recorded from upstream: a root and a subinstallation.
 	root := installation(t, "", "blueprint: {}\nexports: {data: [{name: secretName, dataRef: secret-name}]}")
 	root.Name = "dataflow-secret"
 	made, err := MakeExports(root, map[string]any{"secretName": "cluster2"})
@@ -239,12 +239,12 @@ func TestMakeExportsErrors(t *testing.T) {
 		kind            Reason
 		want            string
 	}{
-		{"nobody gives the data", "data: [{name: ulr, dataRef: a}]", ExportNotDefined, "(inst: inst).exports.data.ulr: data export is not defined: let an export execution of the blueprint give it or add it to spec.exportDataMappings: did you mean url?"},
-		{"nobody gives the Target", "targets: [{name: none-at-all, target: a}]", ExportNotDefined, "(inst: inst).exports.targets.none-at-all: target export is not defined: let an export execution of the blueprint give it"},
+		{"no execution gives the data", "data: [{name: ulr, dataRef: a}]", ExportNotDefined, "(inst: inst).exports.data.ulr: data export is not defined: let an export execution of the blueprint give it or add it to spec.exportDataMappings: did you mean url?"},
+		{"no execution gives the Target", "targets: [{name: none-at-all, target: a}]", ExportNotDefined, "(inst: inst).exports.targets.none-at-all: target export is not defined: let an export execution of the blueprint give it"},
 		{"null cannot be stored", "data: [{name: nothing, dataRef: a}]", InvalidExport, "(inst: inst).exports.data.nothing: the value is null, which a DataObject cannot hold"},
-		{"data is no Target", "targets: [{name: url, target: a}]", InvalidExport, "(inst: inst).exports.targets.url: exported target does not match the expected target template schema: it must be a map"},
+		{"data is not a Target", "targets: [{name: url, target: a}]", InvalidExport, "(inst: inst).exports.targets.url: exported target does not match the expected target template schema: it must be a map"},
 		{"a Target without a type, which a mapping may have made", "targets: [{name: bad, target: a}]", InvalidExport, "exports.targets.bad: exported target does not match the expected target template schema: it has no type"},
-		{"a real name that is none", "data: [{name: url, dataRef: '#A_b'}]", InvalidExport, `exports.data.url: the name "#A_b" becomes that of an object and cannot: behind the # use small letters`},
+		{"a real name that is not valid", "data: [{name: url, dataRef: '#A_b'}]", InvalidExport, `exports.data.url: the name "#A_b" becomes that of an object and cannot: behind the # use small letters`},
 		{"a real name that is empty", "targets: [{name: cluster, target: '#'}]", InvalidExport, `exports.targets.cluster: the name "#" becomes a label and cannot`},
 		{"a real name that is the name of another export, too", "data: [{name: url, dataRef: a}, {name: cluster, dataRef: '#a'}]", InvalidExport, `exports.data.cluster: another export has the name "#a", too`},
 		{"a name that cannot be a label", "data: [{name: url, dataRef: a/b}]", InvalidExport, `exports.data.url: the name "a/b" becomes a label and cannot`},
@@ -285,9 +285,9 @@ func TestCheckOwner(t *testing.T) {
 		want     string
 	}{
 		{"an object of a user is taken over", &v1alpha1.DataObject{ObjectMeta: owned()}, ""},
-		{"our own one", &v1alpha1.DataObject{ObjectMeta: owned(installationOwner("uid"))}, ""},
+		{"an object of the Installation itself", &v1alpha1.DataObject{ObjectMeta: owned(installationOwner("uid"))}, ""},
 		{"an object that something else owns", &v1alpha1.DataObject{ObjectMeta: owned(metav1.OwnerReference{Kind: "ConfigMap", UID: "x"})}, ""},
-		{"that of another Installation", &v1alpha1.DataObject{ObjectMeta: owned(installationOwner("x"))},
+		{"an object of another Installation", &v1alpha1.DataObject{ObjectMeta: owned(installationOwner("x"))},
 			"dataobject 'space/url' for export 'key' conflicts with existing dataobject owned by another installation: other"},
 		{"the Target of another Installation", &v1alpha1.Target{ObjectMeta: owned(installationOwner("uid"), installationOwner("x"))},
 			"target object 'space/url' for export 'key' conflicts with existing target owned by another installation: other"},

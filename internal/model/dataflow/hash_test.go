@@ -39,7 +39,7 @@ func TestHashes(t *testing.T) {
 
 func TestImportsHash(t *testing.T) {
 	host := target("host", "{}")
-	// Both were recorded from the public system.
+	// Both were recorded from upstream.
 	recorded := []struct {
 		want    string
 		imports Imports
@@ -68,7 +68,7 @@ func TestImportsHash(t *testing.T) {
 		{"a list became shorter", Imports{TargetLists: map[string][]*v1alpha1.Target{"a": {host, host}}}, Imports{TargetLists: map[string][]*v1alpha1.Target{"a": {host}}}, false},
 		{"a Target in a map changed", Imports{TargetMaps: map[string]map[string]*v1alpha1.Target{"a": {"k": host}}}, Imports{TargetMaps: map[string]map[string]*v1alpha1.Target{"a": {"k": changed}}}, false},
 		{"a key of a map changed", Imports{TargetMaps: map[string]map[string]*v1alpha1.Target{"a": {"k": host}}}, Imports{TargetMaps: map[string]map[string]*v1alpha1.Target{"a": {"l": host}}}, false},
-		{"an empty list is something else than none", Imports{}, Imports{TargetLists: map[string][]*v1alpha1.Target{"a": {}}}, false},
+		{"an empty list differs from no list", Imports{}, Imports{TargetLists: map[string][]*v1alpha1.Target{"a": {}}}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -36,7 +36,7 @@ func TestImportMappings(t *testing.T) {
 		{"large integers stay what they are", "(( site.id ))", "9007199254740993"},
 		{"calculated integers stay integers", "(( site.ports[0] + 1 ))", "2"},
 		{"a default", `(( site.zone || "none" ))`, `"none"`},
-		{"texts in imports are no expressions", "(( text ))", `"(( site ))"`},
+		{"texts in imports are not expressions", "(( text ))", `"(( site ))"`},
 		{"the key of the mapping can be used in it", "(( made ))", `"before"`},
 		{"all imports together, for names with dots", `(( imports["a.b"] ))`, `"x"`},
 		{"null", "~", "null"},
@@ -161,11 +161,11 @@ func TestImportMappingProblems(t *testing.T) {
 	tests := []struct{ reason, mappings, wantError, warning string }{
 		{"a name that does not exist", "region: (( regoin ))", "unable to template import mapping template inst.region (it can use imports, password, site): ", ""},
 		{"a part that does not exist", "region: (( site.zone ))", "mapping template inst.region", ""},
-		{"what is no expression", "region: (( site. ))", "mapping template inst.region", ""},
+		{"a text that is not an expression", "region: (( site. ))", "mapping template inst.region", ""},
 		{"a field that hides the import of its name", "region: {site: {domain: (( site.domain ))}}", "its own field site hides the import of this name, which is ___.site", ""},
 		{"an error of the author does not show values", `region: (( site + password ))`, "mapping template inst.region", ""},
 		{"a key that the blueprint does not know is evaluated, too", "other: (( nothing ))", "mapping template inst.other", ""},
-		{"and has no effect", "regions: 5", "", "spec.importDataMappings: regions has no effect: the blueprint has no import of this name: did you mean region?"},
+		{"a key that the blueprint does not know has no effect", "regions: 5", "", "spec.importDataMappings: regions has no effect: the blueprint has no import of this name: did you mean region?"},
 		{"a key that resembles nothing", "completelyelse: 5", "", "spec.importDataMappings: completelyelse has no effect: the blueprint has no import of this name"},
 		{"mappings do not make Targets", "cluster: 5", "", "spec.importDataMappings: cluster has no effect: the import is of type target, and mappings only make data"},
 		{"a conditional import is known", "zone: 5", "", ""},
@@ -273,7 +273,7 @@ func TestExportMappings(t *testing.T) {
 		{"a Target", "cluster: {type: a, config: (( secret ))}", `{"config":"hunter2","type":"a"}`, "", ""},
 		{"a name that does not exist", "summary: (( endpiont ))", "", "unable to template export mapping template (inst: inst).internalExports.summary (it can use endpoint, exports, net.zone, secret): ", ""},
 		{"a field that hides the export of its name", "summary: {endpoint: (( a )), a: (( endpoint ))}", "", "its own field endpoint hides the export of this name", ""},
-		{"nobody publishes the result", "summry: 5", "", "", "spec.exportDataMappings: summry has no effect: spec.exports does not list it: did you mean summary?"},
+		{"the result is not published", "summry: 5", "", "", "spec.exportDataMappings: summry has no effect: spec.exports does not list it: did you mean summary?"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

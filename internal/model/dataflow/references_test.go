@@ -19,7 +19,7 @@ func installation(t *testing.T, parent, spec string) *v1alpha1.Installation {
 	}
 	if parent != "" {
 		inst.OwnerReferences = []metav1.OwnerReference{
-			{APIVersion: "acme.example/v1", Kind: "Installation", Name: "somebody"},
+			{APIVersion: "acme.example/v1", Kind: "Installation", Name: "other"},
 			{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: parent},
 		}
 	}
@@ -27,7 +27,7 @@ func installation(t *testing.T, parent, spec string) *v1alpha1.Installation {
 }
 
 func TestReferences(t *testing.T) {
-	// The names of objects in a scope are those of the public system.
+	// The names of objects in a scope are those of upstream.
 	object := func(kind Kind, name, written string) Object {
 		return Object{Kind: kind, Namespace: "space", Name: name, Written: written}
 	}
@@ -99,11 +99,11 @@ func TestHandedOnReferences(t *testing.T) {
 		want                    bool
 	}{
 		{"a copy of the parent's import", "shop", "targetListRef: fleet", copied(nil), true},
-		{"the same for a map", "shop", "targetMapRef: fleet", copied(nil), true},
+		{"a copy of the parent's map import", "shop", "targetMapRef: fleet", copied(nil), true},
 		{"a copy of another import", "shop", "targetListRef: fleet", copied(labels.Set{v1alpha1.DataObjectKeyLabel: "other"}), false},
 		{"a copy in another Installation", "shop", "targetListRef: fleet", copied(labels.Set{v1alpha1.DataObjectContextLabel: "Inst.other"}), false},
 		{"an element that is left from an earlier job", "shop", "targetListRef: fleet", copied(labels.Set{v1alpha1.DataObjectJobIDLabel: "earlier"}), false},
-		{"an export is no element", "shop", "targetListRef: fleet", copied(labels.Set{v1alpha1.DataObjectSourceTypeLabel: "export"}), false},
+		{"an export is not an element", "shop", "targetListRef: fleet", copied(labels.Set{v1alpha1.DataObjectSourceTypeLabel: "export"}), false},
 		{"a root finds what was labelled by hand", "", "targetListRef: fleet", copied(labels.Set{v1alpha1.DataObjectContextLabel: "", v1alpha1.DataObjectJobIDLabel: ""}), true},
 		{"a root does not look into scopes", "", "targetListRef: fleet", copied(nil), false},
 	}

@@ -19,7 +19,7 @@ type family struct {
 	others             []*v1alpha1.DeployItem
 	mayKeep, mayMove   bool
 	unreadable, broken error
-	// goes names a relative that is on its way out.
+	// goes names a relative that is being deleted.
 	goes string
 }
 
@@ -54,22 +54,22 @@ func TestJudge(t *testing.T) {
 		want                ownership.Fate
 		heir                string
 	}{
-		{reason: "nobody else is known", want: ownership.Remove},
-		{reason: "it is gone", gone: true, family: family{mayMove: true}, want: ownership.Forget},
-		{reason: "it belongs to somebody else", foreign: true, family: family{mayMove: true}, want: ownership.Spare},
-		{reason: "it is being deleted, so nobody can inherit it", ends: true, family: family{others: []*v1alpha1.DeployItem{listing("b", recorded)}, mayMove: true}, want: ownership.Remove},
-		{reason: "an heir has recorded it", family: family{others: []*v1alpha1.DeployItem{listing("b", recorded)}, mayKeep: true}, want: ownership.Inherit, heir: "b"},
+		{reason: "no other item is known", want: ownership.Remove},
+		{reason: "the object does not exist any more", gone: true, family: family{mayMove: true}, want: ownership.Forget},
+		{reason: "the object belongs to another owner", foreign: true, family: family{mayMove: true}, want: ownership.Spare},
+		{reason: "the object is being deleted, so no item can inherit it", ends: true, family: family{others: []*v1alpha1.DeployItem{listing("b", recorded)}, mayMove: true}, want: ownership.Remove},
+		{reason: "an heir has recorded the object", family: family{others: []*v1alpha1.DeployItem{listing("b", recorded)}, mayKeep: true}, want: ownership.Inherit, heir: "b"},
 		{reason: "of two heirs, one has recorded it", family: family{others: []*v1alpha1.DeployItem{listing("b"), listing("c", recorded)}, mayKeep: true}, want: ownership.Inherit, heir: "c"},
-		{reason: "an heir is on its way out", family: family{others: []*v1alpha1.DeployItem{listing("b", recorded)}, goes: "b"}, want: ownership.Remove},
-		{reason: "an heir is on its way out, another one stays", family: family{others: []*v1alpha1.DeployItem{listing("b", recorded), listing("c", recorded)}, goes: "b"}, want: ownership.Inherit, heir: "c"},
+		{reason: "an heir is being deleted", family: family{others: []*v1alpha1.DeployItem{listing("b", recorded)}, goes: "b"}, want: ownership.Remove},
+		{reason: "an heir is being deleted, another one stays", family: family{others: []*v1alpha1.DeployItem{listing("b", recorded), listing("c", recorded)}, goes: "b"}, want: ownership.Inherit, heir: "c"},
 		{reason: "an heir has not begun", family: family{others: []*v1alpha1.DeployItem{listing("b")}, mayKeep: true}, want: ownership.Keep},
-		{reason: "an heir has not begun, and nobody asks again", family: family{others: []*v1alpha1.DeployItem{listing("b")}}, want: ownership.Inherit, heir: "b"},
+		{reason: "an heir has not begun, and there is no later decision", family: family{others: []*v1alpha1.DeployItem{listing("b")}}, want: ownership.Inherit, heir: "b"},
 		{reason: "others are unknown", family: family{mayKeep: true, mayMove: true}, want: ownership.Keep},
-		{reason: "nobody wants it", family: family{mayKeep: true}, want: ownership.Remove},
-		{reason: "an item that goes leaves it to its heir", leaving: true, family: family{others: []*v1alpha1.DeployItem{listing("b", recorded)}}, want: ownership.Inherit, heir: "b"},
-		{reason: "an item that goes leaves it to an heir whose job has met it as somebody else's", leaving: true, family: family{others: []*v1alpha1.DeployItem{listing("b", done)}}, want: ownership.Inherit, heir: "b"},
-		{reason: "an item that goes leaves nothing to one that never had a job", leaving: true, family: family{others: []*v1alpha1.DeployItem{listing("b")}, mayKeep: true}, want: ownership.Remove},
-		{reason: "an item that goes keeps nothing", leaving: true, family: family{mayKeep: true, mayMove: true}, want: ownership.Remove},
+		{reason: "no item wants the object", family: family{mayKeep: true}, want: ownership.Remove},
+		{reason: "a terminating item leaves the object to its heir", leaving: true, family: family{others: []*v1alpha1.DeployItem{listing("b", recorded)}}, want: ownership.Inherit, heir: "b"},
+		{reason: "a terminating item leaves the object to an heir whose job has found another owner", leaving: true, family: family{others: []*v1alpha1.DeployItem{listing("b", done)}}, want: ownership.Inherit, heir: "b"},
+		{reason: "a terminating item leaves nothing to an item that never had a job", leaving: true, family: family{others: []*v1alpha1.DeployItem{listing("b")}, mayKeep: true}, want: ownership.Remove},
+		{reason: "a terminating item keeps nothing", leaving: true, family: family{mayKeep: true, mayMove: true}, want: ownership.Remove},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestJudge(t *testing.T) {
 	}
 	for _, broken := range []family{{unreadable: errors.New("unreadable")}, {broken: errors.New("unreadable")}, {broken: errors.New("unreadable"), others: []*v1alpha1.DeployItem{listing("b")}}} {
 		if fate, _, err := ownership.Judge(t.Context(), broken, unstructuredOf(map[string]any{}), ref, true, false); err == nil {
-			t.Errorf("nobody knows who wants it, and the fate is %q", fate)
+			t.Errorf("it is unknown which item wants the object, and the fate is %q", fate)
 		}
 	}
 }

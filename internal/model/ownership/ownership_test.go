@@ -26,11 +26,11 @@ func TestFate(t *testing.T) {
 		in     ownership.Situation
 		want   ownership.Fate
 	}{
-		{"an object that is gone needs nothing", ownership.Situation{Heir: true, Open: true}, ownership.Forget},
+		{"an object that does not exist any more needs nothing", ownership.Situation{Heir: true, Open: true}, ownership.Forget},
 		{"an object that was taken over is left to its new owner", ownership.Situation{Exists: true, Heir: true}, ownership.Spare},
 		{"an object that another item lists becomes that item's", ownership.Situation{Exists: true, Mine: true, Heir: true, Open: true}, ownership.Inherit},
 		{"an object that a chart may still want is kept", ownership.Situation{Exists: true, Mine: true, Open: true}, ownership.Keep},
-		{"an object that nobody can want is removed", ownership.Situation{Exists: true, Mine: true}, ownership.Remove},
+		{"an object that no item can want is removed", ownership.Situation{Exists: true, Mine: true}, ownership.Remove},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -49,12 +49,12 @@ func TestLists(t *testing.T) {
 		want           bool
 	}{
 		{"a manifest in another version of the API is the same object", `{"manifests":[{"policy":"manage","manifest":` + object + `}]}`, true},
-		{"an object that is ignored is nobody's", `{"manifests":[{"policy":"ignore","manifest":` + object + `}]}`, false},
+		{"an object that is ignored belongs to no item", `{"manifests":[{"policy":"ignore","manifest":` + object + `}]}`, false},
 		{"an element of a list counts", `{"manifests":[{"manifest":{"apiVersion":"v1","kind":"List","items":[` + object + `]}}]}`, true},
 		{"the older version of the configuration has the objects themselves", `{"manifests":[` + object + `]}`, true},
 		{"another namespace is another object", `{"manifests":[{"manifest":{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","namespace":"m"}}}]}`, false},
 		{"another group is another object", `{"manifests":[{"manifest":{"apiVersion":"v1","kind":"Deployment","metadata":{"name":"a","namespace":"n"}}}]}`, false},
-		{"what cannot be read lists nothing", `{"manifests":7}`, false},
+		{"a configuration that cannot be read lists nothing", `{"manifests":7}`, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

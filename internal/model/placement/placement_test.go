@@ -19,7 +19,7 @@ import (
 	"go.landscaper.dev/api/deployer"
 )
 
-// fake is a cluster that counts what it is asked.
+// fake is a cluster that counts requests.
 type fake struct {
 	address, id string
 	err         error
@@ -63,7 +63,7 @@ func identity(address, id string) *deployer.ClusterIdentity {
 	return &deployer.ClusterIdentity{Address: address, ID: id}
 }
 
-// TestSettle: which clusters are the same, and what has to be asked for that.
+// TestSettle: which clusters are the same, and which requests that needs.
 func TestSettle(t *testing.T) {
 	tests := []struct {
 		reason   string
@@ -73,9 +73,9 @@ func TestSettle(t *testing.T) {
 		// id is what is recorded afterwards, asked what the cluster was asked.
 		id, asked string
 	}{
-		{"nothing is recorded of clusters: what is recorded is here", nil, fake{address: "a", id: "1"}, false, "1", "id"},
-		{"the address is the recorded one: nobody is asked", identity("a", "1"), fake{address: "a", id: "1"}, false, "1", ""},
-		{"the same without an ID", identity("a", ""), fake{address: "a", id: "1"}, false, "", ""},
+		{"no cluster is recorded: the recorded objects are here", nil, fake{address: "a", id: "1"}, false, "1", "id"},
+		{"the address is the recorded one: no request is needed", identity("a", "1"), fake{address: "a", id: "1"}, false, "1", ""},
+		{"the address is the recorded one, without an ID", identity("a", ""), fake{address: "a", id: "1"}, false, "", ""},
 		{"another address of the same cluster", identity("a", "1"), fake{address: "b", id: "1"}, false, "1", "id"},
 		{"another cluster", identity("a", "1"), fake{address: "b", id: "2"}, true, "2", "id"},
 		{"the ID cannot be read any more, an object is here", identity("a", "1"), fake{address: "b", objects: map[string]types.UID{"one": "u1"}}, false, "1", "id one"},
@@ -139,9 +139,9 @@ func TestMove(t *testing.T) {
 		{"a release may list no objects", withRelease, b, 0, []deployer.EarlierCluster{{ClusterIdentity: a, Release: release}}},
 		{"a second move keeps the first", record(b, two, deployer.EarlierCluster{ClusterIdentity: a, ManagedResources: one}), c, 0,
 			[]deployer.EarlierCluster{{ClusterIdentity: a, ManagedResources: one}, {ClusterIdentity: b, ManagedResources: two}}},
-		{"back again: what was left is there", record(b, two, deployer.EarlierCluster{ClusterIdentity: a, ManagedResources: one}), a, 1,
+		{"the Target leads back: the objects that were left are there", record(b, two, deployer.EarlierCluster{ClusterIdentity: a, ManagedResources: one}), a, 1,
 			[]deployer.EarlierCluster{{ClusterIdentity: b, ManagedResources: two}}},
-		{"back again by another address", record(b, nil, deployer.EarlierCluster{ClusterIdentity: a, ManagedResources: one}), *identity("z", "1"), 1, nil},
+		{"the Target leads back by another address", record(b, nil, deployer.EarlierCluster{ClusterIdentity: a, ManagedResources: one}), *identity("z", "1"), 1, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -153,8 +153,8 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// TestStatus: a record is read as it was written, all else in a status stays, and what
-// others wrote is about the cluster of the Target.
+// TestStatus: a record is read as it was written, all else in a status stays, and a record of
+// others is about the cluster of the Target.
 func TestStatus(t *testing.T) {
 	status := `{"apiVersion":"x/v1","kind":"ProviderStatus","other":1,"managedResources":[{"policy":"manage","resource":{"kind":"ConfigMap","name":"one"}}]}`
 	read, err := Read(&runtime.RawExtension{Raw: []byte(status)})
@@ -197,7 +197,7 @@ func TestLeaves(t *testing.T) {
 		}
 	}
 	if !Leaves("a", *identity("a", "")) || Leaves("", deployer.ClusterIdentity{}) {
-		t.Error("without an ID, the address is the key; without both there is none")
+		t.Error("without an ID, the address is the key; without both there is no key")
 	}
 }
 

@@ -24,11 +24,11 @@ func TestPlace(t *testing.T) {
 		owner  testbuilders.Option
 		root   bool
 	}{
-		{"nobody owns it", func(*decide.Situation) {}, true},
-		{"an Installation", owned(v1alpha1.GroupVersion.String(), "Installation"), false},
-		{"an Installation by an older version of the kinds", owned(v1alpha1.GroupName+"/v1alpha0", "Installation"), false},
-		{"an Execution, which owns no Installations", owned(v1alpha1.GroupVersion.String(), "Execution"), true},
-		{"an Installation of another system", owned("other.example.org/v1", "Installation"), true},
+		{"an Installation without an owner", func(*decide.Situation) {}, true},
+		{"the owner is an Installation", owned(v1alpha1.GroupVersion.String(), "Installation"), false},
+		{"the owner is an Installation by an older version of the kinds", owned(v1alpha1.GroupName+"/v1alpha0", "Installation"), false},
+		{"the owner is an Execution, which owns no Installations", owned(v1alpha1.GroupVersion.String(), "Execution"), true},
+		{"the owner is an Installation of another system", owned("other.example.org/v1", "Installation"), true},
 		{"a group that only begins like ours", owned(v1alpha1.GroupName+".example.org/v1", "Installation"), true},
 		{"a version without a group", owned("v1alpha1", "Installation"), true},
 		{"kinds have capital letters", owned(v1alpha1.GroupVersion.String(), "installation"), true},
@@ -41,14 +41,14 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestAutomatic: which jobs a user has switched off. What is not exactly "true" says
-// nothing: a text that was meant otherwise must not stop a landscape.
+// TestAutomatic: which jobs a user has switched off. Any text but exactly "true" is ignored: a text
+// that was meant otherwise must not stop a landscape.
 func TestAutomatic(t *testing.T) {
 	for _, test := range []struct {
 		reason, key, value string
 		skipped            bool
 	}{
-		{"nothing is said", "other", "true", false},
+		{"no annotation is set", "other", "true", false},
 		{"skipped", v1alpha1.SkipAnnotation, "true", true},
 		{"ignored", v1alpha1.IgnoreAnnotation, "true", true},
 		{"switched on again", v1alpha1.SkipAnnotation, "false", false},
@@ -69,7 +69,7 @@ func TestAutomatic(t *testing.T) {
 	}
 }
 
-// TestWantsJob: what starts a job of a root, and what only looks as if it did.
+// TestWantsJob: what starts a job of a root, and what only seems to.
 func TestWantsJob(t *testing.T) {
 	onSpec, never := predicates.Triggers{OnSpecChange: true}, predicates.Triggers{OnImportChange: true}
 	changed, ended := testbuilders.Generations(2, 1), testbuilders.Jobs("a", "a", "Succeeded")
@@ -82,28 +82,28 @@ func TestWantsJob(t *testing.T) {
 		options   []testbuilders.Option
 		want      bool
 	}{
-		{"nobody asks, nothing has changed", "", onSpec, []testbuilders.Option{ended, testbuilders.Observed(1)}, false},
-		{"somebody asks", "reconcile", never, []testbuilders.Option{ended}, true},
-		{"somebody asks for a job at once", "force-reconcile", never, []testbuilders.Option{ended}, true},
-		{"values are to be handed on", "data-update", never, []testbuilders.Option{ended}, true},
-		{"somebody asks, though automatic jobs are off", "reconcile", never, []testbuilders.Option{ended, skipping}, true},
+		{"no request, and nothing has changed", "", onSpec, []testbuilders.Option{ended, testbuilders.Observed(1)}, false},
+		{"a request for a job", "reconcile", never, []testbuilders.Option{ended}, true},
+		{"a request for a job at once", "force-reconcile", never, []testbuilders.Option{ended}, true},
+		{"a request for a data update", "data-update", never, []testbuilders.Option{ended}, true},
+		{"a request, although automatic jobs are off", "reconcile", never, []testbuilders.Option{ended, skipping}, true},
 		{"an interruption starts nothing", "interrupt", onSpec, []testbuilders.Option{ended, changed}, false},
 		{"an abort starts nothing", "abort", onSpec, []testbuilders.Option{ended, changed}, false},
-		{"a word that nobody knows hides a change: it may be an operation of a newer release", "dance", onSpec, []testbuilders.Option{ended, changed}, false},
+		{"an unknown operation hides a change: it may be one of a newer release", "dance", onSpec, []testbuilders.Option{ended, changed}, false},
 		{"operations have small letters", "Reconcile", never, []testbuilders.Option{ended}, false},
 		{"the specification has changed", "", onSpec, []testbuilders.Option{ended, changed}, true},
-		{"the specification has changed, which is nothing to this server", "", never, []testbuilders.Option{ended, changed}, false},
-		{"but this Installation wants it", "", never, []testbuilders.Option{ended, changed, asking}, true},
-		{"it wants it when nothing has changed", "", never, []testbuilders.Option{ended, testbuilders.Observed(3), asking}, false},
+		{"the specification has changed, and this server does not react to that", "", never, []testbuilders.Option{ended, changed}, false},
+		{"the specification has changed, and the Installation asks for a job then", "", never, []testbuilders.Option{ended, changed, asking}, true},
+		{"the Installation asks for a job after changes, and nothing has changed", "", never, []testbuilders.Option{ended, testbuilders.Observed(3), asking}, false},
 		{"the specification has changed, and automatic jobs are off", "", onSpec, []testbuilders.Option{ended, changed, asking, skipping}, false},
-		{"it is new", "", onSpec, []testbuilders.Option{testbuilders.Generations(1, 0)}, true},
+		{"the Installation is new", "", onSpec, []testbuilders.Option{testbuilders.Generations(1, 0)}, true},
 		{"a subinstallation is asked through its root", "reconcile", onSpec, []testbuilders.Option{testbuilders.Sub, ended, changed, asking}, false},
-		{"it was deleted, which is a job", "", never, []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, ended}, true},
-		{"it was deleted, and nobody holds it", "", onSpec, []testbuilders.Option{testbuilders.Deleting, ended, changed}, false},
-		{"it was deleted, and somebody else asks for a job as well", "reconcile", never, []testbuilders.Option{testbuilders.Deleting, ended}, false},
-		{"it is on its way out already", "", onSpec, []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "Deleting"), changed}, false},
-		{"its deletion has failed, and somebody asks again", "reconcile", never, []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "b", "DeleteFailed")}, true},
-		{"its deletion has failed, and nobody asks", "", onSpec, []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "b", "DeleteFailed"), changed}, false},
+		{"the Installation was deleted, which is a job", "", never, []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, ended}, true},
+		{"the Installation was deleted, and has no finalizer", "", onSpec, []testbuilders.Option{testbuilders.Deleting, ended, changed}, false},
+		{"the Installation was deleted, and another client requests a job as well", "reconcile", never, []testbuilders.Option{testbuilders.Deleting, ended}, false},
+		{"the deletion of the Installation is at work already", "", onSpec, []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "Deleting"), changed}, false},
+		{"the deletion has failed, and is requested again", "reconcile", never, []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "b", "DeleteFailed")}, true},
+		{"the deletion has failed, and there is no request", "", onSpec, []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "b", "DeleteFailed"), changed}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			inst := testbuilders.Situation(test.options...).Inst
@@ -120,20 +120,20 @@ func TestWantsJob(t *testing.T) {
 	}
 }
 
-// TestAsksFirst: the first job of all is taken up by one write less, which is allowed only
-// where nothing else could be meant.
+// TestAsksFirst: the first job of all is picked up with one write less, which is allowed only where
+// no other request is possible.
 func TestAsksFirst(t *testing.T) {
 	for _, test := range []struct {
 		reason  string
 		options []testbuilders.Option
 		want    bool
 	}{
-		{"it asks for its first job", []testbuilders.Option{testbuilders.Requested("reconcile")}, true},
-		{"it asks for nothing", nil, false},
-		{"it asks for a job that ends the running one", []testbuilders.Option{testbuilders.Requested("force-reconcile")}, false},
-		{"it has had a job", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Jobs("a", "a", "Succeeded")}, false},
-		{"it has had a job that somebody has made it forget the phase of", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Jobs("a", "a", "")}, false},
-		{"it goes before it has begun", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Deleting, testbuilders.Finalized}, false},
+		{"the root requests its first job", []testbuilders.Option{testbuilders.Requested("reconcile")}, true},
+		{"the root requests nothing", nil, false},
+		{"the root requests a job that ends the running one", []testbuilders.Option{testbuilders.Requested("force-reconcile")}, false},
+		{"the root has had a job", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Jobs("a", "a", "Succeeded")}, false},
+		{"the root has had a job, and another client has removed its phase", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Jobs("a", "a", "")}, false},
+		{"the root is deleted before its first job", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Deleting, testbuilders.Finalized}, false},
 		{"a subinstallation waits for its parent", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Sub}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestAsksFirst(t *testing.T) {
 	}
 }
 
-// TestHandsOnInVain: values are handed on by roots that stay.
+// TestHandsOnInVain: only roots that stay do data updates.
 func TestHandsOnInVain(t *testing.T) {
 	for _, test := range []struct {
 		reason   string
@@ -152,11 +152,11 @@ func TestHandsOnInVain(t *testing.T) {
 		vain     bool
 		aborting bool
 	}{
-		{"by a root", []testbuilders.Option{testbuilders.Requested("data-update")}, false, false},
-		{"by a subinstallation", []testbuilders.Option{testbuilders.Requested("data-update"), testbuilders.Sub}, true, false},
-		{"by one that goes", []testbuilders.Option{testbuilders.Requested("data-update"), testbuilders.Deleting}, true, false},
+		{"a data update of a root", []testbuilders.Option{testbuilders.Requested("data-update")}, false, false},
+		{"a data update of a subinstallation", []testbuilders.Option{testbuilders.Requested("data-update"), testbuilders.Sub}, true, false},
+		{"a data update of a terminating root", []testbuilders.Option{testbuilders.Requested("data-update"), testbuilders.Deleting}, true, false},
 		{"an abort means a subinstallation as well", []testbuilders.Option{testbuilders.Requested("abort"), testbuilders.Sub}, false, true},
-		{"an interruption is no abort", []testbuilders.Option{testbuilders.Requested("interrupt")}, false, false},
+		{"an interruption is not an abort", []testbuilders.Option{testbuilders.Requested("interrupt")}, false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			inst := testbuilders.Situation(test.options...).Inst
@@ -186,13 +186,13 @@ func TestExporting(t *testing.T) {
 		options                  []testbuilders.Option
 		pending, exporting, ours bool
 	}{
-		{"it exports nothing", nil, false, false, false},
+		{"the Installation exports nothing", nil, false, false, false},
 		{"data", []testbuilders.Option{testbuilders.ExportsSomething}, false, true, false},
 		{"a Target", []testbuilders.Option{target}, false, true, false},
 		{"only a mapping", []testbuilders.Option{mapped}, false, true, false},
 		{"nothing is published, but the blueprint has export executions", []testbuilders.Option{noted("Unknown", predicates.ExportsPending)}, true, true, true},
-		{"they are made", []testbuilders.Option{noted("True", "Succeeded")}, false, false, false},
-		{"they have failed", []testbuilders.Option{noted("False", "Failed")}, true, true, false},
+		{"the exports are made", []testbuilders.Option{noted("True", "Succeeded")}, false, false, false},
+		{"the exports have failed", []testbuilders.Option{noted("False", "Failed")}, true, true, false},
 		{"an older release has noted them otherwise", []testbuilders.Option{noted("Unknown", "Pending")}, true, true, false},
 		{"the reason alone says nothing", []testbuilders.Option{noted("True", predicates.ExportsPending)}, false, false, false},
 	} {
@@ -211,18 +211,18 @@ func TestExporting(t *testing.T) {
 	}
 }
 
-// TestHasToTell: who is still to be asked is asked by a root that stays.
+// TestHasToTell: only a root that stays triggers its dependents.
 func TestHasToTell(t *testing.T) {
 	for _, test := range []struct {
 		reason  string
 		options []testbuilders.Option
 		want    bool
 	}{
-		{"nobody is noted", nil, false},
-		{"two are", []testbuilders.Option{testbuilders.Tells("a", "b")}, true},
-		{"it works again: they wait for what it exports then", []testbuilders.Option{testbuilders.Tells("a"), testbuilders.Jobs("b", "a", "Progressing")}, true},
-		{"it goes", []testbuilders.Option{testbuilders.Tells("a"), testbuilders.Deleting}, false},
-		{"somebody has made it a part of another one", []testbuilders.Option{testbuilders.Tells("a"), testbuilders.Sub}, false},
+		{"no dependent is noted", nil, false},
+		{"two dependents are noted", []testbuilders.Option{testbuilders.Tells("a", "b")}, true},
+		{"the root is at work again: dependents wait for its next exports", []testbuilders.Option{testbuilders.Tells("a"), testbuilders.Jobs("b", "a", "Progressing")}, true},
+		{"the root is being deleted", []testbuilders.Option{testbuilders.Tells("a"), testbuilders.Deleting}, false},
+		{"the root has become a subinstallation", []testbuilders.Option{testbuilders.Tells("a"), testbuilders.Sub}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := predicates.HasToTell(testbuilders.Situation(test.options...).Inst); got != test.want {

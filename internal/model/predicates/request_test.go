@@ -15,17 +15,17 @@ func TestRequests(t *testing.T) {
 		options                []testbuilders.Option
 		forced, early, nothing bool
 	}{
-		{"nobody asks for anything", []testbuilders.Option{running}, false, false, false},
+		{"no request", []testbuilders.Option{running}, false, false, false},
 		{"a job that follows the running one lets it end", []testbuilders.Option{running, testbuilders.Requested("reconcile")}, false, false, false},
 		{"a job at once ends the running one", []testbuilders.Option{running, testbuilders.Requested("force-reconcile")}, true, true, false},
-		{"a job at once, and none is running", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed"), testbuilders.Requested("force-reconcile")}, true, false, false},
+		{"a job at once without a running one", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed"), testbuilders.Requested("force-reconcile")}, true, false, false},
 		{"an interruption", []testbuilders.Option{running, testbuilders.Requested("interrupt")}, false, true, false},
 		{"an abort", []testbuilders.Option{running, testbuilders.Requested("abort")}, false, true, false},
 		{"a subinstallation is interrupted like a root", []testbuilders.Option{testbuilders.Sub, running, testbuilders.Requested("interrupt")}, false, true, false},
 		{"a subinstallation gets no job of its own", []testbuilders.Option{testbuilders.Sub, testbuilders.Requested("reconcile")}, false, false, true},
-		{"nor at once", []testbuilders.Option{testbuilders.Sub, running, testbuilders.Requested("force-reconcile")}, false, false, true},
-		{"an Installation of another system is no parent", []testbuilders.Option{testbuilders.Strange, testbuilders.Requested("force-reconcile"), running}, true, true, false},
-		{"what nobody knows", []testbuilders.Option{running, testbuilders.Requested("dance")}, false, false, false},
+		{"a subinstallation gets no job at once", []testbuilders.Option{testbuilders.Sub, running, testbuilders.Requested("force-reconcile")}, false, false, true},
+		{"an Installation of another system is not a parent", []testbuilders.Option{testbuilders.Strange, testbuilders.Requested("force-reconcile"), running}, true, true, false},
+		{"an unknown operation", []testbuilders.Option{running, testbuilders.Requested("dance")}, false, false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := testbuilders.Situation(test.options...)

@@ -67,15 +67,15 @@ func TestFailures(t *testing.T) {
 		tree   siblings.Tree
 		want   string
 	}{
-		{"nothing has failed", node("root", "Progressing", node("a", "Succeeded")), ""},
+		{"no child has failed", node("root", "Progressing", node("a", "Succeeded")), ""},
 		{"a child was removed at depth 2", node("root", "Progressing", failing("a", "children failed", "x", failing("b", "children failed", "y", "Installation c-x", failing("d", "children failed", "z", exec("Failed", atItem))))),
 			job.Removed("Installation c-x") + "; in a > b\n" + atItem + "; in a > b > d"},
-		{"its own item", node("root", "Progressing", exec("Failed", atItem)), atItem},
+		{"an item of the Execution has failed", node("root", "Progressing", exec("Failed", atItem)), atItem},
 		{"an item at depth 3", node("root", "Progressing", failing("a", "children failed", "x", failing("b", "children failed", "y", failing("c", "children failed", "z", exec("Failed", atItem))))), atItem + "; in a > b > c"},
 		{"a subinstallation itself", node("root", "Progressing", failing("a", "children failed", "x", failing("b", "TemplatingFailed", "no capacity"))), "no capacity; in a > b"},
-		{"what follows from a sibling is no cause", node("root", "Progressing", failing("a", cause.SiblingFailed, "depending on b"), failing("b", "x", "no capacity")), "no capacity; in b"},
-		{"unless there is no other", node("root", "Progressing", failing("a", cause.SiblingFailed, "depending on b")), "depending on b; in a"},
-		{"what an earlier job has left below is no cause", node("root", "Progressing", failing("a", "x", "the import is missing", former(exec("Failed", atItem)))), "the import is missing; in a"},
+		{"a failure that follows from a sibling is not a cause", node("root", "Progressing", failing("a", cause.SiblingFailed, "depending on b"), failing("b", "x", "no capacity")), "no capacity; in b"},
+		{"a failure that follows from a sibling is a cause if there is no other", node("root", "Progressing", failing("a", cause.SiblingFailed, "depending on b")), "depending on b; in a"},
+		{"a failure of an earlier job is not a cause", node("root", "Progressing", failing("a", "x", "the import is missing", former(exec("Failed", atItem)))), "the import is missing; in a"},
 		{"two causes", node("root", "Progressing", failing("a", "x", "1"), exec("Failed", atItem)), "1; in a\n" + atItem},
 		{"a sibling that succeeds says nothing", node("root", "Progressing", node("b", "Succeeded", exec("Failed", "old")), failing("a", "x", "1")), "1; in a"},
 	} {
@@ -93,7 +93,7 @@ func former(e *v1alpha1.Execution) *v1alpha1.Execution {
 	return e
 }
 
-// TestObstacles: why a job does not go on, as its root shows it.
+// TestObstacles: why a job does not continue, as its root shows it.
 func TestObstacles(t *testing.T) {
 	waits := stuck("a", job.BlockedReason, "x", time.Minute, stuck("b", job.BlockedReason, "y", time.Minute, stuck("c", job.BlockedReason, "z", time.Minute, exec("Progressing", "waiting for Deployment ns/web; at item web on Target prod"))))
 	sibling := stuck("d", job.WaitingReason, "waiting for Installations a", time.Minute)
@@ -104,17 +104,17 @@ func TestObstacles(t *testing.T) {
 		want   string
 		again  time.Duration
 	}{
-		{"nothing is the matter", node("root", "Progressing", node("a", "Progressing"), exec("Progressing", "")), "", 0},
+		{"no child is blocked", node("root", "Progressing", node("a", "Progressing"), exec("Progressing", "")), "", 0},
 		{"an item of its own", node("root", "Progressing", exec("Progressing", "waiting")), "waiting", 0},
 		{"an item at depth 3", node("root", "Progressing", waits), "waiting for Deployment ns/web; at item web on Target prod; in a > b > c", 0},
 		{"a child was removed at depth 1, beside one at work", node("root", "Progressing", stuck("a", job.BlockedReason, "x", time.Minute, "Execution a-x", node("b", "Progressing"))), job.Removed("Execution a-x") + "; in a", 0},
-		{"what waits for a sibling is no cause", node("root", "Progressing", sibling, waits), "waiting for Deployment ns/web; at item web on Target prod; in a > b > c", 0},
-		{"not even alone: the sibling is at work", node("root", "Progressing", sibling, node("a", "Progressing")), "", 0},
+		{"a wait for a sibling is not a cause", node("root", "Progressing", sibling, waits), "waiting for Deployment ns/web; at item web on Target prod; in a > b > c", 0},
+		{"a wait for a sibling is not a cause even alone: the sibling is at work", node("root", "Progressing", sibling, node("a", "Progressing")), "", 0},
 		{"a subinstallation that waits itself", node("root", "Progressing", stuck("a", job.WaitingReason, "waiting for Context default", time.Minute)), "waiting for Context default; in a", 0},
-		{"one that tries again", node("root", "Progressing", stuck("a", job.RetryingReason, "the registry does not answer", time.Minute)), "the registry does not answer; in a", 0},
-		{"it has begun just now", node("root", "Progressing", stuck("a", job.RetryingReason, "x", 2*time.Second), stuck("b", job.RetryingReason, "x", time.Second)), "", 3 * time.Second},
-		{"nobody has looked below", node("root", "Progressing", stuck("a", job.BlockedReason, "x; in b", time.Minute)), "x; in b; in a", 0},
-		{"one has failed, another one is at work", node("root", "Progressing", failing("a", "x", "no capacity"), node("b", "Progressing")), "no capacity; in a", 0},
+		{"a subinstallation that retries", node("root", "Progressing", stuck("a", job.RetryingReason, "the registry does not answer", time.Minute)), "the registry does not answer; in a", 0},
+		{"a wait that has begun just now", node("root", "Progressing", stuck("a", job.RetryingReason, "x", 2*time.Second), stuck("b", job.RetryingReason, "x", time.Second)), "", 3 * time.Second},
+		{"the objects below were not read", node("root", "Progressing", stuck("a", job.BlockedReason, "x; in b", time.Minute)), "x; in b; in a", 0},
+		{"a subinstallation has failed, another one is at work", node("root", "Progressing", failing("a", "x", "no capacity"), node("b", "Progressing")), "no capacity; in a", 0},
 		{"an item has failed, a subinstallation is at work", node("root", "Progressing", exec("Failed", atItem), node("b", "Progressing")), atItem, 0},
 		{"what waited in an earlier job", node("root", "Progressing", former(exec("Progressing", "old"))), "", 0},
 	} {

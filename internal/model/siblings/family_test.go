@@ -11,8 +11,8 @@ import (
 	"go.landscaper.dev/internal/model/siblings"
 )
 
-// TestHandsOver: when a subinstallation gets the job of its parent. One that is to stay
-// gets it with all others; one that is to go gets it before them.
+// TestHandsOver: when a subinstallation gets the job of its parent. One that stays gets the job
+// with all others; one that is being deleted gets it before them.
 func TestHandsOver(t *testing.T) {
 	going := []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("a", "a", "Succeeded")}
 	staying := []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded")}
@@ -26,17 +26,17 @@ func TestHandsOver(t *testing.T) {
 		{"the parent has written everything", staying, testbuilders.Below("b", "a", "Progressing"), true},
 		{"the parent still writes", staying, testbuilders.Below("b", "a", "CreateSubInstallations"), false},
 		{"the parent waits for its imports", staying, testbuilders.Below("b", "a", "Init"), false},
-		{"the parent has ended the job: who comes later gets the next one", staying, testbuilders.Below("b", "b", "Progressing"), false},
-		{"it has the job already", []testbuilders.Option{testbuilders.Jobs("b", "a", "Init")}, testbuilders.Below("b", "a", "Progressing"), false},
-		{"it has ended the job already", []testbuilders.Option{testbuilders.Jobs("b", "b", "Succeeded")}, testbuilders.Below("b", "a", "Progressing"), false},
-		{"it is new", nil, testbuilders.Below("b", "a", "Progressing"), true},
-		{"it goes, and others wait for that", going, testbuilders.Below("b", "a", "CleanupOrphaned"), true},
-		{"it goes while the others are deployed", going, testbuilders.Below("b", "a", "Progressing"), true},
-		{"it goes with its parent", going, testbuilders.Below("b", "a", "Deleting"), true},
-		{"it goes with its parent, which has just begun to", going, testbuilders.Below("b", "a", "TriggerDelete"), true},
-		{"the parent waits for its importers before it goes", going, testbuilders.Below("b", "a", "InitDelete"), false},
-		{"it was deleted, and nothing holds it", []testbuilders.Option{testbuilders.Deleting, testbuilders.Jobs("a", "a", "Succeeded")}, testbuilders.Below("b", "a", "Deleting"), false},
-		{"one that stays gets no job of a parent that goes", staying, testbuilders.Below("b", "a", "Deleting"), false},
+		{"the parent has ended the job: a later subinstallation gets the next one", staying, testbuilders.Below("b", "b", "Progressing"), false},
+		{"the subinstallation has the job already", []testbuilders.Option{testbuilders.Jobs("b", "a", "Init")}, testbuilders.Below("b", "a", "Progressing"), false},
+		{"the subinstallation has ended the job already", []testbuilders.Option{testbuilders.Jobs("b", "b", "Succeeded")}, testbuilders.Below("b", "a", "Progressing"), false},
+		{"the subinstallation is new", nil, testbuilders.Below("b", "a", "Progressing"), true},
+		{"the subinstallation is being deleted, and others wait for that", going, testbuilders.Below("b", "a", "CleanupOrphaned"), true},
+		{"the subinstallation is deleted while the others are deployed", going, testbuilders.Below("b", "a", "Progressing"), true},
+		{"the subinstallation is deleted with its parent", going, testbuilders.Below("b", "a", "Deleting"), true},
+		{"the subinstallation is deleted with its parent, whose deletion has just begun", going, testbuilders.Below("b", "a", "TriggerDelete"), true},
+		{"the parent waits for its importers before its deletion", going, testbuilders.Below("b", "a", "InitDelete"), false},
+		{"the subinstallation was deleted, and has no finalizer", []testbuilders.Option{testbuilders.Deleting, testbuilders.Jobs("a", "a", "Succeeded")}, testbuilders.Below("b", "a", "Deleting"), false},
+		{"a subinstallation that stays gets no job of a terminating parent", staying, testbuilders.Below("b", "a", "Deleting"), false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			f := testbuilders.Situation(append(test.options, test.parent)...).Family
@@ -44,23 +44,24 @@ func TestHandsOver(t *testing.T) {
 				t.Errorf("%t", got)
 			}
 			if siblings.HandsOver(f) && !siblings.Awaited(f) {
-				t.Error("a job that is not awaited is handed over")
+				t.Error("a job that is not awaited is assigned")
 			}
 		})
 	}
 }
 
-// TestHandsOverNothingToLose: a parent that could go before its children gives them no job.
+// TestHandsOverNothingToLose: a parent that could be deleted before its children assigns no job to
+// them.
 func TestHandsOverNothingToLose(t *testing.T) {
 	f := testbuilders.Situation(testbuilders.Below("b", "a", "Progressing")).Family
 	f.Parent.Finalizers = nil
 	if siblings.HandsOver(f) {
-		t.Error("a parent without its finalizer hands over a job")
+		t.Error("a parent without its finalizer assigns a job")
 	}
 }
 
-// TestStaysUntilNext: a subinstallation that somebody has deleted goes with the next job
-// of its parent, and says so.
+// TestStaysUntilNext: a subinstallation that another client has deleted goes with the next job of
+// its parent, and says so.
 func TestStaysUntilNext(t *testing.T) {
 	deleted := []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("a", "a", "Succeeded")}
 	for _, test := range []struct {
@@ -68,12 +69,12 @@ func TestStaysUntilNext(t *testing.T) {
 		options []testbuilders.Option
 		want    bool
 	}{
-		{"nobody has deleted it", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Below("a", "a", "Succeeded")}, false},
-		{"somebody has, and its parent rests", append(deleted, testbuilders.Below("a", "a", "Succeeded")), true},
-		{"its parent has a job for it", append(deleted, testbuilders.Below("b", "a", "Progressing")), false},
-		{"it goes already", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("a", "a", "Deleting"), testbuilders.Below("a", "a", "Succeeded")}, false},
-		{"nothing holds it", []testbuilders.Option{testbuilders.Deleting, testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Below("a", "a", "Succeeded")}, false},
-		{"a root goes at once", deleted, false},
+		{"the subinstallation is not deleted", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Below("a", "a", "Succeeded")}, false},
+		{"the subinstallation was deleted, and its parent rests", append(deleted, testbuilders.Below("a", "a", "Succeeded")), true},
+		{"the subinstallation was deleted, and its parent has a job for it", append(deleted, testbuilders.Below("b", "a", "Progressing")), false},
+		{"the deletion of the subinstallation is at work already", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("a", "a", "Deleting"), testbuilders.Below("a", "a", "Succeeded")}, false},
+		{"the subinstallation was deleted, and has no finalizer", []testbuilders.Option{testbuilders.Deleting, testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Below("a", "a", "Succeeded")}, false},
+		{"a root is deleted at once", deleted, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := siblings.StaysUntilNext(testbuilders.Situation(test.options...).Family); got != test.want {
@@ -81,7 +82,7 @@ func TestStaysUntilNext(t *testing.T) {
 			}
 		})
 	}
-	t.Run("the status tells whom to ask, once", func(t *testing.T) {
+	t.Run("the status says how to request the deletion, once", func(t *testing.T) {
 		s := testbuilders.Situation(append(deleted, testbuilders.Below("a", "a", "Succeeded"))...)
 		if siblings.Explained(s.Family) {
 			t.Error("it is told before anything was written")
@@ -98,8 +99,8 @@ func TestStaysUntilNext(t *testing.T) {
 	})
 }
 
-// TestChildrenOfJob: which children a job still waits for, which are gone, and whether
-// they are deployed as they are specified.
+// TestChildrenOfJob: which children a job still waits for, which are missing, and whether they are
+// deployed as they are specified.
 func TestChildrenOfJob(t *testing.T) {
 	generations := func(spec, observed int64) testbuilders.Option {
 		return func(s *decide.Situation) {
@@ -118,13 +119,13 @@ func TestChildrenOfJob(t *testing.T) {
 		deployed     bool
 	}{
 		{"no children", nil, "", "", 0, true},
-		{"all have ended the job", []testbuilders.Option{done, testbuilders.Written("x")}, "", "", 0, true},
-		{"one has not", []testbuilders.Option{done, late, testbuilders.Written("x", "y")}, "y", "", 0, true},
-		{"one has ended another job", []testbuilders.Option{testbuilders.WithSub("x", "c", "c", "Succeeded")}, "x", "", 0, true},
-		{"one that was written is gone: somebody has forced that", []testbuilders.Option{done, testbuilders.Written("x", "y")}, "", "y", 0, true},
-		{"nothing is noted, so that nothing can be missed", []testbuilders.Option{done}, "", "", 0, true},
-		{"one is on its way out", []testbuilders.Option{testbuilders.WithSub("(x)", "b", "b", "Succeeded"), late}, "y", "", 1, true},
-		{"somebody has changed one since its job", []testbuilders.Option{done, generations(2, 1)}, "", "", 0, false},
+		{"all subinstallations have ended the job", []testbuilders.Option{done, testbuilders.Written("x")}, "", "", 0, true},
+		{"a subinstallation has not ended the job", []testbuilders.Option{done, late, testbuilders.Written("x", "y")}, "y", "", 0, true},
+		{"a subinstallation has ended another job", []testbuilders.Option{testbuilders.WithSub("x", "c", "c", "Succeeded")}, "x", "", 0, true},
+		{"a subinstallation that was written is missing: another client has removed it", []testbuilders.Option{done, testbuilders.Written("x", "y")}, "", "y", 0, true},
+		{"no subinstallation is noted, so that none can be missing", []testbuilders.Option{done}, "", "", 0, true},
+		{"a subinstallation is being deleted", []testbuilders.Option{testbuilders.WithSub("(x)", "b", "b", "Succeeded"), late}, "y", "", 1, true},
+		{"a subinstallation was changed since its job", []testbuilders.Option{done, generations(2, 1)}, "", "", 0, false},
 		{"the items were changed since their job", []testbuilders.Option{done, testbuilders.WithExecution("b", "b", "Succeeded"), items(2, 1)}, "", "", 0, false},
 		{"the items are as they were", []testbuilders.Option{done, testbuilders.WithExecution("b", "b", "Succeeded"), items(2, 2)}, "", "", 0, true},
 	} {
@@ -145,16 +146,16 @@ func TestChildrenOfJob(t *testing.T) {
 }
 
 // TestRemoved: which children were removed by another client. A deletion removes all of them
-// itself, and an Execution is waited for when it is written.
+// itself, and a job waits for an Execution that is written.
 func TestRemoved(t *testing.T) {
 	for _, test := range []struct {
 		reason  string
 		options []testbuilders.Option
 		want    string
 	}{
-		{"both, while the job waits for them", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.Written("y"), testbuilders.Jobs("b", "a", "Progressing")}, "Execution x, Installation y"},
-		{"and after it has failed", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.Written("y"), testbuilders.Jobs("b", "b", "Failed")}, "Execution x, Installation y"},
-		{"all are there", []testbuilders.Option{testbuilders.WithExecution("b", "", "Progressing"), testbuilders.Written("y"), testbuilders.WithSub("y", "b", "", "Progressing"), testbuilders.Jobs("b", "a", "Progressing")}, ""},
+		{"both children are removed while the job waits for them", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.Written("y"), testbuilders.Jobs("b", "a", "Progressing")}, "Execution x, Installation y"},
+		{"both children are removed after the job has failed", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.Written("y"), testbuilders.Jobs("b", "b", "Failed")}, "Execution x, Installation y"},
+		{"all children exist", []testbuilders.Option{testbuilders.WithExecution("b", "", "Progressing"), testbuilders.Written("y"), testbuilders.WithSub("y", "b", "", "Progressing"), testbuilders.Jobs("b", "a", "Progressing")}, ""},
 		{"another Execution follows", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.Jobs("b", "a", "CleanupOrphaned")}, ""},
 		{"a deletion", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.Written("y"), testbuilders.Jobs("b", "a", "Deleting")}, ""},
 	} {
@@ -180,8 +181,8 @@ func TestListed(t *testing.T) {
 	}{
 		{"nobody", nil, ""},
 		{"one", names[:1], "n00"},
-		{"as many as there is room for", names[:20], strings.Join(names[:20], ", ")},
-		{"one more", names[:21], strings.Join(names[:20], ", ") + " and 1 more"},
+		{"as many names as fit", names[:20], strings.Join(names[:20], ", ")},
+		{"one name more than fits", names[:21], strings.Join(names[:20], ", ") + " and 1 more"},
 		{"many", names, strings.Join(names[:20], ", ") + " and 5 more"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -192,7 +193,7 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// TestMindsImporters: who has to look for importers before it goes.
+// TestMindsImporters: which Installation has to wait for importers before it is deleted.
 func TestMindsImporters(t *testing.T) {
 	hint := func(s *decide.Situation) {
 		s.Inst.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true}
@@ -205,12 +206,12 @@ func TestMindsImporters(t *testing.T) {
 		options []testbuilders.Option
 		want    bool
 	}{
-		{"who exports nothing goes", nil, false},
-		{"who exports something waits for importers", []testbuilders.Option{testbuilders.ExportsSomething}, true},
-		{"unless somebody says that nobody imports it", []testbuilders.Option{testbuilders.ExportsSomething, hint}, false},
-		{"that it imports nothing says nothing about others", []testbuilders.Option{testbuilders.ExportsSomething, other}, true},
-		{"or that they do not matter", []testbuilders.Option{testbuilders.ExportsSomething, testbuilders.Annotated(v1alpha1.DeleteIgnoreSuccessorsAnnotation, "true")}, false},
-		{"anything but true is no permission", []testbuilders.Option{testbuilders.ExportsSomething, testbuilders.Annotated(v1alpha1.DeleteIgnoreSuccessorsAnnotation, "yes")}, true},
+		{"an Installation without exports is deleted at once", nil, false},
+		{"an Installation with exports waits for importers", []testbuilders.Option{testbuilders.ExportsSomething}, true},
+		{"an Installation with the hint that no sibling imports its exports does not wait", []testbuilders.Option{testbuilders.ExportsSomething, hint}, false},
+		{"an Installation with the hint that it imports nothing from siblings waits for importers", []testbuilders.Option{testbuilders.ExportsSomething, other}, true},
+		{"an Installation that ignores its importers does not wait", []testbuilders.Option{testbuilders.ExportsSomething, testbuilders.Annotated(v1alpha1.DeleteIgnoreSuccessorsAnnotation, "true")}, false},
+		{"an Installation whose annotation is not exactly true waits for importers", []testbuilders.Option{testbuilders.ExportsSomething, testbuilders.Annotated(v1alpha1.DeleteIgnoreSuccessorsAnnotation, "yes")}, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := siblings.MindsImporters(testbuilders.Situation(test.options...).Inst); got != test.want {

@@ -14,8 +14,8 @@ import (
 	"go.landscaper.dev/internal/model/siblings"
 )
 
-// TestRelations: siblings are looked at once as long as they say the same, in whatever
-// order they come, and anew when one of them is wired otherwise.
+// TestRelations: the relations of siblings are computed once as long as these have the same imports
+// and exports, in any order, and again when one of them changes.
 func TestRelations(t *testing.T) {
 	self := testbuilders.Sibling("self x => y")
 	others := func(wired string) []*v1alpha1.Installation {
@@ -35,12 +35,12 @@ func TestRelations(t *testing.T) {
 	}{
 		{"nothing has changed", others("b => x"), true, []string{"b"}},
 		{"another order", swapped, true, []string{"b"}},
-		{"one has ended its job", ran, true, []string{"b"}},
-		{"one exports something else", others("b => z"), false, nil},
-		{"one imports something", others("b y => x"), false, []string{"b"}},
-		{"one imports a map", []*v1alpha1.Installation{self, mapped}, false, []string{"b"}},
-		{"one has another name", others("c => x"), false, []string{"c"}},
-		{"one is alone", []*v1alpha1.Installation{self}, false, nil},
+		{"a sibling has ended its job", ran, true, []string{"b"}},
+		{"a sibling exports something else", others("b => z"), false, nil},
+		{"a sibling imports something", others("b y => x"), false, []string{"b"}},
+		{"a sibling imports a map", []*v1alpha1.Installation{self, mapped}, false, []string{"b"}},
+		{"a sibling has another name", others("c => x"), false, []string{"c"}},
+		{"a single Installation", []*v1alpha1.Installation{self}, false, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var relations siblings.Relations
@@ -53,7 +53,7 @@ func TestRelations(t *testing.T) {
 	}
 }
 
-// TestImportsOf: who imports something of whom; the quick answer misses nobody.
+// TestImportsOf: which sibling imports something of another; the quick answer misses none.
 func TestImportsOf(t *testing.T) {
 	targets := testbuilders.Sibling("self")
 	targets.Spec.Imports.Targets = []v1alpha1.TargetImport{{Name: "t", Targets: []string{"a", "x"}}}
@@ -63,12 +63,12 @@ func TestImportsOf(t *testing.T) {
 		importer, exporter *v1alpha1.Installation
 		want               bool
 	}{
-		{"what it exports", testbuilders.Sibling("self x"), testbuilders.Sibling("b => x"), true},
-		{"something else", testbuilders.Sibling("self x"), testbuilders.Sibling("b => y"), false},
+		{"an import of an export", testbuilders.Sibling("self x"), testbuilders.Sibling("b => x"), true},
+		{"an import of something else", testbuilders.Sibling("self x"), testbuilders.Sibling("b => y"), false},
 		{"nothing", testbuilders.Sibling("self"), testbuilders.Sibling("b => x"), false},
 		{"a longer name", testbuilders.Sibling("self xy"), testbuilders.Sibling("b => x"), false},
-		{"a Target of that name is something else", targets, testbuilders.Sibling("b => x"), false},
-		{"the object by its real name", direct, testbuilders.Sibling("b => x"), true},
+		{"a Target of that name is another object", targets, testbuilders.Sibling("b => x"), false},
+		{"an import of the object by its real name", direct, testbuilders.Sibling("b => x"), true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := siblings.ImportsFrom(test.importer, test.exporter); got != test.want {
@@ -78,7 +78,7 @@ func TestImportsOf(t *testing.T) {
 	}
 }
 
-// TestImporters: who may follow from the success of a root.
+// TestImporters: which roots get a job after the success of another one.
 func TestImporters(t *testing.T) {
 	one := testbuilders.Root(t, "one", []string{"back"}, []string{"x"})
 	marked := func(name, annotation string) *v1alpha1.Installation {
@@ -94,7 +94,7 @@ func TestImporters(t *testing.T) {
 	}
 	one.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "y", Target: "y"}}
 	all := []*v1alpha1.Installation{
-		one, testbuilders.Root(t, "two", []string{"x"}, nil), testbuilders.Root(t, "other", []string{"z"}, nil), testbuilders.Root(t, "circle", []string{"x"}, []string{"back"}),
+		one, testbuilders.Root(t, "two", []string{"x"}, nil), testbuilders.Root(t, "other", []string{"z"}, nil), testbuilders.Root(t, "cycle", []string{"x"}, []string{"back"}),
 		marked("skipped", v1alpha1.SkipAnnotation), marked("ignored", v1alpha1.IgnoreAnnotation), gone, whole,
 	}
 	var names []string
@@ -106,7 +106,7 @@ func TestImporters(t *testing.T) {
 	}
 }
 
-// TestExports: which exporter is under way, and why another one has brought nothing.
+// TestExports: which exporter is at work, and why another one has exported nothing.
 func TestExports(t *testing.T) {
 	errs := testbuilders.Option(func(s *decide.Situation) { s.Inst.Status.LastError = &v1alpha1.Error{Message: "no such image"} })
 	for _, test := range []struct {
@@ -115,16 +115,16 @@ func TestExports(t *testing.T) {
 		underWay bool
 		absence  string
 	}{
-		{"nobody has asked it for anything", nil, false, "has had no job yet: run landscaper-cli installations reconcile x"},
-		{"it is triggered", []testbuilders.Option{testbuilders.Requested("reconcile")}, true, ""},
-		{"it is running", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing")}, true, ""},
-		{"it has failed", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed"), errs}, false, "has failed: no such image"},
-		{"it has failed, and does not say why", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed")}, false, "has failed"},
-		{"it has succeeded without", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded")}, false, ""},
-		{"it is being deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "InitDelete")}, false, "is being deleted"},
-		{"it is about to be deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("a", "a", "Succeeded")}, false, "is being deleted"},
-		{"a deletion of it has been handed over", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "Succeeded")}, false, "is being deleted"},
-		{"its job ends before it is deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "Progressing")}, true, ""},
+		{"an exporter without any request", nil, false, "has had no job yet: run landscaper-cli installations reconcile x"},
+		{"an exporter that is triggered", []testbuilders.Option{testbuilders.Requested("reconcile")}, true, ""},
+		{"an exporter that is at work", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing")}, true, ""},
+		{"an exporter that has failed", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed"), errs}, false, "has failed: no such image"},
+		{"an exporter that has failed without an error", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed")}, false, "has failed"},
+		{"an exporter that has succeeded without the export", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded")}, false, ""},
+		{"an exporter that is being deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "InitDelete")}, false, "is being deleted"},
+		{"an exporter that is about to be deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("a", "a", "Succeeded")}, false, "is being deleted"},
+		{"an exporter with a job for its deletion", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "Succeeded")}, false, "is being deleted"},
+		{"an exporter whose job ends before its deletion", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "Progressing")}, true, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			inst := testbuilders.Situation(test.options...).Inst

@@ -21,7 +21,7 @@ func parentLeaving(removing bool, names ...string) *v1alpha1.Installation {
 	return parent
 }
 
-// TestStaying: a subinstallation that is held brings nothing, and collides with nobody.
+// TestStaying: a subinstallation that is held exports nothing, and collides with no sibling.
 func TestStaying(t *testing.T) {
 	self, new, old := testbuilders.Sibling("self x"), testbuilders.Sibling("new => x"), testbuilders.Sibling("old => x")
 	all := []*v1alpha1.Installation{self, new, old}
@@ -33,9 +33,9 @@ func TestStaying(t *testing.T) {
 		waits  []string
 		never  bool
 	}{
-		{"both export the same: nobody knows whose it is", parentLeaving(false), new, 3, nil, true},
-		{"one is held: the other one exports it", parentLeaving(false, "old"), new, 2, nil, false},
-		{"and is waited for", parentLeaving(false, "old"), self, 2, []string{"new"}, false},
+		{"both export the same name, which is a collision", parentLeaving(false), new, 3, nil, true},
+		{"one sibling is held, and the other one exports the name", parentLeaving(false, "old"), new, 2, nil, false},
+		{"one sibling is held, and the importer waits for the other one", parentLeaving(false, "old"), self, 2, []string{"new"}, false},
 		{"an Installation that is held knows itself", parentLeaving(false, "old"), old, 3, nil, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -53,7 +53,8 @@ func TestStaying(t *testing.T) {
 	}
 }
 
-// TestTurnToGoInARound: who goes in a removal round waits for those that go with it.
+// TestTurnToGoInARound: a subinstallation that is deleted in a removal round waits for importers
+// that are deleted with it.
 func TestTurnToGoInARound(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -61,10 +62,10 @@ func TestTurnToGoInARound(t *testing.T) {
 		parent *v1alpha1.Installation
 		waits  []string
 	}{
-		{"both go: the importer first", "(b) x", parentLeaving(true, "self", "b"), []string{"b"}},
+		{"both are deleted: the importer first", "(b) x", parentLeaving(true, "self", "b"), []string{"b"}},
 		{"the importer stays", "b x", parentLeaving(true, "self"), nil},
-		{"somebody has deleted the importer, which goes with the next job", "(b) x", parentLeaving(true, "self"), nil},
-		{"somebody has deleted the importer before the round", "(b) x", parentLeaving(false, "self"), []string{"b"}},
+		{"another client has deleted the importer, which is deleted with the next job", "(b) x", parentLeaving(true, "self"), nil},
+		{"another client has deleted the importer before the round", "(b) x", parentLeaving(false, "self"), []string{"b"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			self := testbuilders.Sibling("(self) => x")

@@ -26,22 +26,22 @@ func TestTurnToDeploy(t *testing.T) {
 		never  string
 		waits  []string
 	}{
-		{"nobody else", testbuilders.Sibling("self x"), nil, testbuilders.ParentWith("a", ""), "", nil},
-		{"who exports something else", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Sibling("b => y")}, testbuilders.ParentWith("a", ""), "", nil},
-		{"who exports it works", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Sibling("b => x")}, testbuilders.ParentWith("a", ""), "", []string{"b"}},
-		{"who exports it has succeeded", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("b => x"), "a", "Succeeded")}, testbuilders.ParentWith("a", ""), "", nil},
-		{"in an earlier job: the value is old", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("b => x"), "z", "Succeeded")}, testbuilders.ParentWith("a", ""), "", []string{"b"}},
-		{"and the parent hands the job over no more", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("b => x"), "z", "Succeeded")}, testbuilders.ParentWith("a", "a"), "depending on Installations b", nil},
-		{"the parent has gone on to another job", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("b => x"), "z", "Succeeded")}, testbuilders.ParentWith("c", ""), "depending on Installations b", nil},
-		{"who exports it has failed", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("b => x"), "a", "Failed")}, testbuilders.ParentWith("a", ""), "depending on Installations b", nil},
-		{"one works, one has failed: it is of no use to wait", testbuilders.Sibling("self x y"), []*v1alpha1.Installation{testbuilders.Sibling("b => x"), testbuilders.Ended(testbuilders.Sibling("c => y"), "a", "Failed")}, testbuilders.ParentWith("a", ""), "depending on Installations c", []string{"b"}},
-		{"several work", testbuilders.Sibling("self x y"), []*v1alpha1.Installation{testbuilders.Sibling("c => y"), testbuilders.Sibling("b => x")}, testbuilders.ParentWith("a", ""), "", []string{"b", "c"}},
+		{"no siblings", testbuilders.Sibling("self x"), nil, testbuilders.ParentWith("a", ""), "", nil},
+		{"a sibling exports something else", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Sibling("b => y")}, testbuilders.ParentWith("a", ""), "", nil},
+		{"the exporter is at work", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Sibling("b => x")}, testbuilders.ParentWith("a", ""), "", []string{"b"}},
+		{"the exporter has succeeded", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("b => x"), "a", "Succeeded")}, testbuilders.ParentWith("a", ""), "", nil},
+		{"the exporter has succeeded in an earlier job: the value is old", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("b => x"), "z", "Succeeded")}, testbuilders.ParentWith("a", ""), "", []string{"b"}},
+		{"the exporter has succeeded in an earlier job, and the parent does not assign the job any more", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("b => x"), "z", "Succeeded")}, testbuilders.ParentWith("a", "a"), "depending on Installations b", nil},
+		{"the parent has begun another job", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("b => x"), "z", "Succeeded")}, testbuilders.ParentWith("c", ""), "depending on Installations b", nil},
+		{"the exporter has failed", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("b => x"), "a", "Failed")}, testbuilders.ParentWith("a", ""), "depending on Installations b", nil},
+		{"one exporter is at work, and another one has failed: waiting would not help", testbuilders.Sibling("self x y"), []*v1alpha1.Installation{testbuilders.Sibling("b => x"), testbuilders.Ended(testbuilders.Sibling("c => y"), "a", "Failed")}, testbuilders.ParentWith("a", ""), "depending on Installations c", []string{"b"}},
+		{"several exporters are at work", testbuilders.Sibling("self x y"), []*v1alpha1.Installation{testbuilders.Sibling("c => y"), testbuilders.Sibling("b => x")}, testbuilders.ParentWith("a", ""), "", []string{"b", "c"}},
 		{"the hint that no sibling is imported from", hint, []*v1alpha1.Installation{testbuilders.Sibling("b => x")}, testbuilders.ParentWith("a", ""), "", nil},
-		{"a circle", testbuilders.Sibling("self x => y"), []*v1alpha1.Installation{testbuilders.Sibling("b y => x")}, testbuilders.ParentWith("a", ""), "in a cycle: b -> self -> b: b imports y of self, self imports x of b", nil},
-		{"others are in a circle", testbuilders.Sibling("self"), []*v1alpha1.Installation{testbuilders.Sibling("b y => x"), testbuilders.Sibling("c x => y")}, testbuilders.ParentWith("a", ""), "", nil},
-		{"who needs something of a circle waits until it has failed", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Sibling("b y => x"), testbuilders.Sibling("c x => y")}, testbuilders.ParentWith("a", ""), "", []string{"b"}},
-		{"two export the same", testbuilders.Sibling("self => x"), []*v1alpha1.Installation{testbuilders.Sibling("b => x")}, testbuilders.ParentWith("a", ""), "x is exported by Installation b and by Installation self: choose another name", nil},
-		{"two others export the same", testbuilders.Sibling("self => y"), []*v1alpha1.Installation{testbuilders.Sibling("b => x"), testbuilders.Sibling("c => x")}, testbuilders.ParentWith("a", ""), "", nil},
+		{"the subinstallation is in a cycle", testbuilders.Sibling("self x => y"), []*v1alpha1.Installation{testbuilders.Sibling("b y => x")}, testbuilders.ParentWith("a", ""), "in a cycle: b -> self -> b: b imports y of self, self imports x of b", nil},
+		{"siblings are in a cycle", testbuilders.Sibling("self"), []*v1alpha1.Installation{testbuilders.Sibling("b y => x"), testbuilders.Sibling("c x => y")}, testbuilders.ParentWith("a", ""), "", nil},
+		{"an importer from a cycle waits until the cycle has failed", testbuilders.Sibling("self x"), []*v1alpha1.Installation{testbuilders.Sibling("b y => x"), testbuilders.Sibling("c x => y")}, testbuilders.ParentWith("a", ""), "", []string{"b"}},
+		{"the subinstallation and a sibling export the same name", testbuilders.Sibling("self => x"), []*v1alpha1.Installation{testbuilders.Sibling("b => x")}, testbuilders.ParentWith("a", ""), "x is exported by Installation b and by Installation self: choose another name", nil},
+		{"two siblings export the same name", testbuilders.Sibling("self => y"), []*v1alpha1.Installation{testbuilders.Sibling("b => x"), testbuilders.Sibling("c => x")}, testbuilders.ParentWith("a", ""), "", nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			all := append(test.others, test.self)
@@ -74,20 +74,20 @@ func TestTurnToGo(t *testing.T) {
 		never  string
 		waits  []string
 	}{
-		{"nobody imports it", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("(b) y")}, going, "", nil},
+		{"no sibling imports the export", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("(b) y")}, going, "", nil},
 		{"an importer is being deleted", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("(b) x")}, going, "", []string{"b"}},
 		{"an importer that is not reached yet", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("b x")}, going, "", []string{"b"}},
 		{"an importer could not be deleted", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("(b) x"), "a", "DeleteFailed")}, going, "deletion of a sibling failed: Installations b", nil},
-		{"in an earlier job", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("(b) x"), "z", "DeleteFailed")}, going, "", []string{"b"}},
-		{"in a circle nobody is the first", testbuilders.Sibling("(self) y => x"), []*v1alpha1.Installation{testbuilders.Sibling("(b) x => y")}, going, "", nil},
-		{"the user does not mind", ignoring, []*v1alpha1.Installation{testbuilders.Sibling("(b) x")}, going, "", nil},
-		{"the hint that nobody imports it", hint, []*v1alpha1.Installation{testbuilders.Sibling("(b) x")}, going, "", nil},
-		{"it is no longer wanted, who stays gets it elsewhere", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("b x")}, testbuilders.ParentWith("a", ""), "", nil},
-		{"none of both is wanted", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("(b) x")}, testbuilders.ParentWith("a", ""), "", []string{"b"}},
-		{"the parent goes later", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("b x")}, later, "", nil},
-		{"who has ended the job goes in another one", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("(b) x"), "a", "Failed")}, testbuilders.ParentWith("a", ""), "", nil},
-		{"a root waits until importers are gone", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("b x")}, nil, "", []string{"b"}},
-		{"also if they cannot be deleted", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("(b) x"), "a", "DeleteFailed")}, nil, "", []string{"b"}},
+		{"an importer could not be deleted in an earlier job", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("(b) x"), "z", "DeleteFailed")}, going, "", []string{"b"}},
+		{"members of a cycle do not wait for each other", testbuilders.Sibling("(self) y => x"), []*v1alpha1.Installation{testbuilders.Sibling("(b) x => y")}, going, "", nil},
+		{"the user lets the deletion ignore importers", ignoring, []*v1alpha1.Installation{testbuilders.Sibling("(b) x")}, going, "", nil},
+		{"the hint that no sibling imports the exports", hint, []*v1alpha1.Installation{testbuilders.Sibling("(b) x")}, going, "", nil},
+		{"the exporter is no longer wanted, and a sibling that stays imports from another one", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("b x")}, testbuilders.ParentWith("a", ""), "", nil},
+		{"neither the exporter nor the importer is wanted", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("(b) x")}, testbuilders.ParentWith("a", ""), "", []string{"b"}},
+		{"the parent is deleted later", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("b x")}, later, "", nil},
+		{"an importer that has ended the job is deleted in another one", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("(b) x"), "a", "Failed")}, testbuilders.ParentWith("a", ""), "", nil},
+		{"a root waits until importers are deleted", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Sibling("b x")}, nil, "", []string{"b"}},
+		{"a root waits for importers that could not be deleted", testbuilders.Sibling("(self) => x"), []*v1alpha1.Installation{testbuilders.Ended(testbuilders.Sibling("(b) x"), "a", "DeleteFailed")}, nil, "", []string{"b"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			all := append(test.others, test.self)
@@ -97,8 +97,8 @@ func TestTurnToGo(t *testing.T) {
 	}
 }
 
-// TestCircleOfRoots: who waits in a circle does not bring what is missing, unless it has
-// got beyond that.
+// TestCircleOfRoots: a root that waits in a cycle does not export a missing object, unless its job
+// has got beyond that.
 func TestCircleOfRoots(t *testing.T) {
 	importer, exporter := testbuilders.Sibling("self x => y"), testbuilders.Sibling("b y => x")
 	exporter.Status.InstallationPhase = "Init"
@@ -116,8 +116,8 @@ func TestCircleOfRoots(t *testing.T) {
 	}
 }
 
-// TestTurnToGoWithTargets: each Target of a list and of a map counts. The public system
-// overlooks those of a map.
+// TestTurnToGoWithTargets: each Target of a list and of a map counts. Upstream overlooks those of a
+// map.
 func TestTurnToGoWithTargets(t *testing.T) {
 	self := testbuilders.Sibling("self")
 	self.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "made", Target: "made"}}

@@ -113,12 +113,12 @@ func TestInstallationTemplates(t *testing.T) {
 			want:      []string{"subinstallations[1].exports.data[1].dataRef: Forbidden: size is already an import", "subinstallations[1].exports.data[0].dataRef: Forbidden: out is already exported by subinstallation a"},
 		},
 		"Unsatisfied": {
-			reason:    "nobody provides the value, or not in the form that is asked for",
+			reason:    "the value has no source, or not in the expected form",
 			imports:   `[{name: list, type: targetList, targetType: k}]`,
 			templates: `[{name: a, ` + reference + `, imports: {data: [{name: x, dataRef: ghost}], targets: [{name: q, target: list}, {name: r, targetMapRef: list}, {name: s, target: "ghost[0]"}]}}]`,
 			want:      []string{`imports.data[0].dataRef: Not found: "ghost"`, `imports.targets[0].target: Not found: "list"`, `imports.targets[1].targetMapRef: Not found: "list"`, `imports.targets[2].target: Not found: "ghost[0]"`},
 		},
-		"Circle": {
+		"Cycle": {
 			reason:    "each waits for the other",
 			templates: `[{name: a, ` + reference + `, imports: {data: [{name: x, dataRef: fromb}]}, exports: {data: [{name: x, dataRef: froma}]}}, {name: b, ` + reference + `, imports: {data: [{name: x, dataRef: froma}]}, exports: {data: [{name: x, dataRef: fromb}]}}]`,
 			want:      []string{`"a -> b -> a": the subinstallations wait for each other in a cycle: a imports fromb of b, b imports froma of a`},
@@ -163,7 +163,7 @@ func expect(t *testing.T, reason string, got field.ErrorList, want []string) {
 	}
 }
 
-// TestBlueprintAdvice: what is accepted, and told.
+// TestBlueprintAdvice: what is accepted with advice.
 func TestBlueprintAdvice(t *testing.T) {
 	for _, test := range []struct {
 		reason, blueprint string

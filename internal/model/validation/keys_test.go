@@ -16,17 +16,17 @@ func TestRenderedKeys(t *testing.T) {
 	known := func(text string) bool { return text == "blue" || text == "0" }
 	tests := []struct{ reason, key, want string }{
 		{"a text", canary, "targetMap[...]"},
-		{"a number is no position", "90210", "targetMap[...]"},
-		{"a bracket does not end it", "a]" + canary, "targetMap[...]"},
-		{"many brackets do not either", "]]]]" + canary + "]]", "targetMap[...]"},
-		{"a bracket does not begin it anew", "[" + canary, "targetMap[...]"},
+		{"a number is not a position", "90210", "targetMap[...]"},
+		{"a bracket does not end a key", "a]" + canary, "targetMap[...]"},
+		{"many brackets do not end a key", "]]]]" + canary + "]]", "targetMap[...]"},
+		{"a bracket does not begin a key again", "[" + canary, "targetMap[...]"},
 		{"what looks like the rest of a path", "0].targets[1]." + canary + "[2", "targetMap[...]"},
 		{"what looks like another map", "blue].targetMap[" + canary, "targetMap[...]"},
 		{"a known key within another one", "blue]" + canary, "targetMap[...]"},
 		{"nothing", "", "targetMap[...]"},
 		{"lines", "a\nb]" + canary + "\n", "targetMap[...]"},
-		{"a long one", strings.Repeat(canary, 10_000), "targetMap[...]"},
-		{"known, because the template says it", "blue", "targetMap[blue]"},
+		{"a long key", strings.Repeat(canary, 10_000), "targetMap[...]"},
+		{"a key that is known because the template says it", "blue", "targetMap[blue]"},
 		{"a known number", "0", "targetMap[0]"},
 	}
 	for _, test := range tests {

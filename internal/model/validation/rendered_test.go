@@ -28,7 +28,7 @@ func TestRendered(t *testing.T) {
 	template.Imports.Targets = []v1alpha1.TargetImport{{Name: "a", TargetMap: map[string]string{canary: ""}}, {Name: "a", Target: canary}}
 	tests := map[string]field.ErrorList{
 		"items of the same name":         DeployItemTemplates(v1alpha1.DeployItemTemplateList{item(canary), item(canary)}, path),
-		"items that wait for nobody":     DeployItemTemplates(v1alpha1.DeployItemTemplateList{item("a", canary)}, path),
+		"items that wait for an unknown item":     DeployItemTemplates(v1alpha1.DeployItemTemplateList{item("a", canary)}, path),
 		"items that wait for each other": DeployItemTemplates(v1alpha1.DeployItemTemplateList{item(canary, "b"), item("b", canary)}, path),
 		"a timeout":                      DeployItemTemplates(v1alpha1.DeployItemTemplateList{late}, path),
 		"a subinstallation":              InstallationTemplate(template, field.NewPath("subinstallations").Index(0)),
@@ -37,7 +37,7 @@ func TestRendered(t *testing.T) {
 	for reason, errs := range tests {
 		t.Run(reason, func(t *testing.T) {
 			if len(errs) == 0 {
-				t.Fatal("there is no error")
+				t.Fatal("an error is expected")
 			}
 			said := Rendered(errs, func(string) bool { return false }).ToAggregate().Error()
 			if strings.Contains(said, "Tr0ubador") || strings.Contains(said, "Xk9") {
@@ -52,8 +52,8 @@ func TestRendered(t *testing.T) {
 		t.Error("the test has no wrong timeout")
 	}
 	known := func(text string) bool { return text == "web" || text == "db" }
-	circle := DeployItemTemplates(v1alpha1.DeployItemTemplateList{item("web", "db"), item("db", "web")}, path)
-	if said := Rendered(circle, known).ToAggregate().Error(); !strings.Contains(said, "web -> db -> web") {
+	cycle := DeployItemTemplates(v1alpha1.DeployItemTemplateList{item("web", "db"), item("db", "web")}, path)
+	if said := Rendered(cycle, known).ToAggregate().Error(); !strings.Contains(said, "web -> db -> web") {
 		t.Errorf("names of the template are hidden: %s", said)
 	}
 }

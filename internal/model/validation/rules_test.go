@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestSchedule: what users write never breaks the parser down, and what it accepts comes
-// round again or never, but not without a pause.
+// TestSchedule: a schedule of a user never lets the parser panic, and an accepted one is due again
+// or never, but not without a pause.
 func TestSchedule(t *testing.T) {
 	tests := []struct {
 		reason, spec string
@@ -40,15 +40,15 @@ func TestSchedule(t *testing.T) {
 		{"a zone on another planet", "TZ=Mars/Olympus 0 6 * * *", true},
 		{"a zone twice", "TZ=UTC TZ=UTC 0 6 * * *", true},
 		{"four fields", "0 6 * *", true},
-		{"six fields: seconds are for nobody", "0 0 6 * * *", true},
+		{"six fields: seconds are not supported", "0 0 6 * * *", true},
 		{"a minute too late", "60 6 * * *", true},
 		{"a negative one", "-1 6 * * *", true},
 		{"day 0", "0 6 0 * *", true},
 		{"a step of nothing", "*/0 6 * * *", true},
 		{"a step that is huge", "*/99999999999999999999 6 * * *", true},
 		{"a range that goes back", "30-10 6 * * *", true},
-		{"a word that nobody knows", "@sometimes", true},
-		{"a duration that is none", "@every soon", true},
+		{"an unknown word", "@sometimes", true},
+		{"a duration that is not valid", "@every soon", true},
 		{"a number that looks like one", "０ 6 * * *", true},
 		{"control characters", "0\x006 * * * *", true},
 		{"two question marks", "0 6 ?? * *", true},
@@ -133,7 +133,7 @@ func TestTargetMapKeys(t *testing.T) {
 		{"a number", "1", false},
 		{"dots and dashes inside", "eu-1.blue", false},
 		{"as long as may be", strings.Repeat("k", 63), false},
-		{"one too long", strings.Repeat("k", 64), true},
+		{"a key that is one character too long", strings.Repeat("k", 64), true},
 		{"far too long", strings.Repeat("k", 1_000_000), true},
 		{"nothing", "", true},
 		{"a dash at the end", "a-", true},
@@ -165,12 +165,12 @@ func TestSourceNamespaces(t *testing.T) {
 		reason, source, namespace string
 		want                      bool
 	}{
-		{"its own, not named", "", "team-z", true},
-		{"its own, named", "team-z", "team-z", true},
+		{"a namespace imports from itself without a permission", "", "team-z", true},
+		{"a namespace imports from itself with a permission", "team-z", "team-z", true},
 		{"allowed", "shared", "team-a", true},
 		{"not allowed", "shared", "team-z", false},
-		{"a source that nobody spoke of", "kube-system", "team-a", false},
-		{"there is no word for all sources", "kube-system", "team-b", false},
+		{"a source without permissions", "kube-system", "team-a", false},
+		{"no wildcard stands for all sources", "kube-system", "team-b", false},
 		{"the beginning of a name is not the name", "share", "team-a", false},
 		{"capitals are other names", "Shared", "team-a", false},
 		{"a space does not help", "shared ", "team-a", false},
@@ -195,13 +195,13 @@ func TestNameExpressions(t *testing.T) {
 		{"all", "*", "", ""},
 		{"some", "", "^dev-.*$", ""},
 		{"both, of which one would be forgotten", "*", "*", "spec: Forbidden: secretNameExpression and shootNameExpression are given together"},
-		{"a star with something is no star", "*a", "", "spec.secretNameExpression: Invalid value"},
+		{"a star with a suffix is not a wildcard", "*a", "", "spec.secretNameExpression: Invalid value"},
 		{"not closed", "", "(", "spec.shootNameExpression: Invalid value"},
-		{"looking back, which nobody can bound", "", "(a)\\1", "spec.shootNameExpression: Invalid value"},
+		{"a look-behind, which has no bound", "", "(a)\\1", "spec.shootNameExpression: Invalid value"},
 		{"few letters that become millions of instructions", "((a{100}){100}){100}", "", "spec.secretNameExpression: Invalid value"},
 		{"a long one", strings.Repeat("a", 20_000), "", "spec.secretNameExpression: Invalid value"},
 		{"many groups", strings.Repeat("(", 2000) + strings.Repeat(")", 2000), "", "spec.secretNameExpression: Invalid value"},
-		{"bytes that are no text", "\xff", "", "spec.secretNameExpression: Invalid value"},
+		{"bytes that are not a text", "\xff", "", "spec.secretNameExpression: Invalid value"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			sync := &v1alpha1.TargetSync{Spec: v1alpha1.TargetSyncSpec{SecretNameExpression: test.secret, ShootNameExpression: test.shoot}}
@@ -238,7 +238,7 @@ func TestPackedItems(t *testing.T) {
 	}{
 		{"items", complete, ""},
 		{"none", pack(`[]`), ""},
-		{"null is none", pack(`null`), ""},
+		{"null is not a list", pack(`null`), ""},
 		{"checked like the others", pack(`[{"name":"a"}]`), "spec.deployItems[0].type: Required value"},
 		{"nothing that is packed", []byte("Tr0ubador"), "spec.deployItemsCompressed: Forbidden"},
 		{"the beginning of something packed", complete[:len(complete)-6], "spec.deployItemsCompressed: Forbidden"},
@@ -261,8 +261,7 @@ func TestPackedItems(t *testing.T) {
 	}
 }
 
-// TestManyItems: to look for circles among as many items as fit takes no time that anybody
-// notices.
+// TestManyItems: the search for cycles among as many items as fit takes no noticeable time.
 func TestManyItems(t *testing.T) {
 	const count = 5000
 	items := make(v1alpha1.DeployItemTemplateList, count)
@@ -277,6 +276,6 @@ func TestManyItems(t *testing.T) {
 	}
 	items[0].DependsOn = []string{fmt.Sprint("i", count-1)}
 	if errs := DeployItemTemplates(items, nil); len(errs) != 1 || !strings.Contains(errs[0].Detail, "in a cycle") {
-		t.Errorf("one circle: %.300v", errs.ToAggregate())
+		t.Errorf("one cycle: %.300v", errs.ToAggregate())
 	}
 }

@@ -85,11 +85,11 @@ func TestGraph(t *testing.T) {
 			units: []string{"a @listRef:x @mapRef:x @x[0] @x[blue]", "b => @x"}, order: "a b",
 		},
 		{
-			reason: "a DataObject is no Target", scope: "Inst.shop",
+			reason: "a DataObject is not a Target", scope: "Inst.shop",
 			units: []string{"a x", "b @y", "c => @x y"}, order: "a b c",
 		},
 		{
-			reason: "a real name is none of this scope", scope: "Inst.shop",
+			reason: "a real name does not belong to this scope", scope: "Inst.shop",
 			units: []string{"a #x", "b => x"}, order: "a b",
 		},
 		{
@@ -108,14 +108,14 @@ func TestGraph(t *testing.T) {
 			edges: []string{"b<a data[0].dataRef"}, order: "a b",
 		},
 		{
-			reason: "a circle, and what it holds", scope: "Inst.shop",
+			reason: "a cycle, and the units that it holds", scope: "Inst.shop",
 			units: []string{"free => f", "a y f => x", "b x => y", "c y => z", "d z"},
 			edges: []string{"a<b data[0].dataRef", "a<free data[1].dataRef", "b<a data[0].dataRef", "c<b data[0].dataRef", "d<c data[0].dataRef"},
 			order: "free", held: "a b c d",
 			cycles: []string{"a -> b -> a (a imports y of b, b imports x of a) a b"},
 		},
 		{
-			reason: "two circles", scope: "",
+			reason: "two cycles", scope: "",
 			units:  []string{"a y => x", "b x => y", "c q => p", "d p => q"},
 			edges:  []string{"a<b data[0].dataRef", "b<a data[0].dataRef", "c<d data[0].dataRef", "d<c data[0].dataRef"},
 			held:   "a b c d",
@@ -170,7 +170,7 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// TestNeighbours: who has to wait, to be woken, to be gone first.
+// TestNeighbours: which units wait, which are triggered, and which are deleted first.
 func TestNeighbours(t *testing.T) {
 	var units []Unit
 	for _, text := range []string{"net => @cluster vpc", "db vpc => url", "web url @cluster", "jobs url", "far vpc => vpc2", "alone"} {
@@ -180,14 +180,14 @@ func TestNeighbours(t *testing.T) {
 	for _, test := range []struct{ reason, got, want string }{
 		{"each predecessor once, in the order of the imports", strings.Join(graph.Predecessors("web"), " "), "db net"},
 		{"nobody", strings.Join(graph.Predecessors("alone"), " "), ""},
-		{"an unknown one", strings.Join(graph.Predecessors("nobody"), " "), ""},
+		{"predecessors of an unknown unit", strings.Join(graph.Predecessors("nobody"), " "), ""},
 		{"direct importers", strings.Join(graph.Importers("net"), " "), "db web far"},
-		{"importers of the last one", strings.Join(graph.Importers("web"), " "), ""},
-		{"an unknown one has none", strings.Join(graph.Importers("nobody"), " "), ""},
+		{"importers of the last unit", strings.Join(graph.Importers("web"), " "), ""},
+		{"an unknown unit has no importers", strings.Join(graph.Importers("nobody"), " "), ""},
 		{"all that depends on one", strings.Join(graph.Dependents("net"), " "), "db web jobs far"},
 		{"all that depends on two", strings.Join(graph.Dependents("db", "far"), " "), "web jobs"},
 		{"the exporter of an object", fmt.Sprint(graph.Exporters(Value{dataflow.KindTarget, "cluster"})), "[{net 0 cluster targets[0].target}]"},
-		{"nobody exports it", fmt.Sprint(graph.Exporters(Value{dataflow.KindDataObject, "cluster"})), "[]"},
+		{"an object without an exporter", fmt.Sprint(graph.Exporters(Value{dataflow.KindDataObject, "cluster"})), "[]"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if test.got != test.want {
@@ -197,8 +197,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// grid is a wide graph: each unit imports the exports of ten units before it, so
-// that there are more paths than anybody could follow.
+// grid is a wide graph: each unit imports the exports of ten units before it, so that there are
+// more paths than could be followed.
 func grid(units int) []Unit {
 	list := make([]Unit, units)
 	for i := range list {
@@ -246,8 +246,7 @@ func BenchmarkGraph(b *testing.B) {
 	}
 }
 
-// TestCollisionsOfMany: a thousand exporters and importers of one name are no
-// million edges.
+// TestCollisionsOfMany: a thousand exporters and importers of one name do not make a million edges.
 func TestCollisionsOfMany(t *testing.T) {
 	var units []Unit
 	for i := range 1000 {

@@ -6,7 +6,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestNameOf follows the copies of Targets to what people have named.
+// TestNameOf follows the copies of Targets to the names that users gave.
 func TestNameOf(t *testing.T) {
 	named := func(name, parent string, imports ...v1alpha1.TargetImport) *v1alpha1.Installation {
 		i := &v1alpha1.Installation{}
@@ -33,19 +33,19 @@ func TestNameOf(t *testing.T) {
 		object  string
 		want    string
 	}{
-		{"a root names it itself", whole[:1], "edge", "edge"},
+		{"a Target that the root names itself", whole[:1], "edge", "edge"},
 		{"a copy", whole[:2], copyOf("shop", "cluster"), "edge"},
 		{"a copy of a copy", whole, copyOf("web-1", "own"), "edge"},
-		{"by its real name", whole[:2], copyOf("shop", "direct"), "real"},
+		{"a Target by its real name", whole[:2], copyOf("shop", "direct"), "real"},
 		{"an element of a list", whole[:2], copyOf("shop", "list[1]"), "second"},
 		{"an element of a propagated list", whole[:2], copyOf("shop", "list[0]"), "first"},
 		{"an element of a map", whole[:2], copyOf("shop", "map[eu]"), "frankfurt"},
 		{"an element of a propagated map", whole, copyOf("web-1", "keyed[eu]"), "frankfurt"},
 		{"a map without such a key", whole, copyOf("web-1", "keyed[us]"), copyOf("web-1", "keyed[us]")},
-		{"a map that nobody has", whole[:2], copyOf("shop", "gone[eu]"), copyOf("shop", "gone[eu]")},
-		{"what a sibling has exported has the name that it was given", whole[:2], copyOf("shop", "of-a-sibling"), "of-a-sibling"},
-		{"what nothing leads to", whole[:2], "other", "other"},
-		{"nobody knows the Installation", nil, "other", "other"},
+		{"a map that no Installation has", whole[:2], copyOf("shop", "gone[eu]"), copyOf("shop", "gone[eu]")},
+		{"a Target that a sibling has exported has the name of the export", whole[:2], copyOf("shop", "of-a-sibling"), "of-a-sibling"},
+		{"a Target that no import leads to", whole[:2], "other", "other"},
+		{"an unknown Installation", nil, "other", "other"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := NameOf(test.lineage, test.object); got != test.want {
