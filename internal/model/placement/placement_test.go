@@ -197,7 +197,7 @@ func TestLeaves(t *testing.T) {
 		}
 	}
 	if !Leaves("a", *identity("a", "")) || Leaves("", deployer.ClusterIdentity{}) {
-		t.Error("without an ID, the address is the key; without both there is no key")
+		t.Error("without an ID, the address is the key; without both the key is empty")
 	}
 }
 

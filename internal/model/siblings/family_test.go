@@ -179,8 +179,8 @@ func TestListed(t *testing.T) {
 		names  []string
 		want   string
 	}{
-		{"nobody", nil, ""},
-		{"one", names[:1], "n00"},
+		{"no names", nil, ""},
+		{"one name", names[:1], "n00"},
 		{"as many names as fit", names[:20], strings.Join(names[:20], ", ")},
 		{"one name more than fits", names[:21], strings.Join(names[:20], ", ") + " and 1 more"},
 		{"many", names, strings.Join(names[:20], ", ") + " and 5 more"},

@@ -27,7 +27,7 @@ func TestErrorsKeepTheirOrder(t *testing.T) {
 		"labels": func() field.ErrorList {
 			return DeployItemTemplates(v1alpha1.DeployItemTemplateList{{Name: "a", Type: "t", Labels: many}}, path)
 		},
-		"cycles":       func() field.ErrorList { return DeployItemTemplates(waiting, path) },
+		"cycles":        func() field.ErrorList { return DeployItemTemplates(waiting, path) },
 		"keys of a map": func() field.ErrorList { return InstallationTemplate(template, path) },
 	} {
 		t.Run(reason, func(t *testing.T) {

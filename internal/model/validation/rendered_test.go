@@ -27,12 +27,12 @@ func TestRendered(t *testing.T) {
 	template := &v1alpha1.InstallationTemplate{Name: canary}
 	template.Imports.Targets = []v1alpha1.TargetImport{{Name: "a", TargetMap: map[string]string{canary: ""}}, {Name: "a", Target: canary}}
 	tests := map[string]field.ErrorList{
-		"items of the same name":         DeployItemTemplates(v1alpha1.DeployItemTemplateList{item(canary), item(canary)}, path),
-		"items that wait for an unknown item":     DeployItemTemplates(v1alpha1.DeployItemTemplateList{item("a", canary)}, path),
-		"items that wait for each other": DeployItemTemplates(v1alpha1.DeployItemTemplateList{item(canary, "b"), item("b", canary)}, path),
-		"a timeout":                      DeployItemTemplates(v1alpha1.DeployItemTemplateList{late}, path),
-		"a subinstallation":              InstallationTemplate(template, field.NewPath("subinstallations").Index(0)),
-		"a key of a path":                {field.Required(path.Index(3).Key(canary), "give it")},
+		"items of the same name":              DeployItemTemplates(v1alpha1.DeployItemTemplateList{item(canary), item(canary)}, path),
+		"items that wait for an unknown item": DeployItemTemplates(v1alpha1.DeployItemTemplateList{item("a", canary)}, path),
+		"items that wait for each other":      DeployItemTemplates(v1alpha1.DeployItemTemplateList{item(canary, "b"), item("b", canary)}, path),
+		"a timeout":                           DeployItemTemplates(v1alpha1.DeployItemTemplateList{late}, path),
+		"a subinstallation":                   InstallationTemplate(template, field.NewPath("subinstallations").Index(0)),
+		"a key of a path":                     {field.Required(path.Index(3).Key(canary), "give it")},
 	}
 	for reason, errs := range tests {
 		t.Run(reason, func(t *testing.T) {

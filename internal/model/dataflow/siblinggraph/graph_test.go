@@ -179,13 +179,13 @@ func TestNeighbours(t *testing.T) {
 	graph := NewGraph("", units)
 	for _, test := range []struct{ reason, got, want string }{
 		{"each predecessor once, in the order of the imports", strings.Join(graph.Predecessors("web"), " "), "db net"},
-		{"nobody", strings.Join(graph.Predecessors("alone"), " "), ""},
-		{"predecessors of an unknown unit", strings.Join(graph.Predecessors("nobody"), " "), ""},
+		{"a unit without predecessors", strings.Join(graph.Predecessors("alone"), " "), ""},
+		{"predecessors of an unknown unit", strings.Join(graph.Predecessors("unknown"), " "), ""},
 		{"direct importers", strings.Join(graph.Importers("net"), " "), "db web far"},
 		{"importers of the last unit", strings.Join(graph.Importers("web"), " "), ""},
-		{"an unknown unit has no importers", strings.Join(graph.Importers("nobody"), " "), ""},
-		{"all that depends on one", strings.Join(graph.Dependents("net"), " "), "db web jobs far"},
-		{"all that depends on two", strings.Join(graph.Dependents("db", "far"), " "), "web jobs"},
+		{"an unknown unit has no importers", strings.Join(graph.Importers("unknown"), " "), ""},
+		{"all units that depend on one", strings.Join(graph.Dependents("net"), " "), "db web jobs far"},
+		{"all units that depend on two", strings.Join(graph.Dependents("db", "far"), " "), "web jobs"},
 		{"the exporter of an object", fmt.Sprint(graph.Exporters(Value{dataflow.KindTarget, "cluster"})), "[{net 0 cluster targets[0].target}]"},
 		{"an object without an exporter", fmt.Sprint(graph.Exporters(Value{dataflow.KindDataObject, "cluster"})), "[]"},
 	} {
