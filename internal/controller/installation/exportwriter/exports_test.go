@@ -36,7 +36,7 @@ func TestInherits(t *testing.T) {
 		{"a sibling has left the object", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "member", "member")), -1, true, false},
 		{"a sibling has written the object in this job: both want the name", false, testbuilders.CopyOf("x", "job-2", testbuilders.Owner("Installation", "member", "member")), -1, false, false},
 		{"the parent has left the object", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "parent", "parent")), -1, true, false},
-		{"the Installation that has left the object does not exist any more", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "nobody", "nobody")), -1, true, false},
+		{"the Installation that has left the object does not exist any more", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "absent", "absent")), -1, true, false},
 		{"a root has the object", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "stranger", "stranger")), -1, false, false},
 		{"a controller has the object", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Deployment", "web", "9")), -1, false, false},
 		{"a root inherits nothing", true, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "member", "member")), -1, false, false},
