@@ -5,10 +5,9 @@ import "strings"
 // durationPattern matches Go durations and "none".
 const durationPattern = `^(none|[+-]?(0|(([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h))+))$`
 
-// cronPattern matches the schedules that the controllers understand: five fields
-// or a word, with an optional time zone in front. It knows the limits of each
-// field. What it cannot know, such as a range that runs backwards or a time zone
-// that does not exist, the controllers report.
+// cronPattern matches the schedules that the controllers understand: five fields or a word, with an
+// optional time zone in front. It has the limits of each field. The controllers report errors
+// beyond the pattern, such as a range that runs backwards or a time zone that does not exist.
 func cronPattern() string {
 	const (
 		months = `[jJ][aA][nN]|[fF][eE][bB]|[mM][aA][rR]|[aA][pP][rR]|[mM][aA][yY]|[jJ][uU][nN]|[jJ][uU][lL]|[aA][uU][gG]|[sS][eE][pP]|[oO][cC][tT]|[nN][oO][vV]|[dD][eE][cC]`

@@ -25,10 +25,9 @@ type Rule struct {
 type Kind struct {
 	// Resource is the plural name of the kind.
 	Resource string
-	// Parent is the kind whose controller makes objects of this kind from what it has checked
-	// itself, so that the API server need not look at them when they are made. A user who forges
-	// such an owner can as well use the label that switches validation off; controllers check again
-	// in any case.
+	// Parent is the kind whose controller makes objects of this kind from checked input, so that
+	// the API server need not check them when they are made. A user who forges such an owner can as
+	// well use the label that switches validation off; controllers check again in any case.
 	Parent string
 	// Variables are CEL expressions that the rules share, in order.
 	Variables []Variable

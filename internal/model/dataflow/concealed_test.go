@@ -75,7 +75,7 @@ func TestForeignValues(t *testing.T) {
 		change func(*corev1.Secret)
 		want   string
 	}{
-		{"its own", func(*corev1.Secret) {}, ""},
+		{"a Secret of the DataObject itself", func(*corev1.Secret) {}, ""},
 		{"a Secret of a user", func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }, "which was not written for it"},
 		{"a Secret of another Installation", func(s *corev1.Secret) { s.OwnerReferences = owner("Installation", "other") }, "which was not written for it"},
 		{"a Secret without an owner", func(s *corev1.Secret) { s.OwnerReferences = nil }, "which was not written for it"},
@@ -117,8 +117,8 @@ func TestWhatComesFromSecrets(t *testing.T) {
 		{"two steps", "{first: (( password )), second: (( first ))}", nil, true},
 		{"in a list", "[a, (( password ))]", nil, true},
 		{"a longer name", "(( color \"passwords\" ))", nil, false},
-		{"what an import execution makes", "", map[string]any{"made": "x"}, true},
-		{"what an import execution leaves as it is", "(( color ))", map[string]any{"made": "blue"}, false},
+		{"a value that an import execution makes", "", map[string]any{"made": "x"}, true},
+		{"a value that an import execution does not change", "(( color ))", map[string]any{"made": "blue"}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			imports := Imports{Data: map[string]DataImport{"password": secretData(`"hunter2"`, "uid-of-secret"), "color": data(`"blue"`), "passwords": data(`"1"`), "made": data(`"before"`)}}

@@ -253,7 +253,7 @@ func isRequired(definition *v1alpha1.ImportDefinition) bool {
 	return definition.Required == nil || *definition.Required
 }
 
-// kind tells as what a name is imported, or nothing.
+// kind returns the type of the import of a name, or nothing.
 func (i Imports) kind(name string) v1alpha1.ImportType {
 	if _, ok := i.Data[name]; ok {
 		return v1alpha1.ImportTypeData

@@ -11,10 +11,9 @@ import (
 	"go.landscaper.dev/internal/model/dataflow/valueobject"
 )
 
-// DataCopies returns the copies of data imports that live in the scope of an
-// Installation, where its children and tools find them, sorted by import. What comes
-// from Secrets is in Secrets again, to which the DataObjects refer. Null has no copy,
-// because a DataObject cannot hold it.
+// DataCopies returns the copies of data imports that live in the scope of an Installation, where
+// its children and tools find them, sorted by import. Values from Secrets are in Secrets again, to
+// which the DataObjects refer. Null has no copy, because a DataObject cannot hold it.
 func DataCopies(inst *v1alpha1.Installation, values Values) (Exports, error) {
 	var copies Exports
 	var errs []error

@@ -44,10 +44,9 @@ func MergeExports(into, result map[string]any) {
 	}
 }
 
-// CheckExports compares what export executions gave with what the blueprint
-// declares, and returns the declared exports. What is not declared, and what is
-// declared but was not given, are warnings. The error joins one *Error for each
-// export that is wrong.
+// CheckExports compares the results of export executions with the declarations of the blueprint,
+// and returns the declared exports. An export that is not declared, or declared and not given, is a
+// warning. The error joins one *Error for each export that is wrong.
 func CheckExports(ctx context.Context, installation string, definitions v1alpha1.ExportDefinitionList, rendered map[string]any, compile Compile) (map[string]any, []string, error) {
 	checked := map[string]any{}
 	declared := make([]string, 0, len(definitions))
@@ -138,7 +137,7 @@ func (m *publisher) fail(kind, name string, reason Reason, problem string, cause
 	m.errs = append(m.errs, &Error{Path: exportPath(m.inst.Name, "exports", kind, name), Reason: reason, Problem: problem, Cause: cause})
 }
 
-// placeOf returns where an export has its object. Two exports cannot have the same. A #
+// placeOf returns where an export has its object. Two exports cannot have the same object. A #
 // makes the name that of the object itself, in any scope; no label can hold it.
 func (m *publisher) placeOf(kind, name, written string, taken func(object string) bool) (valueobject.Place, bool) {
 	key := strings.TrimPrefix(written, v1alpha1.NonContextifiedPrefix)

@@ -104,7 +104,7 @@ func TestDecodeTargetTemplate(t *testing.T) {
 		{"labels and annotations", "{type: a, labels: {l: x}, annotations: {note: x}}", `{"type":"a","labels":{"l":"x"},"annotations":{"note":"x"}}`, ""},
 		{"fields in other cases", "{Type: a, secretref: {name: s}}", `{"type":"a","secretRef":{"name":"s","key":""}}`, ""},
 		{"other fields are of no importance", "{type: a, extra: x}", `{"type":"a"}`, ""},
-		{"both", "{type: a, config: {p: hunter2}, secretRef: {name: s}}", "", "it has config and secretRef: give one of them"},
+		{"a configuration and a Secret", "{type: a, config: {p: hunter2}, secretRef: {name: s}}", "", "it has config and secretRef: give one of them"},
 		{"a Secret without a name", "{type: a, secretRef: {key: hunter2}}", "", "secretRef has no name"},
 		{"labels that are not strings", "{type: a, labels: {hunter2: 17}}", "", "field labels has not the form of a text"},
 		{"labels that are not a map", "{type: a, labels: hunter2}", "", "field labels has not the form of a map"},

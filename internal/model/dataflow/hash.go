@@ -10,12 +10,11 @@ import (
 	"go.landscaper.dev/internal/model/dataflow/valueobject"
 )
 
-// ImportsHash identifies all values that an Installation imports: data by their
-// content, Targets by their generation. What comes from a Secret is salted, see
-// DataImport.Salt.
+// ImportsHash identifies all values that an Installation imports: data by their content, Targets by
+// their generation. Values from a Secret are salted, see DataImport.Salt.
 //
-// It is stored with the job and compared when an import changes: what leaves it
-// as it is starts nothing. A Target's credentials are not in it, see docs/spec/data.md.
+// The hash is stored with the job and compared when an import changes: a change that keeps the hash
+// starts nothing. A Target's credentials are not in it, see docs/spec/data.md.
 func ImportsHash(imports Imports) (string, error) {
 	versions := struct {
 		DataObjects, Targets, TargetLists, TargetMaps map[string]string

@@ -97,7 +97,7 @@ func TestHashOfSecrets(t *testing.T) {
 		a, b   string
 		same   bool
 	}{
-		{"the same Secret, read again", hash(`"x"`, "uid"), hash(`"x"`, "uid"), true},
+		{"a Secret that is read again", hash(`"x"`, "uid"), hash(`"x"`, "uid"), true},
 		{"another value", hash(`"x"`, "uid"), hash(`"y"`, "uid"), false},
 		{"a guess without the Secret", hash(`"x"`, "uid"), hash(`"x"`, ""), false},
 		{"a Secret of one's own with the guess", hash(`"x"`, "uid"), hash(`"x"`, "own"), false},

@@ -22,7 +22,7 @@ func TestSecretAndConfigMapValues(t *testing.T) {
 		want      string
 		wantError string
 	}{
-		{"one key", map[string]string{"a": "text", "b": "other"}, nil, "a", `"text"`, ""},
+		{"a single key", map[string]string{"a": "text", "b": "other"}, nil, "a", `"text"`, ""},
 		{"a key that holds YAML", map[string]string{"a": "host: x\nports: [1, 2]\n"}, nil, "a", `{"host":"x","ports":[1,2]}`, ""},
 		{"digits stay as they are", map[string]string{"a": "123456789012345678901234567890\n"}, nil, "a", `123456789012345678901234567890`, ""},
 		{"integers of 64 bits stay as they are in YAML, too", map[string]string{"a": "id: 9007199254740993\nmax: 18446744073709551615"}, nil, "a", `{"id":9007199254740993,"max":18446744073709551615}`, ""},
@@ -32,8 +32,8 @@ func TestSecretAndConfigMapValues(t *testing.T) {
 		{"no keys at all", nil, nil, "", `{}`, ""},
 		{"a key that is missing", map[string]string{"b": hidden, "a": hidden}, nil, "c", "", `key "c" is missing (keys: a, b)`},
 		{"a key that is missing in an empty object", nil, nil, "c", "", `key "c" is missing (keys: nothing)`},
-		{"what is not YAML", map[string]string{"a": "{" + hidden + ": ["}, nil, "a", "", `the content of key "a" is not YAML`},
-		{"one entry of many that is not YAML", map[string]string{"a": "fine", "b": "\t" + hidden + ": ["}, nil, "", "", `the content of key "b" is not YAML`},
+		{"a content that is not YAML", map[string]string{"a": "{" + hidden + ": ["}, nil, "a", "", `the content of key "a" is not YAML`},
+		{"an entry of many that is not YAML", map[string]string{"a": "fine", "b": "\t" + hidden + ": ["}, nil, "", "", `the content of key "b" is not YAML`},
 		{"binary data do not replace the texts", map[string]string{"a": "text"}, map[string]string{"b": "5"}, "", `{"a":"text","b":5}`, ""},
 		{"a text is found although there are binary data", map[string]string{"a": "text"}, map[string]string{"b": "5"}, "a", `"text"`, ""},
 		{"binary data by key", map[string]string{"a": "text"}, map[string]string{"b": "5"}, "b", `5`, ""},

@@ -127,7 +127,7 @@ func ApplyExportMappings(ctx context.Context, inst *v1alpha1.Installation, expor
 	return warnings, nil
 }
 
-// mappings are the documents of one Installation field and what they see.
+// mappings are the documents of one Installation field and the bindings that they see.
 type mappings struct {
 	// kind is import or export.
 	kind, path string

@@ -18,8 +18,8 @@ type Mention struct {
 	Path string
 	// Kind is that of the object: a DataObject or a Target.
 	Kind Kind
-	// Written is what the field says. Name is the name in the scope: without the
-	// element of a list or map, and without what marks the real name of an object.
+	// Written is the text of the field. Name is the name in the scope: without the element of a
+	// list or map, and without the mark of a real name.
 	Written, Name string
 	// Direct says that Name is the real name of an object, whatever the scope.
 	Direct bool
@@ -32,8 +32,8 @@ type Mention struct {
 	Whole v1alpha1.ImportType
 }
 
-// Mentions returns all of them, data first. What comes from Secrets and ConfigMaps
-// is not in any scope, and not among them.
+// Mentions returns all mentions, data first. Imports from Secrets and ConfigMaps are in no scope,
+// and not among them.
 func Mentions(imports *v1alpha1.InstallationImports) []Mention {
 	mentions := make([]Mention, 0, len(imports.Data)+len(imports.Targets))
 	for i := range imports.Data {

@@ -13,8 +13,7 @@ import (
 // ErrMissing says that an object does not exist.
 var ErrMissing = errors.New("not found")
 
-// Objects finds the objects that imports refer to. What does not exist is an
-// ErrMissing.
+// Objects finds the objects that imports refer to. A missing object is an ErrMissing.
 type Objects interface {
 	// Data returns the value of a DataObject, Secret or ConfigMap.
 	Data(ctx context.Context, object Object) (DataImport, error)
@@ -35,9 +34,9 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%s: import %s: there is no %s %q in namespace %s: create it, or correct the reference", e.Path, e.Import, e.Object.Kind, e.Object.Written, e.Object.Namespace)
 }
 
-// Read reads what an Installation imports, each object once. The error joins a
-// *MissingError for each object that does not exist; any other error ends the
-// reading, also a *LimitError. What is read must not be changed: imports share it.
+// Read reads what an Installation imports, each object once. The error joins a *MissingError for
+// each object that does not exist; any other error ends the reading, also a *LimitError. Values
+// must not be changed: imports share them.
 func Read(ctx context.Context, inst *v1alpha1.Installation, objects Objects) (Imports, error) {
 	return ReadWithin(ctx, DefaultLimits(), inst, objects)
 }

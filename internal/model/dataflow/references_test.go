@@ -46,7 +46,7 @@ func TestReferences(t *testing.T) {
 			Reference{Path: "spec.imports.data[0].dataRef", Type: "data", Objects: []Object{object(KindDataObject, "raw", "#raw")}}},
 		{"with # it is the name of the object in a subinstallation", "shop", "data: [{name: a, dataRef: '#raw'}]",
 			Reference{Path: "spec.imports.data[0].dataRef", Type: "data", Objects: []Object{object(KindDataObject, "raw", "#raw")}}},
-		{"one key of a Secret", "", "data: [{name: a, secretRef: {name: s, key: k}}]",
+		{"a single key of a Secret", "", "data: [{name: a, secretRef: {name: s, key: k}}]",
 			Reference{Path: "spec.imports.data[0].secretRef", Type: "data", Objects: []Object{with(object(KindSecret, "s", "s"), func(o *Object) { o.Key = "k" })}}},
 		{"a whole Secret of another namespace", "", "data: [{name: a, secretRef: {name: s, namespace: other}}]",
 			Reference{Path: "spec.imports.data[0].secretRef", Type: "data", Objects: []Object{with(object(KindSecret, "s", "s"), func(o *Object) { o.Namespace = "other" })}}},

@@ -98,8 +98,8 @@ func (v Values) InForce(definitions v1alpha1.ImportDefinitionList) v1alpha1.Impo
 	return inForce
 }
 
-// Bind adds the bindings of an import execution, which may replace imports. What
-// replaces a declared import is also what subinstallations get.
+// Bind adds the bindings of an import execution, which may replace imports. Subinstallations get
+// the replacement of a declared import, too.
 func (v *Values) Bind(bindings map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(bindings)) {
 		value := bindings[name]

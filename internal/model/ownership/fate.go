@@ -10,8 +10,8 @@ const (
 	Spare Fate = "spare"
 	// Inherit means that another DeployItem becomes the owner.
 	Inherit Fate = "inherit"
-	// Keep means that the object is released and kept until the end of the job: it is not
-	// known yet what others want.
+	// Keep means that the object is released and kept until the end of the job: it is not known yet
+	// which objects others want.
 	Keep Fate = "keep"
 	// Remove means that the object is deleted.
 	Remove Fate = "remove"
@@ -19,8 +19,7 @@ const (
 
 // Situation is what the fate of an object depends on.
 type Situation struct {
-	// Exists says that the object is there, and Mine that it belongs to the item by what it
-	// says itself.
+	// Exists says that the object exists, and Mine that its marks name the item as owner.
 	Exists, Mine bool
 	// Heir says that another item lists the object.
 	Heir bool

@@ -1,7 +1,7 @@
-// Package ownership decides whose an object on a target cluster is, and what becomes of an
-// object that its DeployItem does not want any more: another DeployItem may take it over, so
-// that the object stays with its identity and its data. It reads what objects and DeployItems
-// say, and writes nothing.
+// Package ownership decides which DeployItem owns an object on a target cluster, and what becomes
+// of an object that its DeployItem does not want any more: another DeployItem may take it over, so
+// that the object stays with its identity and its data. It reads objects and DeployItems, and
+// writes nothing.
 package ownership
 
 import (
@@ -186,9 +186,9 @@ func Disown(live *unstructured.Unstructured, item string) ([]byte, error) {
 }
 
 // Heir returns the DeployItem that wants an object which another one is about to remove: its
-// configuration lists the object. Of several, the first by name. What charts and
-// kustomizations want is not known before they are rendered; they take an object over when
-// they are applied.
+// configuration lists the object. Of several, the first by name. The objects of charts and
+// kustomizations are not known before they are rendered; these items take an object over when they
+// are applied.
 func Heir(others []*v1alpha1.DeployItem, object corev1.ObjectReference) *v1alpha1.DeployItem {
 	var heir *v1alpha1.DeployItem
 	for _, other := range others {

@@ -126,10 +126,10 @@ const (
 	First Verdict = "first"
 	// Same means that it is the cluster of the record.
 	Same Verdict = "same"
-	// AskID means that only the ID of the Target's cluster can tell.
+	// AskID means that the ID of the Target's cluster has to be read.
 	AskID Verdict = "ask for the ID"
-	// AskObjects means that only the recorded objects can tell: the ID of one of both
-	// clusters cannot be read.
+	// AskObjects means that the recorded objects have to be read: the ID of one of both clusters is
+	// not readable.
 	AskObjects Verdict = "ask for the objects"
 	// Other means that it is another cluster.
 	Other Verdict = "other"

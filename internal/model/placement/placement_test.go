@@ -134,7 +134,7 @@ func TestMove(t *testing.T) {
 		resource int
 		want     []deployer.EarlierCluster
 	}{
-		{"what is recorded is left behind", record(a, one), b, 0, []deployer.EarlierCluster{{ClusterIdentity: a, ManagedResources: one}}},
+		{"recorded objects are left behind", record(a, one), b, 0, []deployer.EarlierCluster{{ClusterIdentity: a, ManagedResources: one}}},
 		{"nothing is left where nothing was", record(a, nil), b, 0, nil},
 		{"a release may list no objects", withRelease, b, 0, []deployer.EarlierCluster{{ClusterIdentity: a, Release: release}}},
 		{"a second move keeps the first", record(b, two, deployer.EarlierCluster{ClusterIdentity: a, ManagedResources: one}), c, 0,

@@ -116,7 +116,7 @@ func TestObstacles(t *testing.T) {
 		{"the objects below were not read", node("root", "Progressing", stuck("a", job.BlockedReason, "x; in b", time.Minute)), "x; in b; in a", 0},
 		{"a subinstallation has failed, another one is at work", node("root", "Progressing", failing("a", "x", "no capacity"), node("b", "Progressing")), "no capacity; in a", 0},
 		{"an item has failed, a subinstallation is at work", node("root", "Progressing", exec("Failed", atItem), node("b", "Progressing")), atItem, 0},
-		{"what waited in an earlier job", node("root", "Progressing", former(exec("Progressing", "old"))), "", 0},
+		{"a wait in an earlier job", node("root", "Progressing", former(exec("Progressing", "old"))), "", 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			found, again := siblings.Obstacles(test.tree, "a", testbuilders.Noon)

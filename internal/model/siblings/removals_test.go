@@ -34,8 +34,8 @@ func TestStaying(t *testing.T) {
 		never  bool
 	}{
 		{"both export the same name, which is a collision", parentLeaving(false), new, 3, nil, true},
-		{"one sibling is held, and the other one exports the name", parentLeaving(false, "old"), new, 2, nil, false},
-		{"one sibling is held, and the importer waits for the other one", parentLeaving(false, "old"), self, 2, []string{"new"}, false},
+		{"a sibling is held, and another one exports the name", parentLeaving(false, "old"), new, 2, nil, false},
+		{"a sibling is held, and the importer waits for another one", parentLeaving(false, "old"), self, 2, []string{"new"}, false},
 		{"an Installation that is held knows itself", parentLeaving(false, "old"), old, 3, nil, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

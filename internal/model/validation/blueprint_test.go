@@ -124,7 +124,7 @@ func TestInstallationTemplates(t *testing.T) {
 			want:      []string{`"a -> b -> a": the subinstallations wait for each other in a cycle: a imports fromb of b, b imports froma of a`},
 		},
 		"OwnExport": {
-			reason:    "what one exports itself is there from before, or is missing when it runs: the template is valid",
+			reason:    "an own export exists from before, or is missing when the job runs: the template is valid",
 			templates: `[{name: a, ` + reference + `, imports: {data: [{name: x, dataRef: own}]}, exports: {data: [{name: x, dataRef: own}]}}]`,
 		},
 	}

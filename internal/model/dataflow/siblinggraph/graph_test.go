@@ -103,7 +103,7 @@ func TestGraph(t *testing.T) {
 			edges: []string{"a<b data[0].dataRef"}, order: "b a",
 		},
 		{
-			reason: "what one exports itself is there from before", scope: "",
+			reason: "a unit's own export exists from before", scope: "",
 			units: []string{"a x => x", "b x"},
 			edges: []string{"b<a data[0].dataRef"}, order: "a b",
 		},
@@ -129,7 +129,7 @@ func TestGraph(t *testing.T) {
 			collisions: []string{"x: a data[0].dataRef, b data[0].dataRef", "x: a data[0].dataRef, e data[0].dataRef"},
 		},
 		{
-			reason: "one that collides with itself", scope: "Inst.shop",
+			reason: "a unit that collides with itself", scope: "Inst.shop",
 			units: []string{"a => x x"}, order: "a",
 			collisions: []string{"x: a data[0].dataRef, a data[1].dataRef"},
 		},

@@ -68,7 +68,7 @@ func ValueOf(object *v1alpha1.DataObject, secret *corev1.Secret) (value v1alpha1
 	case secret.Name != name || secret.Namespace != object.Namespace || secret.Type != ValueSecretType || !sameOwner(object, secret) || !json.Valid(secret.Data[ValueKey]):
 		return value, "", fmt.Errorf("DataObject %s refers to Secret %s, which was not written for it: start another job of the Installation that it belongs to", object.Name, name)
 	}
-	// One that is only in memory has no UID.
+	// An object that is only in memory has no UID.
 	return v1alpha1.NewAnyJSON(secret.Data[ValueKey]), cmp.Or(string(secret.UID), secret.Name), nil
 }
 

@@ -85,7 +85,7 @@ func DataObject(inst *v1alpha1.Installation, place Place, value v1alpha1.AnyJSON
 func compacted(raw []byte) []byte {
 	var compact bytes.Buffer
 	compact.Grow(len(raw) / 2)
-	// What was encoded is JSON.
+	// The encoder has written valid JSON.
 	_ = json.Compact(&compact, raw)
 	return bytes.Clone(compact.Bytes())
 }
@@ -93,7 +93,7 @@ func compacted(raw []byte) []byte {
 // TargetCopy returns the copy of a Target in a place.
 func TargetCopy(inst *v1alpha1.Installation, place Place, source *v1alpha1.Target) (*v1alpha1.Target, error) {
 	annotations := maps.Clone(source.Annotations)
-	// What kubectl and others note about the source is wrong for the copy.
+	// Annotations of kubectl and others about the source are wrong for the copy.
 	delete(annotations, "kubectl.kubernetes.io/last-applied-configuration")
 	return TargetObject(inst, place, &v1alpha1.TargetTemplate{TargetSpec: source.Spec, Labels: source.Labels, Annotations: annotations})
 }
