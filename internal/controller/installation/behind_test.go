@@ -23,7 +23,7 @@ func TestHistoryIsRewound(t *testing.T) {
 		of     func(inst *v1alpha1.Installation, exec *v1alpha1.Execution) client.Object
 	}{
 		{"the Installation", func(inst *v1alpha1.Installation, _ *v1alpha1.Execution) client.Object { return inst }},
-		{"its Execution", func(_ *v1alpha1.Installation, exec *v1alpha1.Execution) client.Object { return exec }},
+		{"the Execution of the Installation", func(_ *v1alpha1.Installation, exec *v1alpha1.Execution) client.Object { return exec }},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -143,7 +143,7 @@ func (r *Reconciler) falseCondition(s *snapshot, conditionType v1alpha1.Conditio
 	s.subject.Status.SetFalse(conditionType, reason, message, metav1.NewTime(r.Now()))
 }
 
-// final says what follows from an error while something is worked out.
+// final classifies an error of the rendering.
 func (r *Reconciler) final(inst *v1alpha1.Installation, err *job.Error) error {
 	return r.outages.Final(inst.UID, r.Now(), err)
 }
@@ -152,8 +152,8 @@ func (r *Reconciler) final(inst *v1alpha1.Installation, err *job.Error) error {
 // It is enough to verify the signature of a component with large images.
 const longestPlan = 15 * time.Minute
 
-// plan works out the children of an Installation from its inputs. What is wrong with
-// the Installation or its blueprint ends the job.
+// plan renders the children of an Installation from its inputs. An error in the Installation or its
+// blueprint ends the job.
 func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string]template.Function) (*product, error) {
 	// A registry that sends a byte now and then never times out.
 	ctx, cancel := context.WithTimeout(ctx, longestPlan)
@@ -179,7 +179,7 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 	return r.produce(ctx, s, planned, states)
 }
 
-// product is what a job has worked out.
+// product is the rendered result of a job.
 type product struct {
 	// hash identifies the imports.
 	hash     string
@@ -192,7 +192,7 @@ type product struct {
 	exports *plan.Exports
 }
 
-// produce works out what the job writes.
+// produce renders what the job writes.
 func (r *Reconciler) produce(ctx context.Context, s *snapshot, planned *plan.Plan, states *planstore.States) (*product, error) {
 	children, err := planned.Children(ctx)
 	if err != nil {
@@ -218,8 +218,8 @@ func (r *Reconciler) produce(ctx context.Context, s *snapshot, planned *plan.Pla
 	return result, err
 }
 
-// exportAtOnce works out the exports of an Installation without children: in its scope
-// is what it imports.
+// exportAtOnce renders the exports of an Installation without children: its scope has its imports
+// only.
 func (r *Reconciler) exportAtOnce(ctx context.Context, s *snapshot, planned *plan.Plan, copies dataflow.Exports) (*plan.Exports, error) {
 	results := plan.Results{}
 	var err error
@@ -234,7 +234,7 @@ func (r *Reconciler) exportAtOnce(ctx context.Context, s *snapshot, planned *pla
 	return exports, nil
 }
 
-// unrendered says what follows from an error with the children.
+// unrendered classifies an error in the children.
 func (r *Reconciler) unrendered(s *snapshot, err error) error {
 	var subs *plan.SubinstallationError
 	if errors.As(err, &subs) {
@@ -245,7 +245,7 @@ func (r *Reconciler) unrendered(s *snapshot, err error) error {
 	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
 }
 
-// unplanned says what follows from an error with the imports.
+// unplanned classifies an error in the imports.
 func (r *Reconciler) unplanned(s *snapshot, err error) error {
 	var invalid *plan.ImportError
 	reason := "ConstructImports"
@@ -256,12 +256,11 @@ func (r *Reconciler) unplanned(s *snapshot, err error) error {
 	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", reason))
 }
 
-// ensureExecution writes the Execution with the items, if it is not there as it is
-// wanted.
+// ensureExecution writes the Execution with the items, unless it exists as wanted.
 func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1alpha1.DeployItemTemplateList) error {
 	exec, change, err := desired.Execution(s.Inst, items, s.Exec)
 	if err != nil {
-		return err // the caller tells what is written
+		return err // the caller says what is written
 	}
 	switch change {
 	case desired.None:
@@ -277,7 +276,7 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 		r.created.Note(s.Inst.UID, exec.Name, r.Now())
 	case desired.Update:
 		if err := r.Client.Update(ctx, exec); err != nil {
-			return err // the caller tells what is written
+			return err // the caller says what is written
 		}
 	}
 	s.Exec = exec

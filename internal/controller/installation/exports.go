@@ -222,8 +222,8 @@ func (r *Reconciler) holdings() exportwriter.Writer {
 	return exportwriter.Writer{Client: r.Client, Reader: r.Reader, Each: r.Each}
 }
 
-// storeCopies writes the copies of imports for the children. What it returns says in the status
-// what could not be written. The family is that of the snapshot, which gets its children meanwhile.
+// storeCopies writes the copies of imports for the children. The error says in the status what
+// could not be written. The family is that of the snapshot, which gets its children meanwhile.
 func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, f siblings.Family, copies dataflow.Exports) func() error {
 	tell := func() error { return nil }
 	_ = r.holdings().WriteCopies(ctx, f, copies, func(object client.Object, reason string, err error) error {

@@ -79,7 +79,7 @@ func TestExportingJob(t *testing.T) {
 		reason  string
 		between func(*bench)
 	}{
-		{"one process", func(*bench) {}},
+		{"the process that began the job", func(*bench) {}},
 		{"a restart while the children work", (*bench).forgetPlans},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -211,7 +211,7 @@ func TestWrittenTogether(t *testing.T) {
 		refuse  []string
 		message string
 	}{
-		{"both are written", nil, ""},
+		{"the copy and the Execution are written", nil, ""},
 		{"the copy is not written", []string{"create Target"}, "store import cluster"},
 		{"the Execution is not written", []string{"create Execution"}, "write Execution shop"},
 		{"neither is written: the first error is reported", []string{"create Target", "create Execution"}, "store import cluster"},

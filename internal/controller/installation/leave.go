@@ -33,7 +33,7 @@ func (r *Reconciler) explain(ctx context.Context, s *snapshot) error {
 	return r.reporter().Save(ctx, s.subject) // says what was written
 }
 
-// remove deletes all children. What must not be uninstalled is marked first.
+// remove deletes all children. A child that must not be uninstalled is marked first.
 func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 	if len(s.Subs) > 0 {
 		// A child that is deleted without a job of its parent says that it waits for one.

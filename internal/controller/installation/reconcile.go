@@ -54,7 +54,7 @@ type Reconciler struct {
 	Reader client.Reader
 	// Events reports to users what happened.
 	Events events.EventRecorder
-	// Order lets older jobs go first.
+	// Order puts older jobs first.
 	Order *queue.Order
 	// Now is the clock.
 	Now func() time.Time
@@ -134,7 +134,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case err == nil:
 		return ctrl.Result{RequeueAfter: last.Wake.Pause(r.Now())}, nil
 	case last.Do == "" && !job.IsPanic(err):
-		// It could not be read what the job is about.
+		// The reads of the snapshot have failed.
 		return ctrl.Result{}, err
 	}
 	err = r.stored(ctx, s, err)
@@ -270,7 +270,7 @@ var waitsForPlan = map[decide.Step]bool{decide.Confirm: true, decide.Look: true,
 func (r *Reconciler) apply(ctx context.Context, s *snapshot, next decide.Decision) error {
 	switch next.Do {
 	case decide.Fail, decide.Await:
-		// What follows from the reason is written by the report.
+		// The report writes what follows from the reason.
 		noteMissing(s)
 		return nil
 	case decide.Show:

@@ -67,8 +67,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 }
 
 // atWork reports whether an Installation has a job, requests one, or is about to get that of its
-// parent. All of a tree work for its root: an older tree goes before younger ones with all of its
-// parts.
+// parent. All of a tree work for its root: all parts of an older tree come before younger trees.
 func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 	inst, ok := object.(*v1alpha1.Installation)
 	if !ok {

@@ -193,14 +193,14 @@ func (r *Reconciler) importersFirst(orphans, siblings []*v1alpha1.Installation) 
 	return ordered
 }
 
-// ensureSub writes a subinstallation, if it is not there as it is wanted.
+// ensureSub writes a subinstallation, unless it exists as wanted.
 func (r *Reconciler) ensureSub(ctx context.Context, parent, planned, live *v1alpha1.Installation) (*v1alpha1.Installation, error) {
 	if live == nil {
 		return r.createSub(ctx, parent, planned)
 	}
 	sub, change, err := desired.Subinstallation(parent, planned, live, 0)
 	if err != nil || change == desired.None {
-		return live, err // the caller tells what is written
+		return live, err // the caller says what is written
 	}
 	if err := r.Client.Update(ctx, sub); err != nil {
 		return nil, refused(err)
@@ -215,7 +215,7 @@ func (r *Reconciler) createSub(ctx context.Context, parent, planned *v1alpha1.In
 	for salt := range maxSalt {
 		sub, _, err := desired.Subinstallation(parent, planned, nil, salt)
 		if err != nil {
-			return nil, err // the caller tells what is written
+			return nil, err // the caller says what is written
 		}
 		err = r.Client.Create(ctx, sub)
 		if err == nil {
@@ -231,7 +231,7 @@ func (r *Reconciler) createSub(ctx context.Context, parent, planned *v1alpha1.In
 			return nil, fmt.Errorf("read Installation %s: %w", sub.Name, err)
 		}
 		if predicates.AsOwner(parent).Owns(live) && live.Annotations[v1alpha1.SubinstallationNameAnnotation] == planned.Annotations[v1alpha1.SubinstallationNameAnnotation] {
-			// What created it may have known an older template.
+			// It may have been created from an older template.
 			return r.ensureSub(ctx, parent, planned, live)
 		}
 	}

@@ -140,7 +140,7 @@ func TestTell(t *testing.T) {
 		outcome string
 	}{
 		{"both dependents are triggered", nil, fakeapi.Fault{At: -1}, nil, []string{}, false, ""},
-		{"one dependent is at work, and its end triggers the next attempt", working, fakeapi.Fault{At: -1}, []string{"two"}, []string{"two"}, false, ""},
+		{"a dependent is at work, and its end triggers the next attempt", working, fakeapi.Fault{At: -1}, []string{"two"}, []string{"two"}, false, ""},
 		{"the first dependent cannot be triggered, and the other one is", nil, fakeapi.Fault{Err: errors.New("busy")}, []string{"one"}, []string{"one"}, true, ""},
 		{"the first dependent is changed meanwhile", nil, fakeapi.Fault{Err: newer}, []string{"one"}, []string{"one"}, true, ""},
 		{"the remaining dependents cannot be stored: they are triggered again, which costs nothing", nil, fakeapi.Fault{At: 2, Err: errors.New("busy")}, []string{"one", "two"}, []string{}, true, ""},

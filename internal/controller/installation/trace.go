@@ -8,7 +8,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// trace reads what is below children that have failed or do not go on.
+// trace reads what is below children that have failed or are blocked.
 func (r *Reconciler) trace(ctx context.Context, s *snapshot) error {
 	below, err := r.sight().Below(ctx, s.Family)
 	if err != nil {
@@ -18,7 +18,7 @@ func (r *Reconciler) trace(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-// show writes what the children wait for into the conditions. It is no transition.
+// show writes what the children wait for into the conditions. That is not a transition.
 func (r *Reconciler) show(ctx context.Context, s *snapshot, message string) error {
 	status := &s.Inst.Status
 	job.ShowingOf(&status.Conditions, string(status.InstallationPhase), status.ObservedGeneration, status.PhaseTransitionTime).

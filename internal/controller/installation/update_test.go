@@ -144,7 +144,7 @@ func TestScopeOfUpdate(t *testing.T) {
 		jobID  string
 		want   bool
 	}{
-		{"what this job has written", nil, mine, "job-2", true},
+		{"an object of this job", nil, mine, "job-2", true},
 		{"a copy of an earlier job", nil, mine, "job-1", false},
 		{"an export of an earlier job", nil, ofSub, "job-1", false},
 		{"a copy of an earlier job, if the Installation stays as it is", &v1alpha1.DataUpdate{Unchanged: true}, mine, "job-1", true},

@@ -12,9 +12,9 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// decideLeaving looks at children that are being deleted: subinstallations that are no
-// longer wanted, and children that another client has deleted. The others get the job when
-// these do not exist any more, because they may bring up the same.
+// decideLeaving looks at children that are being deleted: subinstallations that are no longer
+// wanted, and children that another client has deleted. The others get the job when these do not
+// exist any more, because they may deploy the same objects.
 func decideLeaving(s Situation) Decision {
 	subs := siblings.Leaving(s.Family)
 	if sub, running := siblings.Busy(subs, s.Inst.Status.JobID); running {
@@ -114,8 +114,8 @@ func whyFailed(s Situation, otherwise string) string {
 	return cmp.Or(cause.List(siblings.Failures(tree(s), job.Round(s.Inst))), otherwise)
 }
 
-// decideCompletion ends a job whose children are done. What was changed meanwhile would be missing
-// in its results. The root removes first what was kept anywhere below it; the others have published
+// decideCompletion ends a job whose children are done. A change during the job would be missing in
+// its results. The root removes first what was kept anywhere below it; the others have published
 // their results before their removals.
 func decideCompletion(s Situation) Decision {
 	if job.IsRemoval(s.Inst.Status.JobID) {

@@ -1,5 +1,4 @@
-// Package decide chooses the next step of an Installation. Next is total: whatever the
-// situation is, the time included, there is a step, and a wake that is recorded for what
-// follows it. Nothing here reads, writes or waits; what a step means is for the
-// controller.
+// Package decide chooses the next step of an Installation. Next is total: it returns a step and a
+// wake for any situation, the time included. Nothing here reads, writes or waits; the controller
+// carries out the steps.
 package decide

@@ -113,7 +113,7 @@ func TestChildrenError(t *testing.T) {
 		{"the Execution has failed as well as a subinstallation", []testbuilders.Option{failed("b", "x", "1"), testbuilders.WithExecution("a", "a", "Failed"), func(s *decide.Situation) { s.Exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "1; in b\n2"},
 		{"a long message is cut", []testbuilders.Option{failed("b", "x", strings.Repeat("y", 3000))}, strings.Repeat("y", 1000) + " ...; in b"},
 		{"many", slices.Repeat([]testbuilders.Option{failed("b", siblings.PredecessorFailed, "x")}, 25), "x; in b"},
-		{"none", []testbuilders.Option{testbuilders.WithSub("b", "a", "a", "Succeeded")}, ""},
+		{"no causes", []testbuilders.Option{testbuilders.WithSub("b", "a", "a", "Succeeded")}, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := ""

@@ -64,7 +64,7 @@ type Inputs struct {
 	Turn siblings.Turn
 	// Landscape is the Context, or nil if it does not exist.
 	Landscape *v1alpha1.Context
-	// Imports are what was read, Broken is why it cannot be used.
+	// Imports are the imports that were read, Broken is why they cannot be used.
 	Imports dataflow.Imports
 	Broken  error
 	// Hash identifies the imports.

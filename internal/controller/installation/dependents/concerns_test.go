@@ -29,11 +29,11 @@ func TestUsed(t *testing.T) {
 		copies    dataflow.Exports
 		want      bool
 	}{
-		{"the same value, written otherwise", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{testbuilders.ImportCopy("dep", `{"b":2,"a":1}`, "a")}}, true},
+		{"an equal value in another form", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{testbuilders.ImportCopy("dep", `{"b":2,"a":1}`, "a")}}, true},
 		{"another value", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{testbuilders.ImportCopy("dep", `{"b":2}`, "a")}}, false},
 		{"the value cannot be read", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{testbuilders.ImportCopy("dep", `{`, "a")}}, false},
 		{"the value is in a Secret", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{inSecret}}, false},
-		{"the same Target", dataflow.Reference{Import: "in", Type: v1alpha1.ImportTypeTarget}, dataflow.Exports{Targets: []*v1alpha1.Target{target("copy", "example.org/x")}}, true},
+		{"an unchanged Target", dataflow.Reference{Import: "in", Type: v1alpha1.ImportTypeTarget}, dataflow.Exports{Targets: []*v1alpha1.Target{target("copy", "example.org/x")}}, true},
 		{"another Target", dataflow.Reference{Import: "in", Type: v1alpha1.ImportTypeTarget}, dataflow.Exports{Targets: []*v1alpha1.Target{target("copy", "example.org/y")}}, false},
 		{"the elements of a list are not compared", dataflow.Reference{Import: "in", Type: v1alpha1.ImportTypeTargetList}, dataflow.Exports{Targets: []*v1alpha1.Target{target("copy", "example.org/x")}}, false},
 	} {

@@ -19,9 +19,9 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
-// Concerns reports whether the exports of a root are something new to another one: it imports
-// another value of them than its last job did. What else it imports may have changed as well; that
-// alone starts nothing. A root that is not known to have used a value is concerned.
+// Concerns reports whether the exports of a root are new to another one, which imports another
+// value of them than in its last job. Its other imports may have changed as well; that alone starts
+// nothing. A root that is not known to have used a value is concerned.
 func (d Finder) Concerns(ctx context.Context, inst, dependent *v1alpha1.Installation, reader client.Reader) bool {
 	if dependent.Status.ImportsHash == "" {
 		// No job of it has used anything.
@@ -92,10 +92,10 @@ func (d Finder) Ask(ctx context.Context, by *v1alpha1.Installation, name string,
 	case apierrors.IsNotFound(err):
 		return true, nil
 	case err != nil:
-		return false, err // the caller tells what is done
+		return false, err // the caller says what is done
 	}
 	if err := d.Await(ctx, dependent); err != nil {
-		return false, err // the caller tells what is done
+		return false, err // the caller says what is done
 	}
 	verdict := ToAsk(dependent)
 	if verdict == CompareFirst {

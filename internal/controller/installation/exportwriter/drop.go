@@ -52,8 +52,8 @@ func inOrder(data *v1alpha1.DataObjectList, targets *v1alpha1.TargetList) {
 	slices.SortFunc(targets.Items, func(a, b v1alpha1.Target) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// DropExports deletes what earlier jobs have exported and this one has not. It knows
-// what was just written, which the cache may still show as it was before.
+// DropExports deletes the exports of earlier jobs that this one does not have. It gets the objects
+// that were just written, which the cache may still show in an old version.
 func (h Writer) DropExports(ctx context.Context, inst *v1alpha1.Installation, written dataflow.Exports) error {
 	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
 	for _, list := range []client.ObjectList{data, targets} {
@@ -99,12 +99,12 @@ func (h Writer) dropValue(ctx context.Context, inst *v1alpha1.Installation, name
 		return nil
 	}
 	if err != nil {
-		return err // the caller tells what is deleted
+		return err // the caller says what is deleted
 	}
 	if secret.Type != valueobject.ValueSecretType || !predicates.AsOwner(inst).Owns(secret) {
 		return nil
 	}
-	return client.IgnoreNotFound(h.Client.Delete(ctx, secret, client.Preconditions{UID: &secret.UID})) // the caller tells what is deleted
+	return client.IgnoreNotFound(h.Client.Delete(ctx, secret, client.Preconditions{UID: &secret.UID})) // the caller says what is deleted
 }
 
 // drop deletes the version of an object that was read.

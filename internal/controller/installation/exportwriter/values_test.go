@@ -86,11 +86,11 @@ func TestNoLongerFromSecrets(t *testing.T) {
 			object.Annotations = nil
 			return w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}}, told)
 		}, false},
-		"it still comes from a Secret": {nil, func(w Writer) error {
+		"the value still comes from a Secret": {nil, func(w Writer) error {
 			object, secret := testbuilders.Concealed("password", `"new"`, mine)
 			return w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, told)
 		}, true},
-		"it is not imported any more": {nil, func(w Writer) error { return w.DropCopies(t.Context(), testbuilders.InstallationOf(t, "{}")) }, false},
+		"the value is not imported any more": {nil, func(w Writer) error { return w.DropCopies(t.Context(), testbuilders.InstallationOf(t, "{}")) }, false},
 		"the Secret belongs to another owner": {func(s *corev1.Secret) { s.OwnerReferences = nil }, func(w Writer) error {
 			return w.DropCopies(t.Context(), testbuilders.InstallationOf(t, "{}"))
 		}, true},

@@ -74,7 +74,7 @@ func (h Writer) write(ctx context.Context, inst *v1alpha1.Installation, all data
 	for _, target := range all.Targets {
 		others = append(others, one{target, "CreateTargets", func() error { return h.ensureTarget(ctx, inst, target, take) }})
 	}
-	// What refers to a Secret comes after it.
+	// An object that refers to a Secret is written after it.
 	if err := h.together(secrets, failed); err != nil {
 		return err
 	}
@@ -108,9 +108,9 @@ func (h Writer) ensureValue(ctx context.Context, inst *v1alpha1.Installation, se
 	}
 	changed, change, err := desired.ValueCopy(inst, secret, live)
 	if err != nil || change == desired.None {
-		return err // the caller tells what is stored
+		return err // the caller says what is stored
 	}
-	return h.Client.Update(ctx, changed) // the caller tells what is stored
+	return h.Client.Update(ctx, changed) // the caller says what is stored
 }
 
 // ensureData writes a value that was imported or is exported, if it is not there yet.
@@ -122,14 +122,14 @@ func (h Writer) ensureData(ctx context.Context, inst *v1alpha1.Installation, obj
 	}
 	changed, change, err := desired.DataCopy(inst, object, live)
 	if err != nil || change == desired.None {
-		return err // the caller tells what is stored
+		return err // the caller says what is stored
 	}
 	if name := valueobject.SecretOf(live); name != valueobject.SecretOf(changed) {
 		if err := h.dropValue(ctx, inst, name); err != nil {
 			return err
 		}
 	}
-	return h.Client.Update(ctx, changed) // the caller tells what is stored
+	return h.Client.Update(ctx, changed) // the caller says what is stored
 }
 
 // ensureTarget writes a Target that was imported or is exported, if it is not there
@@ -142,9 +142,9 @@ func (h Writer) ensureTarget(ctx context.Context, inst *v1alpha1.Installation, t
 	}
 	changed, change, err := desired.TargetCopy(inst, target, live)
 	if err != nil || change == desired.None {
-		return err // the caller tells what is stored
+		return err // the caller says what is stored
 	}
-	return h.Client.Update(ctx, changed) // the caller tells what is stored
+	return h.Client.Update(ctx, changed) // the caller says what is stored
 }
 
 // createOrTake creates the wanted object, or reads the one that an earlier job has written; it
@@ -154,7 +154,7 @@ func (h Writer) createOrTake(ctx context.Context, take taking, kind string, obje
 	err := h.Client.Get(ctx, key, live)
 	if apierrors.IsNotFound(err) {
 		if err = h.Client.Create(ctx, object); !apierrors.IsAlreadyExists(err) {
-			return false, err // the caller tells what is stored
+			return false, err // the caller says what is stored
 		}
 		// The cache is behind.
 		err = h.Reader.Get(ctx, key, live)
@@ -164,7 +164,7 @@ func (h Writer) createOrTake(ctx context.Context, take taking, kind string, obje
 	}
 	switch {
 	case err != nil:
-		return false, err // the caller tells what is stored
+		return false, err // the caller says what is stored
 	case live.GetDeletionTimestamp() != nil:
 		return false, fmt.Errorf("%s %s is being deleted", kind, live.GetName())
 	}

@@ -37,7 +37,7 @@ func API(t *testing.T, objects ...client.Object) client.Client {
 // nothing may depend on it.
 func Backwards(ctx context.Context, from client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 	if err := from.List(ctx, list, options...); err != nil {
-		return err //nolint:wrapcheck // it is what the client says
+		return err //nolint:wrapcheck // the error of the client is returned as it is
 	}
 	items, err := meta.ExtractList(list)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// Fault lets one call of a reconciler to the API server go wrong.
+// Fault lets one call of a reconciler to the API server fail.
 type Fault struct {
 	// Reading says that reads are counted, and not writes.
 	Reading bool
-	// At is which call goes wrong; none if it is negative.
+	// At is the number of the call that fails; negative for none.
 	At int
 	// Lost says that only the answer is lost: the call has its effect.
 	Lost bool
@@ -29,7 +29,7 @@ type Fault struct {
 	Beginning int
 }
 
-// call makes a call, unless it is its turn to go wrong.
+// call makes a call, unless it is the one that fails.
 func (f *Fault) call(reads bool, what string, object any, call func() error) error {
 	if reads != f.Reading {
 		return call()

@@ -32,18 +32,18 @@ type Confirming struct {
 func (c Confirming) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
 	err := c.Reader.Get(ctx, key, into, options...)
 	if !c.isLate(into, err) {
-		return err // the caller tells what was read
+		return err // the caller says what was read
 	}
 	if c.await != nil {
 		if wait := c.await(into, key); wait != nil {
 			// It may have arrived before the wait began.
 			if err := c.Reader.Get(ctx, key, into, options...); !c.isLate(into, err) {
-				return err // the caller tells what was read
+				return err // the caller says what was read
 			}
 			return wait
 		}
 	}
-	return c.Live.Get(ctx, key, into, options...) // the caller tells what was read
+	return c.Live.Get(ctx, key, into, options...) // the caller says what was read
 }
 
 // isLate reports whether a cache may not show yet what there is.
@@ -62,7 +62,7 @@ func (c Confirming) List(ctx context.Context, list client.ObjectList, options ..
 	if c.scope != "" {
 		from = c.Live
 	}
-	return from.List(ctx, list, options...) // the caller tells what was read
+	return from.List(ctx, list, options...) // the caller says what was read
 }
 
 // Reading returns what reads the imports of an Installation.

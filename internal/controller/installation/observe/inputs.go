@@ -84,7 +84,7 @@ func (r Reader) readCurrent(ctx context.Context, f siblings.Family, in *decide.I
 	// An object that is about to be exported may be missing: that needs no confirmation.
 	live.believing, reader.believing = true, true
 	if r.Arrivals != nil && f.Parent != nil && f.Inst.Status.DataUpdate == nil {
-		// A data update leaves what has not changed as an earlier job has written it.
+		// A data update keeps unchanged imports as an earlier job has written them.
 		reader.await = func(object client.Object, key client.ObjectKey) error {
 			return r.Arrivals.Await(object, key, client.ObjectKeyFromObject(f.Inst))
 		}

@@ -57,28 +57,28 @@ func (p *Written) Get(ctx context.Context, key client.ObjectKey, into client.Obj
 	case *v1alpha1.Target:
 		name = ObjectKey{true, key.Name}
 	default:
-		return p.Cached.Get(ctx, key, into, options...) // nothing else is written; the caller tells what was read
+		return p.Cached.Get(ctx, key, into, options...) // nothing else is written; the caller says what was read
 	}
 	if !p.Written[name] {
-		return p.Cached.Get(ctx, key, into, options...) // the caller tells what was read
+		return p.Cached.Get(ctx, key, into, options...) // the caller says what was read
 	}
 	if p.Read[name] == nil {
 		if err := p.Live.Get(ctx, key, into, options...); err != nil {
-			return err // the caller tells what was read
+			return err // the caller says what was read
 		}
 		p.Read[name], _ = into.DeepCopyObject().(client.Object)
 		return nil
 	}
 	switch known := p.Read[name].DeepCopyObject().(type) {
 	case *v1alpha1.DataObject:
-		known.DeepCopyInto(into.(*v1alpha1.DataObject)) // the key tells the kind
+		known.DeepCopyInto(into.(*v1alpha1.DataObject)) // the key has the kind
 	case *v1alpha1.Target:
-		known.DeepCopyInto(into.(*v1alpha1.Target)) // the key tells the kind
+		known.DeepCopyInto(into.(*v1alpha1.Target)) // the key has the kind
 	}
 	return nil
 }
 
 // List implements client.Reader. Roots import nothing by a list.
 func (p *Written) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	return p.Cached.List(ctx, list, options...) // the caller tells what was read
+	return p.Cached.List(ctx, list, options...) // the caller says what was read
 }

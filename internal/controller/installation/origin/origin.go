@@ -1,5 +1,5 @@
-// Package origin finds what an Installation is made from: the component version, with
-// its signature where that is asked for, and the blueprint.
+// Package origin finds the component version and the blueprint of an Installation, and checks the
+// signature where that is requested.
 package origin
 
 import (
@@ -61,7 +61,7 @@ func (r Finder) Find(ctx context.Context, s *reporter.Subject, inst *v1alpha1.In
 	}
 	found := &Found{}
 	if inst.Spec.ComponentDescriptor.IsEmpty() {
-		// What the Context refers to is for components alone.
+		// References of the Context are for components alone.
 		job.DropCondition(&inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
 	} else if err := r.open(ctx, s, inst, landscape, found); err != nil {
 		found.Close()
@@ -110,8 +110,8 @@ func (p VerificationPolicy) Known() bool {
 	return p == VerifyIfAsked || p == VerifyAlways || p == VerifyNever
 }
 
-// component finds the component version of an Installation, and checks its
-// signature where that is asked for.
+// component finds the component version of an Installation, and checks its signature where that is
+// requested.
 func (r Finder) component(ctx context.Context, inst *v1alpha1.Installation, session *component.Session, from *repocontext.Sources) (*plan.Component, error) {
 	r.reportOverwrite(inst, from)
 	found, err := plan.OpenComponent(ctx, session, inst.Spec.ComponentDescriptor)

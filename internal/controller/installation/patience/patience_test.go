@@ -28,13 +28,13 @@ func TestPatience(t *testing.T) {
 		cause  error
 		want   job.Outcome
 	}{
-		{"a mistake ends the job at once", 0, errors.New("bad template"), job.Terminal},
+		{"a terminal error ends the job at once", 0, errors.New("bad template"), job.Terminal},
 		{"a refusal of the registry ends the job at once", 0, registry.ErrDenied, job.Terminal},
 		{"a missing artifact ends the job at once", 0, oci.ErrNotFound, job.Terminal},
 		{"a registry that does not answer is retried", 0, refused, job.Transient},
 		{"a registry that does not answer is retried until the limit", Limit - time.Second, registry.ErrStalled, job.Transient},
 		{"a registry that does not answer ends the job after the limit", Limit, refused, job.Terminal},
-		{"one mistake among outages ends the job", 0, errors.Join(refused, oci.ErrNotFound), job.Terminal},
+		{"a terminal error among outages ends the job", 0, errors.Join(refused, oci.ErrNotFound), job.Terminal},
 		{"an API server that does not answer is retried", 0, &repocontext.ReadError{Object: "Secret pull", Cause: apierrors.NewInternalError(errors.New("x"))}, job.Transient},
 		{"an API server that does not answer is retried without a limit", 100 * Limit, &repocontext.ReadError{Object: "Secret pull", Cause: refused}, job.Transient},
 		{"a permission can still be given", 100 * Limit, &repocontext.ReadError{Object: "Secret pull", Cause: apierrors.NewForbidden(v1alpha1.Resource("things"), "pull", nil)}, job.Transient},

@@ -69,7 +69,7 @@ func (k Plans) Store(ctx context.Context, inst *v1alpha1.Installation, content [
 	if !k.Memory.kept.has(inst.UID) && k.Memory.kept.isListed(inst.Namespace) {
 		stored.secrets = map[string]types.UID{}
 	}
-	// Also an attempt whose answer is lost may have stored something.
+	// An attempt whose answer is lost may have stored something, too.
 	k.Memory.kept.note(inst.UID, true)
 	for _, secret := range parcel.Secrets(inst, content) {
 		if err := k.write(ctx, inst, secret, stored); err != nil {
@@ -88,21 +88,21 @@ func (k Plans) write(ctx context.Context, inst *v1alpha1.Installation, secret *c
 		stored.secrets[created.Name] = created.UID
 	}
 	if !apierrors.IsAlreadyExists(err) {
-		return err // the caller tells what is stored
+		return err // the caller says what is stored
 	}
 	stored.secrets = nil
 	live := &corev1.Secret{}
 	if err := k.Reader.Get(ctx, client.ObjectKeyFromObject(secret), live); err != nil {
-		return err // the caller tells what is stored
+		return err // the caller says what is stored
 	}
 	if !predicates.AsOwner(inst).Owns(live) || live.Type != secret.Type {
 		return exportwriter.Foreign("Secret", live)
 	}
 	changed, change, err := desired.PlanSecret(secret, live)
 	if err != nil || change == desired.None {
-		return err // the caller tells what is stored
+		return err // the caller says what is stored
 	}
-	return k.Client.Update(ctx, changed) // the caller tells what is stored
+	return k.Client.Update(ctx, changed) // the caller says what is stored
 }
 
 // Content returns what the job has stored. Read is what an earlier process has stored.
@@ -149,7 +149,7 @@ func (k Plans) Drop(ctx context.Context, inst *v1alpha1.Installation) error {
 		if !predicates.AsOwner(inst).Owns(found) {
 			continue
 		}
-		// What lists metadata does not tell the kind of each.
+		// A list of metadata does not have the kind of each object.
 		if err := k.dropSecret(ctx, found.Namespace, found.Name, found.UID); err != nil {
 			return err
 		}

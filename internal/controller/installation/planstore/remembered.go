@@ -8,7 +8,7 @@ import (
 	"go.landscaper.dev/internal/model/dataflow"
 )
 
-// mostRemembered is how many bytes of plans are remembered; the oldest go first.
+// mostRemembered is how many bytes of plans are remembered; the oldest are dropped first.
 const mostRemembered = 32 << 20
 
 // remembered are the stored plans of running jobs, so that they are read again only

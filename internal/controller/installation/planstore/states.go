@@ -90,9 +90,9 @@ func (s *States) writeOne(ctx context.Context, state plan.State) error {
 	secret.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(s.inst, v1alpha1.GroupVersion.WithKind("Installation"))}
 	secret.Data = map[string][]byte{plan.StateSecretKey: state.Content}
 	if seen.ResourceVersion == "" {
-		return s.client.Create(ctx, secret) // the caller tells what is stored
+		return s.client.Create(ctx, secret) // the caller says what is stored
 	}
-	return s.client.Update(ctx, secret) // the caller tells what is stored
+	return s.client.Update(ctx, secret) // the caller says what is stored
 }
 
 // NewStates are the states of an Installation.
