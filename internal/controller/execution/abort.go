@@ -38,7 +38,7 @@ func decideAbort(s snapshot) decision {
 	case len(busy) > 0:
 		return act(giveUp, busy...)
 	case finished(s):
-		// It came too late.
+		// The abort came too late.
 		return decidePhase(s)
 	}
 	return failure(abortError("operation was aborted: items that had not begun were not started"))

@@ -165,7 +165,7 @@ func classified(err error) error {
 // beginDeletion starts a job that deletes. The job is stored when the items are deleted: until
 // then, the parent assigns it again.
 func (r *Reconciler) beginDeletion(s *snapshot) {
-	// A deletion works on no generation: what the last job has observed stays.
+	// A deletion works on no generation: the observed generation of the last job stays.
 	status, now := reporter.Execution(s.exec).Status, metav1.NewTime(r.Now())
 	status.Begin(s.exec.Status.ObservedGeneration, now)
 	s.exec.Status.DeployItemCache = nil

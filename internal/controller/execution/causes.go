@@ -116,5 +116,5 @@ func (s snapshot) showing() job.Showing {
 	return job.ShowingOf(&status.Conditions, string(status.ExecutionPhase), status.ObservedGeneration, status.PhaseTransitionTime)
 }
 
-// show writes what the items say into the conditions. It is no transition.
+// show writes what the items say into the conditions. That is not a transition.
 func (s snapshot) show(message string) { s.showing().Write(message, metav1.NewTime(s.now)) }

@@ -87,7 +87,7 @@ func TestObstacles(t *testing.T) {
 		{"the wait is over", []option{since(time.Minute), shown(text, 40*time.Second), one(says(time.Minute, nil))}, show, "", "the step itself"},
 		{"no deployer has picked it up", []option{since(time.Minute), one(triggeredAt(noon.Add(-31 * time.Second)))}, show, "no deployer has picked DeployItem x-one up: check that a deployer for type  runs; landscaper-cli doctor says why; at item one on Target prod", "the step itself"},
 		{"an item has failed while another one is at work", []option{since(time.Minute), has("two", "a", "a", "Failed", inPhase(5*time.Second), func(item *v1alpha1.DeployItem) { item.Status.LastError = &v1alpha1.Error{Message: "refused"} }), one(says(time.Minute, nil))}, show, "refused; at item two", "the step itself"},
-		{"what an item of an earlier job says does not count", []option{since(time.Minute), has("two", "z", "z", "Failed", after("one"), says(time.Hour, waits)), one(says(time.Minute, nil))}, rest, "", "DeployItem x-one, the time 2030-01-02T12:10:00Z"},
+		{"a message of an item of an earlier job does not count", []option{since(time.Minute), has("two", "z", "z", "Failed", after("one"), says(time.Hour, waits)), one(says(time.Minute, nil))}, rest, "", "DeployItem x-one, the time 2030-01-02T12:10:00Z"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			options := append([]option{below, jobs("a", "", "Progressing")}, test.options...)

@@ -84,7 +84,7 @@ const (
 	release step = "release"
 	// show says in the status what the items wait for.
 	show step = "show"
-	// disown says in the status that the Installation is held, for those who repeat items.
+	// disown says in the status that the Installation is held, for the deployers that repeat items.
 	disown step = "disown"
 	// fail ends the job.
 	fail step = "fail"

@@ -192,7 +192,7 @@ func TestDecide(t *testing.T) {
 		{"an item at work may end although another one has failed just now", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed", inPhase(4*time.Second)), has("two", "a", "", "Progressing")}, rest, "", "DeployItem x-two, the time 2030-01-02T12:00:01Z"},
 		{"items that wait for each other", []option{jobs("a", "", "Progressing"), wants("one<two", "two<one"), has("one", "", "", ""), has("two", "", "", "")}, fail, "", itself},
 
-		{"what is no longer wanted is deleted first", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "z", "z", "Succeeded")}, erase, "old", itself},
+		{"an item that is no longer wanted is deleted first", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "z", "z", "Succeeded")}, erase, "old", itself},
 		{"an item is not written until its deletion is seen", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "z", "z", "Succeeded"), underWay("old")}, rest, "", "DeployItem x-old"},
 		{"a terminating item that is no longer wanted gets the job", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "z", "z", "Succeeded", goes)}, trigger, "old", itself},
 		{"an item that is no longer wanted is at work", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "a", "", "Deleting", goes)}, rest, "", "DeployItem x-old"},
@@ -230,7 +230,7 @@ func TestDecide(t *testing.T) {
 		{"an item that is not deleted yet", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded")}, erase, "one", itself},
 		{"the last item is deleted first", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes), has("two", "a", "a", "Succeeded", goes, after("one"))}, trigger, "two", itself},
 		{"an item stays until its dependent is deleted", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes), has("two", "b", "", "Deleting", goes, after("one"))}, rest, "", "DeployItem x-two"},
-		{"what must not be uninstalled needs no deployer", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes, keepsInstalled)}, letGo, "one", itself},
+		{"an item that must not be uninstalled needs no deployer", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes, keepsInstalled)}, letGo, "one", itself},
 		{"finalizers of others still hold an item", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes, keepsInstalled, unfinalized)}, rest, "", "DeployItem x-one"},
 		{"no deployer picks up the deletion in time", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "b", "a", "Succeeded", goes, triggeredAt(noon.Add(-time.Hour)))}, expire, "one", itself},
 		{"an item cannot be deleted", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "b", "b", "DeleteFailed", goes)}, fail, "", itself},

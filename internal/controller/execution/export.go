@@ -99,17 +99,17 @@ func (r *Reconciler) storeExports(ctx context.Context, exec *v1alpha1.Execution,
 	if apierrors.IsNotFound(err) {
 		live = nil
 	} else if err != nil {
-		return err // the caller tells what is stored
+		return err // the caller says what is stored
 	}
 	object, change, err := desired.ItemExports(exec, exports, live)
 	if err != nil {
-		return err // the caller tells what is stored
+		return err // the caller says what is stored
 	}
 	switch change {
 	case desired.Create:
-		return r.Client.Create(ctx, object) // the caller tells what is stored
+		return r.Client.Create(ctx, object) // the caller says what is stored
 	case desired.Update:
-		return r.Client.Update(ctx, object) // the caller tells what is stored
+		return r.Client.Update(ctx, object) // the caller says what is stored
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, t
 			return nil, fmt.Errorf("read DeployItem %s: %w", item.Name, err)
 		}
 		if owner(exec).Owns(live) && itemName(live) == template.Name {
-			// What created it may have known an older template.
+			// It may have been created from an older template.
 			return r.ensureItem(ctx, exec, template, live)
 		}
 		r.created.Drop(exec.UID, item.Name)
@@ -124,8 +124,7 @@ func (r *Reconciler) wrote(item *v1alpha1.DeployItem, err error) error {
 	return client.IgnoreNotFound(err)
 }
 
-// deleteItem deletes an item. What must not be uninstalled, or cannot be, is marked
-// first.
+// deleteItem deletes an item. An item that must not be uninstalled, or cannot be, is marked first.
 func (r *Reconciler) deleteItem(ctx context.Context, s *snapshot, item *v1alpha1.DeployItem) error {
 	keeps := s.exec.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true"
 	if !keeps && !staysInstalled(item) {

@@ -281,10 +281,10 @@ func TestClassified(t *testing.T) {
 		err    error
 		want   job.Outcome
 	}{
-		{"not valid", apierrors.NewInvalid(kind, "x", nil), job.Terminal},
-		{"forbidden by a policy", apierrors.NewForbidden(v1alpha1.Resource("deployitems"), "x", errors.New("policy")), job.Terminal},
-		{"too large", apierrors.NewRequestEntityTooLargeError("x"), job.Terminal},
-		{"out of order", apierrors.NewInternalError(errors.New("x")), job.Transient},
+		{"an item that is not valid", apierrors.NewInvalid(kind, "x", nil), job.Terminal},
+		{"an item that a policy forbids", apierrors.NewForbidden(v1alpha1.Resource("deployitems"), "x", errors.New("policy")), job.Terminal},
+		{"an item that is too large", apierrors.NewRequestEntityTooLargeError("x"), job.Terminal},
+		{"an API server that is out of order", apierrors.NewInternalError(errors.New("x")), job.Transient},
 		{"busy", apierrors.NewTooManyRequests("x", 1), job.Transient},
 		{"another client was faster", apierrors.NewConflict(v1alpha1.Resource("deployitems"), "x", errors.New("x")), job.Conflict},
 	} {

@@ -31,7 +31,7 @@ type Reconciler struct {
 	Client client.Client
 	// Reader reads from the API server what no cache holds: export Secrets.
 	Reader client.Reader
-	// Order lets older jobs go first.
+	// Order puts older jobs first.
 	Order *queue.Order
 	// Now is the clock.
 	Now func() time.Time
@@ -86,7 +86,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case s.exec == nil:
 		return r.reporter().Report(ctx, nil, "observe", err)
 	case last.do == "" && !job.IsPanic(err):
-		// It could not be read what the job is about.
+		// The reads of the snapshot have failed.
 		return ctrl.Result{}, err
 	case errors.Is(err, reporter.ErrGone):
 		r.forget(s.exec)

@@ -132,8 +132,8 @@ func isNewlyHeld(s snapshot) bool {
 	return said == nil || said.Reason != job.NotWantedReason
 }
 
-// disown says that the Installation is held: items that are repeated would take back what
-// others have taken over. The next job says what is true then.
+// disown says that the Installation is held: items that are repeated would take back what others
+// have taken over. The next job updates that.
 func (r *Reconciler) disown(ctx context.Context, s *snapshot) error {
 	job.SetCondition(&s.exec.Status.Conditions, v1alpha1.Condition{
 		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.NotWantedReason, Message: job.NotWanted,
