@@ -54,9 +54,9 @@ func also(operation v1alpha1.Operation) func(*testing.T, *bench, func()) error {
 	}
 }
 
-// TestTakenUp: between the removal of the request for a first job and the status that shows the
+// TestPickedUp: between the removal of the request for a first job and the status that shows the
 // job, no change of another client is lost.
-func TestTakenUp(t *testing.T) {
+func TestPickedUp(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		// amid happens when the children are written.

@@ -114,7 +114,7 @@ func TestAbortHandedDown(t *testing.T) {
 			b.finish(t, "Failed", &v1alpha1.Error{Reason: v1alpha1.AbortedReason, Message: "operation was aborted"})
 			b.reconcile(t)
 			if s := b.installation(t).Status; s.InstallationPhase != "Failed" || s.LastError.Reason != v1alpha1.AbortedReason {
-				t.Errorf("%s, %+v: an abort is told up to the root", s.InstallationPhase, s.LastError)
+				t.Errorf("%s, %+v: an abort is reported up to the root", s.InstallationPhase, s.LastError)
 			}
 		})
 	}

@@ -29,11 +29,11 @@ import (
 // reports a result.
 func planElsewhere(t *testing.T, r *Reconciler) <-chan types.NamespacedName {
 	t.Helper()
-	woken := make(chan types.NamespacedName, 1)
+	enqueued := make(chan types.NamespacedName, 1)
 	r.PlanElsewhere(t.Context(), workpool.Options{
-		Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { woken <- key },
+		Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { enqueued <- key },
 	})
-	return woken
+	return enqueued
 }
 
 // TestPlannedElsewhere: a plan that needs no external system is made by the worker; any other is
@@ -65,14 +65,14 @@ func TestPlannedElsewhere(t *testing.T) {
 				},
 			}
 			r.Reader = r.Client
-			woken := planElsewhere(t, r)
+			enqueued := planElsewhere(t, r)
 			seen := &snapshot{Situation: decide.Situation{Family: siblings.Family{Inst: inst}, Inputs: &decide.Inputs{Landscape: &v1alpha1.Context{}}}, subject: reporter.Installation(inst)}
 			made, err := r.planned(t.Context(), seen)
 			if pending := errors.Is(err, workpool.ErrPending); pending != (test.outside > 0) {
 				t.Fatalf("the worker gets %v", err)
 			}
 			if test.outside > 0 {
-				<-woken
+				<-enqueued
 				made, err = r.planned(t.Context(), seen)
 			}
 			if outcome := job.OutcomeOf(err); outcome != test.outcome || (made == nil) != (err != nil) {
@@ -99,7 +99,7 @@ func TestPlanOfOneLook(t *testing.T) {
 			return map[string]template.Function{"reach": func(context.Context, []any) (any, error) { return nil, errors.New("broken") }}
 		},
 	}
-	woken := planElsewhere(t, r)
+	enqueued := planElsewhere(t, r)
 	attempt := func() error {
 		s := snapshotOf(inst)
 		if err := r.look(t.Context(), s); err != nil {
@@ -111,7 +111,7 @@ func TestPlanOfOneLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	used, reads := inst.Status.ImportsHash, len(counting.Calls)
-	<-woken
+	<-enqueued
 	if err := attempt(); err == nil || errors.Is(err, workpool.ErrPending) {
 		t.Fatalf("the plan has become %v", err)
 	}
@@ -131,9 +131,9 @@ func TestUpdateElsewhere(t *testing.T) {
 	b.Functions = func(string, []*v1alpha1.Target) map[string]template.Function {
 		return map[string]template.Function{"reach": func(context.Context, []any) (any, error) { calls.Add(1); return "y", nil }}
 	}
-	woken := planElsewhere(t, b.Reconciler)
+	enqueued := planElsewhere(t, b.Reconciler)
 	b.reconcile(t)
-	<-woken
+	<-enqueued
 	b.reconcile(t)
 	b.finishWith(t, "https://shop")
 	b.reconcile(t)
@@ -141,7 +141,7 @@ func TestUpdateElsewhere(t *testing.T) {
 
 	b.askForUpdate(t, shop.Name)
 	b.reconcile(t)
-	<-woken
+	<-enqueued
 	wantWrites(t, "the worker fetches the plan", b.reconcile(t), "create *v1.Secret, status Installation")
 	b.finish(t, "Succeeded", nil)
 	b.reconcile(t)
@@ -153,11 +153,11 @@ func TestUpdateElsewhere(t *testing.T) {
 // TestPlanOfWhatIsGone: the plan of an Installation that no longer exists is dropped.
 func TestPlanOfWhatIsGone(t *testing.T) {
 	b := newBench(t)
-	woken := planElsewhere(t, b.Reconciler)
+	enqueued := planElsewhere(t, b.Reconciler)
 	if _, err := b.plans.Fetch(shop, workpool.Version{}, func(context.Context) (*yield, error) { return &yield{}, nil }); !errors.Is(err, workpool.ErrPending) {
 		t.Fatal(err)
 	}
-	<-woken
+	<-enqueued
 	b.reconcile(t)
 	if b.plans.Busy(shop) {
 		t.Error("its plan is kept")

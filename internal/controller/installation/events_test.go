@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 )
 
-// TestTold: which events there are about jobs and requests, besides the ends of jobs.
-func TestTold(t *testing.T) {
+// TestEvents: which events there are about jobs and requests, besides the ends of jobs.
+func TestEvents(t *testing.T) {
 	installs := func(t *testing.T) []client.Object { t.Helper(); return installed(t, "web") }
 	changed := func(t *testing.T, b *bench) {
 		t.Helper()
@@ -67,17 +67,17 @@ func TestTold(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, test.objects(t)...)
 			b.settle(t)
-			told := b.told()
+			reported := b.reported()
 			if test.then != nil {
 				test.then(t, b)
 				b.settle(t)
-				told = b.told()
+				reported = b.reported()
 			}
-			told = slices.DeleteFunc(told, func(event string) bool {
+			reported = slices.DeleteFunc(reported, func(event string) bool {
 				return !slices.ContainsFunc([]string{jobStarted, jobRequested, requestIgnored}, func(reason string) bool { return strings.Contains(event, reason) })
 			})
-			if !slices.Equal(told, test.want) {
-				t.Errorf("told is %q, want %q", told, test.want)
+			if !slices.Equal(reported, test.want) {
+				t.Errorf("reported is %q, want %q", reported, test.want)
 			}
 		})
 	}

@@ -115,8 +115,8 @@ func (b *bench) reconcile(t *testing.T) string {
 	return strings.Join(b.writes, ", ")
 }
 
-// told returns the events since the last call.
-func (b *bench) told() []string {
+// reported returns the events since the last call.
+func (b *bench) reported() []string {
 	var list []string
 	for {
 		select {
@@ -260,8 +260,8 @@ func TestJob(t *testing.T) {
 	if got := b.reconcile(t); got != "status Installation" {
 		t.Errorf("the job ends with: %s", got)
 	}
-	if told := b.told(); !slices.Equal(told, []string{"Normal Succeeded job job-1 has succeeded"}) {
-		t.Errorf("told %q", told)
+	if reported := b.reported(); !slices.Equal(reported, []string{"Normal Succeeded job job-1 has succeeded"}) {
+		t.Errorf("reported %q", reported)
 	}
 	b.request(t, v1alpha1.ReconcileOperation)
 	// The copy shows the job that wrote it.

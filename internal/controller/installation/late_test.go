@@ -95,8 +95,8 @@ func TestLateCacheCostsNoRequests(t *testing.T) {
 						b.lookLate(t, sub, test.lag/looks)
 					}
 					if cache.late = false; i > 0 {
-						for _, woken := range b.arrived(t.Context(), b.exported(t, i-1)) {
-							b.lookLate(t, &v1alpha1.Installation{ObjectMeta: objectMeta(woken)}, 0)
+						for _, enqueued := range b.arrived(t.Context(), b.exported(t, i-1)) {
+							b.lookLate(t, &v1alpha1.Installation{ObjectMeta: objectMeta(enqueued)}, 0)
 						}
 					}
 					if now := b.sub(t, fmt.Sprintf("part-%d", i)); now.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {

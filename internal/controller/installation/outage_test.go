@@ -116,10 +116,10 @@ func TestOutageIsShown(t *testing.T) {
 			host, asked := faulty(t, test.handle)
 			replace := strings.NewReplacer("HOST", host)
 			b := outageBench(t, replace.Replace(test.spec), replace.Replace(test.repository))
-			woken := planElsewhere(t, b.Reconciler)
+			enqueued := planElsewhere(t, b.Reconciler)
 			for attempt := range 3 {
 				before := asked.Load()
-				failed := b.attempt(t, woken)
+				failed := b.attempt(t, enqueued)
 				if !failed || asked.Load() == before && attempt == 0 {
 					t.Fatalf("attempt %d: failed %t after %d requests", attempt, failed, asked.Load()-before)
 				}
@@ -142,7 +142,7 @@ func TestOutageIsShown(t *testing.T) {
 
 // attempt reconciles until an attempt that asks the outside has ended, and reports whether it
 // has failed. Between the beginning and the end of an attempt an error that was shown stays.
-func (b *bench) attempt(t *testing.T, woken <-chan client.ObjectKey) (failed bool) {
+func (b *bench) attempt(t *testing.T, enqueued <-chan client.ObjectKey) (failed bool) {
 	t.Helper()
 	for range maxSteps {
 		shown := b.shown(t)
@@ -157,7 +157,7 @@ func (b *bench) attempt(t *testing.T, woken <-chan client.ObjectKey) (failed boo
 			continue
 		}
 		select {
-		case <-woken:
+		case <-enqueued:
 		case <-time.After(time.Minute):
 			t.Fatal("the attempt does not end")
 		}

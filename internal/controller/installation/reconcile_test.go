@@ -105,16 +105,16 @@ func TestMissingImport(t *testing.T) {
 	if err != nil || len(found) != 1 || !found[0].UnderWay || found[0].Object != "db-address" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if woken := r.waker().WaitingSiblings(t.Context(), exporter); len(woken) != 1 || woken[0].Name != "shop" {
-		t.Errorf("the end of the exporter enqueues %v", woken)
+	if enqueued := r.waker().WaitingSiblings(t.Context(), exporter); len(enqueued) != 1 || enqueued[0].Name != "shop" {
+		t.Errorf("the end of the exporter enqueues %v", enqueued)
 	}
-	if woken := r.waker().WaitingSiblings(t.Context(), other); len(woken) != 0 {
-		t.Errorf("an Installation without exports enqueues %v", woken)
+	if enqueued := r.waker().WaitingSiblings(t.Context(), other); len(enqueued) != 0 {
+		t.Errorf("an Installation without exports enqueues %v", enqueued)
 	}
-	if woken := r.waker().ByContext(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "default"}}); len(woken) != 1 {
-		t.Errorf("the default Context enqueues %v", woken)
+	if enqueued := r.waker().ByContext(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "default"}}); len(enqueued) != 1 {
+		t.Errorf("the default Context enqueues %v", enqueued)
 	}
-	if woken := r.waker().ByContext(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "mine"}}); len(woken) != 0 {
-		t.Errorf("another Context enqueues %v", woken)
+	if enqueued := r.waker().ByContext(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "mine"}}); len(enqueued) != 0 {
+		t.Errorf("another Context enqueues %v", enqueued)
 	}
 }

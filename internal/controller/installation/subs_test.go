@@ -81,8 +81,8 @@ func TestSubs(t *testing.T) {
 	if s := b.sub(t, "b").Status; s.JobID != "job-1" || s.InstallationPhase != "Init" || s.LastError.Reason != "AllPredecessorsFinished" || !strings.Contains(s.LastError.Message, b.sub(t, "a").Name) {
 		t.Errorf("%+v, %+v", s, s.LastError)
 	}
-	if told := b.told(); len(told) > 0 {
-		t.Errorf("a wait is no event: %q", told)
+	if reported := b.reported(); len(reported) > 0 {
+		t.Errorf("a wait is no event: %q", reported)
 	}
 	wantWrites(t, "who exports runs", b.run(t, b.sub(t, "a")), "create DataObject, status Installation")
 	wantWrites(t, "the root waits for the other one", b.reconcile(t), "")

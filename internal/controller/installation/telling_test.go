@@ -131,13 +131,13 @@ func TestTell(t *testing.T) {
 	newer := apierrors.NewConflict(v1alpha1.Resource("installations"), "shop", errors.New("newer"))
 	gone := apierrors.NewNotFound(v1alpha1.Resource("installations"), "shop")
 	for _, test := range []struct {
-		reason  string
-		second  func(*v1alpha1.Installation)
-		fault   fakeapi.Fault
-		left    []string
-		told    []string
-		again   bool
-		outcome string
+		reason      string
+		second      func(*v1alpha1.Installation)
+		fault       fakeapi.Fault
+		left        []string
+		untriggered []string
+		again       bool
+		outcome     string
 	}{
 		{"both dependents are triggered", nil, fakeapi.Fault{At: -1}, nil, []string{}, false, ""},
 		{"a dependent is at work, and its end triggers the next attempt", working, fakeapi.Fault{At: -1}, []string{"two"}, []string{"two"}, false, ""},
@@ -163,7 +163,7 @@ func TestTell(t *testing.T) {
 			if got := toAskOf(s.Inst); !slices.Equal(got, test.left) {
 				t.Errorf("left to tell are %v, want %v", got, test.left)
 			}
-			if again := !s.TellAt.IsZero(); !slices.Equal(s.Told, test.told) || again != test.again {
+			if again := !s.TellAt.IsZero(); !slices.Equal(s.Told, test.untriggered) || again != test.again {
 				t.Errorf("waits for %v, again at %s", s.Told, s.TellAt)
 			}
 			if stored := toAskOf(b.installation(t)); err == nil && !slices.Equal(stored, test.left) {
@@ -173,8 +173,8 @@ func TestTell(t *testing.T) {
 	}
 }
 
-// TestTellNobody: as long as no dependent can be triggered, nothing is written.
-func TestTellNobody(t *testing.T) {
+// TestNothingTriggered: as long as no dependent can be triggered, nothing is written.
+func TestNothingTriggered(t *testing.T) {
 	self := testbuilders.Root(t, "shop", nil, []string{"x"})
 	self.Namespace = shop.Namespace
 	testbuilders.Ended(self, "a", "Succeeded")

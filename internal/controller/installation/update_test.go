@@ -39,8 +39,8 @@ func TestUpdate(t *testing.T) {
 	if update := inst.Status.DataUpdate; update == nil || !update.Unchanged || inst.Annotations[v1alpha1.ChangedExportsAnnotation] != "" || inst.Status.History[0].Trigger != v1alpha1.TriggeredByExports {
 		t.Errorf("%+v, %v, %+v", update, inst.Annotations, inst.Status.History)
 	}
-	if told := strings.Join(b.told(), "\n"); !strings.Contains(told, "begins because something that its deploy items have exported has changed") {
-		t.Errorf("events %s", told)
+	if reported := strings.Join(b.reported(), "\n"); !strings.Contains(reported, "begins because something that its deploy items have exported has changed") {
+		t.Errorf("events %s", reported)
 	}
 	b.forgetPlans()
 	items := &v1alpha1.DataObjectList{}
@@ -97,18 +97,18 @@ func TestUpdateOfTree(t *testing.T) {
 			b.run(t, b.sub(t, name))
 		}
 		b.reconcile(t)
-		b.told()
+		b.reported()
 	}
 	all()
 	b.askForUpdate(t, b.sub(t, "a").Name, shop.Name)
 	wantWrites(t, "the root begins", b.reconcile(t), "status Installation, patch Installation, status Installation")
 	wantWrites(t, "who imports waits", b.run(t, b.sub(t, "b")), "status Installation")
-	b.told()
+	b.reported()
 	wantWrites(t, "what the changed one exports is worked out again", b.run(t, b.sub(t, "a")), "create *v1.Secret, status Installation, update DataObject, status Installation, delete *v1.Secret")
-	b.told()
+	b.reported()
 	wantWrites(t, "it exports what it had exported before", b.run(t, b.sub(t, "b")), "status Installation")
-	if told := b.told(); len(told) > 0 {
-		t.Errorf("events %q", told)
+	if reported := b.reported(); len(reported) > 0 {
+		t.Errorf("events %q", reported)
 	}
 	b.reconcile(t)
 	if s := b.installation(t).Status; s.InstallationPhase != "Succeeded" || len(s.SubInstCache.ActiveSubs) != 2 {
@@ -122,7 +122,7 @@ func TestUpdateOfTree(t *testing.T) {
 	}
 	b.askForUpdate(t, shop.Name)
 	b.reconcile(t)
-	b.told()
+	b.reported()
 	wantWrites(t, "nothing of it is concerned", b.run(t, b.sub(t, "a")), "status Installation")
 	wantWrites(t, "it imports another value", b.run(t, b.sub(t, "b")), "update DataObject, status Installation")
 	if update := b.sub(t, "b").Status.DataUpdate; update == nil || update.Unchanged {

@@ -19,8 +19,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// told returns the error as it is.
-func told(_ client.Object, _ string, err error) error { return err }
+// asIs returns the error as it is.
+func asIs(_ client.Object, _ string, err error) error { return err }
 
 // TestStoreValues: which owner may have the name of a Secret with a value.
 func TestStoreValues(t *testing.T) {
@@ -49,7 +49,7 @@ func TestStoreValues(t *testing.T) {
 			}
 			w := (Writer{Client: c, Reader: c})
 			object, secret := testbuilders.Concealed("password", `"new"`, mine)
-			err := w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, told)
+			err := w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, asIs)
 			live := &corev1.Secret{}
 			if getErr := c.Get(t.Context(), client.ObjectKeyFromObject(secret), live); getErr != nil {
 				t.Fatal(getErr)
@@ -84,11 +84,11 @@ func TestNoLongerFromSecrets(t *testing.T) {
 		"now it comes from somewhere else": {nil, func(w Writer) error {
 			object, _ := testbuilders.Concealed("password", "", mine)
 			object.Annotations = nil
-			return w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}}, told)
+			return w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}}, asIs)
 		}, false},
 		"the value still comes from a Secret": {nil, func(w Writer) error {
 			object, secret := testbuilders.Concealed("password", `"new"`, mine)
-			return w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, told)
+			return w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, asIs)
 		}, true},
 		"the value is not imported any more": {nil, func(w Writer) error { return w.DropCopies(t.Context(), testbuilders.InstallationOf(t, "{}")) }, false},
 		"the Secret belongs to another owner": {func(s *corev1.Secret) { s.OwnerReferences = nil }, func(w Writer) error {

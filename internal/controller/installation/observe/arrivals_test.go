@@ -44,11 +44,11 @@ func TestArrivals(t *testing.T) {
 		a.Forget(one)
 		_ = a.Await(data, key, one)
 		_ = a.Await(data, key, two)
-		if woken := a.Arrived(target); len(woken) > 0 {
-			t.Errorf("an object of another kind enqueues %v", woken)
+		if enqueued := a.Arrived(target); len(enqueued) > 0 {
+			t.Errorf("an object of another kind enqueues %v", enqueued)
 		}
-		if woken := a.Arrived(data); len(woken) != 2 || len(a.Arrived(data)) > 0 || len(a.waits) > 0 {
-			t.Errorf("enqueued are %v, and %v is left", woken, a.waits)
+		if enqueued := a.Arrived(data); len(enqueued) != 2 || len(a.Arrived(data)) > 0 || len(a.waits) > 0 {
+			t.Errorf("enqueued are %v, and %v is left", enqueued, a.waits)
 		}
 		_ = a.Await(data, key, one)
 		a.Forget(one)

@@ -92,9 +92,9 @@ func TestOutcomeAtShutdown(t *testing.T) {
 	}
 }
 
-// TestOutageIsTold: the status says what is retried, since when and until when, in the same words
+// TestOutageMessage: the status says what is retried, since when and until when, in the same words
 // during the outage.
-func TestOutageIsTold(t *testing.T) {
+func TestOutageMessage(t *testing.T) {
 	var o Outages
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	for _, test := range []struct {

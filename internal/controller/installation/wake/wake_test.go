@@ -20,8 +20,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job/cause"
 )
 
-// TestWoken: a change enqueues the Installations that it may unblock, and no others.
-func TestWoken(t *testing.T) {
+// TestEnqueued: a change enqueues the Installations that it may unblock, and no others.
+func TestEnqueued(t *testing.T) {
 	parent := testbuilders.ParentWith("a", "")
 	parent.Namespace, parent.Status.InstallationPhase = "n", "Progressing"
 	waits, works, other, goes := testbuilders.Sibling("waits x"), testbuilders.Sibling("works x"), testbuilders.Sibling("other y"), testbuilders.Sibling("(goes) => z")
@@ -68,9 +68,9 @@ func TestWoken(t *testing.T) {
 	}
 }
 
-// TestTellersWoken: a root that could not trigger a dependent is enqueued when the dependent has
+// TestEnqueuedByDependents: a root that could not trigger a dependent is enqueued when the dependent has
 // changed, also when it is deleted: then no dependent is left.
-func TestTellersWoken(t *testing.T) {
+func TestEnqueuedByDependents(t *testing.T) {
 	teller, busy := testbuilders.Root(t, "teller", nil, []string{"x"}), testbuilders.Root(t, "busy", []string{"x"}, nil)
 	testbuilders.Ended(teller, "a", "Succeeded")
 	testbuilders.Alter(teller, testbuilders.Tells("busy"))
