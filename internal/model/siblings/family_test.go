@@ -85,7 +85,7 @@ func TestStaysUntilNext(t *testing.T) {
 	t.Run("the status says how to request the deletion, once", func(t *testing.T) {
 		s := testbuilders.Situation(append(deleted, testbuilders.Below("a", "a", "Succeeded"))...)
 		if siblings.Explained(s.Family) {
-			t.Error("it is told before anything was written")
+			t.Error("the wait is reported before anything was written")
 		}
 		testbuilders.SaidSo(&s)
 		message := s.Inst.Status.Conditions[0].Message

@@ -97,9 +97,9 @@ func TestTurnToGo(t *testing.T) {
 	}
 }
 
-// TestCircleOfRoots: a root that waits in a cycle does not export a missing object, unless its job
+// TestCycleOfRoots: a root that waits in a cycle does not export a missing object, unless its job
 // has got beyond that.
-func TestCircleOfRoots(t *testing.T) {
+func TestCycleOfRoots(t *testing.T) {
 	importer, exporter := testbuilders.Sibling("self x => y"), testbuilders.Sibling("b y => x")
 	exporter.Status.InstallationPhase = "Init"
 	all := []*v1alpha1.Installation{importer, exporter}

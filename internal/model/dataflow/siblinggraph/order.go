@@ -131,8 +131,8 @@ func (g *Graph) Cycles() []Cycle {
 }
 
 // rotated lets a cycle begin with the unit that was given first.
-func (g *Graph) rotated(circle []int) []int {
-	open := circle[:len(circle)-1]
+func (g *Graph) rotated(cycle []int) []int {
+	open := cycle[:len(cycle)-1]
 	first := -1
 	for i, node := range open {
 		if _, ok := g.unit(node); ok && (first < 0 || node < open[first]) {
