@@ -59,8 +59,8 @@ func TestDuplicateItems(t *testing.T) {
 				younger, older := taken("a-younger", 200, "z"), taken("b-older", 100, "z")
 				younger.UID, older.UID = "younger", "older"
 				b := newBench(t, exec, younger, older)
-				told := events.NewFakeRecorder(10)
-				b.Events = told
+				recorder := events.NewFakeRecorder(10)
+				b.Events = recorder
 				if order == "turned round" {
 					b.Client = turned{b.api}
 				}
@@ -80,7 +80,7 @@ func TestDuplicateItems(t *testing.T) {
 					t.Errorf("condition %+v", condition)
 				}
 				select {
-				case event := <-told.Events:
+				case event := <-recorder.Events:
 					if !strings.Contains(event, "DuplicateItems") || !strings.Contains(event, other) {
 						t.Error(event)
 					}

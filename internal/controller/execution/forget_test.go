@@ -18,8 +18,8 @@ func TestItemsAreForgotten(t *testing.T) {
 		// there says that the API server still has the item.
 		there bool
 		write func(b *bench, item *v1alpha1.DeployItem) error
-		// told says that the event of its deletion comes after the write.
-		told bool
+		// eventLater says that the event of its deletion comes after the write.
+		eventLater bool
 	}{
 		{"a write has removed the finalizer", true, func(b *bench, item *v1alpha1.DeployItem) error {
 			return b.letGo(t.Context(), &snapshot{}, item)
@@ -53,7 +53,7 @@ func TestItemsAreForgotten(t *testing.T) {
 			if err := test.write(b, item); err != nil {
 				t.Fatal(err)
 			}
-			if test.told {
+			if test.eventLater {
 				b.forgetItem(item)
 			}
 			item.ResourceVersion = "1"
