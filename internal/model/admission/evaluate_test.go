@@ -108,7 +108,7 @@ func (s *server) says(t *testing.T, policy *admissionv1.ValidatingAdmissionPolic
 			// The installer fills it in.
 			variable.Expression = `{"shared": ["default"]}`
 		}
-		// They are lazy: an error counts only for those who use it.
+		// They are lazy: an error counts only for rules that use the variable.
 		if value, err := s.evaluated(t, variable.Expression, input); err == nil {
 			variables[variable.Name] = value
 		}

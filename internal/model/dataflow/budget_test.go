@@ -111,7 +111,7 @@ func importDefinition(name string, kind v1alpha1.ImportType) v1alpha1.ImportDefi
 	return definition
 }
 
-// TestLimits: what is too much ends the reading, and the message helps.
+// TestLimits: an import beyond a limit ends the reading, and the message names the limit.
 func TestLimits(t *testing.T) {
 	for _, test := range []struct {
 		reason string

@@ -117,7 +117,7 @@ func TestSettleNeedsAnAnswer(t *testing.T) {
 	}
 }
 
-// TestMove: what is recorded of which cluster when a Target leads elsewhere.
+// TestMove: which objects are recorded on which cluster when a Target leads elsewhere.
 func TestMove(t *testing.T) {
 	a, b, c := *identity("a", "1"), *identity("b", "2"), *identity("c", "3")
 	one, two := deployer.ManagedResourceStatusList{entry("one", "u1")}, deployer.ManagedResourceStatusList{entry("two", "u2")}
@@ -201,7 +201,7 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// TestObjects: what is left, in a text that stays short.
+// TestObjects: the remaining objects, in a text that stays short.
 func TestObjects(t *testing.T) {
 	list := deployer.ManagedResourceStatusList{entry("a", ""), entry("b", ""), entry("c", "")}
 	list = append(list, deployer.ManagedResourceStatus{Policy: deployer.KeepPolicy, Resource: corev1.ObjectReference{Kind: "Secret", Name: "kept"}})

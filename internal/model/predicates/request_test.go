@@ -7,7 +7,8 @@ import (
 	"go.landscaper.dev/internal/model/predicates"
 )
 
-// TestRequests: what the operations of users mean for a running job, and for whom.
+// TestRequests: what the operations of users mean for a running job, of a root and of a
+// subinstallation.
 func TestRequests(t *testing.T) {
 	running := testbuilders.Jobs("b", "a", "Progressing")
 	for _, test := range []struct {

@@ -71,7 +71,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestLongSchedules: what is long is refused, or accepted, in no time.
+// TestLongSchedules: a long schedule is refused, or accepted, in no time.
 func TestLongSchedules(t *testing.T) {
 	for reason, spec := range map[string]string{
 		"many fields": strings.Repeat("* ", 100_000),
@@ -105,12 +105,12 @@ func repeated(t *testing.T, automatic string) string {
 
 func TestRepetition(t *testing.T) {
 	for _, test := range []struct{ reason, automatic, want string }{
-		{"nothing said", "{}", ""},
-		{"as usual", "{succeededReconcile: {}, failedReconcile: {numberOfReconciles: 3}}", ""},
+		{"an Installation without settings", "{}", ""},
+		{"usual settings", "{succeededReconcile: {}, failedReconcile: {numberOfReconciles: 3}}", ""},
 		{"interval and schedule, which is decided elsewhere", "{succeededReconcile: {cronSpec: '@daily', interval: 1h}}", ""},
-		{"an empty word is nothing said", "{succeededReconcile: {cronSpec: ''}}", ""},
-		{"a wrong word names its field and what to write", "{succeededReconcile: {cronSpec: daily}}", "spec.automaticReconcile.succeededReconcile.cronSpec: Invalid value: \"daily\": use five fields"},
-		{"after a failure, too", "{failedReconcile: {cronSpec: 99 * * * *}}", "spec.automaticReconcile.failedReconcile.cronSpec: Invalid value"},
+		{"an empty schedule counts as none", "{succeededReconcile: {cronSpec: ''}}", ""},
+		{"a wrong schedule names its field and what to write", "{succeededReconcile: {cronSpec: daily}}", "spec.automaticReconcile.succeededReconcile.cronSpec: Invalid value: \"daily\": use five fields"},
+		{"a wrong schedule after a failure", "{failedReconcile: {cronSpec: 99 * * * *}}", "spec.automaticReconcile.failedReconcile.cronSpec: Invalid value"},
 		{"an interval without a unit", "{failedReconcile: {interval: 90}}", "spec.automaticReconcile.failedReconcile.interval: Invalid value: \"90\": it is not a duration"},
 		{"an interval that is a list", "{succeededReconcile: {interval: [1h]}}", "spec.automaticReconcile.succeededReconcile.interval: Invalid value"},
 		{"an interval longer than time", "{succeededReconcile: {interval: 9999999999999h}}", "spec.automaticReconcile.succeededReconcile.interval: Invalid value"},
@@ -158,7 +158,7 @@ func TestTargetMapKeys(t *testing.T) {
 	}
 }
 
-// TestSourceNamespaces: who may import from where is the administrator's word alone.
+// TestSourceNamespaces: only the administrator permits imports from another namespace.
 func TestSourceNamespaces(t *testing.T) {
 	sources := SourceNamespaces{"shared": {"team-a", ""}, "*": {"team-b"}, "": {"team-c"}}
 	for _, test := range []struct {
@@ -216,7 +216,7 @@ func TestNameExpressions(t *testing.T) {
 	}
 }
 
-// TestPackedItems: the items of an Execution may be packed by anybody, and hold anything.
+// TestPackedItems: the items of an Execution may be packed by any user, and hold anything.
 func TestPackedItems(t *testing.T) {
 	pack := func(text string) []byte {
 		var packed bytes.Buffer
