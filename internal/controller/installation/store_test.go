@@ -31,7 +31,7 @@ func (lagging) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ .
 	return apierrors.NewNotFound(v1alpha1.Resource("things"), key.Name)
 }
 
-// TestLaggingCache: what was just created counts, although the cache lags behind.
+// TestLaggingCache: objects that were just created count, although the cache lags behind.
 func TestLaggingCache(t *testing.T) {
 	mine := testbuilders.Owner("Installation", "shop", "2")
 	c := fakeapi.API(t, testbuilders.CopyOf("cluster", "job-1", mine))

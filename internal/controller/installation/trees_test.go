@@ -9,7 +9,7 @@ import (
 	"go.landscaper.dev/internal/landscape/plan"
 )
 
-// TestTreeTooLarge: what is too much ends the job with a clear error.
+// TestTreeTooLarge: a tree beyond a limit ends the job with a clear error.
 func TestTreeTooLarge(t *testing.T) {
 	b := newBench(t, nested(t)...)
 	b.trees.Plant("uid-2", map[types.UID]plan.Use{"uid-2": {}, "uid-other": {Installations: plan.MaxTree}})

@@ -20,7 +20,7 @@ func stateSecret(data map[string][]byte, owners ...metav1.OwnerReference) *corev
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: stateKey.SecretName("shop"), OwnerReferences: owners}, Data: data}
 }
 
-// TestStates: what is read, and what follows from writing.
+// TestStates: which state is read, and what follows from a write.
 func TestStates(t *testing.T) {
 	held := map[string][]byte{plan.StateSecretKey: []byte("old")}
 	mine := testbuilders.Owner("Installation", "shop", "2")
