@@ -119,7 +119,7 @@ func unsynced(sync *v1alpha1.TargetSync, target string) string {
 	return fmt.Sprintf("TargetSync %s would make it, and there is no %s of this name in namespace %s of its source: create the %s, or the Target, or correct the reference", sync.Name, what, sync.Spec.SourceNamespace, what)
 }
 
-// circles says which exporters of missing objects wait for the importer themselves: they form cycles.
+// circles returns an error for each cycle of the importer and the exporters of missing objects.
 func circles(missing []*dataflow.MissingError, exporters []siblings.Exporter) []error {
 	var said []string
 	for _, m := range missing {

@@ -68,8 +68,8 @@ func TestEnqueued(t *testing.T) {
 	}
 }
 
-// TestEnqueuedByDependents: a root that could not trigger a dependent is enqueued when the dependent has
-// changed, also when it is deleted: then no dependent is left.
+// TestEnqueuedByDependents: a root that could not trigger a dependent is enqueued when the
+// dependent has changed, also when it is deleted: then no dependent is left.
 func TestEnqueuedByDependents(t *testing.T) {
 	teller, busy := testbuilders.Root(t, "teller", nil, []string{"x"}), testbuilders.Root(t, "busy", []string{"x"}, nil)
 	testbuilders.Ended(teller, "a", "Succeeded")
