@@ -1,5 +1,5 @@
-// Package dataflow works out where the values of an Installation come from and
-// where they go: which objects it reads, whether they are what its blueprint asks
-// for, what identifies them, the copies that its children read, and the objects
-// that it publishes. Everything here is a function of values.
+// Package dataflow computes the sources and the destinations of the values of an Installation:
+// which objects it reads, whether they are what its blueprint asks for, what identifies them, the
+// copies that its children read, and the objects that it publishes. Everything here is a function
+// of values.
 package dataflow

@@ -119,7 +119,7 @@ func jsonOf(key string, content []byte) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// OrderList brings the elements of a list, as they are found by labels, into the order in their
+// OrderList sorts the elements of a list, as they are found by labels, by the order in their
 // labels. Those without a position come last, by name.
 //
 // Copies have the order in their labels, since names of copies are hashes and a list of an

@@ -69,8 +69,8 @@ var elementReference = regexp.MustCompile(`^(.+)\[(.*)\]$`)
 // IsElement reports whether only one element of a list or map is meant.
 func (m Mention) IsElement() bool { return !m.Direct && m.Name != m.Written }
 
-// Object returns the name of the object that is meant in a scope. One that stands
-// for a whole list or map has none.
+// Object returns the name of the object that is meant in a scope. A whole list or map has no object
+// of its own.
 func (m Mention) Object(scope string) string {
 	return v1alpha1.GenerateDataObjectName(scope, m.Written)
 }

@@ -62,7 +62,7 @@ func NewClaims(family Family, leaving bool) *Claims {
 	return &Claims{family: family, leaving: leaving, answers: map[string]bool{}}
 }
 
-// Judge asks for one object what Claims answer for many.
+// Judge decides about one object what Claims decide about many.
 func Judge(ctx context.Context, family Family, live *unstructured.Unstructured, object corev1.ObjectReference, mine, leaving bool) (Fate, *v1alpha1.DeployItem, error) {
 	return NewClaims(family, leaving).Judge(ctx, live, object, mine)
 }

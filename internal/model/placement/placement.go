@@ -59,8 +59,8 @@ func Read(status *runtime.RawExtension) (Record, error) {
 		return record, errors.New("status.providerStatus: its cluster and earlierClusters cannot be read")
 	}
 	if record.Cluster == nil && len(record.EarlierClusters) == 0 {
-		// Written before clusters were recorded, maybe in an older form: all that counts is
-		// that it is about the cluster of the Target.
+		// The record is older than records of clusters, maybe in an older form: its objects are on
+		// the cluster of the Target.
 		return record, nil
 	}
 	var listed struct {
@@ -135,8 +135,8 @@ const (
 	Other Verdict = "other"
 )
 
-// Judge says whether a Target leads to the recorded cluster. The ID of the Target's
-// cluster counts if it was asked for; then it is empty if it cannot be read.
+// Judge says whether a Target leads to the recorded cluster. The ID of the Target's cluster counts
+// if it was requested; it is empty if it could not be read.
 func Judge(recorded *deployer.ClusterIdentity, here deployer.ClusterIdentity, asked bool) Verdict {
 	switch {
 	case recorded == nil:

@@ -22,8 +22,8 @@ func Exporting(inst *v1alpha1.Installation) bool {
 	return ExportsArePending(inst) || len(spec.Exports.Data)+len(spec.Exports.Targets)+len(spec.ExportDataMappings) > 0
 }
 
-// BroughtUpByUs reports whether a job with exports was brought up by this release or one
-// of its kind: it is noted when the children are written.
+// BroughtUpByUs reports whether the children of a job with exports were written by this project and
+// not by upstream: that is noted when the children are written.
 func BroughtUpByUs(inst *v1alpha1.Installation) bool {
 	condition := job.GetCondition(inst.Status.Conditions, v1alpha1.CreateExportsCondition)
 	return condition != nil && condition.Status == v1alpha1.ConditionUnknown && condition.Reason == ExportsPending

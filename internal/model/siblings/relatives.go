@@ -39,8 +39,8 @@ func Relate(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *rel
 // mostRelations is how many families of siblings are remembered.
 const mostRelations = 16
 
-// Relations caches the relatives of the families that were asked for last: all members of a wide
-// tree ask for the same, which does not change meanwhile.
+// Relations caches the relatives of the families that were used last: all members of a wide tree
+// ask for the same, which does not change meanwhile.
 type Relations struct {
 	mu     sync.Mutex
 	seed   maphash.Seed

@@ -70,8 +70,8 @@ const (
 	hasFailed
 )
 
-// stand says how far a sibling is with a job. One that has not got the job, and will not get it any
-// more, counts as failed.
+// stand returns the progress of a sibling in a job. One that has not got the job, and will not get
+// it any more, counts as failed.
 func stand(sibling, parent *v1alpha1.Installation, jobID string) standing {
 	status := &sibling.Status
 	switch {

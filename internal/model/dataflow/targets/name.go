@@ -47,8 +47,8 @@ func NameOf(lineage []*v1alpha1.Installation, object string) string {
 	return object
 }
 
-// references are all Targets that an import may bring, as they are written. The lineage
-// are the Installations above it.
+// references are all Targets that an import may refer to, as they are written. The lineage are the
+// Installations above it.
 func references(above []*v1alpha1.Installation, item v1alpha1.TargetImport) []string {
 	if item.Target != "" {
 		return []string{item.Target}
@@ -70,8 +70,7 @@ func references(above []*v1alpha1.Installation, item v1alpha1.TargetImport) []st
 	return all
 }
 
-// keysOf are the keys of a propagated map of Targets: they stand where the map is
-// made.
+// keysOf are the keys of a propagated map of Targets: they are written where the map is made.
 func keysOf(lineage []*v1alpha1.Installation, name string) []string {
 	if len(lineage) == 0 {
 		return nil
