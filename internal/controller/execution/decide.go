@@ -187,8 +187,8 @@ func asked(s snapshot) bool {
 	return s.orphaned && s.exec.DeletionTimestamp != nil && s.exec.Annotations[v1alpha1.OperationAnnotation] == string(v1alpha1.ReconcileOperation)
 }
 
-// nextJob returns what brings the next job. Without a parent that has one, only a
-// request does.
+// nextJob returns the wake for the next job. Without a parent that has one, only a request leads to
+// a job.
 func nextJob(s snapshot) job.Wake {
 	if awaited(s) {
 		return job.OnChange("Installation", s.parent.Name)
@@ -257,7 +257,7 @@ func decidePhase(s snapshot) decision {
 	return decideItems(s)
 }
 
-// failedItems ends a job because of its items. The cause stands first, the item after it.
+// failedItems ends a job because of its items. The message has the cause first, then the item.
 func failedItems(s snapshot, reason string, items []member) decision {
 	return failure(job.NewError(published.HandleReconcilePhase, reason, itemErrors(s, items), v1alpha1.ErrorForInfoOnly))
 }

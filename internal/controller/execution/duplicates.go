@@ -16,8 +16,8 @@ import (
 // duplicateItems is the reason of the event and of the condition about duplicates.
 const duplicateItems = "DuplicateItems"
 
-// single brings the items into an order, and takes those out of a deployment that have the name
-// of another one. Another release may have left them.
+// single sorts the items, and takes those out of a deployment that have the name of another one.
+// Another release may have left them.
 //
 // They stay as they are: they may have deployed the very objects that the item deploys which
 // counts. A duplicate that another client has deleted is uninstalled like an item that is no longer

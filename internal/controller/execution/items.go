@@ -152,7 +152,7 @@ func (r *Reconciler) deleteItem(ctx context.Context, s *snapshot, item *v1alpha1
 	if err := r.Client.Delete(ctx, item, client.Preconditions{UID: &item.UID}); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete DeployItem %s: %w", item.Name, err)
 	}
-	// The event of the deletion brings the version that can be written to.
+	// The event of the deletion has the version that can be written to.
 	s.awaitChange(item)
 	return nil
 }

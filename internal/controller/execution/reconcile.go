@@ -75,7 +75,7 @@ func (r *Reconciler) reporter() *reporter.Reporter {
 	return r.reports
 }
 
-// Reconcile brings an Execution as far as it comes without waiting.
+// Reconcile drives an Execution as far as possible without waiting.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	s := &snapshot{pickup: r.PickupTimeout, unsettled: r.Unsettled != nil && r.Unsettled()}
 	var last decision

@@ -95,7 +95,7 @@ func (r *Reconciler) export(ctx context.Context, s *snapshot, reach reach) (*pla
 	return exports, nil
 }
 
-// notExported says what follows from an error before anything was published.
+// notExported classifies an error before anything was published.
 func (r *Reconciler) notExported(s *snapshot, err error) error {
 	r.falseCondition(s, v1alpha1.CreateExportsCondition, "ConstructExports", "Unable to work out the exports")
 	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseCompleting, "ConstructExports", ""))

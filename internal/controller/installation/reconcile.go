@@ -50,7 +50,7 @@ const (
 type Reconciler struct {
 	// Client reads from caches and writes to the resource cluster.
 	Client client.Client
-	// Reader reads from the API server where a cache must not be mistaken.
+	// Reader reads from the API server where a stale cache would be wrong.
 	Reader client.Reader
 	// Events reports to users what happened.
 	Events events.EventRecorder
@@ -76,7 +76,7 @@ type Reconciler struct {
 	// time.
 	Each parallelize.Each
 
-	// Triggers are what starts jobs beyond what users ask for.
+	// Triggers are what starts jobs without a request.
 	Triggers predicates.Triggers
 	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
 	// caches may contradict each other; nil if that is unknown.
@@ -125,7 +125,7 @@ func (r *Reconciler) origins() origin.Finder {
 	}
 }
 
-// Reconcile brings an Installation as far as it comes without waiting.
+// Reconcile drives an Installation as far as possible without waiting.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	s := &snapshot{}
 	var last decide.Decision

@@ -37,7 +37,7 @@ func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
 	return r.start(ctx, s, job.TriggerOf(s.Inst))
 }
 
-// removeRequest removes what asks for a job.
+// removeRequest removes the request for a job.
 func removeRequest(inst *v1alpha1.Installation) {
 	delete(inst.Annotations, v1alpha1.OperationAnnotation)
 	delete(inst.Annotations, v1alpha1.ReconcileReasonAnnotation)
@@ -342,7 +342,7 @@ func (r *Reconciler) keeper() planstore.Plans {
 	return planstore.Plans{Client: r.Client, Reader: r.Reader, Memory: &r.plansKept}
 }
 
-// tidyPause is the time after which a plan that could not be deleted is tried again.
+// tidyPause is the time after which the deletion of a plan is retried.
 const tidyPause = 30 * time.Second
 
 // tidy deletes the stored plan of a job that has ended. The outcome of the job is recorded already,

@@ -69,11 +69,11 @@ type Inputs struct {
 	Broken  error
 	// Hash identifies the imports.
 	Hash string
-	// Missing are the imports that refer to objects which do not exist, exporters the
-	// siblings that may bring them.
+	// Missing are the imports that refer to objects which do not exist, exporters the siblings that
+	// may export them.
 	Missing   []*dataflow.MissingError
 	Exporters []siblings.Exporter
-	// Syncs are the TargetSyncs of the namespace. They are read if a Target is missing
-	// that nothing is about to bring.
+	// Syncs are the TargetSyncs of the namespace. They are read if a Target is missing that no
+	// sibling is about to export.
 	Syncs []*v1alpha1.TargetSync
 }

@@ -45,8 +45,8 @@ func (h Writer) DropCopies(ctx context.Context, inst *v1alpha1.Installation) err
 	return errors.Join(errs...)
 }
 
-// inOrder brings what a cache has listed into the order of the names: a cache has none, and an
-// error names all that could not be deleted.
+// inOrder sorts lists of a cache by name: a cache has no order, and an error names all objects that
+// could not be deleted.
 func inOrder(data *v1alpha1.DataObjectList, targets *v1alpha1.TargetList) {
 	slices.SortFunc(data.Items, func(a, b v1alpha1.DataObject) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(targets.Items, func(a, b v1alpha1.Target) int { return strings.Compare(a.Name, b.Name) })

@@ -26,8 +26,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// Reader reads what an Installation depends on: from caches, and from the API server where
-// these must not be mistaken.
+// Reader reads what an Installation depends on: from caches, and from the API server where a stale
+// cache would be wrong.
 type Reader struct {
 	Cached, Live client.Reader
 	// Relations caches what follows from siblings.

@@ -19,7 +19,7 @@ func Annotated(key, value string) Option {
 	}
 }
 
-// Requested asks for an operation.
+// Requested requests an operation.
 func Requested(operation v1alpha1.Operation) Option {
 	return Annotated(v1alpha1.OperationAnnotation, string(operation))
 }
