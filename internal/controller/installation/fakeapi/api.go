@@ -41,7 +41,7 @@ func Backwards(ctx context.Context, from client.WithWatch, list client.ObjectLis
 	}
 	items, err := meta.ExtractList(list)
 	if err != nil {
-		return err //nolint:wrapcheck // there is no list without items
+		return err //nolint:wrapcheck // every list has items
 	}
 	slices.Reverse(items)
 	return meta.SetList(list, items) //nolint:wrapcheck // as before
