@@ -22,8 +22,7 @@ import (
 
 type ownerReference = metav1.OwnerReference
 
-// attempts is how often an object is looked at again because somebody else
-// changed it in the same moment.
+// attempts is how often an object is read again because another client changed it at the same time.
 const attempts = 4
 
 const applyObjects, applyNewObject = published.ApplyObjects, "ApplyNewObject"
@@ -40,11 +39,11 @@ type Applier struct {
 	OwnerLabel string
 	// FieldManager is the name under which fields are owned.
 	FieldManager string
-	// LookOnly is set for objects that somebody else writes: they are only looked at.
+	// LookOnly is set for objects that another client writes: they are only read.
 	LookOnly bool
 	// Marked, if it is set, is what is created in the place of such an object that was lost.
 	Marked func(object *unstructured.Unstructured) *unstructured.Unstructured
-	// Neighbors are the other items that may be the owners of objects; nil if nobody is asked.
+	// Neighbors are the other items that may be the owners of objects; nil if none is consulted.
 	Neighbors Neighbors
 }
 
@@ -68,7 +67,7 @@ type Outcome struct {
 	// Stored is the object as it is on the cluster, or nil if it was left alone
 	// unseen.
 	Stored *unstructured.Unstructured
-	// Foreign says that the object belongs to somebody else and was left alone.
+	// Foreign says that the object belongs to another owner and was left alone.
 	Foreign bool
 	// Shared says that it belongs to an item that may leave it to this one later.
 	Shared bool
@@ -95,7 +94,7 @@ func (a *Applier) Apply(ctx context.Context, object Object) (Outcome, error) {
 	}
 }
 
-// lookAt reads an object that somebody else writes. One that was lost is created.
+// lookAt reads an object that another client writes. An object that was lost is created.
 func (a *Applier) lookAt(ctx context.Context, object Object) (Outcome, error) {
 	live, err := a.live(ctx, object, object.Object)
 	if err == nil && live == nil && object.Lost && a.Marked != nil {
@@ -108,8 +107,8 @@ func (a *Applier) lookAt(ctx context.Context, object Object) (Outcome, error) {
 	return Outcome{Stored: live}, err
 }
 
-// raced reports whether somebody else was quicker. A conflict about the owner of a
-// field is none of time: looking again does not help.
+// raced reports whether another client changed the object first. A conflict about the owner of a
+// field is not a race: reading again does not help.
 func raced(err error) bool {
 	return (apierrors.IsConflict(err) && len(fieldOwners(err)) == 0) || apierrors.IsAlreadyExists(err)
 }
@@ -176,7 +175,7 @@ type treatment string
 const (
 	// leave means that the object stays as it is.
 	leave treatment = "leave"
-	// leaveForeign means the same for an object that is somebody else's.
+	// leaveForeign means the same for an object of another owner.
 	leaveForeign treatment = "leave foreign"
 	// await means that the object has to go first.
 	await treatment = "await"
@@ -336,8 +335,8 @@ func (a *Applier) patch(ctx context.Context, object Object, live, desired *unstr
 	return a.Target.MergePatch(ctx, object.Mapping, live.GetNamespace(), live.GetName(), difference, a.FieldManager)
 }
 
-// Terminating says that an object is being deleted, so that a change would be lost
-// with it. It has to be created again once it is gone.
+// Terminating says that an object is being deleted, so that a change would be lost with it. The
+// object has to be created again afterwards.
 type Terminating struct {
 	// Left is what is left of the object.
 	Left *unstructured.Unstructured
@@ -345,7 +344,7 @@ type Terminating struct {
 
 // Error implements error.
 func (t *Terminating) Error() string {
-	return "it is being deleted; it will be created again once it is gone"
+	return "it is being deleted; it will be created again afterwards"
 }
 
 // Describe names an object.

@@ -28,7 +28,7 @@ func (a *Applier) Compare(ctx context.Context, object Object) (string, error) {
 	case predicted.Live == nil:
 		return name + " (it does not exist)", nil
 	case predicted.Live.GetDeletionTimestamp() != nil:
-		return name + " (somebody deletes it)", nil
+		return name + " (it is being deleted)", nil
 	}
 	fields := differences(contentOf(predicted.Live), contentOf(predicted.After))
 	if len(fields) == 0 {

@@ -59,7 +59,7 @@ type Object struct {
 	Known bool
 	// Live is the object as a list has shown it, or nil.
 	Live *unstructured.Unstructured
-	// Lost says that somebody has deleted it while it was awaited.
+	// Lost says that another client has deleted it while it was awaited.
 	Lost bool
 }
 
@@ -218,8 +218,8 @@ func IsUnknownKind(err error) bool { return errors.As(err, &unknownKind{}) }
 
 // definitions returns the kinds that the objects themselves define.
 //
-// The mapping is what the cluster will say once the definition is established; the stages
-// see to it that nobody uses it before.
+// The mapping is what the cluster will say once the definition is established; the stages ensure
+// that it is not used before.
 func definitions(entries []Entry) map[schema.GroupVersionKind]*meta.RESTMapping {
 	defined := map[schema.GroupVersionKind]*meta.RESTMapping{}
 	for _, entry := range entries {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/util/csaupgrade"
 )
 
-// predecessors are the names under which the public system writes objects. What they
-// own is ours: an item that moves here keeps its objects.
+// predecessors are the field managers of upstream's deployers. Fields that they own are ours: an
+// item that moves here keeps its objects.
 var predecessors = []string{"manifest-deployer-controller", "helm-deployer-controller"}
 
 // ours reports whether fields of a manager belong to us.
@@ -20,8 +20,8 @@ func ours(manager, owner string) bool {
 	return manager == owner || slices.Contains(predecessors, manager)
 }
 
-// carryForeign keeps the labels and annotations that others have set. Those that
-// nobody else owns go with the manifest.
+// carryForeign keeps the labels and annotations that others have set. Those without another owner
+// are removed with the manifest.
 func carryForeign(live, object *unstructured.Unstructured, owner string) {
 	for _, field := range []string{"labels", "annotations"} {
 		present, _, _ := unstructured.NestedStringMap(live.Object, "metadata", field)
@@ -59,9 +59,9 @@ func foreignKeys(live *unstructured.Unstructured, field, owner string) []string 
 	return keys
 }
 
-// adopted returns an object whose fields that we or our predecessors have written in
-// other ways count as applied by us, or nil if there are none. Otherwise a field that
-// leaves the manifest would stay: it would have two owners.
+// adopted returns an object whose fields that we or our predecessors have written in other ways
+// count as applied by us, or nil without such fields. Otherwise a field that is dropped from the
+// manifest would stay: it would have two owners.
 func adopted(live *unstructured.Unstructured, owner string) *unstructured.Unstructured {
 	writers := append([]string{owner}, predecessors...)
 	written := slices.ContainsFunc(live.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {

@@ -82,7 +82,7 @@ func copyMetadata(live, object *unstructured.Unstructured) {
 	}
 }
 
-// carryStatus leaves the status to whoever writes it.
+// carryStatus leaves the status to its writer.
 func carryStatus(live, object *unstructured.Unstructured) {
 	if status, ok := live.Object["status"]; ok {
 		object.Object["status"] = runtime.DeepCopyJSONValue(status)

@@ -11,9 +11,9 @@ import (
 	"go.landscaper.dev/internal/model/ownership"
 )
 
-// owns reports whether an object belongs to the item, or may do so from now on: another item
-// has released it, or yields it. That matters where the policy leaves alone what is somebody
-// else's, and is asked only there.
+// owns reports whether an object belongs to the item, or may do so from now on: another item has
+// released it, or yields it. That is asked only where the policy leaves objects of other owners
+// alone.
 func (a *Applier) owns(ctx context.Context, object Object, live *unstructured.Unstructured) (bool, error) {
 	self := a.Labels[a.OwnerLabel]
 	others := ownership.Others(live, self)
@@ -84,8 +84,8 @@ func (a *Applier) unmark(ctx context.Context, object Object, live *unstructured.
 	return stored, nil
 }
 
-// manifest is what an object should be: with the labels of the item, and with those of no other
-// one. A manifest may be a copy of an object of somebody else.
+// manifest is the desired object: with the labels of the item, and without those of another item. A
+// manifest may be a copy of an object of another owner.
 func (a *Applier) manifest(object Object) *unstructured.Unstructured {
 	labelled := withLabels(object.Object, a.Labels)
 	ownership.Strip(labelled, a.ours, true)
