@@ -34,7 +34,7 @@ type Plan struct {
 	Groups []Group
 	// ClusterOf returns the cluster of another Target.
 	ClusterOf func(ctx context.Context, targetName string) (target.Cluster, error)
-	// Family are those who may want the objects; nil if nobody is asked.
+	// Family are the items that may want the objects; nil if none is consulted.
 	Family Family
 	// Leaving says that the item goes itself, so that it cannot keep anything.
 	Leaving bool
@@ -52,9 +52,9 @@ type Owner struct {
 	FieldManager string
 	// Release is the release whose objects are those of the item as well.
 	Release ownership.HelmRelease
-	// SparesOthers says that a group which deletes all leaves what bears the marks of another
-	// item or release: in a removal round, everything that is wanted is deployed already, and
-	// nobody would deploy it again.
+	// SparesOthers says that a group which deletes all leaves objects with the labels of another item
+	// or release: in a removal round, everything that is wanted is deployed already, and would not be
+	// deployed again.
 	SparesOthers bool
 }
 
@@ -99,7 +99,7 @@ func Awaiting(cluster target.Cluster, wake func()) *Deletion {
 	return &Deletion{plan: Plan{Cluster: cluster, Wake: wake}, begun: true, steps: []*step{{cluster: cluster}}}
 }
 
-// Await adds an object that somebody else is deleting.
+// Await adds an object that another client is deleting.
 func (d *Deletion) Await(mapping *meta.RESTMapping, left *unstructured.Unstructured) {
 	ref := corev1.ObjectReference{APIVersion: left.GetAPIVersion(), Kind: left.GetKind(), Namespace: left.GetNamespace(), Name: left.GetName()}
 	d.steps[0].objects = append(d.steps[0].objects, &doomed{entry: deployer.ManagedResourceStatus{Resource: ref}, cluster: d.plan.Cluster, mapping: mapping, left: left, prepared: true})
@@ -250,7 +250,7 @@ func (d *Deletion) remove(ctx context.Context, step *step) ([]string, error) {
 	return waiting, nil
 }
 
-// note keeps that an object is gone.
+// note records that an object no longer exists.
 func (d *Deletion) note(object *doomed) {
 	if !object.gone || object.done {
 		return

@@ -22,7 +22,7 @@ type Family interface {
 	Moved(ctx context.Context, object string, to *v1alpha1.DeployItem)
 }
 
-// Kept returns the objects that are not removed for the moment: somebody else may want them.
+// Kept returns the objects that are not removed for the moment: another item may want them.
 func (d *Deletion) Kept() []corev1.ObjectReference {
 	var kept []corev1.ObjectReference
 	for _, step := range d.steps {
@@ -77,7 +77,7 @@ func (o *doomed) judge(ctx context.Context, d *Deletion) error {
 	return o.raced(ctx, d, o.settle(ctx, d, d.claims))
 }
 
-// raced settles an object again that somebody else has changed between the read and the write.
+// raced settles an object again that another client has changed between the read and the write.
 func (o *doomed) raced(ctx context.Context, d *Deletion, err error) error {
 	for range deleteAttempts - 1 {
 		if !apierrors.IsConflict(err) {
@@ -90,7 +90,7 @@ func (o *doomed) raced(ctx context.Context, d *Deletion, err error) error {
 	return err
 }
 
-// read reads the object; one that does not exist is gone.
+// read reads the object; one that does not exist counts as deleted.
 func (o *doomed) read(ctx context.Context) error {
 	ref := o.entry.Resource
 	live, err := o.cluster.Get(ctx, o.mapping, ref.Namespace, ref.Name)
@@ -128,9 +128,9 @@ func (o *doomed) settle(ctx context.Context, d *Deletion, claims *ownership.Clai
 	return nil
 }
 
-// spare leaves the object to its owner. One that bears the label of the item beside that of
-// another one is in the middle of a move: if both left it to each other, nobody would have it.
-// So the item takes its own label away, and the second one is the only owner.
+// spare leaves the object to its owner. An object with the labels of two items is in the middle of
+// a move: if each left it to the other, it would have no owner. So the item removes its own label,
+// and the other item is the only owner.
 func (o *doomed) spare(ctx context.Context, owner Owner) error {
 	patch, err := ownership.Disown(o.seen, owner.Name)
 	if err != nil {
@@ -147,9 +147,9 @@ func (o *doomed) spare(ctx context.Context, owner Owner) error {
 
 // bequeath makes another item the owner.
 //
-// That item may lose interest in the same moment, look at the object just before and leave it
-// alone as one of somebody else's. So it is asked once more: if it does not want the object
-// any more, this item takes that back.
+// That item may drop the object at the same time: it reads the object just before the transfer and
+// leaves it alone as foreign. So that item is asked once more: if it does not want the object any
+// more, the transfer is reverted.
 func (o *doomed) bequeath(ctx context.Context, d *Deletion, heir *v1alpha1.DeployItem) error {
 	if err := o.transfer(ctx, d.plan.Owner, ownership.ManifestLabel, heir.Name); err != nil || o.gone {
 		return err

@@ -294,7 +294,7 @@ func TestBeforeDelete(t *testing.T) {
 		{"what is set already costs nothing", strings.Replace(held, "finalizers", "annotations: {acme.example/confirm: 'yes'}, finalizers", 1), "", "manage", true, 0, ""},
 		{"what is not ours is not touched", strings.Replace(held, "item}", "other}", 1), "", "manage", false, 0, ""},
 		{"fallback looks whose it is now", strings.Replace(held, "item}", "other}", 1), "", "fallback", true, 0, ""},
-		{"a patch that is none", held, `[1]`, "manage", true, 0, "patchBeforeDelete is no object"},
+		{"a patch that is not an object", held, `[1]`, "manage", true, 0, "patchBeforeDelete must be an object"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -43,8 +43,7 @@ type doomed struct {
 	left  *unstructured.Unstructured
 	watch target.Watch
 	lag   target.Lag
-	// gone says that it does not exist any more, or is none of ours; done that this was
-	// noted.
+	// gone says that it does not exist any more, or is not ours; done that this was recorded.
 	gone, done bool
 }
 
@@ -54,8 +53,8 @@ func (o *doomed) close() {
 	}
 }
 
-// find finds the kind of the object, in the recorded version or, where that is not served
-// any more, in another one. With the kind, its objects are gone, too.
+// find finds the kind of the object, in the recorded version or, where that is not served any more,
+// in another one. With the kind, its objects are deleted, too.
 func (o *doomed) find(ctx context.Context) error {
 	if o.mapping != nil {
 		return nil
@@ -83,7 +82,7 @@ func (o *doomed) prepare(ctx context.Context, d *Deletion) error {
 		return err
 	}
 	if o.seen == nil {
-		// It could not be read before, or somebody has changed it since.
+		// It could not be read before, or another client has changed it since.
 		if err := o.read(ctx); err != nil {
 			return o.anew(err)
 		}
@@ -116,7 +115,7 @@ func beforeDelete(live *unstructured.Unstructured, entry deployer.ManagedResourc
 		// Whole numbers stay whole: as floats, they would differ from what is there.
 		if err := kjson.UnmarshalCaseSensitivePreserveInts(entry.PatchBeforeDelete.Raw, &patch); err != nil {
 			// The reason may quote a value.
-			return nil, errors.New("patchBeforeDelete is no object")
+			return nil, errors.New("patchBeforeDelete must be an object")
 		}
 		changed = apply.Merge(changed, patch)
 	}
@@ -188,8 +187,8 @@ func (o *doomed) goOn(ctx context.Context, d *Deletion) error {
 	return o.look(ctx, d.plan.Wake)
 }
 
-// deleteAttempts is how often an object is read again because somebody else changed it
-// between the read and the deletion.
+// deleteAttempts is how often an object is read again because another client changed it between the
+// read and the deletion.
 const deleteAttempts = 8
 
 // request asks the API server to delete the object.
@@ -221,8 +220,8 @@ func (o *doomed) request(ctx context.Context, d *Deletion) error {
 	return err
 }
 
-// requestOwn deletes the object in the version that was read, if it is to be removed. An
-// object of somebody else counts as gone.
+// requestOwn deletes the object in the version that was read, if it is to be removed. An object of
+// another owner counts as deleted.
 func (o *doomed) requestOwn(ctx context.Context, d *Deletion) error {
 	known := o.seen != nil
 	if !known {
@@ -256,12 +255,12 @@ func (o *doomed) delete(ctx context.Context, preconditions metav1.Preconditions)
 	return nil
 }
 
-// forceAttempts is how often finalizers are taken away again because somebody else changed
-// the object in the same moment.
+// forceAttempts is how often finalizers are removed again because another client changed the object
+// at the same time.
 const forceAttempts = 4
 
-// forceEnd takes the finalizers of the object away. A conflict is tried again at once, and
-// later if that does not help: no watch need tell of a change that came before it.
+// forceEnd removes the finalizers of the object. A conflict is retried at once, and later if that
+// does not help: a watch need not report a change that came before it.
 func (o *doomed) forceEnd(ctx context.Context, owner Owner) error {
 	if len(o.left.GetFinalizers()) == 0 {
 		return nil
@@ -301,7 +300,7 @@ func (o *doomed) release(ctx context.Context, owner Owner) error {
 	return err
 }
 
-// look finds out whether an object whose deletion was asked for is gone.
+// look finds out whether an object whose deletion was requested still exists.
 func (o *doomed) look(ctx context.Context, wake func()) error {
 	ref := o.entry.Resource
 	if o.watch == nil {
