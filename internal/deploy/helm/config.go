@@ -41,7 +41,7 @@ type config struct {
 // release reports whether the item wants a release of Helm.
 func (c *config) release() bool { return c.HelmDeployment == nil || *c.HelmDeployment }
 
-// allExports are the values to hand on, the old list behind the new one.
+// allExports are the values to export, the old list after the new one.
 func (c *config) allExports() []apideployer.Export {
 	var all []apideployer.Export
 	if c.Exports != nil {
@@ -92,7 +92,7 @@ type deployOptions struct {
 // limit is how long an operation may take if the job has some time left.
 func (o deployOptions) limit(remaining time.Duration) (time.Duration, error) {
 	if o.Atomic && remaining > 0 {
-		// Whoever wants a failure to be undone needs time for it.
+		// Undoing a failure needs time, too.
 		remaining -= remaining / 4
 	}
 	if o.Timeout == nil {

@@ -21,8 +21,8 @@ const (
 	Type = v1alpha1.HelmDeployItemType
 	// Name names the deployer.
 	Name = "helm.deployer.landscaper.gardener.cloud"
-	// ItemLabel is the label of objects that are deployed without a release. They also
-	// have that of the manifest deployer, as in the public system.
+	// ItemLabel is the label of objects that are deployed without a release. They also have that of
+	// the manifest deployer, as upstream.
 	ItemLabel = Name + "/deployitem"
 	// stageName is how checkpoints name the deployer.
 	stageName = "helm deployer"

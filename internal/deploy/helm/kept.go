@@ -17,11 +17,12 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// An upgrade keeps what it does not want any more if somebody may still take it over. It is
-// recorded with a policy, as objects without a release are, and goes in the removal round.
+// An upgrade keeps objects that it does not want any more if another item may still take them over.
+// They are recorded with a policy, as objects without a release are, and are deleted in the removal
+// round.
 
-// removalRound removes what earlier jobs have kept and nobody has taken over. The release stays
-// as it is: no chart is loaded, no hook runs, and no revision is made.
+// removalRound removes objects that earlier jobs have kept and no item has taken over. The release
+// stays as it is: no chart is loaded, no hook runs, and no revision is made.
 func (s released) removalRound(ctx context.Context, item *deployer.Item) ([]string, error) {
 	w := s.work
 	if !w.done && w.operation == nil {
@@ -90,9 +91,9 @@ func former(item *deployer.Item) (found []ownership.HelmRelease, err error) {
 	return found, err
 }
 
-// contested are the objects of the release that another item of the namespace has recorded, too:
-// it has taken them over, and may have lost interest since. Items of no tree are not looked at,
-// and nobody is asked.
+// contested are the objects of the release that another item of the namespace has recorded, too: it
+// has taken them over, and may have dropped them since. Items of no tree are not read, and no item
+// is asked.
 func (s released) contested(ctx context.Context, item *deployer.Item, history []*storage.Record) ([]corev1.ObjectReference, error) {
 	if len(history) == 0 || !belongs(history[len(history)-1], item, true) || item.Labels[v1alpha1.ExecutionManagedByLabel] == "" {
 		return nil, nil
@@ -109,7 +110,7 @@ func (s released) contested(ctx context.Context, item *deployer.Item, history []
 	for _, entry := range entries {
 		object := referenceTo(entry.Object)
 		objects = append(objects, object)
-		// Nobody has looked whether its kind has namespaces.
+		// Whether its kind has namespaces was not looked up.
 		object.Namespace = ""
 		objects = append(objects, object)
 	}

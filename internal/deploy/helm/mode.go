@@ -102,7 +102,7 @@ func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, conn
 		return nil, nil, nil
 	}
 	if release.Decide(situationOf(history, storage.Marks{Owner: string(item.UID)}, t.Now())) == release.Await {
-		return nil, nil, job.NewError(published.GetHelmRelease, "GetRelease", fmt.Sprintf("somebody else is at work with release %s/%s (revision %d is %s)", t.config.Namespace, t.config.Name, last.Revision, last.Status))
+		return nil, nil, job.NewError(published.GetHelmRelease, "GetRelease", fmt.Sprintf("another client is changing release %s/%s (revision %d is %s)", t.config.Namespace, t.config.Name, last.Revision, last.Status))
 	}
 	found, err := release.Inventory(ctx, store, t.config.Name, item.Name, history)
 	if err != nil {
@@ -117,8 +117,8 @@ func belongs(last *storage.Record, item *deployer.Item, told bool) bool {
 	return last.Owner == string(item.UID) || (told && last.Owner == "")
 }
 
-// recordDissolved records the objects of a release. As long as its records may exist,
-// the status tells of one of them.
+// recordDissolved records the objects of a release. As long as its records may exist, the status
+// has one of them.
 func (t templates) recordDissolved(ctx context.Context, item *deployer.Item, found apply.Inventory, revision int) error {
 	recorded, err := t.Recorded(item)
 	if err != nil {

@@ -200,7 +200,7 @@ func referenceTo(object *unstructured.Unstructured) corev1.ObjectReference {
 	return corev1.ObjectReference{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
-// awayJob is the job of an item on an earlier cluster, where nobody takes anything over.
+// awayJob is the job of an item on an earlier cluster, where no item takes anything over.
 type awayJob struct {
 	release.Alone
 	item *deployer.Item

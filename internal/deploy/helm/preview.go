@@ -147,7 +147,7 @@ func (s released) preview(ctx context.Context, item *deployer.Item, outlook roll
 	}
 	switch action {
 	case release.Await:
-		return forecast, fmt.Errorf("somebody else is at work with release %s/%s", s.config.Namespace, s.config.Name)
+		return forecast, fmt.Errorf("another client is changing release %s/%s", s.config.Namespace, s.config.Name)
 	case release.Refuse:
 		return forecast, s.refusal(history[len(history)-1])
 	case release.Nothing:
@@ -159,7 +159,7 @@ func (s released) preview(ctx context.Context, item *deployer.Item, outlook roll
 		if !missing {
 			return s.unchanged(ctx, item, last, outlook)
 		}
-		// Somebody has removed an object: the release is deployed again.
+		// An object was deleted by another client: the release is deployed again.
 		action = release.Upgrade
 	}
 	wish, look, err := s.releaseWish(ctx, item, history, action, marks)

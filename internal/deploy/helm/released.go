@@ -43,7 +43,7 @@ type work struct {
 	forced, done, changed bool
 	// foreseen are the owners in a plan, nil in a job.
 	foreseen owners
-	// foreign is the wait for an operation of somebody else.
+	// foreign is the wait for an operation of another client.
 	foreign target.Watch
 	patient *limit.Limit
 	// earlier removes a release of an earlier name, which comes after the work; held are those
@@ -146,8 +146,7 @@ func (released) Owner(*deployer.Item) rollout.Owner { return rollout.Owner{Field
 // Recorded implements rollout.Source: the release has its own record.
 func (released) Recorded(*deployer.Item) (apply.Inventory, error) { return nil, nil }
 
-// Status implements rollout.Source: workloads, without policy and identity, as the
-// public system lists them.
+// Status implements rollout.Source: workloads, without policy and identity, as upstream lists them.
 func (s released) Status(item *deployer.Item, inventory apply.Inventory) any {
 	return withReleases(item, s.withBefore(s.status(inventory), s.work.kept))
 }
@@ -228,7 +227,7 @@ func (s released) advance(ctx context.Context, item *deployer.Item) ([]string, e
 		if !errors.As(err, &missing) || w.changed {
 			return waiting, err
 		}
-		// Somebody has removed it: the release is deployed again.
+		// Another client has deleted it: the release is deployed again.
 		_ = w.after.Close()
 		w.after, w.forced, w.done = nil, true, false
 	}
@@ -287,7 +286,7 @@ func (s released) begin(ctx context.Context, item *deployer.Item) ([]string, err
 	}
 }
 
-// awaitForeign waits until somebody else has done what is under way.
+// awaitForeign waits until another client has ended its operation.
 func (s released) awaitForeign(ctx context.Context, item *deployer.Item, store *storage.Store, last *storage.Record) ([]string, error) {
 	watch, err := store.Watch(ctx, last, item.Wake)
 	if err != nil {
@@ -295,7 +294,7 @@ func (s released) awaitForeign(ctx context.Context, item *deployer.Item, store *
 	}
 	s.work.foreign = watch
 	s.work.patient = limit.New(release.PatienceLeft(last, s.Now()), item.Wake)
-	return []string{fmt.Sprintf("somebody else to finish with release %s/%s (revision %d is %s), or roll it back, or delete this revision, if nobody is at work", s.config.Namespace, s.config.Name, last.Revision, last.Status)}, nil
+	return []string{fmt.Sprintf("another client to finish with release %s/%s (revision %d is %s), or roll it back, or delete this revision, if no client works on it", s.config.Namespace, s.config.Name, last.Revision, last.Status)}, nil
 }
 
 // beginUnchanged looks at what is deployed already. What earlier jobs have kept is looked at
@@ -352,9 +351,9 @@ func (s released) beginOperation(ctx context.Context, item *deployer.Item, store
 	return nil
 }
 
-// withBefore adds to a status what was deployed without a release, until it is gone or a
-// part of the release, and what was kept. Without workloads, only a record of the release
-// tells that there is one.
+// withBefore adds to a status the objects that were deployed without a release, until they are
+// deleted or a part of the release, and those that were kept. Without workloads, only a record of
+// the release shows that there is one.
 func (s released) withBefore(status *helmv1alpha1.ProviderStatus, before apply.Inventory) *helmv1alpha1.ProviderStatus {
 	status.ManagedResources = append(status.ManagedResources, before...)
 	if len(before) > 0 && len(ofRelease(status.ManagedResources)) == 0 {

@@ -17,7 +17,7 @@ func (d Deployer) deleteRelease(ctx context.Context, item *deployer.Item, config
 	}
 	w, ok := item.Remembered().(*work)
 	if !ok && item.Remembered() != nil {
-		// The release is gone, and the rest is being removed.
+		// The release is deleted, and the rest is being removed.
 		return deployer.Done(), nil
 	}
 	if !ok || w.connection != connection {
@@ -44,7 +44,7 @@ func (d Deployer) deleteRelease(ctx context.Context, item *deployer.Item, config
 	if err != nil || len(waiting) > 0 {
 		return deployer.WaitFor(waiting...), err
 	}
-	// What bears the marks of a release is gone, or belongs to others.
+	// Objects with the marks of a release are deleted, or belong to others.
 	return deployer.Done(), item.SetProviderStatus(withReleases(item, statusOf(apideployer.ManagedResourceStatusList(operation.Without()))))
 }
 
@@ -99,9 +99,9 @@ func (s released) beginRemoval(ctx context.Context, item *deployer.Item) (done b
 	return false, err
 }
 
-// beginLeftovers plans the removal of what was kept of a release that is gone or belongs to
-// another item by now. Of that, only what still says that this item has released it is left
-// over: all else is the other item's.
+// beginLeftovers plans the removal of objects that were kept of a release which is deleted or
+// belongs to another item by now. Only those that are still marked as released by this item are
+// left over: all others belong to the other item.
 func (s released) beginLeftovers(ctx context.Context, item *deployer.Item, store *storage.Store, wish release.Wish, history []*storage.Record) (done bool, err error) {
 	if len(wish.Before) == 0 {
 		return true, nil

@@ -45,7 +45,7 @@ func (r releases) deploys(wanted apideployer.ReleaseReference) releases {
 	return releases{&wanted, earlier}
 }
 
-// without returns the releases when an earlier one is gone.
+// without returns the releases when an earlier one is deleted.
 func (r releases) without(gone apideployer.ReleaseReference) releases {
 	r.earlier = slices.DeleteFunc(slices.Clone(r.earlier), func(earlier apideployer.ReleaseReference) bool { return earlier == gone })
 	return r
@@ -110,9 +110,9 @@ func describeRelease(reference apideployer.ReleaseReference) string {
 	return reference.Namespace + "/" + reference.Name
 }
 
-// removeEarlier removes the earlier releases of an item, or continues to. Those from which
-// somebody may still take something over stay until the removal round, unless the item itself
-// leaves.
+// removeEarlier removes the earlier releases of an item, or continues to. Those from which another
+// item may still take objects over stay until the removal round, unless the item itself is being
+// deleted.
 func (s released) removeEarlier(ctx context.Context, item *deployer.Item, leaving bool) (waiting []string, err error) {
 	known, err := releasesOf(item)
 	if err != nil || len(known.earlier) == 0 {
@@ -142,7 +142,7 @@ func (s released) removeEarlier(ctx context.Context, item *deployer.Item, leavin
 	return nil, nil
 }
 
-// holds reports whether somebody may still take over what an earlier release has.
+// holds reports whether another item may still take over objects of an earlier release.
 func (s released) holds(ctx context.Context, item *deployer.Item, leaving bool) (bool, error) {
 	if leaving || s.work.earlier != nil {
 		return false, nil
@@ -150,8 +150,8 @@ func (s released) holds(ctx context.Context, item *deployer.Item, leaving bool) 
 	return item.MayMove(ctx)
 }
 
-// uninstallEarlier removes an earlier release, or continues to. One that bears the mark of
-// somebody else, or of nobody, is not that of the item.
+// uninstallEarlier removes an earlier release, or continues to. A release with the mark of another
+// item, or without a mark, is not that of the item.
 func (s released) uninstallEarlier(ctx context.Context, item *deployer.Item, earlier apideployer.ReleaseReference) ([]string, error) {
 	s.config = s.config.named(earlier)
 	w := s.work

@@ -21,8 +21,8 @@ type Errand struct {
 	Credentials string
 }
 
-// Explain says what follows from an error about what an item names. What is wrong stays
-// wrong; but the API server, or whoever has the content, may answer soon.
+// Explain says what follows from an error about what an item names. What is wrong stays wrong; but
+// the API server, or the source of the content, may answer soon.
 func Explain(ctx context.Context, err error, on Errand) error {
 	var known *job.Error
 	if errors.As(err, &known) {

@@ -82,7 +82,7 @@ type Key struct {
 // ParseKey reads the key of a resource.
 func ParseKey(text string) (*Key, error) {
 	wrong := func(why string) error {
-		return fmt.Errorf("it is no key of a resource: %s: use what the template function getResourceKey returns", why)
+		return fmt.Errorf("it is not a key of a resource: %s: use what the template function getResourceKey returns", why)
 	}
 	decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {

@@ -138,7 +138,7 @@ func TestPendingReleaseOfOthersIsAwaited(t *testing.T) {
 	create(t, item)
 	awaitItem(t, item, "that it waits for somebody else", func(item *v1alpha1.DeployItem) bool {
 		_, message := condition(item, v1alpha1.ReadyCondition)
-		return strings.Contains(message, "somebody else to finish with release "+item.Namespace+"/notes (revision 1 is pending-install)")
+		return strings.Contains(message, "another client to finish with release "+item.Namespace+"/notes (revision 1 is pending-install)")
 	})
 	theirs.Info.Status = common.StatusDeployed
 	put(t, theirs, true)

@@ -48,7 +48,7 @@ func (l *Loader) remoteTrust(ctx context.Context, item *v1alpha1.DeployItem) (*t
 		return nil, err // names the Context
 	}
 	if err != nil {
-		// There is none that could ask for signatures.
+		// There is no Context that could require signatures.
 		return nil, nil //nolint:nilerr // see above
 	}
 	if _, asks := landscape.Configurations[keyringKey]; !asks {

@@ -9,7 +9,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// How errors about charts are named, also by the public system.
+// How errors about charts are named, also by upstream.
 const (
 	operation = published.TemplateChart
 	reason    = "GetHelmChart"

@@ -66,8 +66,8 @@ func (l *Loader) open(ctx context.Context, from *repocontext.Sources) (*componen
 	return component.NewSession(l.options.Components, from.Options), trust, nil
 }
 
-// withCode marks an error about what the Context says; that the API server does not
-// answer is none.
+// withCode marks an error about the content of the Context. An API server that does not answer is
+// another error.
 func withCode(err error) error {
 	var unread *repocontext.ReadError
 	if errors.As(err, &unread) {

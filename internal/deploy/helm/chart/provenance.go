@@ -28,15 +28,15 @@ const (
 	maxProvenance = 1 << 20
 )
 
-// trust are the keys whose signatures count for the charts of a Context. Where there is
-// none, nothing is checked.
+// trust are the keys whose signatures count for the charts of a Context. Without them, nothing is
+// checked.
 type trust struct {
 	keys openpgp.EntityList
 	// from names the Context and the Secret.
 	from string
 }
 
-// trustOf reads whose signatures a Context asks for; nil if for nobody's.
+// trustOf reads whose signatures a Context requires; nil if it requires none.
 func trustOf(ctx context.Context, from *repocontext.Sources) (*trust, error) {
 	given, exists := from.Context.Configurations[keyringKey]
 	if !exists {
@@ -73,7 +73,7 @@ func trustOf(ctx context.Context, from *repocontext.Sources) (*trust, error) {
 	return &trust{keys: keys, from: fmt.Sprintf("%s (Secret %s)", at, config.SecretRef.Name)}, nil
 }
 
-// verify checks that somebody who counts has signed an archive.
+// verify checks that an archive has a signature of a trusted key.
 func (t *trust) verify(archive *packed) error {
 	if len(archive.provenance) == 0 {
 		return fmt.Errorf("%s asks for signed charts, and there is no provenance file with the chart: sign it with helm package --sign and publish both", t.from)
@@ -98,8 +98,8 @@ func (t *trust) verify(archive *packed) error {
 	return errors.New("its provenance file is that of another archive")
 }
 
-// asked checks that a signed chart is the one that was asked for: whoever has the
-// archives cannot sign, but may hand out an older one.
+// asked checks that a signed chart is the requested one: the host of the archives cannot sign, but
+// may serve an older one.
 func (a *packed) asked(loaded *helmchart.Chart) error {
 	if a.name != "" && loaded.Name() != a.name {
 		return fmt.Errorf("it is chart %s, and %s was asked for", loaded.Name(), a.name)

@@ -72,7 +72,7 @@ func parseReference(text string) (access.Reference, error) {
 	if pinned {
 		if digest.Digest(pin).Validate() != nil {
 			// What is before another @ may be a password.
-			return access.Reference{}, errors.New("what is behind the @ is no digest: write the reference like host/path:tag@sha256:…, and credentials into the Context")
+			return access.Reference{}, errors.New("the part after the @ is not a digest: write the reference like host/path:tag@sha256:…, and credentials into the Context")
 		}
 		name += "@" + pin
 	}

@@ -74,7 +74,7 @@ func (u *unpacking) files(packed []byte) (*files, error) {
 	found := &files{at: map[string]int{}}
 	err = archive.WalkTar(&counted{from: plain, left: &u.tar}, u.left, func(entry archive.Entry) error {
 		if err := u.ctx.Err(); err != nil {
-			return err // whoever asked gave up
+			return err // the caller gave up
 		}
 		u.left.Files--
 		u.left.Bytes -= entry.Size
@@ -106,7 +106,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	if *c.left -= int64(n); *c.left < 0 {
 		return 0, &archive.TooLargeError{What: "the number of bytes of all archives", Limit: 2 * archive.DefaultLimits().Bytes}
 	}
-	return n, err // a reader hands on io.EOF as it is
+	return n, err // a reader returns io.EOF as it is
 }
 
 // known puts the limit in the words of this package: what is left is of no interest.

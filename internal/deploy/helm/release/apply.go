@@ -17,8 +17,7 @@ import (
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
-// attempts is how often an object is looked at again because somebody else changed it
-// in the same moment.
+// attempts is how often an object is read again because another client changed it at the same time.
 const attempts = 4
 
 // applied is an object together with what the cluster stores.
@@ -52,7 +51,7 @@ func (o *Operation) makeNamespace(ctx context.Context) ([]string, error) {
 	}
 	_, err = o.store.Cluster.Create(ctx, mapping, namespaceOf(o.wish), storage.FieldManager)
 	if apierrors.IsForbidden(err) {
-		// It may exist, and nobody needs the right to create it then.
+		// It may exist; then the right to create it is not needed.
 		if _, getErr := o.store.Cluster.Get(ctx, mapping, "", o.wish.Namespace); getErr == nil {
 			return nil, nil
 		}

@@ -90,8 +90,8 @@ func compact(errs []error) []error {
 	return found
 }
 
-// claim returns an error unless an object that exists may become part of the release: it
-// belongs to somebody who does not let it go.
+// claim returns an error unless an object that exists may become part of the release: it belongs to
+// another owner that does not release it.
 func (o *Operation) claim(ctx context.Context, live *unstructured.Unstructured) error {
 	if o.complete[keyOf(live)] || o.wish.TakeOwnership || owned(live, o.wish.Name, o.wish.Namespace) || (o.wish.Ours != nil && o.wish.Ours(live)) {
 		return nil

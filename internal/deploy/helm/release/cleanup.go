@@ -19,8 +19,8 @@ import (
 // cleanup is what is being done with objects that were kept.
 const cleanup = "clean up"
 
-// PlanCleanup returns the operation that removes what earlier operations have kept and
-// nobody has taken over. It makes no revision and runs no hooks. Nothing is changed yet.
+// PlanCleanup returns the operation that removes objects that earlier operations have kept and no
+// item has taken over. It makes no revision and runs no hooks. Nothing is changed yet.
 func PlanCleanup(ctx context.Context, store *storage.Store, work Job, wish Wish, history []*storage.Record) (*Operation, error) {
 	o, err := begin(ctx, store, work, wish, history, cleanup)
 	if err != nil {

@@ -18,25 +18,25 @@ const (
 	Upgrade Action = "upgrade"
 	// Nothing means that everything is deployed as it should be.
 	Nothing Action = "nothing"
-	// Await means that somebody else is at work with the release.
+	// Await means that another client is changing the release.
 	Await Action = "await"
 	// Refuse means that the release belongs to another item now.
 	Refuse Action = "refuse"
 )
 
-// foreignPatience is how long an operation of somebody else may tell nothing about
-// itself before it counts as given up.
+// foreignPatience is how long an operation of another client may write nothing before it counts as
+// given up.
 const foreignPatience = 5 * time.Minute
 
 // Situation is all that a decision depends on.
 type Situation struct {
-	// Last is the status of the newest revision; empty if there is none.
+	// Last is the status of the newest revision; empty without a revision.
 	Last common.Status
 	// Deployed says that one of the revisions was deployed completely.
 	Deployed bool
 	// Ours says that we have written the newest revision, Others that another item has.
 	Ours, Others bool
-	// Leaves says that the other item is on its way out.
+	// Leaves says that the other item is being deleted.
 	Leaves bool
 	// Known says that this item has deployed the release before.
 	Known bool
@@ -55,7 +55,7 @@ func Decide(s Situation) Action {
 	case s.Last == "" || s.Last == common.StatusUninstalled:
 		return Install
 	case s.Others && s.Known && !s.Leaves:
-		// Whoever came last has it. Two items that take it from each other would never end.
+		// The last item has it. Two items that take it from each other would never end.
 		return Refuse
 	case underway && !s.Ours && s.Age < foreignPatience:
 		return Await
@@ -68,7 +68,7 @@ func Decide(s Situation) Action {
 	return Upgrade
 }
 
-// PatienceLeft is how long somebody else's operation is still waited for.
+// PatienceLeft is how long another client's operation is still waited for.
 func PatienceLeft(record *storage.Record, now time.Time) time.Duration {
 	return max(foreignPatience-now.Sub(record.Written), time.Second)
 }

@@ -39,7 +39,7 @@ type hookRun struct {
 	hooks []*helmrelease.Hook
 	// at is the hook whose turn it is.
 	at int
-	// cleared says that its predecessor is gone, objects are what it consists of.
+	// cleared says that its predecessor is deleted, objects are its parts.
 	cleared bool
 	objects []apply.Object
 	// sights are those of the objects that were created, asked says that the creation of
@@ -159,7 +159,7 @@ func (o *Operation) createHook(ctx context.Context, run *hookRun, hook *helmrele
 	}
 	for _, object := range run.objects[len(run.sights):] {
 		_, err := o.store.Cluster.Create(ctx, object.Mapping, object.Object, storage.FieldManager)
-		// What was there before is gone: it is what an earlier request has made.
+		// The predecessor was deleted: an earlier request has created this object.
 		mine := run.asked && slices.Contains(hook.DeletePolicies, helmrelease.HookBeforeHookCreation)
 		exists := apierrors.IsAlreadyExists(err)
 		switch {

@@ -28,9 +28,8 @@ const (
 	keepPolicy          = "keep"
 )
 
-// Entries reads the objects of a manifest in their order. Those without a namespace
-// get that of the release; whoever finds their places takes it away from those that
-// have none.
+// Entries reads the objects of a manifest in their order. Those without a namespace get that of the
+// release; it is removed again from cluster-scoped objects once their kinds are known.
 func Entries(manifest, namespace string) ([]apply.Entry, error) {
 	parts := releaseutil.SplitManifests(manifest)
 	keys := make([]string, 0, len(parts))
@@ -76,7 +75,7 @@ func objectOf(text string) (*unstructured.Unstructured, error) {
 	var content map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &content); err != nil {
 		// The reason is dropped on purpose: it may quote a value.
-		return nil, fmt.Errorf("a document is no object")
+		return nil, fmt.Errorf("a document is not an object")
 	}
 	object := &unstructured.Unstructured{Object: content}
 	if len(content) == 0 || (object.GetAPIVersion() == "" && object.GetKind() == "") {

@@ -70,8 +70,8 @@ type Operation struct {
 	// previous are the objects of earlier revisions that may exist.
 	previous []apply.Object
 	original map[key]*unstructured.Unstructured
-	// complete are the objects of revisions that were deployed completely: those of others
-	// may be somebody else's by now.
+	// complete are the objects of revisions that were deployed completely: those of other revisions
+	// may have another owner by now.
 	complete map[key]bool
 	// before are those that were deployed without a release, or kept by an earlier
 	// operation, with their identities.
@@ -96,7 +96,7 @@ type Operation struct {
 	results     []applied
 	check       *readiness.Check
 	causes      *readiness.Causes
-	// losses are objects that somebody has deleted while they were awaited.
+	// losses are objects that another client has deleted while they were awaited.
 	losses *loss.Losses
 	going  *deletion.Deletion
 	pruned bool
@@ -322,7 +322,7 @@ func (o *Operation) tooLate(waiting []string) error {
 		fmt.Sprintf("timeout at: %q: it waited for %s", "helm deployer: before "+o.stage()+" release", strings.Join(waiting[:min(len(waiting), 3)], ", ")), v1alpha1.ErrorTimeout)
 }
 
-// operation names what is done as the public system names it.
+// operation names what is done as upstream names it.
 func (o *Operation) operation() string {
 	switch o.doing {
 	case string(Upgrade), cleanup:

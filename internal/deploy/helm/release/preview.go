@@ -19,10 +19,9 @@ import (
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
-// Preview returns what an installation or an upgrade would make of each object: its
-// namespace, definitions and objects in their order, what goes, and the hooks, of which
-// nobody knows what they do. It changes nothing: what would be stored, the API server
-// tells in a dry run.
+// Preview returns what an installation or an upgrade would make of each object: its namespace,
+// definitions and objects in their order, deletions, and the hooks, whose effect is not known. It
+// changes nothing: the API server shows in a dry run what would be stored.
 func Preview(ctx context.Context, store *storage.Store, wish Wish, others Others, history []*storage.Record, action Action) ([]diff.Object, error) {
 	o := &Operation{store: store, wish: wish, others: others, earlier: history}
 	if err := o.look(ctx); err != nil {

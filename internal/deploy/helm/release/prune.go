@@ -161,8 +161,8 @@ func (o *Operation) removeOne(ctx context.Context, object apply.Object) (removed
 	}
 }
 
-// deleteAttempts is how often an object is read again because somebody else has changed it
-// between the read and the deletion.
+// deleteAttempts is how often an object is read again because another client has changed it between
+// the read and the deletion.
 const deleteAttempts = 8
 
 // dispose removes an object, or lets others have it.
@@ -200,9 +200,9 @@ func (o *Operation) dispose(ctx context.Context, object apply.Object, live *unst
 
 // bequeath makes another item the owner of an object.
 //
-// That item may lose interest in the same moment, look at the object just before and leave it
-// alone as one of somebody else's. So it is asked once more: if it does not want the object
-// any more, the release takes that back.
+// That item may drop the object at the same time: it reads the object just before the transfer and
+// leaves it alone as foreign. So that item is asked once more: if it does not want the object any
+// more, the transfer is reverted.
 func (o *Operation) bequeath(ctx context.Context, object apply.Object, live *unstructured.Unstructured, heir *v1alpha1.DeployItem) (removed, error) {
 	patch, err := ownership.Transfer(live, ownership.ManifestLabel, heir.Name)
 	if err != nil {
@@ -250,7 +250,8 @@ func (o *Operation) fateOf(ctx context.Context, object apply.Object, live *unstr
 	return fate, heir, nil
 }
 
-// patch changes an object in the version that was read; it returns nil if the object is gone.
+// patch changes an object in the version that was read; it returns nil if the object does not
+// exist.
 func (o *Operation) patch(ctx context.Context, object apply.Object, patch []byte) (*unstructured.Unstructured, error) {
 	stored, err := o.store.Cluster.MergePatch(ctx, object.Mapping, object.Object.GetNamespace(), object.Object.GetName(), patch, storage.FieldManager)
 	if apierrors.IsNotFound(err) {
@@ -288,8 +289,8 @@ func (o *Operation) mayRemove(live *unstructured.Unstructured) bool {
 	return before && live.GetKind() != apply.CRDKind && (uid == live.GetUID() || (uid == "" && o.wish.Ours(live)))
 }
 
-// deleteLive deletes an object in the version that was read: if somebody takes it over in
-// the same moment, the API server refuses.
+// deleteLive deletes an object in the version that was read: if another item takes it over at the
+// same time, the API server refuses.
 func (o *Operation) deleteLive(ctx context.Context, object apply.Object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	uid, version, background := live.GetUID(), live.GetResourceVersion(), metav1.DeletePropagationBackground
 	return o.store.Cluster.Delete(ctx, object.Mapping, live.GetNamespace(), live.GetName(), metav1.DeleteOptions{
@@ -301,5 +302,5 @@ func (o *Operation) deleteLive(ctx context.Context, object apply.Object, live *u
 // recorded: the removal of a release leaves them.
 func (o *Operation) Without() apply.Inventory { return o.without }
 
-// Kept are the objects that stay until it is known that nobody takes them over.
+// Kept are the objects that stay until it is known that no item takes them over.
 func (o *Operation) Kept() apply.Inventory { return o.kept }

@@ -14,7 +14,7 @@ import (
 // unreadyObject says that objects will not become ready by themselves.
 type unreadyObject struct{ error }
 
-// awaitReady waits until all objects are ready. Those that somebody deletes meanwhile are
+// awaitReady waits until all objects are ready. Those that another client deletes meanwhile are
 // created again.
 func (o *Operation) awaitReady(ctx context.Context) ([]string, error) {
 	for {

@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// storeRecord stores the record of the new revision: from here on, others know that
-// somebody is at work.
+// storeRecord stores the record of the new revision: from here on, other clients see that an
+// operation is under way.
 func (o *Operation) storeRecord(ctx context.Context) ([]string, error) {
 	if o.stored {
 		return nil, nil
@@ -25,7 +25,7 @@ func (o *Operation) storeRecord(ctx context.Context) ([]string, error) {
 				o.stored = err == nil
 				return nil, err
 			}
-			return nil, job.Wrap(err, o.operation(), "Conflict", "somebody else is at work with the release")
+			return nil, job.Wrap(err, o.operation(), "Conflict", "another client is changing the release")
 		}
 		o.asked = true
 		if clustererror.IsNamespaceMissing(err) {
@@ -55,15 +55,15 @@ func (o *Operation) recordFailure(cause error) step {
 		o.release.SetStatus(common.StatusFailed, fmt.Sprintf("Release %q failed: %v", o.release.Name, cause))
 		err := o.store.Update(ctx, o.release, o.wish.Marks)
 		if apierrors.IsNotFound(err) {
-			// Somebody has removed it: there is nothing left to tell.
+			// Another client has deleted it: there is nothing left to record.
 			return nil, nil
 		}
 		return nil, err
 	}
 }
 
-// settleEarlier marks revisions as failed whose operation was given up, so that
-// nobody takes them for one that is under way.
+// settleEarlier marks revisions as failed whose operation was given up, so that they do not look as
+// if they were under way.
 func (o *Operation) settleEarlier(ctx context.Context) ([]string, error) {
 	for _, record := range o.earlier {
 		if !record.Status.IsPending() && record.Status != common.StatusUninstalling {

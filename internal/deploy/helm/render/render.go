@@ -137,7 +137,7 @@ type Output struct {
 	Definitions []File
 }
 
-// File is a text of a chart that is no template.
+// File is a file of a chart other than a template.
 type File struct{ Name, Text string }
 
 // Render executes the templates of a chart.

@@ -28,7 +28,7 @@ func validate(ctx context.Context, chart *helmchart.Chart, values map[string]any
 		}
 		content, isMap := part.(map[string]any)
 		if !isMap {
-			return invalid(fmt.Sprintf("the values of sub-chart %s are no map", child.Name()))
+			return invalid(fmt.Sprintf("the values of sub-chart %s must be a map", child.Name()))
 		}
 		if err := validate(ctx, child, content); err != nil {
 			return err

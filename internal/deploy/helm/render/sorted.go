@@ -33,7 +33,7 @@ func (o *Output) Sort() (*Sorted, error) {
 	hooks, manifests, err := releaseutil.SortManifests(o.Files, nil, releaseutil.InstallOrder)
 	if err != nil {
 		// The reason is dropped on purpose: it may quote a value.
-		return nil, invalid("what " + o.culprit() + " makes is no object: apiVersion, kind, metadata.name and annotations must be texts")
+		return nil, invalid("what " + o.culprit() + " makes is not an object: apiVersion, kind, metadata.name and annotations must be texts")
 	}
 	var out strings.Builder
 	for _, manifest := range manifests {

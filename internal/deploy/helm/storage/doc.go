@@ -1,3 +1,3 @@
-// Package storage keeps what is known of Helm releases: revisions in Secrets, as Helm
-// stores them, so that its command line and the public system see the same releases.
+// Package storage keeps what is known of Helm releases: revisions in Secrets, as Helm stores them,
+// so that its command line and upstream see the same releases.
 package storage

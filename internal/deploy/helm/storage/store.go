@@ -32,9 +32,9 @@ const (
 
 	recordType = "helm.sh/release.v1"
 	recordKey  = "release"
-	// ownerAnnotation says which item has written a record: its UID, and its name for
-	// people. digestAnnotation identifies what was deployed. They are annotations, not
-	// labels: Helm hands labels on to the next revision, whoever makes it.
+	// ownerAnnotation says which item has written a record: its UID, and its name for people.
+	// digestAnnotation identifies what was deployed. They are annotations, not labels: Helm copies
+	// labels to the next revision, whichever client makes it.
 	ownerAnnotation  = "helm.deployer.landscaper.gardener.cloud/deployitem-uid"
 	nameAnnotation   = "helm.deployer.landscaper.gardener.cloud/deployitem"
 	digestAnnotation = "helm.deployer.landscaper.gardener.cloud/digest"
@@ -54,10 +54,10 @@ var systemLabels = []string{"name", "owner", "status", "version", "createdAt", "
 type Record struct {
 	Revision int
 	Status   common.Status
-	// Owner is the UID of the item that has written it, and OwnerName its name; both are
-	// empty if somebody else did.
+	// Owner is the UID of the item that has written it, and OwnerName its name; both are empty if
+	// another client did.
 	Owner, OwnerName string
-	// Digest identifies what was deployed; empty if somebody else has written it.
+	// Digest identifies what was deployed; empty if another client has written it.
 	Digest string
 	// Written is when it was written last.
 	Written time.Time
@@ -159,8 +159,7 @@ func ownLabels(all map[string]string) map[string]string {
 	return own
 }
 
-// Create stores a new revision. It fails if somebody else has stored one of this
-// number.
+// Create stores a new revision. It fails if another client has stored one with this number.
 func (s *Store) Create(ctx context.Context, release *helmrelease.Release, marks Marks) error {
 	return s.write(ctx, release, marks, "createdAt", func(mapping *meta.RESTMapping, secret *unstructured.Unstructured) error {
 		_, err := s.Cluster.Create(ctx, mapping, secret, FieldManager)
@@ -264,8 +263,8 @@ func (r *Record) Marks() Marks {
 	return Marks{Owner: r.Owner, OwnerName: r.OwnerName, Digest: r.Digest}
 }
 
-// Forget removes all records of a release. Its objects stay. The newest record goes
-// last: as long as it is there, somebody who is interrupted here can go on.
+// Forget removes all records of a release. Its objects stay. The newest record is deleted last: as
+// long as it exists, an interrupted job can continue.
 func (s *Store) Forget(ctx context.Context, name string, history []*Record) error {
 	for _, record := range history {
 		if err := s.Delete(ctx, name, record.Revision); err != nil {
