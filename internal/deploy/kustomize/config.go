@@ -26,8 +26,8 @@ const (
 	validateConfiguration = "ValidateProviderConfiguration"
 )
 
-// parseConfig reads the configuration of an item. Unlike those of published deployers,
-// it has no fields that nobody knows: a field that is misspelt is an error.
+// parseConfig reads the configuration of an item. Unlike in those of published deployers, an
+// unknown field is an error: it may be misspelt.
 func parseConfig(raw *runtime.RawExtension) (*api.ProviderConfiguration, error) {
 	if raw == nil {
 		return nil, configError(parseConfiguration, errors.New("it is missing"))

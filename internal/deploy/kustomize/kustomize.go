@@ -1,6 +1,6 @@
-// Package kustomize is the deployer for kustomizations. It loads the source that an
-// item names and makes objects of it; the room rollout does the rest, as for manifests.
-// No Flux is needed on any cluster.
+// Package kustomize is the deployer for kustomizations. It loads the source that an item names and
+// makes objects of it; package rollout does the rest, as for manifests. No Flux is needed on any
+// cluster.
 package kustomize
 
 import (

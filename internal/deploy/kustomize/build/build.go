@@ -36,8 +36,8 @@ type Limits struct {
 	Work int
 }
 
-// DefaultLimits are far above what one item should deploy. A build takes up to some
-// hundred megabytes of memory with them, and there is one at a time.
+// DefaultLimits are far above what one item should deploy. A build uses up to some hundred
+// megabytes of memory with them, and there is one at a time.
 func DefaultLimits() Limits {
 	return Limits{Read: 8 << 20, Objects: 1000, Built: 32 << 20, Kustomizations: 200, Work: 4_000_000}
 }
@@ -68,11 +68,11 @@ func Build(ctx context.Context, files *memfs.Tree, config *api.ProviderConfigura
 	return objects(built)
 }
 
-// run calls the library. What it breaks down at is an error of the kustomization.
+// run calls the library. A panic of the library is an error of the kustomization.
 func run(files filesys.FileSystem, at string) (built resmap.ResMap, err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
-			err = errors.New("kustomize breaks down at it")
+			err = errors.New("kustomize panics at it")
 		}
 	}()
 	options := krusty.MakeDefaultOptions()
@@ -100,7 +100,7 @@ func objects(built resmap.ResMap) ([]*unstructured.Unstructured, error) {
 	return list, nil
 }
 
-// overlay hands over what a configuration says on top of its source.
+// overlay passes on what a configuration says on top of its source.
 func (g *guard) overlay(config *api.ProviderConfiguration) (string, error) {
 	base := path.Clean("./" + config.Path)
 	source, err := g.directory(base, "path")

@@ -167,11 +167,11 @@ func TestRefused(t *testing.T) {
 		{"a file above the source in a generator", "{}", kustomization("configMapGenerator: [{name: a, files: [x=../../etc/passwd]}]"), "leads out of the source"},
 		{"an environment above the source", "{}", kustomization("secretGenerator: [{name: a, env: ../x}]"), "leads out of the source"},
 		{"a patch above the source", "{}", kustomization("patches: [{path: ../x}]"), "leads out of the source"},
-		{"a circle", "{}", files{"kustomization.yaml": "resources: [a]", "a/kustomization.yaml": "resources: [../b]", "b/kustomization.yaml": "resources: [../a]"}, "in a circle"},
-		{"itself", "{}", kustomization("resources: [.]"), "in a circle"},
+		{"a circle", "{}", files{"kustomization.yaml": "resources: [a]", "a/kustomization.yaml": "resources: [../b]", "b/kustomization.yaml": "resources: [../a]"}, "in a cycle"},
+		{"itself", "{}", kustomization("resources: [.]"), "in a cycle"},
 		{"a component among the resources", "{}", files{"kustomization.yaml": "resources: [c]", "c/kustomization.yaml": "kind: Component\nnamePrefix: x"}, "among its resources: it belongs to its components"},
 		{"a kustomization among the components", "{}", files{"kustomization.yaml": "components: [c]", "c/kustomization.yaml": "namePrefix: x"}, "among its components: it belongs to its resources"},
-		{"a manifest that is none", "{}", files{"a.yaml": word}, "document 1 is no object"},
+		{"a manifest that is none", "{}", files{"a.yaml": word}, "document 1 is not an object"},
 		{"an object without a kind", "{}", files{"a.yaml": "{metadata: {name: a}, data: {k: " + word + "}}"}, "document 1 has no apiVersion"},
 		{"YAML that is none", "{}", files{"a.yaml": "a: [" + word}, `resources[0] of the top directory: "a.yaml": line 1`},
 		{"the same object twice", "{}", files{"a.yaml": configMap, "b.yaml": configMap}, "kustomization of the top directory: merging resources from 'b.yaml': may not add resource with an already registered id: ConfigMap.v1"},
@@ -197,7 +197,7 @@ func TestRefusedChanges(t *testing.T) {
 		{"an older field for images", "{}", kustomization("resources: [a.yaml]\nimageTags: [{name: '" + manyStates + "', newTag: b}]"), "the top directory: images[0].name: the regular expression is too complex"},
 		{"a secret that is no pair", "{}", kustomization("secretGenerator: [{name: a, literals: [" + word + "]}]"), "secretGenerator[0]: literals[0] must be key=value"},
 		{"a secret twice", "{}", kustomization("secretGenerator: [{name: a, literals: [x=" + word + "]}, {name: a, literals: [x=" + word + "]}]"), `must be merge or replace`},
-		{"an environment that is none", "{}", files{"kustomization.yaml": "secretGenerator: [{name: a, envs: [e]}]", "e": "\xff\xfe" + word}, "envs[0]: \"e\": it is no text in UTF-8"},
+		{"an environment that is none", "{}", files{"kustomization.yaml": "secretGenerator: [{name: a, envs: [e]}]", "e": "\xff\xfe" + word}, "envs[0]: \"e\": it is not text in UTF-8"},
 		{"labels at places of their own", "{}", kustomization("resources: [a.yaml]\nlabels: [{pairs: {a: b}, fields: [{path: data}]}]"), "labels[].fields is refused"},
 	})
 }

@@ -16,8 +16,8 @@ import (
 // like: in templates, selectors and references.
 const places = 32
 
-// write hands over a kustomization whose resources have been handed over, with its
-// patches and generators.
+// write passes a kustomization to the library with its patches and generators; its resources have
+// been passed before.
 func (g *guard) write(id, directory string, own *part, content *types.Kustomization) error {
 	for _, change := range []func(*part, string, string, *types.Kustomization) error{g.patches, g.generators, g.patterns} {
 		if err := change(own, id, directory, content); err != nil {
@@ -46,7 +46,7 @@ func (g *guard) write(id, directory string, own *part, content *types.Kustomizat
 		return fmt.Errorf("%s: %w", own.at, err)
 	}
 	if err := g.to.WriteFile("/"+id+"/"+kustomizationNames[0], text); err != nil {
-		return fmt.Errorf("hand %s over: %w", own.at, err)
+		return fmt.Errorf("pass %s to kustomize: %w", own.at, err)
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func checkOperations(operations []any) error {
 	return nil
 }
 
-// generators hands over the files of generators.
+// generators passes the files of generators to the library.
 func (g *guard) generators(own *part, id, directory string, content *types.Kustomization) error {
 	options, err := json.Marshal(content.GeneratorOptions)
 	if err != nil {
@@ -217,7 +217,7 @@ func (g *guard) generator(own *part, id, directory string, args *types.Generator
 	return nil
 }
 
-// attach hands over a file whose content becomes a value.
+// attach passes a file to the library whose content becomes a value.
 func (g *guard) attach(own *part, id, directory, name string, fits func([]byte) bool) (string, error) {
 	at, err := join(directory, name)
 	var text []byte
@@ -225,7 +225,7 @@ func (g *guard) attach(own *part, id, directory, name string, fits func([]byte) 
 		text, err = g.text(at)
 	}
 	if err == nil && !fits(text) {
-		err = errors.New("it is no text in UTF-8")
+		err = errors.New("it is not text in UTF-8")
 	}
 	if err != nil {
 		return "", fmt.Errorf("%.200q: %w", name, missing(name, err))

@@ -40,7 +40,7 @@ type guard struct {
 	patched map[string]string
 }
 
-// part is a kustomization or a directory that was handed over.
+// part is a kustomization or a directory that was passed to the library.
 type part struct {
 	at string
 	// id is its name for the library.
@@ -146,7 +146,7 @@ func join(directory, name string) (string, error) {
 	case path.IsAbs(name):
 		return "", errors.New("it must be relative to the kustomization")
 	case strings.ContainsRune(name, 0):
-		return "", errors.New("it is no path")
+		return "", errors.New("it is not a path")
 	}
 	return path.Join(directory, name), nil
 }
@@ -159,7 +159,7 @@ func missing(name string, err error) error {
 	return err
 }
 
-// remote guesses whether somebody means an address. It is for messages only.
+// remote guesses whether the user means an address. It is for messages only.
 func remote(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
 	return strings.Contains(name, "://") || strings.Contains(name, "?") || strings.ContainsAny(first, ":@") || first == "github.com"
@@ -224,7 +224,7 @@ func (g *guard) objectsOf(own *part, text []byte) (documents [][]byte, err error
 	for i, raw := range documents {
 		var content map[string]any
 		if err := json.Unmarshal(raw, &content); err != nil {
-			return nil, fmt.Errorf("document %d is no object", i+1)
+			return nil, fmt.Errorf("document %d is not an object", i+1)
 		}
 		for _, field := range []string{"apiVersion", "kind"} {
 			if name, _ := content[field].(string); name == "" {
@@ -240,8 +240,8 @@ func (g *guard) objectsOf(own *part, text []byte) (documents [][]byte, err error
 	return documents, nil
 }
 
-// checkList refuses an object that the library takes for a list and that is none: it would
-// drop what is there instead, without a word.
+// checkList refuses an object that only looks like a list to the library: the library would drop
+// its content silently.
 func checkList(content map[string]any, at string) error {
 	items, hasItems := content["items"]
 	if kind, _ := content["kind"].(string); !hasItems || !strings.HasSuffix(kind, "List") {
@@ -284,7 +284,7 @@ func (p *part) take(content map[string]any) {
 func (g *guard) place(directory, file string, text []byte) (string, error) {
 	name := fmt.Sprintf("f%d.yaml", len(g.placed)+1)
 	if err := g.to.WriteFile("/"+directory+"/"+name, text); err != nil {
-		return "", fmt.Errorf("hand it over: %w", err)
+		return "", fmt.Errorf("pass it to kustomize: %w", err)
 	}
 	g.placed["./"+name] = file
 	return "./" + name, nil

@@ -37,7 +37,7 @@ func TestJoin(t *testing.T) {
 		{"nothing", "base", "", "!it is empty"},
 		{"from the root", "base", "/etc/passwd", "!it must be relative"},
 		{"many roots", "base", "//etc/passwd", "!it must be relative"},
-		{"an end in the middle", "base", "a.yaml\x00.txt", "!it is no path"},
+		{"an end in the middle", "base", "a.yaml\x00.txt", "!it is not a path"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got, err := join(test.directory, test.name)

@@ -68,7 +68,7 @@ func (g *guard) directory(directory, field string) (*part, error) {
 	found, seen := g.known[directory]
 	switch {
 	case seen && found == nil:
-		return fail(errors.New("the kustomizations include each other in a circle"))
+		return fail(errors.New("the kustomizations include each other in a cycle"))
 	case seen:
 		return found, g.count(found.bytes)
 	case len(g.known) >= g.limits.Kustomizations:
@@ -219,7 +219,7 @@ func (g *guard) generated(directory string) (*types.Kustomization, error) {
 	return content, err
 }
 
-// resources hands over what a kustomization includes.
+// resources passes on what a kustomization includes.
 func (g *guard) resources(own *part, directory string, content *types.Kustomization) error {
 	own.component = content.Kind == types.ComponentKind
 	for i, name := range content.Resources {
@@ -248,7 +248,7 @@ func (g *guard) resources(own *part, directory string, content *types.Kustomizat
 	return nil
 }
 
-// resource hands over a file with objects, or a directory.
+// resource passes on a file with objects, or a directory.
 func (g *guard) resource(own *part, directory, name, field string) (string, error) {
 	fail := func(err error) (string, error) {
 		return "", fmt.Errorf("%s: %.200q: %w", field, name, missing(name, err))

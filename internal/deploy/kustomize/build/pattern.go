@@ -23,7 +23,7 @@ const (
 	instructionsPerWork = 2000
 )
 
-// patterns refuses regular expressions that are none or may take too long.
+// patterns refuses regular expressions that are not valid or may take too long.
 func (g *guard) patterns(own *part, _, _ string, content *types.Kustomization) error {
 	for i, patch := range content.Patches {
 		if patch.Target == nil {
