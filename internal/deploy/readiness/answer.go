@@ -44,8 +44,8 @@ func Told(manifest, live *unstructured.Unstructured) bool {
 	return request != "" && live != nil && live.GetAnnotations()[requestAnnotation] == request
 }
 
-// Changing says who is still to change an object, of which live is what is on the cluster;
-// empty if nobody is. Who asks is woken when that is over.
+// Changing says who is still to change an object, of which live is what is on the cluster; empty if
+// no item is. The caller is triggered when that is over.
 type Changing func(ctx context.Context, object corev1.ObjectReference, live *unstructured.Unstructured) (who string, err error)
 
 // NewAnswers returns a check that waits until Flux has done what objects ask it for.
@@ -61,17 +61,17 @@ func NewAnswers(on target.Cluster, changing Changing, wake func()) *Check {
 // answer says what Flux has made of a request. Settled says that it has done what it
 // could with the source that it had.
 //
-// The order is that of what can be believed: first what somebody does to the object, then
-// that Flux has given this generation up; otherwise it must have answered this very request,
-// about this generation, before its result counts.
+// The order is that of credibility: first deletion and suspension of the object, then that Flux has
+// given this generation up; otherwise it must have answered this very request, about this
+// generation, before its result counts.
 func answer(before, now *unstructured.Unstructured) (finding Finding, settled bool) {
 	suspended, _, _ := unstructured.NestedBool(now.Object, "spec", "suspend")
 	ready, stalled := condition(now, "Ready"), condition(now, "Stalled")
 	switch {
 	case now.GetDeletionTimestamp() != nil:
-		return Finding{Why: "somebody is deleting it"}, false
+		return Finding{Why: "it is being deleted"}, false
 	case suspended:
-		return Finding{Why: "somebody has suspended it, so that Flux leaves it alone"}, false
+		return Finding{Why: "it was suspended, so that Flux leaves it alone"}, false
 	case stalled != nil && stalled["status"] == "True" && of(stalled, now):
 		return Finding{Why: oneLine(conceal(detail("Flux has given up", stalled), now)), Hopeless: true}, false
 	case text(now, "status", "lastHandledReconcileAt") != now.GetAnnotations()[requestAnnotation]:
@@ -204,7 +204,7 @@ func (s *sources) judge(ctx context.Context, before, now *unstructured.Unstructu
 		return finding, err
 	}
 	if finding = compare(finding, now, from, live); finding.Ready() || finding.Hopeless {
-		// It is about what the source has now, unless somebody is about to change that.
+		// It is about what the source has now, unless another item is about to change that.
 		who, err := s.changing(ctx, from.reference(), live)
 		if err != nil || who == "" {
 			return finding, err
@@ -233,7 +233,7 @@ func (s *sources) follow(mapping *meta.RESTMapping, from source, live *unstructu
 	return nil
 }
 
-// versionOf is the version of an object, empty if there is none.
+// versionOf is the version of an object, empty for nil.
 func versionOf(object *unstructured.Unstructured) string {
 	if object == nil {
 		return ""
@@ -309,7 +309,7 @@ func artifact(source *unstructured.Unstructured) (revision, why string) {
 	case !seen && !suspended && ready != nil && ready["status"] == "False":
 		return "", failedAt(ready, source)
 	case !seen && !suspended:
-		// What it has is what somebody wanted before.
+		// Its content is that of an earlier request.
 		return "", notSeen
 	}
 	if revision = text(source, "status", "artifact", "revision"); revision == "" {

@@ -64,7 +64,7 @@ func TestAnswers(t *testing.T) {
 		{"the object is about an earlier generation", []string{"status:\n  observedGeneration: 3", "status:\n  observedGeneration: 2"}, nil, "has not seen its present generation", false},
 		{"Flux is applying", []string{`status: "True"`, "status: Unknown"}, nil, "Flux is at work", false},
 		{"somebody has suspended it", []string{"suspend: false", "suspend: true"}, nil, "suspended", false},
-		{"somebody deletes it", []string{"generation: 3,", "generation: 3, deletionTimestamp: '2026-01-01T00:00:00Z',"}, nil, "deleting", false},
+		{"somebody deletes it", []string{"generation: 3,", "generation: 3, deletionTimestamp: '2026-01-01T00:00:00Z',"}, nil, "being deleted", false},
 		{"a failure says why, but no value; the same files cannot do better", failing, nil, "BuildFailed: no path with … and …", true},
 		{"with newer files it may do better", failing, []string{"revision: two", "revision: three"}, "BuildFailed", false},
 		{"it was tried when there were no files", append([]string{"lastAttemptedRevision: two", "other: two"}, failing...), nil, "BuildFailed", false},

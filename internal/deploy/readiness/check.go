@@ -149,11 +149,11 @@ func (c *Check) Look(ctx context.Context) ([]Unfinished, error) {
 	return unready, nil
 }
 
-// look brings what is known of an object up to date.
+// look updates what is known of an object.
 //
-// A state of the watch counts only if it is as new as what the write returned; until then
-// the last finding stays, and the watch wakes us when it has caught up. One that stays behind
-// for long is not waited for any more.
+// A state of the watch counts only if it is as new as what the write returned; until then the last
+// finding stays, and the watch triggers a look when it has caught up. A watch that stays behind for
+// long is not waited for any more.
 func (c *Check) look(ctx context.Context, w *waiting) error {
 	if w.watch == nil {
 		w.watch = c.target.Watch(w.mapping, w.object.GetNamespace(), w.object.GetName(), false, c.wake)

@@ -115,8 +115,8 @@ func (c Custom) look(object *unstructured.Unstructured) Finding {
 	return Finding{}
 }
 
-// CustomCheck waits until the chosen objects are ready. Each look sees the objects
-// that there are now: what is gone is not remembered.
+// CustomCheck waits until the chosen objects are ready. Each look sees the objects that exist now:
+// deleted ones are not remembered.
 type CustomCheck struct {
 	custom Custom
 	chosen []*chosen
@@ -216,7 +216,7 @@ func (c *CustomCheck) judge(chosen *chosen, objects []*unstructured.Unstructured
 	return unready
 }
 
-// unfinished is what was chosen, as long as there is no object.
+// unfinished is what was chosen, as long as no object exists.
 func (c *CustomCheck) unfinished(chosen *chosen, finding Finding) Unfinished {
 	return Unfinished{Kind: chosen.kind, Namespace: chosen.namespace, Name: chosen.name, Check: c.custom.Name, Place: c.place, Finding: finding}
 }

@@ -22,8 +22,8 @@ func RuleOf(mode deployer.ReadinessMode) Rule {
 // Kstatus is the rule that the ecosystem has agreed on: the conditions of an object
 // count, whatever its kind. What will not become ready by itself is hopeless.
 //
-// What it says of Jobs is corrected: for the ecosystem a Job is current as soon as it runs,
-// while whoever deploys one waits for its work.
+// What it says of Jobs is corrected: for the ecosystem a Job is current as soon as it runs, while
+// the user who deploys one waits for its work.
 func Kstatus(object *unstructured.Unstructured) Finding {
 	if object.GetAnnotations()[deployer.SkipReadinessAnnotation] == "true" {
 		return Finding{}

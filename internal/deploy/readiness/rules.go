@@ -20,7 +20,7 @@ type Rule func(object *unstructured.Unstructured) Finding
 type Finding struct {
 	// Why says in one line what is missing; empty if the object is ready.
 	Why string
-	// Hopeless says that waiting does not help: somebody has to change something.
+	// Hopeless says that waiting does not help: a user has to change something.
 	Hopeless bool
 }
 
@@ -67,7 +67,7 @@ func Established(object *unstructured.Unstructured) Finding {
 // maxLine is the longest text that others have written, of which the rest is left out.
 const maxLine = 200
 
-// oneLine makes a short line of a text that somebody else may have written.
+// oneLine makes a short line of a text that may come from another client.
 func oneLine(text string) string {
 	line := []rune(strings.Join(strings.Fields(strings.Map(shown, strings.ToValidUTF8(text, ""))), " "))
 	if len(line) > maxLine {
@@ -118,8 +118,8 @@ func deployment(object *unstructured.Unstructured) string {
 	return ""
 }
 
-// statefulSet looks at the pods that an update reaches: none if pods are updated when
-// somebody deletes them, and only those from the partition on.
+// statefulSet looks at the pods that an update reaches: none if pods are updated on deletion, and
+// only those from the partition on.
 func statefulSet(object *unstructured.Unstructured) string {
 	wanted := number(object, 1, "spec", "replicas")
 	partition := number(object, 0, "spec", "updateStrategy", "rollingUpdate", "partition")
@@ -188,7 +188,7 @@ func replicaSet(object *unstructured.Unstructured) string {
 	return ""
 }
 
-// number returns a whole number of an object, or a default where there is none.
+// number returns a whole number of an object, or a default without one.
 func number(object *unstructured.Unstructured, otherwise int64, path ...string) int64 {
 	value, found, err := unstructured.NestedFieldNoCopy(object.Object, path...)
 	if err != nil || !found {
@@ -203,7 +203,7 @@ func number(object *unstructured.Unstructured, otherwise int64, path ...string) 
 	return otherwise
 }
 
-// text returns a text of an object, or "" where there is none.
+// text returns a text of an object, or "" without one.
 func text(object *unstructured.Unstructured, path ...string) string {
 	value, _, _ := unstructured.NestedString(object.Object, path...)
 	return value
