@@ -30,8 +30,8 @@ type DepartureJob interface {
 	Reach(ctx context.Context, earlier apideployer.EarlierCluster) (target.Cluster, error)
 	// ExplainEarlier says of an error which earlier cluster it is about.
 	ExplainEarlier(earlier apideployer.EarlierCluster, err error) error
-	// Uninstall begins to remove the release of Helm on an earlier cluster; nil if there
-	// is none of the item.
+	// Uninstall begins to remove the item's Helm release on an earlier cluster; nil without such a
+	// release.
 	Uninstall(ctx context.Context, on target.Cluster, earlier apideployer.EarlierCluster) (Uninstallation, error)
 }
 
@@ -143,8 +143,8 @@ func leavesAnything(earlier apideployer.EarlierCluster) bool {
 	return earlier.Release != nil || slices.ContainsFunc(earlier.ManagedResources, placement.Removed)
 }
 
-// withoutRelease is what is left when the release is gone: its objects are recorded
-// without a policy.
+// withoutRelease is what is left when the release is deleted: its objects are recorded without a
+// policy.
 func withoutRelease(earlier apideployer.EarlierCluster) apideployer.EarlierCluster {
 	earlier.Release = nil
 	earlier.ManagedResources = slices.DeleteFunc(slices.Clone(earlier.ManagedResources), func(entry apideployer.ManagedResourceStatus) bool { return entry.Policy == "" })

@@ -12,7 +12,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// exports are the values that are handed on.
+// exports are the exported values of a roll-out.
 type exports struct {
 	// readings are those under way, one for each value.
 	readings     []*export.Reading
@@ -125,11 +125,10 @@ func (r *Rollout) beginExports(ctx context.Context) error {
 	return nil
 }
 
-// storeExports hands the values on. A configuration without exports takes back what
-// one before it has handed on.
+// storeExports stores the values. A configuration without exports removes those of an earlier one.
 //
-// It comes when all values are there: those who import them never see one of this job
-// beside one of the last.
+// It runs when all values exist: importers never see a value of this job beside one of the last
+// job.
 func (r *Rollout) storeExports(ctx context.Context) error {
 	var values map[string]any
 	if r.wish.Exports != nil {

@@ -41,7 +41,7 @@ type Outlook interface {
 	Leaves(item string) bool
 }
 
-// read works out the values that an item would hand on.
+// read works out the values that an item would export.
 func (f *Forecast) read(ctx context.Context, cluster target.Cluster, wish Wish, outlook Outlook) {
 	if wish.Exports == nil {
 		return

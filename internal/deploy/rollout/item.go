@@ -55,7 +55,7 @@ func Reconcile(ctx context.Context, item *deployer.Item, source Source) (deploye
 	if !ok || work.connection != connection {
 		begun, err := begin(ctx, item, connection, source)
 		if err != nil {
-			// The definition may be on its way from another item, or from somebody else.
+			// Another item, or another client, may still create the definition.
 			awaitKinds(ctx, item, connection, err)
 			return deployer.Result{}, err
 		}
@@ -270,7 +270,7 @@ func awaitKinds(ctx context.Context, item *deployer.Item, connection *deployer.C
 	}
 }
 
-// kindsToCome wakes an item when the cluster learns a new kind.
+// kindsToCome triggers an item when the cluster serves a new kind.
 type kindsToCome struct{ watch io.Closer }
 
 // Close implements io.Closer.

@@ -10,7 +10,7 @@ import (
 	"go.landscaper.dev/internal/deploy/target"
 )
 
-// LookOut looks out for changes of the values that an item has handed on.
+// LookOut watches for changes of the values that an item has exported.
 func LookOut(ctx context.Context, item *deployer.Item, source Source) (deployer.Lookout, error) {
 	connection, err := item.Cluster(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func closing(l *lookout, err error) error {
 type lookout struct {
 	watchers []*export.Watcher
 	version  string
-	// given are values that are handed on besides.
+	// given are values that are exported as they are.
 	given map[string]any
 }
 
@@ -72,12 +72,12 @@ func (l *lookout) Values(ctx context.Context) (map[string]any, error) {
 			return nil, fmt.Errorf("read export %s again: %w", watcher.Value().Name, err)
 		}
 		if !there {
-			// What was handed on stays until there is something better.
+			// The exported values stay until all can be read again.
 			return nil, nil
 		}
 		watcher.Value().Put(values, value)
 	}
-	// A change in the middle has woken the item again.
+	// A change in the middle has triggered the item again.
 	l.version = version
 	return values, nil
 }

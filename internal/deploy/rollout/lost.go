@@ -19,10 +19,10 @@ import (
 	"go.landscaper.dev/internal/deploy/target"
 )
 
-// applyAgain sees to it that objects of the item are applied again that somebody has deleted
-// while they are awaited, and reports whether there are any to apply now. Those that were
-// deleted before are left alone for a while first. All waits begin anew then: an object that
-// was ready may depend on one that was lost.
+// applyAgain ensures that objects of the item are applied again that another client has deleted
+// while they are awaited, and reports whether there are any to apply now. Those that were deleted
+// before are left alone for a while first. All waits start again then: an object that was ready may
+// depend on one that was lost.
 func (r *Rollout) applyAgain(ctx context.Context, misses func(object *unstructured.Unstructured) bool) (again bool, err error) {
 	definitions := false
 	for _, result := range slices.Clone(r.stored) {
@@ -63,7 +63,7 @@ func (r *Rollout) lose(lost result) {
 	}
 }
 
-// takeUnchecked lets objects be applied again that nobody has looked at so far.
+// takeUnchecked lets objects be applied again that were not read so far.
 func (r *Rollout) takeUnchecked(ctx context.Context, misses func(object *unstructured.Unstructured) bool) (again bool, err error) {
 	var left []apply.Entry
 	for _, entry := range r.wish.Unchecked {

@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
-// patchAttempts is how often an object is patched again because somebody else changed
-// it in the same moment.
+// patchAttempts is how often an object is patched again because another client changed it at the
+// same time.
 const patchAttempts = 4
 
 // patchAfterwards merges patches into objects that are ready. An object that has its

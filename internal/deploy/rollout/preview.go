@@ -39,7 +39,7 @@ func ForecastOf(ctx context.Context, cluster target.Cluster, wish Wish, recorded
 	return ForecastWith(ctx, cluster, objects, wish, outlook), nil
 }
 
-// ForecastWith returns what an item would export whose objects somebody else applies.
+// ForecastWith returns what an item would export whose objects another client applies.
 func ForecastWith(ctx context.Context, cluster target.Cluster, objects []diff.Object, wish Wish, outlook Outlook) Forecast {
 	forecast := Forecast{Objects: slices.Clone(objects)}
 	if err := forecast.addLost(ctx, cluster, wish); err != nil {
@@ -50,8 +50,8 @@ func ForecastWith(ctx context.Context, cluster target.Cluster, objects []diff.Ob
 	return forecast
 }
 
-// addLost adds that an object is created again which somebody has deleted and from which a
-// value is read: nobody looks at it but for that.
+// addLost adds that an object is created again which another client has deleted and from which a
+// value is read: it is read for nothing else.
 func (f *Forecast) addLost(ctx context.Context, cluster target.Cluster, wish Wish) error {
 	for _, entry := range wish.Unchecked {
 		ref := named(entry.Object)

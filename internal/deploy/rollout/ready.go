@@ -45,8 +45,8 @@ func (r *Rollout) uses(definition *unstructured.Unstructured) bool {
 	})
 }
 
-// awaitReadiness waits until Flux has done what objects ask it for, and until all objects
-// are ready. What was asked for counts also where nobody wants to check the objects.
+// awaitReadiness waits until Flux has done what objects ask it for, and until all objects are
+// ready. A request counts also where the readiness check is switched off.
 //
 // Answers of Flux are looked at before the rules: an object whose request is not answered
 // shows the state that an earlier request has left, which may well be ready.
@@ -164,8 +164,8 @@ type customChecks struct {
 	// cluster is where it looks.
 	cluster target.Cluster
 	limit   *limit.Limit
-	// held is the limit of the check with number heldFor, which was under way when all began
-	// anew: somebody who deletes an object again and again must not make its time longer.
+	// held is the limit of the check with number heldFor, which was under way when all started again:
+	// a client that deletes an object again and again must not extend its time.
 	held    *limit.Limit
 	heldFor int
 }

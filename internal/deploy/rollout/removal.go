@@ -44,8 +44,8 @@ func (r *Removal) Under(job Job) { r.job = job }
 
 // Continue goes as far as possible and returns what it waits for.
 //
-// What is gone leaves the inventory also when an error follows, so that a deletion that is
-// repeated asks for less and less.
+// Deleted objects are removed from the inventory also when an error follows, so that each retry
+// deletes less.
 func (r *Removal) Continue(ctx context.Context) ([]string, error) {
 	if err := r.job.Checkpoint(ctx, "deployer: delete resources"); err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ type Job interface {
 	Changing(ctx context.Context, object corev1.ObjectReference, live *unstructured.Unstructured) (who string, err error)
 	// Foreign warns of objects that belong to other items and stay as they are.
 	Foreign(objects []Foreign)
-	// Export hands values on; nil takes back what was handed on before.
+	// Export stores values; nil removes those of earlier jobs.
 	Export(ctx context.Context, values map[string]any) error
 	// Family are the other items that may want what is not wanted here any more.
 	deletion.Family
@@ -47,7 +47,7 @@ type Job interface {
 // Foreign is an object that belongs to another item.
 type Foreign struct{ Object, Owner string }
 
-// Wish is what an item wants on its cluster.
+// Wish is the desired state of an item on its cluster.
 type Wish struct {
 	// Name is how checkpoints name the deployer.
 	Name string
@@ -65,17 +65,16 @@ type Wish struct {
 	SkipReadiness bool
 	// Checks are checks of chosen objects, one after the other.
 	Checks []readiness.Custom
-	// Exports are the values that are handed on; nil if there is nothing to hand on,
-	// which is not the same as no value.
+	// Exports are the values to export; nil without exports, which is not the same as no value.
 	Exports []export.Value
-	// Given are values that are handed on besides; of two with one key, what was read
+	// Given are values that are exported as they are; of two with one key, the one that was read
 	// counts.
 	Given map[string]any
-	// LookOnly is set if somebody else writes the objects: they are only waited for.
+	// LookOnly is set if another client writes the objects: they are only waited for.
 	LookOnly bool
-	// Marked, with LookOnly, is what is created in the place of an object that somebody has
-	// deleted while it was awaited. Unchecked are those that nobody looks at but for that,
-	// JustWritten says that all were written in this job.
+	// Marked, with LookOnly, is what is created in the place of an object that another client has
+	// deleted while it was awaited. Unchecked are those that are read only for that, JustWritten says
+	// that all were written in this job.
 	Marked      func(object *unstructured.Unstructured) *unstructured.Unstructured
 	Unchecked   []apply.Entry
 	JustWritten bool
@@ -142,7 +141,7 @@ type Rollout struct {
 	// foreign are the objects that belong to other items.
 	foreign []Foreign
 
-	// ending are objects that somebody is deleting although they are wanted.
+	// ending are objects that are being deleted although they are wanted.
 	ending      *deletion.Deletion
 	definitions wait
 	orphans     *deletion.Deletion
@@ -150,7 +149,7 @@ type Rollout struct {
 	answers     wait
 	readiness   wait
 	causes      *readiness.Causes
-	// losses are objects that somebody has deleted while they were awaited.
+	// losses are objects that another client has deleted while they were awaited.
 	losses  *loss.Losses
 	custom  customChecks
 	exports exports

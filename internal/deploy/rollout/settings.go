@@ -60,7 +60,7 @@ func (s Settings) Wish(options Options) (Wish, error) {
 	w.Exports, err = export.Compile(s.Exports)
 	check("", err)
 	if s.Exports != nil && w.Exports == nil {
-		// No value is a value, too: whoever imports it gets an empty map.
+		// No value is a value, too: an importer gets an empty map.
 		w.Exports = []export.Value{}
 	}
 	_, err = s.Groups(options)

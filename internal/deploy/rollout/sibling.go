@@ -51,8 +51,7 @@ func stillToChange(item *v1alpha1.DeployItem, object corev1.ObjectReference, liv
 	return ownership.Records(item, object)
 }
 
-// written returns the manifest of an object that is somewhere in a configuration, nil if
-// there is none.
+// written returns the manifest of an object that is somewhere in a configuration, nil without one.
 func written(configuration *runtime.RawExtension, object corev1.ObjectReference) *unstructured.Unstructured {
 	var content any
 	if configuration == nil || json.Unmarshal(configuration.Raw, &content) != nil {

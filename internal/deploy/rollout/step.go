@@ -6,9 +6,9 @@ import "go.landscaper.dev/internal/deploy/apply"
 type step string
 
 const (
-	// awaitEnd waits until objects are gone that somebody is deleting although they
-	// are wanted; then they are created again.
-	awaitEnd step = "await the end of what somebody deletes"
+	// awaitEnd waits for the deletion of objects that another client is deleting although they are
+	// wanted; then they are created again.
+	awaitEnd step = "await deletions by other clients"
 	// applyDefinitions, applyCluster and applyNamespaced apply the objects of a stage.
 	applyDefinitions step = "apply definitions"
 	applyCluster     step = "apply cluster-scoped objects"
@@ -24,7 +24,7 @@ const (
 	awaitCustom step = "await custom checks"
 	// readExports waits until all values to export are there.
 	readExports step = "read exports"
-	// storeExports hands the values on.
+	// storeExports stores the values.
 	storeExports step = "store exports"
 	// patchAfterwards merges patches into objects that are ready.
 	patchAfterwards step = "patch afterwards"
@@ -36,7 +36,7 @@ const (
 type progress struct {
 	// pending is how many objects of each stage are not applied yet.
 	pending map[apply.Stage]int
-	// ending is how many wanted objects are being deleted by somebody.
+	// ending is how many wanted objects are being deleted.
 	ending int
 	// served, cleaned, ready, exportsRead, exportsStored and patched say that these
 	// steps are over.
