@@ -1,6 +1,5 @@
-// Package export reads the values that an item hands on from objects of clusters. It
-// waits for each of them without asking again and again. Values never appear in a
-// message.
+// Package export reads the values that an item exports from objects of clusters. It waits for each
+// of them without polling. Values never appear in a message.
 package export
 
 import (

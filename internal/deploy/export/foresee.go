@@ -30,7 +30,7 @@ func (v Value) Foresee(ctx context.Context, from Sources) (any, error) {
 	}
 	at, ok := placeOf(found, v.source.Namespace)
 	if !ok {
-		return nil, fmt.Errorf("there is no reference with a name at %s of %s %s yet", v.path, v.source.Kind, v.source.Name)
+		return nil, fmt.Errorf("%s of %s %s has no reference with a name yet", v.path, v.source.Kind, v.source.Name)
 	}
 	version, kind := v.second.kind.ToAPIVersionAndKind()
 	return from.Find(ctx, corev1.ObjectReference{APIVersion: version, Kind: kind, Namespace: at.namespace, Name: at.name}, reader(v.second.path), v.second.path.String())

@@ -9,8 +9,8 @@ import (
 	"go.landscaper.dev/internal/deploy/target"
 )
 
-// Watcher looks out for changes of a value that was handed on. It watches the metadata
-// of the objects only: what they hold is read when they have changed.
+// Watcher watches for changes of an exported value. It watches the metadata of the objects only:
+// their content is read when they have changed.
 type Watcher struct {
 	value   Value
 	cluster target.Cluster
@@ -55,9 +55,9 @@ func (w *Watcher) Version() (version string, known bool, err error) {
 	return version, true, nil
 }
 
-// Read reads the value as it is now, and tells whether it is there.
+// Read reads the present value, and reports whether there is one.
 //
-// The reading wakes nobody, because it is closed at once: the watches here do that.
+// The reading triggers nothing, because it is closed at once: the watches here do that.
 func (w *Watcher) Read(ctx context.Context) (value any, there bool, err error) {
 	reading := w.value.Begin(w.cluster, func() {})
 	defer reading.Close()

@@ -57,7 +57,7 @@ func Parse(text string) (Condition, error) {
 		return Condition{}, fmt.Errorf("it is not an expression in CEL%s", place(issues))
 	}
 	if env, err = env.Extend(variables(parsed)...); err != nil {
-		return Condition{}, errors.New("it has a variable that is none")
+		return Condition{}, errors.New("it has a variable that is not valid")
 	}
 	checked, issues := env.Check(parsed)
 	if issues.Err() != nil {

@@ -80,8 +80,8 @@ func (p Path) compiled() (compiled *jsonpath.JSONPath, err error) {
 // String is the path as it was written.
 func (p Path) String() string { return p.text }
 
-// Find returns all values at the path; none if there are none. An error means that
-// the path does not fit the object; it never quotes a value.
+// Find returns all values at the path, possibly none. An error means that the path does not fit the
+// object; it never quotes a value.
 func (p Path) Find(object map[string]any) (values []any, err error) {
 	defer func() {
 		if recover() != nil {

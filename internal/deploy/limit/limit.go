@@ -1,5 +1,5 @@
-// Package limit is for time limits inside the time of a job: it wakes the work when
-// the time is over.
+// Package limit is for time limits inside the time of a job: it triggers the work when the time is
+// over.
 package limit
 
 import (

@@ -1,5 +1,5 @@
-// Package loss is about objects of an item that somebody deletes while the item waits for
-// them: when they are applied again, and what is said about it.
+// Package loss is about objects of an item that another client deletes while the item waits for
+// them: when they are applied again, and what is reported about it.
 package loss
 
 import (
@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// firstPause is between the first and the second time that an object is applied again.
-	// Each pause is twice as long as the one before, up to longestPause: somebody who deletes
-	// the object whenever it exists must not keep the cluster busy.
+	// firstPause is between the first and the second time that an object is applied again. Each pause
+	// is twice as long as the one before, up to longestPause: a client that deletes the object
+	// whenever it exists must not keep the cluster busy.
 	firstPause, longestPause = 2 * time.Second, time.Minute
 )
 

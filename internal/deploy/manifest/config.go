@@ -178,7 +178,7 @@ func extras(entry manifest.Manifest) (apply.Extras, error) {
 	return besides, err
 }
 
-// patchOf reads a patch, nil if there is none.
+// patchOf reads a patch, nil without one.
 func patchOf(field string, raw *runtime.RawExtension) (map[string]any, error) {
 	if raw == nil || len(raw.Raw) == 0 || string(raw.Raw) == "null" {
 		return nil, nil

@@ -1,6 +1,5 @@
-// Package manifest is the deployer for Kubernetes objects that are written down in
-// the configuration of a DeployItem. It reads the configuration; the room rollout
-// does the work.
+// Package manifest is the deployer for Kubernetes objects that are written down in the
+// configuration of a DeployItem. It reads the configuration; package rollout does the work.
 package manifest
 
 import (

@@ -1,5 +1,5 @@
-// Package mock is a deployer without any effect: an item says itself how its job ends
-// and what it hands on. It is for tests and demos of everything above deployers.
+// Package mock is a deployer without any effect: an item says itself how its job ends and what it
+// exports. It is for tests and demos of everything above deployers.
 package mock
 
 import (
@@ -78,8 +78,8 @@ func (Deployer) Repetition(item *v1alpha1.DeployItem) (repetition deployer.Repet
 // changed something.
 func (Deployer) Drift(context.Context, *deployer.Item) ([]string, error) { return nil, nil }
 
-// Lookout implements deployer.Repeating. What a mock hands on changes with its
-// configuration only, so it never asks for one.
+// Lookout implements deployer.Repeating. The exports of a mock change with its configuration only,
+// so it needs no watcher.
 func (Deployer) Lookout(context.Context, *deployer.Item) (deployer.Lookout, error) {
 	return nil, errors.New("a mock has no values that could be watched")
 }
@@ -87,7 +87,7 @@ func (Deployer) Lookout(context.Context, *deployer.Item) (deployer.Lookout, erro
 // config is a configuration that was read.
 type config struct {
 	mockv1alpha1.ProviderConfiguration
-	// exports are nil if there is nothing to hand on.
+	// exports are nil if there is nothing to export.
 	exports map[string]any
 }
 
@@ -117,7 +117,7 @@ func parse(raw *runtime.RawExtension) (*config, error) {
 	}
 	// Whole numbers stay whole, as with all other deployers.
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(read.Export.RawMessage, &read.exports); err != nil || read.exports == nil {
-		return nil, errors.New("export must be an object: what is handed on has keys")
+		return nil, errors.New("export must be an object: exported values have keys")
 	}
 	return read, nil
 }

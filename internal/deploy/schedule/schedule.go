@@ -10,7 +10,7 @@ import (
 	"go.landscaper.dev/internal/model/validation"
 )
 
-// Schedule returns the next time after another one, or zero if there is none.
+// Schedule returns the next time after another one, or zero without one.
 type Schedule func(after time.Time) time.Time
 
 // Compile checks a schedule. None is nil.

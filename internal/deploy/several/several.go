@@ -14,7 +14,7 @@ const maxShown = 5
 // Errors are errors that occurred side by side.
 type Errors []error
 
-// OrNil returns the errors as one, or nil if there are none.
+// OrNil returns the errors as one, or nil without errors.
 func (e Errors) OrNil() error {
 	if len(e) == 0 {
 		return nil

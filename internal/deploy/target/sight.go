@@ -16,9 +16,8 @@ import (
 	"go.landscaper.dev/internal/cluster/watch"
 )
 
-// Sight is the sight of objects that somebody waits for. The first look is a
-// request: mostly it is enough. Whoever is not content follows the objects; then
-// only news make a difference.
+// Sight is a view of objects that the caller waits for. The first look is a request: mostly it is
+// enough. Otherwise the caller follows the objects; then only events cause requests.
 type Sight struct {
 	cluster Cluster
 	mapping *meta.RESTMapping
@@ -50,8 +49,8 @@ func SightOfSelected(cluster Cluster, mapping *meta.RESTMapping, namespace strin
 func (s *Sight) Look(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	objects, known, err := s.followed()
 	if err == nil && known {
-		// A watch that others have begun may be behind the request, and show as ready
-		// what is gone or was replaced.
+		// A watch that others have begun may be behind the request, and show as ready what was deleted or
+		// replaced.
 		if s.fresh = s.fresh || !s.behind(objects); s.fresh {
 			return objects, nil
 		}
@@ -84,10 +83,9 @@ func versions(objects []*unstructured.Unstructured) map[types.NamespacedName]str
 	return versions
 }
 
-// Follow begins to watch. A watch that others have begun may have shown news before
-// anybody listened here: it wakes at once if it knows anything else than the last
-// request. An error says that watching is not possible, so that only a timer can tell
-// when to look again.
+// Follow begins to watch. A watch that others have begun may have reported events before this
+// caller listened: it triggers at once if it knows anything else than the last request. An error
+// says that watching is not possible, so that the caller needs a timer.
 func (s *Sight) Follow() error {
 	if s.following() {
 		_, _, err := s.followed()

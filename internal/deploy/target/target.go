@@ -41,7 +41,7 @@ type Cluster interface {
 	WatchAll(mapping *meta.RESTMapping, wake func()) Watch
 }
 
-// Watch tells about an object until it is closed.
+// Watch reports events of an object until it is closed.
 type Watch interface {
 	// State returns what is known about the object.
 	State() (watch.State, error)
@@ -49,7 +49,7 @@ type Watch interface {
 	Close() error
 }
 
-// SelectedWatch tells about objects until it is closed.
+// SelectedWatch reports events of objects until it is closed.
 type SelectedWatch interface {
 	// Objects returns the objects, and whether they are known yet.
 	Objects() (objects []*unstructured.Unstructured, known bool, err error)

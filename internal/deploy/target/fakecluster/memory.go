@@ -28,7 +28,7 @@ type Fault struct {
 	Before error
 	// After is an error although the request took effect: the answer is lost.
 	After error
-	// Meanwhile is how somebody else changes the object just before the request takes effect.
+	// Meanwhile is how another client changes the object just before the request takes effect.
 	Meanwhile func(*unstructured.Unstructured)
 }
 
@@ -78,7 +78,7 @@ func (c *Cluster) Know(kind schema.GroupVersionKind, resource string, scope meta
 	return mapping
 }
 
-// Put stores an object as somebody else would, and returns what is stored.
+// Put stores an object as another client would, and returns what is stored.
 func (c *Cluster) Put(object *unstructured.Unstructured) *unstructured.Unstructured {
 	c.mutex.Lock()
 	stored := object.DeepCopy()

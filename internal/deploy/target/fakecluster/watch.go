@@ -82,7 +82,7 @@ func (w *lookout) Close() error {
 	return nil
 }
 
-// tell wakes those who look out for an object.
+// tell notifies the watches of an object.
 func (c *Cluster) tell(object *unstructured.Unstructured) {
 	c.mutex.Lock()
 	watches := slices.Collect(maps.Keys(c.watches))
