@@ -44,7 +44,7 @@ func TestTreat(t *testing.T) {
 	}{
 		{"it is as it should be", "manage", true, live, live, leave},
 		{"it is not", "manage", true, live, other, write},
-		{"manage takes over what is somebody else's", "manage", false, live, other, write},
+		{"manage takes over an object of another owner", "manage", false, live, other, write},
 		{"keep is about deletions only", "keep", false, live, other, write},
 		{"immutable leaves everything", "immutable", true, live, other, leave},
 		{"fallback changes what is ours", "fallback", true, live, other, write},

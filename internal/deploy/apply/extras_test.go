@@ -51,10 +51,10 @@ func TestAdopted(t *testing.T) {
 		want            bool
 	}{
 		{"what we wrote in another way", "us", metav1.ManagedFieldsOperationUpdate, true},
-		{"what the public system wrote", "manifest-deployer-controller", metav1.ManagedFieldsOperationUpdate, true},
+		{"a field that upstream wrote", "manifest-deployer-controller", metav1.ManagedFieldsOperationUpdate, true},
 		{"also its Helm deployer", "helm-deployer-controller", metav1.ManagedFieldsOperationUpdate, true},
 		{"what we applied", "us", metav1.ManagedFieldsOperationApply, false},
-		{"what somebody else wrote", "kubectl", metav1.ManagedFieldsOperationUpdate, false},
+		{"a field that another client wrote", "kubectl", metav1.ManagedFieldsOperationUpdate, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestRecreate(t *testing.T) {
 		replaced bool
 		fails    bool
 	}{
-		{"nobody asked for it", false, nil, false, false, true},
+		{"it was not requested", false, nil, false, false, true},
 		{"the object is replaced", true, nil, false, true, false},
 		{"the old one ends first", true, nil, true, false, true},
 		{"the manifest is wrong, too: nothing is lost", true, wrong, false, false, true},

@@ -60,7 +60,7 @@ func TestStrangeDefinitions(t *testing.T) {
 		scope        string
 	}{
 		{"a usual one", head + `,"spec":{"group":"acme.example","scope":"Cluster","names":{"kind":"Tenant","plural":"tenants"},"versions":[{"name":"v1"}]}}`, "root"},
-		{"a scope that nobody knows is that of most", head + `,"spec":{"group":"acme.example","scope":"cluster","names":{"kind":"Tenant"},"versions":[{"name":"v1"}]}}`, "namespace"},
+		{"an unknown scope counts as namespaced", head + `,"spec":{"group":"acme.example","scope":"cluster","names":{"kind":"Tenant"},"versions":[{"name":"v1"}]}}`, "namespace"},
 		{"one of its versions", head + `,"spec":{"group":"acme.example","scope":"Cluster","names":{"kind":"Tenant"},"versions":[null,"v1",7,{"name":"v2"},{"name":"v1"}]}}`, "root"},
 		{"another version", head + `,"spec":{"group":"acme.example","names":{"kind":"Tenant"},"versions":[{"name":"v2"}]}}`, ""},
 		{"no specification", head + `}`, ""},
@@ -78,7 +78,7 @@ func TestStrangeDefinitions(t *testing.T) {
 	}
 }
 
-// TestStrangePointers: a pointer that leads through what is no map finds nothing, and
+// TestStrangePointers: a pointer that leads through a value other than a map finds nothing, and
 // breaks nothing.
 func TestStrangePointers(t *testing.T) {
 	for _, test := range []struct{ reason, pointer, live, manifest, want string }{
@@ -89,7 +89,7 @@ func TestStrangePointers(t *testing.T) {
 		{"an empty name is a name", "/spec/", `{"spec":{"":1}}`, `{"spec":{}}`, `{"spec":{"":1}}`},
 		{"a tilde and a one are no slash", "/spec/~01", `{"spec":{"~1":1,"/":2}}`, `{"spec":{}}`, `{"spec":{"~1":1}}`},
 		{"a whole part", "/spec", `{"spec":{"a":1}}`, `{"spec":{"b":2}}`, `{"spec":{"a":1}}`},
-		{"a whole part that is gone", "/spec", `{}`, `{"spec":{"b":2},"x":1}`, `{"x":1}`},
+		{"a whole part that does not exist", "/spec", `{}`, `{"spec":{"b":2},"x":1}`, `{"x":1}`},
 		{"deep, where there is nothing", "/a/b/c/d", `{}`, `{"x":1}`, `{"x":1}`},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestMergesShareNothing(t *testing.T) {
 				t.Errorf("what only an API server sets was taken from the manifest: %v", made.Object["metadata"])
 			}
 			if diff := cmp.Diff(map[string]any{"s": int64(1)}, made.Object["status"]); diff != "" {
-				t.Errorf("the status belongs to whoever writes it:\n%s", diff)
+				t.Errorf("the status belongs to its writer:\n%s", diff)
 			}
 			if again := combine(made, wanted); !Equal(again, made) {
 				t.Errorf("a second time it is another one:\n%s", cmp.Diff(made.Object, again.Object))

@@ -121,10 +121,10 @@ func TestFallbackTakesWhatIsLet(t *testing.T) {
 		{"an item that lets it go", "fallback", of(ownership.ManifestLabel, "two"), nil, holders{yields: true, exist: true}, "[one]", false, false, map[string]int{"get": 1, "update": 1}},
 		{"an item that wants it", "fallback", of(ownership.ManifestLabel, "two"), nil, holders{exist: true}, "[two]", true, true, map[string]int{"get": 1}},
 		{"an item that is not known", "fallback", of(ownership.ManifestLabel, "two"), nil, holders{}, "[two]", true, false, map[string]int{"get": 1}},
-		{"nobody can be asked", "fallback", of(ownership.ManifestLabel, "two"), nil, nil, "[two]", true, false, map[string]int{"get": 1}},
+		{"no item can be asked", "fallback", of(ownership.ManifestLabel, "two"), nil, nil, "[two]", true, false, map[string]int{"get": 1}},
 		{"a chart that has released it", "fallback", of(ownership.HelmLabel, "two"), of(released, "two"), holders{exist: true}, "[one]", false, false, map[string]int{"get": 1, "update": 1}},
 		{"a chart of another namespace that has released it for its own tree", "fallback", of(ownership.HelmLabel, "two"), of(released, "two"), holders{}, "[two]", true, false, map[string]int{"get": 1}},
-		{"an object of nobody", "fallback", nil, nil, holders{yields: true}, "[]", true, false, map[string]int{"get": 1}},
+		{"an object without an owner", "fallback", nil, nil, holders{yields: true}, "[]", true, false, map[string]int{"get": 1}},
 		{"its own object, in the middle of a move that the other item does not want", "fallback", map[string]string{ownership.ManifestLabel: "one", ownership.HelmLabel: "two"}, nil, holders{yields: true}, "[one]", false, false, map[string]int{"get": 1, "update": 1}},
 		{"an immutable object that another item has released", "immutable", of(ownership.ManifestLabel, "two"), of(released, "two"), holders{yields: true}, "[two]", false, false, map[string]int{"get": 1}},
 		{"an immutable object that the item itself has released", "immutable", of(ownership.ManifestLabel, "one"), of(released, "one"), nil, "[one]", false, false, map[string]int{"get": 1, "patch": 1}},
@@ -151,7 +151,7 @@ func TestFallbackTakesWhatIsLet(t *testing.T) {
 			}
 		})
 	}
-	t.Run("nobody knows who wants it", func(t *testing.T) {
+	t.Run("it is not known which item wants it", func(t *testing.T) {
 		cluster := fakecluster.New()
 		cluster.Put(marked(t, of(ownership.ManifestLabel, "two"), nil))
 		object := prepared(t, cluster, "fallback", nil, plain)
