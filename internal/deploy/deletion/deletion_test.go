@@ -69,8 +69,8 @@ func TestOneObject(t *testing.T) {
 		{"and stays if it never got an identity", bare, "manage", "", map[string]int{"get": 1}, true, ""},
 		{"fallback needs the label", bare, "fallback", right, map[string]int{"get": 1}, true, ""},
 		{"an object that never got an identity goes by its label", own, "manage", "", map[string]int{"get": 1, "delete": 1}, false, ""},
-		{"and stays if it is somebody else's", foreign, "manage", "", map[string]int{"get": 1}, true, ""},
-		{"another object of this name stays if it is somebody else's", foreign, "manage", "wrong", map[string]int{"get": 1}, true, ""},
+		{"an object of another owner stays", foreign, "manage", "", map[string]int{"get": 1}, true, ""},
+		{"another object of this name stays if it has another owner", foreign, "manage", "wrong", map[string]int{"get": 1}, true, ""},
 		{"another object of this name goes if it is ours", own, "manage", "wrong", map[string]int{"get": 1, "delete": 1}, false, ""},
 		{"what is kept costs nothing", own, "keep", right, map[string]int{}, true, ""},
 		{"what is ignored costs nothing", own, "ignore", right, map[string]int{}, true, ""},
@@ -78,8 +78,8 @@ func TestOneObject(t *testing.T) {
 		{"and stay if another item has taken them over", foreign, "immutable", right, map[string]int{"get": 1}, true, ""},
 		{"fallback looks whose it is now", own, "fallback", right, map[string]int{"get": 1, "delete": 1}, false, ""},
 		{"and leaves what is not ours any more", foreign, "fallback", right, map[string]int{"get": 1}, true, ""},
-		{"what is gone already is gone", "", "manage", right, map[string]int{"get": 1}, false, ""},
-		{"what is gone already and never had an identity", "", "manage", "", map[string]int{"get": 1}, false, ""},
+		{"an object that does not exist any more counts as deleted", "", "manage", right, map[string]int{"get": 1}, false, ""},
+		{"an object without a recorded UID that does not exist any more counts as deleted", "", "manage", "", map[string]int{"get": 1}, false, ""},
 		{"a finalizer is waited for", held, "manage", right, map[string]int{"get": 1, "delete": 1, "watch": 1}, true, "the end of ConfigMap ns/a (finalizer acme.example/hold)"},
 	}
 	for _, test := range tests {
@@ -113,8 +113,8 @@ func TestOneObject(t *testing.T) {
 	}
 }
 
-// TestFormerRelease: what an item had in a release of its own is known by its identity, as long
-// as the release does not belong to somebody else.
+// TestFormerRelease: objects of an item's own former release are known by their identity, as long
+// as the release does not belong to another owner.
 func TestFormerRelease(t *testing.T) {
 	for of, goes := range map[ownership.HelmRelease]bool{{Name: "web", Namespace: "ns"}: true, {Name: "web", Namespace: "other"}: false, {}: false} {
 		c := fakecluster.New()
@@ -126,7 +126,7 @@ func TestFormerRelease(t *testing.T) {
 			t.Fatalf("%v, %v", waiting, err)
 		}
 		if gone := c.Find("ConfigMap", "ns", "a") == nil; gone != goes {
-			t.Errorf("release %v: it is gone: %t", of, gone)
+			t.Errorf("release %v: it is deleted: %t", of, gone)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func TestTakenOverBetweenReadAndDeletion(t *testing.T) {
 		left         bool
 	}{
 		{"another item takes it over", foreign, true},
-		{"somebody changes something else", strings.ReplaceAll(own, "labels: {", "annotations: {x: y}, labels: {"), false},
+		{"another client changes something else", strings.ReplaceAll(own, "labels: {", "annotations: {x: y}, labels: {"), false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			c := fakecluster.New()
@@ -229,7 +229,7 @@ func TestOrder(t *testing.T) {
 			before, name := wakes, strings.Split(step.free, "|")
 			c.Remove(name[0], name[1], name[2])
 			if wakes == before {
-				t.Errorf("step %d: nobody was woken", i)
+				t.Errorf("step %d: nothing was triggered", i)
 			}
 		}
 	}
@@ -299,9 +299,9 @@ func TestOneErrorDoesNotStopOthers(t *testing.T) {
 
 func TestUnknownKindIsGone(t *testing.T) {
 	c := fakecluster.New()
-	d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(parse(t, `{apiVersion: acme.example/v1, kind: Nobody, metadata: {name: a}}`), "manage", "u")}, Owner: owner, Wake: func() {}})
+	d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(parse(t, `{apiVersion: acme.example/v1, kind: Unknown, metadata: {name: a}}`), "manage", "u")}, Owner: owner, Wake: func() {}})
 	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) != 0 || len(d.Gone()) != 1 {
-		t.Errorf("with the kind its objects are gone: waiting %v, error %v, gone %v", waiting, err, d.Gone())
+		t.Errorf("with the kind its objects are deleted: waiting %v, error %v, gone %v", waiting, err, d.Gone())
 	}
 }
 
@@ -364,11 +364,11 @@ func TestAwait(t *testing.T) {
 		t.Errorf("waiting %v, error %v", waiting, err)
 	}
 	if got := c.Counts()["delete"]; got != 0 {
-		t.Errorf("%d deletions of what somebody else deletes", got)
+		t.Errorf("%d deletions of an object that another client deletes", got)
 	}
 	c.Remove("ConfigMap", "ns", "a")
 	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) != 0 || wakes == 0 {
-		t.Errorf("waiting %v, error %v, %d wakes", waiting, err, wakes)
+		t.Errorf("waiting %v, error %v, %d triggers", waiting, err, wakes)
 	}
 }
 
@@ -391,15 +391,15 @@ func TestVersionThatIsServedNoMore(t *testing.T) {
 				t.Errorf("it waits for %v, error %v", waiting, err)
 			}
 			if left := c.Find("Tenant", "ns", "a"); left != nil || len(d.Gone()) != 1 {
-				t.Errorf("left is %v, %d are gone", left, len(d.Gone()))
+				t.Errorf("left is %v, %d are deleted", left, len(d.Gone()))
 			}
 		})
 	}
 }
 
-// TestForceDeleteMeetsAConflict takes the finalizers away although somebody else changes
-// the object in the same moment, again and again: a watch that others have begun may have
-// told that before anybody listened here, so nobody would be woken.
+// TestForceDeleteMeetsAConflict removes the finalizers although another client changes the object
+// at the same time, again and again: a watch that others have begun may have reported the change
+// before this deletion listened, so that nothing would be triggered.
 func TestForceDeleteMeetsAConflict(t *testing.T) {
 	tests := []struct {
 		reason    string

@@ -121,9 +121,9 @@ func TestFates(t *testing.T) {
 		kept     bool
 		requests map[string]int
 	}{
-		{"nobody wants it", &relatives{}, nil, "gone", false, map[string]int{"get": 1, "delete": 1}},
+		{"no item wants it", &relatives{}, nil, "gone", false, map[string]int{"get": 1, "delete": 1}},
 		{"another item has it in its manifests", &relatives{others: []*v1alpha1.DeployItem{one("a")}}, nil, "of one", false, map[string]int{"get": 1, "patch": 1}},
-		{"somebody may want it", &relatives{mayMove: true}, nil, "released by two", true, map[string]int{"get": 1, "patch": 1}},
+		{"another item may want it", &relatives{mayMove: true}, nil, "released by two", true, map[string]int{"get": 1, "patch": 1}},
 		{"it was released in an earlier job", &relatives{mayMove: true}, func(object *unstructured.Unstructured) {
 			object.SetAnnotations(map[string]string{v1alpha1.ReleasedByAnnotation: "two"})
 		}, "released by two", true, map[string]int{"get": 1}},
@@ -229,21 +229,21 @@ func TestFatesInTrouble(t *testing.T) {
 		fault  func(fakecluster.Request) fakecluster.Fault
 		want   string
 	}{
-		{"somebody changes it before the transfer", heir(), once("patch", fakecluster.Fault{Meanwhile: touch}), "of one"},
-		{"somebody takes it before the transfer", heir(), once("patch", fakecluster.Fault{Meanwhile: take}), "of three"},
+		{"another client changes it before the transfer", heir(), once("patch", fakecluster.Fault{Meanwhile: touch}), "of one"},
+		{"another item takes it before the transfer", heir(), once("patch", fakecluster.Fault{Meanwhile: take}), "of three"},
 		{"the answer to the transfer is lost", heir(), once("patch", fakecluster.Fault{After: lost}), "of one"},
 		{"the transfer fails", heir(), once("patch", fakecluster.Fault{Before: lost}), "of one"},
-		{"somebody changes it before the release", unknown(), once("patch", fakecluster.Fault{Meanwhile: touch}), "released by two"},
-		{"somebody takes it before the release", unknown(), once("patch", fakecluster.Fault{Meanwhile: take}), "of three"},
+		{"another client changes it before the release", unknown(), once("patch", fakecluster.Fault{Meanwhile: touch}), "released by two"},
+		{"another item takes it before the release", unknown(), once("patch", fakecluster.Fault{Meanwhile: take}), "of three"},
 		{"the answer to the release is lost", unknown(), once("patch", fakecluster.Fault{After: lost}), "released by two"},
 		{"the release fails", unknown(), once("patch", fakecluster.Fault{Before: lost}), "released by two"},
 		{"the read fails", heir(), once("get", fakecluster.Fault{Before: lost}), "of one"},
-		{"nobody can say who wants it", &relatives{others: []*v1alpha1.DeployItem{one("a")}, err: lost, changes: func(asked int, r *relatives) {
+		{"it cannot be found out which item wants it", &relatives{others: []*v1alpha1.DeployItem{one("a")}, err: lost, changes: func(asked int, r *relatives) {
 			if asked > 1 {
 				r.err = nil
 			}
 		}}, nil, "of one"},
-		{"somebody takes it just before the deletion", &relatives{}, once("delete", fakecluster.Fault{Meanwhile: take}), "of three"},
+		{"another item takes it just before the deletion", &relatives{}, once("delete", fakecluster.Fault{Meanwhile: take}), "of three"},
 		{"an heir appears just before the deletion", &relatives{changes: func(asked int, r *relatives) {
 			if asked > 1 {
 				r.others = []*v1alpha1.DeployItem{one("a")}
@@ -294,9 +294,9 @@ func TestFatesWithFewRights(t *testing.T) {
 		fails  bool
 	}{
 		{"an heir", &relatives{others: []*v1alpha1.DeployItem{one("a")}}, "update", "of one", 0, false},
-		{"somebody may want it", &relatives{mayMove: true}, "update", "released by two", 1, false},
+		{"another item may want it", &relatives{mayMove: true}, "update", "released by two", 1, false},
 		{"an heir, and no right", &relatives{others: []*v1alpha1.DeployItem{one("a")}}, "", "of two", 0, true},
-		{"somebody may want it, and no right", &relatives{mayMove: true}, "", "of two", 1, false},
+		{"another item may want it, and the right is missing", &relatives{mayMove: true}, "", "of two", 1, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

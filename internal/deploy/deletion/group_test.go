@@ -36,7 +36,7 @@ func TestCompile(t *testing.T) {
 		{"no kinds", "[{customResourceGroup: {forceDelete: true}}]", "[0].customResourceGroup.resources is missing"},
 		{"no kind", "[{customResourceGroup: {resources: [{apiVersion: v1}]}}]", "resources[0] must have apiVersion and kind"},
 		{"no version", "[{customResourceGroup: {resources: [{kind: A}]}}]", "resources[0] must have apiVersion and kind"},
-		{"a version that is none", "[{customResourceGroup: {resources: [{apiVersion: a/b/c, kind: A}]}}]", "resources[0] must have apiVersion and kind"},
+		{"a version that is not valid", "[{customResourceGroup: {resources: [{apiVersion: a/b/c, kind: A}]}}]", "resources[0] must have apiVersion and kind"},
 		{"another cluster, where nothing was deployed", "[{customResourceGroup: {targetName: edge, resources: [{apiVersion: v1, kind: A}]}}]", "targetName needs deleteAllResources"},
 	}
 	for _, test := range tests {
@@ -96,7 +96,7 @@ func TestGroups(t *testing.T) {
 		{"a namespace", "[{customResourceGroup: {resources: [{apiVersion: v1, kind: ConfigMap, namespaces: [other]}]}}]", []string{"ConfigMap ns/a", "CustomResourceDefinition /x", "Namespace /ns", "Secret ns/s"}},
 		{"a name in another namespace", "[{customResourceGroup: {resources: [{apiVersion: v1, kind: ConfigMap, names: [a], namespaces: [other]}]}}]", []string{"ConfigMap ns/a", "ConfigMap other/b", "CustomResourceDefinition /x", "Namespace /ns", "Secret ns/s"}},
 		{"two kinds", "[{customResourceGroup: {resources: [{apiVersion: v1, kind: ConfigMap}, {apiVersion: v1, kind: Secret}]}}]", []string{"CustomResourceDefinition /x", "Namespace /ns"}},
-		{"a kind that nobody knows", "[{customResourceGroup: {resources: [{apiVersion: acme.example/v1, kind: Nobody}]}}]", []string{"ConfigMap ns/a", "ConfigMap other/b", "CustomResourceDefinition /x", "Namespace /ns", "Secret ns/s"}},
+		{"an unknown kind", "[{customResourceGroup: {resources: [{apiVersion: acme.example/v1, kind: Unknown}]}}]", []string{"ConfigMap ns/a", "ConfigMap other/b", "CustomResourceDefinition /x", "Namespace /ns", "Secret ns/s"}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestFirstGroupTakes(t *testing.T) {
 		t.Fatalf("waiting %v, error %v", waiting, err)
 	}
 	if c.Find("ConfigMap", "other", "b") == nil {
-		t.Error("the next group began before the first one was gone")
+		t.Error("the next group began before the first one was deleted")
 	}
 	c.Remove("ConfigMap", "ns", "a")
 	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) != 0 || len(c.Names()) != 0 {
@@ -135,8 +135,8 @@ func TestFirstGroupTakes(t *testing.T) {
 	}
 }
 
-// TestProtectedNamespaces shows that what is in a protected namespace goes only if the
-// item has deployed it, and that nobody can ask for more.
+// TestProtectedNamespaces shows that an object in a protected namespace is deleted only if the item
+// has deployed it, and that no configuration changes that.
 func TestProtectedNamespaces(t *testing.T) {
 	const system, itself = `{apiVersion: v1, kind: ConfigMap, metadata: {name: central, namespace: kube-system}}`, `{apiVersion: v1, kind: Namespace, metadata: {name: kube-system}}`
 	c := fakecluster.New()
@@ -185,11 +185,11 @@ func TestDeleteAll(t *testing.T) {
 		reason, groups string
 		want           []string
 	}{
-		{"all objects of a kind, whoever made them", "{deleteAllResources: true, resources: [{apiVersion: v1, kind: ConfigMap}]}", []string{"Namespace /ns", "Secret ns/s"}},
+		{"all objects of a kind, whichever client created them", "{deleteAllResources: true, resources: [{apiVersion: v1, kind: ConfigMap}]}", []string{"Namespace /ns", "Secret ns/s"}},
 		{"in a namespace", "{deleteAllResources: true, resources: [{apiVersion: v1, kind: ConfigMap, namespaces: [ns]}]}", []string{"ConfigMap other/b", "Namespace /ns", "Secret ns/s"}},
 		{"with a name", "{deleteAllResources: true, resources: [{apiVersion: v1, kind: configmaps, names: [b]}]}", []string{"ConfigMap ns/a", "Namespace /ns", "Secret ns/s"}},
 		{"without a namespace, where namespaces mean nothing", "{deleteAllResources: true, resources: [{apiVersion: v1, kind: Namespace, namespaces: [other]}]}", []string{"ConfigMap ns/a", "ConfigMap other/b", "Secret ns/s"}},
-		{"a kind that nobody knows has no objects", "{deleteAllResources: true, resources: [{apiVersion: acme.example/v1, kind: Nobody}]}", []string{"ConfigMap ns/a", "ConfigMap other/b", "Namespace /ns", "Secret ns/s"}},
+		{"an unknown kind has no objects", "{deleteAllResources: true, resources: [{apiVersion: acme.example/v1, kind: Unknown}]}", []string{"ConfigMap ns/a", "ConfigMap other/b", "Namespace /ns", "Secret ns/s"}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestDeleteAllInARemovalRound(t *testing.T) {
 	for _, spares := range []bool{false, true} {
 		c := fakecluster.New()
 		for name, labels := range map[string]map[string]string{
-			"own": {ownership.ManifestLabel: two.Name}, "of-nobody": nil,
+			"own": {ownership.ManifestLabel: two.Name}, "without-owner": nil,
 			"of-another": {ownership.ManifestLabel: "new"}, "of-a-kustomization": {ownership.KustomizeLabel: "k"}, "of-a-release": {ownership.HelmManagedByLabel: ownership.HelmManagedBy},
 		} {
 			object := ofTwo(name)
@@ -321,7 +321,7 @@ func TestBeforeDelete(t *testing.T) {
 	c := fakecluster.New()
 	gone := annotated(recorded(parse(t, own), "manage", "u"), "")
 	if waiting, err := New(Plan{Cluster: c, Inventory: apply.Inventory{gone}, Owner: owner, Wake: func() {}}).Continue(t.Context()); err != nil || len(waiting) != 0 {
-		t.Errorf("an object that is gone: waiting %v, error %v", waiting, err)
+		t.Errorf("an object that is deleted: waiting %v, error %v", waiting, err)
 	}
 }
 

@@ -8,16 +8,16 @@ import (
 	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
-// TestStoreOfTheTargetIsRestored: the watch shows an older version than the answer to the
-// deletion, or nothing at an older version, for ever. The deletion is woken, asks the cluster,
-// and goes on with what is there.
+// TestStoreOfTheTargetIsRestored: the watch shows an older version than the answer to the deletion,
+// or nothing at an older version, for ever. The deletion is triggered, asks the cluster, and
+// continues with what exists.
 func TestStoreOfTheTargetIsRestored(t *testing.T) {
 	for _, test := range []struct {
 		reason      string
 		exists, end bool
 	}{
 		{"the object is there: what it has now is what is left", true, false},
-		{"the object is gone", false, true},
+		{"the object is deleted", false, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestStoreOfTheTargetIsRestored(t *testing.T) {
 					select {
 					case <-woken:
 					case <-time.After(time.Hour):
-						t.Fatal("nothing wakes it")
+						t.Fatal("nothing triggers it")
 					}
 				}
 				if o.gone != test.end || asked != 1 || !o.gone && o.left.GetResourceVersion() == "999999" {
