@@ -78,7 +78,7 @@ func TestYields(t *testing.T) {
 		yields         bool
 		holder, fails  string
 	}{
-		{reason: "nobody has it"},
+		{reason: "no item has it"},
 		{reason: "an item lets it go", label: "them", known: known{"them": true}, yields: true},
 		{reason: "an item wants it", label: "them", known: known{}, holder: "DeployItem them"},
 		{reason: "an item lets it go that has taken it from a release", label: "them", release: "afar", known: known{"them": true}, yields: true},

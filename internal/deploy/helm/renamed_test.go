@@ -37,7 +37,7 @@ func TestReleases(t *testing.T) {
 		{"the first release", current(""), "a", current("a")},
 		{"the same name", current("a"), "a", current("a")},
 		{"another name: the one of before goes", current("a"), "b", current("b", "a")},
-		{"a third name before the first one is gone", current("b", "a"), "c", current("c", "a", "b")},
+		{"a third name before the first one is deleted", current("b", "a"), "c", current("c", "a", "b")},
 		{"the name of before comes back: the one in between goes", current("b", "a"), "a", current("a", "b")},
 		{"the same name again, while one of before is still there", current("b", "a"), "b", current("b", "a")},
 		{"nothing is known of the present one", current("", "a"), "b", current("b", "a")},

@@ -41,10 +41,10 @@ func TestSituationOf(t *testing.T) {
 		{"ours, as it is wanted", []*storage.Record{record(common.StatusDeployed, "me", "d")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Ours: true, Same: true, Age: time.Minute}},
 		{"ours, of another chart", []*storage.Record{record(common.StatusDeployed, "me", "old")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Ours: true, Age: time.Minute}},
 		{"of another item, with the same chart", []*storage.Record{record(common.StatusDeployed, "other", "d")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Others: true, Age: time.Minute}},
-		{"of the public system or a person: nobody's", []*storage.Record{record(common.StatusDeployed, "", "")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Age: time.Minute}},
+		{"a revision of upstream or a person belongs to no item", []*storage.Record{record(common.StatusDeployed, "", "")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Age: time.Minute}},
 		{"a failure after a success", []*storage.Record{record(common.StatusSuperseded, "me", "d"), record(common.StatusFailed, "me", "d")}, ours, release.Situation{Last: common.StatusFailed, Deployed: true, Ours: true, Same: true, Age: time.Minute}},
 		{"nothing but failures", []*storage.Record{record(common.StatusFailed, "me", "d")}, ours, release.Situation{Last: common.StatusFailed, Ours: true, Same: true, Age: time.Minute}},
-		{"an item that is still to come owns nothing, not even what nobody owns", []*storage.Record{record(common.StatusDeployed, "", "")}, storage.Marks{}, release.Situation{Last: common.StatusDeployed, Deployed: true, Age: time.Minute}},
+		{"an item without a UID owns nothing, not even a revision without an owner", []*storage.Record{record(common.StatusDeployed, "", "")}, storage.Marks{}, release.Situation{Last: common.StatusDeployed, Deployed: true, Age: time.Minute}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("values that are null are none", func(t *testing.T) {
+	t.Run("values that are null count as unset", func(t *testing.T) {
 		c, err := parseConfig(itemWith(t, head+"values: null").Spec.Configuration)
 		if err != nil || len(c.values) != 0 || !c.release() {
 			t.Errorf("%+v, %v", c, err)
@@ -225,7 +225,7 @@ exportsFromManifests: [{key: c, jsonPath: .data.c, fromResource: {apiVersion: v1
 		})
 	}
 	if !c.resourceExports().Watch {
-		t.Error("nobody watches them")
+		t.Error("they are not watched")
 	}
 }
 
@@ -243,9 +243,9 @@ func TestEntries(t *testing.T) {
 		{"its namespace", strings.Replace(object, "%s", "x", 1), "", true, "manage ConfigMap here/a, keep Namespace /here", ""},
 		{"a namespace that the chart has itself", "apiVersion: v1\nkind: Namespace\nmetadata: {name: here}\n", "", true, "manage Namespace here/here", ""},
 		{"a definition of the folder crds", "", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: b}\n", false, "manage CustomResourceDefinition /b", ""},
-		{"a document that is no object", "# Source: shop/templates/a.yaml\n[" + word + "]\n", "", false, "", "shop/templates/a.yaml: a document is no object"},
-		{"a definition that is no object", "", "[" + word + "]\n", false, "", "crds/b.yaml: a document is no object"},
-		{"a list that is none", "apiVersion: v1\nkind: List\nitems: " + word + "\n", "", false, "", "items: it must be a list of objects"},
+		{"a document that is a list", "# Source: shop/templates/a.yaml\n[" + word + "]\n", "", false, "", "shop/templates/a.yaml: a document is not an object"},
+		{"a definition that is a list", "", "[" + word + "]\n", false, "", "crds/b.yaml: a document is not an object"},
+		{"a List with items that are a text", "apiVersion: v1\nkind: List\nitems: " + word + "\n", "", false, "", "items: it must be a list of objects"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			c, err := parseConfig(itemWith(t, head).Spec.Configuration)

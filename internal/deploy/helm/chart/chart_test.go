@@ -31,7 +31,7 @@ func TestRaw(t *testing.T) {
 	}
 }
 
-// TestChartsAreNotShared tells that whoever loads a chart may change it: Helm does.
+// TestChartsAreNotShared checks that the caller may change a loaded chart: Helm does.
 func TestChartsAreNotShared(t *testing.T) {
 	loader, source := New(Options{}), raw(simple(t, "web", file{name: "web/values.yaml", text: "a: 1"}))
 	first, err := loader.Load(t.Context(), &v1alpha1.DeployItem{}, source)

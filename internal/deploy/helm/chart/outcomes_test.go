@@ -91,16 +91,16 @@ func TestOutcomes(t *testing.T) {
 		{"no reference", ref("r.example.org/A B:1"), "is no reference", final},
 		{"credentials in the reference", ref("oci://reader:" + password + "@r.example.org/web:1"), "the part after the @ is not a digest", final},
 		{"no such tag", ref(at + "web:9.9.9"), "not found", final},
-		{"a digest that nobody has", ref(at + "web:1.0.0@" + digest.FromString("x").String()), "not found", final},
+		{"a digest that does not exist", ref(at + "web:1.0.0@" + digest.FromString("x").String()), "not found", final},
 		{"a registry that swaps what is pinned", ref(at + "web:1.0.0@sha256:" + swapped), "digest mismatch", final},
 		{"an image", ref(at + "image:1.0.0"), "the artifact is no chart: it has config type \"application/vnd.oci.image.config.v1+json\" and 2 layers", final},
-		{"an artifact with the type of a chart, that is none", ref(at + "page:1.0.0"), "page of HTML", final},
+		{"an artifact with the type of a chart, and other content", ref(at + "page:1.0.0"), "page of HTML", final},
 		{"a registry that is away", ref(at + "web:503"), "503", again},
-		{"nobody listens", ref(closed.URL + "/oci/web:1.0.0"), "connection refused", again},
-		{"nobody listens at an address", remote(closed.URL + "/web.tgz"), "connection refused", again},
+		{"a registry that does not listen", ref(closed.URL + "/oci/web:1.0.0"), "connection refused", again},
+		{"an address at which no server listens", remote(closed.URL + "/web.tgz"), "connection refused", again},
 		{"a server that is away", remote(open.URL + "/away"), "chart.archive.remote.url: fetch from " + open.host() + ": the server answers 503 Service Unavailable", again},
 		{"a server that is busy", remote(open.URL + "/busy?sig=" + password), "429", again},
-		{"a chart that is gone", remote(open.URL + "/gone"), "410", final},
+		{"a chart that was deleted", remote(open.URL + "/gone"), "410", final},
 		{"nothing there", remote(open.URL + "/none"), "404", final},
 		{"credentials are not for addresses", remote(s.URL + "/charts/web-1.0.0.tgz"), "401 Unauthorized: check the credentials for this address (none are sent there", final},
 		{"a page that asks for a login", remote(open.URL + "/page"), "it is a page of HTML", final},
@@ -124,7 +124,7 @@ func TestOutcomes(t *testing.T) {
 		{"the index names another digest", inRepository(open.URL+"/lying", "web", "1.0.0"), "not the chart that the index describes", final},
 		{"no key", &helmv1alpha1.Chart{ResourceRef: "s3cr3t-p4ss!"}, "it is not a key of a resource: it is not base64", final},
 		{"a key of something else", byKey("a: b"), "component.name, component.version and resource.name must be set", final},
-		{"a key that is no YAML", byKey("a: [" + password), "it is not a key of a resource", final},
+		{"a key that is not YAML", byKey("a: [" + password), "it is not a key of a resource", final},
 		{"no such component", byKey("component: {name: example.org/none, version: 1.0.0}\nresource: {name: blob}\n"), "example.org/none", final},
 		{"no such resource", byKey(component + "resource: {name: none}\n"), "none", final},
 		{"another content than the component describes", byKey(component + "resource: {name: checked}\n"), "mismatches existing digest", final},
@@ -173,9 +173,9 @@ func TestContexts(t *testing.T) {
 		{"the Context of every namespace is not there yet", landscape, "default", interceptor.Funcs{}, byRegistry, "there is no Context team-a/default yet", again},
 		{"no Context is named, which is that one", landscape, "", interceptor.Funcs{}, byRegistry, "there is no Context team-a/default yet", again},
 		{"an archive in the item needs no Context", landscape, "vendro", interceptor.Funcs{}, raw(packed), "", none},
-		{"nobody may read Contexts", landscape, "vendor", refuse("vendor"), byRegistry, "administrator has to give this permission", again},
-		{"nobody may read the Secret", landscape, "vendor", refuse("pull"), byRegistry, "administrator has to give this permission", again},
-		{"nobody may read the Secret of a chart repository", landscape, "vendor", refuse("charts"), byRepository, "administrator has to give this permission", again},
+		{"the server may not read Contexts", landscape, "vendor", refuse("vendor"), byRegistry, "administrator has to give this permission", again},
+		{"the server may not read the Secret", landscape, "vendor", refuse("pull"), byRegistry, "administrator has to give this permission", again},
+		{"the server may not read the Secret of a chart repository", landscape, "vendor", refuse("charts"), byRepository, "administrator has to give this permission", again},
 		{"the Secret is missing", fixed("[{name: pull}]", "[{name: none}]"), "vendor", interceptor.Funcs{}, byRegistry, "registryPullSecrets: Secret none cannot be found", final},
 		{"the Secret of a chart repository is missing", fixed("secretRef: {name: charts}", "secretRef: {name: none}"), "vendor", interceptor.Funcs{}, byRepository, "auths[0]: failed to get auth header: secretRef: Secret none cannot be found", final},
 		{"what only chart repositories need does not matter elsewhere", fixed("secretRef: {name: charts}", "secretRef: {name: none}"), "vendor", interceptor.Funcs{}, byRegistry, "", none},
@@ -288,7 +288,7 @@ func authority(server *httptest.Server) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
 }
 
-// own returns a certificate for this machine that nobody knows.
+// own returns a certificate for this machine that no client trusts.
 func own(t *testing.T) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -306,8 +306,8 @@ func own(t *testing.T) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}
 }
 
-// TestOwnAuthorities tells that an authority of a Context counts for the repository
-// that it is given for, and for nobody else.
+// TestOwnAuthorities checks that an authority of a Context counts for the repository that it is
+// given for, and for no other.
 func TestOwnAuthorities(t *testing.T) {
 	s, packed, _ := stocked(t)
 	secured := func() *httptest.Server {

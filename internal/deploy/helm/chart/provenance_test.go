@@ -23,7 +23,7 @@ import (
 	"go.landscaper.dev/internal/cluster/egress"
 )
 
-// signer is somebody with a key.
+// signer is a user with a key.
 func signer(t *testing.T, config *packet.Config) *openpgp.Entity {
 	t.Helper()
 	made, err := openpgp.NewEntity("signer", "", "signer@example.org", config)
@@ -122,7 +122,7 @@ func TestSignedCharts(t *testing.T) {
 			then   deployer.Outcome
 		}{
 			{"a registry", ref(at + "signed/web:1.0.0"), "", ""},
-			{"a tag that is no version", ref(at + "signed/web:latest"), "", ""},
+			{"a tag that is not a version", ref(at + "signed/web:latest"), "", ""},
 			{"a digest says what is wanted", ref(at + "signed/by-digest@" + renamed.String()), "", ""},
 			{"a chart repository", inRepository(at+"charts/repo", "web", "1.0.0"), "", ""},
 			{"a range of versions of a chart repository", inRepository(at+"charts/repo", "web", "^1.0.0"), "", ""},
@@ -135,10 +135,10 @@ func TestSignedCharts(t *testing.T) {
 			{"not signed, at an address", remote(public.URL + "/bare.tgz"), unsignedChart, deployer.OutcomeFinal},
 			{"not signed, in a component", byKey(component + "{name: blob}"), unsignedChart, deployer.OutcomeFinal},
 			{"not signed, a resource in a registry", byKey(component + "{name: artifact}"), unsignedChart, deployer.OutcomeFinal},
-			{"signed by somebody else", ref(at + "foreign/web:1.0.0"), "its signature does not count", deployer.OutcomeFinal},
+			{"signed by another user", ref(at + "foreign/web:1.0.0"), "its signature does not count", deployer.OutcomeFinal},
 			{"signed with a key whose time is over", ref(at + "expired/web:1.0.0"), "its signature does not count", deployer.OutcomeFinal},
 			{"a signature for another archive", ref(at + "swapped/web:1.0.0"), "its provenance file is that of another archive", deployer.OutcomeFinal},
-			{"somebody has changed what was signed", ref(at + "broken/web:1.0.0"), "its signature does not count", deployer.OutcomeFinal},
+			{"the signed content was changed", ref(at + "broken/web:1.0.0"), "its signature does not count", deployer.OutcomeFinal},
 			{"no signature in the file", ref(at + "none/web:1.0.0"), "its provenance file has no signature", deployer.OutcomeFinal},
 			{"an old chart under a new tag", ref(at + "signed/web:1.1.0"), "it is version 1.0.0, and 1.1.0 was asked for", deployer.OutcomeFinal},
 			{"an old chart under a new version", inRepository(at+"charts/repo", "web", "2.0.0"), "it is version 1.0.0, and 2.0.0 was asked for", deployer.OutcomeFinal},

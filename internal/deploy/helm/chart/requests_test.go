@@ -93,13 +93,13 @@ func TestUnchangedDownloadsAreNotSent(t *testing.T) {
 	w.load(t, "team-a", source)
 }
 
-// TestPermissionIsNotShared tells that nobody gets a chart with whose credentials the
-// server does not hand it out, whoever else has got it.
+// TestPermissionIsNotShared checks that an item gets a chart only if its own credentials give
+// access, whichever other item has it.
 func TestPermissionIsNotShared(t *testing.T) {
 	s, packed, pinned := stocked(t)
 	stranger := strings.NewReplacer("team-a", "stranger", password, "wrong", header, "Basic cmVhZGVyOndyb25n").Replace(landscape)
 	all := append(objects(t, s, landscape, "team-a"), objects(t, s, stranger, "stranger")...)
-	// Somebody in the same namespace who names a Context without credentials.
+	// An item in the same namespace names a Context without credentials.
 	bare := strings.NewReplacer("name: vendor", "name: bare", "registryPullSecrets: [{name: pull}]\n", "", "configurations:", "", "  helmChartRepoCredentials:", "", "    auths:", "",
 		`    - {url: "URL/charts", secretRef: {name: charts}}`, "").Replace(strings.Split(landscape, "\n---\n")[0])
 	all = append(all, objects(t, s, bare, "team-a")...)
@@ -149,8 +149,8 @@ func TestRevokedPermission(t *testing.T) {
 	}
 }
 
-// TestOtherHostsSeeNothing tells who hears of credentials: nobody but the host and
-// the path that they are for.
+// TestOtherHostsSeeNothing checks who gets credentials: only the host and the path that they are
+// for.
 func TestOtherHostsSeeNothing(t *testing.T) {
 	s, packed, _ := stocked(t)
 	elsewhere := newShop(t)

@@ -46,7 +46,7 @@ type shop struct {
 	// open lets everybody in.
 	open     bool
 	requests []string
-	// leaks are requests with headers that are nobody's business.
+	// leaks are requests with headers that the server must not get.
 	leaks []string
 }
 

@@ -30,7 +30,7 @@ func TestChanged(t *testing.T) {
 			"{apiVersion: v1, kind: ConfigMap, data: {a: one, b: two, c: of others}}", "{apiVersion: v1, kind: ConfigMap, data: {a: changed, c: of others}}",
 		},
 		{
-			"what somebody has changed is corrected",
+			"a change by another client is corrected",
 			"{apiVersion: v1, kind: ConfigMap, data: {a: one}}", "{apiVersion: v1, kind: ConfigMap, data: {a: one}}",
 			"{apiVersion: v1, kind: ConfigMap, data: {a: wrong}}", "{apiVersion: v1, kind: ConfigMap, data: {a: one}}",
 		},
@@ -83,7 +83,7 @@ func TestHookProgress(t *testing.T) {
 		{"a Job has failed", job, job + "status: {conditions: [{type: Failed, status: 'True', reason: BackoffLimitExceeded}]}", "", "the Job has failed: BackoffLimitExceeded"},
 		{"a Job is not going to fail", job, job + "status: {conditions: [{type: Failed, status: 'False'}]}", "0 pods active, 0 failed", ""},
 		{"a Job has removed itself when it was done", job + "spec: {ttlSecondsAfterFinished: 0}", "", "", ""},
-		{"somebody has removed a Job", job, "", "", "it does not exist any more"},
+		{"another client has deleted a Job", job, "", "", "it does not exist any more"},
 		{"a Pod begins", "apiVersion: v1\nkind: Pod\n", "apiVersion: v1\nkind: Pod\n", "phase unknown", ""},
 		{"a Pod works", "apiVersion: v1\nkind: Pod\n", "apiVersion: v1\nkind: Pod\nstatus: {phase: Running}", "phase Running", ""},
 		{"a Pod is done", "apiVersion: v1\nkind: Pod\n", "apiVersion: v1\nkind: Pod\nstatus: {phase: Succeeded}", "", ""},

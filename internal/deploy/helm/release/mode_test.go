@@ -14,8 +14,8 @@ import (
 	"go.landscaper.dev/internal/model/ownership"
 )
 
-// TestDeployedWithoutRelease takes over what an item has deployed without a release, and
-// removes what it does not want any more; what belongs to somebody else by now stays.
+// TestDeployedWithoutRelease takes over objects that an item has deployed without a release, and
+// removes those that it does not want any more; objects of another owner stay.
 func TestDeployedWithoutRelease(t *testing.T) {
 	cluster := fakecluster.New()
 	put := func(kind, name, label, more string) types.UID {
@@ -32,7 +32,7 @@ func TestDeployedWithoutRelease(t *testing.T) {
 	wish.Before = apply.Inventory{
 		recorded("ConfigMap", "a", put("ConfigMap", "a", "me", ""), deployer.ManagePolicy),
 		recorded("ConfigMap", "goes", put("ConfigMap", "goes", "me", ""), deployer.ManagePolicy),
-		recorded("ConfigMap", "label-was-lost", put("ConfigMap", "label-was-lost", "nobody", ""), deployer.ManagePolicy),
+		recorded("ConfigMap", "label-was-lost", put("ConfigMap", "label-was-lost", "unknown", ""), deployer.ManagePolicy),
 		recorded("ConfigMap", "never-confirmed", "", deployer.ManagePolicy),
 		recorded("ConfigMap", "never-confirmed-of-others", "", deployer.ManagePolicy),
 		recorded("ConfigMap", "made-anew-by-others", "an older one", deployer.ManagePolicy),
@@ -88,7 +88,7 @@ func TestDissolved(t *testing.T) {
 		t.Errorf("the newest goes last, but the first is %s", first)
 	}
 	if cluster.Find("ConfigMap", "here", "a") == nil || cluster.Find("ConfigMap", "here", "precious") == nil {
-		t.Error("an object is gone")
+		t.Error("an object is deleted")
 	}
 }
 

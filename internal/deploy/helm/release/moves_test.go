@@ -103,7 +103,7 @@ func installed(t *testing.T, names ...string) *fakecluster.Cluster {
 	return cluster
 }
 
-// change changes an object as somebody else would.
+// change changes an object as another client would.
 func change(cluster *fakecluster.Cluster, name string, with func(*unstructured.Unstructured)) types.UID {
 	object := cluster.Find("ConfigMap", "here", name)
 	with(object)
@@ -145,8 +145,8 @@ func ownersOf(object *unstructured.Unstructured) string {
 	return strings.Join(owners, ", ")
 }
 
-// TestDroppedObject: what becomes of an object that an upgrade does not have any more. It is
-// deleted only if nobody wants it, and keeps its identity otherwise.
+// TestDroppedObject: what becomes of an object that an upgrade drops. The object is deleted only if
+// no item wants it, and keeps its identity otherwise.
 func TestDroppedObject(t *testing.T) {
 	tests := []struct {
 		reason string
@@ -157,11 +157,11 @@ func TestDroppedObject(t *testing.T) {
 		want    string
 		kept    bool
 	}{
-		{reason: "nobody wants it", want: "gone"},
-		{reason: "nobody may want it, and the item is asked again", others: neighbors{mayKeep: true}, want: "gone"},
+		{reason: "no item wants it", want: "gone"},
+		{reason: "no item may want it, and the item is asked again", others: neighbors{mayKeep: true}, want: "gone"},
 		{reason: "an item has recorded it", others: neighbors{mayKeep: true, items: []*v1alpha1.DeployItem{lister("two", true)}}, want: "item two"},
 		{reason: "an item lists it that is still to deploy it", others: neighbors{mayKeep: true, items: []*v1alpha1.DeployItem{lister("two", false)}}, want: "release shop, released by item", kept: true},
-		{reason: "an item lists it, and nobody asks again", others: neighbors{items: []*v1alpha1.DeployItem{lister("two", false)}}, want: "item two"},
+		{reason: "an item lists it, and is not asked again", others: neighbors{items: []*v1alpha1.DeployItem{lister("two", false)}}, want: "item two"},
 		{reason: "a chart may want it", others: neighbors{mayKeep: true, mayMove: true}, want: "release shop, released by item", kept: true},
 		{reason: "an item has recorded it and loses interest", others: neighbors{fickle: true, items: []*v1alpha1.DeployItem{lister("two", true)}}, want: "gone"},
 		{reason: "an item has recorded it and loses interest, and a chart may want it", others: neighbors{fickle: true, mayMove: true, items: []*v1alpha1.DeployItem{lister("two", true)}},
@@ -170,7 +170,7 @@ func TestDroppedObject(t *testing.T) {
 		{reason: "another release has taken it over", before: ofRelease("other"), want: "release other"},
 		{reason: "an item takes it over at this moment", between: labelled("two"), want: "item two, release shop"},
 		{reason: "another release takes it over at this moment", others: neighbors{mayKeep: true, mayMove: true}, between: ofRelease("other"), want: "release other"},
-		{reason: "somebody changes it at this moment", between: func(object *unstructured.Unstructured) { object.SetFinalizers(nil) }, want: "gone"},
+		{reason: "another client changes it at this moment", between: func(object *unstructured.Unstructured) { object.SetFinalizers(nil) }, want: "gone"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -221,7 +221,7 @@ func upgradeTo(t *testing.T, cluster *fakecluster.Cluster, job Job, names ...str
 	})
 }
 
-// TestKeptObject: what was kept goes when nobody has taken it over, also if the release
+// TestKeptObject: a kept object is deleted when no item has taken it over, also if the release
 // itself has nothing to do: without a revision and without hooks.
 func TestKeptObject(t *testing.T) {
 	tests := []struct {
@@ -231,7 +231,7 @@ func TestKeptObject(t *testing.T) {
 		want   string
 		kept   bool
 	}{
-		{reason: "nobody has taken it over", want: "gone"},
+		{reason: "no item has taken it over", want: "gone"},
 		{reason: "the job goes on", others: neighbors{mayKeep: true, mayMove: true}, want: "release shop, released by item", kept: true},
 		{reason: "an item has recorded it meanwhile", others: neighbors{items: []*v1alpha1.DeployItem{lister("two", true)}}, want: "item two"},
 		{reason: "an item has taken it over", before: labelled("two"), want: "item two, release shop, released by item"},

@@ -152,7 +152,7 @@ func TestKilledAtEveryRequest(t *testing.T) {
 	for reason, test := range map[string]struct {
 		before []string
 		do     func(t *testing.T, cluster *fakecluster.Cluster) error
-		// last is the status of the newest revision at the end; empty if there is none.
+		// last is the status of the newest revision at the end; empty without a revision.
 		last common.Status
 		want []string
 	}{
@@ -304,7 +304,7 @@ func TestForeignObjects(t *testing.T) {
 	if !owned(cluster.Find("ConfigMap", "here", "b"), "shop", "here") {
 		t.Error("it is not taken over")
 	}
-	// Somebody takes it back: then it stays when the release goes.
+	// Another client takes it back: then it stays when the release is deleted.
 	own := cluster.Find("ConfigMap", "here", "b").DeepCopy()
 	own.SetAnnotations(nil)
 	cluster.Put(own)
@@ -327,7 +327,7 @@ func TestKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if cluster.Find("ConfigMap", "here", "precious") == nil {
-		t.Error("it is gone")
+		t.Error("it is deleted")
 	}
 }
 

@@ -108,7 +108,7 @@ func TestPreviewOfNamespace(t *testing.T) {
 	}
 }
 
-// TestMissing: a release with an object that somebody has removed is deployed again.
+// TestMissing: a release with an object that another client has deleted is deployed again.
 func TestMissing(t *testing.T) {
 	cluster := fakecluster.New()
 	waiting, err := reconcile(t, cluster, &testJob{}, wishFor("a", "b"))

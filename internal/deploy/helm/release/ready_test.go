@@ -40,7 +40,7 @@ func TestLostWhileAwaited(t *testing.T) {
 		cluster.Remove("Pod", "here", "pod")
 		waiting, err = operation.Continue(t.Context())
 		if err != nil || cluster.Find("Pod", "here", "pod") != nil || !strings.Contains(strings.Join(waiting, ""), "Pod here/pod to become ready (it does not exist any more; it was deleted 2 times (") {
-			t.Errorf("somebody who deletes it all the time keeps the cluster busy: waiting %v, error %v", waiting, err)
+			t.Errorf("a client that deletes it all the time keeps the cluster busy: waiting %v, error %v", waiting, err)
 		}
 		job.expired = true
 		if _, err := operation.Continue(t.Context()); err == nil || !strings.Contains(err.Error(), "it was deleted 2 times") || cluster.Find("Pod", "here", "pod") != nil {

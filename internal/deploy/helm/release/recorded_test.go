@@ -18,7 +18,7 @@ import (
 	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
-// The chart that was deployed with the public system, and what was there afterwards.
+// The chart that was deployed with upstream, and what existed afterwards.
 var (
 	recordedChart = map[string]string{
 		"templates/configmap.yaml": `apiVersion: v1
@@ -70,7 +70,7 @@ func (patientJob) Checkpoint(context.Context, string) error { return nil }
 func (patientJob) Expired() bool                            { return false }
 func (patientJob) Wake()                                    {}
 
-// TestAsRecorded compares an installation with what the public system left behind.
+// TestAsRecorded compares an installation with the objects that upstream has deployed.
 func TestAsRecorded(t *testing.T) {
 	chart := &helmchart.Chart{Metadata: &helmchart.Metadata{APIVersion: "v2", Name: "greeter", Version: "1.0.0", AppVersion: "1.0.0"}, Values: map[string]any{"greeting": "hello from the chart"}}
 	for name, text := range recordedChart {

@@ -59,7 +59,7 @@ func TestVersionsThatAreNotServed(t *testing.T) {
 		want     []string
 	}{
 		{"another version is served: they go with the release", []string{"v1"}, uninstallAll, nil},
-		{"the kind is gone, and they with it", nil, uninstallAll, nil},
+		{"the kind is deleted, and its objects with it", nil, uninstallAll, nil},
 		{"the new chart does not have them any more", []string{"v1"}, func(t *testing.T, cluster *fakecluster.Cluster) error {
 			_, err := reconcile(t, cluster, &testJob{}, widgets("v1", "two"))
 			return err

@@ -31,12 +31,12 @@ func TestTakenOver(t *testing.T) {
 		{reason: "the item does not list it", marks: []func(*unstructured.Unstructured){labelled("two")}, others: neighbors{yielding: []string{"two"}}},
 		{reason: "the item has released it", marks: []func(*unstructured.Unstructured){labelled("two"), released}},
 		{reason: "another release has released it", marks: []func(*unstructured.Unstructured){ofRelease("other"), released}},
-		{reason: "an item of another namespace has released it, which invites nobody here", marks: []func(*unstructured.Unstructured){labelled("two"), released}, others: neighbors{elsewhere: true},
+		{reason: "an item of another namespace has released it, which does not count here", marks: []func(*unstructured.Unstructured){labelled("two"), released}, others: neighbors{elsewhere: true},
 			refused: "ConfigMap here/b of DeployItem two exists and does not belong to the release"},
 		{reason: "the item of another release goes", marks: []func(*unstructured.Unstructured){ofRelease("other")}, others: neighbors{yielding: []string{"release other"}}},
 		{reason: "the item wants it", marks: []func(*unstructured.Unstructured){labelled("two")}, refused: "ConfigMap here/b of DeployItem two exists and does not belong to the release"},
 		{reason: "another release wants it", marks: []func(*unstructured.Unstructured){ofRelease("other")}, refused: "ConfigMap here/b of DeployItem release other exists and does not belong to the release"},
-		{reason: "nobody is known", refused: "ConfigMap here/b exists and does not belong to the release"},
+		{reason: "no other item is known", refused: "ConfigMap here/b exists and does not belong to the release"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestRemovalOfRelease(t *testing.T) {
 		before func(*unstructured.Unstructured)
 		want   string
 	}{
-		{reason: "nobody wants it", others: neighbors{mayKeep: true, mayMove: true}, want: "gone"},
+		{reason: "no item wants it", others: neighbors{mayKeep: true, mayMove: true}, want: "gone"},
 		{reason: "an item has recorded it", others: neighbors{items: []*v1alpha1.DeployItem{lister("two", true)}}, want: "item two"},
 		{reason: "an item has taken it over by its label", before: labelled("two"), want: "item two, release shop"},
 		{reason: "another release has taken it over", before: ofRelease("other"), want: "release other"},
@@ -159,15 +159,15 @@ func TestExchange(t *testing.T) {
 		t.Errorf("it is of %q", ownersOf(got))
 	}
 	if got := cluster.Find("ConfigMap", "here", "b"); got == nil || got.GetUID() != mine {
-		t.Error("what the other one has taken is gone")
+		t.Error("the object that the other item has taken is deleted")
 	}
 	if all := statuses(t, cluster); len(all) != 2 || all[1] != common.StatusDeployed {
 		t.Errorf("revisions %v", all)
 	}
 }
 
-// TestRefusalRemovesNothing: an object that nobody can want is not removed before the release
-// can be deployed.
+// TestRefusalRemovesNothing: an object that no item can want is not removed before the release can
+// be deployed.
 func TestRefusalRemovesNothing(t *testing.T) {
 	cluster := installed(t, "a", "b")
 	cluster.Put(object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: here}}"))
@@ -202,7 +202,7 @@ func TestReclaimed(t *testing.T) {
 		want   string
 		writes int
 	}{
-		{"nobody has taken it over", func(*unstructured.Unstructured) {}, neighbors{}, "release shop", 0},
+		{"no item has taken it over", func(*unstructured.Unstructured) {}, neighbors{}, "release shop", 0},
 		{"an item has taken it over and does not want it any more", takenBy("two"), neighbors{yielding: []string{"two"}}, "release shop", 1},
 		{"an item has released it", released, neighbors{}, "release shop", 1},
 		{"an item has taken it over and wants it", takenBy("two"), neighbors{}, "item two", 0},

@@ -18,7 +18,7 @@ func TestMisfits(t *testing.T) {
 	}
 	before := log.Writer()
 	if _, isHushed := before.(hushed); !isHushed {
-		t.Fatal("whoever merges values writes into the log of the process")
+		t.Fatal("merging values writes into the log of the process")
 	}
 	var lines bytes.Buffer
 	log.SetOutput(hushed{&lines})
@@ -51,7 +51,7 @@ func TestMisfits(t *testing.T) {
 		{"both charts have a value", withChild("db: {a: {b: 1}}", "a: {b: 1}"), map[string]any{"db": map[string]any{"a": secret, "b": 1}}, nil},
 		{"what all charts see", withChild("", ""), map[string]any{"global": map[string]any{"a": map[string]any{"b": canary}}, "db": map[string]any{"global": map[string]any{"a": map[string]any{"b": secret}}}}, nil},
 		{"no more than ten", chartOf(t, "shop", map[string]string{"values.yaml": text}), map[string]any{"a": many}, append(strings.Split(strings.TrimSuffix(strings.Repeat("x;", 10), ";"), ";"), "4 more values do not fit the chart")},
-		{"a chart that nobody cares for any more", old, nil, []string{"chart shop is deprecated"}},
+		{"a chart that is deprecated", old, nil, []string{"chart shop is deprecated"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			lines.Reset()

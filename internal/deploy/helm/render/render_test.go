@@ -188,10 +188,10 @@ func TestMemoryIsShared(t *testing.T) {
 // TestNotYAML fails instead of leaving an object out.
 func TestNotYAML(t *testing.T) {
 	for reason, text := range map[string]string{
-		"an open bracket":        "a: [" + canary,
-		"a text":                 canary,
-		"a kind that is no text": "kind: {a: " + canary + "}",
-		"a bomb of aliases":      "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\n",
+		"an open bracket":      "a: [" + canary,
+		"a text":               canary,
+		"a kind that is a map": "kind: {a: " + canary + "}",
+		"a bomb of aliases":    "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\n",
 	} {
 		t.Run(reason, func(t *testing.T) {
 			output, err := rendered(t.Context(), inputOf(chartOf(t, "shop", map[string]string{"templates/a.yaml": text, "templates/0.yaml": "kind: Good"}), nil))

@@ -36,7 +36,7 @@ func aRelease(name string, version int, status common.Status) *helmrelease.Relea
 	}
 }
 
-// secret is a Secret as somebody else may have written it.
+// secret is a Secret as another client may have written it.
 func secret(name, kind string, labels map[string]string, content string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "type": kind}}
 	if content != "" {
@@ -124,11 +124,11 @@ func TestNoRecords(t *testing.T) {
 		{"a Secret of another type", secret("a", "Opaque", labels("1"), "x"), 0},
 		{"no number", secret("a", recordType, labels("one"), "x"), 0},
 		{"no version at all", secret("a", recordType, map[string]string{"owner": "helm", "name": "shop"}, "x"), 0},
-		{"a number that is none of a revision", secret("a", recordType, labels("0"), "x"), 0},
+		{"a number that is not valid for a revision", secret("a", recordType, labels("0"), "x"), 0},
 		{"a negative number", secret("a", recordType, labels("-1"), "x"), 0},
 		{"a number that is too large", secret("a", recordType, labels("99999999999999999999"), "x"), 0},
 		{"another release", secret("a", recordType, map[string]string{"owner": "helm", "name": "other", "version": "1"}, "x"), 0},
-		{"somebody else", secret("a", recordType, map[string]string{"owner": "me", "name": "shop", "version": "1"}, "x"), 0},
+		{"another owner", secret("a", recordType, map[string]string{"owner": "me", "name": "shop", "version": "1"}, "x"), 0},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestBrokenRecords(t *testing.T) {
 			t.Errorf("%+v, %v", release, err)
 		}
 	})
-	t.Run("data that are no text", func(t *testing.T) {
+	t.Run("data that are not text", func(t *testing.T) {
 		object := secret("a", recordType, map[string]string{"version": "1"}, "")
 		object.Object["data"] = []any{word}
 		if _, err := recordOf(object).Release(); err == nil || strings.Contains(err.Error(), word) {
@@ -258,7 +258,7 @@ func TestFailures(t *testing.T) {
 	})
 }
 
-// TestForget: the newest record goes last, so that whoever is interrupted finds one.
+// TestForget: the newest record is deleted last, so that an interrupted job finds one.
 func TestForget(t *testing.T) {
 	cluster := fakecluster.New()
 	store := storeOn(cluster)
