@@ -63,7 +63,7 @@ func TestWrong(t *testing.T) {
 		{"a field of the wrong type", head + source + "patches: " + word, "field patches must be a list, not string", 0},
 		{"no source", head, "source: nothing says where the files are", 0},
 		{"several problems", head + "updateStrategy: " + word, "does not exist: use apply, update, patch, merge or mergeOverwrite; source: nothing", 0},
-		{"a group that is none", head + source + "deletionGroups: [{}]", "deletionGroups[0]", 0},
+		{"a group without content", head + source + "deletionGroups: [{}]", "deletionGroups[0]", 0},
 		{"a path that is not there", head + source + "path: other", `path: "other"`, 1},
 		{"a patch that does not fit", head + source + "patches: [{target: {kind: Secret}, patch: '[{op: test, path: /stringData/k, value: x" + word + "}]'}]", "testing value", 1},
 	} {
@@ -106,7 +106,7 @@ func TestWish(t *testing.T) {
 		t.Errorf("error %v, -want +got\n%s", err, diff)
 	}
 	if _, err := parseInventory(raw(t, "apiVersion: v1")); err == nil {
-		t.Error("the status of somebody else is read")
+		t.Error("the status of another deployer is read")
 	}
 }
 

@@ -15,8 +15,8 @@ func contextThatEnds(t *testing.T) (context.Context, context.CancelFunc) {
 	return context.WithCancel(t.Context())
 }
 
-// TestNothingIsFetched names addresses wherever a kustomization can name a file, in all
-// the forms that the library takes for addresses. Nobody is asked, no program runs.
+// TestNothingIsFetched names addresses wherever a kustomization can name a file, in all the forms
+// that the library takes for addresses. No host is asked, no program runs.
 func TestNothingIsFetched(t *testing.T) {
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))

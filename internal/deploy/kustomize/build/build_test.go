@@ -104,7 +104,7 @@ type refusal struct {
 	want           string
 }
 
-// TestLists: what the library takes for a list, and what is none, does not vanish.
+// TestLists: objects that the library takes for a list do not vanish, also if they are not lists.
 func TestLists(t *testing.T) {
 	list := func(reason, items, want string) refusal {
 		return refusal{reason, "{}", files{"a.yaml": configMap, "b.yaml": configMap + "---\n{apiVersion: v1, kind: List, items: " + items + "}"}, `"b.yaml": document 2: ` + want}
@@ -118,13 +118,13 @@ func TestLists(t *testing.T) {
 		list("a text in it", "["+word+"]", nothing),
 		list("nothing in it", "[null]", nothing),
 		list("an object without anything in it", "[{}]", nothing),
-		list("a list in it that is none", "[{apiVersion: v1, kind: ConfigMapList, items: "+word+"}]", "items[0]."+none),
+		list("a list inside a list with items that are a text", "[{apiVersion: v1, kind: ConfigMapList, items: "+word+"}]", "items[0]."+none),
 		{"a list of a kind", "{}", files{"a.yaml": "{apiVersion: v1, kind: ConfigMapList, items: " + word + "}"}, `"a.yaml": document 1: ` + none},
 		{"a list in a resource of a kustomization", "{}", files{"kustomization.yaml": "resources: [a.yaml]", "a.yaml": "{apiVersion: v1, kind: List, items: " + word + "}"}, `"a.yaml": document 1: ` + none},
 	})
 	for _, test := range []struct{ reason, text string }{
 		{"an empty list is a list", "{apiVersion: v1, kind: List, items: []}"},
-		{"items of a kind that is no list are its own", "{apiVersion: example.com/v1, kind: Basket, metadata: {name: b}, items: {a: b}}"},
+		{"items of a kind other than a list are its own", "{apiVersion: example.com/v1, kind: Basket, metadata: {name: b}, items: {a: b}}"},
 		{"a kind with List in its name and without items is an object", "{apiVersion: example.com/v1, kind: AllowList, metadata: {name: b}}"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -167,13 +167,13 @@ func TestRefused(t *testing.T) {
 		{"a file above the source in a generator", "{}", kustomization("configMapGenerator: [{name: a, files: [x=../../etc/passwd]}]"), "leads out of the source"},
 		{"an environment above the source", "{}", kustomization("secretGenerator: [{name: a, env: ../x}]"), "leads out of the source"},
 		{"a patch above the source", "{}", kustomization("patches: [{path: ../x}]"), "leads out of the source"},
-		{"a circle", "{}", files{"kustomization.yaml": "resources: [a]", "a/kustomization.yaml": "resources: [../b]", "b/kustomization.yaml": "resources: [../a]"}, "in a cycle"},
-		{"itself", "{}", kustomization("resources: [.]"), "in a cycle"},
+		{"a cycle of two", "{}", files{"kustomization.yaml": "resources: [a]", "a/kustomization.yaml": "resources: [../b]", "b/kustomization.yaml": "resources: [../a]"}, "in a cycle"},
+		{"a cycle of one", "{}", kustomization("resources: [.]"), "in a cycle"},
 		{"a component among the resources", "{}", files{"kustomization.yaml": "resources: [c]", "c/kustomization.yaml": "kind: Component\nnamePrefix: x"}, "among its resources: it belongs to its components"},
 		{"a kustomization among the components", "{}", files{"kustomization.yaml": "components: [c]", "c/kustomization.yaml": "namePrefix: x"}, "among its components: it belongs to its resources"},
-		{"a manifest that is none", "{}", files{"a.yaml": word}, "document 1 is not an object"},
+		{"a manifest that is a text", "{}", files{"a.yaml": word}, "document 1 is not an object"},
 		{"an object without a kind", "{}", files{"a.yaml": "{metadata: {name: a}, data: {k: " + word + "}}"}, "document 1 has no apiVersion"},
-		{"YAML that is none", "{}", files{"a.yaml": "a: [" + word}, `resources[0] of the top directory: "a.yaml": line 1`},
+		{"YAML that is not valid", "{}", files{"a.yaml": "a: [" + word}, `resources[0] of the top directory: "a.yaml": line 1`},
 		{"the same object twice", "{}", files{"a.yaml": configMap, "b.yaml": configMap}, "kustomization of the top directory: merging resources from 'b.yaml': may not add resource with an already registered id: ConfigMap.v1"},
 	})
 }
@@ -182,7 +182,7 @@ func TestRefused(t *testing.T) {
 func TestRefusedChanges(t *testing.T) {
 	checkRefused(t, []refusal{
 		{"a patch without an object", "{patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: other}, data: {k: " + word + "}}'}]}", files{"a.yaml": configMap}, `patches[0]: no resource matches strategic merge patch "ConfigMap.v1/other": correct apiVersion, kind, name and namespace of the patch, or remove it`},
-		{"a patch that is none", "{patches: [{patch: " + word + "}]}", files{"a.yaml": configMap}, "patches[0]: it is neither"},
+		{"a patch that is a text", "{patches: [{patch: " + word + "}]}", files{"a.yaml": configMap}, "patches[0]: it is neither"},
 		{"an empty patch", "{patches: [{patch: ' '}]}", files{"a.yaml": configMap}, "patches[0]: it is empty"},
 		{"a JSON patch without a target", "{patches: [{patch: '[{op: add, path: /a, value: " + word + "}]'}]}", files{"a.yaml": configMap}, "needs a target"},
 		{"a JSON patch of a field that is not there", "{patches: [{target: {kind: ConfigMap}, patch: '[{op: remove, path: /nothing}]'}]}", files{"a.yaml": configMap}, "nothing"},
@@ -197,7 +197,7 @@ func TestRefusedChanges(t *testing.T) {
 		{"an older field for images", "{}", kustomization("resources: [a.yaml]\nimageTags: [{name: '" + manyStates + "', newTag: b}]"), "the top directory: images[0].name: the regular expression is too complex"},
 		{"a secret that is no pair", "{}", kustomization("secretGenerator: [{name: a, literals: [" + word + "]}]"), "secretGenerator[0]: literals[0] must be key=value"},
 		{"a secret twice", "{}", kustomization("secretGenerator: [{name: a, literals: [x=" + word + "]}, {name: a, literals: [x=" + word + "]}]"), `must be merge or replace`},
-		{"an environment that is none", "{}", files{"kustomization.yaml": "secretGenerator: [{name: a, envs: [e]}]", "e": "\xff\xfe" + word}, "envs[0]: \"e\": it is not text in UTF-8"},
+		{"an environment that is not UTF-8", "{}", files{"kustomization.yaml": "secretGenerator: [{name: a, envs: [e]}]", "e": "\xff\xfe" + word}, "envs[0]: \"e\": it is not text in UTF-8"},
 		{"labels at places of their own", "{}", kustomization("resources: [a.yaml]\nlabels: [{pairs: {a: b}, fields: [{path: data}]}]"), "labels[].fields is refused"},
 	})
 }
@@ -275,7 +275,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestWaitsForItsTurn shows that whoever gives up waits for nobody.
+// TestWaitsForItsTurn shows that a caller that gives up does not wait.
 func TestWaitsForItsTurn(t *testing.T) {
 	turn <- struct{}{}
 	defer func() { <-turn }()

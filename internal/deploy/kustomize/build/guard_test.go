@@ -23,7 +23,7 @@ func guarding(t *testing.T, from files) *guard {
 	}
 }
 
-// TestJoin: a path of a kustomization is text of somebody else.
+// TestJoin: a path of a kustomization comes from a user.
 func TestJoin(t *testing.T) {
 	for _, test := range []struct{ reason, directory, name, want string }{
 		{"beside it", "base", "a.yaml", "base/a.yaml"},
@@ -37,7 +37,7 @@ func TestJoin(t *testing.T) {
 		{"nothing", "base", "", "!it is empty"},
 		{"from the root", "base", "/etc/passwd", "!it must be relative"},
 		{"many roots", "base", "//etc/passwd", "!it must be relative"},
-		{"an end in the middle", "base", "a.yaml\x00.txt", "!it is not a path"},
+		{"a null byte in the middle", "base", "a.yaml\x00.txt", "!it is not a path"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got, err := join(test.directory, test.name)
@@ -72,7 +72,7 @@ func TestFind(t *testing.T) {
 		{"from the root", "/a.yaml", "leads out of the source"},
 		{"nothing", "", "leads out of the source"},
 		{"a slash behind it", "d/", "leads out of the source"},
-		{"bytes that are no text", "\xff", "leads out of the source"},
+		{"bytes that are not UTF-8", "\xff", "leads out of the source"},
 		{"a long one", strings.Repeat("d/", 100_000) + "x", "no such file"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -146,12 +146,12 @@ func TestOperations(t *testing.T) {
 		{"none", `[]`, ""},
 		{"to grow", `[{"op":"copy","from":"/a","path":"/b"}]`, "operation 1: op copy is refused"},
 		{"to grow, later", `[{"op":"remove","path":"/a"},{"op":"copy","from":"/a","path":"/b"}]`, "operation 2: op copy is refused"},
-		{"a word that nobody knows", `[{"op":"hunter2hunter2","path":"/a"}]`, "operation 1: op does not exist"},
+		{"an unknown operation", `[{"op":"hunter2hunter2","path":"/a"}]`, "operation 1: op does not exist"},
 		{"in capitals", `[{"op":"Add","path":"/a"}]`, "op does not exist"},
 		{"no word", `[{"path":"/a"}]`, "op does not exist"},
 		{"a number as the word", `[{"op":1,"path":"/a"}]`, "op does not exist"},
 		{"no path", `[{"op":"add","value":1}]`, "path must be a text"},
-		{"a path that is none", `[{"op":"add","path":["hunter2hunter2"]}]`, "path must be a text"},
+		{"a path that is a list", `[{"op":"add","path":["hunter2hunter2"]}]`, "path must be a text"},
 		{"null as the path", `[{"op":"add","path":null}]`, "path must be a text"},
 		{"a text in place of an operation", `["hunter2hunter2"]`, "operation 1 must be an object"},
 		{"null in place of an operation", `[null]`, "operation 1 must be an object"},
@@ -202,8 +202,8 @@ func TestTake(t *testing.T) {
 		{"a list counts itself: it is decoded, too", `{"kind":"List","items":[{"kind":"A"},{"kind":"B"}]}`, 3},
 		{"a list in a list", `{"kind":"List","items":[{"kind":"List","items":[{"kind":"A"},{"kind":"B"}]}]}`, 4},
 		{"an empty list", `{"kind":"List","items":[]}`, 1},
-		{"what is no object in a list", `{"kind":"List","items":[1,null,"a",[]]}`, 1},
-		{"items that are no list", `{"kind":"Basket","items":{"a":1}}`, 1},
+		{"items of a list that are not objects", `{"kind":"List","items":[1,null,"a",[]]}`, 1},
+		{"items that are a map", `{"kind":"Basket","items":{"a":1}}`, 1},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var content map[string]any

@@ -32,7 +32,7 @@ func TestExplain(t *testing.T) {
 		{"a file", "file './f1.yaml'", "file 'web.yaml'"},
 		{"a file whose name begins like another one", "file './f11.yaml'", "file 'a/b.yaml'"},
 		{"a file in a directory that looks like what the library says", "file './f2.yaml'", "file 'odd./f1.yaml'"},
-		{"a file that was never handed over", "file './f99.yaml'", "file './f99.yaml'"},
+		{"a file that was never passed to the library", "file './f99.yaml'", "file './f99.yaml'"},
 		{"where it is, in short", "recursed accumulation of path '/k10': wrong", "kustomization of overlays/one: wrong"},
 		{"a patch that is quoted", "unable to parse SM or JSON patch from [patch: \"{a: b}\nc\"]", "unable to parse SM or JSON patch from "},
 		{"a configuration that is quoted", "plugin failed with config: `a: b\nc: d\n`: wrong", "plugin failed wrong"},

@@ -28,7 +28,7 @@ type registry struct {
 }
 
 func (r *registry) Resolve(context.Context, string, string) (ocispec.Descriptor, error) {
-	return ocispec.Descriptor{}, errors.New("nobody resolves here")
+	return ocispec.Descriptor{}, errors.New("nothing is resolved here")
 }
 
 func (r *registry) Open(_ context.Context, _ string, content ocispec.Descriptor) (io.ReadCloser, error) {
@@ -75,7 +75,7 @@ func packed(t *testing.T, name, content string) []byte {
 	return all.Bytes()
 }
 
-// TestArtifacts: a registry is somebody else's, and so is what it says about itself.
+// TestArtifacts: a registry belongs to another party, and so do its answers.
 func TestArtifacts(t *testing.T) {
 	const word = "Tr0ubador"
 	tests := []struct {
@@ -101,7 +101,7 @@ func TestArtifacts(t *testing.T) {
 		{"an index of several", func(_ *testing.T, r *registry) ocispec.Descriptor {
 			return r.put(ocispec.MediaTypeImageIndex, []byte(`{"manifests":[]}`))
 		}, "name one of them by its digest", 1},
-		{"a manifest that is none", func(_ *testing.T, r *registry) ocispec.Descriptor {
+		{"a manifest that is not valid", func(_ *testing.T, r *registry) ocispec.Descriptor {
 			return r.put(ocispec.MediaTypeImageManifest, []byte(word))
 		}, "decode manifest", 1},
 		{"a manifest that is larger than manifests are", func(_ *testing.T, r *registry) ocispec.Descriptor {
@@ -216,7 +216,7 @@ func TestInlineFiles(t *testing.T) {
 		{"no name", map[string]string{"": ""}, "a path must lead to a file"},
 		{"the source itself", map[string]string{".": ""}, "a path must lead to a file"},
 		{"above", map[string]string{"a/../../b": ""}, "a path must lead to a file"},
-		{"bytes that are no text", map[string]string{"\xff": ""}, "a path must lead to a file"},
+		{"a path that is not UTF-8", map[string]string{"\xff": ""}, "a path must lead to a file"},
 		{"deep, where directories count as well", map[string]string{strings.Repeat("d/", 100_000) + "a": ""}, "number of files"},
 		{"too many", many, "number of files"},
 		{"too much", map[string]string{"a": strings.Repeat("x", int(limits().Bytes)+1)}, "number of bytes"},

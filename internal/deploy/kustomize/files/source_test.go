@@ -29,8 +29,8 @@ func TestWrongSources(t *testing.T) {
 		{"a file above the source", "{files: {../a.yaml: ''}}", "invalid argument"},
 		{"an absolute path", "{files: {/a.yaml: ''}}", "invalid argument"},
 		{"a file that is a directory, too", "{files: {a: '', a/b: ''}}", "no directory"},
-		{"a key that is none", "{resourceRef: hello}", "it is not a key of a resource"},
-		{"a reference that is none", "{oci: {ref: 'a b'}}", "is no reference to an artifact"},
+		{"a key that is not valid", "{resourceRef: hello}", "it is not a key of a resource"},
+		{"a reference that is not valid", "{oci: {ref: 'a b'}}", "is no reference to an artifact"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			source := &api.Source{}
