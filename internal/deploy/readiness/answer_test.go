@@ -63,8 +63,8 @@ func TestAnswers(t *testing.T) {
 		{"the condition is about an earlier generation", []string{"Succeeded, observedGeneration: 3", "Succeeded, observedGeneration: 2"}, nil, "has not worked on its present generation", false},
 		{"the object is about an earlier generation", []string{"status:\n  observedGeneration: 3", "status:\n  observedGeneration: 2"}, nil, "has not seen its present generation", false},
 		{"Flux is applying", []string{`status: "True"`, "status: Unknown"}, nil, "Flux is at work", false},
-		{"somebody has suspended it", []string{"suspend: false", "suspend: true"}, nil, "suspended", false},
-		{"somebody deletes it", []string{"generation: 3,", "generation: 3, deletionTimestamp: '2026-01-01T00:00:00Z',"}, nil, "being deleted", false},
+		{"another client has suspended the object", []string{"suspend: false", "suspend: true"}, nil, "suspended", false},
+		{"the object is being deleted", []string{"generation: 3,", "generation: 3, deletionTimestamp: '2026-01-01T00:00:00Z',"}, nil, "being deleted", false},
 		{"a failure says why, but no value; the same files cannot do better", failing, nil, "BuildFailed: no path with … and …", true},
 		{"with newer files it may do better", failing, []string{"revision: two", "revision: three"}, "BuildFailed", false},
 		{"it was tried when there were no files", append([]string{"lastAttemptedRevision: two", "other: two"}, failing...), nil, "BuildFailed", false},
@@ -74,10 +74,10 @@ func TestAnswers(t *testing.T) {
 		{"the source has not answered its request", nil, []string{"lastHandledReconcileAt: second", "lastHandledReconcileAt: first"}, "its source GitRepository flux/files: Flux has not answered", false},
 		{"the source cannot be fetched", nil, []string{`status: "True"`, `status: "False", reason: GitOperationFailed, message: no such commit`}, "its source GitRepository flux/files: GitOperationFailed: no such commit", false},
 		{"the source was never fetched", nil, []string{"artifact: {revision: two}", "other: 1", "requestedAt: second", "other: second"}, "has not fetched it yet", false},
-		{"nobody has asked the source for anything", nil, []string{"requestedAt: second", "other: second"}, "", false},
-		{"somebody has changed the source, and asked for nothing", nil, []string{"requestedAt: second", "other: second", "generation: 1,", "generation: 2,"}, "its source GitRepository flux/files: Flux has not seen its present generation", false},
-		{"what somebody has changed the source to cannot be fetched", nil, []string{"requestedAt: second", "other: second", "generation: 1,", "generation: 2,", `status: "True"`, `status: "False", reason: GitOperationFailed, message: no such commit`}, "its source GitRepository flux/files: GitOperationFailed: no such commit", false},
-		{"somebody has changed the source and suspended it", nil, []string{"requestedAt: second", "other: second", "generation: 1,", "generation: 2,", "status:\n", "spec: {suspend: true}\nstatus:\n"}, "", false},
+		{"the source has no request", nil, []string{"requestedAt: second", "other: second"}, "", false},
+		{"another client has changed the source without a request", nil, []string{"requestedAt: second", "other: second", "generation: 1,", "generation: 2,"}, "its source GitRepository flux/files: Flux has not seen its present generation", false},
+		{"another client has changed the source to a commit that cannot be fetched", nil, []string{"requestedAt: second", "other: second", "generation: 1,", "generation: 2,", `status: "True"`, `status: "False", reason: GitOperationFailed, message: no such commit`}, "its source GitRepository flux/files: GitOperationFailed: no such commit", false},
+		{"another client has changed the source and suspended it", nil, []string{"requestedAt: second", "other: second", "generation: 1,", "generation: 2,", "status:\n", "spec: {suspend: true}\nstatus:\n"}, "", false},
 		{"there is no source", nil, []string{"name: files", "name: others"}, "its source GitRepository flux/files: it does not exist", false},
 	}
 	for _, test := range tests {
@@ -87,7 +87,7 @@ func TestAnswers(t *testing.T) {
 			cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
 			cluster.Put(parse(t, strings.NewReplacer(test.source...).Replace(fetched)))
 			stored := cluster.Put(parse(t, strings.NewReplacer(test.change...).Replace(answered)))
-			check := NewAnswers(cluster, nobody, func() {})
+			check := NewAnswers(cluster, unchanged, func() {})
 			check.Add(mapping, stored)
 			unready, err := check.Look(t.Context())
 			if err != nil {
@@ -108,14 +108,14 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// nobody is to change a source.
-func nobody(context.Context, corev1.ObjectReference, *unstructured.Unstructured) (string, error) {
+// unchanged says that no item is to change a source.
+func unchanged(context.Context, corev1.ObjectReference, *unstructured.Unstructured) (string, error) {
 	return "", nil
 }
 
-// TestSourceThatSomebodyIsToChange: what looks complete is not, nor is a failure final, as
-// long as somebody is still to change the source; the source is watched meanwhile.
-func TestSourceThatSomebodyIsToChange(t *testing.T) {
+// TestSourceThatIsToChange: a result that looks complete is not, nor is a failure final, as long as
+// an item is still to change the source; the source is watched meanwhile.
+func TestSourceThatIsToChange(t *testing.T) {
 	for _, ready := range []string{`status: "True"`, `status: "False", message: "no path"`} {
 		t.Run(ready, func(t *testing.T) {
 			cluster := fakecluster.New()
@@ -163,14 +163,14 @@ func TestAnswerWithoutWork(t *testing.T) {
 	}
 }
 
-// TestFailureOutlivesTheNextAttempt: while Flux tries again, its status tells no failure
-// any more; whoever waits still wants to know it.
+// TestFailureOutlivesTheNextAttempt: while Flux tries again, its status has no failure any more;
+// the item still reports it.
 func TestFailureOutlivesTheNextAttempt(t *testing.T) {
 	cluster := fakecluster.New()
 	mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
 	cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
 	cluster.Put(parse(t, fetched))
-	check := NewAnswers(cluster, nobody, func() {})
+	check := NewAnswers(cluster, unchanged, func() {})
 	defer check.Close()
 	for i, state := range []struct{ status, want string }{
 		{"status: Unknown", "Flux is at work"},
@@ -189,8 +189,8 @@ func TestFailureOutlivesTheNextAttempt(t *testing.T) {
 	}
 }
 
-// TestSourceThatNobodyMaySee: whoever may not read the source has to believe Flux.
-func TestSourceThatNobodyMaySee(t *testing.T) {
+// TestSourceThatMayNotBeRead: without the right to read the source, Flux is believed.
+func TestSourceThatMayNotBeRead(t *testing.T) {
 	cluster := fakecluster.New()
 	mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
 	cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
@@ -200,21 +200,21 @@ func TestSourceThatNobodyMaySee(t *testing.T) {
 		}
 		return fakecluster.Fault{}
 	}
-	check := NewAnswers(cluster, nobody, func() {})
+	check := NewAnswers(cluster, unchanged, func() {})
 	check.Add(mapping, cluster.Put(parse(t, answered)))
 	if unready, err := check.Look(t.Context()); err != nil || len(unready) != 0 {
 		t.Errorf("%v (%v)", unready, err)
 	}
 }
 
-// TestNewsOfTheSource: whoever waits for the source is woken by it.
+// TestNewsOfTheSource: an item that waits for the source is triggered by it.
 func TestNewsOfTheSource(t *testing.T) {
 	cluster := fakecluster.New()
 	mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
 	cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
 	cluster.Put(parse(t, strings.Replace(fetched, "lastHandledReconcileAt: second", "lastHandledReconcileAt: first", 1)))
 	woken := 0
-	check := NewAnswers(cluster, nobody, func() { woken++ })
+	check := NewAnswers(cluster, unchanged, func() { woken++ })
 	check.Add(mapping, cluster.Put(parse(t, answered)))
 	if unready, err := check.Look(t.Context()); err != nil || len(unready) != 1 {
 		t.Fatalf("%v (%v)", unready, err)
@@ -222,7 +222,7 @@ func TestNewsOfTheSource(t *testing.T) {
 	before := woken
 	cluster.Put(parse(t, fetched))
 	if woken == before {
-		t.Error("nobody was woken")
+		t.Error("nothing was triggered")
 	}
 	if unready, err := check.Look(t.Context()); err != nil || len(unready) != 0 || cluster.Watched() != 0 {
 		t.Errorf("%v (%v), %d watches", unready, err, cluster.Watched())
@@ -257,7 +257,7 @@ func TestSourceThatChangesInBetween(t *testing.T) {
 			cluster.later = parse(t, fetched)
 		}
 		woken := new(int)
-		check := NewAnswers(cluster, nobody, func() { *woken++ })
+		check := NewAnswers(cluster, unchanged, func() { *woken++ })
 		check.Add(mapping, cluster.Put(parse(t, answered)))
 		t.Cleanup(check.Close)
 		return cluster, check, woken
@@ -265,7 +265,7 @@ func TestSourceThatChangesInBetween(t *testing.T) {
 	t.Run("it answers", func(t *testing.T) {
 		_, check, woken := begin(t, true)
 		if unready, err := check.Look(t.Context()); err != nil || len(unready) != 1 || *woken == 0 {
-			t.Errorf("%v (%v), %d wakes", unready, err, *woken)
+			t.Errorf("%v (%v), %d triggers", unready, err, *woken)
 		}
 		if unready, err := check.Look(t.Context()); err != nil || len(unready) != 0 {
 			t.Errorf("%v (%v)", unready, err)
@@ -274,7 +274,7 @@ func TestSourceThatChangesInBetween(t *testing.T) {
 	t.Run("it does not change", func(t *testing.T) {
 		_, check, woken := begin(t, false)
 		if unready, err := check.Look(t.Context()); err != nil || len(unready) != 1 || *woken != 0 {
-			t.Errorf("%v (%v), %d wakes", unready, err, *woken)
+			t.Errorf("%v (%v), %d triggers", unready, err, *woken)
 		}
 	})
 	t.Run("it cannot be watched", func(t *testing.T) {

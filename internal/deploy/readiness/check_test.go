@@ -58,7 +58,7 @@ func TestWaitAndWake(t *testing.T) {
 	}
 	cluster.Put(parse(t, readyPod))
 	if wakes != 1 {
-		t.Errorf("%d wakes", wakes)
+		t.Errorf("%d triggers", wakes)
 	}
 	if unready, err := check.Look(t.Context()); err != nil || len(unready) != 0 {
 		t.Errorf("unready %v, error %v", unready, err)
@@ -116,7 +116,7 @@ func TestWithoutWatch(t *testing.T) {
 		want   string
 	}{
 		{"it is read instead, and only a timer tells when to look again", func(*fakecluster.Cluster) {}, "Pod ns/p is not ready: its condition Ready is not True: pulling the image"},
-		{"it is gone", func(c *fakecluster.Cluster) { c.Remove("Pod", "ns", "p") }, "Pod ns/p is not ready: it does not exist any more"},
+		{"the pod is deleted", func(c *fakecluster.Cluster) { c.Remove("Pod", "ns", "p") }, "Pod ns/p is not ready: it does not exist any more"},
 		{"it cannot be read, either", func(c *fakecluster.Cluster) {
 			c.Fault = func(fakecluster.Request) fakecluster.Fault { return fakecluster.Fault{Before: broken} }
 		}, "connection refused"},

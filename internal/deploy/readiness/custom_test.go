@@ -30,16 +30,16 @@ func TestCompile(t *testing.T) {
 		{"no name", "[{resourceSelector: [{apiVersion: v1, kind: ConfigMap, name: a}], requirements: [{jsonPath: .a, operator: exists}]}]", "custom[0].name is missing"},
 		{"no objects", "[{name: c, requirements: [{jsonPath: .a, operator: exists}]}]", "custom[0] chooses no objects"},
 		{"an object without a name", "[{name: c, resourceSelector: [{apiVersion: v1, kind: ConfigMap}], requirements: [{jsonPath: .a, operator: exists}]}]", "custom[0].resourceSelector[0] must have apiVersion, kind and name"},
-		{"labels that are none", "[{name: c, labelSelector: {apiVersion: v1, kind: Pod}, requirements: [{jsonPath: .a, operator: exists}]}]", "custom[0].labelSelector must have"},
+		{"a selector without labels", "[{name: c, labelSelector: {apiVersion: v1, kind: Pod}, requirements: [{jsonPath: .a, operator: exists}]}]", "custom[0].labelSelector must have"},
 		{"no requirements", "[{" + where + "}]", "custom[0].requirements is missing"},
 		{"expressions instead of requirements", "[{" + where + ", expressions: {current: 'status.ready'}}]", ""},
 		{"expressions that cannot work", "[{" + where + ", expressions: {current: 'status.'}}]", "custom[0].expressions.current: it is not an expression in CEL"},
 		{"no path", "[{" + where + ", requirements: [{operator: exists}]}]", "custom[0].requirements[0]: jsonPath is missing"},
-		{"a path that is none", "[{" + where + ", requirements: [{jsonPath: '.a[', operator: exists}]}]", "requirements[0]: jsonPath: it is not a path"},
+		{"a path that is not valid", "[{" + where + ", requirements: [{jsonPath: '.a[', operator: exists}]}]", "requirements[0]: jsonPath: it is not a path"},
 		{"an operator that does not exist", "[{" + where + ", requirements: [{jsonPath: .a, operator: gt, values: [{value: 1}]}]}]", "operator does not exist: use exists"},
 		{"nothing to compare with", "[{" + where + ", requirements: [{jsonPath: .a, operator: ==}]}]", "values is missing"},
 		{"too much to compare with", "[{" + where + ", requirements: [{jsonPath: .a, operator: '!=', values: [{value: 1}, {value: 2}]}]}]", "use in or notin"},
-		{"a time limit that is none", "[{" + where + ", timeout: soon, requirements: [{jsonPath: .a, operator: exists}]}]", "custom[0].timeout"},
+		{"a time limit that is not valid", "[{" + where + ", timeout: soon, requirements: [{jsonPath: .a, operator: exists}]}]", "custom[0].timeout"},
 		{"also checks that are disabled must be right", "[{" + where + ", disabled: true}]", "requirements is missing"},
 	}
 	for _, test := range tests {
@@ -77,7 +77,7 @@ func TestRequirements(t *testing.T) {
 		{"another text", ".spec.text", "==", "[{value: other}]", false},
 		{"a number", ".spec.number", "==", "[{value: 3}]", true},
 		{"numbers are of one type", ".spec.number", "==", "[{value: 3.0}]", true},
-		{"a text is no number", ".spec.number", "==", `[{value: "3"}]`, false},
+		{"a text does not equal a number", ".spec.number", "==", `[{value: "3"}]`, false},
 		{"a truth", ".spec.truth", "==", "[{value: true}]", true},
 		{"a text is no truth", ".spec.truthText", "==", "[{value: true}]", false},
 		{"null", ".spec.nothing", "==", "[{value: null}]", true},
@@ -157,7 +157,7 @@ func TestNamedObject(t *testing.T) {
 	cluster.Put(parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}}`))
 	expectUnready(t, check, "ConfigMap ns/a: field .data.x does not exist yet")
 	if wakes != 1 {
-		t.Errorf("%d wakes", wakes)
+		t.Errorf("%d triggers", wakes)
 	}
 	cluster.Put(parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}, data: {x: "1"}}`))
 	expectUnready(t, check, "")
@@ -170,8 +170,8 @@ func TestNamedObject(t *testing.T) {
 	}
 }
 
-// TestReplacedObjects shows that what once had the labels and is gone does not
-// matter any more: pods are replaced all the time.
+// TestReplacedObjects shows that a deleted object that once had the labels does not matter any
+// more: pods are replaced all the time.
 func TestReplacedObjects(t *testing.T) {
 	cluster := fakecluster.New()
 	pod := func(name, status string) {
@@ -205,14 +205,14 @@ func TestCheckUnderTrouble(t *testing.T) {
 		t.Errorf("what cannot be watched is an error that says what is missing: %v", err)
 	}
 	for _, unknown := range []string{
-		"[{name: c, resourceSelector: [{apiVersion: acme.example/v1, kind: Nobody, name: a}], requirements: [{jsonPath: .a, operator: exists}]}]",
-		"[{name: c, labelSelector: {apiVersion: acme.example/v1, kind: Nobody, matchLabels: {a: b}}, requirements: [{jsonPath: .a, operator: exists}]}]",
+		"[{name: c, resourceSelector: [{apiVersion: acme.example/v1, kind: Unknown, name: a}], requirements: [{jsonPath: .a, operator: exists}]}]",
+		"[{name: c, labelSelector: {apiVersion: acme.example/v1, kind: Unknown, matchLabels: {a: b}}, requirements: [{jsonPath: .a, operator: exists}]}]",
 	} {
 		checks, err := compileText(t, unknown)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := checks[0].Begin(t.Context(), cluster, func() {}); err == nil || !strings.Contains(err.Error(), "find kind Nobody") {
+		if _, err := checks[0].Begin(t.Context(), cluster, func() {}); err == nil || !strings.Contains(err.Error(), "find kind Unknown") {
 			t.Errorf("error %v", err)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"go.landscaper.dev/api/deployer"
 )
 
-// TestStrangeStates: a state is what somebody else has written, in any type. What says
-// nothing makes nothing ready.
+// TestStrangeStates: a state comes from another client, in any type. A state without meaning makes
+// nothing ready.
 func TestStrangeStates(t *testing.T) {
 	const deployment = `{apiVersion: apps/v1, kind: Deployment, spec: {replicas: 1}, status: `
 	const daemons = `{apiVersion: apps/v1, kind: DaemonSet, spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: `
@@ -32,7 +32,7 @@ func TestStrangeStates(t *testing.T) {
 
 		{"conditions that are a map", `{apiVersion: v1, kind: Pod, status: {conditions: {type: Ready, status: "True"}}}`, false},
 		{"conditions that are texts", `{apiVersion: v1, kind: Pod, status: {conditions: [Ready, null, 7]}}`, false},
-		{"a truth that is none", `{apiVersion: v1, kind: Pod, status: {conditions: [{type: Ready, status: true}]}}`, false},
+		{"a condition with a boolean instead of a text", `{apiVersion: v1, kind: Pod, status: {conditions: [{type: Ready, status: true}]}}`, false},
 		{"a truth in other letters", `{apiVersion: v1, kind: Pod, status: {conditions: [{type: Ready, status: "true"}]}}`, false},
 		{"the first of two conditions counts", `{apiVersion: v1, kind: Pod, status: {conditions: [{type: Ready, status: "False"}, {type: Ready, status: "True"}]}}`, false},
 		{"a condition without a type", `{apiVersion: v1, kind: Pod, status: {conditions: [{status: "True"}]}}`, false},
@@ -48,7 +48,7 @@ func TestStrangeStates(t *testing.T) {
 		{"a partition below zero", `{apiVersion: apps/v1, kind: StatefulSet, spec: {replicas: 1, updateStrategy: {rollingUpdate: {partition: -5}}}, status: {updatedReplicas: 1, availableReplicas: 1, currentRevision: a, updateRevision: a}}`, false},
 		{"a strategy that is a text", `{apiVersion: apps/v1, kind: StatefulSet, spec: {replicas: 1, updateStrategy: OnDelete}, status: {updatedReplicas: 0, availableReplicas: 1}}`, false},
 		{"a failure that is neither true nor false", `{apiVersion: apps/v1, kind: ReplicaSet, status: {readyReplicas: 1, conditions: [{type: ReplicaFailure, status: Unknown}]}}`, false},
-		{"a version that is none has no rule", `{apiVersion: a/b/c, kind: Deployment}`, true},
+		{"a version that is not valid has no rule", `{apiVersion: a/b/c, kind: Deployment}`, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			object := parse(t, test.object)
@@ -88,7 +88,7 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
-// TestDetail: the message says more than the reason, and what is no text says nothing.
+// TestDetail: the message says more than the reason, and a value other than a text is ignored.
 func TestDetail(t *testing.T) {
 	for _, test := range []struct {
 		reason    string

@@ -22,7 +22,7 @@ func TestKstatus(t *testing.T) {
 		{"its controller has not seen the change", `{apiVersion: acme.example/v1, kind: Database, metadata: {generation: 2}, status: {observedGeneration: 1, conditions: [{type: Ready, status: "True"}]}}`, "generation is 2", false},
 		{"its controller works on it", `{apiVersion: acme.example/v1, kind: Database, status: {conditions: [{type: Reconciling, status: "True", message: copying}]}}`, "copying", false},
 		{"its controller has given up", `{apiVersion: acme.example/v1, kind: Database, status: {conditions: [{type: Stalled, status: "True", message: wrong class}]}}`, "wrong class", true},
-		{"somebody deletes it", `{apiVersion: v1, kind: ConfigMap, metadata: {deletionTimestamp: "2026-01-01T00:00:00Z"}}`, "deletion", false},
+		{"the object is being deleted", `{apiVersion: v1, kind: ConfigMap, metadata: {deletionTimestamp: "2026-01-01T00:00:00Z"}}`, "deletion", false},
 		{"a deployment that will not come", `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 1}, spec: {replicas: 1}, status: {observedGeneration: 1, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded}]}}`, "Progress deadline exceeded", true},
 		{"a claim that is not bound", `{apiVersion: v1, kind: PersistentVolumeClaim, status: {phase: Pending}}`, "Pending", false},
 		{"a claim that is not meant to be bound yet", `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {annotations: {readiness.landscaper.gardener.cloud/skip: "true"}}, status: {phase: Pending}}`, "", false},
@@ -130,7 +130,7 @@ func TestWrongExpressions(t *testing.T) {
 		want   string
 	}{
 		{"nothing says when it is ready", deployer.ReadinessExpressions{Failed: "true"}, "current is missing"},
-		{"an expression that is none", deployer.ReadinessExpressions{Current: "a ="}, "current: it is not an expression"},
+		{"an expression that is not valid", deployer.ReadinessExpressions{Current: "a ="}, "current: it is not an expression"},
 		{"another one", deployer.ReadinessExpressions{Current: "true", InProgress: "1"}, "inProgress: it is not a condition"},
 		{"the third", deployer.ReadinessExpressions{Current: "true", Failed: "f()"}, "failed: it has a function"},
 	}

@@ -18,7 +18,7 @@ func TestPodProblem(t *testing.T) {
 		return `status: {phase: Pending, containerStatuses: [{name: app, image: "example.org/app:1", ready: false, state: {waiting: {reason: "` + reason + `", message: "` + message + `"}}}]}`
 	}
 	for _, row := range []struct{ reason, pod, want string }{
-		{"no node has room", `status: {conditions: [{type: PodScheduled, status: "False", reason: Unschedulable, message: "0/3 nodes are available: 3 Insufficient cpu."}]}`,
+		{"no node has free capacity", `status: {conditions: [{type: PodScheduled, status: "False", reason: Unschedulable, message: "0/3 nodes are available: 3 Insufficient cpu."}]}`,
 			"it cannot be scheduled (Unschedulable): 0/3 nodes are available: 3 Insufficient cpu."},
 		{"a claim is pending", `{spec: {volumes: [{name: a, persistentVolumeClaim: {claimName: data-0}}, {name: b}]}, status: {conditions: [{type: PodScheduled, status: "False", reason: Unschedulable, message: "pod has unbound immediate PersistentVolumeClaims"}]}}`,
 			"it cannot be scheduled (Unschedulable): pod has unbound immediate PersistentVolumeClaims (PersistentVolumeClaim data-0)"},
@@ -43,7 +43,7 @@ func TestPodProblem(t *testing.T) {
 		{"a gate is closed", `status: {conditions: [{type: Ready, status: "False", reason: ReadinessGatesNotReady}], containerStatuses: [{name: app, ready: true, state: {running: {}}}]}`, "its condition Ready is False (ReadinessGatesNotReady)"},
 		{"it is complete", `status: {phase: Succeeded, containerStatuses: [{name: app, state: {terminated: {exitCode: 0}}}]}`, ""},
 		{"nothing is known", `status: {}`, ""},
-		{"statuses that are none", `status: {phase: 7, conditions: no, containerStatuses: [7, null, {}, {name: {a: b}}]}`, ""},
+		{"statuses of wrong types", `status: {phase: 7, conditions: no, containerStatuses: [7, null, {}, {name: {a: b}}]}`, ""},
 		{"orders to a terminal", `status: {containerStatuses: [{name: "a\e[31m", image: "x\u202e\ny", state: {waiting: {reason: ErrImagePull}}}]}`, "container a[31m cannot pull image x y (ErrImagePull)"},
 		{"a reason that is a sentence", `status: {containerStatuses: [{name: app, state: {waiting: {reason: "hunter2hunter2 is it"}}}]}`, "container app runs, but is not ready"},
 		{"a message without end", `status: {conditions: [{type: PodScheduled, status: "False", reason: Unschedulable, message: "` + strings.Repeat("x", 100_000) + `"}]}`,
@@ -63,8 +63,8 @@ const (
 	crashing = `{apiVersion: v1, kind: Pod, metadata: {name: web-1, namespace: ns, creationTimestamp: "2030-01-01T00:00:02Z", labels: {app: web}}, status: {containerStatuses: [{name: app, state: {waiting: {reason: CrashLoopBackOff}}}]}}`
 )
 
-// TestCausesAtASlowPace: pods are not looked at before a wait has lasted, then at a pace
-// that slows down, and once more at the end. What changes wakes nobody, so a timer does.
+// TestCausesAtASlowPace: pods are not looked at before a wait has lasted, then at a pace that slows
+// down, and once more at the end. Changes of pods trigger nothing, so a timer does.
 func TestCausesAtASlowPace(t *testing.T) {
 	cluster, woken := fakecluster.New(), make(chan struct{}, 1)
 	cluster.Put(parse(t, crashing))

@@ -8,8 +8,8 @@ import (
 	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
-// TestStoreOfTheTargetIsRestored: the watch shows an older version than was written, for ever.
-// The check is woken, asks the cluster once, and goes on with what is there.
+// TestStoreOfTheTargetIsRestored: the watch shows an older version than was written, for ever. The
+// check is triggered, asks the cluster once, and continues with what exists.
 func TestStoreOfTheTargetIsRestored(t *testing.T) {
 	for _, test := range []struct {
 		reason, live string
@@ -47,7 +47,7 @@ func TestStoreOfTheTargetIsRestored(t *testing.T) {
 					select {
 					case <-woken:
 					case <-time.After(time.Hour):
-						t.Fatal("nothing wakes it")
+						t.Fatal("nothing triggers it")
 					}
 				}
 				t.Error("the cluster is never asked")
