@@ -92,8 +92,8 @@ func TestCustomCheckInTime(t *testing.T) {
 	}
 }
 
-// TestOwnLimits shows that a check and a value may have less time than the item, and
-// that the end of that time wakes the item.
+// TestOwnLimits shows that a check and a value may have less time than the item, and that the end
+// of that time triggers the item.
 func TestOwnLimits(t *testing.T) {
 	tests := []struct {
 		reason string
@@ -126,7 +126,7 @@ func TestOwnLimits(t *testing.T) {
 			select {
 			case <-woken:
 			case <-time.After(5 * time.Minute):
-				t.Fatal("nobody was woken")
+				t.Fatal("nothing was triggered")
 			}
 			if _, err := r.Continue(t.Context()); err == nil || !strings.Contains(err.Error(), test.want) || job.OutcomeOf(err) != job.Terminal {
 				t.Errorf("error %v, want %q", err, test.want)
@@ -136,7 +136,7 @@ func TestOwnLimits(t *testing.T) {
 	}
 }
 
-// wakingJob tells when it was woken.
+// wakingJob records when it was triggered.
 type wakingJob struct {
 	testJob
 	woken chan struct{}
@@ -173,7 +173,7 @@ func TestExportsStored(t *testing.T) {
 		exports []export.Value
 		want    []map[string]any
 	}{
-		{"no configuration takes back what was handed on", nil, []map[string]any{nil}},
+		{"no configuration removes earlier exports", nil, []map[string]any{nil}},
 		{"a configuration without values hands an empty map on", []export.Value{}, []map[string]any{{}}},
 	}
 	for _, test := range tests {

@@ -37,7 +37,7 @@ type families struct {
 
 var familyObjects = []string{"a", "b", "c", "d"}
 
-// strangers are objects of nobody here. Items may want to have them as a fallback only.
+// strangers are objects without an owner here. Items may want to have them as a fallback only.
 var strangers = []string{"x", "y"}
 
 // fault is what happens to a request. It follows from the request alone, as those of one attempt
@@ -173,8 +173,8 @@ func (f *families) wanted(name string) bool {
 	return slices.ContainsFunc(f.tree.members, func(m *member) bool { _, wants := m.wants[name]; return wants && !m.leaving })
 }
 
-// checkKept looks at what must hold at any time of a job: nothing goes that was there at its
-// beginning and that somebody wants.
+// checkKept checks what must hold at any time of a job: no object is deleted that existed at its
+// beginning and that an item wants.
 func (f *families) checkKept() {
 	for name, uid := range f.uids {
 		if object := f.tree.cluster.Find("ConfigMap", "ns", name); f.wanted(name) && (object == nil || object.GetUID() != uid) {
@@ -189,9 +189,9 @@ func (f *families) checkDone() {
 		object := f.tree.cluster.Find("ConfigMap", "ns", name)
 		switch wanted := f.wanted(name); {
 		case wanted && object == nil:
-			f.Fatalf("%s is wanted and is gone", name)
+			f.Fatalf("%s is wanted and does not exist", name)
 		case !wanted && object != nil:
-			f.Fatalf("nobody wants %s, and it is left: %v", name, object.Object)
+			f.Fatalf("no item wants %s, and it is left: %v", name, object.Object)
 		case !wanted:
 			continue
 		}
@@ -201,7 +201,7 @@ func (f *families) checkDone() {
 		}
 		owner := f.tree.member(owners[0])
 		if owner == nil {
-			f.Fatalf("%s belongs to %s, which is gone", name, owners[0])
+			f.Fatalf("%s belongs to %s, which does not exist", name, owners[0])
 		}
 		if _, wants := owner.wants[name]; !wants || !slices.ContainsFunc(owner.stored, func(entry deployer.ManagedResourceStatus) bool { return entry.Resource.Name == name }) {
 			f.Fatalf("%s belongs to %s, which wants %v and has recorded %v", name, owner.name, slices.Sorted(maps.Keys(owner.wants)), owner.stored)
@@ -221,11 +221,11 @@ func (f *families) checkStrangers(before map[string]*unstructured.Unstructured) 
 	}
 }
 
-// TestFamilies: objects move at random between items that come, go and change, in any order,
-// under all policies, with charts that nobody knows, with lost answers, conflicts and crashes.
-// What is wanted stays with its identity, also in jobs that end in the middle; after one that
-// succeeds, nothing is left that nobody wants, and each object has one owner that has recorded
-// it. Nothing of strangers is touched.
+// TestFamilies: objects move at random between items that come, go and change, in any order, under
+// all policies, with charts of unknown content, with lost answers, conflicts and crashes. Wanted
+// objects stay with their identity, also in jobs that end in the middle; after a job that succeeds,
+// no unwanted object is left, and each object has one owner that has recorded it. Objects of
+// strangers are not touched.
 func TestFamilies(t *testing.T) {
 	for _, troubled := range []bool{false, true} {
 		t.Run(map[bool]string{false: "all goes well", true: "in trouble"}[troubled], func(t *testing.T) {

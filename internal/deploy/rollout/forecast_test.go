@@ -41,7 +41,7 @@ func (alone) Yields(string, corev1.ObjectReference) bool { return false }
 // Leaves implements Outlook.
 func (alone) Leaves(string) bool { return false }
 
-// TestForecastOfExports: what an item would export after its job, and why nobody can tell.
+// TestForecastOfExports: what an item would export after its job, and why that is not known.
 func TestForecastOfExports(t *testing.T) {
 	const name = "name: a"
 	changed := strings.Replace(configMap, `"1"`, `"2"`, 1)

@@ -56,7 +56,7 @@ func TestLookout(t *testing.T) {
 	before := test.wakes
 	cluster.Put(objects(t, moved)[0].Object)
 	if test.wakes == before {
-		t.Error("nobody was woken")
+		t.Error("nothing was triggered")
 	}
 	expect("another value", map[string]any{"host": "b", "password": "MQ=="})
 	edge.Put(objects(t, turned)[0].Object)
@@ -67,9 +67,9 @@ func TestLookout(t *testing.T) {
 		t.Error("the object behind the reference is not watched")
 	}
 	cluster.Put(objects(t, nowhere)[0].Object)
-	expect("a value that is gone", nil)
+	expect("a value that is deleted", nil)
 	cluster.Remove("ConfigMap", "ns", "database")
-	expect("an object that is gone", nil)
+	expect("an object that is deleted", nil)
 	cluster.Put(objects(t, database)[0].Object)
 	expect("it is back", map[string]any{"host": "a", "password": "Mg=="})
 	cluster.NoWatch = errors.New("forbidden")
@@ -86,7 +86,7 @@ func TestLookoutThatCannotBegin(t *testing.T) {
 	here := `{key: a, jsonPath: .data.host, fromResource: {apiVersion: v1, kind: ConfigMap, name: database, namespace: ns}}`
 	for reason, other := range map[string]string{
 		"a Target that is missing": `{key: b, targetName: edge, jsonPath: .a, fromResource: {apiVersion: v1, kind: Pod, name: p, namespace: ns}}`,
-		"a kind that is not known": `{key: b, jsonPath: .a, fromResource: {apiVersion: acme.example/v1, kind: Nobody, name: p, namespace: ns}}`,
+		"a kind that is not known": `{key: b, jsonPath: .a, fromResource: {apiVersion: acme.example/v1, kind: Unknown, name: p, namespace: ns}}`,
 	} {
 		t.Run(reason, func(t *testing.T) {
 			cluster := fakecluster.New()

@@ -35,7 +35,7 @@ func withAccounts() *fakecluster.Cluster {
 	return cluster
 }
 
-// lossRow is an object that somebody deletes while a roll-out waits for it.
+// lossRow is an object that another client deletes while a roll-out waits for it.
 type lossRow struct {
 	reason  string
 	objects []string
@@ -70,14 +70,14 @@ func lossRows() []lossRow {
 			waits: "a value at .data.late of ConfigMap ns/a", kind: "ConfigMap", name: "a", ends: strings.Replace(configMap, `x: "1"`, `late: "1"`, 1)},
 		{reason: "a definition that the item uses", objects: []string{definition, tenant}, waits: "CustomResourceDefinition tenants.acme.example to become ready", kind: "CustomResourceDefinition", name: "tenants.acme.example",
 			ends: strings.Replace(definition, "versions: [{name: v1}]}}", `versions: [{name: v1}]}, status: {conditions: [{type: Established, status: "True"}]}}`, 1)},
-		{reason: "an object of somebody else is left to that one", objects: []string{configMap}, there: signalWithout, change: check("[" + checkHere + "]"),
+		{reason: "an object of another owner is left to that owner", objects: []string{configMap}, there: signalWithout, change: check("[" + checkHere + "]"),
 			waits: "ConfigMap ns/signal to become ready", kind: "ConfigMap", name: "signal", stays: true, ends: signal},
 		{reason: "an object of another Target", objects: []string{signalWithout}, change: check("[" + strings.Replace(checkHere, "name: here", "name: here, targetName: edge", 1) + "]"),
 			waits: "ConfigMap ns/signal on Target edge to become ready", kind: "ConfigMap", name: "signal", stays: true},
 		{reason: "an object that is to be ignored", objects: []string{signalWithout}, there: signalWithout, change: func(t *testing.T, wish *Wish) {
 			wish.Checks, wish.Objects[0].Policy = checks(t, "["+checkHere+"]"), deployer.IgnorePolicy
 		}, waits: "ConfigMap ns/signal to become ready", kind: "ConfigMap", name: "signal", stays: true, ends: signal},
-		{reason: "an object of somebody else that the item leaves alone", objects: []string{signalWithout}, there: signalWithout, change: func(t *testing.T, wish *Wish) {
+		{reason: "an object of another owner that the item leaves alone", objects: []string{signalWithout}, there: signalWithout, change: func(t *testing.T, wish *Wish) {
 			wish.Checks, wish.Objects[0].Policy = checks(t, "["+checkHere+"]"), deployer.FallbackPolicy
 		}, waits: "ConfigMap ns/signal to become ready", kind: "ConfigMap", name: "signal", stays: true, ends: signal},
 		{reason: "a Job that goes by itself", objects: []string{shortJob}, change: func(_ *testing.T, wish *Wish) { wish.Readiness = deployer.ReadinessModeKstatus },
@@ -116,7 +116,7 @@ func loseOne(t *testing.T, row lossRow) {
 	job.wakes = 0
 	cluster.Remove(row.kind, namespace, row.name)
 	if job.wakes == 0 && !row.stays {
-		t.Error("nobody was woken")
+		t.Error("nothing was triggered")
 	}
 	waiting, err := r.Continue(t.Context())
 	after := cluster.Find(row.kind, namespace, row.name)
@@ -133,7 +133,7 @@ func loseOne(t *testing.T, row lossRow) {
 		job.wakes = 0
 		cluster.Put(objects(t, row.ends)[0].Object)
 		if job.wakes == 0 {
-			t.Error("nobody was woken at the end")
+			t.Error("nothing was triggered at the end")
 		}
 		mustEnd(t, r)
 	}
@@ -304,8 +304,8 @@ func TestAccountThatGoes(t *testing.T) {
 	}
 }
 
-// TestLostNamespace applies a Namespace of the item again when somebody has deleted it with all
-// that is in it, once it is gone.
+// TestLostNamespace applies a Namespace of the item again when another client has deleted it with
+// its content, once its deletion has ended.
 func TestLostNamespace(t *testing.T) {
 	missing := apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns")
 	going := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "p", errRefused)
@@ -314,7 +314,7 @@ func TestLostNamespace(t *testing.T) {
 		reason string
 		fault  error
 		held   bool
-	}{{"it is gone", missing, false}, {"it is going", going, true}} {
+	}{{"it is deleted", missing, false}, {"it is being deleted", going, true}} {
 		t.Run(row.reason, func(t *testing.T) {
 			cluster := fakecluster.New()
 			r := start(t, &testJob{}, cluster, wishFor(objects(t, namespace, pod)), nil)
@@ -348,8 +348,8 @@ func TestLostNamespace(t *testing.T) {
 	}
 }
 
-// TestLostOfARelease creates objects again that somebody else has written, with the marks of
-// that one: those that are looked at, and those that only an export needs.
+// TestLostOfARelease creates objects again that another client has written, with the marks of that
+// client: those that are checked, and those that only an export needs.
 func TestLostOfARelease(t *testing.T) {
 	cluster, job := fakecluster.New(), &testJob{}
 	wish := wishFor(objects(t, pod))

@@ -106,7 +106,7 @@ func (h *history) attempt() (done bool) {
 func (h *history) interfere() {
 	name := rapid.SampledFrom(modelNames).Draw(h.T, "of")
 	object := h.cluster.Find("ConfigMap", "ns", name)
-	switch rapid.IntRange(0, 3).Draw(h.T, "somebody") {
+	switch rapid.IntRange(0, 3).Draw(h.T, "other client") {
 	case 0:
 		h.cluster.Remove("ConfigMap", "ns", name)
 	case 1:
@@ -143,7 +143,7 @@ func (h *history) check() {
 		}
 	}
 	if h.cluster.Find("ConfigMap", "ns", "foreign") == nil {
-		h.Fatalf("an object of somebody else was removed")
+		h.Fatalf("an object of another owner was removed")
 	}
 }
 

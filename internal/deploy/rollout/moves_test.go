@@ -76,7 +76,7 @@ func scenes(policy deployer.ManifestPolicy) []scene {
 			reason: "an item is renamed",
 			before: []*member{manages("two", "a", "b")},
 			after:  []*member{under(policy, manages("one", "a")), leaving(manages("two", "a", "b"))},
-			want:   map[string]string{"a": "[one]", "b": "nobody: it is gone"},
+			want:   map[string]string{"a": "[one]", "b": "deleted"},
 			held:   map[bool]map[string]string{true: {"a": "[two]", "b": "[two]"}, false: {"a": "[one]", "b": "[two]"}}[policy == deployer.ImmutablePolicy],
 		},
 		{
@@ -116,7 +116,7 @@ func scenes(policy deployer.ManifestPolicy) []scene {
 			before: []*member{manages("two", "a")},
 			after:  []*member{manages("two")},
 			held:   map[string]string{"a": "[two released]"},
-			want:   map[string]string{"a": "nobody: it is gone"},
+			want:   map[string]string{"a": "deleted"},
 			kept:   []string{"two"},
 		},
 		{
@@ -129,7 +129,7 @@ func scenes(policy deployer.ManifestPolicy) []scene {
 }
 
 // TestMoves: what the tree still wants stays with its identity, whatever the policy of the item
-// that wants it now and however that changes objects, and nobody but that item has it then.
+// that wants it now and however that changes objects, and only that item has it then.
 func TestMoves(t *testing.T) {
 	for _, policy := range movePolicies {
 		for _, strategy := range moveStrategies {
@@ -232,7 +232,7 @@ func play(t *testing.T, scene scene, strategy deployer.UpdateStrategy, trouble f
 		t.Fatal(err)
 	}
 	for name := range scene.want {
-		if got := tree.ownerOf(name); got != "nobody: it is gone" {
+		if got := tree.ownerOf(name); got != "deleted" {
 			t.Errorf("in the end, %s belongs to %s", name, got)
 		}
 	}

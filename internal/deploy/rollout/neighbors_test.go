@@ -23,7 +23,7 @@ import (
 // member is an item of a tree.
 type member struct {
 	name string
-	// chart says that nobody knows what it wants before its job.
+	// chart says that its desired state is not known before its job.
 	chart bool
 	// wants are the ConfigMaps that it wants, with their policies.
 	wants    map[string]deployer.ManifestPolicy
@@ -245,7 +245,7 @@ func (t *tree) removalRound(ctx context.Context, shuffle func([]*member) []*memb
 func (t *tree) ownerOf(name string) string {
 	object := t.cluster.Find("ConfigMap", "ns", name)
 	if object == nil {
-		return "nobody: it is gone"
+		return "deleted"
 	}
 	owners := ownership.Others(object, "")
 	if ownership.IsReleased(object) {

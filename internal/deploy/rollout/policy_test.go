@@ -10,9 +10,9 @@ import (
 	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
-// TestPolicies shows for each policy what becomes of an object that is missing, that is
-// the item's own, and that is somebody else's: when it is applied, when it is no longer
-// listed, and when the item goes.
+// TestPolicies shows for each policy what becomes of an object that is missing, that is the item's
+// own, and that has another owner: when it is applied, when it is no longer listed, and when the
+// item is deleted.
 func TestPolicies(t *testing.T) {
 	const (
 		missing = ""

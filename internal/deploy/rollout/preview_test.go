@@ -41,7 +41,7 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-// TestPreviewNeedsAnswers: what nobody could ask is an error, not no change.
+// TestPreviewNeedsAnswers: a question without an answer is an error, not no change.
 func TestPreviewNeedsAnswers(t *testing.T) {
 	refused := errors.New("forbidden")
 	for _, verb := range []string{"previewnew", "get"} {
@@ -61,8 +61,8 @@ func TestPreviewNeedsAnswers(t *testing.T) {
 	}
 }
 
-// TestForecastOfLost: an object that somebody has deleted is created again if a value is read
-// from it, also where nobody looks at the object but for that.
+// TestForecastOfLost: an object that another client has deleted is created again if a value is read
+// from it, also where it is read for nothing else.
 func TestForecastOfLost(t *testing.T) {
 	for _, test := range []struct {
 		reason, export string

@@ -23,7 +23,7 @@ func TestReadiness(t *testing.T) {
 	}{
 		{"what exists is ready", []string{configMap}, false, false, "", ""},
 		{"a pod has to start", []string{pod}, false, false, "Pod ns/p to become ready (it has no condition Ready yet)", ""},
-		{"nobody waits when the check is switched off", []string{pod}, true, false, "", ""},
+		{"the job does not wait when the check is switched off", []string{pod}, true, false, "", ""},
 		{"the time is over: the object and the reason are named", []string{pod}, false, true, "", `timeout at: "deployer: during readiness check - resource ns/p of type Pod": it has no condition Ready yet`},
 		{"and how many more there are", []string{pod, `{apiVersion: v1, kind: Pod, metadata: {name: q, namespace: ns}}`}, false, true, "", "(and 1 more objects are not ready)"},
 	}
@@ -51,7 +51,7 @@ func TestReadinessEndsTheWait(t *testing.T) {
 	before := job.wakes
 	cluster.Put(objects(t, readyPod)[0].Object)
 	if job.wakes == before {
-		t.Error("nobody was woken")
+		t.Error("nothing was triggered")
 	}
 	mustEnd(t, r)
 	if got := cluster.Counts(); len(got) != 0 {

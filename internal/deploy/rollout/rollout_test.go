@@ -141,11 +141,11 @@ func TestOrder(t *testing.T) {
 		t.Error("the next stage began although its kinds are not served")
 	}
 	if job.wakes != 0 {
-		t.Errorf("%d wakes without news", job.wakes)
+		t.Errorf("%d triggers without news", job.wakes)
 	}
 	established(t, cluster, "tenants.acme.example")
 	if job.wakes == 0 {
-		t.Error("the definition is served, but nobody was woken")
+		t.Error("the definition is served, but nothing was triggered")
 	}
 	mustEnd(t, r)
 	var order []string
@@ -219,11 +219,11 @@ func TestOrphans(t *testing.T) {
 	mustEnd(t, first)
 	second := start(t, job, cluster, wishFor(objects(t, configMap)), first.Inventory())
 	if len(second.Inventory()) != 2 {
-		t.Errorf("an orphan is remembered until it is gone: %v", second.Inventory())
+		t.Errorf("an orphan is remembered until it is deleted: %v", second.Inventory())
 	}
 	mustWait(t, second, "the end of Secret ns/old (finalizer acme.example/hold)")
 	if len(second.Inventory()) != 2 {
-		t.Errorf("an orphan is remembered until it is gone: %v", second.Inventory())
+		t.Errorf("an orphan is remembered until it is deleted: %v", second.Inventory())
 	}
 	cluster.Remove("Secret", "ns", "old")
 	mustEnd(t, second)
@@ -295,7 +295,7 @@ func TestObjectThatSomebodyDeletes(t *testing.T) {
 	}
 	cluster.Remove("ConfigMap", "ns", "a")
 	if job.wakes == 0 {
-		t.Error("nobody was woken")
+		t.Error("nothing was triggered")
 	}
 	mustWait(t, r, "Pod ns/p")
 	if created := cluster.Find("ConfigMap", "ns", "a"); created == nil || created.GetUID() == old.GetUID() {
@@ -305,12 +305,12 @@ func TestObjectThatSomebodyDeletes(t *testing.T) {
 
 func TestBeginRefuses(t *testing.T) {
 	tests := []struct{ reason, object, want string }{
-		{"a kind that nobody knows", `{apiVersion: acme.example/v1, kind: Nobody, metadata: {name: a}}`, "does not know kind Nobody"},
+		{"an unknown kind", `{apiVersion: acme.example/v1, kind: Unknown, metadata: {name: a}}`, "does not know kind Unknown"},
 		{"no name", `{apiVersion: v1, kind: ConfigMap, metadata: {generateName: a-, namespace: ns}}`, "no metadata.name"},
 		{"no namespace", `{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}`, "no metadata.namespace"},
 		{"no version", `{kind: ConfigMap, metadata: {name: a, namespace: ns}}`, "no apiVersion"},
 		{"no kind", `{apiVersion: v1, metadata: {name: a, namespace: ns}}`, "no kind"},
-		{"a version that is none", `{apiVersion: a/b/c, kind: ConfigMap, metadata: {name: a, namespace: ns}}`, "must be VERSION or GROUP/VERSION"},
+		{"a version that is not valid", `{apiVersion: a/b/c, kind: ConfigMap, metadata: {name: a, namespace: ns}}`, "must be VERSION or GROUP/VERSION"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -27,13 +27,13 @@ func TestStillToChange(t *testing.T) {
 	}{
 		{"its request is not there yet", manifests, "", "first", true},
 		{"its request is there", manifests, "", "second", false},
-		{"it asks for nothing, so nobody knows", strings.Replace(manifests, "requestedAt", "other", 1), "", "second", true},
+		{"a manifest without a request, so that the change is not known", strings.Replace(manifests, "requestedAt", "other", 1), "", "second", true},
 		{"it was recorded once, and is to go", "manifests: []", recorded, "first", true},
 		{"what it deploys is rendered, and was recorded before", "chart: {ref: files}", recorded, "first", true},
 		{"another object", strings.Replace(manifests, "name: files", "name: others", 1), strings.Replace(recorded, "namespace: flux", "namespace: other", 1), "first", false},
 		{"a version of the configuration that holds objects themselves", strings.NewReplacer("{manifest: {api", "{api", "}}}}]", "}}}]").Replace(manifests), "", "first", true},
 		{"nothing was deployed yet", "", "", "first", false},
-		{"a status of somebody else", "", "[]", "first", false},
+		{"a status of another deployer", "", "[]", "first", false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -69,8 +69,8 @@ func TestSameTarget(t *testing.T) {
 	}
 }
 
-// TestSourceOfSibling: an item whose Kustomization is done goes on when nobody is to
-// change the source any more, in whichever attempt that is.
+// TestSourceOfSibling: an item whose Kustomization is done continues when no item is to change the
+// source any more, in whichever attempt that is.
 func TestSourceOfSibling(t *testing.T) {
 	const (
 		source        = `{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: files, namespace: ns}, status: {artifact: {revision: one}}}`

@@ -26,12 +26,12 @@ func TestNext(t *testing.T) {
 		{"an item without objects has orphans, perhaps", progress{served: true}, removeOrphans},
 		{"then the chosen objects", progress{served: true, cleaned: true, ready: true, checks: 2}, awaitCustom},
 		{"values are read when everything is ready", progress{served: true, cleaned: true, ready: true}, readExports},
-		{"and handed on when all are there", progress{served: true, cleaned: true, ready: true, exportsRead: true}, storeExports},
+		{"values are stored when all are there", progress{served: true, cleaned: true, ready: true, exportsRead: true}, storeExports},
 		{"a patch comes last: it may stop what was needed to become ready", progress{served: true, cleaned: true, ready: true, exportsRead: true, exportsStored: true}, patchAfterwards},
 		{"all is done", progress{served: true, cleaned: true, ready: true, exportsRead: true, exportsStored: true, patched: true}, finished},
-		{"what somebody deletes must be gone before it is created again", progress{pending: pending(0, 0, 1), ending: 1, served: true}, awaitEnd},
+		{"an object that another client deletes must not exist any more before it is created again", progress{pending: pending(0, 0, 1), ending: 1, served: true}, awaitEnd},
 		{"even if other objects could be applied", progress{pending: pending(0, 1, 1), ending: 1, served: true}, awaitEnd},
-		{"nothing ends before what ends is gone", progress{ending: 1, served: true, cleaned: true, ready: true}, awaitEnd},
+		{"a roll-out does not end before objects that are being deleted", progress{ending: 1, served: true, cleaned: true, ready: true}, awaitEnd},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestNextEnds shows that every step leads on: whoever does what next says arrives.
+// TestNextEnds shows that every step leads on: a roll-out that does what next says ends.
 func TestNextEnds(t *testing.T) {
 	p := progress{checks: 2, pending: map[apply.Stage]int{apply.StageDefinitions: 2, apply.StageCluster: 2, apply.StageNamespaced: 2}, ending: 1}
 	for range 20 {
