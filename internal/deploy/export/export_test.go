@@ -60,7 +60,7 @@ func TestCompile(t *testing.T) {
 		{"an object without a name", "{key: a, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap}}", "fromResource must have apiVersion, kind and name"},
 		{"a further object without a kind", "{key: a, jsonPath: .x, " + from + ", fromObjectRef: {apiVersion: v1, jsonPath: .x}}", "fromObjectRef must have apiVersion and kind"},
 		{"a further object without a path", "{key: a, jsonPath: .x, " + from + ", fromObjectRef: {apiVersion: v1, kind: Secret}}", "fromObjectRef.jsonPath: it is empty"},
-		{"a timeout that is none", "{key: a, jsonPath: .x, timeout: soon, " + from + "}", "timeout"},
+		{"a timeout that is not valid", "{key: a, jsonPath: .x, timeout: soon, " + from + "}", "timeout"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestWaiting(t *testing.T) {
 		if step.object != "" {
 			cluster.Put(parse(t, step.object))
 			if wakes == before {
-				t.Errorf("step %d: nobody was woken", i)
+				t.Errorf("step %d: nothing was triggered", i)
 			}
 		}
 		for range 2 {
@@ -168,9 +168,9 @@ func TestPlaceOf(t *testing.T) {
 	}{
 		{"a name; the namespace is that of the first object", map[string]any{"name": "b"}, place{"ns", "b"}, true},
 		{"a name and a namespace", map[string]any{"name": "b", "namespace": "other"}, place{"other", "b"}, true},
-		{"an empty namespace is none", map[string]any{"name": "b", "namespace": ""}, place{"ns", "b"}, true},
+		{"an empty namespace counts as unset", map[string]any{"name": "b", "namespace": ""}, place{"ns", "b"}, true},
 		{"no name", map[string]any{"namespace": "other"}, place{"other", ""}, false},
-		{"a name that is none", map[string]any{"name": 7}, place{"ns", ""}, false},
+		{"a name that is a number", map[string]any{"name": 7}, place{"ns", ""}, false},
 		{"a text", "b", place{"ns", ""}, false},
 		{"nothing", nil, place{"ns", ""}, false},
 	}
@@ -203,8 +203,8 @@ func TestTrouble(t *testing.T) {
 	if missing, err := reading.Look(t.Context()); err != nil || missing != "" {
 		t.Errorf("missing %q, error %v", missing, err)
 	}
-	unknown := one(t, "{key: x, jsonPath: .a, fromResource: {apiVersion: acme.example/v1, kind: Nobody, name: a}}")
-	if _, err := unknown.Begin(cluster, func() {}).Look(t.Context()); err == nil || !strings.Contains(err.Error(), "find kind Nobody") {
-		t.Errorf("a kind that nobody knows: %v", err)
+	unknown := one(t, "{key: x, jsonPath: .a, fromResource: {apiVersion: acme.example/v1, kind: Unknown, name: a}}")
+	if _, err := unknown.Begin(cluster, func() {}).Look(t.Context()); err == nil || !strings.Contains(err.Error(), "find kind Unknown") {
+		t.Errorf("an unknown kind: %v", err)
 	}
 }

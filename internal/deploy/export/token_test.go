@@ -42,7 +42,7 @@ func TestTokenOfAnEarlierAccount(t *testing.T) {
 		{reason: "the ServiceAccount does not exist", secret: tokenSecret, uid: "gone", reads: 2, waits: "its token is of ServiceAccount robot, which does not exist"},
 		{reason: "who may not see ServiceAccounts believes the Secret", secret: tokenSecret, uid: "gone", account: true, fault: apierrors.NewForbidden(schema.GroupResource{Resource: "serviceaccounts"}, "robot", nil), reads: 2},
 		{reason: "the API server does not answer", secret: tokenSecret, uid: live, account: true, fault: errors.New("no answer"), reads: 2, fails: "look at what Secret ns/token belongs to: no answer"},
-		{reason: "nobody has filled it: the user has", secret: strings.Replace(tokenSecret, ", kubernetes.io/service-account.uid: UID", "", 1), account: true, reads: 1},
+		{reason: "it is not filled: the user has", secret: strings.Replace(tokenSecret, ", kubernetes.io/service-account.uid: UID", "", 1), account: true, reads: 1},
 		{reason: "another Secret costs no request", secret: strings.Replace(tokenSecret, "kubernetes.io/service-account-token", "Opaque", 1), uid: "gone", account: true, reads: 1},
 	}
 	for _, test := range tests {
@@ -95,7 +95,7 @@ func TestTokenIsReplaced(t *testing.T) {
 	expect("Secret ns/token", true)
 	cluster.Put(parse(t, strings.Replace(tokenSecret, "UID", uid, 1)))
 	if wakes != 2 {
-		t.Errorf("%d wakes", wakes)
+		t.Errorf("%d triggers", wakes)
 	}
 	if missing, err := reading.Look(t.Context()); err != nil || missing != "" || reading.Result() != "eA==" {
 		t.Errorf("missing %q, error %v, result %v", missing, err, reading.Result())

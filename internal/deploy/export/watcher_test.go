@@ -58,9 +58,9 @@ func TestWatcher(t *testing.T) {
 	put(cluster, "Pod", "p", "status", map[string]any{"login": map[string]any{"name": "second"}})
 	step("another reference", true, "2")
 	cluster.Remove("Secret", "ns", "second")
-	step("the value is gone", false, nil)
+	step("the value is deleted", false, nil)
 	if wakes == 0 {
-		t.Error("nobody was woken")
+		t.Error("nothing was triggered")
 	}
 	if cluster.Watched() != 2 {
 		t.Errorf("%d watches", cluster.Watched())
@@ -72,9 +72,9 @@ func TestWatcher(t *testing.T) {
 	}
 }
 
-// TestWatcherMissesNothing wakes when the second object may have changed between the look at
-// it and the begin of its watch: others may have begun the same watch before, so that it
-// has told the news already.
+// TestWatcherMissesNothing triggers when the second object may have changed between the read and
+// the start of its watch: others may have begun the same watch before, so that it has reported the
+// change already.
 func TestWatcherMissesNothing(t *testing.T) {
 	cluster, wakes := fakecluster.New(), 0
 	watcher := watched(t, cluster, func() { wakes++ })
@@ -83,10 +83,10 @@ func TestWatcherMissesNothing(t *testing.T) {
 	put(cluster, "Secret", "first", "data", map[string]any{"p": "1"})
 	wakes = 0
 	if _, there, err := watcher.Read(t.Context()); !there || err != nil || wakes != 1 {
-		t.Errorf("there %t, error %v, %d wakes", there, err, wakes)
+		t.Errorf("there %t, error %v, %d triggers", there, err, wakes)
 	}
 	if _, there, err := watcher.Read(t.Context()); !there || err != nil || wakes != 1 {
-		t.Errorf("nothing has changed: there %t, error %v, %d wakes", there, err, wakes)
+		t.Errorf("nothing has changed: there %t, error %v, %d triggers", there, err, wakes)
 	}
 }
 

@@ -121,8 +121,8 @@ func TestPut(t *testing.T) {
 		{"ordinary characters", []put{{"a-b/c:d", 1}}, `{"a-b/c:d":1}`},
 		{"the later value wins", []put{{"a", 1}, {"a", 2}}, `{"a":2}`},
 		{"maps are merged", []put{{"a", map[string]any{"b": map[string]any{"x": 1}}}, {"a", map[string]any{"b": map[string]any{"y": 2}}}}, `{"a":{"b":{"x":1,"y":2}}}`},
-		{"a map replaces what is none", []put{{"a", 1}, {"a.b", 2}}, `{"a":{"b":2}}`},
-		{"what is no map replaces one", []put{{"a.b", 1}, {"a", 2}}, `{"a":2}`},
+		{"a map replaces a value that is not a map", []put{{"a", 1}, {"a.b", 2}}, `{"a":{"b":2}}`},
+		{"a value that is not a map replaces a map", []put{{"a.b", 1}, {"a", 2}}, `{"a":2}`},
 		{"null is a value", []put{{"a", nil}}, `{"a":null}`},
 	}
 	for _, test := range tests {

@@ -41,7 +41,7 @@ func TestParseKey(t *testing.T) {
 		{"no name of the resource", encoded(`{component: {name: a, version: "1"}, resource: {os: linux}}`), "must be set"},
 		{"an empty name", encoded(`{component: {name: a, version: "1"}, resource: {name: ""}}`), "must be set"},
 		{"a resource that is a text", encoded(`{component: {name: a, version: "1"}, resource: Tr0ubador}`), "it is not a key of a resource"},
-		{"bytes that are no text", encoded("\xff\xfe"), "it is not a key of a resource"},
+		{"bytes that are not UTF-8", encoded("\xff\xfe"), "it is not a key of a resource"},
 		{"levels without end", encoded(strings.Repeat("[", 100_000)), "it is not a key of a resource"},
 		{"what stands for more and more", encoded("a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f,*f,*f,*f,*f]"), "it is not a key of a resource"},
 	}
@@ -104,7 +104,7 @@ func TestContext(t *testing.T) {
 		// asked is how often the API server is asked.
 		asked int
 	}{
-		{"the cache has it, and nobody else is asked", "own", known(own), known(), 0, "", 0},
+		{"the cache has it, and the API server is not asked", "own", known(own), known(), 0, "", 0},
 		{"none is named", "", known(standard), known(), 0, "", 0},
 		{"the cache is behind", "own", known(), known(own), 0, "", 1},
 		{"one of another namespace", "own", known(client.ObjectKey{Namespace: "other", Name: "own"}), known(), job.Terminal, "there is no Context ns/own: create it, or correct the name", 1},

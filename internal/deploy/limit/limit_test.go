@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestLimitWakes: who sleeps until the limit finds it reached when it is woken.
+// TestLimitWakes: the limit is reached when it triggers the work.
 func TestLimitWakes(t *testing.T) {
 	woken := make(chan bool, 1)
 	var limit atomic.Pointer[Limit]
@@ -19,12 +19,12 @@ func TestLimitWakes(t *testing.T) {
 	select {
 	case reached := <-woken:
 		if !reached {
-			t.Error("it wakes before it is reached")
+			t.Error("it triggers before it is reached")
 		}
 	case <-time.After(5 * time.Minute):
-		t.Fatal("nobody is woken")
+		t.Fatal("nothing is triggered")
 	}
-	// The work has ended by it; whoever tidies up afterwards may end it once more.
+	// The work has ended by it; the clean-up afterwards may end it once more.
 	limit.Load().End()
 	limit.Load().End()
 	if !limit.Load().Reached() {
@@ -37,7 +37,7 @@ func TestLimitWakes(t *testing.T) {
 func TestNoLimit(t *testing.T) {
 	for reason, after := range map[string]time.Duration{"none": 0, "a negative one": -time.Hour, "the smallest ever": -1 << 63} {
 		t.Run(reason, func(t *testing.T) {
-			limit := New(after, func() { t.Error("woken") })
+			limit := New(after, func() { t.Error("triggered") })
 			if limit != nil || limit.Reached() {
 				t.Errorf("there is one: %v", limit)
 			}
@@ -46,9 +46,9 @@ func TestNoLimit(t *testing.T) {
 	}
 }
 
-// TestEndedLimit: work that is done in time is not woken any more.
+// TestEndedLimit: work that is done in time is not triggered any more.
 func TestEndedLimit(t *testing.T) {
-	limit := New(1<<62, func() { t.Error("woken") })
+	limit := New(1<<62, func() { t.Error("triggered") })
 	limit.End()
 	limit.End()
 	if limit.Reached() {

@@ -20,8 +20,8 @@ func parse(t *testing.T, text string) *unstructured.Unstructured {
 
 const configMap = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}}`
 
-// TestPace lets somebody delete an object whenever it exists, for an hour: it is applied
-// again at once, then after growing pauses, and wake is called for each of them.
+// TestPace deletes an object whenever it exists, for an hour: it is applied again at once, then
+// after growing pauses, and wake is called for each of them.
 func TestPace(t *testing.T) {
 	object, start := parse(t, configMap), time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	clock := start
@@ -33,7 +33,7 @@ func TestPace(t *testing.T) {
 		if losses.Due(object) {
 			applied = append(applied, clock.Sub(start))
 		} else if losses.next == nil {
-			t.Fatalf("after %s nobody is woken when the object is due", clock.Sub(start))
+			t.Fatalf("after %s nothing is triggered when the object is due", clock.Sub(start))
 		}
 	}
 	want := []time.Duration{0, 2 * time.Second, 6 * time.Second, 14 * time.Second, 30 * time.Second, 62 * time.Second, 122 * time.Second, 182 * time.Second}
@@ -59,10 +59,10 @@ func TestWakesWhenDue(t *testing.T) {
 	select {
 	case <-woken:
 	case <-time.After(time.Minute):
-		t.Fatal("nobody was woken")
+		t.Fatal("nothing was triggered")
 	}
 	if !losses.Due(object) {
-		t.Error("it was woken too early")
+		t.Error("it was triggered too early")
 	}
 }
 
@@ -88,7 +88,7 @@ func TestAbout(t *testing.T) {
 
 func TestDeleter(t *testing.T) {
 	tests := []struct{ reason, object, want string }{
-		{"nobody is known", configMap, "the audit log of its cluster says by whom"},
+		{"the client is not known", configMap, "the audit log of its cluster says by whom"},
 		{"the token of a ServiceAccount", `{apiVersion: v1, kind: Secret, type: kubernetes.io/service-account-token, metadata: {name: a, namespace: ns, annotations: {kubernetes.io/service-account.name: robot}}}`, "kube-controller-manager deletes it as long as ServiceAccount ns/robot does not exist"},
 		{"another Secret", `{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: ns, annotations: {kubernetes.io/service-account.name: robot}}}`, "the audit log"},
 		{"an owner", `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: u-1}]}}`, "the garbage collector deletes it if its owner Pod p with UID u-1 does not exist"},

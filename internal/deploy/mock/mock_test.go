@@ -95,7 +95,7 @@ func TestRepetition(t *testing.T) {
 	}{
 		{"nothing is said", "", false},
 		{"a schedule", "continuousReconcile: {every: 1m, drift: report}", true},
-		{"a schedule that is none", "continuousReconcile: {cron: soon}", false},
+		{"a schedule that is not valid", "continuousReconcile: {cron: soon}", false},
 		{"a configuration that cannot be read", "continuousReconcile: {every: 1m}\nphase: 7", false},
 	}
 	for _, test := range tests {

@@ -26,9 +26,9 @@ func TestRepetition(t *testing.T) {
 		{"it is compared", "{continuousReconcile: {every: 1m, drift: report}}", true, wanted{repeats: true, compare: true}},
 		{"it is compared and corrected", "{continuousReconcile: {cron: '* * * * *', drift: correct}}", true, wanted{repeats: true, compare: true, correct: true}},
 		{"values are watched", "{exports: {watch: true, exports: [{key: a}]}}", true, wanted{watch: true}},
-		{"values are handed on once", "{exports: {exports: [{key: a}]}}", false, wanted{}},
+		{"values are exported once", "{exports: {exports: [{key: a}]}}", false, wanted{}},
 		{"no values are no reason to watch", "{exports: {watch: true}}", true, wanted{}},
-		{"a schedule that is none", "{continuousReconcile: {cron: soon, drift: correct}}", true, wanted{}},
+		{"a schedule that is not valid", "{continuousReconcile: {cron: soon, drift: correct}}", true, wanted{}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

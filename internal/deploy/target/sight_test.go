@@ -63,7 +63,7 @@ func TestFirstLook(t *testing.T) {
 	}
 }
 
-// TestFollow makes no request after the watch has begun, wakes with news, and ends.
+// TestFollow makes no request after the watch has begun, triggers with events, and ends.
 func TestFollow(t *testing.T) {
 	for name := range map[string]bool{"one": true, "selected": true} {
 		cluster, wakes := fakecluster.New(), 0
@@ -84,7 +84,7 @@ func TestFollow(t *testing.T) {
 			before := wakes
 			cluster.Put(object("a", x))
 			if wakes == before {
-				t.Errorf("%s: nobody was woken", name)
+				t.Errorf("%s: nothing was triggered", name)
 			}
 			objects, err := sight.Look(t.Context())
 			if err != nil || len(objects) != 1 || objects[0].Object["data"].(map[string]any)["x"] != x {
@@ -93,7 +93,7 @@ func TestFollow(t *testing.T) {
 		}
 		cluster.Remove("ConfigMap", "ns", "a")
 		if objects, err := sight.Look(t.Context()); err != nil || len(objects) != 0 {
-			t.Errorf("%s: what is gone is remembered: %v, error %v", name, objects, err)
+			t.Errorf("%s: a deleted object is remembered: %v, error %v", name, objects, err)
 		}
 		if got := cluster.Counts(); len(got) != 0 {
 			t.Errorf("%s: requests although the watch knows it: %v", name, got)
@@ -148,9 +148,9 @@ func TestLookFails(t *testing.T) {
 	}
 }
 
-// late is a cluster on which somebody else has begun to watch, so that a watch knows
-// something at once: what it shows may be older or newer than what a request sees.
-// Both are versions of an object; none for no object.
+// late is a cluster on which another client has begun to watch, so that a watch knows something at
+// once: what it shows may be older or newer than what a request sees. Both are versions of an
+// object; none for no object.
 type late struct {
 	*fakecluster.Cluster
 	there, shows string
@@ -197,7 +197,7 @@ func (l *late) State() (watch.State, error) {
 func (l *late) Close() error { return nil }
 
 // TestJoined shows that a watch which others have begun neither hides what it showed
-// before anybody listened here, nor is believed while it is behind.
+// before it was joined, nor is believed while it is behind.
 func TestJoined(t *testing.T) {
 	tests := []struct {
 		reason string
@@ -209,12 +209,12 @@ func TestJoined(t *testing.T) {
 		// asked is how many more requests a second and a third look need.
 		asked int
 	}{
-		{"the watch shows the same: nobody needs to look again", "2", "2", "2", 0, "2", 0},
+		{"the watch shows the same: no further look is needed", "2", "2", "2", 0, "2", 0},
 		{"nothing is there, and the watch knows it", "", "", "", 0, "", 0},
-		{"it changed before anybody listened", "2", "3", "3", 1, "3", 0},
-		{"it came before anybody listened: once that is certain, the watch is believed", "", "3", "3", 1, "3", 1},
-		{"it went before anybody listened", "2", "", "", 1, "", 1},
-		{"the watch still shows what is gone, and is asked about until it does not", "", "", "1", 1, "", 2},
+		{"the object changed before the watch was joined", "2", "3", "3", 1, "3", 0},
+		{"the object was created before the watch was joined: once that is certain, the watch is believed", "", "3", "3", 1, "3", 1},
+		{"the object was deleted before the watch was joined", "2", "", "", 1, "", 1},
+		{"the watch still shows a deleted object: each look asks the cluster until the watch has caught up", "", "", "1", 1, "", 2},
 		{"the watch still shows what was replaced", "2", "2", "1", 1, "2", 2},
 		{"the watch does not show yet what was seen", "2", "2", "", 1, "2", 2},
 	}
@@ -233,7 +233,7 @@ func TestJoined(t *testing.T) {
 					t.Fatal(err)
 				}
 				if wakes != test.wakes {
-					t.Errorf("%d wakes, want %d", wakes, test.wakes)
+					t.Errorf("%d triggers, want %d", wakes, test.wakes)
 				}
 				expectVersion(t, sight, test.want)
 				expectVersion(t, sight, test.want)

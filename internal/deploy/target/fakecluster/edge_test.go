@@ -23,7 +23,7 @@ func labelled(namespace, name, tier string) *unstructured.Unstructured {
 	return object
 }
 
-// TestWatches: each hears of what it looks out for, whoever has changed it and however.
+// TestWatches: each watch reports its objects, whichever client has changed them and however.
 func TestWatches(t *testing.T) {
 	c := New()
 	mapping := of(t, c, "v1", "ConfigMap")
@@ -37,7 +37,7 @@ func TestWatches(t *testing.T) {
 		do     func() error
 		want   []string
 	}{
-		{"somebody puts it", func() error { c.Put(labelled("ns", "a", "web")); return nil }, []string{"all", "one", "some"}},
+		{"another client puts it", func() error { c.Put(labelled("ns", "a", "web")); return nil }, []string{"all", "one", "some"}},
 		{"another one is created", func() error { return second(c.Create(t.Context(), mapping, labelled("ns", "b", "db"), "")) }, []string{"all", "some"}},
 		{"one of another namespace", func() error { c.Put(labelled("other", "a", "web")); return nil }, []string{"all", "some"}},
 		{"it is patched", func() error {
@@ -91,8 +91,8 @@ func TestSelected(t *testing.T) {
 		{"a namespace and a label", "ns", labels.Set{"tier": "web"}, []string{"ns/a", "ns/c"}},
 		{"a namespace", "ns", nil, []string{"ns/a", "ns/b", "ns/c"}},
 		{"a label in all namespaces", "", labels.Set{"tier": "web"}, []string{"ns/a", "ns/c", "other/a"}},
-		{"a label that nobody has", "", labels.Set{"tier": "web", "team": "x"}, nil},
-		{"a namespace that nobody is in", "none", nil, nil},
+		{"a label that no object has", "", labels.Set{"tier": "web", "team": "x"}, nil},
+		{"a namespace without objects", "none", nil, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			names := func(objects []*unstructured.Unstructured) (all []string) {
@@ -149,7 +149,7 @@ func TestRefusals(t *testing.T) {
 		{"an update in another version than it is sent to", second(c.Update(t.Context(), mapping, newer, "")), apierrors.IsBadRequest},
 		{"a new object in another version", second(c.Create(t.Context(), unknown, configMap("b", nil), "")), apierrors.IsBadRequest},
 		{"a preview of one, too", second(c.PreviewNew(t.Context(), unknown, configMap("b", nil), "")), apierrors.IsBadRequest},
-		{"a patch that is none", second(c.MergePatch(t.Context(), mapping, "ns", "a", []byte(`[`), "")), apierrors.IsBadRequest},
+		{"a patch that is not valid", second(c.MergePatch(t.Context(), mapping, "ns", "a", []byte(`[`), "")), apierrors.IsBadRequest},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if !test.is(test.err) {

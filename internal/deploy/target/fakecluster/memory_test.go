@@ -70,10 +70,10 @@ func TestAsAnAPIServerDoes(t *testing.T) {
 	}
 	left.SetFinalizers(nil)
 	if gone, err := c.Update(t.Context(), maps, left, ""); err != nil || gone != nil || c.Find("ConfigMap", "ns", "a") != nil {
-		t.Errorf("nobody holds it any more: %v, error %v", gone, err)
+		t.Errorf("no finalizer holds it any more: %v, error %v", gone, err)
 	}
 	if left, err := c.Delete(t.Context(), maps, "ns", "a", metav1.DeleteOptions{}); left != nil || err != nil {
-		t.Errorf("what is gone: left %v, error %v", left, err)
+		t.Errorf("a deleted object: left %v, error %v", left, err)
 	}
 	for what, err := range map[string]error{
 		"get": second(c.Get(t.Context(), maps, "ns", "a")), "update": second(c.Update(t.Context(), maps, changed, "")),
@@ -81,7 +81,7 @@ func TestAsAnAPIServerDoes(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			if !apierrors.IsNotFound(err) {
-				t.Errorf("%s of what is gone: %v", what, err)
+				t.Errorf("%s of a deleted object: %v", what, err)
 			}
 		})
 	}
@@ -159,14 +159,14 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestWatchAll wakes with news about any object of a kind, and with no others.
+// TestWatchAll triggers with events of any object of a kind, and with no others.
 func TestWatchAll(t *testing.T) {
 	c, wakes := New(), 0
 	watch := c.WatchAll(of(t, c, "v1", "ConfigMap"), func() { wakes++ })
 	c.Put(configMap("a", nil))
 	c.Put(&unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"namespace": "ns", "name": "s"}}})
 	if wakes != 1 {
-		t.Errorf("%d wakes", wakes)
+		t.Errorf("%d triggers", wakes)
 	}
 	if err := watch.Close(); err != nil || c.Watched() != 0 {
 		t.Errorf("error %v, %d watches", err, c.Watched())
