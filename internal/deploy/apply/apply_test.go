@@ -42,18 +42,18 @@ func TestTreat(t *testing.T) {
 		live, desired string
 		want          treatment
 	}{
-		{"it is as it should be", "manage", true, live, live, leave},
-		{"it is not", "manage", true, live, other, write},
+		{"an object that is as it should be", "manage", true, live, live, leave},
+		{"an object that differs", "manage", true, live, other, write},
 		{"manage takes over an object of another owner", "manage", false, live, other, write},
 		{"keep is about deletions only", "keep", false, live, other, write},
 		{"immutable leaves everything", "immutable", true, live, other, leave},
 		{"fallback changes what is ours", "fallback", true, live, other, write},
 		{"fallback leaves what is ours and right", "fallback", true, live, live, leave},
 		{"fallback leaves what is not ours", "fallback", false, live, other, leaveForeign},
-		{"also if it is right by chance", "fallback", false, live, live, leaveForeign},
-		{"a change of what is being deleted would be lost", "manage", true, ending, other, await},
-		{"also if it need not be changed: it will not be there", "manage", true, ending, ending, await},
-		{"also if it may not be changed", "immutable", true, ending, other, await},
+		{"fallback leaves a foreign object, also if it is right by chance", "fallback", false, live, live, leaveForeign},
+		{"a change of an object that is being deleted would be lost", "manage", true, ending, other, await},
+		{"an object that is being deleted is awaited, also without a change: it will not exist", "manage", true, ending, ending, await},
+		{"an immutable object that is being deleted is awaited", "immutable", true, ending, other, await},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -148,9 +148,9 @@ func TestApplyUnderTrouble(t *testing.T) {
 		want   error
 		writes int
 	}{
-		{"a conflict is looked at again", true, "update", 1, fakecluster.Fault{Before: conflict}, nil, 2},
-		{"also a second time", true, "update", 2, fakecluster.Fault{Before: conflict}, nil, 3},
-		{"but not without end", true, "update", 100, fakecluster.Fault{Before: conflict}, conflict, attempts},
+		{"a conflict is retried", true, "update", 1, fakecluster.Fault{Before: conflict}, nil, 2},
+		{"a second conflict is retried", true, "update", 2, fakecluster.Fault{Before: conflict}, nil, 3},
+		{"conflicts are not retried without end", true, "update", 100, fakecluster.Fault{Before: conflict}, conflict, attempts},
 		{"an answer that is lost is an error", false, "create", 1, fakecluster.Fault{After: lost}, lost, 1},
 		{"a failure is an error at once", true, "update", 100, fakecluster.Fault{Before: lost}, lost, 1},
 		{"what cannot be read is an error", true, "get", 100, fakecluster.Fault{Before: lost}, lost, 1},
@@ -242,10 +242,10 @@ func TestKnownObjects(t *testing.T) {
 		reason, object string
 		want           bool
 	}{
-		{"another version of its API is the same object", `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","namespace":"ns"}}`, true},
-		{"another name is not", `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"b","namespace":"ns"}}`, false},
-		{"another namespace is not", `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","namespace":"other"}}`, false},
-		{"another kind is not", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"ns"}}`, false},
+		{"the API version does not count", `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","namespace":"ns"}}`, true},
+		{"the name counts", `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"b","namespace":"ns"}}`, false},
+		{"the namespace counts", `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","namespace":"other"}}`, false},
+		{"the kind counts", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"ns"}}`, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

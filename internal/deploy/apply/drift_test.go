@@ -31,7 +31,7 @@ func TestCompare(t *testing.T) {
 	}{
 		{"nothing has changed: no question", "update", "manage", same, Extras{}, "", ""},
 		{"fields have changed", "update", "manage", changed, Extras{}, "ConfigMap ns/a (data.x, data.z)", "preview"},
-		{"the same by merge patch", "patch", "manage", changed, Extras{}, "ConfigMap ns/a (data.x, data.z)", "preview"},
+		{"fields have changed, with merge patches", "patch", "manage", changed, Extras{}, "ConfigMap ns/a (data.x, data.z)", "preview"},
 		{"a merge that overwrites leaves what is new", "mergeOverwrite", "manage", changed, Extras{}, "ConfigMap ns/a (data.x)", "preview"},
 		{"a merge leaves all that is there", "merge", "manage", changed, Extras{}, "", ""},
 		{"the API server knows the owners", "apply", "manage", changed, Extras{}, "ConfigMap ns/a (data.x)", "apply"},
@@ -42,7 +42,7 @@ func TestCompare(t *testing.T) {
 		{"what is to be ignored", "update", "ignore", "", Extras{}, "", ""},
 		{"what is not deleted is compared all the same", "update", "keep", changed, Extras{}, "ConfigMap ns/a (data.x, data.z)", "preview"},
 		{"what was set for the creation only is no news", "update", "manage", told, Extras{AnnotateBeforeCreate: map[string]string{"created": "yes"}}, "", "preview"},
-		{"a patch when it is ready belongs to the wish", "update", "manage", changed, Extras{PatchAfterDeployment: map[string]any{"data": map[string]any{"x": "top-secret-word", "z": "1"}}}, "", "preview"},
+		{"a patch after the deployment belongs to the desired state", "update", "manage", changed, Extras{PatchAfterDeployment: map[string]any{"data": map[string]any{"x": "top-secret-word", "z": "1"}}}, "", "preview"},
 		{"a patch that another client has reverted", "update", "manage", same, Extras{PatchAfterDeployment: map[string]any{"data": map[string]any{"x": "2"}}}, "ConfigMap ns/a (data.x)", ""},
 		{"fields that may differ", "update", "manage", changed, Extras{Ignored: []Pointer{{"data", "x"}, {"data", "z"}}}, "", ""},
 		{"fields that may differ, on the API server", "apply", "manage", changed, Extras{Ignored: []Pointer{{"data", "x"}}}, "", "apply"},
@@ -103,7 +103,7 @@ func TestDifferences(t *testing.T) {
 		{"a key with a dot that differs", map[string]any{"labels": map[string]any{"acme.example/a": "b"}}, map[string]any{"labels": map[string]any{"acme.example/a": "c"}}, "labels['acme.example/a']"},
 		{"an element of a list", map[string]any{"l": []any{map[string]any{"a": "1"}, "x"}}, map[string]any{"l": []any{map[string]any{"a": "2"}, "x"}}, "l[0].a"},
 		{"lists of other lengths", map[string]any{"l": []any{"x"}}, map[string]any{"l": []any{}}, "l"},
-		{"another type", map[string]any{"a": "1"}, map[string]any{"a": int64(1)}, "a"},
+		{"a value of another type", map[string]any{"a": "1"}, map[string]any{"a": int64(1)}, "a"},
 		{"many fields", many, map[string]any{}, "a, b, c, d, e and 2 more fields"},
 	}
 	for _, test := range tests {

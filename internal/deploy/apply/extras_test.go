@@ -50,10 +50,10 @@ func TestAdopted(t *testing.T) {
 		operation       metav1.ManagedFieldsOperationType
 		want            bool
 	}{
-		{"what we wrote in another way", "us", metav1.ManagedFieldsOperationUpdate, true},
+		{"a field that we wrote in another way", "us", metav1.ManagedFieldsOperationUpdate, true},
 		{"a field that upstream wrote", "manifest-deployer-controller", metav1.ManagedFieldsOperationUpdate, true},
-		{"also its Helm deployer", "helm-deployer-controller", metav1.ManagedFieldsOperationUpdate, true},
-		{"what we applied", "us", metav1.ManagedFieldsOperationApply, false},
+		{"a field that upstream's Helm deployer wrote", "helm-deployer-controller", metav1.ManagedFieldsOperationUpdate, true},
+		{"a field that we applied", "us", metav1.ManagedFieldsOperationApply, false},
 		{"a field that another client wrote", "kubectl", metav1.ManagedFieldsOperationUpdate, false},
 	}
 	for _, test := range tests {
@@ -208,7 +208,7 @@ func TestRecreate(t *testing.T) {
 		replaced bool
 		fails    bool
 	}{
-		{"it was not requested", false, nil, false, false, true},
+		{"a recreation that was not requested", false, nil, false, false, true},
 		{"the object is replaced", true, nil, false, true, false},
 		{"the old one ends first", true, nil, true, false, true},
 		{"the manifest is wrong, too: nothing is lost", true, wrong, false, false, true},

@@ -59,10 +59,10 @@ func TestStrangeDefinitions(t *testing.T) {
 		reason, text string
 		scope        string
 	}{
-		{"a usual one", head + `,"spec":{"group":"acme.example","scope":"Cluster","names":{"kind":"Tenant","plural":"tenants"},"versions":[{"name":"v1"}]}}`, "root"},
+		{"a usual definition", head + `,"spec":{"group":"acme.example","scope":"Cluster","names":{"kind":"Tenant","plural":"tenants"},"versions":[{"name":"v1"}]}}`, "root"},
 		{"an unknown scope counts as namespaced", head + `,"spec":{"group":"acme.example","scope":"cluster","names":{"kind":"Tenant"},"versions":[{"name":"v1"}]}}`, "namespace"},
-		{"one of its versions", head + `,"spec":{"group":"acme.example","scope":"Cluster","names":{"kind":"Tenant"},"versions":[null,"v1",7,{"name":"v2"},{"name":"v1"}]}}`, "root"},
-		{"another version", head + `,"spec":{"group":"acme.example","names":{"kind":"Tenant"},"versions":[{"name":"v2"}]}}`, ""},
+		{"a version between values that are not valid", head + `,"spec":{"group":"acme.example","scope":"Cluster","names":{"kind":"Tenant"},"versions":[null,"v1",7,{"name":"v2"},{"name":"v1"}]}}`, "root"},
+		{"a version that the definition does not have", head + `,"spec":{"group":"acme.example","names":{"kind":"Tenant"},"versions":[{"name":"v2"}]}}`, ""},
 		{"no specification", head + `}`, ""},
 		{"a specification that is a text", head + `,"spec":"acme.example"}`, ""},
 		{"versions that are a map", head + `,"spec":{"group":"acme.example","names":{"kind":"Tenant"},"versions":{"name":"v1"}}}`, ""},
@@ -120,16 +120,16 @@ func TestSame(t *testing.T) {
 		change func(*corev1.ObjectReference)
 		want   bool
 	}{
-		{"itself", func(*corev1.ObjectReference) {}, true},
-		{"another version", func(r *corev1.ObjectReference) { r.APIVersion = "apps/v1beta1" }, true},
-		{"another identity: it was made anew", func(r *corev1.ObjectReference) { r.UID = "2" }, true},
-		{"another group", func(r *corev1.ObjectReference) { r.APIVersion = "acme.example/v1" }, false},
+		{"the object itself", func(*corev1.ObjectReference) {}, true},
+		{"a different API version", func(r *corev1.ObjectReference) { r.APIVersion = "apps/v1beta1" }, true},
+		{"a different UID: the object was created anew", func(r *corev1.ObjectReference) { r.UID = "2" }, true},
+		{"a different group", func(r *corev1.ObjectReference) { r.APIVersion = "acme.example/v1" }, false},
 		{"the group of no name", func(r *corev1.ObjectReference) { r.APIVersion = "v1" }, false},
-		{"another kind", func(r *corev1.ObjectReference) { r.Kind = "StatefulSet" }, false},
-		{"in other letters", func(r *corev1.ObjectReference) { r.Kind = "deployment" }, false},
-		{"another namespace", func(r *corev1.ObjectReference) { r.Namespace = "other" }, false},
+		{"a different kind", func(r *corev1.ObjectReference) { r.Kind = "StatefulSet" }, false},
+		{"a kind in lower case", func(r *corev1.ObjectReference) { r.Kind = "deployment" }, false},
+		{"a different namespace", func(r *corev1.ObjectReference) { r.Namespace = "other" }, false},
 		{"no namespace", func(r *corev1.ObjectReference) { r.Namespace = "" }, false},
-		{"another name", func(r *corev1.ObjectReference) { r.Name = "web2" }, false},
+		{"a different name", func(r *corev1.ObjectReference) { r.Name = "web2" }, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			other := web
