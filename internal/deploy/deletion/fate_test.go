@@ -124,13 +124,13 @@ func TestFates(t *testing.T) {
 		{"no item wants it", &relatives{}, nil, "gone", false, map[string]int{"get": 1, "delete": 1}},
 		{"another item has it in its manifests", &relatives{others: []*v1alpha1.DeployItem{one("a")}}, nil, "of one", false, map[string]int{"get": 1, "patch": 1}},
 		{"another item may want it", &relatives{mayMove: true}, nil, "released by two", true, map[string]int{"get": 1, "patch": 1}},
-		{"it was released in an earlier job", &relatives{mayMove: true}, func(object *unstructured.Unstructured) {
+		{"the object was released in an earlier job", &relatives{mayMove: true}, func(object *unstructured.Unstructured) {
 			object.SetAnnotations(map[string]string{v1alpha1.ReleasedByAnnotation: "two"})
 		}, "released by two", true, map[string]int{"get": 1}},
 		{"another item has taken it", &relatives{mayMove: true}, label(two.Label, "three"), "of three", false, map[string]int{"get": 1}},
 		{"an item of another deployer has taken it", &relatives{mayMove: true}, label(ownership.HelmLabel, "chart"), "of ", false, map[string]int{"get": 1, "patch": 1}},
 		{"the label of another deployer names the item itself", &relatives{}, label(ownership.HelmLabel, "two"), "gone", false, map[string]int{"get": 1, "delete": 1}},
-		{"it is being deleted already", &relatives{others: []*v1alpha1.DeployItem{one("a")}, mayMove: true}, func(object *unstructured.Unstructured) {
+		{"the object is being deleted already", &relatives{others: []*v1alpha1.DeployItem{one("a")}, mayMove: true}, func(object *unstructured.Unstructured) {
 			object.SetFinalizers([]string{"acme.example/hold"})
 		}, "of two", false, map[string]int{"get": 1, "delete": 1, "watch": 1}},
 	}
@@ -238,7 +238,7 @@ func TestFatesInTrouble(t *testing.T) {
 		{"the answer to the release is lost", unknown(), once("patch", fakecluster.Fault{After: lost}), "released by two"},
 		{"the release fails", unknown(), once("patch", fakecluster.Fault{Before: lost}), "released by two"},
 		{"the read fails", heir(), once("get", fakecluster.Fault{Before: lost}), "of one"},
-		{"it cannot be found out which item wants it", &relatives{others: []*v1alpha1.DeployItem{one("a")}, err: lost, changes: func(asked int, r *relatives) {
+		{"which item wants the object cannot be found out", &relatives{others: []*v1alpha1.DeployItem{one("a")}, err: lost, changes: func(asked int, r *relatives) {
 			if asked > 1 {
 				r.err = nil
 			}

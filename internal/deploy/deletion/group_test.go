@@ -29,7 +29,7 @@ func compileText(t *testing.T, text string) ([]Group, error) {
 func TestCompile(t *testing.T) {
 	tests := []struct{ reason, groups, want string }{
 		{"all sorts of groups", "[{predefinedResourceGroup: {type: empty}}, {predefinedResourceGroup: {type: crds, force-delete: true}}, {customResourceGroup: {resources: [{apiVersion: v1, kind: configmaps, namespace: a}]}}]", ""},
-		{"another cluster", "[{customResourceGroup: {targetName: edge, deleteAllResources: true, resources: [{apiVersion: v1, kind: A}]}}]", ""},
+		{"a group on another cluster", "[{customResourceGroup: {targetName: edge, deleteAllResources: true, resources: [{apiVersion: v1, kind: A}]}}]", ""},
 		{"no group", "[{}]", "[0] must have exactly one of"},
 		{"two groups in one", "[{predefinedResourceGroup: {type: empty}, customResourceGroup: {resources: [{apiVersion: v1, kind: A}]}}]", "[0] must have exactly one of"},
 		{"a group that does not exist", "[{predefinedResourceGroup: {type: empty}}, {predefinedResourceGroup: {type: all}}]", "[1].predefinedResourceGroup.type does not exist"},
@@ -37,7 +37,7 @@ func TestCompile(t *testing.T) {
 		{"no kind", "[{customResourceGroup: {resources: [{apiVersion: v1}]}}]", "resources[0] must have apiVersion and kind"},
 		{"no version", "[{customResourceGroup: {resources: [{kind: A}]}}]", "resources[0] must have apiVersion and kind"},
 		{"a version that is not valid", "[{customResourceGroup: {resources: [{apiVersion: a/b/c, kind: A}]}}]", "resources[0] must have apiVersion and kind"},
-		{"another cluster, where nothing was deployed", "[{customResourceGroup: {targetName: edge, resources: [{apiVersion: v1, kind: A}]}}]", "targetName needs deleteAllResources"},
+		{"a group on another cluster, where nothing was deployed", "[{customResourceGroup: {targetName: edge, resources: [{apiVersion: v1, kind: A}]}}]", "targetName needs deleteAllResources"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -335,7 +335,7 @@ func TestNumbersBeforeDelete(t *testing.T) {
 		writes int
 	}{
 		{"a number that no float can hold", 1, 1},
-		{"the same number", large, 0},
+		{"a patch with a large number that does not change", large, 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			c := fakecluster.New()
