@@ -30,8 +30,8 @@ func TestConfig(t *testing.T) {
 		{"no name", strings.Replace(head, "name: shop\n", "", 1), "name must be the name of a release"},
 		{"a name that is not valid", strings.Replace(head, "name: shop", "name: Shop_1", 1), "name must be the name of a release"},
 		{"no namespace", strings.Replace(head, "namespace: here\n", "", 1), "namespace must be the name of a namespace"},
-		{"another kind", strings.Replace(head, "ProviderConfiguration", "Configuration", 1), "kind ProviderConfiguration"},
-		{"another version", strings.Replace(head, "v1alpha1", "v1", 1), "apiVersion must be"},
+		{"a configuration of another kind", strings.Replace(head, "ProviderConfiguration", "Configuration", 1), "kind ProviderConfiguration"},
+		{"a configuration of an unknown version", strings.Replace(head, "v1alpha1", "v1", 1), "apiVersion must be"},
 		{"values that are a list", head + "values: [top-secret-word]", "values must be a map"},
 		{"an option that does not exist", head + "helmDeploymentConfig: {install: {maxHistory: 3}}", "helmDeploymentConfig.install has an option that does not exist"},
 		{"an upgrade is not always an installation", head + "helmDeploymentConfig: {install: {always: true}}", "helmDeploymentConfig.install has an option that does not exist"},
@@ -76,9 +76,9 @@ func TestLimit(t *testing.T) {
 		{"the job's time", deployOptions{}, minutes(10), minutes(10)},
 		{"no limit at all", deployOptions{}, 0, 0},
 		{"a quarter is for undoing it", deployOptions{Atomic: true}, minutes(8), minutes(6)},
-		{"its own limit", deployOptions{Timeout: &five}, minutes(10), minutes(5)},
-		{"its own limit is longer than the job", deployOptions{Timeout: &five}, minutes(3), minutes(3)},
-		{"its own limit in a job without one", deployOptions{Timeout: &five, Atomic: true}, 0, minutes(5)},
+		{"the operation has its own limit", deployOptions{Timeout: &five}, minutes(10), minutes(5)},
+		{"the limit of the operation is longer than the job", deployOptions{Timeout: &five}, minutes(3), minutes(3)},
+		{"the operation has a limit in a job without one", deployOptions{Timeout: &five, Atomic: true}, 0, minutes(5)},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

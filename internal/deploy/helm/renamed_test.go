@@ -35,12 +35,12 @@ func TestReleases(t *testing.T) {
 		want   releases
 	}{
 		{"the first release", current(""), "a", current("a")},
-		{"the same name", current("a"), "a", current("a")},
-		{"another name: the one of before goes", current("a"), "b", current("b", "a")},
+		{"the name does not change", current("a"), "a", current("a")},
+		{"a new name: the earlier release is deleted", current("a"), "b", current("b", "a")},
 		{"a third name before the first one is deleted", current("b", "a"), "c", current("c", "a", "b")},
-		{"the name of before comes back: the one in between goes", current("b", "a"), "a", current("a", "b")},
-		{"the same name again, while one of before is still there", current("b", "a"), "b", current("b", "a")},
-		{"nothing is known of the present one", current("", "a"), "b", current("b", "a")},
+		{"an earlier name comes back: the release in between is deleted", current("b", "a"), "a", current("a", "b")},
+		{"the name does not change while an earlier release still exists", current("b", "a"), "b", current("b", "a")},
+		{"nothing is known of the present release", current("", "a"), "b", current("b", "a")},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

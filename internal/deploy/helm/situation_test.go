@@ -38,9 +38,9 @@ func TestSituationOf(t *testing.T) {
 		want    release.Situation
 	}{
 		{"no release yet", nil, ours, release.Situation{}},
-		{"ours, as it is wanted", []*storage.Record{record(common.StatusDeployed, "me", "d")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Ours: true, Same: true, Age: time.Minute}},
-		{"ours, of another chart", []*storage.Record{record(common.StatusDeployed, "me", "old")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Ours: true, Age: time.Minute}},
-		{"of another item, with the same chart", []*storage.Record{record(common.StatusDeployed, "other", "d")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Others: true, Age: time.Minute}},
+		{"a release of ours, as it is wanted", []*storage.Record{record(common.StatusDeployed, "me", "d")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Ours: true, Same: true, Age: time.Minute}},
+		{"a release of ours, of another chart", []*storage.Record{record(common.StatusDeployed, "me", "old")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Ours: true, Age: time.Minute}},
+		{"a release of another item, with the same chart", []*storage.Record{record(common.StatusDeployed, "other", "d")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Others: true, Age: time.Minute}},
 		{"a revision of upstream or a person belongs to no item", []*storage.Record{record(common.StatusDeployed, "", "")}, ours, release.Situation{Last: common.StatusDeployed, Deployed: true, Age: time.Minute}},
 		{"a failure after a success", []*storage.Record{record(common.StatusSuperseded, "me", "d"), record(common.StatusFailed, "me", "d")}, ours, release.Situation{Last: common.StatusFailed, Deployed: true, Ours: true, Same: true, Age: time.Minute}},
 		{"nothing but failures", []*storage.Record{record(common.StatusFailed, "me", "d")}, ours, release.Situation{Last: common.StatusFailed, Ours: true, Same: true, Age: time.Minute}},
@@ -55,8 +55,8 @@ func TestSituationOf(t *testing.T) {
 	}
 }
 
-// TestOwnWords: whose a release is, as far as the item and the record tell.
-func TestOwnWords(t *testing.T) {
+// TestBelongs: whose a release is, as far as the item and the record say.
+func TestBelongs(t *testing.T) {
 	item := &deployer.Item{DeployItem: &v1alpha1.DeployItem{}}
 	item.UID = types.UID("me")
 	for _, test := range []struct {
@@ -66,7 +66,7 @@ func TestOwnWords(t *testing.T) {
 		{"the record says so", "me", false, true},
 		{"the record says another one, whatever the item says", "other", true, false},
 		{"the record says nothing, and the item does", "", true, true},
-		{"neither says anything: it may be a stranger's", "", false, false},
+		{"neither the record nor the item says so: the release may be foreign", "", false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := belongs(&storage.Record{Owner: test.owner}, item, test.told); got != test.want {
@@ -97,7 +97,7 @@ func TestMayHaveRelease(t *testing.T) {
 		{"a release with a workload", `{"managedResources":[` + released + `]}`, true, true, false, 0},
 		{"a release without workloads, or nothing", `{}`, false, true, false, 0},
 		{"objects without a release", `{"managedResources":[` + managed + `]}`, false, false, false, 1},
-		{"both, in the middle of a change from one to the other", `{"managedResources":[` + managed + `,` + released + `]}`, true, true, false, 1},
+		{"objects with and without a release, in the middle of a change from one to the other", `{"managedResources":[` + managed + `,` + released + `]}`, true, true, false, 1},
 		{"a status that cannot be read", `{"managedResources":"` + word + `"}`, false, false, true, 0},
 		{"a status that is no JSON", `{"` + word, false, false, true, 0},
 	} {
@@ -143,7 +143,7 @@ func TestLimits(t *testing.T) {
 		{"more than undoing leaves", deployOptions{Atomic: true, Timeout: parsed("7m")}, 8 * minute, 6 * minute},
 		{"only the operation has one", deployOptions{Timeout: parsed("2m")}, 0, 2 * minute},
 		{"no time at all means no limit of its own", deployOptions{Timeout: parsed("0s")}, 8 * minute, 8 * minute},
-		{"nor does a time below zero", deployOptions{Timeout: parsed("-5m")}, 8 * minute, 8 * minute},
+		{"a time below zero means no limit of its own", deployOptions{Timeout: parsed("-5m")}, 8 * minute, 8 * minute},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got, err := test.options.limit(test.remaining); got != test.want || err != nil {
@@ -239,8 +239,8 @@ func TestEntries(t *testing.T) {
 		fails                        string
 	}{
 		{"an object", strings.Replace(object, "%s", "x", 1), "", false, "manage ConfigMap here/a", ""},
-		{"one that is to stay", strings.Replace(object, "%s", "'Keep '", 1), "", false, "keep ConfigMap here/a", ""},
-		{"its namespace", strings.Replace(object, "%s", "x", 1), "", true, "manage ConfigMap here/a, keep Namespace /here", ""},
+		{"an object that is to stay", strings.Replace(object, "%s", "'Keep '", 1), "", false, "keep ConfigMap here/a", ""},
+		{"the namespace of the release is created", strings.Replace(object, "%s", "x", 1), "", true, "manage ConfigMap here/a, keep Namespace /here", ""},
 		{"a namespace that the chart has itself", "apiVersion: v1\nkind: Namespace\nmetadata: {name: here}\n", "", true, "manage Namespace here/here", ""},
 		{"a definition of the folder crds", "", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: b}\n", false, "manage CustomResourceDefinition /b", ""},
 		{"a document that is a list", "# Source: shop/templates/a.yaml\n[" + word + "]\n", "", false, "", "shop/templates/a.yaml: a document is not an object"},

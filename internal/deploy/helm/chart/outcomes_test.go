@@ -127,8 +127,8 @@ func TestOutcomes(t *testing.T) {
 		{"a key that is not YAML", byKey("a: [" + password), "it is not a key of a resource", final},
 		{"no such component", byKey("component: {name: example.org/none, version: 1.0.0}\nresource: {name: blob}\n"), "example.org/none", final},
 		{"no such resource", byKey(component + "resource: {name: none}\n"), "none", final},
-		{"another content than the component describes", byKey(component + "resource: {name: checked}\n"), "mismatches existing digest", final},
-		{"neither a component nor its name", &helmv1alpha1.Chart{FromResource: &helmv1alpha1.RemoteChartReference{ResourceName: "x"}}, "chart.fromResource: set either ref or inline", final},
+		{"a resource whose content differs from its digest", byKey(component + "resource: {name: checked}\n"), "mismatches existing digest", final},
+		{"a resource without a component and a name of one", &helmv1alpha1.Chart{FromResource: &helmv1alpha1.RemoteChartReference{ResourceName: "x"}}, "chart.fromResource: set either ref or inline", final},
 		{"no resource", fromComponent("example.org/shop", "1.0.0", ""), "chart.fromResource.resourceName: must be set", final},
 		{"no version of a component", fromComponent("example.org/shop", "", "blob"), "componentName and version must be set", final},
 	} {
@@ -185,13 +185,13 @@ func TestContexts(t *testing.T) {
 		{"the longest path counts", auths(`- {url: "URL", authHeader: "Basic eDp5"}` + "\n    " + `- {url: "URL/charts/", authHeader: "` + header + `"}` + "\n    " + `- {url: "URL/chart", authHeader: "Basic eDp5"}`), "vendor", interceptor.Funcs{}, byRepository, "", none},
 		{"the entry of another repository is not used", auths(`- {url: "URL/other", authHeader: "` + header + `"}`), "vendor", interceptor.Funcs{}, byRepository, "401", final},
 		{"the entry is for encrypted connections", auths(`- {url: "https://HOST/charts", authHeader: "` + header + `"}`), "vendor", interceptor.Funcs{}, byRepository, "401", final},
-		{"that is so without a scheme", auths(`- {url: "HOST/charts", authHeader: "` + header + `"}`), "vendor", interceptor.Funcs{}, byRepository, "401", final},
+		{"an entry without a scheme is for encrypted connections", auths(`- {url: "HOST/charts", authHeader: "` + header + `"}`), "vendor", interceptor.Funcs{}, byRepository, "401", final},
 		{"the entry is for the usual port", auths(`- {url: "http://127.0.0.1/charts", authHeader: "` + header + `"}`), "vendor", interceptor.Funcs{}, byRepository, "401", final},
 		{"pull secrets are for registries", fixed("{url: \"URL/charts\", secretRef: {name: charts}}", `{url: "https://x.example.org", authHeader: "Basic eDp5"}`), "vendor", interceptor.Funcs{}, byRepository, "401", final},
-		{"another way to log in", auths(`- {url: "URL", authHeader: "Bearer ` + password + `"}`), "vendor", interceptor.Funcs{}, byRepository, "auths[0]: only basic auth supported", final},
-		{"no base64", auths(`- {url: "URL", authHeader: "Basic ` + password + `"}`), "vendor", interceptor.Funcs{}, byRepository, "auths[0]: the value of the auth header must be Basic", final},
-		{"both", auths(`- {url: "URL", authHeader: "` + header + `", secretRef: {name: charts}}`), "vendor", interceptor.Funcs{}, byRepository, "authHeader and secretRef are both set", final},
-		{"none", auths(`- {url: "URL"}`), "vendor", interceptor.Funcs{}, byRepository, "failed to get auth header: set authHeader or secretRef", final},
+		{"a bearer token instead of basic auth", auths(`- {url: "URL", authHeader: "Bearer ` + password + `"}`), "vendor", interceptor.Funcs{}, byRepository, "auths[0]: only basic auth supported", final},
+		{"a header that is not base64", auths(`- {url: "URL", authHeader: "Basic ` + password + `"}`), "vendor", interceptor.Funcs{}, byRepository, "auths[0]: the value of the auth header must be Basic", final},
+		{"authHeader and secretRef", auths(`- {url: "URL", authHeader: "` + header + `", secretRef: {name: charts}}`), "vendor", interceptor.Funcs{}, byRepository, "authHeader and secretRef are both set", final},
+		{"neither authHeader nor secretRef", auths(`- {url: "URL"}`), "vendor", interceptor.Funcs{}, byRepository, "failed to get auth header: set authHeader or secretRef", final},
 		{"no address", auths(`- {authHeader: "` + header + `"}`), "vendor", interceptor.Funcs{}, byRepository, "auths[0]: url: ", final},
 		{"no certificate", auths(`- {url: "URL", customCAData: "` + password + `"}`), "vendor", interceptor.Funcs{}, byRepository, "auths[0]: customCAData: it is neither", final},
 		{"no list", fixed("auths:\n    - {url: \"URL/charts\", secretRef: {name: charts}}", "auths: "+password), "vendor", interceptor.Funcs{}, byRepository, "field auths must be a list", final},
@@ -216,8 +216,8 @@ func TestCodes(t *testing.T) {
 		want   string
 	}{
 		{"no source", &helmv1alpha1.Chart{}, "[ERR_CONFIGURATION_PROBLEM]"},
-		{"denied", inRepository(s.URL+"/listing", "web", "1.0.0"), "[ERR_UNAUTHORIZED]"},
-		{"not there", ref(s.URL + "/oci/web:9.9.9"), "[]"},
+		{"a chart that may not be read", inRepository(s.URL+"/listing", "web", "1.0.0"), "[ERR_UNAUTHORIZED]"},
+		{"a chart that does not exist", ref(s.URL + "/oci/web:9.9.9"), "[]"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			_, err := w.Load(t.Context(), item("team-a", "vendor"), test.source)
@@ -326,11 +326,11 @@ func TestOwnAuthorities(t *testing.T) {
 	for _, test := range []struct {
 		reason, landscape, path, want string
 	}{
-		{"in PEM form", with(authority(home)), "/charts", ""},
-		{"in base64 once more", with(encoded(authority(home))), "/charts", ""},
-		{"none", with(""), "/charts", "certificate"},
-		{"that of another server", with(authority(other)), "/charts", "certificate"},
-		{"another server to which the index leads", with(authority(home)), "/charts/foreign", "certificate"},
+		{"an authority in PEM form", with(authority(home)), "/charts", ""},
+		{"an authority in base64 once more", with(encoded(authority(home))), "/charts", ""},
+		{"no authority", with(""), "/charts", "certificate"},
+		{"the authority of another server", with(authority(other)), "/charts", "certificate"},
+		{"an authority does not count for another server to which the index leads", with(authority(home)), "/charts/foreign", "certificate"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := newWorld(t, egress.Policy{AllowLoopback: true}, interceptor.Funcs{}, nil, objects(t, s, test.landscape, "team-a")...)

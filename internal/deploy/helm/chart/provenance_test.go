@@ -136,14 +136,14 @@ func TestSignedCharts(t *testing.T) {
 			{"not signed, in a component", byKey(component + "{name: blob}"), unsignedChart, deployer.OutcomeFinal},
 			{"not signed, a resource in a registry", byKey(component + "{name: artifact}"), unsignedChart, deployer.OutcomeFinal},
 			{"signed by another user", ref(at + "foreign/web:1.0.0"), "its signature does not count", deployer.OutcomeFinal},
-			{"signed with a key whose time is over", ref(at + "expired/web:1.0.0"), "its signature does not count", deployer.OutcomeFinal},
+			{"signed with an expired key", ref(at + "expired/web:1.0.0"), "its signature does not count", deployer.OutcomeFinal},
 			{"a signature for another archive", ref(at + "swapped/web:1.0.0"), "its provenance file is that of another archive", deployer.OutcomeFinal},
 			{"the signed content was changed", ref(at + "broken/web:1.0.0"), "its signature does not count", deployer.OutcomeFinal},
 			{"no signature in the file", ref(at + "none/web:1.0.0"), "its provenance file has no signature", deployer.OutcomeFinal},
 			{"an old chart under a new tag", ref(at + "signed/web:1.1.0"), "it is version 1.0.0, and 1.1.0 was asked for", deployer.OutcomeFinal},
 			{"an old chart under a new version", inRepository(at+"charts/repo", "web", "2.0.0"), "it is version 1.0.0, and 2.0.0 was asked for", deployer.OutcomeFinal},
-			{"another chart of the same signer", ref(at + "signed/shop:1.0.0"), "it is chart web, and shop was asked for", deployer.OutcomeFinal},
-			{"who has the signature does not answer", remote(public.URL + "/away.tgz"), "read its provenance file", deployer.OutcomeTransient},
+			{"a chart of the same signer under another name", ref(at + "signed/shop:1.0.0"), "it is chart web, and shop was asked for", deployer.OutcomeFinal},
+			{"the host of the signature does not answer", remote(public.URL + "/away.tgz"), "read its provenance file", deployer.OutcomeTransient},
 		} {
 			got, err := w.Load(t.Context(), item("team-a", "vendor"), test.source)
 			if test.want == "" && (err != nil || got.Chart.Name() != "web") {
@@ -170,10 +170,10 @@ func TestKeyrings(t *testing.T) {
 		want            string
 	}{
 		{"no Secret is named", "{}", nil, "configurations.helmChartKeyring of Context vendor: secretRef.name must be set"},
-		{"nothing is said", "null", nil, "secretRef.name must be set"},
-		{"no map", password, nil, "configurations.helmChartKeyring of Context vendor"},
-		{"there is no such Secret", "{secretRef: {name: none}}", nil, "secretRef: Secret none cannot be found"},
-		{"there is no such key", "{secretRef: {name: keys, key: other}}", nil, `has no key "other"`},
+		{"a null", "null", nil, "secretRef.name must be set"},
+		{"a text instead of a map", password, nil, "configurations.helmChartKeyring of Context vendor"},
+		{"the Secret does not exist", "{secretRef: {name: none}}", nil, "secretRef: Secret none cannot be found"},
+		{"the key does not exist", "{secretRef: {name: keys, key: other}}", nil, `has no key "other"`},
 		{"an empty keyring", fromKeys, nil, "is empty"},
 		{"no keyring", fromKeys, []byte(password), "holds no public keys of OpenPGP"},
 		{"no keyring in armor", fromKeys, []byte("-----BEGIN " + password), "holds no public keys of OpenPGP"},

@@ -102,7 +102,7 @@ func TestSources(t *testing.T) {
 		{"a digest, whatever the tag says", ref(at + "/oci/web:latest@" + pinned.String()), ""},
 		{"a digest alone", ref(at + "/oci/web@" + pinned.String()), ""},
 		{"the first media type of charts", ref(at + "/oci/old:1.0.0"), ""},
-		{"one layer of any type and the config of a chart", ref(at + "/oci/odd:1.0.0"), ""},
+		{"a single layer of any type and the config of a chart", ref(at + "/oci/odd:1.0.0"), ""},
 		{"an index of one chart", ref(at + "/oci/index:1.0.0"), ""},
 		{"a chart repository", inRepository(" "+s.URL+"/charts/ ", "web", "1.0.0"), "chart web 1.0.0 of chart repository " + s.URL + "/charts"},
 		{"a range of versions", inRepository(s.URL+"/charts", "web", "^1.0.0"), ""},

@@ -13,10 +13,10 @@ func TestDecide(t *testing.T) {
 		situation Situation
 		want      Action
 	}{
-		{"there is nothing", Situation{}, Install},
+		{"no release exists", Situation{}, Install},
 		{"a release that was removed with its history kept is installed", Situation{Last: common.StatusUninstalled, Deployed: true}, Install},
 		{"nothing has changed", Situation{Last: common.StatusDeployed, Deployed: true, Ours: true, Same: true}, Nothing},
-		{"nothing has changed, but it is asked for", Situation{Last: common.StatusDeployed, Deployed: true, Ours: true, Same: true, Asked: true}, Upgrade},
+		{"nothing has changed, but a deployment is requested", Situation{Last: common.StatusDeployed, Deployed: true, Ours: true, Same: true, Asked: true}, Upgrade},
 		{"something has changed", Situation{Last: common.StatusDeployed, Deployed: true, Ours: true}, Upgrade},
 		{"a release of upstream or a person is upgraded", Situation{Last: common.StatusDeployed, Deployed: true}, Upgrade},
 		{"the last attempt has failed", Situation{Last: common.StatusFailed, Deployed: true, Ours: true, Same: true}, Upgrade},
@@ -27,13 +27,13 @@ func TestDecide(t *testing.T) {
 		{"another client is changing the release", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Age: time.Minute}, Await},
 		{"another client is removing the release", Situation{Last: common.StatusUninstalling, Deployed: true, Age: time.Minute}, Await},
 		{"upstream was killed some time ago in an upgrade", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Age: time.Hour}, Upgrade},
-		{"it was killed during the installation", Situation{Last: common.StatusPendingInstall, Age: time.Hour}, Install},
-		{"another item has it, and this one never had", Situation{Last: common.StatusDeployed, Deployed: true, Others: true}, Upgrade},
-		{"another item has taken it over", Situation{Last: common.StatusDeployed, Deployed: true, Others: true, Known: true}, Refuse},
-		{"another item has taken it over and is on its way out", Situation{Last: common.StatusDeployed, Deployed: true, Others: true, Known: true, Leaves: true}, Upgrade},
-		{"another item is at work with it and on its way out", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Others: true, Known: true, Leaves: true}, Await},
-		{"another item is at work with it and we had it", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Others: true, Known: true}, Refuse},
-		{"another item is at work with it and we never had it", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Others: true}, Await},
+		{"upstream was killed some time ago during the installation", Situation{Last: common.StatusPendingInstall, Age: time.Hour}, Install},
+		{"another item has the release, and this item never had it", Situation{Last: common.StatusDeployed, Deployed: true, Others: true}, Upgrade},
+		{"another item has taken the release over", Situation{Last: common.StatusDeployed, Deployed: true, Others: true, Known: true}, Refuse},
+		{"another item has taken the release over and is being deleted", Situation{Last: common.StatusDeployed, Deployed: true, Others: true, Known: true, Leaves: true}, Upgrade},
+		{"another item changes the release and is being deleted", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Others: true, Known: true, Leaves: true}, Await},
+		{"another item changes the release, and this item had it", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Others: true, Known: true}, Refuse},
+		{"another item changes the release, and this item never had it", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Others: true}, Await},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -163,14 +163,14 @@ func TestDroppedObject(t *testing.T) {
 		{reason: "an item lists it that is still to deploy it", others: neighbors{mayKeep: true, items: []*v1alpha1.DeployItem{lister("two", false)}}, want: "release shop, released by item", kept: true},
 		{reason: "an item lists it, and is not asked again", others: neighbors{items: []*v1alpha1.DeployItem{lister("two", false)}}, want: "item two"},
 		{reason: "a chart may want it", others: neighbors{mayKeep: true, mayMove: true}, want: "release shop, released by item", kept: true},
-		{reason: "an item has recorded it and loses interest", others: neighbors{fickle: true, items: []*v1alpha1.DeployItem{lister("two", true)}}, want: "gone"},
-		{reason: "an item has recorded it and loses interest, and a chart may want it", others: neighbors{fickle: true, mayMove: true, items: []*v1alpha1.DeployItem{lister("two", true)}},
+		{reason: "an item has recorded it and drops it", others: neighbors{fickle: true, items: []*v1alpha1.DeployItem{lister("two", true)}}, want: "gone"},
+		{reason: "an item has recorded it and drops it, and a chart may want it", others: neighbors{fickle: true, mayMove: true, items: []*v1alpha1.DeployItem{lister("two", true)}},
 			want: "release shop, released by item", kept: true},
 		{reason: "an item has taken it over by its label", others: neighbors{mayKeep: true, mayMove: true}, before: labelled("two"), want: "item two, release shop"},
 		{reason: "another release has taken it over", before: ofRelease("other"), want: "release other"},
-		{reason: "an item takes it over at this moment", between: labelled("two"), want: "item two, release shop"},
-		{reason: "another release takes it over at this moment", others: neighbors{mayKeep: true, mayMove: true}, between: ofRelease("other"), want: "release other"},
-		{reason: "another client changes it at this moment", between: func(object *unstructured.Unstructured) { object.SetFinalizers(nil) }, want: "gone"},
+		{reason: "an item takes it over after it was read", between: labelled("two"), want: "item two, release shop"},
+		{reason: "another release takes it over after it was read", others: neighbors{mayKeep: true, mayMove: true}, between: ofRelease("other"), want: "release other"},
+		{reason: "another client changes it after it was read", between: func(object *unstructured.Unstructured) { object.SetFinalizers(nil) }, want: "gone"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -58,7 +58,7 @@ func TestVersionsThatAreNotServed(t *testing.T) {
 		do       func(t *testing.T, cluster *fakecluster.Cluster) error
 		want     []string
 	}{
-		{"another version is served: they go with the release", []string{"v1"}, uninstallAll, nil},
+		{"another version is served: the objects are deleted with the release", []string{"v1"}, uninstallAll, nil},
 		{"the kind is deleted, and its objects with it", nil, uninstallAll, nil},
 		{"the new chart does not have them any more", []string{"v1"}, func(t *testing.T, cluster *fakecluster.Cluster) error {
 			_, err := reconcile(t, cluster, &testJob{}, widgets("v1", "two"))

@@ -28,14 +28,14 @@ func TestTakenOver(t *testing.T) {
 		others  neighbors
 		refused string
 	}{
-		{reason: "the item does not list it", marks: []func(*unstructured.Unstructured){labelled("two")}, others: neighbors{yielding: []string{"two"}}},
-		{reason: "the item has released it", marks: []func(*unstructured.Unstructured){labelled("two"), released}},
-		{reason: "another release has released it", marks: []func(*unstructured.Unstructured){ofRelease("other"), released}},
-		{reason: "an item of another namespace has released it, which does not count here", marks: []func(*unstructured.Unstructured){labelled("two"), released}, others: neighbors{elsewhere: true},
+		{reason: "the item does not list the object", marks: []func(*unstructured.Unstructured){labelled("two")}, others: neighbors{yielding: []string{"two"}}},
+		{reason: "the item has released the object", marks: []func(*unstructured.Unstructured){labelled("two"), released}},
+		{reason: "another release has released the object", marks: []func(*unstructured.Unstructured){ofRelease("other"), released}},
+		{reason: "an item of another namespace has released the object, which does not count here", marks: []func(*unstructured.Unstructured){labelled("two"), released}, others: neighbors{elsewhere: true},
 			refused: "ConfigMap here/b of DeployItem two exists and does not belong to the release"},
-		{reason: "the item of another release goes", marks: []func(*unstructured.Unstructured){ofRelease("other")}, others: neighbors{yielding: []string{"release other"}}},
-		{reason: "the item wants it", marks: []func(*unstructured.Unstructured){labelled("two")}, refused: "ConfigMap here/b of DeployItem two exists and does not belong to the release"},
-		{reason: "another release wants it", marks: []func(*unstructured.Unstructured){ofRelease("other")}, refused: "ConfigMap here/b of DeployItem release other exists and does not belong to the release"},
+		{reason: "the item of another release is being deleted", marks: []func(*unstructured.Unstructured){ofRelease("other")}, others: neighbors{yielding: []string{"release other"}}},
+		{reason: "the item wants the object", marks: []func(*unstructured.Unstructured){labelled("two")}, refused: "ConfigMap here/b of DeployItem two exists and does not belong to the release"},
+		{reason: "another release wants the object", marks: []func(*unstructured.Unstructured){ofRelease("other")}, refused: "ConfigMap here/b of DeployItem release other exists and does not belong to the release"},
 		{reason: "no other item is known", refused: "ConfigMap here/b exists and does not belong to the release"},
 	}
 	for _, test := range tests {
@@ -206,7 +206,7 @@ func TestReclaimed(t *testing.T) {
 		{"an item has taken it over and does not want it any more", takenBy("two"), neighbors{yielding: []string{"two"}}, "release shop", 1},
 		{"an item has released it", released, neighbors{}, "release shop", 1},
 		{"an item has taken it over and wants it", takenBy("two"), neighbors{}, "item two", 0},
-		{"the item of another release goes", ofRelease("other"), neighbors{yielding: []string{"release other"}}, "release shop", 1},
+		{"the item of another release is being deleted", ofRelease("other"), neighbors{yielding: []string{"release other"}}, "release shop", 1},
 		{"another release wants it", ofRelease("other"), neighbors{}, "release other", 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -48,7 +48,7 @@ func TestMisfits(t *testing.T) {
 		{"a map for a single value", withChild("a: {b: text}\n", ""), map[string]any{"a": map[string]any{"b": secret}}, []string{"values: a.b is a map, and the chart has a single value there"}},
 		{"a single value for a map", withChild("a: {b: {c: "+canary+"}}\n", ""), map[string]any{"a": map[string]any{"b": canary}}, []string{"values: a.b is a single value, and the chart has a map there"}},
 		{"a chart in the chart", withChild("", "a: {b: {c: "+canary+"}}"), map[string]any{"db": map[string]any{"a": map[string]any{"b": canary}}}, []string{"values: db.a.b is a single value, and the chart has a map there"}},
-		{"both charts have a value", withChild("db: {a: {b: 1}}", "a: {b: 1}"), map[string]any{"db": map[string]any{"a": secret, "b": 1}}, nil},
+		{"a value of both charts", withChild("db: {a: {b: 1}}", "a: {b: 1}"), map[string]any{"db": map[string]any{"a": secret, "b": 1}}, nil},
 		{"what all charts see", withChild("", ""), map[string]any{"global": map[string]any{"a": map[string]any{"b": canary}}, "db": map[string]any{"global": map[string]any{"a": map[string]any{"b": secret}}}}, nil},
 		{"no more than ten", chartOf(t, "shop", map[string]string{"values.yaml": text}), map[string]any{"a": many}, append(strings.Split(strings.TrimSuffix(strings.Repeat("x;", 10), ";"), ";"), "4 more values do not fit the chart")},
 		{"a chart that is deprecated", old, nil, []string{"chart shop is deprecated"}},

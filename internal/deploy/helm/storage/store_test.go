@@ -127,8 +127,8 @@ func TestNoRecords(t *testing.T) {
 		{"a number that is not valid for a revision", secret("a", recordType, labels("0"), "x"), 0},
 		{"a negative number", secret("a", recordType, labels("-1"), "x"), 0},
 		{"a number that is too large", secret("a", recordType, labels("99999999999999999999"), "x"), 0},
-		{"another release", secret("a", recordType, map[string]string{"owner": "helm", "name": "other", "version": "1"}, "x"), 0},
-		{"another owner", secret("a", recordType, map[string]string{"owner": "me", "name": "shop", "version": "1"}, "x"), 0},
+		{"a record of another release", secret("a", recordType, map[string]string{"owner": "helm", "name": "other", "version": "1"}, "x"), 0},
+		{"a Secret of another owner", secret("a", recordType, map[string]string{"owner": "me", "name": "shop", "version": "1"}, "x"), 0},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestWritten(t *testing.T) {
 	}{
 		{"only the Secret tells", nil, noon},
 		{"Helm tells when it was made", map[string]string{"createdAt": seconds(time.Minute)}, noon.Add(time.Minute)},
-		{"and when it was changed last", map[string]string{"createdAt": seconds(time.Minute), "modifiedAt": seconds(time.Hour)}, noon.Add(time.Hour)},
+		{"Helm tells when it was changed last", map[string]string{"createdAt": seconds(time.Minute), "modifiedAt": seconds(time.Hour)}, noon.Add(time.Hour)},
 		{"a time before the Secret was there tells nothing", map[string]string{"createdAt": seconds(-time.Hour)}, noon},
 		{"no time", map[string]string{"modifiedAt": "soon"}, noon},
 		{"a number that is too large", map[string]string{"modifiedAt": strings.Repeat("9", 30)}, noon},
