@@ -58,7 +58,7 @@ func TestWrong(t *testing.T) {
 		reason, config, want string
 		loaded               int
 	}{
-		{"another kind", "apiVersion: v1\nkind: Other\n" + source, "kind ProviderConfiguration", 0},
+		{"a configuration of another kind", "apiVersion: v1\nkind: Other\n" + source, "kind ProviderConfiguration", 0},
 		{"a field that does not exist", head + source + "postBuild: {}", `unknown field "postBuild"`, 0},
 		{"a field of the wrong type", head + source + "patches: " + word, "field patches must be a list, not string", 0},
 		{"no source", head, "source: nothing says where the files are", 0},

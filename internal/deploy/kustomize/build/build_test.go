@@ -174,7 +174,7 @@ func TestRefused(t *testing.T) {
 		{"a manifest that is a text", "{}", files{"a.yaml": word}, "document 1 is not an object"},
 		{"an object without a kind", "{}", files{"a.yaml": "{metadata: {name: a}, data: {k: " + word + "}}"}, "document 1 has no apiVersion"},
 		{"YAML that is not valid", "{}", files{"a.yaml": "a: [" + word}, `resources[0] of the top directory: "a.yaml": line 1`},
-		{"the same object twice", "{}", files{"a.yaml": configMap, "b.yaml": configMap}, "kustomization of the top directory: merging resources from 'b.yaml': may not add resource with an already registered id: ConfigMap.v1"},
+		{"an object that occurs twice", "{}", files{"a.yaml": configMap, "b.yaml": configMap}, "kustomization of the top directory: merging resources from 'b.yaml': may not add resource with an already registered id: ConfigMap.v1"},
 	})
 }
 

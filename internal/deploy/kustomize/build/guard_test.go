@@ -31,7 +31,7 @@ func TestJoin(t *testing.T) {
 		{"above it, and in the source", "overlays/one", "../../base", "base"},
 		{"through a directory and back", "base", "x/../a.yaml", "base/a.yaml"},
 		{"above the source, which finding it refuses", "base", "../../etc/passwd", "../etc/passwd"},
-		{"another system's separators are letters", "base", `..\..\etc`, `base/..\..\etc`},
+		{"separators of another system are letters", "base", `..\..\etc`, `base/..\..\etc`},
 		{"dots that are no way up", "base", "...", "base/..."},
 		{"spaces", "base", " ", "base/ "},
 		{"nothing", "base", "", "!it is empty"},
@@ -68,7 +68,7 @@ func TestFind(t *testing.T) {
 		{"nothing there, below", "d/c/e.yaml", "no such file"},
 		{"a file as a directory", "a.yaml/b", "as if it were a directory"},
 		{"above", "../a.yaml", "leads out of the source"},
-		{"not cleaned", "d/../a.yaml", "leads out of the source"},
+		{"a path that is not cleaned", "d/../a.yaml", "leads out of the source"},
 		{"from the root", "/a.yaml", "leads out of the source"},
 		{"nothing", "", "leads out of the source"},
 		{"a slash behind it", "d/", "leads out of the source"},
@@ -233,7 +233,7 @@ func TestWidthOf(t *testing.T) {
 		{"in a patch all of them together, and what is deeper twice: with less, wide patches of many objects take too long", `{"a":{"b":1,"c":2,"d":3}}`, true, width{keys: 6, searched: 1 + 9}},
 		{"a list of texts is searched, not merged", `["a","b"]`, false, width{searched: 4}},
 		{"a list of objects is merged", `[{"a":1},{"a":2}]`, false, width{keys: 1, merged: 2, squared: 4, searched: 4 + 1 + 1}},
-		{"one object is enough", `["a",{"a":1}]`, false, width{keys: 1, merged: 2, squared: 4, searched: 4 + 1}},
+		{"a list with a single object is merged", `["a",{"a":1}]`, false, width{keys: 1, merged: 2, squared: 4, searched: 4 + 1}},
 		{"lists in lists add up", `[{"a":[{"b":1},{"b":2}]}]`, false, width{keys: 1, merged: 3, squared: 5, searched: 1 + 1 + 4 + 1 + 1}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -25,9 +25,9 @@ func TestExplain(t *testing.T) {
 		{"a directory", "in '/k1'", "in 'the top directory'"},
 		{"a directory, as it is included", "in '../k10'", "in 'overlays/one'"},
 		{"a directory whose name is what the library calls another one", "in '/k2'", "in 'a/k3'"},
-		{"both of them", "/k2 and /k3", "a/k3 and b"},
+		{"two directories", "/k2 and /k3", "a/k3 and b"},
 		{"a directory that was not read to its end", "in '/k4'", "in '/k4'"},
-		{"what only begins like one", "/k1x /k11", "/k1x /k11"},
+		{"a text that only begins like a directory", "/k1x /k11", "/k1x /k11"},
 		{"the directory of the item", "in '/item'", "in '/item'"},
 		{"a file", "file './f1.yaml'", "file 'web.yaml'"},
 		{"a file whose name begins like another one", "file './f11.yaml'", "file 'a/b.yaml'"},
@@ -68,10 +68,10 @@ func TestExplainHidesValues(t *testing.T) {
 		{"a value with something around it", "cannot use <" + word + ">, sorry", true},
 		{"a label", "cannot use Tr0ubador", true},
 		{"a value deep inside", "cannot use Xk9Xk9Xk9", true},
-		{"what is neither its name nor its namespace", "cannot use Gen3rated", true},
+		{"a text that is neither name nor namespace of the object", "cannot use Gen3rated", true},
 		{"the name of the object", "cannot use web", false},
-		{"its namespace", "cannot use shop", false},
-		{"its kind", "cannot use Secret", false},
+		{"the namespace of the object", "cannot use shop", false},
+		{"the kind of the object", "cannot use Secret", false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := g.explain(errors.New(test.said)).Error()

@@ -85,16 +85,16 @@ func TestArtifacts(t *testing.T) {
 		// opened is how often the registry may be asked for a content.
 		opened int
 	}{
-		{"as Flux makes it", func(t *testing.T, r *registry) ocispec.Descriptor {
+		{"an artifact as Flux makes it", func(t *testing.T, r *registry) ocispec.Descriptor {
 			return r.manifest(t, r.put(fluxLayer, packed(t, "a.yaml", "a: b")))
 		}, "", 2},
-		{"beside a layer that is no archive, which is not even read", func(t *testing.T, r *registry) ocispec.Descriptor {
+		{"a layer that is not an archive is not even read", func(t *testing.T, r *registry) ocispec.Descriptor {
 			return r.manifest(t, r.put("text/plain", []byte(word)), r.put(fluxLayer, packed(t, "a.yaml", "a: b")))
 		}, "", 2},
-		{"one layer of any sort", func(t *testing.T, r *registry) ocispec.Descriptor {
+		{"a single layer of any type", func(t *testing.T, r *registry) ocispec.Descriptor {
 			return r.manifest(t, r.put("application/x-tar", packed(t, "a.yaml", "a: b")))
 		}, "", 2},
-		{"several, of which none is the one", func(t *testing.T, r *registry) ocispec.Descriptor {
+		{"several layers of other types", func(t *testing.T, r *registry) ocispec.Descriptor {
 			return r.manifest(t, r.put("a", []byte("1")), r.put("b", []byte("2")))
 		}, "the artifact has 2 layers", 1},
 		{"no layer", func(t *testing.T, r *registry) ocispec.Descriptor { return r.manifest(t) }, "the artifact has 0 layers", 1},
@@ -212,10 +212,10 @@ func TestInlineFiles(t *testing.T) {
 	}{
 		{"a file", map[string]string{"base/web.yaml": "a: b"}, ""},
 		{"a file without content", map[string]string{"a.yaml": ""}, ""},
-		{"another system's separators", map[string]string{`..\..\a.yaml`: ""}, ""},
+		{"separators of another system", map[string]string{`..\..\a.yaml`: ""}, ""},
 		{"no name", map[string]string{"": ""}, "a path must lead to a file"},
 		{"the source itself", map[string]string{".": ""}, "a path must lead to a file"},
-		{"above", map[string]string{"a/../../b": ""}, "a path must lead to a file"},
+		{"a path above the source", map[string]string{"a/../../b": ""}, "a path must lead to a file"},
 		{"a path that is not UTF-8", map[string]string{"\xff": ""}, "a path must lead to a file"},
 		{"deep, where directories count as well", map[string]string{strings.Repeat("d/", 100_000) + "a": ""}, "number of files"},
 		{"too many", many, "number of files"},

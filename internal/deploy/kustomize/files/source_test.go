@@ -104,9 +104,9 @@ func TestLayers(t *testing.T) {
 		layers []ocispec.Descriptor
 		want   int
 	}{
-		{"the only one", []ocispec.Descriptor{layer("application/x-tar")}, 0},
-		{"that of Flux", []ocispec.Descriptor{layer("other"), layer(fluxLayer)}, 1},
-		{"several of other sorts", []ocispec.Descriptor{layer("a"), layer("b")}, -1},
+		{"a single layer", []ocispec.Descriptor{layer("application/x-tar")}, 0},
+		{"the layer of Flux beside another layer", []ocispec.Descriptor{layer("other"), layer(fluxLayer)}, 1},
+		{"several layers of other types", []ocispec.Descriptor{layer("a"), layer("b")}, -1},
 		{"none", nil, -1},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
