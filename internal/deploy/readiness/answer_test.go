@@ -67,7 +67,7 @@ func TestAnswers(t *testing.T) {
 		{"the object is being deleted", []string{"generation: 3,", "generation: 3, deletionTimestamp: '2026-01-01T00:00:00Z',"}, nil, "being deleted", false},
 		{"a failure says why, but no value; the same files cannot do better", failing, nil, "BuildFailed: no path with … and …", true},
 		{"with newer files it may do better", failing, []string{"revision: two", "revision: three"}, "BuildFailed", false},
-		{"it was tried when there were no files", append([]string{"lastAttemptedRevision: two", "other: two"}, failing...), nil, "BuildFailed", false},
+		{"a failure of an attempt without files", append([]string{"lastAttemptedRevision: two", "other: two"}, failing...), nil, "BuildFailed", false},
 		{"a failure that may pass", []string{`status: "True", reason: ReconciliationSucceeded`, `status: "False", reason: ReconciliationFailed, message: timeout`}, nil, "ReconciliationFailed: timeout", false},
 		{"Flux has given up", []string{"conditions: [", `conditions: [{type: Stalled, status: "True", message: access denied, observedGeneration: 3}, `}, nil, "Flux has given up: access denied", true},
 		{"the source has a newer revision than was applied", nil, []string{"revision: two", "revision: three"}, "has revision three, which Flux has not applied yet", false},
@@ -78,7 +78,7 @@ func TestAnswers(t *testing.T) {
 		{"another client has changed the source without a request", nil, []string{"requestedAt: second", "other: second", "generation: 1,", "generation: 2,"}, "its source GitRepository flux/files: Flux has not seen its present generation", false},
 		{"another client has changed the source to a commit that cannot be fetched", nil, []string{"requestedAt: second", "other: second", "generation: 1,", "generation: 2,", `status: "True"`, `status: "False", reason: GitOperationFailed, message: no such commit`}, "its source GitRepository flux/files: GitOperationFailed: no such commit", false},
 		{"another client has changed the source and suspended it", nil, []string{"requestedAt: second", "other: second", "generation: 1,", "generation: 2,", "status:\n", "spec: {suspend: true}\nstatus:\n"}, "", false},
-		{"there is no source", nil, []string{"name: files", "name: others"}, "its source GitRepository flux/files: it does not exist", false},
+		{"the source does not exist", nil, []string{"name: files", "name: others"}, "its source GitRepository flux/files: it does not exist", false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -308,7 +308,7 @@ func TestRequests(t *testing.T) {
 		{"a request to Flux", "", "", true},
 		{"no request", "requestedAt", "other", false},
 		{"who suspends an object asks for nothing", "suspend: false", "suspend: true", false},
-		{"another program with the same annotation", "kustomize.toolkit.fluxcd.io/v1", "acme.example/v1", false},
+		{"a program outside of Flux with the same annotation", "kustomize.toolkit.fluxcd.io/v1", "acme.example/v1", false},
 		{"a kind of Flux that does not answer", "kustomize.toolkit.fluxcd.io/v1", "notification.toolkit.fluxcd.io/v1", false},
 	}
 	for _, test := range tests {

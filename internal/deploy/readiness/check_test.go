@@ -115,12 +115,12 @@ func TestWithoutWatch(t *testing.T) {
 		change func(*fakecluster.Cluster)
 		want   string
 	}{
-		{"it is read instead, and only a timer tells when to look again", func(*fakecluster.Cluster) {}, "Pod ns/p is not ready: its condition Ready is not True: pulling the image"},
+		{"the pod is read instead of watched, and a timer triggers the next look", func(*fakecluster.Cluster) {}, "Pod ns/p is not ready: its condition Ready is not True: pulling the image"},
 		{"the pod is deleted", func(c *fakecluster.Cluster) { c.Remove("Pod", "ns", "p") }, "Pod ns/p is not ready: it does not exist any more"},
-		{"it cannot be read, either", func(c *fakecluster.Cluster) {
+		{"the pod cannot be read, either", func(c *fakecluster.Cluster) {
 			c.Fault = func(fakecluster.Request) fakecluster.Fault { return fakecluster.Fault{Before: broken} }
 		}, "connection refused"},
-		{"it has become ready", func(c *fakecluster.Cluster) { c.Put(&unstructured.Unstructured{Object: ready}) }, ""},
+		{"the pod has become ready", func(c *fakecluster.Cluster) { c.Put(&unstructured.Unstructured{Object: ready}) }, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

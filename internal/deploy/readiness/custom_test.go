@@ -25,8 +25,8 @@ func TestCompile(t *testing.T) {
 	const where = "name: c, resourceSelector: [{apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}]"
 	tests := []struct{ reason, config, want string }{
 		{"everything is there", "[{" + where + ", targetName: edge, timeout: 10s, requirements: [{jsonPath: .a, operator: exists}]}]", ""},
-		{"one object instead of a list", "[{name: c, resourceSelector: {apiVersion: v1, kind: ConfigMap, name: a}, requirements: [{jsonPath: .a, operator: exists}]}]", ""},
-		{"both ways to choose", "[{" + where + ", labelSelector: {apiVersion: v1, kind: Pod, matchLabels: {a: b}}, requirements: [{jsonPath: .a, operator: '!'}]}]", ""},
+		{"a single object instead of a list", "[{name: c, resourceSelector: {apiVersion: v1, kind: ConfigMap, name: a}, requirements: [{jsonPath: .a, operator: exists}]}]", ""},
+		{"a selector of names beside a selector of labels", "[{" + where + ", labelSelector: {apiVersion: v1, kind: Pod, matchLabels: {a: b}}, requirements: [{jsonPath: .a, operator: '!'}]}]", ""},
 		{"no name", "[{resourceSelector: [{apiVersion: v1, kind: ConfigMap, name: a}], requirements: [{jsonPath: .a, operator: exists}]}]", "custom[0].name is missing"},
 		{"no objects", "[{name: c, requirements: [{jsonPath: .a, operator: exists}]}]", "custom[0] chooses no objects"},
 		{"an object without a name", "[{name: c, resourceSelector: [{apiVersion: v1, kind: ConfigMap}], requirements: [{jsonPath: .a, operator: exists}]}]", "custom[0].resourceSelector[0] must have apiVersion, kind and name"},
@@ -40,7 +40,7 @@ func TestCompile(t *testing.T) {
 		{"nothing to compare with", "[{" + where + ", requirements: [{jsonPath: .a, operator: ==}]}]", "values is missing"},
 		{"too much to compare with", "[{" + where + ", requirements: [{jsonPath: .a, operator: '!=', values: [{value: 1}, {value: 2}]}]}]", "use in or notin"},
 		{"a time limit that is not valid", "[{" + where + ", timeout: soon, requirements: [{jsonPath: .a, operator: exists}]}]", "custom[0].timeout"},
-		{"also checks that are disabled must be right", "[{" + where + ", disabled: true}]", "requirements is missing"},
+		{"a disabled check must be valid, too", "[{" + where + ", disabled: true}]", "requirements is missing"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -71,10 +71,10 @@ func TestRequirements(t *testing.T) {
 		{"an empty list has no elements", ".spec.empty[*]", "exists", "", false},
 		{"a field that must not be there", ".spec.other", "!", "", true},
 		{"a field that must not be there, and is", ".spec.text", "!", "", false},
-		{"null is there, too", ".spec.nothing", "!", "", false},
+		{"null counts as present for an operator of absence", ".spec.nothing", "!", "", false},
 		{"a text", ".spec.text", "==", "[{value: word}]", true},
-		{"another spelling", ".spec.text", "=", "[{value: word}]", true},
-		{"another text", ".spec.text", "==", "[{value: other}]", false},
+		{"an equal text, with the operator =", ".spec.text", "=", "[{value: word}]", true},
+		{"a different text", ".spec.text", "==", "[{value: other}]", false},
 		{"a number", ".spec.number", "==", "[{value: 3}]", true},
 		{"numbers are of one type", ".spec.number", "==", "[{value: 3.0}]", true},
 		{"a text does not equal a number", ".spec.number", "==", `[{value: "3"}]`, false},
@@ -85,20 +85,20 @@ func TestRequirements(t *testing.T) {
 		{"a list in another order", ".spec.list", "==", "[{value: [2, 1]}]", false},
 		{"a map as a whole", ".spec.map", "==", "[{value: {a: {b: 1}}}]", true},
 		{"a part of a map is not enough", ".spec.map", "==", "[{value: {a: {}}}]", false},
-		{"one of several", ".spec.text", "in", "[{value: other}, {value: word}]", true},
-		{"none of several", ".spec.text", "in", "[{value: other}]", false},
+		{"a text in a list of several", ".spec.text", "in", "[{value: other}, {value: word}]", true},
+		{"a text outside of a list", ".spec.text", "in", "[{value: other}]", false},
 		{"a difference", ".spec.text", "!=", "[{value: other}]", true},
 		{"no difference", ".spec.text", "!=", "[{value: word}]", false},
 		{"a difference needs a field", ".spec.other", "!=", "[{value: word}]", false},
 		{"a difference to several", ".spec.text", "notin", "[{value: other}, {value: another}]", true},
 		{"no difference to one of them", ".spec.text", "NotIn", "[{value: other}, {value: word}]", false},
-		{"that needs a field, too", ".spec.other", "notin", "[{value: word}]", false},
+		{"a difference to several needs a field", ".spec.other", "notin", "[{value: word}]", false},
 		{"all values must do", ".spec.all[*]", "==", "[{value: x}]", true},
-		{"one that does is not enough", ".spec.mixed[*]", "==", "[{value: x}]", false},
+		{"a single equal value is not enough", ".spec.mixed[*]", "==", "[{value: x}]", false},
 		{"all values must differ", ".spec.mixed[*]", "!=", "[{value: x}]", false},
-		{"other spellings", ".spec.other", "DoesNotExist", "", true},
+		{"the long name of the operator of absence", ".spec.other", "DoesNotExist", "", true},
 		{"a path that does not fit is no value", ".spec.text[0]", "exists", "", false},
-		{"nor is an index that is too large", ".spec.list[7]", "==", "[{value: 1}]", false},
+		{"an index that is too large is no value", ".spec.list[7]", "==", "[{value: 1}]", false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -71,8 +71,8 @@ func TestOneLine(t *testing.T) {
 		{"spaces", " \t\n ", ""},
 		{"lines", "a\nb\r\n\tc", "a b c"},
 		{"spaces of other scripts", "a\u00a0b\u2003c\u2028d", "a b c d"},
-		{"as long as may be", strings.Repeat("x", maxLine), strings.Repeat("x", maxLine)},
-		{"one too long", strings.Repeat("x", maxLine+1), strings.Repeat("x", maxLine) + "…"},
+		{"a text of the maximal length", strings.Repeat("x", maxLine), strings.Repeat("x", maxLine)},
+		{"a text that is too long by one sign", strings.Repeat("x", maxLine+1), strings.Repeat("x", maxLine) + "…"},
 		{"signs count, not bytes", strings.Repeat("漢", maxLine), strings.Repeat("漢", maxLine)},
 		{"many wide signs", strings.Repeat("漢", 100_000), strings.Repeat("漢", maxLine) + "…"},
 		{"many spaces", strings.Repeat(" ", 1_000_000) + "x", "x"},
@@ -97,7 +97,7 @@ func TestDetail(t *testing.T) {
 	}{
 		{"a message", map[string]any{"message": "no image", "reason": "Pull"}, "it waits: no image"},
 		{"a reason", map[string]any{"message": "", "reason": "Pull"}, "it waits: Pull"},
-		{"neither", map[string]any{}, "it waits"},
+		{"neither a message nor a reason", map[string]any{}, "it waits"},
 		{"a message that is a list", map[string]any{"message": []any{"x"}, "reason": "Pull"}, "it waits: Pull"},
 		{"no condition", nil, "it waits"},
 	} {

@@ -19,9 +19,9 @@ func TestKstatus(t *testing.T) {
 		{"a custom resource that is ready", `{apiVersion: acme.example/v1, kind: Database, status: {conditions: [{type: Ready, status: "True"}]}}`, "", false},
 		{"a custom resource that is not, and says why in several lines", `{apiVersion: acme.example/v1, kind: Database, status: {conditions: [{type: Ready, status: "False", message: "disk\n  is full"}]}}`, "disk is full", false},
 		{"a long text is cut", `{apiVersion: acme.example/v1, kind: Database, status: {conditions: [{type: Ready, status: "False", message: ` + long + `}]}}`, "word …", false},
-		{"its controller has not seen the change", `{apiVersion: acme.example/v1, kind: Database, metadata: {generation: 2}, status: {observedGeneration: 1, conditions: [{type: Ready, status: "True"}]}}`, "generation is 2", false},
-		{"its controller works on it", `{apiVersion: acme.example/v1, kind: Database, status: {conditions: [{type: Reconciling, status: "True", message: copying}]}}`, "copying", false},
-		{"its controller has given up", `{apiVersion: acme.example/v1, kind: Database, status: {conditions: [{type: Stalled, status: "True", message: wrong class}]}}`, "wrong class", true},
+		{"the controller has not seen the change", `{apiVersion: acme.example/v1, kind: Database, metadata: {generation: 2}, status: {observedGeneration: 1, conditions: [{type: Ready, status: "True"}]}}`, "generation is 2", false},
+		{"the controller works on the change", `{apiVersion: acme.example/v1, kind: Database, status: {conditions: [{type: Reconciling, status: "True", message: copying}]}}`, "copying", false},
+		{"the controller has given up", `{apiVersion: acme.example/v1, kind: Database, status: {conditions: [{type: Stalled, status: "True", message: wrong class}]}}`, "wrong class", true},
 		{"the object is being deleted", `{apiVersion: v1, kind: ConfigMap, metadata: {deletionTimestamp: "2026-01-01T00:00:00Z"}}`, "deletion", false},
 		{"a deployment that will not come", `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 1}, spec: {replicas: 1}, status: {observedGeneration: 1, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded}]}}`, "Progress deadline exceeded", true},
 		{"a claim that is not bound", `{apiVersion: v1, kind: PersistentVolumeClaim, status: {phase: Pending}}`, "Pending", false},
@@ -105,8 +105,8 @@ func TestExpressions(t *testing.T) {
 		reason, object, want string
 		hopeless             bool
 	}{
-		{"it is ready", `{status: {phase: Running, replicas: 2}}`, "", false},
-		{"it is not ready yet", `{status: {phase: Running, replicas: 1}}`, "current does not hold yet", false},
+		{"the object is ready", `{status: {phase: Running, replicas: 2}}`, "", false},
+		{"the object is not ready yet", `{status: {phase: Running, replicas: 1}}`, "current does not hold yet", false},
 		{"a field is missing", `{status: {phase: Running}}`, "current cannot tell: there is no field replicas yet", false},
 		{"nothing is there yet", `{}`, "inProgress cannot tell: there is no field status yet", false},
 		{"work counts before failures", `{status: {busy: true, error: disk}}`, "inProgress holds", false},
@@ -131,8 +131,8 @@ func TestWrongExpressions(t *testing.T) {
 	}{
 		{"nothing says when it is ready", deployer.ReadinessExpressions{Failed: "true"}, "current is missing"},
 		{"an expression that is not valid", deployer.ReadinessExpressions{Current: "a ="}, "current: it is not an expression"},
-		{"another one", deployer.ReadinessExpressions{Current: "true", InProgress: "1"}, "inProgress: it is not a condition"},
-		{"the third", deployer.ReadinessExpressions{Current: "true", Failed: "f()"}, "failed: it has a function"},
+		{"an expression that is not a condition", deployer.ReadinessExpressions{Current: "true", InProgress: "1"}, "inProgress: it is not a condition"},
+		{"an expression with an unknown function", deployer.ReadinessExpressions{Current: "true", Failed: "f()"}, "failed: it has a function"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -43,7 +43,7 @@ func TestUnready(t *testing.T) {
 		{"a stateful set whose partition is not updated yet", `{apiVersion: apps/v1, kind: StatefulSet, spec: {replicas: 3, updateStrategy: {rollingUpdate: {partition: 1}}}, status: {updatedReplicas: 1, availableReplicas: 3}}`, "status.updatedReplicas is 1, 2 are needed"},
 		{"a stateful set with a partition beyond its pods", `{apiVersion: apps/v1, kind: StatefulSet, spec: {replicas: 1, updateStrategy: {rollingUpdate: {partition: 5}}}, status: {updatedReplicas: 0, availableReplicas: 1}}`, ""},
 		{"a stateful set that is updated on deletion", `{apiVersion: apps/v1, kind: StatefulSet, spec: {replicas: 1, updateStrategy: {type: OnDelete}}, status: {updatedReplicas: 0, availableReplicas: 1, currentRevision: a, updateRevision: b}}`, ""},
-		{"its pods must be there all the same", `{apiVersion: apps/v1, kind: StatefulSet, spec: {replicas: 1, updateStrategy: {type: OnDelete}}, status: {availableReplicas: 0}}`, "status.availableReplicas is 0"},
+		{"a stateful set that is updated on deletion needs its pods all the same", `{apiVersion: apps/v1, kind: StatefulSet, spec: {replicas: 1, updateStrategy: {type: OnDelete}}, status: {availableReplicas: 0}}`, "status.availableReplicas is 0"},
 		{"a daemon set may miss a share of its pods, rounded down", `{apiVersion: apps/v1, kind: DaemonSet, spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 50%}}}, status: {desiredNumberScheduled: 3, currentNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 2}}`, ""},
 		{"a daemon set whose pods do not run", `{apiVersion: apps/v1, kind: DaemonSet, spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1}}}, status: {desiredNumberScheduled: 3, currentNumberScheduled: 3, updatedNumberScheduled: 3, numberAvailable: 1}}`, "status.numberAvailable is 1, 2 are needed"},
 		{"a daemon set with old pods", `{apiVersion: apps/v1, kind: DaemonSet, spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1}}}, status: {desiredNumberScheduled: 3, currentNumberScheduled: 3, updatedNumberScheduled: 1, numberAvailable: 3}}`, "status.updatedNumberScheduled is 1, 2 are needed"},
@@ -69,9 +69,9 @@ func TestUnready(t *testing.T) {
 
 func TestEstablished(t *testing.T) {
 	tests := []struct{ reason, object, want string }{
-		{"it was just created", `{}`, "not established"},
-		{"its names are taken", `{status: {conditions: [{type: NamesAccepted, status: "False", message: taken}]}}`, "taken"},
-		{"it is served", `{status: {conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "True"}]}}`, ""},
+		{"a definition that was just created", `{}`, "not established"},
+		{"a definition whose names are taken", `{status: {conditions: [{type: NamesAccepted, status: "False", message: taken}]}}`, "taken"},
+		{"a definition that is served", `{status: {conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "True"}]}}`, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
