@@ -71,9 +71,9 @@ func TestPatchAfterDeployment(t *testing.T) {
 		times  int
 		fails  bool
 	}{
-		{"it is patched", 0, false},
+		{"an object is patched", 0, false},
 		{"a conflict is looked at again", patchAttempts - 1, false},
-		{"but not without end", patchAttempts, true},
+		{"conflicts are not looked at without end", patchAttempts, true},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -126,11 +126,11 @@ func TestPreviewOfPolicies(t *testing.T) {
 		alter    func(*Wish)
 		want     diff.Action
 	}{
-		{"it leaves the item", nil, strings.Replace(configMap, "name: a", "name: b", 1), nil, diff.Delete},
-		{"it is ignored from now on", nil, changed, func(w *Wish) { w.Objects[0].Policy = deployer.IgnorePolicy }, diff.Keep},
-		{"it is only created", nil, changed, func(w *Wish) { w.Objects[0].Policy = deployer.ImmutablePolicy }, diff.Keep},
-		{"it cannot be changed, and is made anew", immutable, changed, func(w *Wish) { w.Objects[0].Recreate = true }, diff.Replace},
-		{"it cannot be changed", immutable, changed, nil, diff.Unknown},
+		{"an object that is dropped from the item", nil, strings.Replace(configMap, "name: a", "name: b", 1), nil, diff.Delete},
+		{"an object that is ignored from now on", nil, changed, func(w *Wish) { w.Objects[0].Policy = deployer.IgnorePolicy }, diff.Keep},
+		{"an object that is only created", nil, changed, func(w *Wish) { w.Objects[0].Policy = deployer.ImmutablePolicy }, diff.Keep},
+		{"an immutable object that is created anew", immutable, changed, func(w *Wish) { w.Objects[0].Recreate = true }, diff.Replace},
+		{"an immutable object", immutable, changed, nil, diff.Unknown},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			cluster := fakecluster.New()

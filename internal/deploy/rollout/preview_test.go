@@ -69,9 +69,9 @@ func TestForecastOfLost(t *testing.T) {
 		present        bool
 		want           diff.Action
 	}{
-		{"a value is read from it", "a", false, diff.Create},
-		{"it is there", "a", true, diff.Keep},
-		{"nothing is read from it", "b", false, diff.Keep},
+		{"a value is read from a missing object", "a", false, diff.Create},
+		{"a value is read from an object that exists", "a", true, diff.Keep},
+		{"nothing is read from a missing object", "b", false, diff.Keep},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			cluster := fakecluster.New()

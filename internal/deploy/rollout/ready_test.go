@@ -25,7 +25,7 @@ func TestReadiness(t *testing.T) {
 		{"a pod has to start", []string{pod}, false, false, "Pod ns/p to become ready (it has no condition Ready yet)", ""},
 		{"the job does not wait when the check is switched off", []string{pod}, true, false, "", ""},
 		{"the time is over: the object and the reason are named", []string{pod}, false, true, "", `timeout at: "deployer: during readiness check - resource ns/p of type Pod": it has no condition Ready yet`},
-		{"and how many more there are", []string{pod, `{apiVersion: v1, kind: Pod, metadata: {name: q, namespace: ns}}`}, false, true, "", "(and 1 more objects are not ready)"},
+		{"the time is over: the number of further objects is named", []string{pod, `{apiVersion: v1, kind: Pod, metadata: {name: q, namespace: ns}}`}, false, true, "", "(and 1 more objects are not ready)"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

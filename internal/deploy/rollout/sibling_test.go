@@ -25,12 +25,12 @@ func TestStillToChange(t *testing.T) {
 		reason, config, status, request string
 		want                            bool
 	}{
-		{"its request is not there yet", manifests, "", "first", true},
-		{"its request is there", manifests, "", "second", false},
+		{"the request of the manifest is not on the cluster yet", manifests, "", "first", true},
+		{"the request of the manifest is on the cluster", manifests, "", "second", false},
 		{"a manifest without a request, so that the change is not known", strings.Replace(manifests, "requestedAt", "other", 1), "", "second", true},
-		{"it was recorded once, and is to go", "manifests: []", recorded, "first", true},
-		{"what it deploys is rendered, and was recorded before", "chart: {ref: files}", recorded, "first", true},
-		{"another object", strings.Replace(manifests, "name: files", "name: others", 1), strings.Replace(recorded, "namespace: flux", "namespace: other", 1), "first", false},
+		{"a recorded object that is to be deleted", "manifests: []", recorded, "first", true},
+		{"a rendered object that was recorded before", "chart: {ref: files}", recorded, "first", true},
+		{"an object outside of the item", strings.Replace(manifests, "name: files", "name: others", 1), strings.Replace(recorded, "namespace: flux", "namespace: other", 1), "first", false},
 		{"a version of the configuration that holds objects themselves", strings.NewReplacer("{manifest: {api", "{api", "}}}}]", "}}}]").Replace(manifests), "", "first", true},
 		{"nothing was deployed yet", "", "", "first", false},
 		{"a status of another deployer", "", "[]", "first", false},
