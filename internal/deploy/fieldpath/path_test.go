@@ -41,7 +41,7 @@ func TestFind(t *testing.T) {
 		{"a filter without a match", ".status.conditions[?(@.type=='Nothing')].status", `null`},
 		{"an empty list", ".spec.empty[*]", `null`},
 		{"a field that is missing", ".spec.missing", `null`},
-		{"and what is below it", ".spec.missing.deeper", `null`},
+		{"a field below a field that is missing", ".spec.missing.deeper", `null`},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -21,11 +21,11 @@ func TestParseKey(t *testing.T) {
 	const good = `{component: {name: acme.example/web, version: 1.0.0}, resource: {name: chart}}`
 	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	tests := []struct{ reason, text, want string }{
-		{"as getResourceKey makes it", encoded(good), ""},
-		{"with a line behind it, as a file has", encoded(good) + "\n", ""},
-		{"as JSON", encoded(`{"component":{"name":"a","version":"1"},"resource":{"name":"b"}}`), ""},
-		{"with more that identifies it", encoded(`{component: {name: a, version: "1"}, resource: {name: b, os: linux}}`), ""},
-		{"with a field of later", encoded(`{component: {name: a, version: "1", later: x}, resource: {name: b}, more: y}`), ""},
+		{"a key as getResourceKey makes it", encoded(good), ""},
+		{"a key with a line end, as a file has", encoded(good) + "\n", ""},
+		{"a key in JSON", encoded(`{"component":{"name":"a","version":"1"},"resource":{"name":"b"}}`), ""},
+		{"a key with more that identifies the resource", encoded(`{component: {name: a, version: "1"}, resource: {name: b, os: linux}}`), ""},
+		{"a key with a field of a later version", encoded(`{component: {name: a, version: "1", later: x}, resource: {name: b}, more: y}`), ""},
 
 		{"nothing", "", "must be set"},
 		{"spaces", " \n", "must be set"},
@@ -105,12 +105,12 @@ func TestContext(t *testing.T) {
 		asked int
 	}{
 		{"the cache has it, and the API server is not asked", "own", known(own), known(), 0, "", 0},
-		{"none is named", "", known(standard), known(), 0, "", 0},
+		{"no Context is named", "", known(standard), known(), 0, "", 0},
 		{"the cache is behind", "own", known(), known(own), 0, "", 1},
-		{"one of another namespace", "own", known(client.ObjectKey{Namespace: "other", Name: "own"}), known(), job.Terminal, "there is no Context ns/own: create it, or correct the name", 1},
-		{"nowhere", "own", known(), known(), job.Terminal, "spec.context", 1},
-		{"that of the namespace is about to come", "", known(), known(), job.Transient, "there is no Context ns/default yet", 1},
-		{"that of the namespace, by its name", "default", known(), known(), job.Transient, "there is no Context ns/default yet", 1},
+		{"the Context is in another namespace", "own", known(client.ObjectKey{Namespace: "other", Name: "own"}), known(), job.Terminal, "there is no Context ns/own: create it, or correct the name", 1},
+		{"the Context does not exist", "own", known(), known(), job.Terminal, "spec.context", 1},
+		{"the default Context is about to be created", "", known(), known(), job.Transient, "there is no Context ns/default yet", 1},
+		{"the default Context, by its name, is about to be created", "default", known(), known(), job.Transient, "there is no Context ns/default yet", 1},
 		{"the cache does not answer, which says nothing about the Context", "own", &reader{fails: broken}, known(), job.Transient, "Context ns/own", 0},
 		{"the API server does not answer", "own", known(), &reader{fails: broken}, job.Transient, "Context ns/own", 1},
 	}

@@ -90,7 +90,7 @@ func TestDeleter(t *testing.T) {
 	tests := []struct{ reason, object, want string }{
 		{"the client is not known", configMap, "the audit log of its cluster says by whom"},
 		{"the token of a ServiceAccount", `{apiVersion: v1, kind: Secret, type: kubernetes.io/service-account-token, metadata: {name: a, namespace: ns, annotations: {kubernetes.io/service-account.name: robot}}}`, "kube-controller-manager deletes it as long as ServiceAccount ns/robot does not exist"},
-		{"another Secret", `{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: ns, annotations: {kubernetes.io/service-account.name: robot}}}`, "the audit log"},
+		{"a Secret of another type", `{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: ns, annotations: {kubernetes.io/service-account.name: robot}}}`, "the audit log"},
 		{"an owner", `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: u-1}]}}`, "the garbage collector deletes it if its owner Pod p with UID u-1 does not exist"},
 		{"Flux", `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {kustomize.toolkit.fluxcd.io/name: apps}}}`, "Flux deletes what its Kustomization apps does not list"},
 		{"Argo CD", `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {argocd.argoproj.io/instance: shop}}}`, "Argo CD deletes what its Application shop does not list"},

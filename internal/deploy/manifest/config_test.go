@@ -44,8 +44,8 @@ func TestWrongConfiguration(t *testing.T) {
 	const word = "top-secret-word"
 	head := "apiVersion: " + group + "v1alpha2\nkind: ProviderConfiguration\n"
 	tests := []struct{ reason, config, want string }{
-		{"another kind", "apiVersion: " + group + "v1alpha2\nkind: Other", "kind must be ProviderConfiguration"},
-		{"another version", "apiVersion: " + group + "v9\nkind: ProviderConfiguration", "apiVersion must be " + group + "v1alpha2 or " + group + "v1alpha1"},
+		{"a configuration of another kind", "apiVersion: " + group + "v1alpha2\nkind: Other", "kind must be ProviderConfiguration"},
+		{"a configuration of an unknown version", "apiVersion: " + group + "v9\nkind: ProviderConfiguration", "apiVersion must be " + group + "v1alpha2 or " + group + "v1alpha1"},
 		{"no version", "kind: ProviderConfiguration", "apiVersion must be"},
 		{"a field of the wrong type", head + "manifests: " + word, "field manifests must be a list, not string"},
 		{"an object for a text", head + "updateStrategy: {a: b}", "field updateStrategy must be a text, not object"},
@@ -196,7 +196,7 @@ func TestRepetition(t *testing.T) {
 		repeats, watch bool
 	}{
 		{"nothing is said", "", false, false},
-		{"it is deployed again", "continuousReconcile: {every: 1m}", true, false},
+		{"the item is deployed again on a schedule", "continuousReconcile: {every: 1m}", true, false},
 		{"values are watched", "exports: {watch: true, exports: [{key: a, jsonPath: .b, fromResource: {apiVersion: v1, kind: A, name: a}}]}", false, true},
 		{"a configuration that cannot be read", "continuousReconcile: {every: 1m}\nmanifests: 1", false, false},
 	}

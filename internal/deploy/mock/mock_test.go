@@ -34,9 +34,9 @@ func TestEnding(t *testing.T) {
 		{"without a phase it succeeds", "", deployer.OutcomeNone, false},
 		{"success", "phase: Succeeded", deployer.OutcomeNone, false},
 		{"failure", "phase: Failed", deployer.OutcomeFinal, false},
-		{"it goes on", "phase: Progressing", deployer.OutcomeNone, true},
+		{"a job in progress", "phase: Progressing", deployer.OutcomeNone, true},
 		{"a phase at the beginning takes the place of success", "initialPhase: Init", deployer.OutcomeNone, true},
-		{"also if it is a failure", "initialPhase: Failed", deployer.OutcomeFinal, false},
+		{"a failure at the beginning takes the place of success", "initialPhase: Failed", deployer.OutcomeFinal, false},
 		{"the phase at the end wins", "{initialPhase: Failed, phase: Succeeded}", deployer.OutcomeNone, false},
 	}
 	for _, test := range tests {

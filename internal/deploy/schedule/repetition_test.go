@@ -20,11 +20,11 @@ func TestRepetition(t *testing.T) {
 		asks           bool
 		want           wanted
 	}{
-		{"nothing is said", "{}", false, wanted{}},
-		{"nothing is meant", "{continuousReconcile: {}}", true, wanted{}},
-		{"it is deployed again", "{continuousReconcile: {every: 1m}}", true, wanted{repeats: true}},
-		{"it is compared", "{continuousReconcile: {every: 1m, drift: report}}", true, wanted{repeats: true, compare: true}},
-		{"it is compared and corrected", "{continuousReconcile: {cron: '* * * * *', drift: correct}}", true, wanted{repeats: true, compare: true, correct: true}},
+		{"an empty configuration", "{}", false, wanted{}},
+		{"a repetition without content", "{continuousReconcile: {}}", true, wanted{}},
+		{"a repetition without drift detection", "{continuousReconcile: {every: 1m}}", true, wanted{repeats: true}},
+		{"a repetition that reports drift", "{continuousReconcile: {every: 1m, drift: report}}", true, wanted{repeats: true, compare: true}},
+		{"a repetition that corrects drift", "{continuousReconcile: {cron: '* * * * *', drift: correct}}", true, wanted{repeats: true, compare: true, correct: true}},
 		{"values are watched", "{exports: {watch: true, exports: [{key: a}]}}", true, wanted{watch: true}},
 		{"values are exported once", "{exports: {exports: [{key: a}]}}", false, wanted{}},
 		{"no values are no reason to watch", "{exports: {watch: true}}", true, wanted{}},

@@ -57,14 +57,14 @@ func TestNext(t *testing.T) {
 func TestWrong(t *testing.T) {
 	const word = "top-secret-word"
 	tests := []struct{ reason, spec, want string }{
-		{"both", "{every: 1m, cron: '@daily'}", "has both cron and every"},
+		{"a schedule and an interval", "{every: 1m, cron: '@daily'}", "has both cron and every"},
 		{"no schedule", "{cron: " + word + "}", "continuousReconcile.cron is not a schedule"},
 		{"six fields", "{cron: '0 30 4 * * 1'}", "is not a schedule"},
 		{"nothing but a time zone", "{cron: TZ=" + word + "}", "is not a schedule"},
 		{"a time zone that leads out of the data", "{cron: 'TZ=../../etc/passwd 0 0 * * *'}", "is not a schedule"},
 		{"no duration", "{every: soon}", "continuousReconcile.every: it is not a duration"},
-		{"backwards", "{every: -1m}", "continuousReconcile.every"},
-		{"another policy", "{every: 1m, drift: " + word + "}", "continuousReconcile.drift does not exist"},
+		{"a negative interval", "{every: -1m}", "continuousReconcile.every"},
+		{"an unknown drift policy", "{every: 1m, drift: " + word + "}", "continuousReconcile.drift does not exist"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

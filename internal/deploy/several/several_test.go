@@ -17,9 +17,9 @@ func TestErrors(t *testing.T) {
 		errs   Errors
 		want   string
 	}{
-		{"one", Errors{a}, "a"},
-		{"two", Errors{a, b}, "a; b"},
-		{"the same text is told once", Errors{a, b, errors.New("a")}, "a; b"},
+		{"a single error", Errors{a}, "a"},
+		{"two errors", Errors{a, b}, "a; b"},
+		{"an error that is repeated is reported once", Errors{a, b, errors.New("a")}, "a; b"},
 		{"a person reads no more than a few", many, "e0; e1; e2; e3; e4; and 3 more"},
 	}
 	for _, test := range tests {

@@ -37,20 +37,20 @@ func TestWatches(t *testing.T) {
 		do     func() error
 		want   []string
 	}{
-		{"another client puts it", func() error { c.Put(labelled("ns", "a", "web")); return nil }, []string{"all", "one", "some"}},
-		{"another one is created", func() error { return second(c.Create(t.Context(), mapping, labelled("ns", "b", "db"), "")) }, []string{"all", "some"}},
-		{"one of another namespace", func() error { c.Put(labelled("other", "a", "web")); return nil }, []string{"all", "some"}},
-		{"it is patched", func() error {
+		{"another client puts an object", func() error { c.Put(labelled("ns", "a", "web")); return nil }, []string{"all", "one", "some"}},
+		{"an object with another label is created", func() error { return second(c.Create(t.Context(), mapping, labelled("ns", "b", "db"), "")) }, []string{"all", "some"}},
+		{"another client puts an object of another namespace", func() error { c.Put(labelled("other", "a", "web")); return nil }, []string{"all", "some"}},
+		{"an object is patched", func() error {
 			return second(c.MergePatch(t.Context(), mapping, "ns", "a", []byte(`{"data":{"x":"1"}}`), ""))
 		}, []string{"all", "one", "some"}},
-		{"it is read, which is no news", func() error { return second(c.Get(t.Context(), mapping, "ns", "a")) }, nil},
-		{"it is applied as it is, which is no news", func() error {
+		{"reading an object is no event", func() error { return second(c.Get(t.Context(), mapping, "ns", "a")) }, nil},
+		{"applying an object without a change is no event", func() error {
 			return second(c.Apply(t.Context(), mapping, labelled("ns", "a", "web"), cluster.ApplyOptions{}))
 		}, nil},
-		{"it is deleted", func() error { return second(c.Delete(t.Context(), mapping, "ns", "a", metav1.DeleteOptions{})) }, []string{"all", "one", "some"}},
-		{"it is deleted again, which is no news", func() error { return second(c.Delete(t.Context(), mapping, "ns", "a", metav1.DeleteOptions{})) }, nil},
-		{"what was never there is taken away", func() error { c.Remove("ConfigMap", "ns", "z"); return nil }, nil},
-		{"another one is taken away", func() error { c.Remove("ConfigMap", "ns", "b"); return nil }, []string{"all", "some"}},
+		{"an object is deleted", func() error { return second(c.Delete(t.Context(), mapping, "ns", "a", metav1.DeleteOptions{})) }, []string{"all", "one", "some"}},
+		{"deleting a deleted object is no event", func() error { return second(c.Delete(t.Context(), mapping, "ns", "a", metav1.DeleteOptions{})) }, nil},
+		{"removing an object that never existed is no event", func() error { c.Remove("ConfigMap", "ns", "z"); return nil }, nil},
+		{"an object with another label is removed", func() error { c.Remove("ConfigMap", "ns", "b"); return nil }, []string{"all", "some"}},
 	}
 	for _, step := range steps {
 		t.Run(step.reason, func(t *testing.T) {
