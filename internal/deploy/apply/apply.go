@@ -49,8 +49,7 @@ type Applier struct {
 
 // Neighbors are the other items of a namespace.
 type Neighbors interface {
-	// Yields reports whether an object that bears the label of another item, the holder, may
-	// be taken over.
+	// Yields reports whether an object with the label of another item, the holder, may be taken over.
 	Yields(ctx context.Context, holder string, object corev1.ObjectReference) (bool, error)
 	// IsNeighbor reports whether an item exists and has the same cluster.
 	IsNeighbor(ctx context.Context, name string) (bool, error)
@@ -173,13 +172,13 @@ func (a *Applier) applied(ctx context.Context, object Object, manifest *unstruct
 type treatment string
 
 const (
-	// leave means that the object stays as it is.
+	// leave means that the object is not changed.
 	leave treatment = "leave"
 	// leaveForeign means the same for an object of another owner.
 	leaveForeign treatment = "leave foreign"
 	// await means that the object has to go first.
 	await treatment = "await"
-	// reclaim means that only the mark goes that says that the item does not want the object.
+	// reclaim means that only the mark is removed that says that the item does not want the object.
 	reclaim treatment = "reclaim"
 	// write means that the object is changed.
 	write treatment = "write"

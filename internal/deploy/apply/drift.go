@@ -46,7 +46,7 @@ type Prediction struct {
 	After *unstructured.Unstructured
 	// Applied is what it is before a patch after the deployment; nil if it is left alone.
 	Applied *unstructured.Unstructured
-	// Replaced says that it is deleted and created anew.
+	// Replaced says that it is deleted and created again.
 	Replaced bool
 }
 
@@ -136,8 +136,8 @@ func (a *Applier) patched(object Object, predicted *unstructured.Unstructured) *
 	return Merge(predicted, object.PatchAfterDeployment)
 }
 
-// afterwards adds what happens to an object besides: a patch when everything is ready
-// belongs to it, and what was set for its creation only is no news.
+// afterwards adds what happens to an object besides: a patch when everything is ready belongs to
+// it, and what was set for its creation only does not count.
 func (a *Applier) afterwards(object Object, live, predicted *unstructured.Unstructured) *unstructured.Unstructured {
 	kept := map[string]string{}
 	for key := range object.AnnotateBeforeCreate {

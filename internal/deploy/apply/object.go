@@ -24,7 +24,7 @@ const CRDKind = "CustomResourceDefinition"
 
 // Entry is an object to apply, as the user wrote it.
 type Entry struct {
-	// Position tells where in the configuration the object is.
+	// Position is where in the configuration the object is.
 	Position string
 	Policy   deployer.ManifestPolicy
 	Object   *unstructured.Unstructured

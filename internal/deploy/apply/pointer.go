@@ -35,7 +35,7 @@ func (p Pointer) find(content map[string]any) map[string]any {
 	return content
 }
 
-// remove takes the field away.
+// remove removes the field.
 func (p Pointer) remove(content map[string]any) {
 	if holder := p.find(content); holder != nil {
 		delete(holder, p[len(p)-1])

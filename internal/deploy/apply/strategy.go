@@ -13,10 +13,9 @@ import (
 // systemFields are the fields of the metadata that only an API server sets.
 var systemFields = []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink"}
 
-// replacement returns what an object becomes that is replaced by its manifest:
-// the manifest, and what others must be able to rely on. Finalizers, owners, labels
-// and annotations belong to those who set them; a few fields cannot be taken away at
-// all.
+// replacement returns what an object becomes that is replaced by its manifest: the manifest, and
+// what others must be able to rely on. Finalizers, owners, labels and annotations belong to those
+// who set them; a few fields cannot be removed at all.
 func replacement(live, manifest *unstructured.Unstructured, owner string) *unstructured.Unstructured {
 	object := manifest.DeepCopy()
 	copyMetadata(live, object)

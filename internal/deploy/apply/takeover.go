@@ -53,8 +53,8 @@ func (a *Applier) released(ctx context.Context, live *unstructured.Unstructured)
 	return is, nil
 }
 
-// shares reports whether the owner of an object is another item that may leave it to this one.
-// Whose a release of Helm is, its record tells; so each may be one of another item.
+// shares reports whether the owner of an object is another item that may leave it to this one. The
+// record of a Helm release says whose it is; so each may be one of another item.
 func (a *Applier) shares(ctx context.Context, live *unstructured.Unstructured) (bool, error) {
 	if a.Neighbors == nil {
 		return false, nil
@@ -70,8 +70,8 @@ func (a *Applier) shares(ctx context.Context, live *unstructured.Unstructured) (
 	return false, nil
 }
 
-// unmark takes the marks of other owners away from an object, if it has any: what remains of
-// them would make the object look like one of theirs. It returns what is stored.
+// unmark removes the marks of other owners from an object, if it has any: what remains of them
+// would make the object look like one of theirs. It returns what is stored.
 func (a *Applier) unmark(ctx context.Context, object Object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	patch, err := ownership.Unmark(live, a.ours, false)
 	if err != nil || patch == nil {
@@ -79,7 +79,7 @@ func (a *Applier) unmark(ctx context.Context, object Object, live *unstructured.
 	}
 	stored, err := a.Target.MergePatch(ctx, object.Mapping, live.GetNamespace(), live.GetName(), patch, a.FieldManager)
 	if err != nil {
-		return nil, fmt.Errorf("take the marks of its former owner away: %w", err)
+		return nil, fmt.Errorf("remove the marks of its former owner: %w", err)
 	}
 	return stored, nil
 }
