@@ -36,9 +36,9 @@ type Plan struct {
 	ClusterOf func(ctx context.Context, targetName string) (target.Cluster, error)
 	// Family are the items that may want the objects; nil if none is consulted.
 	Family Family
-	// Leaving says that the item goes itself, so that it cannot keep anything.
+	// Leaving says that the item itself is being deleted, so that it cannot keep anything.
 	Leaving bool
-	// Wake is called when there is news.
+	// Wake is called when something has changed.
 	Wake func()
 }
 
@@ -124,7 +124,7 @@ func (d *Deletion) Left() int {
 	return left
 }
 
-// Continue goes as far as it can and returns what it waits for.
+// Continue proceeds as far as possible and returns what it waits for.
 //
 // It is decided of all objects what becomes of them, and they are prepared, before the first
 // step deletes anything, so that what fails leaves everything in its place.

@@ -18,7 +18,7 @@ import (
 // Family are the other items that may want what is to be removed.
 type Family interface {
 	ownership.Family
-	// Moved hears which item has become the owner of an object.
+	// Moved receives which item has become the owner of an object.
 	Moved(ctx context.Context, object string, to *v1alpha1.DeployItem)
 }
 
@@ -67,11 +67,11 @@ func (d *Deletion) judge(ctx context.Context) error {
 // judge looks at the object and decides what becomes of it.
 func (o *doomed) judge(ctx context.Context, d *Deletion) error {
 	if err := o.find(ctx); err != nil || o.gone {
-		return nil //nolint:nilerr // its turn tells it
+		return nil //nolint:nilerr // reported when it is its turn
 	}
 	if o.seen == nil {
 		if err := o.read(ctx); err != nil {
-			return nil //nolint:nilerr // its turn tells it
+			return nil //nolint:nilerr // reported when it is its turn
 		}
 	}
 	return o.raced(ctx, d, o.settle(ctx, d, d.claims))

@@ -17,7 +17,7 @@ type Group struct {
 	Nature deployer.PredefinedResourceGroupType
 	// Types are the kinds of a group by kind.
 	Types []deployer.ResourceType
-	// Force takes finalizers away.
+	// Force removes finalizers.
 	Force bool
 	// All deletes all objects of these kinds, also those that the item did not deploy.
 	All bool

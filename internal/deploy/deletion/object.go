@@ -25,7 +25,7 @@ type doomed struct {
 	entry   deployer.ManagedResourceStatus
 	cluster target.Cluster
 	mapping *meta.RESTMapping
-	// force takes finalizers away.
+	// force removes finalizers.
 	force bool
 	// foreign says that the object is removed regardless of its owner; listed is its metadata then.
 	foreign bool
@@ -135,11 +135,10 @@ func beforeDelete(live *unstructured.Unstructured, entry deployer.ManagedResourc
 	return changed, nil
 }
 
-// mine reports whether an object that exists belongs to the item. Its label decides: an
-// object that names another item was taken over by that item, also if it is the very object
-// that this item has made. So was an object without the label that bears the marks of a
-// release of Helm. Any other one without the label is recognised by its recorded identity,
-// unless the policy asks for the label.
+// mine reports whether an object that exists belongs to the item. Its label decides: an object that
+// names another item was taken over by that item, also if it is the very object that this item has
+// made. So was an object without the label that has the marks of a release of Helm. Any other one
+// without the label is recognised by its recorded identity, unless the policy asks for the label.
 func (o *doomed) mine(live *unstructured.Unstructured, owner Owner) bool {
 	if len(ownership.Others(live, owner.Name)) > 0 {
 		// The label of another deployer is that of a newer owner: each takes away only its own.
@@ -155,8 +154,8 @@ func (o *doomed) mine(live *unstructured.Unstructured, owner Owner) bool {
 	return uid != "" && uid == live.GetUID() && o.entry.Policy != deployer.FallbackPolicy
 }
 
-// advance goes as far as possible. A version that is not served any more is looked for
-// again with the next attempt.
+// advance proceeds as far as possible. A version that is not served any more is looked for again
+// with the next attempt.
 func (o *doomed) advance(ctx context.Context, d *Deletion) error {
 	return o.anew(o.goOn(ctx, d))
 }
@@ -272,7 +271,7 @@ func (o *doomed) forceEnd(ctx context.Context, owner Owner) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("take its finalizers away: %w", err)
+		return fmt.Errorf("remove its finalizers: %w", err)
 	}
 	return nil
 }
@@ -291,7 +290,7 @@ func (o *doomed) release(ctx context.Context, owner Owner) error {
 	live.SetFinalizers(nil)
 	stored, err := o.cluster.Update(ctx, o.mapping, live, owner.FieldManager)
 	if apierrors.IsNotFound(err) {
-		// The watch tells what has become of it.
+		// The watch shows what has become of it.
 		return nil
 	}
 	if err == nil && stored != nil {

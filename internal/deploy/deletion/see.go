@@ -18,7 +18,7 @@ func (d *Deletion) see(ctx context.Context, todo []*doomed) {
 		if object.seen != nil || d.plan.Owner.Label == "" {
 			continue
 		}
-		// Whose kind cannot be found is told when the object is deleted.
+		// A kind that cannot be found is reported when the object is deleted.
 		if object.find(ctx) == nil && object.mapping != nil && !object.gone {
 			where := place{object.mapping.Resource.String(), object.entry.Resource.Namespace}
 			at[where] = append(at[where], object)
