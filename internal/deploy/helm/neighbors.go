@@ -53,7 +53,7 @@ func (j operationJob) Keep(ctx context.Context, kept apply.Inventory) error {
 type owners interface {
 	// yields reports whether an item lets an object go.
 	yields(ctx context.Context, item string, object corev1.ObjectReference) (bool, error)
-	// leaves reports whether an item is on its way out.
+	// leaves reports whether an item is being deleted.
 	leaves(ctx context.Context, item string) (bool, error)
 	// invites reports whether an item that has released an object has done so for this one.
 	invites(ctx context.Context, item string, object corev1.ObjectReference) (bool, error)
@@ -103,9 +103,9 @@ func (p planned) Yields(ctx context.Context, live *unstructured.Unstructured) (b
 	return yields(ctx, live, p.item, p.newest, p.ask)
 }
 
-// yields reports whether the owners of an object let it go: those whose labels it bears, or
-// the one of the release whose marks it bears. The labels come first: not everybody who takes
-// an object over takes the marks of its release away.
+// yields reports whether the owners of an object let it go: those whose labels it bears, or the one
+// of the release whose marks it bears. The labels come first: not everybody who takes an object
+// over removes the marks of its release.
 //
 // A released object is free for items of the same namespace and cluster. Anybody on the cluster
 // can write the annotation, and items of other namespaces and Landscapers are not invited.
@@ -187,7 +187,7 @@ func (n *newest) record(ctx context.Context, of ownership.HelmRelease) (*storage
 	return n.found[of], nil
 }
 
-// leaves reports whether the item that has written a record is on its way out.
+// leaves reports whether the item that has written a record is being deleted.
 func leaves(ctx context.Context, last *storage.Record, self *deployer.Item, ask owners) (bool, error) {
 	item, same := strings.CutPrefix(last.OwnerName, self.Namespace+"/")
 	if !same {

@@ -55,7 +55,7 @@ func (s released) releaseWish(ctx context.Context, item *deployer.Item, history 
 	}, look, nil
 }
 
-// look is the wish to look at what a release has deployed.
+// look is the desired state that only reads what a release has deployed.
 func (s released) look(values *render.Values, manifest string, all bool) (rollout.Wish, error) {
 	wish, err := s.checks(values)
 	if err != nil {

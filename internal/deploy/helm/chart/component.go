@@ -18,7 +18,7 @@ import (
 func (l *Loader) resourceKey(ctx context.Context, item *v1alpha1.DeployItem, source *helmv1alpha1.Chart) (*packed, error) {
 	key, err := itemcontext.ParseKey(source.ResourceRef)
 	if err != nil {
-		return nil, err // tells what is wrong
+		return nil, err // says what is wrong
 	}
 	reference := component.Reference{Name: key.Component.Name, Version: key.Component.Version}
 	return l.resource(ctx, item, key.Resource, func(ctx context.Context, session *component.Session) (*repository.Version, error) {
@@ -41,7 +41,7 @@ func (l *Loader) fromResource(ctx context.Context, item *v1alpha1.DeployItem, so
 	return l.resource(ctx, item, descriptor.Named(wanted.ResourceName), func(ctx context.Context, session *component.Session) (*repository.Version, error) {
 		if wanted.Inline != nil {
 			version, _, err := session.OpenInline(ctx, wanted.Inline.RawMessage)
-			return version, err // tells what it did
+			return version, err // says what was done
 		}
 		return session.Resolve(ctx, component.Reference{
 			Context: component.Context(wanted.Reference.RepositoryContext), Name: wanted.Reference.ComponentName, Version: wanted.Reference.Version,
@@ -71,11 +71,11 @@ func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, identi
 	}
 	resource, err := version.Resource(identity)
 	if err != nil {
-		return nil, err // tells what is missing
+		return nil, err // says what is missing
 	}
 	data, mediaType, err := session.Reader().Read(ctx, version, resource, maxPacked)
 	if err != nil {
-		return nil, err // tells the resource
+		return nil, err // names the resource
 	}
 	found, err := unset(ctx, data, mediaType, trust)
 	if err == nil && trust != nil && len(found.provenance) == 0 {

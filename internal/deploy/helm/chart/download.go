@@ -30,7 +30,7 @@ func (l *Loader) remote(ctx context.Context, item *v1alpha1.DeployItem, source *
 	address := strings.TrimSpace(source.Archive.Remote.URL)
 	data, err := session.Reader().Download(ctx, address, maxPacked)
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what was done
 	}
 	found := newPacked(data, redacted(address))
 	if found.trust = trust; trust != nil {
@@ -95,16 +95,16 @@ func (l *Loader) repository(ctx context.Context, item *v1alpha1.DeployItem, sour
 		"type": "helm", "helmRepository": strings.TrimSpace(wanted.HelmChartRepoURL), "helmChart": wanted.HelmChartName, "version": wanted.HelmChartVersion,
 	})
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what was done
 	}
 	blob, err := session.Reader().Open(ctx, nil, typed)
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what was done
 	}
 	defer blob.Close() //nolint:errcheck // nothing is written
 	data, err := archive.ReadAll(blob, maxPacked)
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what was done
 	}
 	found, err := unset(ctx, data, blob.MediaType, trust)
 	if err == nil && trust != nil && len(found.provenance) == 0 {
@@ -128,7 +128,7 @@ func unset(ctx context.Context, data []byte, mediaType string, trust *trust) (*p
 	}
 	set, err := oci.ReadSet(bytes.NewReader(data), archive.DefaultLimits())
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what was done
 	}
 	return artifact(ctx, set, "the artifact", set.Main, trust)
 }

@@ -43,7 +43,7 @@ func (l *Loader) registry(ctx context.Context, item *v1alpha1.DeployItem, source
 	defer session.Close() //nolint:errcheck // nothing is written
 	store, at, err := itemcontext.Artifact(ctx, session, reference)
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what was done
 	}
 	found, err := artifact(ctx, store, reference.Repository, at, trust)
 	if err != nil {
@@ -76,7 +76,7 @@ func parseReference(text string) (access.Reference, error) {
 		}
 		name += "@" + pin
 	}
-	return access.ParseReference(name) // tells what is wrong
+	return access.ParseReference(name) // says what is wrong
 }
 
 // artifact reads the layer with the chart, and the one that tells who has signed it if
@@ -87,7 +87,7 @@ func artifact(ctx context.Context, store oci.Store, repository string, at ocispe
 		manifest, err = oci.ReadManifest(ctx, store, repository, manifest.Manifests[0])
 	}
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what was done
 	}
 	layer, err := chartLayer(manifest)
 	if err != nil {
@@ -95,7 +95,7 @@ func artifact(ctx context.Context, store oci.Store, repository string, at ocispe
 	}
 	data, err := oci.Read(ctx, store, repository, layer, maxPacked)
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what was done
 	}
 	found := newPacked(data, "")
 	if found.trust = trust; trust == nil {
@@ -104,7 +104,7 @@ func artifact(ctx context.Context, store oci.Store, repository string, at ocispe
 	if at := slices.IndexFunc(manifest.Layers, func(layer ocispec.Descriptor) bool { return layer.MediaType == provenanceType }); at >= 0 {
 		found.provenance, err = oci.Read(ctx, store, repository, manifest.Layers[at], maxProvenance)
 	}
-	return found, err // tells what it did
+	return found, err // says what was done
 }
 
 // chartLayer returns the layer that is the archive of a chart.

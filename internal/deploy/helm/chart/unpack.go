@@ -68,7 +68,7 @@ func (u *unpacking) files(packed []byte) (*files, error) {
 	}
 	plain, err := archive.Open(bytes.NewReader(packed), archive.DefaultLimits())
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what was done
 	}
 	defer plain.Close() //nolint:errcheck // nothing is written
 	found := &files{at: map[string]int{}}
@@ -80,7 +80,7 @@ func (u *unpacking) files(packed []byte) (*files, error) {
 		u.left.Bytes -= entry.Size
 		data, err := archive.ReadAll(entry.Content, entry.Size)
 		if err != nil {
-			return err // tells what it did
+			return err // says what was done
 		}
 		found.add(entry.Path, bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 		return nil

@@ -70,8 +70,8 @@ func namespaceOf(wish Wish) *unstructured.Unstructured {
 	return namespace
 }
 
-// makeDefinitions creates what the folders crds define, if it is missing, and waits
-// until it is served. What exists stays as it is.
+// makeDefinitions creates what the folders crds define, if it is missing, and waits until it is
+// served. What exists is not changed.
 func (o *Operation) makeDefinitions(ctx context.Context) ([]string, error) {
 	if o.check == nil {
 		check := readiness.NewCheck(o.store.Cluster, readiness.Established, o.job.Wake)

@@ -110,7 +110,7 @@ func (o *Operation) claim(ctx context.Context, live *unstructured.Unstructured) 
 	return &foreignObject{names: []string{name}, known: holder != ""}
 }
 
-// strip takes the marks of other owners away from an object of the release.
+// strip removes the marks of other owners from an object of the release.
 func strip(object *unstructured.Unstructured) *unstructured.Unstructured {
 	ownership.Strip(object, func(string) bool { return false }, true)
 	return object

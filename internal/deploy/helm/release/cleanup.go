@@ -26,7 +26,7 @@ func PlanCleanup(ctx context.Context, store *storage.Store, work Job, wish Wish,
 	if err != nil {
 		return nil, err
 	}
-	// Of one object, the newest revision tells what it is.
+	// Of one object, the newest revision has the content.
 	o.objects, o.previous = unique(o.previous), nil
 	if err := o.deployedBefore(ctx); err != nil {
 		return nil, err

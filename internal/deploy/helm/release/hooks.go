@@ -59,7 +59,7 @@ func (r *hookRun) close() {
 	r.sights = nil
 }
 
-// next goes on to the next hook.
+// next continues with the next hook.
 func (r *hookRun) next() {
 	r.close()
 	r.at, r.cleared, r.objects, r.asked = r.at+1, false, nil, false
@@ -222,7 +222,7 @@ func (o *Operation) awaitHook(ctx context.Context, run *hookRun, event helmrelea
 	return nil, nil
 }
 
-// explainHook adds to how far a hook has come what its pods tell.
+// explainHook adds what the pods of a hook show to its progress.
 func (o *Operation) explainHook(ctx context.Context, now *unstructured.Unstructured, progress string, last bool) string {
 	if now == nil {
 		return progress

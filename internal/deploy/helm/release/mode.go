@@ -93,7 +93,7 @@ func (o *Operation) deployedBefore(ctx context.Context) error {
 		}
 		for _, object := range found {
 			o.recorded[keyOf(object.Object)] = true
-			// Who does not say what else is theirs goes by the marks of the release alone.
+			// Without further knowledge of owned objects, only the marks of the release count.
 			if o.wish.Ours != nil {
 				o.before[keyOf(object.Object)] = entry.Resource.UID
 			}

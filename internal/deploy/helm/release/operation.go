@@ -39,12 +39,12 @@ type Job interface {
 // historyLimit is how many revisions of a release are kept.
 const historyLimit = 10
 
-// step is a part of an operation. It may be taken again after an error and after each
-// wake, and goes on where it stopped.
+// step is a part of an operation. It may be taken again after an error and after each wake, and
+// continues where it stopped.
 type step func(ctx context.Context) (waiting []string, err error)
 
-// Operation is an installation, an upgrade or a removal under way. It never waits
-// itself. When it is lost, its record tells the next one.
+// Operation is an installation, an upgrade or a removal under way. It never waits itself. When it
+// is lost, the next one sees its record.
 type Operation struct {
 	store *storage.Store
 	wish  Wish
@@ -83,8 +83,8 @@ type Operation struct {
 	// nothing is removed yet. Kept is what stays because others may still want it.
 	early bool
 	kept  apply.Inventory
-	// recorded are all that the item has recorded beside its release, without those of them
-	// that bear no marks of a release.
+	// recorded are all that the item has recorded beside its release, without those of them that have
+	// no marks of a release.
 	recorded map[key]bool
 	without  apply.Inventory
 	claims   *ownership.Claims
@@ -104,7 +104,7 @@ type Operation struct {
 	limit  *limit.Limit
 }
 
-// Plan returns the operation that deploys a wish. Nothing is changed yet.
+// Plan returns the operation that deploys a desired state. Nothing is changed yet.
 func Plan(ctx context.Context, store *storage.Store, job Job, wish Wish, history []*storage.Record, action Action) (*Operation, error) {
 	o, err := begin(ctx, store, job, wish, history, string(action))
 	if err != nil {
@@ -258,7 +258,7 @@ func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
 	return nil
 }
 
-// Under says under which job the work goes on: each attempt has its own view of it.
+// Under says under which job the work continues: each attempt has its own view of it.
 func (o *Operation) Under(job Job) { o.job, o.others = job, job }
 
 // Stored reports whether the operation has left anything on the cluster that only it
@@ -266,8 +266,8 @@ func (o *Operation) Under(job Job) { o.job, o.others = job, job }
 // there may be no time for another attempt.
 func (o *Operation) Stored() bool { return o.stored || (o.undoing && !o.Over()) }
 
-// Continue goes as far as it can and returns what it waits for. An error after which
-// Over reports true is how the operation has ended.
+// Continue proceeds as far as possible and returns what it waits for. An error after which Over
+// reports true is how the operation has ended.
 func (o *Operation) Continue(ctx context.Context) ([]string, error) {
 	for o.at < len(o.steps) {
 		if !o.undoing {
@@ -343,7 +343,7 @@ func (o *Operation) ends(err error) bool {
 	case errors.As(err, &failed), errors.As(err, &foreign), errors.As(err, &hopeless), job.OutcomeOf(err) == job.Terminal:
 		return true
 	case cluster.IsUnserved(err):
-		// The next operation finds the places of its objects anew.
+		// The next operation looks up the places of its objects again.
 		return true
 	case apierrors.IsUnauthorized(err):
 		return false

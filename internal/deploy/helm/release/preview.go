@@ -118,7 +118,7 @@ func Unchanged(deployed *storage.Record) ([]diff.Object, error) {
 // look is an object to be looked at, and what an operation would do with it.
 type look struct {
 	apply.Object
-	// created is set if the object stays as it is when it exists, gone if it goes.
+	// created is set if the object is not changed when it exists, gone if it is deleted.
 	created, gone bool
 }
 
@@ -181,7 +181,7 @@ func (o *Operation) preview(ctx context.Context, l look) (diff.Object, error) {
 	return found, nil
 }
 
-// previewExisting returns what becomes of an object that exists, and whether it is made anew.
+// previewExisting returns what becomes of an object that exists, and whether it is created again.
 func (o *Operation) previewExisting(ctx context.Context, object apply.Object, live *unstructured.Unstructured) (*unstructured.Unstructured, bool, error) {
 	if err := o.claim(ctx, live); err != nil {
 		return nil, false, err
@@ -233,8 +233,8 @@ func foreignOf(errs []error) *foreignObject {
 // runsAnything are the kinds of hooks that may change objects of the release.
 var runsAnything = map[string]bool{"Job": true, "Pod": true, "CronJob": true, "Deployment": true, "StatefulSet": true, "DaemonSet": true, "ReplicaSet": true}
 
-// previewHooks are the hooks that run. They are made anew each time, and what they do is
-// their own.
+// previewHooks are the hooks that run. They are created again each time, and what they do is their
+// own.
 func (o *Operation) previewHooks(action Action) []diff.Object {
 	events := []helmrelease.HookEvent{helmrelease.HookPreInstall, helmrelease.HookPostInstall}
 	if action == Upgrade {

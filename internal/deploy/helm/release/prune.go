@@ -87,8 +87,8 @@ func (o *Operation) remove(ctx context.Context, objects []apply.Object, await bo
 	return nil
 }
 
-// announce records what may be kept, before any object says that it is: the record may name
-// objects that go all the same, but misses none that stays.
+// announce records what may be kept, before any object says that it is: the record may name objects
+// that are deleted all the same, but misses none that stays.
 func (o *Operation) announce(ctx context.Context, objects []apply.Object) error {
 	var kept apply.Inventory
 	for _, object := range objects {
@@ -231,7 +231,7 @@ func (o *Operation) bequeath(ctx context.Context, object apply.Object, live *uns
 }
 
 // fateOf decides what becomes of an object that the release does not want any more. What the
-// operation itself has made goes when that is undone; what it has taken from others stays
+// operation itself has made is deleted when that is undone; what it has taken from others stays
 // then, as it was there before.
 func (o *Operation) fateOf(ctx context.Context, object apply.Object, live *unstructured.Unstructured, claims *ownership.Claims) (ownership.Fate, *v1alpha1.DeployItem, error) {
 	id, mine := keyOf(object.Object), !o.stays(object, live) && !o.wants(live)

@@ -62,8 +62,8 @@ func (o *Operation) unready(ctx context.Context, unready []readiness.Unfinished,
 	return readiness.Names(unready), nil
 }
 
-// lose notes which objects are missing and have to be created again now, and reports whether
-// there are any. All are looked at anew then.
+// lose notes which objects are missing and have to be created again now, and reports whether there
+// are any. All are checked again then.
 func (o *Operation) lose(unready []readiness.Unfinished) (again bool) {
 	o.results = slices.DeleteFunc(o.results, func(result applied) bool {
 		misses := func(found readiness.Unfinished) bool { return found.Misses(result.stored) }

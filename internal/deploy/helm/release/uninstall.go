@@ -68,7 +68,7 @@ func unique(objects []apply.Object) []apply.Object {
 	return found
 }
 
-// markUninstalling tells others that the release goes.
+// markUninstalling shows others that the release is being deleted.
 func (o *Operation) markUninstalling(ctx context.Context) ([]string, error) {
 	o.release.SetStatus(common.StatusUninstalling, "Deletion in progress (or silently failed)")
 	o.release.Info.Deleted = o.store.Now()
@@ -87,8 +87,7 @@ func (o *Operation) purge(ctx context.Context) ([]string, error) {
 			revisions = append(revisions, record.Revision)
 		}
 	}
-	// The newest goes last: as long as it is there, a removal that is interrupted here
-	// goes on.
+	// The newest is deleted last: as long as it exists, a removal that is interrupted here goes on.
 	for i := len(revisions) - 1; i >= 0; i-- {
 		if err := o.store.Delete(ctx, o.release.Name, revisions[i]); err != nil {
 			return nil, err

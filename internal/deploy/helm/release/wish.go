@@ -49,16 +49,16 @@ type Wish struct {
 	Marks storage.Marks
 	// Item is the name of the item.
 	Item string
-	// Former are releases that the item had under other names: what it has kept of them bears
-	// their marks.
+	// Former are releases that the item had under other names: what it has kept of them has their
+	// marks.
 	Former []ownership.HelmRelease
-	// Leaving says that the item itself goes.
+	// Leaving says that the item itself is being deleted.
 	Leaving bool
 	// Contested are objects that another item has recorded, too.
 	Contested []corev1.ObjectReference
 	// ReleasedOnly leaves alone what does not say that the item has released it.
 	ReleasedOnly bool
-	// Ours tells objects that the item has deployed without a release before.
+	// Ours reports objects that the item has deployed without a release before.
 	Ours func(object *unstructured.Unstructured) bool
 	// Before is what it has deployed so, and what an earlier operation has kept, as far as
 	// it is not gone.

@@ -244,7 +244,7 @@ func (s *Store) Delete(ctx context.Context, name string, revision int) error {
 	return nil
 }
 
-// Watch looks out for changes of a record.
+// Watch watches for changes of a record.
 func (s *Store) Watch(ctx context.Context, record *Record, wake func()) (target.Watch, error) {
 	mapping, err := s.Cluster.Mapping(ctx, secrets)
 	if err != nil {
