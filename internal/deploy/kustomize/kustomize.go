@@ -117,7 +117,7 @@ func (s objects) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish, e
 	}
 	loaded, err := s.Sources.Load(ctx, item.DeployItem, &config.Source)
 	if err != nil {
-		return rollout.Wish{}, err // tells what it did
+		return rollout.Wish{}, err // says what was done
 	}
 	built, err := build.Build(ctx, loaded, config, build.DefaultLimits())
 	if err != nil {

@@ -27,7 +27,7 @@ type Limits struct {
 	Read int
 	// Objects is how many objects there may be at any place of the build.
 	Objects int
-	// Built is how many bytes the objects may have, as far as can be told beforehand.
+	// Built is how many bytes the objects may have, as far as is known beforehand.
 	Built int
 	// Kustomizations is how many kustomizations are built, one that is used twice twice.
 	Kustomizations int

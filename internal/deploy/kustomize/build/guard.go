@@ -45,11 +45,11 @@ type part struct {
 	at string
 	// id is its name for the library.
 	id string
-	// component tells that it changes the objects of who includes it.
+	// component says that it changes the objects of its includer.
 	component bool
-	// objects and bytes are those that it yields, as far as can be told.
+	// objects and bytes are those that it yields, as far as is known.
 	objects, bytes int
-	// widths tell how many entries they have, patches what changes that.
+	// widths are how many entries they have, patches what changes that.
 	widths  widths
 	patches []countedPatch
 	// each is how much it may add to each object, with how many changes.
@@ -65,8 +65,8 @@ type part struct {
 // What a change of an object takes, in units of work: by object and by its size.
 const objectWork, bytesPerWork = 50, 40
 
-// name is how the library is told to include it. It begins with dots, so that the
-// library never takes it for an address.
+// name is how the library includes it. It begins with dots, so that the library never takes it for
+// an address.
 func (p *part) name() string { return "../" + p.id }
 
 // include counts what a kustomization gets from another one.
@@ -180,7 +180,7 @@ func (g *guard) text(name string) ([]byte, error) {
 	if err := g.count(int(info.Size())); err != nil {
 		return nil, err
 	}
-	return g.files.ReadFile(name) // the caller tells the file
+	return g.files.ReadFile(name) // the caller names the file
 }
 
 // count counts bytes that were read.
@@ -198,13 +198,13 @@ func (g *guard) documents(text []byte) ([][]byte, error) {
 	limits := yamltext.Limits{Text: g.limits.Read, Values: 250_000, Bytes: g.limits.Read, Depth: 100, OnlyTrue: true}
 	found, err := yamltext.Documents(text, limits)
 	if err != nil {
-		return nil, err // tells what is wrong
+		return nil, err // says what is wrong
 	}
 	var all [][]byte
 	for _, document := range found {
 		raw, err := document.JSON()
 		if err != nil {
-			return nil, err // tells what is wrong
+			return nil, err // says what is wrong
 		}
 		if err := g.count(max(len(raw)-len(text), 0)); err != nil {
 			return nil, err
@@ -322,7 +322,7 @@ func (g *guard) kustomizationIn(directory string) (string, error) {
 	return "", fmt.Errorf("%s has several kustomization files: %s", called(directory), strings.Join(found, ", "))
 }
 
-// isManifest tells files that are deployed where there is no kustomization file.
+// isManifest reports whether a file is deployed where no kustomization file exists.
 func isManifest(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml"}, path.Ext(name))
 }

@@ -156,7 +156,7 @@ func (g *guard) understood(raw []byte, directory string) (*types.Kustomization, 
 			return nil, errors.New("it must be an object")
 		}
 		if err := yamltext.UnmarshalStrict(text, yamltext.DefaultLimits(), part.into); err != nil {
-			return nil, err // tells the field
+			return nil, err // names the field
 		}
 	}
 	if content.Kind != "" && content.Kind != types.KustomizationKind && content.Kind != types.ComponentKind {

@@ -14,11 +14,11 @@ import (
 // maxMessage bounds what is repeated of the library's messages.
 const maxMessage = 1000
 
-// quoted are the parts of the library's messages that repeat what it was given, and
-// those that tell how it tried a directory as a file.
+// quoted are the parts of the library's messages that repeat what it was given, and those that say
+// how it tried a directory as a file.
 var quoted = regexp.MustCompile("(?s)with config: `.*?`:? ?|\\[patch: .*\\]|accumulating resources: accumulation err='[^']*'[^']*'[^']*'[^']*'': |accumulating resources: accumulation err='|': must build at directory: '[^']*': file is not directory|&\\{0x[^}]*\\}: ")
 
-// recursed is how the library tells in which kustomization something is wrong.
+// recursed is how the library says in which kustomization something is wrong.
 var recursed = regexp.MustCompile("recursed accumulation of path '([^']*)'")
 
 // note keeps what messages must not repeat of an object, and how it may be called.
@@ -121,7 +121,7 @@ func (g *guard) withNames(text string) string {
 	})
 }
 
-// without takes names out of values: objects are told by their names.
+// without takes names out of values: objects are identified by their names.
 func without(values []any, names map[string]bool) []any {
 	var rest []any
 	for _, value := range values {

@@ -35,7 +35,7 @@ func (l *Loader) session(ctx context.Context, item *v1alpha1.DeployItem) (*compo
 func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*memfs.Tree, error) {
 	key, err := itemcontext.ParseKey(source.ResourceRef)
 	if err != nil {
-		return nil, err // tells what is wrong
+		return nil, err // says what is wrong
 	}
 	session, err := l.session(ctx, item)
 	if err != nil {
@@ -44,15 +44,15 @@ func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, source
 	defer session.Close() //nolint:errcheck // nothing is written
 	version, err := session.Resolve(ctx, component.Reference{Name: key.Component.Name, Version: key.Component.Version})
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what was done
 	}
 	resource, err := version.Resource(key.Resource)
 	if err != nil {
-		return nil, err // tells what is missing
+		return nil, err // says what is missing
 	}
 	data, mediaType, err := session.Reader().Read(ctx, version, resource, maxPacked)
 	if err != nil {
-		return nil, err // tells the resource
+		return nil, err // names the resource
 	}
 	found, err := unset(ctx, data, mediaType)
 	if err != nil {
@@ -68,7 +68,7 @@ func unset(ctx context.Context, data []byte, mediaType string) (*memfs.Tree, err
 	}
 	set, err := oci.ReadSet(bytes.NewReader(data), archive.DefaultLimits())
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what was done
 	}
 	return artifact(ctx, set, "the artifact", set.Main)
 }
@@ -85,7 +85,7 @@ func unpack(data []byte) (*memfs.Tree, error) {
 func (l *Loader) oci(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*memfs.Tree, error) {
 	reference, err := access.ParseReference(strings.TrimSpace(source.OCI.Ref))
 	if err != nil {
-		return nil, err // tells what is wrong
+		return nil, err // says what is wrong
 	}
 	session, err := l.session(ctx, item)
 	if err != nil {
@@ -94,7 +94,7 @@ func (l *Loader) oci(ctx context.Context, item *v1alpha1.DeployItem, source *api
 	defer session.Close() //nolint:errcheck // nothing is written
 	store, at, err := itemcontext.Artifact(ctx, session, reference)
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what was done
 	}
 	return artifact(ctx, store, reference.Repository, at)
 }
@@ -106,7 +106,7 @@ const fluxLayer = "application/vnd.cncf.flux.content.v1.tar+gzip"
 func artifact(ctx context.Context, store oci.Store, repository string, at ocispec.Descriptor) (*memfs.Tree, error) {
 	manifest, err := oci.ReadManifest(ctx, store, repository, at)
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what was done
 	}
 	if manifest.Index {
 		return nil, errors.New("the artifact is an index of several: name one of them by its digest")
@@ -117,7 +117,7 @@ func artifact(ctx context.Context, store oci.Store, repository string, at ocispe
 	}
 	data, err := oci.Read(ctx, store, repository, layer, maxPacked)
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what was done
 	}
 	return unpack(data)
 }
@@ -132,7 +132,7 @@ func filesLayer(layers []ocispec.Descriptor) (ocispec.Descriptor, error) {
 	return ocispec.Descriptor{}, fmt.Errorf("the artifact has %d layers, none of type %s: it must have one, an archive", len(layers), fluxLayer)
 }
 
-// checkGit tells what is wrong with how a repository is named.
+// checkGit reports what is wrong with the address of a repository.
 func checkGit(git *api.Git) error {
 	switch ref := git.Ref; {
 	case strings.TrimSpace(git.URL) == "":
@@ -164,14 +164,14 @@ func (l *Loader) git(ctx context.Context, item *v1alpha1.DeployItem, source *api
 	address := strings.TrimSpace(git.URL)
 	wanted, err := descriptor.NewTyped(map[string]any{"type": "git", "repository": address, "ref": ref, "commit": git.Ref.Commit})
 	if err != nil {
-		return nil, err // tells what is wrong
+		return nil, err // says what is wrong
 	}
 	reader := *session.Reader()
 	reader.MaxBytes = maxPacked
 	ask := func(ctx context.Context, _ string) (cache.Document, error) {
 		blob, err := reader.Open(ctx, nil, wanted)
 		if err != nil {
-			return cache.Document{}, err // tells what it did
+			return cache.Document{}, err // says what was done
 		}
 		defer blob.Close() //nolint:errcheck // nothing is written
 		data, err := archive.ReadAll(blob, maxPacked)
@@ -186,7 +186,7 @@ func (l *Loader) git(ctx context.Context, item *v1alpha1.DeployItem, source *api
 	}
 	data, err := reader.Documents(ctx, cache.Wanted{Address: "git " + address + " " + ref + " " + git.Ref.Commit, Immutable: true}, ask)
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what was done
 	}
 	return unpack(data)
 }

@@ -53,7 +53,7 @@ func kinds() []kind {
 	}
 }
 
-// Check tells what can be seen to be wrong with a source without loading it.
+// Check reports what is wrong with a source as far as that shows without loading it.
 func Check(source *api.Source) error {
 	_, err := kindOf(source)
 	return err
