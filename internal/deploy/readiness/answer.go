@@ -93,8 +93,8 @@ func answer(before, now *unstructured.Unstructured) (finding Finding, settled bo
 // notSeen says that a status is about an earlier specification.
 const notSeen = "Flux has not seen its present generation yet"
 
-// atWork is what can be said while Flux works, also when it tries again after a failure,
-// which its status does not tell any more then.
+// atWork is what can be said while Flux works, also when it tries again after a failure, which its
+// status does not report any more then.
 const atWork = "Flux is at work"
 
 // failedAt says what Flux has failed at.
@@ -165,7 +165,7 @@ type sources struct {
 	changing Changing
 	wake     func()
 	watches  map[string]target.Watch
-	// failures are those of which Flux has told, by the object.
+	// failures are those that Flux has reported, by the object.
 	failures map[types.UID]string
 }
 
@@ -217,9 +217,9 @@ func (s *sources) judge(ctx context.Context, before, now *unstructured.Unstructu
 	return finding, nil
 }
 
-// follow begins to watch a source. A watch that others have begun may have told news since
-// the look, before anybody listened here. An error says that only a timer can tell when
-// to look again.
+// follow begins to watch a source. A watch that others have begun may have reported events since
+// the look, before this caller listened. An error says that only a timer can tell when to look
+// again.
 func (s *sources) follow(mapping *meta.RESTMapping, from source, live *unstructured.Unstructured) error {
 	if watch := s.watches[from.String()]; watch != nil {
 		_, err := watch.State()

@@ -51,7 +51,7 @@ type cause struct {
 	text  string
 }
 
-// NewCauses returns causes that call wake when there may be news.
+// NewCauses returns causes that call wake when something may have changed.
 func NewCauses(wake func()) *Causes {
 	return &Causes{wake: wake, now: time.Now, known: map[string]*cause{}}
 }
@@ -62,7 +62,7 @@ func About(object *unstructured.Unstructured, why string) Unfinished {
 	return unfinished(object, Finding{Why: why})
 }
 
-// Explain adds to what is not ready the reason that the pods tell. Last says that the
+// Explain adds the reason that the pods show to objects that are not ready. Last says that the
 // result is what people will read at the end, so that it has to be as new as it can be.
 func (c *Causes) Explain(ctx context.Context, cluster target.Cluster, unready []Unfinished, last bool) []Unfinished {
 	explained := slices.Clone(unready)

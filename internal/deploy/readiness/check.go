@@ -107,7 +107,7 @@ func unfinished(object *unstructured.Unstructured, finding Finding) Unfinished {
 	}
 }
 
-// NewCheck returns a check by a rule that calls wake when there is news.
+// NewCheck returns a check by a rule that calls wake when something has changed.
 func NewCheck(on target.Cluster, rule Rule, wake func()) *Check {
 	return &Check{target: on, rule: rule, wake: wake}
 }

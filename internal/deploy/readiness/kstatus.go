@@ -37,7 +37,7 @@ func Kstatus(object *unstructured.Unstructured) Finding {
 	case status.CurrentStatus:
 		return finished(object)
 	case status.FailedStatus:
-		// A node may be on its way.
+		// A node may be about to join.
 		return Finding{Why: oneLine(result.Message), Hopeless: text(object, "status", "phase") != "Pending"}
 	}
 	return Finding{Why: oneLine(result.Message)}
