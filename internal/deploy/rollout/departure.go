@@ -37,9 +37,9 @@ type DepartureJob interface {
 
 // Uninstallation removes a release of Helm.
 type Uninstallation interface {
-	// Under says under which job the work goes on.
+	// Under says under which job the work continues.
 	Under(item *deployer.Item)
-	// Continue goes as far as possible and returns what it waits for.
+	// Continue proceeds as far as possible and returns what it waits for.
 	Continue(ctx context.Context) ([]string, error)
 	// Close ends all watches.
 	Close() error
@@ -87,8 +87,8 @@ func (d *departure) close() {
 	}
 }
 
-// Continue goes as far as possible on all earlier clusters, and returns what it waits for:
-// a cluster that cannot be reached holds up no other one.
+// Continue proceeds as far as possible on all earlier clusters, and returns what it waits for: a
+// cluster that cannot be reached holds up no other one.
 func (d *Departures) Continue(ctx context.Context, work DepartureJob, farewell Farewell) (waiting []string, err error) {
 	for _, earlier := range slices.Clone(work.EarlierClusters()) {
 		if checkpoint := work.Checkpoint(ctx, "deployer: leave earlier cluster"); checkpoint != nil {

@@ -9,8 +9,8 @@ import (
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
-// Compare returns what another roll-out of the same wish would change, object by object
-// in the order of the wish. It changes nothing.
+// Compare returns what another roll-out of the same desired state would change, object by object in
+// its order. It changes nothing.
 //
 // The record is only read: whether an object was made by us follows from it and from its
 // label, as in a roll-out.
@@ -34,7 +34,7 @@ func Compare(ctx context.Context, cluster target.Cluster, wish Wish, recorded ap
 	return drift, nil
 }
 
-// seen returns the work of a wish with the objects as they are.
+// seen returns the work on a desired state with the objects as they are.
 func seen(ctx context.Context, cluster target.Cluster, wish Wish, recorded apply.Inventory) (*Rollout, error) {
 	objects, err := apply.Prepare(ctx, cluster, wish.Objects, recorded)
 	if err != nil {

@@ -37,7 +37,7 @@ type Outlook interface {
 	Planned(on target.Cluster, object corev1.ObjectReference) (diff.Object, bool)
 	// Yields reports whether another item of the namespace, the holder, lets an object go.
 	Yields(holder string, object corev1.ObjectReference) bool
-	// Leaves reports whether another item of the namespace is on its way out.
+	// Leaves reports whether another item of the namespace is being deleted.
 	Leaves(item string) bool
 }
 
@@ -149,8 +149,8 @@ func valueOf(object diff.Object, at func(map[string]any) (any, bool), path strin
 	return nil, fmt.Errorf("there is no value at %s of %s yet", path, name)
 }
 
-// reported tells whether a value changes with others: what a controller reports, and the
-// version of an object.
+// reported reports whether a value changes with others: what a controller reports, and the version
+// of an object.
 func reported(path string) bool {
 	path = strings.TrimPrefix(strings.Trim(path, "{}"), ".")
 	for _, field := range []string{"status", "metadata.resourceVersion", "metadata.generation", "metadata.managedFields"} {

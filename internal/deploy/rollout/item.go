@@ -1,7 +1,7 @@
-// Package rollout brings prepared objects onto a cluster and takes them away again:
-// definitions of kinds first, then what has no namespace, then the rest; orphans go
-// when everything wanted is there; then it waits until all is ready. Where the
-// objects come from is for the deployers that use it.
+// Package rollout deploys prepared objects to a cluster and removes them again: definitions of
+// kinds first, then what has no namespace, then the rest; orphans go when everything wanted is
+// there; then it waits until all is ready. Where the objects come from is for the deployers that
+// use it.
 package rollout
 
 import (
@@ -40,9 +40,8 @@ type Source interface {
 
 // Reconcile brings the objects of an item onto its cluster, or continues to.
 //
-// Work is remembered with the item between attempts, in this process. It is begun anew when
-// the way to the cluster is another one: objects of one cluster must not be looked for on
-// another.
+// Work is remembered with the item between attempts, in this process. It is started again when the
+// way to the cluster is another one: objects of one cluster must not be looked for on another.
 func Reconcile(ctx context.Context, item *deployer.Item, source Source) (deployer.Result, error) {
 	connection, err := item.Cluster(ctx)
 	if err != nil {
@@ -209,7 +208,7 @@ func (r *remembered[W]) advance(ctx context.Context, item *deployer.Item, source
 // ForItem is the job of an item for a roll-out that a deployer keeps itself.
 func ForItem(item *deployer.Item, source Source) Job { return itemJob{item, source} }
 
-// AwaitKinds looks out for new kinds if an error says that one is not known.
+// AwaitKinds watches for new kinds if an error says that one is not known.
 func AwaitKinds(ctx context.Context, item *deployer.Item, connection *deployer.Connection, err error) {
 	awaitKinds(ctx, item, connection, err)
 }
@@ -254,8 +253,8 @@ func (j itemJob) Export(ctx context.Context, values map[string]any) error {
 	return j.Item.Export(ctx, values)
 }
 
-// awaitKinds looks out for new kinds if an error says that one is not known. The
-// error is tried again later in any case: kinds also come in other ways.
+// awaitKinds watches for new kinds if an error says that one is not known. The error is tried again
+// later in any case: kinds also come in other ways.
 func awaitKinds(ctx context.Context, item *deployer.Item, connection *deployer.Connection, err error) {
 	if !apply.IsUnknownKind(err) {
 		return

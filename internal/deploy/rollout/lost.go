@@ -82,7 +82,7 @@ func (r *Rollout) takeUnchecked(ctx context.Context, misses func(object *unstruc
 	return again, nil
 }
 
-// awaitAnew begins all waits anew. What limits the time of those under way goes on.
+// awaitAnew starts all waits again. The limits of those under way continue.
 func (r *Rollout) awaitAnew(definitions bool) {
 	waits := []*wait{&r.answers, &r.readiness}
 	if definitions {
@@ -116,7 +116,8 @@ func (r *Rollout) missed(at int, err error) several.Errors {
 }
 
 // missNamespace lets a Namespace of the item be applied again, by the next attempt, if an error
-// says that it does not exist any more or goes: without it, nothing in it can be applied again.
+// says that it does not exist any more or is being deleted: without it, nothing in it can be
+// applied again.
 func (r *Rollout) missNamespace(namespace string, err error) {
 	if r.wish.LookOnly || !clustererror.IsNamespaceMissing(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return

@@ -94,9 +94,9 @@ func PreviewRemoval(ctx context.Context, item *deployer.Item, source Source, clu
 	})
 }
 
-// preview returns what a roll-out would make of each object of a wish, in its order, and
-// then of those that are no longer wanted. It changes nothing: what would be stored, the
-// API server tells in a dry run. Where it cannot tell, the object says why.
+// preview returns what a roll-out would make of each object of a desired state, in its order, and
+// then of those that are no longer wanted. It changes nothing: what would be stored, the API server
+// tells in a dry run. Where it cannot tell, the object says why.
 func preview(ctx context.Context, cluster target.Cluster, wish Wish, recorded apply.Inventory, outlook Outlook) ([]diff.Object, error) {
 	r, err := seen(ctx, cluster, wish, recorded)
 	if err != nil {

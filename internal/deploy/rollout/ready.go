@@ -184,7 +184,7 @@ func (c *customChecks) end() {
 	c.check, c.limit = nil, nil
 }
 
-// anew begins with the first check again.
+// anew starts with the first check again.
 func (c *customChecks) anew() {
 	if c.limit != nil {
 		c.held.End()

@@ -16,7 +16,7 @@ type Removal struct {
 	inventory apply.Inventory
 }
 
-// Farewell is how an item goes.
+// Farewell is how an item is deleted.
 type Farewell struct {
 	// Name is how checkpoints name the deployer.
 	Name string
@@ -39,10 +39,10 @@ func BeginRemoval(ctx context.Context, job Job, cluster target.Cluster, wish Far
 	return r, nil
 }
 
-// Under says under which job the work goes on.
+// Under says under which job the work continues.
 func (r *Removal) Under(job Job) { r.job = job }
 
-// Continue goes as far as possible and returns what it waits for.
+// Continue proceeds as far as possible and returns what it waits for.
 //
 // Deleted objects are removed from the inventory also when an error follows, so that each retry
 // deletes less.

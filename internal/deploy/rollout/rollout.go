@@ -124,8 +124,8 @@ func (w Wish) applier(cluster target.Cluster) *apply.Applier {
 // Rollout is the work on one item. It is kept between attempts, so that each goes
 // on where the last one stopped.
 //
-// It is in memory only. After a restart all of it begins again with what is recorded:
-// objects that are as they should be are looked at and not changed, and checks begin anew.
+// It is in memory only. After a restart all of it begins again with what is recorded: objects that
+// are as they should be are looked at and not changed, and checks start again.
 type Rollout struct {
 	job     Job
 	wish    Wish
@@ -197,14 +197,13 @@ func Begin(ctx context.Context, job Job, cluster target.Cluster, wish Wish, reco
 // Inventory is what is deployed or may be.
 func (r *Rollout) Inventory() apply.Inventory { return r.inventory }
 
-// Under says under which job the work goes on: each attempt has its own view of the
-// item.
+// Under says under which job the work continues: each attempt has its own view of the item.
 func (r *Rollout) Under(job Job) { r.job = job }
 
-// Continue goes as far as possible and returns what it waits for.
+// Continue proceeds as far as possible and returns what it waits for.
 //
-// The next step follows from what is done and not from what was done last, so that an
-// attempt goes on wherever the one before ended, also with an error.
+// The next step follows from what is done and not from what was done last, so that an attempt
+// continues where the one before ended, also with an error.
 func (r *Rollout) Continue(ctx context.Context) ([]string, error) {
 	for {
 		step := next(r.progress())

@@ -34,8 +34,8 @@ type Settings struct {
 
 var strategies = []api.UpdateStrategy{"", api.UpdateStrategyUpdate, api.UpdateStrategyPatch, api.UpdateStrategyMerge, api.UpdateStrategyMergeOverwrite, api.UpdateStrategyApply}
 
-// Wish returns what settings ask for; the objects come from the deployer. The error
-// tells everything that is wrong, field by field and without values.
+// Wish returns what settings ask for; the objects come from the deployer. The error reports
+// everything that is wrong, field by field and without values.
 //
 // It is called with each job and with each preview, and compiles everything, so that a
 // configuration that is wrong ends the job before anything is written.

@@ -21,8 +21,8 @@ import (
 
 // applyStage applies the objects of a stage. The next one needs all of them.
 //
-// All of a stage are tried, also after one has failed: the errors are told together, and
-// the next attempt has only those left.
+// All of a stage are tried, also after one has failed: the errors are reported together, and the
+// next attempt has only those left.
 func (r *Rollout) applyStage(ctx context.Context, stage apply.Stage) error {
 	if err := r.job.Checkpoint(ctx, "deployer: apply manifests"); err != nil {
 		return err

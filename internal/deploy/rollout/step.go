@@ -45,9 +45,9 @@ type progress struct {
 	checks int
 }
 
-// next chooses the next step. Each needs those before it to be complete: an object
-// needs its kind and its namespace, and what is no longer wanted goes only when
-// everything that is wanted is there.
+// next chooses the next step. Each needs those before it to be complete: an object needs its kind
+// and its namespace, and what is no longer wanted is removed only when everything that is wanted is
+// there.
 func next(p progress) step {
 	switch {
 	case p.ending > 0:
