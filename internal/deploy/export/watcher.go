@@ -20,7 +20,7 @@ type Watcher struct {
 	at            place
 }
 
-// Watch begins to look out for changes of a value.
+// Watch begins to watch for changes of a value.
 func (v Value) Watch(ctx context.Context, cluster target.Cluster, wake func()) (*Watcher, error) {
 	w := &Watcher{value: v, cluster: cluster, wake: wake}
 	var err error
@@ -72,7 +72,7 @@ func (w *Watcher) Read(ctx context.Context) (value any, there bool, err error) {
 			return nil, false, err
 		}
 		if state, err := w.second.State(); err != nil || state.Known {
-			// Others have begun the same watch, so it may have told news since the look.
+			// Others have begun the same watch, so it may have reported events since the look.
 			w.wake()
 		}
 	}

@@ -22,7 +22,7 @@ const (
 	maxLength = 4096
 	// maxCost is what an evaluation may cost: it bounds the memory, too.
 	maxCost = 100_000
-	// maxTime bounds what the cost does not tell.
+	// maxTime bounds what the cost does not cover.
 	maxTime = 500 * time.Millisecond
 )
 

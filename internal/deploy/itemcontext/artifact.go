@@ -17,5 +17,5 @@ func Artifact(ctx context.Context, session *component.Session, reference access.
 		name = reference.Digest.String()
 	}
 	at, err := store.Resolve(ctx, reference.Repository, name)
-	return store, at, err // tells what it did
+	return store, at, err // says what was done
 }

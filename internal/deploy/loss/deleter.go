@@ -28,8 +28,8 @@ var pruners = []struct{ label, who string }{
 	{"resources.gardener.cloud/managed-by", "%s deletes what its ManagedResource does not list"},
 }
 
-// Deleter says who may delete an object whenever it exists. No API server tells who has
-// deleted an object, but some are known for it.
+// Deleter says who may delete an object whenever it exists. No API server says who has deleted an
+// object, but some are known for it.
 func Deleter(object *unstructured.Unstructured) string {
 	if account := TokenAccount(object); account != "" {
 		return fmt.Sprintf("kube-controller-manager deletes it as long as ServiceAccount %s/%s does not exist, or was created anew", object.GetNamespace(), account)

@@ -76,7 +76,7 @@ func (l *Losses) Due(object *unstructured.Unstructured) bool {
 	return true
 }
 
-// wakeAt sees to it that wake is called when the next object is due.
+// wakeAt ensures that wake is called when the next object is due.
 func (l *Losses) wakeAt(now time.Time) {
 	var next time.Time
 	for _, lost := range l.known {

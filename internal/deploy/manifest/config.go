@@ -94,7 +94,7 @@ func settingsOf(config *manifest.ProviderConfiguration) rollout.Settings {
 	}
 }
 
-// wish returns what a configuration asks for. Everything is checked that can be checked
+// wish returns the desired state of a configuration. Everything is checked that can be checked
 // without a cluster.
 func (s source) wish(config *manifest.ProviderConfiguration) (rollout.Wish, error) {
 	var problems several.Errors

@@ -57,7 +57,7 @@ func (Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.Re
 	return end(config.ending())
 }
 
-// Delete has nothing to remove: the export Secret goes with the item.
+// Delete has nothing to remove: the export Secret is deleted with the item.
 func (Deployer) Delete(context.Context, *deployer.Item) (deployer.Result, error) {
 	return deployer.Done(), nil
 }

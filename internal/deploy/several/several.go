@@ -1,5 +1,5 @@
-// Package several is for errors that occurred side by side: all of them count, and
-// a message that a person can still read tells the first ones.
+// Package several is for errors that occurred side by side: all of them count, and a message that a
+// person can still read has the first ones.
 package several
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxShown is the number of problems that one message tells.
+// maxShown is the number of problems in one message.
 const maxShown = 5
 
 // Errors are errors that occurred side by side.

@@ -55,7 +55,7 @@ func (s *Sight) Look(ctx context.Context) ([]*unstructured.Unstructured, error) 
 			return objects, nil
 		}
 	} else if err == nil && s.looked && s.following() {
-		// The watch has just begun; it tells when it knows more.
+		// The watch has just begun; it triggers when it knows more.
 		return s.last, nil
 	}
 	if s.last, err = s.ask(ctx); err != nil {

@@ -33,11 +33,11 @@ type Cluster interface {
 	// ListSome reads no more objects than limit.
 	ListSome(ctx context.Context, mapping *meta.RESTMapping, namespace string, selector labels.Set, limit int64) ([]*unstructured.Unstructured, error)
 	ListMetadata(ctx context.Context, mapping *meta.RESTMapping, namespace string) ([]*unstructured.Unstructured, error)
-	// Watch looks out for news about an object and calls wake then.
+	// Watch watches an object and calls wake on changes.
 	Watch(mapping *meta.RESTMapping, namespace, name string, metadataOnly bool, wake func()) Watch
-	// WatchSelected looks out for news about all objects with the labels.
+	// WatchSelected watches all objects with the labels.
 	WatchSelected(mapping *meta.RESTMapping, namespace string, selector labels.Set, wake func()) SelectedWatch
-	// WatchAll looks out for news about any object of a cluster-scoped kind.
+	// WatchAll watches all objects of a cluster-scoped kind.
 	WatchAll(mapping *meta.RESTMapping, wake func()) Watch
 }
 

@@ -101,7 +101,7 @@ func (c *Cluster) Find(kind, namespace, name string) *unstructured.Unstructured 
 	return c.objects[kind+"|"+namespace+"|"+name].DeepCopy()
 }
 
-// Remove takes an object away, finalizers or not.
+// Remove deletes an object at once, finalizers or not.
 func (c *Cluster) Remove(kind, namespace, name string) {
 	c.mutex.Lock()
 	removed := c.objects[kind+"|"+namespace+"|"+name]

@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/internal/deploy/target"
 )
 
-// lookout looks out for one object, or for all of a kind.
+// lookout watches one object, or all of a kind.
 type lookout struct {
 	cluster *Cluster
 	key     string
