@@ -72,8 +72,8 @@ type Outcome struct {
 	Shared bool
 }
 
-// Apply makes an object what its manifest says. An object that is not known to
-// exist is created without a look; that costs one request.
+// Apply makes an object what its manifest says. An object that is not known to exist is created
+// without a read; that costs one request.
 //
 // If it exists after all, the create is answered with AlreadyExists, and the next round
 // looks: see raced.
@@ -176,7 +176,7 @@ const (
 	leave treatment = "leave"
 	// leaveForeign means the same for an object of another owner.
 	leaveForeign treatment = "leave foreign"
-	// await means that the object has to go first.
+	// await means that the deletion of the object has to end first.
 	await treatment = "await"
 	// reclaim means that only the mark is removed that says that the item does not want the object.
 	reclaim treatment = "reclaim"

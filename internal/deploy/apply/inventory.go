@@ -12,9 +12,8 @@ import (
 	"go.landscaper.dev/api/deployer"
 )
 
-// Inventory is what is recorded of the objects of an item. It may name objects
-// that do not exist, but never misses one that does: entries come before the
-// objects and go after them.
+// Inventory is what is recorded of the objects of an item. It may name objects that do not exist,
+// but never misses one that does: entries are added before the objects and removed after them.
 type Inventory deployer.ManagedResourceStatusList
 
 // Same reports whether two references name the same object, whatever the version

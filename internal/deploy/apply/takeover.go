@@ -38,9 +38,9 @@ func (a *Applier) owns(ctx context.Context, object Object, live *unstructured.Un
 	return true, nil
 }
 
-// released reports whether another item has released an object for this one, too: an item of
-// the same namespace and cluster. Others, who have a namespace or a Landscaper of their own on
-// the same cluster, are not invited.
+// released reports whether another item has released an object for this one, too: an item of the
+// same namespace and cluster. Items of other namespaces or of another Landscaper on the same
+// cluster do not count.
 func (a *Applier) released(ctx context.Context, live *unstructured.Unstructured) (bool, error) {
 	by := live.GetAnnotations()[v1alpha1.ReleasedByAnnotation]
 	if by == "" || a.Neighbors == nil || by == a.Labels[a.OwnerLabel] {
@@ -70,8 +70,8 @@ func (a *Applier) shares(ctx context.Context, live *unstructured.Unstructured) (
 	return false, nil
 }
 
-// unmark removes the marks of other owners from an object, if it has any: what remains of them
-// would make the object look like one of theirs. It returns what is stored.
+// unmark removes the marks of other owners from an object, if it has any: remaining marks would
+// make the object look like one of theirs. It returns what is stored.
 func (a *Applier) unmark(ctx context.Context, object Object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	patch, err := ownership.Unmark(live, a.ours, false)
 	if err != nil || patch == nil {
