@@ -1,5 +1,5 @@
-// Package deletion removes deployed objects in the order that keeps them working
-// until the end, and waits for their end without asking again and again.
+// Package deletion removes deployed objects in the order that keeps them working until the end, and
+// waits for their end without polling.
 package deletion
 
 import (
@@ -71,7 +71,7 @@ type Deletion struct {
 	steps []*step
 	begun bool
 	gone  []corev1.ObjectReference
-	// claims are what others want, as it was when the deletion went on last.
+	// claims are what others want, as it was when the deletion continued last.
 	claims *ownership.Claims
 }
 
@@ -105,13 +105,13 @@ func (d *Deletion) Await(mapping *meta.RESTMapping, left *unstructured.Unstructu
 	d.steps[0].objects = append(d.steps[0].objects, &doomed{entry: deployer.ManagedResourceStatus{Resource: ref}, cluster: d.plan.Cluster, mapping: mapping, left: left, prepared: true})
 }
 
-// Gone returns the objects that need not be remembered any more.
+// Gone returns the objects that need not be recorded any more.
 func (d *Deletion) Gone() []corev1.ObjectReference { return d.gone }
 
-// Removes reports whether there is anything that was recorded, so that it has to go.
+// Removes reports whether any recorded object has to be deleted.
 func (d *Deletion) Removes() bool { return len(d.plan.Inventory) > 0 }
 
-// Left returns how many objects are not known to be gone.
+// Left returns how many objects are not known to be deleted.
 func (d *Deletion) Left() int {
 	left := 0
 	for _, step := range d.steps {
@@ -126,8 +126,8 @@ func (d *Deletion) Left() int {
 
 // Continue proceeds as far as possible and returns what it waits for.
 //
-// It is decided of all objects what becomes of them, and they are prepared, before the first
-// step deletes anything, so that what fails leaves everything in its place.
+// It is decided of all objects what becomes of them, and they are prepared, before the first step
+// deletes anything, so that a failure deletes nothing.
 func (d *Deletion) Continue(ctx context.Context) ([]string, error) {
 	if err := d.begin(ctx); err != nil {
 		return nil, err

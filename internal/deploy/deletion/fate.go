@@ -35,8 +35,9 @@ func (d *Deletion) Kept() []corev1.ObjectReference {
 	return kept
 }
 
-// judge decides what becomes of all objects before anything is prepared or deleted, and passes
-// on or releases those that are not to be removed: what goes first may be what others need.
+// judge decides what becomes of all objects before anything is prepared or deleted, and transfers
+// or releases those that are not to be removed: objects that are deleted first may be needed by
+// others.
 //
 // An object that cannot be read is judged when its turn comes.
 func (d *Deletion) judge(ctx context.Context) error {
@@ -191,7 +192,7 @@ func (o *doomed) keep(ctx context.Context, owner Owner) error {
 	}
 	err = o.patch(ctx, patch, owner)
 	if apierrors.IsForbidden(err) {
-		// It stays without the invitation: the record of the item has it.
+		// The object stays without the mark: the record of the item has it.
 		return nil
 	}
 	o.kept = err == nil && !o.gone
@@ -214,8 +215,8 @@ func (o *doomed) patch(ctx context.Context, patch []byte, owner Owner) error {
 	return err // the caller names the object
 }
 
-// update changes the object as a patch would: who deploys with updates alone need not have the
-// right to patch.
+// update changes the object as a patch would: an item that deploys with updates alone need not have
+// the right to patch.
 func (o *doomed) update(ctx context.Context, patch []byte, owner Owner) (*unstructured.Unstructured, error) {
 	before, err := o.seen.MarshalJSON()
 	if err != nil {

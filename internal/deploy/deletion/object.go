@@ -141,7 +141,7 @@ func beforeDelete(live *unstructured.Unstructured, entry deployer.ManagedResourc
 // without the label is recognised by its recorded identity, unless the policy asks for the label.
 func (o *doomed) mine(live *unstructured.Unstructured, owner Owner) bool {
 	if len(ownership.Others(live, owner.Name)) > 0 {
-		// The label of another deployer is that of a newer owner: each takes away only its own.
+		// The label of another deployer is that of a newer owner: each removes only its own.
 		return false
 	}
 	if item, marked := live.GetLabels()[owner.Label]; marked {
@@ -323,8 +323,8 @@ func (o *doomed) look(ctx context.Context, wake func()) error {
 	return nil
 }
 
-// remains returns what is left of an object of which so much was left, as far as a
-// watch knows. A watch that is behind the deletion says nothing.
+// remains returns what is left of an object after the deletion was requested, as far as a watch
+// knows. A watch that is behind the deletion says nothing.
 //
 // The version of what is left is that of the answer to our deletion, or of our last write:
 // a watch that shows less would show the object as it was before.

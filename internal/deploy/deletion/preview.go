@@ -12,8 +12,8 @@ import (
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
-// Preview returns what a deletion would make of each object: those that go in the order in
-// which they go, and then those that stay. It changes nothing.
+// Preview returns what a deletion would make of each object: those that are deleted, in this order,
+// and then those that stay. It changes nothing.
 func Preview(ctx context.Context, plan Plan) ([]diff.Object, error) {
 	d := New(plan)
 	if err := d.begin(ctx); err != nil {

@@ -30,7 +30,7 @@ func (d *Deletion) see(ctx context.Context, todo []*doomed) {
 		}
 		live, err := objects[0].cluster.List(ctx, objects[0].mapping, where.namespace, labels.Set{d.plan.Owner.Label: d.plan.Owner.Name})
 		if err != nil {
-			// Who may not list objects may still read one.
+			// A client without the right to list may still read one object.
 			continue
 		}
 		byName := make(map[string]*unstructured.Unstructured, len(live))
