@@ -86,7 +86,8 @@ func (d Deployer) Delete(ctx context.Context, item *deployer.Item) (deployer.Res
 	if err := d.placeBeforeRemoval(ctx, item, config); err != nil {
 		return deployer.Result{}, err
 	}
-	// What was deployed in the other way, before the configuration was changed, goes too.
+	// Objects that were deployed in the other way, before the configuration was changed, are deleted,
+	// too.
 	_, hasRelease, err := mayHaveRelease(item)
 	if err != nil {
 		return deployer.Result{}, err

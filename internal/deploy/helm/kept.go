@@ -122,7 +122,7 @@ func (s released) wishFor(item *deployer.Item) release.Wish {
 	return release.Wish{Name: s.config.Name, Namespace: s.config.Namespace, Item: item.Name, Ours: oursOf(item.Name)}
 }
 
-// oursOf tells the objects that an item has deployed without a release.
+// oursOf reports the objects that an item has deployed without a release.
 func oursOf(item string) func(*unstructured.Unstructured) bool {
 	return func(object *unstructured.Unstructured) bool { return object.GetLabels()[ItemLabel] == item }
 }

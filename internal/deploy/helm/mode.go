@@ -18,9 +18,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// mayHaveRelease reports whether an item has deployed a release, as far as its status
-// tells: what belongs to a release is recorded without a policy, and of a release without
-// workloads nothing is.
+// mayHaveRelease reports whether an item has deployed a release, as far as its status shows: what
+// belongs to a release is recorded without a policy, and of a release without workloads nothing is.
 func mayHaveRelease(item *deployer.Item) (told, possible bool, err error) {
 	status, err := parseStatus(item.Status.ProviderStatus)
 	if err != nil || item.Status.ProviderStatus == nil {
@@ -30,8 +29,8 @@ func mayHaveRelease(item *deployer.Item) (told, possible bool, err error) {
 	return told, told || len(status.ManagedResources) == 0, nil
 }
 
-// leaveReleases removes what an item without a release has of one: that of its last job
-// becomes objects of their own, and those of earlier names go.
+// leaveReleases removes what an item without a release has of one: that of its last job becomes
+// objects of their own, and those of earlier names are removed.
 func (d Deployer) leaveReleases(ctx context.Context, item *deployer.Item, config *config) ([]string, error) {
 	if waiting, err := d.deleteEarlier(ctx, item, config); err != nil || len(waiting) > 0 {
 		return waiting, err
@@ -47,9 +46,9 @@ func (d Deployer) leaveReleases(ctx context.Context, item *deployer.Item, config
 	return nil, d.templates(config).dissolve(ctx, item)
 }
 
-// dissolve makes objects of their own of what an item has deployed as a release: the
-// objects stay, and the records of the release go. What is to happen with the objects is
-// for the roll-out, which knows them then.
+// dissolve makes objects of their own of what an item has deployed as a release: the objects stay,
+// and the records of the release are deleted. What is to happen with the objects is for the
+// roll-out, which knows them then.
 func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
 	if _, possible, err := mayHaveRelease(item); err != nil || !possible {
 		return err
@@ -91,7 +90,7 @@ func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, conn
 	store := &storage.Store{Cluster: target.On(connection), Namespace: t.config.Namespace, Now: t.Now}
 	history, err := store.History(ctx, t.config.Name)
 	if !told && apierrors.IsForbidden(err) {
-		// Who may not see records has not written any.
+		// An item without the right to read records has not written any.
 		return nil, nil, nil
 	}
 	if err != nil || len(history) == 0 {
@@ -111,8 +110,8 @@ func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, conn
 	return found, history, nil
 }
 
-// belongs reports whether a release belongs to an item. Without a word in the status,
-// the record must say so itself: a stranger may have given his release the same name.
+// belongs reports whether a release belongs to an item. If the status does not say so, the record
+// must: another client may have given its release the same name.
 func belongs(last *storage.Record, item *deployer.Item, told bool) bool {
 	return last.Owner == string(item.UID) || (told && last.Owner == "")
 }

@@ -51,11 +51,11 @@ func (j operationJob) Keep(ctx context.Context, kept apply.Inventory) error {
 
 // owners answer for other items of the namespace, which may own objects and releases.
 type owners interface {
-	// yields reports whether an item lets an object go.
+	// yields reports whether an item gives an object up.
 	yields(ctx context.Context, item string, object corev1.ObjectReference) (bool, error)
 	// leaves reports whether an item is being deleted.
 	leaves(ctx context.Context, item string) (bool, error)
-	// invites reports whether an item that has released an object has done so for this one.
+	// invites reports whether an item has released an object for this item.
 	invites(ctx context.Context, item string, object corev1.ObjectReference) (bool, error)
 }
 
@@ -103,12 +103,12 @@ func (p planned) Yields(ctx context.Context, live *unstructured.Unstructured) (b
 	return yields(ctx, live, p.item, p.newest, p.ask)
 }
 
-// yields reports whether the owners of an object let it go: those whose labels it bears, or the one
-// of the release whose marks it bears. The labels come first: not everybody who takes an object
-// over removes the marks of its release.
+// yields reports whether the owners of an object give it up: those whose labels it has, or that of
+// the release whose marks it has. The labels come first: not every item that takes an object over
+// removes the marks of its release.
 //
-// A released object is free for items of the same namespace and cluster. Anybody on the cluster
-// can write the annotation, and items of other namespaces and Landscapers are not invited.
+// A released object is free for items of the same namespace and cluster. Any client of the cluster
+// can write the annotation, and items of other namespaces and Landscapers do not count.
 func yields(ctx context.Context, live *unstructured.Unstructured, self *deployer.Item, of *newest, ask owners) (bool, string, error) {
 	if by := live.GetAnnotations()[v1alpha1.ReleasedByAnnotation]; by == self.Name && by != "" {
 		return true, "", nil
@@ -129,7 +129,7 @@ func yields(ctx context.Context, live *unstructured.Unstructured, self *deployer
 	return yieldsRelease(ctx, live, self, of, ask)
 }
 
-// yieldsRelease asks the owner of the release whose marks an object bears.
+// yieldsRelease asks the owner of the release whose marks an object has.
 func yieldsRelease(ctx context.Context, live *unstructured.Unstructured, self *deployer.Item, of *newest, ask owners) (bool, string, error) {
 	name := ownership.ReleaseOf(live)
 	if name == (ownership.HelmRelease{}) {

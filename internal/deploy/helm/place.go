@@ -44,7 +44,7 @@ func releaseOf(item *deployer.Item, config *config) (*apideployer.ReleaseReferen
 	return &reference, nil
 }
 
-// placeBeforeRemoval is place for an item that goes: what is left on earlier clusters
+// placeBeforeRemoval is place for an item that is being deleted: what is left on earlier clusters
 // alone needs no Target.
 func (d Deployer) placeBeforeRemoval(ctx context.Context, item *deployer.Item, config *config) error {
 	if !config.release() && !hasDeployed(item) {

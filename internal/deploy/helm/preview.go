@@ -96,7 +96,7 @@ func (d Deployer) PreviewRemoval(ctx context.Context, object *v1alpha1.DeployIte
 			found = append(found, gone...)
 		}
 	}
-	// What an upgrade has kept bears the marks of the release.
+	// Objects that an upgrade has kept have the marks of the release.
 	more, err := rollout.PreviewRemoval(ctx, item, unattended{d.templates(config), on, nil}, target.On(on), outlook)
 	return append(found, more...), err
 }
@@ -192,7 +192,7 @@ func (s released) missing(ctx context.Context, store *storage.Store, item *deplo
 	})
 }
 
-// unchangedLook is the wish to look at a release that stays as it is.
+// unchangedLook is the desired state that only reads a release without changes.
 func (s released) unchangedLook(ctx context.Context, item *deployer.Item, last *storage.Record) (rollout.Wish, error) {
 	deployed, err := last.Release()
 	if err != nil {
@@ -205,7 +205,7 @@ func (s released) unchangedLook(ctx context.Context, item *deployer.Item, last *
 	return s.look(values, deployed.Manifest, false)
 }
 
-// unchanged is what becomes of a release that stays as it is: its values are read again.
+// unchanged is what becomes of a release without changes: its values are read again.
 func (s released) unchanged(ctx context.Context, item *deployer.Item, last *storage.Record, outlook rollout.Outlook) (rollout.Forecast, error) {
 	look, err := s.unchangedLook(ctx, item, last)
 	if err != nil {

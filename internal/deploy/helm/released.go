@@ -24,14 +24,14 @@ import (
 
 func isNotFound(err error) bool { return apierrors.IsNotFound(err) }
 
-// work is the work on a release. It is kept between attempts, so that each goes on
-// where the last one stopped.
+// work is the work on a release. It is kept between attempts, so that each continues where the last
+// one stopped.
 type work struct {
 	connection *deployer.Connection
 	chart      *chart.Chart
 	// operation deploys the release, or is nil when there is nothing to deploy.
 	operation *release.Operation
-	// after looks at what is deployed, and hands values on.
+	// after checks the deployed objects, and exports values.
 	after *rollout.Rollout
 	wish  rollout.Wish
 	// kept is what the release does not want any more and others may still take over;
@@ -163,7 +163,7 @@ func (released) status(inventory apply.Inventory) *helmv1alpha1.ProviderStatus {
 	return statusOf(resources)
 }
 
-// Wish implements rollout.Source: what is deployed, for those who look at it again.
+// Wish implements rollout.Source: the deployed objects, for callers that only read them.
 func (s released) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish, error) {
 	connection, err := item.Cluster(ctx)
 	if err != nil {
@@ -196,7 +196,7 @@ func (s released) store(connection *deployer.Connection) *storage.Store {
 	return &storage.Store{Cluster: target.On(connection), Namespace: s.config.Namespace, Now: s.Now}
 }
 
-// advance goes as far as possible and returns what it waits for.
+// advance proceeds as far as possible and returns what it waits for.
 func (s released) advance(ctx context.Context, item *deployer.Item) ([]string, error) {
 	w := s.work
 	for {
@@ -233,7 +233,7 @@ func (s released) advance(ctx context.Context, item *deployer.Item) ([]string, e
 	}
 }
 
-// operate lets the operation go on.
+// operate continues the operation.
 func (s released) operate(ctx context.Context, item *deployer.Item) ([]string, error) {
 	w := s.work
 	w.operation.Under(s.job(item))

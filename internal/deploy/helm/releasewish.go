@@ -22,8 +22,8 @@ func (s released) options(action release.Action) deployOptions {
 	return s.config.install
 }
 
-// releaseWish renders the release that an operation deploys. The second result is the
-// wish to look at its objects then.
+// releaseWish renders the release that an operation deploys. The second result is the desired state
+// that only reads its objects then.
 func (s released) releaseWish(ctx context.Context, item *deployer.Item, history []*storage.Record, action release.Action, marks storage.Marks) (release.Wish, rollout.Wish, error) {
 	options, revision := s.options(action), 1
 	if len(history) > 0 {

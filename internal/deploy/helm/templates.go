@@ -58,7 +58,7 @@ func (t templates) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish,
 	return t.wish(ctx, item, connection)
 }
 
-// wish works out what an item wants on a cluster.
+// wish works out the desired state of an item on a cluster.
 func (t templates) wish(ctx context.Context, item *deployer.Item, connection *deployer.Connection) (rollout.Wish, error) {
 	loaded, err := t.load(ctx, item)
 	if err != nil {
@@ -115,7 +115,7 @@ func (t templates) isNamespace(entry apply.Entry) bool {
 	return entry.Object.GetKind() == "Namespace" && entry.Object.GetName() == t.config.Namespace
 }
 
-// checks is what a wish says besides its objects.
+// checks is the part of a desired state besides its objects.
 func (t templates) checks(values *render.Values) (wish rollout.Wish, err error) {
 	if wish, err = t.config.settings().Wish(t.Options.Options); err != nil {
 		return wish, configError(validateConfiguration, err)

@@ -50,14 +50,14 @@ type Chart struct {
 	Chart *helmchart.Chart
 	// Digest is that of the archive, like sha256:...: the same digest is the same chart.
 	Digest string
-	// Origin tells people where the chart came from, without credentials.
+	// Origin says where the chart came from, without credentials.
 	Origin string
-	// Warnings tell what is probably not meant.
+	// Warnings name what is probably not meant.
 	Warnings []string
 }
 
-// Load returns the chart that the configuration of an item names. What is wrong is
-// final; who does not answer may be asked again.
+// Load returns the chart that the configuration of an item names. Wrong input is final; a host that
+// does not answer may be asked again.
 func (l *Loader) Load(ctx context.Context, item *v1alpha1.DeployItem, source *helmv1alpha1.Chart) (*Chart, error) {
 	kind, err := kindOf(source)
 	if err != nil {

@@ -79,8 +79,7 @@ func parseReference(text string) (access.Reference, error) {
 	return access.ParseReference(name) // says what is wrong
 }
 
-// artifact reads the layer with the chart, and the one that tells who has signed it if
-// that matters.
+// artifact reads the layer with the chart, and the one with its signature if that matters.
 func artifact(ctx context.Context, store oci.Store, repository string, at ocispec.Descriptor, trust *trust) (*packed, error) {
 	manifest, err := oci.ReadManifest(ctx, store, repository, at)
 	if err == nil && manifest.Index && len(manifest.Manifests) == 1 && !oci.IsIndex(manifest.Manifests[0].MediaType) {

@@ -20,8 +20,8 @@ type packed struct {
 	digest   digest.Digest
 	origin   string
 	warnings []string
-	// trust says whose signatures count, nil if it does not matter who has signed the
-	// archive; provenance is the file that tells that.
+	// trust says whose signatures count, nil if it does not matter who has signed the archive;
+	// provenance is the file with the signature.
 	trust      *trust
 	provenance []byte
 	// name and version are what was asked for, where that is known.

@@ -248,8 +248,7 @@ func (u *unpacking) checkText(text []byte) error {
 	return nil
 }
 
-// missing tells which charts a chart depends on and does not hold. Nothing is
-// fetched for it.
+// missing names the charts that a chart depends on and does not hold. Nothing is fetched for it.
 func missing(loaded *helmchart.Chart) []string {
 	var warnings []string
 	held := map[string]bool{}

@@ -65,8 +65,8 @@ func (o *Operation) checkOwners(ctx context.Context) ([]string, error) {
 	return nil, nil
 }
 
-// letGo lets others have what the release does not want any more, although the new revision
-// cannot be deployed yet: of two releases that exchange objects, each waits for the other.
+// letGo gives up objects that the release does not want any more, although the new revision cannot
+// be deployed yet: of two releases that exchange objects, each waits for the other.
 func (o *Operation) letGo(ctx context.Context, foreign *foreignObject) error {
 	if !foreign.known {
 		return foreign

@@ -279,8 +279,8 @@ func hookProgress(object, now *unstructured.Unstructured) (progress, failure str
 	return fmt.Sprintf("%d pods active, %d failed", active, failed), ""
 }
 
-// clear deletes the objects of a hook if its policy says so. Definitions of kinds are
-// never deleted: all objects of the kind would go with them.
+// clear deletes the objects of a hook if its policy says so. Definitions of kinds are never
+// deleted: all objects of the kind would be deleted with them.
 func (o *Operation) clear(ctx context.Context, run *hookRun, hook *helmrelease.Hook, policy helmrelease.HookDeletePolicy) error {
 	if hook.Kind == apply.CRDKind || !slices.Contains(hook.DeletePolicies, policy) {
 		return nil
@@ -304,8 +304,8 @@ func (o *Operation) clear(ctx context.Context, run *hookRun, hook *helmrelease.H
 	return nil
 }
 
-// clearOne deletes an object of a hook and returns what is left of it. What works on the
-// object changes it at any time: then it is read again.
+// clearOne deletes an object of a hook and returns what is left of it. Its controller may change
+// the object at any time: then the object is read again.
 func (o *Operation) clearOne(ctx context.Context, object apply.Object) (*unstructured.Unstructured, error) {
 	for attempt := 1; ; attempt++ {
 		live, err := o.get(ctx, object)

@@ -20,7 +20,7 @@ var errMerge = errors.New("what the chart says cannot be merged into the object:
 // with Helm; lists of kinds that Kubernetes itself knows are merged by their keys.
 func changed(original, wanted, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if original == nil || original.GetAPIVersion() != wanted.GetAPIVersion() {
-		// There is nothing to take away.
+		// There is nothing to remove.
 		original = wanted
 	}
 	before, err1 := json.Marshal(original.Object)

@@ -31,7 +31,7 @@ type Job interface {
 	Checkpoint(ctx context.Context, name string) error
 	// Expired reports whether the time of the job is over.
 	Expired() bool
-	// Wake lets the work go on. It is called from anywhere.
+	// Wake triggers the next attempt. It may be called from any goroutine.
 	Wake()
 	Others
 }
@@ -261,9 +261,9 @@ func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
 // Under says under which job the work continues: each attempt has its own view of it.
 func (o *Operation) Under(job Job) { o.job, o.others = job, job }
 
-// Stored reports whether the operation has left anything on the cluster that only it
-// knows how to go on with. Before, it can be planned again. What is being undone is not:
-// there may be no time for another attempt.
+// Stored reports whether the operation has left anything on the cluster that only it can continue.
+// Before, it can be planned again. What is being undone is not: there may be no time for another
+// attempt.
 func (o *Operation) Stored() bool { return o.stored || (o.undoing && !o.Over()) }
 
 // Continue proceeds as far as possible and returns what it waits for. An error after which Over

@@ -14,13 +14,13 @@ import (
 // objects it wants.
 type Others interface {
 	ownership.Family
-	// Yields reports whether the owner of an object lets it go, or has released it for an item
-	// such as this one. If not, holder names the owner, as far as it is known.
+	// Yields reports whether the owner of an object gives it up, or has released it for an item such
+	// as this one. If not, holder names the owner, as far as it is known.
 	Yields(ctx context.Context, live *unstructured.Unstructured) (yields bool, holder string, err error)
 	// Keep records objects that are kept until the end of the job, before they say so
 	// themselves.
 	Keep(ctx context.Context, kept apply.Inventory) error
-	// Moved tells that an object belongs to another item from now on.
+	// Moved reports that an object belongs to another item from now on.
 	Moved(ctx context.Context, object string, to *v1alpha1.DeployItem)
 }
 

@@ -193,8 +193,8 @@ func (o *Operation) previewExisting(ctx context.Context, object apply.Object, li
 	return after, false, err
 }
 
-// previewNew asks what would be stored of a new object. The API server cannot tell if its
-// namespace or its kind is still to come.
+// previewNew asks what would be stored of a new object. That is not possible if its namespace or
+// its kind does not exist yet.
 func (o *Operation) previewNew(ctx context.Context, object apply.Object) (*unstructured.Unstructured, error) {
 	stored, err := o.store.Cluster.PreviewNew(ctx, object.Mapping, object.Object, storage.FieldManager)
 	if apierrors.IsNotFound(err) {

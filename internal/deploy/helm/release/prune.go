@@ -146,8 +146,8 @@ type removed struct {
 	kept, without *deployer.ManagedResourceStatus
 }
 
-// removeOne does with an object what is to be done with it, as it is at this moment. After a
-// change in between, the object is read again.
+// removeOne removes, transfers or releases an object in its present state. After a change in
+// between, the object is read again.
 func (o *Operation) removeOne(ctx context.Context, object apply.Object) (removed, error) {
 	for attempt := 1; ; attempt++ {
 		live, err := o.get(ctx, object)
@@ -272,10 +272,10 @@ func (o *Operation) stays(object apply.Object, live *unstructured.Unstructured) 
 	return Kept(live) || Kept(object.Object) || !o.mayRemove(live)
 }
 
-// mayRemove reports whether an object belongs to the release, or is what the item has
-// deployed without one. What others have taken over since says so by its labels or by the
-// marks of another release. Definitions of kinds go only with their release: objects of
-// everybody would go with them.
+// mayRemove reports whether an object belongs to the release, or is what the item has deployed
+// without one. What others have taken over since says so by its labels or by the marks of another
+// release. Definitions of kinds are deleted only with their release: objects of all owners would be
+// deleted with them.
 func (o *Operation) mayRemove(live *unstructured.Unstructured) bool {
 	released := live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] == o.wish.Item
 	former := released && slices.Contains(o.wish.Former, ownership.ReleaseOf(live))

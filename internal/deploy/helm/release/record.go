@@ -82,8 +82,7 @@ func (o *Operation) settleEarlier(ctx context.Context) ([]string, error) {
 	return nil, nil
 }
 
-// finish marks the new revision as deployed, and those before as superseded. Old ones
-// go.
+// finish marks the new revision as deployed, and those before as superseded. Old ones are deleted.
 func (o *Operation) finish(message string) step {
 	return func(ctx context.Context) ([]string, error) {
 		for _, record := range o.earlier {

@@ -87,7 +87,7 @@ func (o *Operation) purge(ctx context.Context) ([]string, error) {
 			revisions = append(revisions, record.Revision)
 		}
 	}
-	// The newest is deleted last: as long as it exists, a removal that is interrupted here goes on.
+	// The newest is deleted last: as long as it exists, a removal that is interrupted here continues.
 	for i := len(revisions) - 1; i >= 0; i-- {
 		if err := o.store.Delete(ctx, o.release.Name, revisions[i]); err != nil {
 			return nil, err

@@ -28,7 +28,7 @@ type Options struct {
 	Limit time.Duration
 }
 
-// Wish is a release as it should be.
+// Wish is the desired state of a release.
 type Wish struct {
 	Options
 	Name, Namespace string
@@ -60,7 +60,7 @@ type Wish struct {
 	ReleasedOnly bool
 	// Ours reports objects that the item has deployed without a release before.
 	Ours func(object *unstructured.Unstructured) bool
-	// Before is what it has deployed so, and what an earlier operation has kept, as far as
-	// it is not gone.
+	// Before is what it has deployed so, and what an earlier operation has kept, as far as it is not
+	// deleted.
 	Before apply.Inventory
 }

@@ -8,12 +8,12 @@ import (
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
-// maxMisfits bounds how many values are told that do not fit.
+// maxMisfits bounds how many values are reported that do not fit.
 const maxMisfits = 10
 
-// misfits tells where the user gives a map and the chart has another value, or the
-// reverse: Helm takes the value of the user, and the templates of the chart probably
-// expect the other. Names of keys are those of the chart; values are not repeated.
+// misfits reports where the user gives a map and the chart has another value, or the reverse: Helm
+// takes the value of the user, and the templates of the chart probably expect the other. Names of
+// keys are those of the chart; values are not repeated.
 func misfits(chart *helmchart.Chart, values map[string]any) []string {
 	var found []string
 	chartMisfits(chart, values, "", &found)

@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// library is the part of Helm that merges values. It tells what does not fit on the
-// logger of the process, together with the values.
+// library is the part of Helm that merges values. It reports misfits to the logger of the process,
+// together with the values.
 const library = "helm.sh/helm/v4/pkg/chart/"
 
-// hushed lets everything through to the logger of the process but what Helm says about
-// values: that is told to the owner of the item, without the values.
+// hushed lets everything through to the logger of the process but what Helm says about values: that
+// is reported to the owner of the item, without the values.
 type hushed struct{ to io.Writer }
 
 // Write implements io.Writer. The logger calls it where the line was written.

@@ -59,7 +59,7 @@ type Values struct {
 	Root   map[string]any
 	values map[string]any
 	hides  *mask.Mask
-	// Warnings tell what is probably not meant.
+	// Warnings name what is probably not meant.
 	Warnings []string
 }
 
@@ -76,8 +76,8 @@ var processMemory = sync.OnceValue(func() *memlimit.Budget {
 	return memlimit.New(min(gotemplate.DefaultLimits().Produced, debug.SetMemoryLimit(-1)/4))
 })
 
-// Merge works out the values of a release: what the user wants goes before what the
-// charts bring, and sub-charts that are switched off are left out.
+// Merge works out the values of a release: values of the user win over those of the charts, and
+// sub-charts that are switched off are left out.
 func Merge(ctx context.Context, in Input) (values *Values, err error) {
 	hush()
 	hides := mask.Of(in.Values)
@@ -260,8 +260,8 @@ func (i *Invalid) Error() string { return i.reason }
 
 func invalid(reason string) error { return &Invalid{reason: strings.TrimSpace(reason)} }
 
-// explain tells failures that another attempt repeats from those of what is outside:
-// a cluster that does not answer, or memory that others use.
+// explain separates failures that another attempt repeats from those outside of the chart: a
+// cluster that does not answer, or memory that others use.
 func explain(err error) error {
 	var failed *gotemplate.Error
 	if !errors.As(err, &failed) {
