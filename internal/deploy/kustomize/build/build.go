@@ -1,7 +1,7 @@
-// Package build makes objects of a kustomization. It is the library of kustomize with
-// a guard in front: the guard reads every file itself, within limits, follows paths
-// only inside of the source, and hands the library copies under names of its own. So
-// no address, link, program or plugin that a source names ever reaches the library.
+// Package build makes objects of a kustomization. It is the library of kustomize with a guard in
+// front: the guard reads every file itself, within limits, follows paths only inside of the source,
+// and gives the library copies under names of its own. So no address, link, program or plugin that
+// a source names ever reaches the library.
 package build
 
 import (

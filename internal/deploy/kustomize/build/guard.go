@@ -57,8 +57,8 @@ type part struct {
 	// instructions are those of its regular expressions, texts the bytes that these are
 	// compared with.
 	instructions, texts int
-	// runs is how many kustomizations it stands for, passes how often it goes through
-	// its objects, work what that takes with all that it includes.
+	// runs is how many kustomizations it stands for, passes how often the library iterates over its
+	// objects, work what that takes with all that it includes.
 	runs, passes, work int
 }
 

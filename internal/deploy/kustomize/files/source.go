@@ -79,8 +79,8 @@ func kindOf(source *api.Source) (kind, error) {
 	return found[0], nil
 }
 
-// Load returns the files of a source. What is wrong is final; who does not answer may
-// be asked again.
+// Load returns the files of a source. Wrong input is final; a host that does not answer may be
+// asked again.
 func (l *Loader) Load(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*memfs.Tree, error) {
 	kind, err := kindOf(source)
 	if err != nil {
