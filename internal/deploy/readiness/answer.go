@@ -196,7 +196,7 @@ func (s *sources) judge(ctx context.Context, before, now *unstructured.Unstructu
 	live, err := s.cluster.Get(ctx, mapping, from.namespace, from.name)
 	switch {
 	case apierrors.IsForbidden(err):
-		// Who may not see the source has to believe Flux.
+		// Without the right to read the source, Flux is believed.
 		return finding, nil
 	case apierrors.IsNotFound(err):
 		live = nil

@@ -148,8 +148,8 @@ func selected(pods []*unstructured.Unstructured, selector *metav1.LabelSelector)
 	return pods
 }
 
-// uncreated says why there are no pods, as far as the workload itself tells it: with what
-// an API server says, which may quote what a pod has.
+// uncreated says why there are no pods, as far as the workload itself says: with what an API server
+// says, which may quote what a pod has.
 func uncreated(object *unstructured.Unstructured) string {
 	failed := condition(object, "ReplicaFailure")
 	if failed == nil || failed["status"] == "False" {

@@ -216,7 +216,7 @@ func vanished(object *unstructured.Unstructured) Finding {
 	return Finding{Why: "it does not exist any more"}
 }
 
-// EndsByItself reports whether an object may go by itself: a Job once it is complete.
+// EndsByItself reports whether an object may be deleted by itself: a Job once it is complete.
 func EndsByItself(object *unstructured.Unstructured) bool {
 	return object.GroupVersionKind().GroupKind() == job && number(object, -1, "spec", "ttlSecondsAfterFinished") >= 0
 }

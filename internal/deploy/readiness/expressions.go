@@ -43,8 +43,7 @@ func newExpressions(spec *deployer.ReadinessExpressions) (*expressions, error) {
 // look says how far an object has come: what its controller has not seen yet is in
 // progress, then the conditions count in their order.
 //
-// A condition that cannot be evaluated is no failure: fields that it needs may still be on
-// their way.
+// A condition that cannot be evaluated is no failure: fields that it needs may not be set yet.
 func (e *expressions) look(object *unstructured.Unstructured) Finding {
 	if observed := number(object, -1, "status", "observedGeneration"); observed >= 0 && observed != object.GetGeneration() {
 		return Finding{Why: fmt.Sprintf("its controller has seen generation %d, not yet %d", observed, object.GetGeneration())}

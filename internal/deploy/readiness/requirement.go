@@ -69,8 +69,8 @@ func newRequirement(spec deployer.RequirementSpec) (requirement, error) {
 	return r, nil
 }
 
-// unmet returns why an object does not meet the requirement, or "" if it does. It
-// tells no value: the object may be a Secret.
+// unmet returns why an object does not meet the requirement, or "" if it does. It contains no
+// value: the object may be a Secret.
 func (r requirement) unmet(object map[string]any) string {
 	results, err := r.path.Find(object)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package readiness says when deployed objects are ready, and waits for it
-// without asking again and again.
+// Package readiness says when deployed objects are ready, and waits for it without polling.
 package readiness
 
 import (
@@ -76,7 +75,7 @@ func oneLine(text string) string {
 	return string(line)
 }
 
-// shown leaves out what gives orders to a terminal.
+// shown leaves out control sequences of a terminal.
 func shown(char rune) rune {
 	switch {
 	case unicode.IsSpace(char):
