@@ -16,11 +16,11 @@ import (
 type DepartureJob interface {
 	// Checkpoint names the stage of the work; its error ends the attempt.
 	Checkpoint(ctx context.Context, name string) error
-	// Wake lets the work go on. It is called from anywhere.
+	// Wake triggers the next attempt. It may be called from any goroutine.
 	Wake()
 	// EarlierClusters are the clusters with what is left there.
 	EarlierClusters() []apideployer.EarlierCluster
-	// SetEarlierCluster keeps what is left on one of them; nothing forgets it.
+	// SetEarlierCluster records what is left on one of them; nothing removes the cluster.
 	SetEarlierCluster(left apideployer.EarlierCluster) error
 	// Leaves reports whether what is on an earlier cluster is to stay there.
 	Leaves(earlier apideployer.EarlierCluster) bool
@@ -203,8 +203,8 @@ func (d *departure) remove(ctx context.Context, work DepartureJob, farewell Fare
 	return waiting, err
 }
 
-// isCurrent reports whether an earlier cluster is that of the Target after all: where IDs
-// cannot be read, only an object that was deployed meanwhile tells that.
+// isCurrent reports whether an earlier cluster is that of the Target after all: where IDs cannot be
+// read, only an object that was deployed meanwhile shows that.
 func (d *departure) isCurrent(ctx context.Context, work DepartureJob, earlier apideployer.EarlierCluster) (bool, error) {
 	cluster, current := work.Recorded()
 	if earlier.ID != "" && cluster.ID != "" {
@@ -224,8 +224,8 @@ func hereOnly(groups []deletion.Group) []deletion.Group {
 	return here
 }
 
-// Depart removes what an item has deployed on earlier clusters, or continues to. It comes
-// after all else; the memory is that of the work on the item.
+// Depart removes what an item has deployed on earlier clusters, or continues to. It runs after all
+// else; the memory is that of the work on the item.
 func Depart(ctx context.Context, item *deployer.Item, source Source, memory *Departures) (deployer.Result, error) {
 	if len(item.EarlierClusters()) == 0 {
 		return deployer.Done(), nil

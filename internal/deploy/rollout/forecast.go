@@ -35,7 +35,7 @@ type Outlook interface {
 	// Planned returns what the same job makes of an object before the item exports
 	// anything; false if nothing.
 	Planned(on target.Cluster, object corev1.ObjectReference) (diff.Object, bool)
-	// Yields reports whether another item of the namespace, the holder, lets an object go.
+	// Yields reports whether another item of the namespace, the holder, gives an object up.
 	Yields(holder string, object corev1.ObjectReference) bool
 	// Leaves reports whether another item of the namespace is being deleted.
 	Leaves(item string) bool

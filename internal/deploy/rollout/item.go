@@ -1,7 +1,7 @@
 // Package rollout deploys prepared objects to a cluster and removes them again: definitions of
-// kinds first, then what has no namespace, then the rest; orphans go when everything wanted is
-// there; then it waits until all is ready. Where the objects come from is for the deployers that
-// use it.
+// kinds first, then what has no namespace, then the rest; orphans are deleted when everything
+// wanted exists; then it waits until all is ready. Where the objects come from is for the deployers
+// that use it.
 package rollout
 
 import (
@@ -27,8 +27,8 @@ type Source interface {
 	Name() string
 	// Owner says whose the objects of an item are.
 	Owner(item *deployer.Item) Owner
-	// Wish works out what an item wants. It is called once in a job, unless the
-	// process restarts.
+	// Wish works out the desired state of an item. It is called once in a job, unless the process
+	// restarts.
 	Wish(ctx context.Context, item *deployer.Item) (Wish, error)
 	// Groups are the steps in which an item is removed.
 	Groups(item *deployer.Item) ([]deletion.Group, error)
@@ -38,10 +38,10 @@ type Source interface {
 	Status(item *deployer.Item, inventory apply.Inventory) any
 }
 
-// Reconcile brings the objects of an item onto its cluster, or continues to.
+// Reconcile deploys the objects of an item to its cluster, or continues to.
 //
 // Work is remembered with the item between attempts, in this process. It is started again when the
-// way to the cluster is another one: objects of one cluster must not be looked for on another.
+// connection to the cluster changes: objects of one cluster must not be looked for on another.
 func Reconcile(ctx context.Context, item *deployer.Item, source Source) (deployer.Result, error) {
 	connection, err := item.Cluster(ctx)
 	if err != nil {
@@ -191,8 +191,8 @@ type remembered[W work] struct {
 // Close implements io.Closer.
 func (r *remembered[W]) Close() error { return errors.Join(r.work.Close(), r.departures.Close()) }
 
-// advance lets the work go on and keeps what it has found out, also after a
-// failure: what is known now must not be found out again.
+// advance continues the work and keeps what it has found out, also after a failure: what is known
+// now must not be found out again.
 func (r *remembered[W]) advance(ctx context.Context, item *deployer.Item, source Source) (deployer.Result, error) {
 	r.work.Under(itemJob{item, source})
 	waiting, err := r.work.Continue(ctx)

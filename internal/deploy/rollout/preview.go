@@ -95,8 +95,8 @@ func PreviewRemoval(ctx context.Context, item *deployer.Item, source Source, clu
 }
 
 // preview returns what a roll-out would make of each object of a desired state, in its order, and
-// then of those that are no longer wanted. It changes nothing: what would be stored, the API server
-// tells in a dry run. Where it cannot tell, the object says why.
+// then of those that are no longer wanted. It changes nothing: the API server shows in a dry run
+// what would be stored. Where that is not possible, the object says why.
 func preview(ctx context.Context, cluster target.Cluster, wish Wish, recorded apply.Inventory, outlook Outlook) ([]diff.Object, error) {
 	r, err := seen(ctx, cluster, wish, recorded)
 	if err != nil {
@@ -151,8 +151,8 @@ func (r *Rollout) preview(ctx context.Context, object apply.Object) (diff.Object
 	return found, nil
 }
 
-// created asks the API server what it would store of a new object. It cannot tell if the
-// namespace or the kind is still to come.
+// created asks the API server what it would store of a new object. That is not possible if the
+// namespace or the kind does not exist yet.
 func (r *Rollout) created(ctx context.Context, object apply.Object, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	stored, err := r.cluster.PreviewNew(ctx, object.Mapping, manifest, r.wish.Owner.FieldManager)
 	if apierrors.IsNotFound(err) {

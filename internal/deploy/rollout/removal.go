@@ -57,7 +57,7 @@ func (r *Removal) Continue(ctx context.Context) ([]string, error) {
 	return waiting, err
 }
 
-// Inventory is what is not known to be gone.
+// Inventory is what is not known to be deleted.
 func (r *Removal) Inventory() apply.Inventory { return r.inventory }
 
 // Close ends all watches.

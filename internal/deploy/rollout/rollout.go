@@ -24,7 +24,7 @@ type Job interface {
 	Checkpoint(ctx context.Context, name string) error
 	// Expired reports whether the time of the job is over.
 	Expired() bool
-	// Wake lets the work go on. It is called from anywhere.
+	// Wake triggers the next attempt. It may be called from any goroutine.
 	Wake()
 	// Record stores what is about to be deployed.
 	Record(ctx context.Context, inventory apply.Inventory) error
@@ -121,11 +121,11 @@ func (w Wish) applier(cluster target.Cluster) *apply.Applier {
 	}
 }
 
-// Rollout is the work on one item. It is kept between attempts, so that each goes
-// on where the last one stopped.
+// Rollout is the work on one item. It is kept between attempts, so that each continues where the
+// last one stopped.
 //
-// It is in memory only. After a restart all of it begins again with what is recorded: objects that
-// are as they should be are looked at and not changed, and checks start again.
+// It is in memory only. After a restart it starts again with what is recorded: objects that are as
+// they should be are read and not changed, and checks start again.
 type Rollout struct {
 	job     Job
 	wish    Wish
@@ -216,7 +216,7 @@ func (r *Rollout) Continue(ctx context.Context) ([]string, error) {
 	}
 }
 
-// progress is how far the work came.
+// progress is how far the work has come.
 func (r *Rollout) progress() progress {
 	p := progress{
 		pending: map[apply.Stage]int{}, ending: r.ending.Left(),
@@ -266,9 +266,9 @@ func (r *Rollout) removalOf(orphans apply.Inventory) *deletion.Deletion {
 	})
 }
 
-// removeOrphans removes what was deployed before and is no longer listed. What others take
-// over leaves the inventory; what they may still want stays there and is judged again in the
-// removal round, or in the next job.
+// removeOrphans removes what was deployed before and is no longer listed. Objects that others take
+// over are removed from the inventory; those that they may still want stay there and are judged
+// again in the removal round, or in the next job.
 func (r *Rollout) removeOrphans(ctx context.Context) ([]string, error) {
 	if r.orphans == nil {
 		orphans := r.inventory.Orphans(r.objects)
