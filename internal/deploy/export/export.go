@@ -151,8 +151,8 @@ type Reading struct {
 	// at is where the second sight looks.
 	at   place
 	done bool
-	// awaited is the object that was looked at last, of which only the name is known; absent
-	// says that it did not exist.
+	// awaited is the object that was read last, of which only the name is known; absent says that it
+	// did not exist.
 	awaited *unstructured.Unstructured
 	absent  bool
 	// nowhere says that the object has no namespace although its kind needs one.

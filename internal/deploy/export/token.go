@@ -15,10 +15,9 @@ import (
 
 // worthless says why a value does not count although it is there; nothing if it does.
 //
-// A Secret that is created while kube-controller-manager still knows a ServiceAccount that
-// was deleted gets a token of that one. No API server accepts it, and the Secret is deleted
-// a moment later. The ServiceAccount says which it is; access that may not see it has to
-// believe the Secret.
+// A Secret that is created while kube-controller-manager still knows a ServiceAccount that was
+// deleted gets a token of that one. No API server accepts it, and the Secret is deleted a moment
+// later. The ServiceAccount says which it is; without the right to read it, the Secret is believed.
 func worthless(ctx context.Context, cluster target.Cluster, object *unstructured.Unstructured) (why string, err error) {
 	account, uid := loss.TokenAccount(object), object.GetAnnotations()[corev1.ServiceAccountUIDKey]
 	if account == "" || uid == "" {

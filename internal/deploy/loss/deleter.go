@@ -20,7 +20,7 @@ func TokenAccount(object *unstructured.Unstructured) string {
 	return object.GetAnnotations()[corev1.ServiceAccountNameKey]
 }
 
-// pruners are who deletes objects with a label that they do not know, by that label.
+// pruners are programs that delete objects with a label that they do not know, by that label.
 var pruners = []struct{ label, who string }{
 	{"kustomize.toolkit.fluxcd.io/name", "Flux deletes what its Kustomization %s does not list"},
 	{"helm.toolkit.fluxcd.io/name", "Flux deletes what its HelmRelease %s does not have"},

@@ -35,7 +35,7 @@ type id struct {
 
 // loss is what has become of one object.
 type loss struct {
-	// times is how often it was missed, gone that it is missed now.
+	// times is how often it was missed, gone says that it is missed now.
 	times int
 	gone  bool
 	// who may delete it.

@@ -74,7 +74,7 @@ func (Deployer) Repetition(item *v1alpha1.DeployItem) (repetition deployer.Repet
 	return schedule.Repetition(config.ContinuousReconcile, nil)
 }
 
-// Drift implements deployer.Repeating. There is no cluster on which anybody could have
+// Drift implements deployer.Repeating. There is no cluster on which another client could have
 // changed something.
 func (Deployer) Drift(context.Context, *deployer.Item) ([]string, error) { return nil, nil }
 
@@ -122,7 +122,7 @@ func parse(raw *runtime.RawExtension) (*config, error) {
 	return read, nil
 }
 
-// ending is the phase in which the job ends, or stays.
+// ending is the phase in which the job ends or remains.
 func (c *config) ending() v1alpha1.DeployItemPhase {
 	switch {
 	case c.Phase != nil:

@@ -6,8 +6,8 @@ type elsewhere struct {
 	name string
 }
 
-// Elsewhere returns the cluster of another Target than that of an item, which is named in
-// what is said about its objects: a reader would take them for objects of the item's own.
+// Elsewhere returns the cluster of another Target than that of an item, which messages about its
+// objects name: a reader would take them for objects on the item's own cluster.
 func Elsewhere(cluster Cluster, targetName string) Cluster { return elsewhere{cluster, targetName} }
 
 // Place says behind the name of an object on which cluster that is; nothing for the

@@ -15,8 +15,8 @@ import (
 	"go.landscaper.dev/internal/cluster/watch"
 )
 
-// Cluster reads, writes and watches objects. The methods are those of
-// cluster.Connection; there is what they do.
+// Cluster reads, writes and watches objects. The methods are those of cluster.Connection; it
+// documents them.
 type Cluster interface {
 	Server() string
 	Mapping(ctx context.Context, kind schema.GroupVersionKind) (*meta.RESTMapping, error)
