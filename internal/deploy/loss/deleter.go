@@ -32,7 +32,7 @@ var pruners = []struct{ label, who string }{
 // object, but some are known for it.
 func Deleter(object *unstructured.Unstructured) string {
 	if account := TokenAccount(object); account != "" {
-		return fmt.Sprintf("kube-controller-manager deletes it as long as ServiceAccount %s/%s does not exist, or was created anew", object.GetNamespace(), account)
+		return fmt.Sprintf("kube-controller-manager deletes it as long as ServiceAccount %s/%s does not exist, or was created again", object.GetNamespace(), account)
 	}
 	if owners := object.GetOwnerReferences(); len(owners) > 0 {
 		return fmt.Sprintf("the garbage collector deletes it if its owner %s with UID %s does not exist",

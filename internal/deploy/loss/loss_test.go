@@ -49,15 +49,15 @@ func TestPace(t *testing.T) {
 
 // TestWakesWhenDue waits for the real pause.
 func TestWakesWhenDue(t *testing.T) {
-	woken := make(chan struct{}, 8)
-	losses := New(func() { woken <- struct{}{} })
+	triggered := make(chan struct{}, 8)
+	losses := New(func() { triggered <- struct{}{} })
 	defer losses.Close()
 	object := parse(t, configMap)
 	if !losses.Due(object) || losses.Due(object) {
 		t.Fatal("it is applied at once, and not at once for the second time")
 	}
 	select {
-	case <-woken:
+	case <-triggered:
 	case <-time.After(time.Minute):
 		t.Fatal("nothing was triggered")
 	}

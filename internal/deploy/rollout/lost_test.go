@@ -181,7 +181,7 @@ func TestLostWithoutWatch(t *testing.T) {
 }
 
 // TestFighter deletes an object whenever it exists: it is not applied again at once, and the
-// message names who may do that, and when it goes on.
+// message names who may do that, and when it continues.
 func TestFighter(t *testing.T) {
 	cluster, job := withAccounts(), &testJob{}
 	wish := wishFor(objects(t, robot, token))
@@ -204,7 +204,7 @@ func TestFighter(t *testing.T) {
 	if created != 2 {
 		t.Errorf("it was created %d times, want twice at once", created)
 	}
-	mustWait(t, r, "Secret ns/token (it does not exist any more; it was deleted 2 times (kube-controller-manager deletes it as long as ServiceAccount ns/robot does not exist, or was created anew) and is applied again at ")
+	mustWait(t, r, "Secret ns/token (it does not exist any more; it was deleted 2 times (kube-controller-manager deletes it as long as ServiceAccount ns/robot does not exist, or was created again) and is applied again at ")
 	job.expired = true
 	if _, err := r.Continue(t.Context()); err == nil || !strings.Contains(err.Error(), `timeout at: "deployer: during export - key: token": it waited for Secret ns/token (it does not exist any more; it was deleted 2 times (`) {
 		t.Errorf("error %v", err)

@@ -40,7 +40,7 @@ func TestLostExport(t *testing.T) {
 		item := newItem(t, namespace, row.robot, strings.ReplaceAll(row.config+tokenExports, "ROBOT", row.robot))
 		item.Spec.Type = row.of
 		create(t, item)
-		awaitText(t, item, "kube-controller-manager deletes it as long as ServiceAccount "+namespace+"/"+row.robot+" does not exist, or was created anew) and is applied again at ")
+		awaitText(t, item, "kube-controller-manager deletes it as long as ServiceAccount "+namespace+"/"+row.robot+" does not exist, or was created again) and is applied again at ")
 		account := &corev1.ServiceAccount{ObjectMeta: configMap(namespace, row.robot).ObjectMeta}
 		if err := deployed.Create(t.Context(), account); err != nil {
 			t.Fatal(err)
