@@ -213,15 +213,15 @@ func TestNewsOfTheSource(t *testing.T) {
 	mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
 	cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
 	cluster.Put(parse(t, strings.Replace(fetched, "lastHandledReconcileAt: second", "lastHandledReconcileAt: first", 1)))
-	woken := 0
-	check := NewAnswers(cluster, unchanged, func() { woken++ })
+	triggered := 0
+	check := NewAnswers(cluster, unchanged, func() { triggered++ })
 	check.Add(mapping, cluster.Put(parse(t, answered)))
 	if unready, err := check.Look(t.Context()); err != nil || len(unready) != 1 {
 		t.Fatalf("%v (%v)", unready, err)
 	}
-	before := woken
+	before := triggered
 	cluster.Put(parse(t, fetched))
-	if woken == before {
+	if triggered == before {
 		t.Error("nothing was triggered")
 	}
 	if unready, err := check.Look(t.Context()); err != nil || len(unready) != 0 || cluster.Watched() != 0 {
@@ -244,9 +244,9 @@ func (h *hasty) Get(ctx context.Context, mapping *meta.RESTMapping, namespace, n
 	return object, err
 }
 
-// TestSourceThatChangesInBetween: what the source tells between the look at it and the
-// begin of its watch is not lost, as a watch that others have begun has told it already;
-// and a source that cannot be watched is looked at again.
+// TestSourceThatChangesInBetween: an event of the source between the read and the start of its
+// watch is not lost, as a watch that others have begun has reported it already; and a source that
+// cannot be watched is looked at again.
 func TestSourceThatChangesInBetween(t *testing.T) {
 	begin := func(t *testing.T, later bool) (*hasty, *Check, *int) {
 		cluster := &hasty{Cluster: fakecluster.New()}
@@ -256,25 +256,25 @@ func TestSourceThatChangesInBetween(t *testing.T) {
 		if later {
 			cluster.later = parse(t, fetched)
 		}
-		woken := new(int)
-		check := NewAnswers(cluster, unchanged, func() { *woken++ })
+		triggered := new(int)
+		check := NewAnswers(cluster, unchanged, func() { *triggered++ })
 		check.Add(mapping, cluster.Put(parse(t, answered)))
 		t.Cleanup(check.Close)
-		return cluster, check, woken
+		return cluster, check, triggered
 	}
 	t.Run("it answers", func(t *testing.T) {
-		_, check, woken := begin(t, true)
-		if unready, err := check.Look(t.Context()); err != nil || len(unready) != 1 || *woken == 0 {
-			t.Errorf("%v (%v), %d triggers", unready, err, *woken)
+		_, check, triggered := begin(t, true)
+		if unready, err := check.Look(t.Context()); err != nil || len(unready) != 1 || *triggered == 0 {
+			t.Errorf("%v (%v), %d triggers", unready, err, *triggered)
 		}
 		if unready, err := check.Look(t.Context()); err != nil || len(unready) != 0 {
 			t.Errorf("%v (%v)", unready, err)
 		}
 	})
 	t.Run("it does not change", func(t *testing.T) {
-		_, check, woken := begin(t, false)
-		if unready, err := check.Look(t.Context()); err != nil || len(unready) != 1 || *woken != 0 {
-			t.Errorf("%v (%v), %d triggers", unready, err, *woken)
+		_, check, triggered := begin(t, false)
+		if unready, err := check.Look(t.Context()); err != nil || len(unready) != 1 || *triggered != 0 {
+			t.Errorf("%v (%v), %d triggers", unready, err, *triggered)
 		}
 	})
 	t.Run("it cannot be watched", func(t *testing.T) {

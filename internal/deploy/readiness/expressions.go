@@ -63,7 +63,7 @@ func (e *expressions) look(object *unstructured.Unstructured) Finding {
 		}
 		holds, err := part.condition.Holds(object.Object)
 		if err != nil {
-			return Finding{Why: "its condition " + part.field + " cannot tell: " + err.Error()}
+			return Finding{Why: "its condition " + part.field + " cannot be evaluated: " + err.Error()}
 		}
 		if holds != part.meant {
 			return part.finding

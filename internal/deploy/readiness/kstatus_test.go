@@ -50,8 +50,8 @@ func TestKstatus(t *testing.T) {
 	}
 }
 
-// TestVanishedJob shows that a Job which goes by itself is complete, and that any
-// other object which goes is not ready.
+// TestVanishedJob shows that a Job which is deleted by itself is complete, and that any other
+// object which is deleted is not ready.
 func TestVanishedJob(t *testing.T) {
 	for spec, want := range map[string]bool{"{ttlSecondsAfterFinished: 0}": true, "{}": false} {
 		t.Run(spec, func(t *testing.T) {
@@ -74,8 +74,8 @@ func TestVanishedJob(t *testing.T) {
 	}
 }
 
-// TestHopelessWithoutWatch tells what is hopeless also where nothing can be watched:
-// no further look would change it.
+// TestHopelessWithoutWatch reports what is hopeless also where nothing can be watched: no further
+// look would change it.
 func TestHopelessWithoutWatch(t *testing.T) {
 	cluster := fakecluster.New()
 	stored := cluster.Put(parse(t, `{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ns}, status: {phase: Running, containerStatuses: [{name: web, state: {waiting: {reason: CrashLoopBackOff}}}]}}`))
@@ -107,8 +107,8 @@ func TestExpressions(t *testing.T) {
 	}{
 		{"the object is ready", `{status: {phase: Running, replicas: 2}}`, "", false},
 		{"the object is not ready yet", `{status: {phase: Running, replicas: 1}}`, "current does not hold yet", false},
-		{"a field is missing", `{status: {phase: Running}}`, "current cannot tell: there is no field replicas yet", false},
-		{"nothing is there yet", `{}`, "inProgress cannot tell: there is no field status yet", false},
+		{"a field is missing", `{status: {phase: Running}}`, "current cannot be evaluated: there is no field replicas yet", false},
+		{"nothing is there yet", `{}`, "inProgress cannot be evaluated: there is no field status yet", false},
 		{"work counts before failures", `{status: {busy: true, error: disk}}`, "inProgress holds", false},
 		{"a failure counts before success", `{status: {phase: Running, replicas: 2, error: disk}}`, "failed holds", true},
 		{"what its controller has not seen is in progress", `{metadata: {generation: 3}, status: {observedGeneration: 2, error: disk}}`, "has seen generation 2, not yet 3", false},

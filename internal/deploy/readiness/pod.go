@@ -138,8 +138,8 @@ func inParentheses(word string) string {
 // hint is what a node says in a message, and our words for it: messages of nodes quote
 // commands, and what registries answer.
 type hint struct {
-	said *regexp.Regexp
-	told string
+	said  *regexp.Regexp
+	words string
 }
 
 var (
@@ -163,7 +163,7 @@ var (
 func why(message string, hints []hint) string {
 	for _, known := range hints {
 		if at := known.said.FindStringSubmatchIndex(message); at != nil {
-			return ": " + string(known.said.ExpandString(nil, known.told, message, at))
+			return ": " + string(known.said.ExpandString(nil, known.words, message, at))
 		}
 	}
 	return ""

@@ -66,9 +66,9 @@ const (
 // TestCausesAtASlowPace: pods are not looked at before a wait has lasted, then at a pace that slows
 // down, and once more at the end. Changes of pods trigger nothing, so a timer does.
 func TestCausesAtASlowPace(t *testing.T) {
-	cluster, woken := fakecluster.New(), make(chan struct{}, 1)
+	cluster, triggered := fakecluster.New(), make(chan struct{}, 1)
 	cluster.Put(parse(t, crashing))
-	causes := NewCauses(func() { woken <- struct{}{} })
+	causes := NewCauses(func() { triggered <- struct{}{} })
 	defer causes.Close()
 	clock := time.Unix(1000, 0)
 	causes.now = func() time.Time { return clock }
@@ -94,12 +94,12 @@ func TestCausesAtASlowPace(t *testing.T) {
 	if got := explain(true); !strings.Contains(got, "ErrImagePull") || unready[0].Why != "too few replicas" {
 		t.Errorf("at the end: %q", got)
 	}
-	causes = NewCauses(func() { woken <- struct{}{} })
+	causes = NewCauses(func() { triggered <- struct{}{} })
 	causes.now = func() time.Time { return clock }
 	explain(false)
 	causes.known["Deployment ns/web"].due = clock.Add(time.Millisecond)
 	explain(false)
-	<-woken
+	<-triggered
 	causes.Close()
 }
 

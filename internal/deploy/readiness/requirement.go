@@ -51,7 +51,7 @@ func newRequirement(spec deployer.RequirementSpec) (requirement, error) {
 		var decoded any
 		if raw := value.Value.RawMessage; len(raw) > 0 { // null has no text
 			if err := json.Unmarshal(raw, &decoded); err != nil {
-				return requirement{}, fmt.Errorf("values[%d].value is no JSON", i)
+				return requirement{}, fmt.Errorf("values[%d].value is not JSON", i)
 			}
 		}
 		r.values = append(r.values, decoded)

@@ -21,8 +21,8 @@ func TestStoreOfTheTargetIsRestored(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				cluster, woken := fakecluster.New(), make(chan struct{}, 10)
-				check, stored := checkOf(t, cluster, func() { woken <- struct{}{} }, startingPod)
+				cluster, triggered := fakecluster.New(), make(chan struct{}, 10)
+				check, stored := checkOf(t, cluster, func() { triggered <- struct{}{} }, startingPod)
 				stored.SetResourceVersion("999999")
 				if test.live == "" {
 					cluster.Remove("Pod", "ns", "p")
@@ -45,7 +45,7 @@ func TestStoreOfTheTargetIsRestored(t *testing.T) {
 						return
 					}
 					select {
-					case <-woken:
+					case <-triggered:
 					case <-time.After(time.Hour):
 						t.Fatal("nothing triggers it")
 					}

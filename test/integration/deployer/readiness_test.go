@@ -136,7 +136,7 @@ func TestConditionsInCEL(t *testing.T) {
 			createTarget(t, namespace, "cluster", access)
 			item := newItem(t, namespace, "item", config)
 			create(t, item)
-			awaitText(t, item, "waiting for Database "+namespace+"/main to become ready (check \"database-up\": its condition failed cannot tell: there is no field status yet)")
+			awaitText(t, item, "waiting for Database "+namespace+"/main to become ready (check \"database-up\": its condition failed cannot be evaluated: there is no field status yet)")
 			report(t, namespace, `{"phase": "Running", "replicas": 1, "conditions": []}`)
 			awaitText(t, item, "its condition current does not hold yet")
 			report(t, namespace, test.status)
