@@ -115,8 +115,8 @@ func TestOwnLimits(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			wish := wishFor(nil)
 			test.change(&wish)
-			woken := make(chan struct{}, 10)
-			r, err := Begin(t.Context(), &wakingJob{woken: woken}, fakecluster.New(), wish, nil)
+			triggered := make(chan struct{}, 10)
+			r, err := Begin(t.Context(), &wakingJob{triggered: triggered}, fakecluster.New(), wish, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +124,7 @@ func TestOwnLimits(t *testing.T) {
 				t.Fatal(err)
 			}
 			select {
-			case <-woken:
+			case <-triggered:
 			case <-time.After(5 * time.Minute):
 				t.Fatal("nothing was triggered")
 			}
@@ -139,10 +139,10 @@ func TestOwnLimits(t *testing.T) {
 // wakingJob records when it was triggered.
 type wakingJob struct {
 	testJob
-	woken chan struct{}
+	triggered chan struct{}
 }
 
-func (j *wakingJob) Wake() { j.woken <- struct{}{} }
+func (j *wakingJob) Wake() { j.triggered <- struct{}{} }
 
 func TestExports(t *testing.T) {
 	here := `{key: a.x, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}}`

@@ -23,7 +23,7 @@ const (
 	both    = "ConfigMap ns/one ConfigMap ns/two"
 )
 
-// TestMove: what is on the earlier cluster goes when all is on the new one, wherever the
+// TestMove: objects on the earlier cluster are deleted when all are on the new one, wherever the
 // process ends in between, and whatever follows.
 func TestMove(t *testing.T) {
 	follows := map[string]struct {
@@ -123,7 +123,7 @@ func TestHeldBack(t *testing.T) {
 	}
 }
 
-// TestLeftRelease: a release goes before the objects, and with it what is recorded of it.
+// TestLeftRelease: a release is deleted before the objects, together with its record.
 func TestLeftRelease(t *testing.T) {
 	w := newTraveller(t)
 	w.until(func() ([]string, error) { return w.deploy(noteOne) })
@@ -154,8 +154,8 @@ func TestLeftRelease(t *testing.T) {
 	w.want("the objects of the release are its own", map[string]string{"a": "ConfigMap ns/two", "b": "ConfigMap ns/one"})
 }
 
-// TestUnknownIDs: where no ID can be read, an object tells that both clusters are the same
-// one, and then nothing that is wanted goes.
+// TestUnknownIDs: where no ID can be read, an object shows that both clusters are the same one, and
+// then nothing that is wanted is deleted.
 func TestUnknownIDs(t *testing.T) {
 	w := newTraveller(t)
 	for _, one := range w.places {

@@ -89,7 +89,8 @@ func (f *families) wish(m *member) {
 	}
 }
 
-// change is a new version of the blueprint: some items go, some come, all may want other objects.
+// change is a new version of the blueprint: some items are deleted, some are created, all may want
+// other objects.
 func (f *families) change() {
 	for _, m := range f.tree.members {
 		m.end()
@@ -221,11 +222,11 @@ func (f *families) checkStrangers(before map[string]*unstructured.Unstructured) 
 	}
 }
 
-// TestFamilies: objects move at random between items that come, go and change, in any order, under
-// all policies, with charts of unknown content, with lost answers, conflicts and crashes. Wanted
-// objects stay with their identity, also in jobs that end in the middle; after a job that succeeds,
-// no unwanted object is left, and each object has one owner that has recorded it. Objects of
-// strangers are not touched.
+// TestFamilies: objects move at random between items that are created, deleted and changed, in any
+// order, under all policies, with charts of unknown content, with lost answers, conflicts and
+// crashes. Wanted objects stay with their identity, also in jobs that end in the middle; after a
+// job that succeeds, no unwanted object is left, and each object has one owner that has recorded
+// it. Objects of strangers are not touched.
 func TestFamilies(t *testing.T) {
 	for _, troubled := range []bool{false, true} {
 		t.Run(map[bool]string{false: "all goes well", true: "in trouble"}[troubled], func(t *testing.T) {

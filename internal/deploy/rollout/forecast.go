@@ -126,12 +126,12 @@ func valueOf(object diff.Object, at func(map[string]any) (any, bool), path strin
 	case object.Unknown != "":
 		return nil, errors.New(name + ": " + object.Unknown)
 	case object.After == nil:
-		return nil, errors.New(name + " goes in the same job")
+		return nil, errors.New(name + " is deleted in the same job")
 	case object.Before == nil, object.Replaced:
 		if value, ok := at(decoded(object.Applied)); ok {
 			return value, nil
 		}
-		return nil, fmt.Errorf("only the creation of %s tells what is at %s", name, path)
+		return nil, fmt.Errorf("only the creation of %s shows what is at %s", name, path)
 	}
 	before, there := at(object.Before)
 	if diff.Of(object, nil).Action == diff.Keep {

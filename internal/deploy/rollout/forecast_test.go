@@ -69,8 +69,8 @@ func TestForecastOfExports(t *testing.T) {
 		{"the version of an object that changes", configMap, changed, from(".metadata.resourceVersion", "ConfigMap", "a"), alone{}, "", "ConfigMap ns/a changes, and only then"},
 		{"what a controller says about an object that changes", configMap, changed, from(".status.x", "ConfigMap", "a"), alone{}, "", "ConfigMap ns/a changes, and only then"},
 		{"the value of a new object is in its manifest", "", changed, from(".data.x", "ConfigMap", "a"), alone{}, "2", ""},
-		{"the identity of a new object", "", changed, from(".metadata.uid", "ConfigMap", "a"), alone{}, "", "only the creation of ConfigMap ns/a tells what is at .metadata.uid"},
-		{"an object that goes", configMap, strings.Replace(configMap, name, "name: b", 1), from(".data.x", "ConfigMap", "a"), alone{}, "", "ConfigMap ns/a goes in the same job"},
+		{"the identity of a new object", "", changed, from(".metadata.uid", "ConfigMap", "a"), alone{}, "", "only the creation of ConfigMap ns/a shows what is at .metadata.uid"},
+		{"an object that is dropped from the item", configMap, strings.Replace(configMap, name, "name: b", 1), from(".data.x", "ConfigMap", "a"), alone{}, "", "ConfigMap ns/a is deleted in the same job"},
 		{"an object that others have made", "", strings.Replace(configMap, name, "name: b", 1), from(".data.x", "ConfigMap", "other"), alone{}, "", "there is no ConfigMap ns/other yet"},
 		{"an object that an item before it changes", "", configMap, from(".data.x", "ConfigMap", "other"), alone{[]diff.Object{other("planned")}}, "planned", ""},
 	} {
@@ -109,8 +109,8 @@ func (Wish) inventoryOf(before *Rollout) (found []deployer.ManagedResourceStatus
 	return before.Inventory()
 }
 
-// TestPreviewOfPolicies: what leaves the item, what is ignored from now on, and what an API
-// server does not let change.
+// TestPreviewOfPolicies: what is dropped from the item, what is ignored from now on, and what an
+// API server does not let change.
 func TestPreviewOfPolicies(t *testing.T) {
 	immutable := func(request fakecluster.Request) (fault fakecluster.Fault) {
 		if request.Verb == "preview" {

@@ -20,9 +20,9 @@ const (
 	second   = `{apiVersion: v1, kind: Secret, metadata: {name: second, namespace: ns}, data: {p: Mg==}}`
 )
 
-// TestLookout sees changes of values on two clusters, behind a second hop as well, and
+// TestExportWatcher sees changes of values on two clusters, behind a second hop as well, and
 // reads only when an object has changed.
-func TestLookout(t *testing.T) {
+func TestExportWatcher(t *testing.T) {
 	cluster, edge := fakecluster.New(), fakecluster.New()
 	test := &testJob{clusters: map[string]target.Cluster{"edge": edge}}
 	for _, text := range []string{pointing, first, second} {
@@ -81,8 +81,8 @@ func TestLookout(t *testing.T) {
 	}
 }
 
-// TestLookoutThatCannotBegin leaves no watch behind.
-func TestLookoutThatCannotBegin(t *testing.T) {
+// TestExportWatcherThatCannotBegin leaves no watch behind.
+func TestExportWatcherThatCannotBegin(t *testing.T) {
 	here := `{key: a, jsonPath: .data.host, fromResource: {apiVersion: v1, kind: ConfigMap, name: database, namespace: ns}}`
 	for reason, other := range map[string]string{
 		"a Target that is missing": `{key: b, targetName: edge, jsonPath: .a, fromResource: {apiVersion: v1, kind: Pod, name: p, namespace: ns}}`,

@@ -121,7 +121,7 @@ func (h *history) interfere() {
 	}
 }
 
-// release takes the finalizers away; what is being deleted ends with that.
+// release removes the finalizers; objects that are being deleted end with that.
 func (h *history) release(object *unstructured.Unstructured) {
 	if object.GetDeletionTimestamp() != nil {
 		h.cluster.Remove("ConfigMap", "ns", object.GetName())
@@ -147,7 +147,7 @@ func (h *history) check() {
 	}
 }
 
-// settle lets the trouble end and the work with it.
+// settle ends the faults, and lets the work finish.
 func (h *history) settle() {
 	h.crash()
 	h.cluster.Fault = nil

@@ -97,7 +97,7 @@ type tree struct {
 	lost, dead bool
 }
 
-// dieAfter lets the process die with a request.
+// dieAfter kills the process with a request.
 func (t *tree) dieAfter(requests int, lost bool) {
 	t.left, t.lost = requests, lost
 	t.cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
@@ -175,7 +175,7 @@ func (t *tree) begin(ctx context.Context, m *member) (err error) {
 	return nil
 }
 
-// attempt lets a member go on. It reports whether its part is over.
+// attempt reconciles a member once. It reports whether its part is over.
 func (t *tree) attempt(ctx context.Context, m *member) (over bool, err error) {
 	if m.work == nil {
 		if err := t.begin(ctx, m); err != nil {
@@ -207,7 +207,7 @@ func (m *member) end() {
 	m.work = nil
 }
 
-// round lets members go on in an order until all are done.
+// round reconciles members in an order until all are done.
 func (t *tree) round(ctx context.Context, order ...*member) error {
 	for _, m := range order {
 		for tries := 0; ; tries++ {

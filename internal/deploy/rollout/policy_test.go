@@ -27,8 +27,8 @@ func TestPolicies(t *testing.T) {
 	tests := []struct {
 		policy  deployer.ManifestPolicy
 		present string
-		// after is what it is after the job, unlisted after it left the list, deleted after
-		// the item has gone.
+		// after is its state after the job, unlisted after it was dropped from the list, deleted after
+		// the item was deleted.
 		after, unlisted, deleted string
 	}{
 		{deployer.ManagePolicy, missing, applied, gone, gone},
@@ -85,9 +85,9 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestBecomesIgnored shows that an object that was deployed and is to be ignored now is
-// left as it is, and is not the item's any more: it stays when it leaves the list, and when
-// the item goes.
+// TestBecomesIgnored shows that an object that was deployed and is to be ignored now is left as it
+// is, and is not the item's any more: it stays when it is dropped from the list, and when the item
+// is deleted.
 func TestBecomesIgnored(t *testing.T) {
 	for _, policy := range []deployer.ManifestPolicy{deployer.ManagePolicy, deployer.KeepPolicy, deployer.ImmutablePolicy, deployer.FallbackPolicy} {
 		t.Run(string(policy), func(t *testing.T) {

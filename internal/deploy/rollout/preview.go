@@ -122,7 +122,7 @@ func preview(ctx context.Context, cluster target.Cluster, wish Wish, recorded ap
 	for i := range orphans {
 		orphans[i].Unwanted = true
 		if refused && orphans[i].Before != nil {
-			orphans[i].Unknown = "it goes when all objects are on the cluster, which the API server refuses"
+			orphans[i].Unknown = "it is deleted when all objects are on the cluster, which the API server refuses"
 		}
 	}
 	return append(previews, orphans...), nil

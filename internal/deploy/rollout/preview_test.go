@@ -12,8 +12,7 @@ import (
 	"go.landscaper.dev/internal/landscape/diff"
 )
 
-// TestPreview: what is new, what changes, what goes and what stays, and nothing is
-// written.
+// TestPreview: what is new, changed, deleted and kept, and nothing is written.
 func TestPreview(t *testing.T) {
 	named := func(name string) string { return strings.Replace(configMap, "name: a", "name: "+name, 1) }
 	cluster := fakecluster.New()

@@ -21,7 +21,7 @@ import (
 
 const label = "test.example/deployitem"
 
-// testJob is a job that remembers what it was told.
+// testJob is a job that records its calls.
 type testJob struct {
 	checkpoints []string
 	recorded    []apply.Inventory
@@ -95,7 +95,7 @@ func start(t *testing.T, job *testJob, cluster *fakecluster.Cluster, wish Wish, 
 	return r
 }
 
-// mustWait lets the work go on and expects that it waits for something.
+// mustWait continues the work and expects that it waits for something.
 func mustWait(t *testing.T, work work, want string) {
 	t.Helper()
 	waiting, err := work.Continue(t.Context())
@@ -284,7 +284,7 @@ func TestFailedApply(t *testing.T) {
 	}
 }
 
-func TestObjectThatSomebodyDeletes(t *testing.T) {
+func TestObjectThatIsBeingDeleted(t *testing.T) {
 	cluster, job := fakecluster.New(), &testJob{}
 	held := objects(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, finalizers: [acme.example/hold], deletionTimestamp: "2026-01-01T00:00:00Z"}}`)[0].Object
 	old := cluster.Put(held)
@@ -341,9 +341,9 @@ func TestForeignObjectIsNotRecorded(t *testing.T) {
 	}
 }
 
-// TestForeignObjectsAreTold: an object of another item stays as it is, and the job says whose
+// TestForeignObjectsAreReported: an object of another item is not changed, and the job says whose
 // it is. Who has created an object without an item is not known.
-func TestForeignObjectsAreTold(t *testing.T) {
+func TestForeignObjectsAreReported(t *testing.T) {
 	cluster, job := fakecluster.New(), &testJob{}
 	wish := wishFor(objects(t, configMap, `{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns}}`, `{apiVersion: v1, kind: Secret, metadata: {name: own, namespace: ns}}`, namespace))
 	for i, owner := range []string{"another", "", wish.Owner.Item, "third"} {

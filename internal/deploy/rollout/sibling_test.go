@@ -65,7 +65,7 @@ func TestSameTarget(t *testing.T) {
 		return &v1alpha1.DeployItem{Spec: v1alpha1.DeployItemSpec{Target: &v1alpha1.ObjectReference{Name: name}}}
 	}
 	if !sameTarget(at("a"), at("a")) || sameTarget(at("a"), at("b")) || sameTarget(at("a"), &v1alpha1.DeployItem{}) {
-		t.Error("Targets are not told apart by their names")
+		t.Error("Targets are not distinguished by their names")
 	}
 }
 

@@ -37,7 +37,7 @@ type traveller struct {
 	// at is where the Target leads; closed are clusters that cannot be reached.
 	at     string
 	closed map[string]bool
-	// leaves is a cluster on which what is there is to stay.
+	// leaves is a cluster whose objects are to stay.
 	leaves string
 	status []byte
 	// left is how many requests and writes happen before the process ends; negative for
