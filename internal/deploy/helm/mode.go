@@ -20,13 +20,13 @@ import (
 
 // mayHaveRelease reports whether an item has deployed a release, as far as its status shows: what
 // belongs to a release is recorded without a policy, and of a release without workloads nothing is.
-func mayHaveRelease(item *deployer.Item) (told, possible bool, err error) {
+func mayHaveRelease(item *deployer.Item) (inStatus, possible bool, err error) {
 	status, err := parseStatus(item.Status.ProviderStatus)
 	if err != nil || item.Status.ProviderStatus == nil {
 		return false, false, err
 	}
-	told = slices.ContainsFunc(status.ManagedResources, func(entry apideployer.ManagedResourceStatus) bool { return entry.Policy == "" })
-	return told, told || len(status.ManagedResources) == 0, nil
+	inStatus = slices.ContainsFunc(status.ManagedResources, func(entry apideployer.ManagedResourceStatus) bool { return entry.Policy == "" })
+	return inStatus, inStatus || len(status.ManagedResources) == 0, nil
 }
 
 // leaveReleases removes what an item without a release has of one: that of its last job becomes
@@ -80,7 +80,7 @@ func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
 // releasedBefore returns what an item has deployed as a release, and the records of that;
 // nothing if it has no release.
 func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, connection *deployer.Connection) (apply.Inventory, []*storage.Record, error) {
-	told, possible, err := mayHaveRelease(item)
+	inStatus, possible, err := mayHaveRelease(item)
 	if err != nil || !possible {
 		return nil, nil, err
 	}
@@ -89,7 +89,7 @@ func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, conn
 	}
 	store := &storage.Store{Cluster: target.On(connection), Namespace: t.config.Namespace, Now: t.Now}
 	history, err := store.History(ctx, t.config.Name)
-	if !told && apierrors.IsForbidden(err) {
+	if !inStatus && apierrors.IsForbidden(err) {
 		// An item without the right to read records has not written any.
 		return nil, nil, nil
 	}
@@ -97,7 +97,7 @@ func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, conn
 		return nil, nil, err
 	}
 	last := history[len(history)-1]
-	if !belongs(last, item, told) {
+	if !belongs(last, item, inStatus) {
 		return nil, nil, nil
 	}
 	if release.Decide(situationOf(history, storage.Marks{Owner: string(item.UID)}, t.Now())) == release.Await {
@@ -112,8 +112,8 @@ func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, conn
 
 // belongs reports whether a release belongs to an item. If the status does not say so, the record
 // must: another client may have given its release the same name.
-func belongs(last *storage.Record, item *deployer.Item, told bool) bool {
-	return last.Owner == string(item.UID) || (told && last.Owner == "")
+func belongs(last *storage.Record, item *deployer.Item, inStatus bool) bool {
+	return last.Owner == string(item.UID) || (inStatus && last.Owner == "")
 }
 
 // recordDissolved records the objects of a release. As long as its records may exist, the status

@@ -62,7 +62,7 @@ func recordedRelease(t *testing.T, cluster *fakecluster.Cluster, name, uid, owne
 }
 
 // TestYields: whose an object is, by its labels and the marks of its release, and whether that
-// owner lets it go.
+// owner gives it up.
 func TestYields(t *testing.T) {
 	cluster := fakecluster.New()
 	recordedRelease(t, cluster, "theirs", "uid-them", "ns/them")
@@ -139,7 +139,7 @@ func TestYields(t *testing.T) {
 	}
 }
 
-// TestLeaves: a release can be taken back from an item that goes.
+// TestLeaves: a release can be taken back from an item that is being deleted.
 func TestLeaves(t *testing.T) {
 	for _, test := range []struct {
 		reason, owner string
@@ -173,10 +173,10 @@ func TestStatusOfKept(t *testing.T) {
 		if err := item.SetProviderStatus(s.Status(item, workloads)); err != nil {
 			t.Fatal(err)
 		}
-		told, possible, err := mayHaveRelease(item)
+		inStatus, possible, err := mayHaveRelease(item)
 		recorded, _ := s.templates.Recorded(item)
-		if !told || !possible || err != nil || len(recorded) != 1 || recorded[0].Resource.Name != "kept" {
-			t.Errorf("with workloads %v: told %t, possible %t, recorded %v, %v", workloads, told, possible, recorded, err)
+		if !inStatus || !possible || err != nil || len(recorded) != 1 || recorded[0].Resource.Name != "kept" {
+			t.Errorf("with workloads %v: inStatus %t, possible %t, recorded %v, %v", workloads, inStatus, possible, recorded, err)
 		}
 	}
 	s.work.kept = nil

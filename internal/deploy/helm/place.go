@@ -89,8 +89,8 @@ func (t templates) Uninstall(ctx context.Context, item *deployer.Item, on target
 
 // ours reports whether a release on an earlier cluster is that of the item.
 func (t templates) ours(item *deployer.Item, history []*storage.Record, earlier apideployer.EarlierCluster) bool {
-	told := slices.ContainsFunc(earlier.ManagedResources, func(entry apideployer.ManagedResourceStatus) bool { return entry.Policy == "" })
-	return len(history) > 0 && belongs(history[len(history)-1], item, told || t.config.release())
+	inStatus := slices.ContainsFunc(earlier.ManagedResources, func(entry apideployer.ManagedResourceStatus) bool { return entry.Policy == "" })
+	return len(history) > 0 && belongs(history[len(history)-1], item, inStatus || t.config.release())
 }
 
 // onEarlier says of an error which release it is about, and where.

@@ -63,7 +63,7 @@ func (d Deployer) PreviewRemoval(ctx context.Context, object *v1alpha1.DeployIte
 	if err != nil {
 		return nil, err
 	}
-	told, hasRelease, err := mayHaveRelease(item)
+	inStatus, hasRelease, err := mayHaveRelease(item)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (d Deployer) PreviewRemoval(ctx context.Context, object *v1alpha1.DeployIte
 		if err != nil {
 			return nil, err
 		}
-		if len(history) > 0 && belongs(history[len(history)-1], item, told || config.release()) {
+		if len(history) > 0 && belongs(history[len(history)-1], item, inStatus || config.release()) {
 			gone, err := release.PreviewRemoval(ctx, store, config.Name, item.Name, history)
 			if err != nil {
 				return nil, err

@@ -74,7 +74,7 @@ func (s released) beginRemoval(ctx context.Context, item *deployer.Item) (done b
 	if err != nil {
 		return false, err
 	}
-	told, _, err := mayHaveRelease(item)
+	inStatus, _, err := mayHaveRelease(item)
 	if err != nil {
 		return false, err
 	}
@@ -87,7 +87,7 @@ func (s released) beginRemoval(ctx context.Context, item *deployer.Item) (done b
 	if err != nil {
 		return false, err
 	}
-	if len(history) == 0 || !belongs(history[len(history)-1], item, told || s.config.release()) {
+	if len(history) == 0 || !belongs(history[len(history)-1], item, inStatus || s.config.release()) {
 		return s.beginLeftovers(ctx, item, store, wish, history)
 	}
 	within, err := s.config.uninstall.limit(item.Remaining())

@@ -60,8 +60,8 @@ func TestBelongs(t *testing.T) {
 	item := &deployer.Item{DeployItem: &v1alpha1.DeployItem{}}
 	item.UID = types.UID("me")
 	for _, test := range []struct {
-		reason, owner string
-		told, want    bool
+		reason, owner  string
+		inStatus, want bool
 	}{
 		{"the record says so", "me", false, true},
 		{"the record says another one, whatever the item says", "other", true, false},
@@ -69,7 +69,7 @@ func TestBelongs(t *testing.T) {
 		{"neither the record nor the item says so: the release may be foreign", "", false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := belongs(&storage.Record{Owner: test.owner}, item, test.told); got != test.want {
+			if got := belongs(&storage.Record{Owner: test.owner}, item, test.inStatus); got != test.want {
 				t.Errorf("it belongs: %t", got)
 			}
 		})
@@ -89,9 +89,9 @@ func withStatus(text string) *deployer.Item {
 func TestMayHaveRelease(t *testing.T) {
 	const managed, released = `{"policy":"manage","resource":{"kind":"A","name":"a"}}`, `{"resource":{"kind":"Deployment","name":"a"}}`
 	for _, test := range []struct {
-		reason, status        string
-		told, possible, fails bool
-		recorded              int
+		reason, status            string
+		inStatus, possible, fails bool
+		recorded                  int
 	}{
 		{"nothing was deployed", "", false, false, false, 0},
 		{"a release with a workload", `{"managedResources":[` + released + `]}`, true, true, false, 0},
@@ -102,9 +102,9 @@ func TestMayHaveRelease(t *testing.T) {
 		{"a status that is no JSON", `{"` + word, false, false, true, 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			told, possible, err := mayHaveRelease(withStatus(test.status))
-			if told != test.told || possible != test.possible || (err != nil) != test.fails {
-				t.Errorf("told %t, possible %t, %v", told, possible, err)
+			inStatus, possible, err := mayHaveRelease(withStatus(test.status))
+			if inStatus != test.inStatus || possible != test.possible || (err != nil) != test.fails {
+				t.Errorf("inStatus %t, possible %t, %v", inStatus, possible, err)
 			}
 			recorded, err := templates{}.Recorded(withStatus(test.status))
 			if len(recorded) != test.recorded || (err != nil) != test.fails {
@@ -153,7 +153,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestParse: what is wrong with a configuration is told by field and type.
+// TestParse: an error of a configuration names field and type.
 func TestParse(t *testing.T) {
 	for _, test := range []struct{ reason, config, says string }{
 		{"no JSON", "{", "spec.config"},

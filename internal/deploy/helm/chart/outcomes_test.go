@@ -38,7 +38,7 @@ func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
 
-// TestOutcomes tells what follows when a chart does not come.
+// TestOutcomes checks what follows when a chart cannot be loaded.
 func TestOutcomes(t *testing.T) {
 	s, packed, _ := stocked(t)
 	other := s.chart("oci/other:1.0.0", simple(t, "other"))
@@ -93,7 +93,7 @@ func TestOutcomes(t *testing.T) {
 		{"no such tag", ref(at + "web:9.9.9"), "not found", final},
 		{"a digest that does not exist", ref(at + "web:1.0.0@" + digest.FromString("x").String()), "not found", final},
 		{"a registry that swaps what is pinned", ref(at + "web:1.0.0@sha256:" + swapped), "digest mismatch", final},
-		{"an image", ref(at + "image:1.0.0"), "the artifact is no chart: it has config type \"application/vnd.oci.image.config.v1+json\" and 2 layers", final},
+		{"an image", ref(at + "image:1.0.0"), "the artifact is not a chart: it has config type \"application/vnd.oci.image.config.v1+json\" and 2 layers", final},
 		{"an artifact with the type of a chart, and other content", ref(at + "page:1.0.0"), "page of HTML", final},
 		{"a registry that is away", ref(at + "web:503"), "503", again},
 		{"a registry that does not listen", ref(closed.URL + "/oci/web:1.0.0"), "connection refused", again},
@@ -144,7 +144,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestContexts tells what follows from what a Context says.
+// TestContexts checks what follows from the content of a Context.
 func TestContexts(t *testing.T) {
 	s, packed, _ := stocked(t)
 	fixed := func(old, new string) string { return strings.Replace(landscape, old, new, 1) }
@@ -206,7 +206,7 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// TestCodes tells by which codes programs recognise the errors.
+// TestCodes checks the codes by which programs recognise the errors.
 func TestCodes(t *testing.T) {
 	s, _, _ := stocked(t)
 	w := usual(t, s, nil)
@@ -232,8 +232,8 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestWhoeverGivesUpIsNotToBlame tells that the end of the process does not end a job.
-func TestWhoeverGivesUpIsNotToBlame(t *testing.T) {
+// TestShutdownIsNoFailure checks that the end of the process does not end a job.
+func TestShutdownIsNoFailure(t *testing.T) {
 	s, packed, _ := stocked(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -244,7 +244,7 @@ func TestWhoeverGivesUpIsNotToBlame(t *testing.T) {
 	}
 }
 
-// TestFewAreUnpackedAtOnce tells that charts wait for each other, and that who gives up
+// TestFewAreUnpackedAtOnce checks that charts wait for each other, and that a cancelled caller
 // waits no longer.
 func TestFewAreUnpackedAtOnce(t *testing.T) {
 	loader := New(Options{})
@@ -263,7 +263,7 @@ func TestFewAreUnpackedAtOnce(t *testing.T) {
 	}
 }
 
-// TestEgress tells that the policy of the process counts for every source.
+// TestEgress checks that the policy of the process counts for every source.
 func TestEgress(t *testing.T) {
 	s, packed, _ := stocked(t)
 	w := newWorld(t, egress.Policy{}, interceptor.Funcs{}, componentIn(s, packed), objects(t, s, landscape, "team-a")...)
@@ -346,8 +346,8 @@ func TestOwnAuthorities(t *testing.T) {
 	}
 }
 
-// TestCredentialsOfRepositoriesAreForRepositories tells that a registry on the same
-// host does not see them.
+// TestCredentialsOfRepositoriesAreForRepositories checks that a registry on the same host does not
+// see them.
 func TestCredentialsOfRepositoriesAreForRepositories(t *testing.T) {
 	s, packed, _ := stocked(t)
 	text := strings.Replace(strings.Replace(landscape, "registryPullSecrets: [{name: pull}]\n", "", 1), "URL/charts", "URL", 1)

@@ -109,7 +109,7 @@ func artifact(ctx context.Context, store oci.Store, repository string, at ocispe
 // chartLayer returns the layer that is the archive of a chart.
 func chartLayer(manifest *oci.Manifest) (ocispec.Descriptor, error) {
 	if manifest.Index {
-		return ocispec.Descriptor{}, fmt.Errorf("the artifact is no chart but an index of %d manifests", len(manifest.Manifests))
+		return ocispec.Descriptor{}, fmt.Errorf("the artifact is not a chart but an index of %d manifests", len(manifest.Manifests))
 	}
 	for _, kind := range []string{layerType, oldLayerType} {
 		for _, layer := range manifest.Layers {
@@ -122,8 +122,8 @@ func chartLayer(manifest *oci.Manifest) (ocispec.Descriptor, error) {
 		return manifest.Layers[0], nil
 	}
 	if len(manifest.Layers) == 0 {
-		return ocispec.Descriptor{}, errors.New("the artifact is no chart: it has no layers")
+		return ocispec.Descriptor{}, errors.New("the artifact is not a chart: it has no layers")
 	}
-	return ocispec.Descriptor{}, fmt.Errorf("the artifact is no chart: it has config type %.100q and %d layers, the first of type %.100q; a chart has a layer of type %s",
+	return ocispec.Descriptor{}, fmt.Errorf("the artifact is not a chart: it has config type %.100q and %d layers, the first of type %.100q; a chart has a layer of type %s",
 		manifest.Config.MediaType, len(manifest.Layers), manifest.Layers[0].MediaType, layerType)
 }

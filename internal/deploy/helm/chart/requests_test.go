@@ -74,8 +74,8 @@ func (w *world) load(t *testing.T, namespace string, source *helmv1alpha1.Chart)
 	all.Wait()
 }
 
-// TestUnchangedDownloadsAreNotSent tells that a chart goes over the wire once, though
-// it is asked for again.
+// TestUnchangedDownloadsAreNotSent checks that a chart is downloaded once, though it is requested
+// again.
 func TestUnchangedDownloadsAreNotSent(t *testing.T) {
 	s, _, _ := stocked(t)
 	w, source := usual(t, s, nil), inRepository(s.URL+"/charts", "web", "1.0.0")
@@ -125,7 +125,7 @@ func TestPermissionIsNotShared(t *testing.T) {
 	}
 }
 
-// TestRevokedPermission tells that who may no longer read a chart gets it no longer.
+// TestRevokedPermission checks that an item that may no longer read a chart gets it no longer.
 func TestRevokedPermission(t *testing.T) {
 	s, _, _ := stocked(t)
 	w := usual(t, s, nil)

@@ -108,7 +108,7 @@ func TestSources(t *testing.T) {
 		{"a range of versions", inRepository(s.URL+"/charts", "web", "^1.0.0"), ""},
 		{"a chart repository that leads to a registry", inRepository(s.URL+"/charts", "web", "0.9.0"), ""},
 		{"a resource of a component", byKey("component: {name: example.org/shop, version: 1.0.0}\nresource: {name: blob}\n"), "resource blob of component version example.org/shop:1.0.0"},
-		{"a resource that is told from another one", byKey("component: {name: example.org/shop, version: 1.0.0}\nresource: {name: twice, size: small}\n"), ""},
+		{"a resource that is distinguished from another one", byKey("component: {name: example.org/shop, version: 1.0.0}\nresource: {name: twice, size: small}\n"), ""},
 		{"a resource in a registry", byKey("component: {name: example.org/shop, version: 1.0.0}\nresource: {name: artifact}\n"), ""},
 		{"a resource in a chart repository", byKey("component: {name: example.org/shop, version: 1.0.0}\nresource: {name: repository}\n"), ""},
 		{"a resource of a component that the item names", fromComponent("example.org/shop", "1.0.0", "blob"), ""},

@@ -64,7 +64,7 @@ func (u *unpacking) archive(packed []byte, depth int) (*helmchart.Chart, error) 
 // files reads the files of an archive, without the directory around them.
 func (u *unpacking) files(packed []byte) (*files, error) {
 	if start := bytes.TrimSpace(packed[:min(len(packed), 512)]); bytes.HasPrefix(start, []byte("<")) {
-		return nil, errors.New("it is a page of HTML or XML and no archive: check the address, which may ask for a login or not exist")
+		return nil, errors.New("it is a page of HTML or XML and not an archive: check the address, which may ask for a login or not exist")
 	}
 	plain, err := archive.Open(bytes.NewReader(packed), archive.DefaultLimits())
 	if err != nil {
@@ -89,7 +89,7 @@ func (u *unpacking) files(packed []byte) (*files, error) {
 	case err != nil:
 		return nil, u.known(err)
 	case len(found.all) == 0:
-		return nil, errors.New("it is no archive, or one without files")
+		return nil, errors.New("it is not an archive, or has no files")
 	}
 	return found.inside()
 }

@@ -254,8 +254,8 @@ func layers() []string {
 	return lines
 }
 
-// TestBombIsCheap tells that a bomb is refused before it has gone off: of the 439 MiB in
-// it, little more is unpacked than may be. A clock would tell that on an idle machine only.
+// TestBombIsCheap checks that a bomb is refused early: of the 439 MiB in it, little more is
+// unpacked than the limit. A clock would show that on an idle machine only.
 func TestBombIsCheap(t *testing.T) {
 	bomb := manyCharts(t, maxCharts-1, zeros(900<<10))
 	var before, after runtime.MemStats
@@ -267,7 +267,7 @@ func TestBombIsCheap(t *testing.T) {
 	}
 }
 
-func TestMissingChartsAreTold(t *testing.T) {
+func TestMissingChartsAreReported(t *testing.T) {
 	description := about("web") + "dependencies: [{name: db, version: 1.0.0, repository: 'file://../db'}, {name: cache, version: 1.0.0}]\n"
 	loaded, err := unpack(t.Context(), pack(t, file{name: "web/Chart.yaml", text: description}, file{name: "web/charts/cache/Chart.yaml", text: about("cache")}))
 	if err != nil {

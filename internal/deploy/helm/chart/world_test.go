@@ -33,8 +33,8 @@ import (
 
 const password = "s3cr3t-p4ss"
 
-// shop is a server with charts: a registry below /v2/, and pages. It lets in who has
-// the password, and notes what it was asked for.
+// shop is a server with charts: a registry below /v2/, and pages. It serves clients with the
+// password, and records the requests.
 type shop struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -43,7 +43,7 @@ type shop struct {
 	tags  map[string]digest.Digest
 	types map[digest.Digest]string
 	pages map[string]http.HandlerFunc
-	// open lets everybody in.
+	// open needs no password.
 	open     bool
 	requests []string
 	// leaks are requests with headers that the server must not get.
@@ -128,8 +128,7 @@ func (s *shop) put(mediaType string, data []byte) ocispec.Descriptor {
 	return ocispec.Descriptor{MediaType: mediaType, Digest: d, Size: int64(len(data))}
 }
 
-// artifact puts an artifact into the registry, with a layer of a type, and one that tells
-// who has signed it.
+// artifact puts an artifact into the registry, with a layer of a type, and one with its signature.
 func (s *shop) artifact(tag, config, layer string, layers ...[]byte) digest.Digest {
 	s.mu.Lock()
 	defer s.mu.Unlock()

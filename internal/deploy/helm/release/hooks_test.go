@@ -15,8 +15,8 @@ import (
 
 var errLost = errors.New("the answer is lost")
 
-// TestLostAnswers loses the answer to each request, once before and once after it took
-// effect, while the process lives: the operation goes on and neither fails nor is undone.
+// TestLostAnswers loses the answer to each request, once before and once after it took effect,
+// while the process lives: the operation continues and neither fails nor is undone.
 func TestLostAnswers(t *testing.T) {
 	wish := wishFor("a", "b")
 	wish.Atomic = true
@@ -24,7 +24,7 @@ func TestLostAnswers(t *testing.T) {
 		Name: "hook-more", Kind: "ConfigMap", Path: "shop/templates/more.yaml", Events: []helmrelease.HookEvent{helmrelease.HookPostInstall},
 		Manifest: "apiVersion: v1\nkind: ConfigMapList\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: more-1}}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: more-2}}\n",
 	})
-	// run installs the release and goes on after errors, as attempts do.
+	// run installs the release and continues after errors, as attempts do.
 	run := func(t *testing.T, cluster *fakecluster.Cluster) error {
 		operation, err := Plan(t.Context(), storeOn(cluster), &testJob{}, wish, nil, Install)
 		if err != nil {
@@ -97,9 +97,8 @@ func TestGeneratedHookGoes(t *testing.T) {
 	}
 }
 
-// TestUndoingSurvivesLostAnswers loses each answer once while a failure is undone: who
-// undoes it goes on, and does not count on another attempt, for which there may be no
-// time.
+// TestUndoingSurvivesLostAnswers loses each answer once while a failure is undone: the undoing
+// continues, and does not count on another attempt, for which there may be no time.
 func TestUndoingSurvivesLostAnswers(t *testing.T) {
 	for reason, before := range map[string][]string{"installation": nil, "upgrade": {"a", "b"}} {
 		t.Run(reason, func(t *testing.T) {

@@ -56,7 +56,7 @@ func TestDeployedWithoutRelease(t *testing.T) {
 	}
 }
 
-// TestDissolved tells which objects of a release exist, and forgets the release.
+// TestDissolved reports which objects of a release exist, and forgets the release.
 func TestDissolved(t *testing.T) {
 	cluster := fakecluster.New()
 	store := storeOn(cluster)

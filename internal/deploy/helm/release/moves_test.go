@@ -191,7 +191,7 @@ func TestDroppedObject(t *testing.T) {
 				t.Errorf("recorded before are %v", announced)
 			}
 			if test.want == "item two" && !slices.Equal(test.others.moved, []string{"ConfigMap here/b to two"}) {
-				t.Errorf("told are %v", test.others.moved)
+				t.Errorf("reported as moved are %v", test.others.moved)
 			}
 		})
 	}

@@ -146,8 +146,8 @@ func must(t *testing.T, _ []string, err error) {
 
 var errKilled = errors.New("the process was killed")
 
-// TestKilledAtEveryRequest lets the process die at every request, before and after it
-// took effect; the next one ends the work as the first one would have.
+// TestKilledAtEveryRequest kills the process at every request, before and after it took effect; the
+// next one ends the work as the first one would have.
 func TestKilledAtEveryRequest(t *testing.T) {
 	for reason, test := range map[string]struct {
 		before []string
@@ -194,7 +194,7 @@ func TestKilledAtEveryRequest(t *testing.T) {
 			}
 			for at := range len(undisturbed.Requests) {
 				if undisturbed.Requests[at].Verb == "watch" {
-					// It goes on in the background, and changes nothing.
+					// It continues in the background, and changes nothing.
 					continue
 				}
 				for _, took := range []bool{false, true} {

@@ -53,7 +53,7 @@ func Preview(ctx context.Context, store *storage.Store, wish Wish, others Others
 	}
 	for i := range found {
 		if refused && looks[i].gone && found[i].Before != nil {
-			found[i].Unknown = "it goes when all objects are on the cluster, which the API server refuses"
+			found[i].Unknown = "it is deleted when all objects are on the cluster, which the API server refuses"
 		}
 	}
 	return append(found, o.previewHooks(action)...), nil

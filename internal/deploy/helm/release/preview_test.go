@@ -130,7 +130,7 @@ func TestMissing(t *testing.T) {
 
 func everything(*unstructured.Unstructured) bool { return true }
 
-// TestPreviewRemoval: what goes with a release, what stays, and the hooks that run then.
+// TestPreviewRemoval: what is deleted with a release, what stays, and the hooks that run then.
 func TestPreviewRemoval(t *testing.T) {
 	cluster := fakecluster.New()
 	waiting, err := reconcile(t, cluster, &testJob{}, wishFor("goes", "stays", "lost"))

@@ -15,7 +15,7 @@ import (
 
 var widget = schema.GroupVersionKind{Group: "acme.example", Version: "v1beta1", Kind: "Widget"}
 
-// widgets is a wish with a ConfigMap and objects of a kind of the cluster.
+// widgets is a desired state with a ConfigMap and objects of a kind of the cluster.
 func widgets(version string, names ...string) Wish {
 	wish := wishFor("a")
 	wish.Hooks = nil

@@ -70,7 +70,7 @@ func TestTakenOver(t *testing.T) {
 	}
 }
 
-// TestRemovalOfRelease: what others have taken over, or list, stays when a release goes.
+// TestRemovalOfRelease: what others have taken over, or list, stays when a release is removed.
 func TestRemovalOfRelease(t *testing.T) {
 	tests := []struct {
 		reason string
@@ -148,7 +148,7 @@ func TestExchange(t *testing.T) {
 	if got := cluster.Find("ConfigMap", "here", "b"); ownersOf(got) != "release shop, released by item" || got.GetUID() != mine || len(others.kept) != 1 {
 		t.Fatalf("it is of %q, recorded are %v", ownersOf(got), others.kept)
 	}
-	// The other one does the same, and goes on.
+	// The other item does the same, and continues.
 	change(cluster, "b", ofRelease("other"))
 	change(cluster, "c", func(object *unstructured.Unstructured) {
 		object.SetAnnotations(map[string]string{v1alpha1.ReleasedByAnnotation: "two", releaseAnnotation: "other", namespaceAnnotation: "here"})
@@ -184,7 +184,7 @@ func TestRefusalRemovesNothing(t *testing.T) {
 // the release has nothing to deploy. What others have taken over meanwhile and do not want any
 // more is the release's again.
 func TestReclaimed(t *testing.T) {
-	// By an item that takes the marks of the release away, as deployers do.
+	// By an item that removes the marks of the release, as deployers do.
 	takenBy := func(item string) func(*unstructured.Unstructured) {
 		return func(object *unstructured.Unstructured) {
 			object.SetLabels(map[string]string{ownership.ManifestLabel: item})

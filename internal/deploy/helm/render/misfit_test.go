@@ -10,8 +10,8 @@ import (
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
-// TestMisfits tells which values do not fit the chart, and nothing of them, neither to
-// the owner of the item nor in the log.
+// TestMisfits reports which values do not fit the chart, without their content, neither to the
+// owner of the item nor in the log.
 func TestMisfits(t *testing.T) {
 	if _, err := Merge(t.Context(), inputOf(chartOf(t, "shop", nil), nil)); err != nil {
 		t.Fatal(err)

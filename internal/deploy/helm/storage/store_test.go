@@ -95,7 +95,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestCreateNeverReplaces: of two who store the same revision one hears of it.
+// TestCreateNeverReplaces: of two clients that store the same revision, one gets an error.
 func TestCreateNeverReplaces(t *testing.T) {
 	store := storeOn(fakecluster.New())
 	if err := store.Create(t.Context(), aRelease("shop", 1, common.StatusPendingInstall), Marks{Owner: "a"}); err != nil {
@@ -213,7 +213,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestFailures: each request that fails is told with what was done, and no content.
+// TestFailures: the error of each request says what was done, and no content.
 func TestFailures(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "", errors.New("no"))
 	fails := func(verb string) *Store {
@@ -278,7 +278,7 @@ func TestForget(t *testing.T) {
 		return fakecluster.Fault{}
 	}
 	if err := store.Forget(t.Context(), "shop", history); err == nil {
-		t.Error("a failure is not told")
+		t.Error("a failure is not returned")
 	}
 	left, err := store.History(t.Context(), "shop")
 	if err != nil || len(left) != 2 || left[1].Revision != 3 {
