@@ -13,12 +13,12 @@ import (
 
 func TestCompare(t *testing.T) {
 	const (
-		manifest = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"},"data":{"x":"1","y":"1"}}`
-		same     = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","labels":{"test.example/deployitem":"item"}},"data":{"x":"1","y":"1"}}`
-		changed  = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","labels":{"test.example/deployitem":"item"}},"data":{"x":"top-secret-word","y":"1","z":"1"}}`
-		foreign  = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"},"data":{"x":"2"}}`
-		ending   = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["acme.example/hold"]}}`
-		told     = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","annotations":{"created":"yes"},"labels":{"test.example/deployitem":"item"}},"data":{"x":"1","y":"1"}}`
+		manifest  = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"},"data":{"x":"1","y":"1"}}`
+		same      = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","labels":{"test.example/deployitem":"item"}},"data":{"x":"1","y":"1"}}`
+		changed   = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","labels":{"test.example/deployitem":"item"}},"data":{"x":"top-secret-word","y":"1","z":"1"}}`
+		foreign   = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"},"data":{"x":"2"}}`
+		ending    = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["acme.example/hold"]}}`
+		annotated = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","annotations":{"created":"yes"},"labels":{"test.example/deployitem":"item"}},"data":{"x":"1","y":"1"}}`
 	)
 	tests := []struct {
 		reason   string
@@ -41,7 +41,7 @@ func TestCompare(t *testing.T) {
 		{"what is not ours", "update", "fallback", foreign, Extras{}, "", ""},
 		{"what is to be ignored", "update", "ignore", "", Extras{}, "", ""},
 		{"what is not deleted is compared all the same", "update", "keep", changed, Extras{}, "ConfigMap ns/a (data.x, data.z)", "preview"},
-		{"what was set for the creation only is no news", "update", "manage", told, Extras{AnnotateBeforeCreate: map[string]string{"created": "yes"}}, "", "preview"},
+		{"an annotation for the creation only does not count", "update", "manage", annotated, Extras{AnnotateBeforeCreate: map[string]string{"created": "yes"}}, "", "preview"},
 		{"a patch after the deployment belongs to the desired state", "update", "manage", changed, Extras{PatchAfterDeployment: map[string]any{"data": map[string]any{"x": "top-secret-word", "z": "1"}}}, "", "preview"},
 		{"a patch that another client has reverted", "update", "manage", same, Extras{PatchAfterDeployment: map[string]any{"data": map[string]any{"x": "2"}}}, "ConfigMap ns/a (data.x)", ""},
 		{"fields that may differ", "update", "manage", changed, Extras{Ignored: []Pointer{{"data", "x"}, {"data", "z"}}}, "", ""},

@@ -15,8 +15,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestIncompleteObjects: what is missing is told with the place in the configuration, as
-// something that its user must change, and before anything is asked of the cluster.
+// TestIncompleteObjects: a missing part is reported with its place in the configuration, as
+// something that the user must change, and before any request to the cluster.
 func TestIncompleteObjects(t *testing.T) {
 	const at = "manifests[7].manifest"
 	for _, test := range []struct{ reason, object, want string }{
@@ -39,9 +39,9 @@ func TestIncompleteObjects(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "Tr0ubador") {
 				t.Fatalf("%v, want %q", err, test.want)
 			}
-			var told *job.Error
-			if !errors.As(err, &told) || len(told.Codes) != 1 || told.Codes[0] != v1alpha1.ErrorConfigurationProblem {
-				t.Errorf("codes of %+v", told)
+			var problem *job.Error
+			if !errors.As(err, &problem) || len(problem.Codes) != 1 || problem.Codes[0] != v1alpha1.ErrorConfigurationProblem {
+				t.Errorf("codes of %+v", problem)
 			}
 			if len(cluster.Requests) != 0 {
 				t.Errorf("the cluster was asked: %v", cluster.Requests)
@@ -50,8 +50,8 @@ func TestIncompleteObjects(t *testing.T) {
 	}
 }
 
-// TestStrangeDefinitions: a definition is text of the user, too. What is wrong with it the
-// API server says; until then it defines nothing that anybody means.
+// TestStrangeDefinitions: a definition is text of the user, too. The API server says what is wrong
+// with it; until then it defines no kind.
 func TestStrangeDefinitions(t *testing.T) {
 	const head = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"x"}`
 	tenant := schema.GroupVersionKind{Group: "acme.example", Version: "v1", Kind: "Tenant"}

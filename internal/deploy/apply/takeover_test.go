@@ -65,8 +65,8 @@ func TestMarksOfOthersGo(t *testing.T) {
 				}
 				got := cluster.Find("ConfigMap", "ns", "a")
 				labels, annotations := got.GetLabels(), got.GetAnnotations()
-				// Without the record of fields that an API server keeps, an update takes away what
-				// others have set.
+				// Without the record of fields that an API server keeps, an update removes what others have
+				// set.
 				delete(labels, "acme.example/user")
 				delete(annotations, "acme.example/user")
 				if diff := cmp.Diff(map[string]string{ownership.ManifestLabel: "one"}, labels); diff != "" || len(annotations) > 0 || got.GetUID() != before.GetUID() {
@@ -86,9 +86,9 @@ func TestMarksOfOthersGo(t *testing.T) {
 	}
 }
 
-// TestManifestOfSomebodyElse: a manifest may be the copy of an object that another item has; its
+// TestManifestOfAnotherOwner: a manifest may be the copy of an object that another item has; its
 // labels mean nothing. What it says about Helm is what the user wants.
-func TestManifestOfSomebodyElse(t *testing.T) {
+func TestManifestOfAnotherOwner(t *testing.T) {
 	cluster := fakecluster.New()
 	object := prepared(t, cluster, deployer.ManagePolicy, nil, plain)
 	object.Object = marked(t, map[string]string{ownership.KustomizeLabel: "two", ownership.HelmManagedByLabel: ownership.HelmManagedBy}, map[string]string{ownership.HelmReleaseAnnotation: "r"})
@@ -104,9 +104,9 @@ func TestManifestOfSomebodyElse(t *testing.T) {
 	}
 }
 
-// TestFallbackTakesWhatIsLet: policy fallback takes what its owner lets go; what it leaves to
+// TestFallbackTakesReleased: policy fallback takes what its owner gives up; what it leaves to
 // another item may become its own later. Policy immutable changes nothing but its own release.
-func TestFallbackTakesWhatIsLet(t *testing.T) {
+func TestFallbackTakesReleased(t *testing.T) {
 	const released = "landscaper.gardener.cloud/released-by"
 	of := func(label, item string) map[string]string { return map[string]string{label: item} }
 	tests := []struct {
