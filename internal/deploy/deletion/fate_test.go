@@ -174,8 +174,8 @@ func TestFates(t *testing.T) {
 	}
 }
 
-// TestFatesBeforeAnything: what is not removed is neither prepared nor touched otherwise, and it
-// is settled before the first object goes.
+// TestFatesBeforeAnything: what is not removed is neither prepared nor touched otherwise, and it is
+// settled before the first object is deleted.
 func TestFatesBeforeAnything(t *testing.T) {
 	c, family := fakecluster.New(), &relatives{others: []*v1alpha1.DeployItem{one("a", "b")}}
 	d := deletionOf(c, family, "a", "b", "c")
@@ -281,8 +281,9 @@ func TestFatesInTrouble(t *testing.T) {
 	}
 }
 
-// TestFatesWithFewRights: who may update objects, and may not patch them, lets others have them
-// all the same. Who may do neither keeps what others may still want without saying so.
+// TestFatesWithFewRights: an item that may update objects, and not patch them, transfers them all
+// the same. An item without both rights keeps objects that others may still want without marking
+// them.
 func TestFatesWithFewRights(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "a", nil)
 	tests := []struct {
@@ -316,8 +317,8 @@ func TestFatesWithFewRights(t *testing.T) {
 	}
 }
 
-// TestHeirDuringTheWait: an item may begin to want an object while the deletion waits for the end of
-// what goes before that.
+// TestHeirDuringTheWait: an item may begin to want an object while the deletion waits for objects
+// that are deleted before.
 func TestHeirDuringTheWait(t *testing.T) {
 	c, family := fakecluster.New(), &relatives{}
 	d := deletionOf(c, family, "a", "b")

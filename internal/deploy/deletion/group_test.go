@@ -206,8 +206,9 @@ func TestDeleteAll(t *testing.T) {
 	}
 }
 
-// TestDeleteAllInARemovalRound: what another item or a release has taken over, or made, stays
-// although all of the kind are to go, as everything that is wanted is deployed already.
+// TestDeleteAllInARemovalRound: objects that another item or a release has taken over, or made,
+// stay although all of the kind are to be deleted, as everything that is wanted is deployed
+// already.
 func TestDeleteAllInARemovalRound(t *testing.T) {
 	for _, spares := range []bool{false, true} {
 		c := fakecluster.New()

@@ -33,7 +33,7 @@ func contentOf(namespace *unstructured.Unstructured) string {
 	if err != nil {
 		return ""
 	}
-	var told []string
+	var problems []string
 	for _, each := range conditions {
 		condition, ok := each.(map[string]any)
 		if !ok || condition["status"] != "True" {
@@ -46,8 +46,8 @@ func contentOf(namespace *unstructured.Unstructured) string {
 			parts = append(parts, found[1]+" ("+found[2]+")")
 		}
 		if what != "" && len(parts) > 0 {
-			told = append(told, what+strings.Join(parts, ", "))
+			problems = append(problems, what+strings.Join(parts, ", "))
 		}
 	}
-	return strings.Join(told, "; ")
+	return strings.Join(problems, "; ")
 }

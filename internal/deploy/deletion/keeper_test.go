@@ -11,7 +11,7 @@ import (
 	"go.landscaper.dev/internal/deploy/target/fakecluster"
 )
 
-// TestKeeper: who waits for the end of an object is told what keeps it.
+// TestKeeper: the wait for the deletion of an object names what keeps it.
 func TestKeeper(t *testing.T) {
 	tests := []struct{ reason, object, want string }{
 		{"nothing", "{apiVersion: v1, kind: ConfigMap}", ""},
@@ -36,7 +36,7 @@ func TestKeeper(t *testing.T) {
 	}
 }
 
-// TestWaitForNamespace: while a namespace goes, the wait says what is still in it.
+// TestWaitForNamespace: while a namespace is being deleted, the wait says what is still in it.
 func TestWaitForNamespace(t *testing.T) {
 	c := fakecluster.New()
 	stored := c.Put(parse(t, `{apiVersion: v1, kind: Namespace, metadata: {name: ns, labels: {test.example/deployitem: item}, finalizers: [test.example/content]}}`))

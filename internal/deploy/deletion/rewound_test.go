@@ -21,7 +21,7 @@ func TestStoreOfTheTargetIsRestored(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c, woken := fakecluster.New(), make(chan struct{}, 10)
+				c, triggered := fakecluster.New(), make(chan struct{}, 10)
 				left := c.Put(parse(t, held))
 				mapping, err := c.Mapping(t.Context(), left.GroupVersionKind())
 				if err != nil {
@@ -34,14 +34,14 @@ func TestStoreOfTheTargetIsRestored(t *testing.T) {
 				o := &doomed{entry: recorded(left, "manage", left.GetUID()), cluster: c, mapping: mapping, left: left}
 				asked := 0
 				for range 5 {
-					if err := o.look(t.Context(), func() { woken <- struct{}{} }); err != nil {
+					if err := o.look(t.Context(), func() { triggered <- struct{}{} }); err != nil {
 						t.Fatal(err)
 					}
 					if asked = c.Counts()["get"]; asked > 0 {
 						break
 					}
 					select {
-					case <-woken:
+					case <-triggered:
 					case <-time.After(time.Hour):
 						t.Fatal("nothing triggers it")
 					}
