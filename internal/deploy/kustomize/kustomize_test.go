@@ -49,8 +49,8 @@ func (c *counted) Load(ctx context.Context, item *v1alpha1.DeployItem, source *a
 	return c.Sources.Load(ctx, item, source)
 }
 
-// TestWrong shows that what is wrong in an item is told by its field and ends the job,
-// and that the source is not asked for anything before.
+// TestWrong shows that an error in an item is reported with its field and ends the job, before any
+// request to the source.
 func TestWrong(t *testing.T) {
 	const word = "hunter2hunter2"
 	const source = "source: {files: {a.yaml: '{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {k: " + word + "}}'}}\n"

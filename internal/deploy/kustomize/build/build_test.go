@@ -140,7 +140,7 @@ func kustomization(text string) files {
 	return files{"kustomization.yaml": text, "a.yaml": configMap}
 }
 
-// TestRefused shows what is refused, with messages that tell where and why.
+// TestRefused shows what is refused, with messages that say where and why.
 func TestRefused(t *testing.T) {
 	checkRefused(t, []refusal{
 		{"no such path", "{path: other}", kustomization(""), `path: "other": there is no such file`},

@@ -103,7 +103,7 @@ func (g *guard) checkPatch(own *part, documents [][]byte, place string, hasTarge
 	for _, raw := range documents {
 		var content any
 		if err := json.Unmarshal(raw, &content); err != nil {
-			return errors.New("it is no patch")
+			return errors.New("it is not a patch")
 		}
 		own.patches = append(own.patches, countedPatch{widthOf(content, true), hasTarget})
 		switch content := content.(type) {

@@ -84,7 +84,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestMissing: who names an address is told that files are wanted; who misspells one is not.
+// TestMissing: an address gets the answer that files are wanted; a misspelt file does not.
 func TestMissing(t *testing.T) {
 	nothing := errors.New("there is no such file")
 	for name, address := range map[string]bool{
@@ -92,12 +92,12 @@ func TestMissing(t *testing.T) {
 		"a.yaml": false, "base/github.com": false, "github.community/a": false, "a/b@c": false, "a/b:c": false, "": false, "..": false,
 	} {
 		t.Run(name, func(t *testing.T) {
-			told := missing(name, nothing)
-			if got := strings.Contains(told.Error(), "it is an address"); got != address {
-				t.Errorf("says %q", told)
+			answer := missing(name, nothing)
+			if got := strings.Contains(answer.Error(), "it is an address"); got != address {
+				t.Errorf("says %q", answer)
 			}
-			if !address && !errors.Is(told, nothing) {
-				t.Errorf("the reason is lost: %q", told)
+			if !address && !errors.Is(answer, nothing) {
+				t.Errorf("the reason is lost: %q", answer)
 			}
 		})
 	}
@@ -248,9 +248,9 @@ func TestWidthOf(t *testing.T) {
 	}
 }
 
-// TestAlwaysTheSame: the objects come in the order of the kustomization, with the same
-// hashes, however often they are built; an item that changes with every look would be
-// deployed with every look.
+// TestAlwaysTheSame: the objects come in the order of the kustomization, with the same hashes,
+// however often they are built; an item that changed with each build would be deployed with each
+// reconcile.
 func TestAlwaysTheSame(t *testing.T) {
 	from := files{"kustomization.yaml": "resources: [d.yaml, many]\nconfigMapGenerator: [{name: settings, literals: [b=1, a=2, c=3], files: [f.txt]}]\nlabels: [{pairs: {z: a, a: z, m: n}}]", "d.yaml": deployment, "f.txt": "text"}
 	for i := range 20 {

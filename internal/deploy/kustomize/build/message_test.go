@@ -37,11 +37,11 @@ func TestExplain(t *testing.T) {
 		{"a patch that is quoted", "unable to parse SM or JSON patch from [patch: \"{a: b}\nc\"]", "unable to parse SM or JSON patch from "},
 		{"a configuration that is quoted", "plugin failed with config: `a: b\nc: d\n`: wrong", "plugin failed wrong"},
 		{"a pointer", "&{0xc000123 true}: wrong", "wrong"},
-		{"a name may be told", "ConfigMap settings is there twice", "ConfigMap settings is there twice"},
+		{"a name may be shown", "ConfigMap settings is there twice", "ConfigMap settings is there twice"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			// Again and again: a message that changes would be written anew with each attempt.
+			// Repeated: a message that changes would be written again with each attempt.
 			for range 20 {
 				if diff := cmp.Diff(test.want, g.explain(errors.New(test.said)).Error()); diff != "" {
 					t.Fatal(diff)
@@ -87,8 +87,8 @@ func TestExplainHidesValues(t *testing.T) {
 	}
 }
 
-// TestNamesThatAreValues: an object of the source may have a value as its name, so a name
-// alone does not make a value of another object one that can be told in full.
+// TestNamesThatAreValues: an object of the source may have a value as its name, so a name alone
+// does not make a value of another object one that can be shown in full.
 func TestNamesThatAreValues(t *testing.T) {
 	got := without([]any{"web", word, []any{"web", word}, map[string]any{"web": word, "other": "web"}, 7}, map[string]bool{"web": true})
 	want := []any{word, []any{word}, []any{word}, 7}

@@ -62,7 +62,7 @@ func TestWideLimits(t *testing.T) {
 	}
 }
 
-// TestWideEnough: what people do stays possible.
+// TestWideEnough: usual sizes stay possible.
 func TestWideEnough(t *testing.T) {
 	tests := []struct {
 		reason, config string

@@ -163,7 +163,8 @@ func TestArtifacts(t *testing.T) {
 	}
 }
 
-// TestSilentRegistry: who does not answer is named, and its error can still be told apart.
+// TestSilentRegistry: a registry that does not answer is named, and its error can still be
+// recognised.
 func TestSilentRegistry(t *testing.T) {
 	silent := errors.New("the registry does not answer")
 	store := &registry{contents: map[digest.Digest][]byte{}, fails: silent}
@@ -199,7 +200,7 @@ func TestUnset(t *testing.T) {
 	}
 }
 
-// TestInlineFiles: the names of files are keys of a map that anybody may write.
+// TestInlineFiles: the names of files are keys of a map that any user may write.
 func TestInlineFiles(t *testing.T) {
 	many := map[string]string{}
 	for i := range limits().Files + 1 {

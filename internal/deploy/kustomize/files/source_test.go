@@ -17,7 +17,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestWrongSources shows what can be seen without asking anybody.
+// TestWrongSources shows what is found without a request.
 func TestWrongSources(t *testing.T) {
 	for _, test := range []struct{ reason, source, want string }{
 		{"nothing", "{}", "nothing says where the files are"},
