@@ -75,7 +75,7 @@ func TestTokenOfAnEarlierAccount(t *testing.T) {
 	}
 }
 
-// TestTokenIsReplaced waits until the Secret is made anew for the ServiceAccount that there is.
+// TestTokenIsReplaced waits until the Secret is created again for the ServiceAccount that exists.
 func TestTokenIsReplaced(t *testing.T) {
 	cluster, wakes := withAccounts(), 0
 	uid := string(cluster.Put(parse(t, robot)).GetUID())

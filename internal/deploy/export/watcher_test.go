@@ -90,7 +90,7 @@ func TestWatcherMissesNothing(t *testing.T) {
 	}
 }
 
-// TestWatcherFails tells what cannot be watched or read.
+// TestWatcherFails reports what cannot be watched or read.
 func TestWatcherFails(t *testing.T) {
 	cluster, broken := fakecluster.New(), errors.New("forbidden")
 	watcher := watched(t, cluster, func() {})

@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestExplain: who is wrong hears it at once; who only does not answer is asked again.
+// TestExplain: wrong input fails at once; a host that does not answer is asked again.
 func TestExplain(t *testing.T) {
 	errand := Errand{Operation: "Fetch", Reason: "GetFiles", Field: "spec.config.source", Credentials: "they come from the Context"}
 	known := job.NewError("Other", "Known", "it says more")

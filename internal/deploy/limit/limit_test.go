@@ -8,16 +8,16 @@ import (
 
 // TestLimitWakes: the limit is reached when it triggers the work.
 func TestLimitWakes(t *testing.T) {
-	woken := make(chan bool, 1)
+	triggered := make(chan bool, 1)
 	var limit atomic.Pointer[Limit]
 	set := make(chan struct{})
 	limit.Store(New(time.Nanosecond, func() {
 		<-set
-		woken <- limit.Load().Reached()
+		triggered <- limit.Load().Reached()
 	}))
 	close(set)
 	select {
-	case reached := <-woken:
+	case reached := <-triggered:
 		if !reached {
 			t.Error("it triggers before it is reached")
 		}

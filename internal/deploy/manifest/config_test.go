@@ -59,7 +59,7 @@ func TestWrongConfiguration(t *testing.T) {
 		{"a list for an object", head + "manifests: [{manifest: [" + word + "]}]", "manifests[0].manifest must be an object"},
 		{"a List with items that are a text", head + "manifests: [{manifest: {kind: List, items: " + word + "}}]", "manifests[0].manifest.items: it must be a list of objects"},
 		{"an element that is a text", head + "manifests: [{manifest: {kind: List, items: [" + word + "]}}]", "manifests[0].manifest.items[0]: it must be an object"},
-		{"several problems are told at once", head + "updateStrategy: replace\nmanifests: [{}]", "does not exist: use apply, update, patch, merge or mergeOverwrite; manifests[0].manifest is missing"},
+		{"several problems are reported at once", head + "updateStrategy: replace\nmanifests: [{}]", "does not exist: use apply, update, patch, merge or mergeOverwrite; manifests[0].manifest is missing"},
 		{"two schedules", head + "continuousReconcile: {every: 1m, cron: '@daily'}", "continuousReconcile has both cron and every"},
 		{"a mode that does not exist", head + "readinessChecks: {mode: " + word + "}", "readinessChecks.mode does not exist: use legacy or kstatus"},
 		{"an expression that cannot work", head + "readinessChecks: {custom: [{name: c, resourceSelector: [{apiVersion: v1, kind: A, name: a}], expressions: {current: '" + word + "='}}]}", "readinessChecks.custom[0].expressions.current: it is not an expression"},

@@ -135,7 +135,7 @@ func TestWithoutWatch(t *testing.T) {
 	}
 }
 
-// TestLookFails tells what the cluster says.
+// TestLookFails reports what the cluster says.
 func TestLookFails(t *testing.T) {
 	for name := range map[string]bool{"one": true, "selected": true} {
 		cluster := fakecluster.New()
