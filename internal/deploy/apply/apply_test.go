@@ -206,7 +206,7 @@ func TestPrepare(t *testing.T) {
 		namespace string
 	}{
 		{"a definition", []string{strings.ReplaceAll(definition, "SCOPE", "Cluster")}, StageDefinitions, ""},
-		{"an object without a namespace loses a useless one", []string{`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns","namespace":"other"}}`}, StageCluster, ""},
+		{"a namespace is removed from a cluster-scoped object", []string{`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns","namespace":"other"}}`}, StageCluster, ""},
 		{"an object in a namespace", []string{`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"}}`}, StageNamespaced, "ns"},
 		{"the item itself says where its kinds live", []string{tenant, strings.ReplaceAll(definition, "SCOPE", "Cluster")}, StageCluster, ""},
 		{"in a namespace", []string{tenant, strings.ReplaceAll(definition, "SCOPE", "Namespaced")}, StageNamespaced, "ns"},

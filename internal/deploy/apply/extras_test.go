@@ -168,7 +168,7 @@ func TestServerSideTerminating(t *testing.T) {
 	_, err := applier(cluster, "apply").Apply(t.Context(), prepared(t, cluster, "manage", nil, webConfig))
 	var terminating *Terminating
 	if !errors.As(err, &terminating) {
-		t.Errorf("what was applied goes with the old object: %v", err)
+		t.Errorf("what was applied is deleted with the old object: %v", err)
 	}
 }
 

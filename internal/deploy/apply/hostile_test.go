@@ -122,7 +122,7 @@ func TestSame(t *testing.T) {
 	}{
 		{"the object itself", func(*corev1.ObjectReference) {}, true},
 		{"a different API version", func(r *corev1.ObjectReference) { r.APIVersion = "apps/v1beta1" }, true},
-		{"a different UID: the object was created anew", func(r *corev1.ObjectReference) { r.UID = "2" }, true},
+		{"a different UID: the object was created again", func(r *corev1.ObjectReference) { r.UID = "2" }, true},
 		{"a different group", func(r *corev1.ObjectReference) { r.APIVersion = "acme.example/v1" }, false},
 		{"the group of no name", func(r *corev1.ObjectReference) { r.APIVersion = "v1" }, false},
 		{"a different kind", func(r *corev1.ObjectReference) { r.Kind = "StatefulSet" }, false},

@@ -118,7 +118,7 @@ func TestFallbackTakesReleased(t *testing.T) {
 		foreign, shared     bool
 		requests            map[string]int
 	}{
-		{"an item that lets it go", "fallback", of(ownership.ManifestLabel, "two"), nil, holders{yields: true, exist: true}, "[one]", false, false, map[string]int{"get": 1, "update": 1}},
+		{"an item that gives it up", "fallback", of(ownership.ManifestLabel, "two"), nil, holders{yields: true, exist: true}, "[one]", false, false, map[string]int{"get": 1, "update": 1}},
 		{"an item that wants it", "fallback", of(ownership.ManifestLabel, "two"), nil, holders{exist: true}, "[two]", true, true, map[string]int{"get": 1}},
 		{"an item that is not known", "fallback", of(ownership.ManifestLabel, "two"), nil, holders{}, "[two]", true, false, map[string]int{"get": 1}},
 		{"no item can be asked", "fallback", of(ownership.ManifestLabel, "two"), nil, nil, "[two]", true, false, map[string]int{"get": 1}},
