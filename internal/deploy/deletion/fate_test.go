@@ -249,7 +249,7 @@ func TestFatesInTrouble(t *testing.T) {
 				r.others = []*v1alpha1.DeployItem{one("a")}
 			}
 		}}, once("delete", fakecluster.Fault{Before: lost}), "of one"},
-		{"the heir loses interest during the transfer", &relatives{others: []*v1alpha1.DeployItem{one("a")}, changes: func(asked int, r *relatives) {
+		{"the heir drops the object during the transfer", &relatives{others: []*v1alpha1.DeployItem{one("a")}, changes: func(asked int, r *relatives) {
 			if asked > 1 {
 				r.others = nil
 			}

@@ -21,7 +21,7 @@ func TestKeeper(t *testing.T) {
 {type: NamespaceContentRemaining, status: "True", message: "Some resources are remaining: configmaps. has 1 resource instances, engines.acme.example has 2 resource instances"},
 {type: NamespaceFinalizersRemaining, status: "True", message: "Some content in the namespace has finalizers remaining: acme.example/guard in 1 resource instances"}]}}`,
 			" (it still has configmaps (1), engines.acme.example (2); finalizers to be removed: acme.example/guard (1))"},
-		{"a namespace that tells something else", `{apiVersion: v1, kind: Namespace, status: {conditions: [{type: NamespaceContentRemaining, status: "True", message: "the password is hunter2"}]}}`, ""},
+		{"a namespace with other conditions", `{apiVersion: v1, kind: Namespace, status: {conditions: [{type: NamespaceContentRemaining, status: "True", message: "the password is hunter2"}]}}`, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
