@@ -145,8 +145,8 @@ func TestLeaves(t *testing.T) {
 		reason, owner string
 		want          bool
 	}{
-		{"the item goes", "ns/going", true},
-		{"the item stays", "ns/staying", false},
+		{"the item is being deleted", "ns/going", true},
+		{"the item is not being deleted", "ns/staying", false},
 		{"the item is in another namespace", "other/going", false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -140,7 +140,7 @@ func TestLimits(t *testing.T) {
 		{"without a limit there is nothing to keep back", deployOptions{Atomic: true}, 0, 0},
 		{"the operation has less time", deployOptions{Timeout: parsed("2m")}, 8 * minute, 2 * minute},
 		{"the operation wants more than there is", deployOptions{Timeout: parsed("20m")}, 8 * minute, 8 * minute},
-		{"more than undoing leaves", deployOptions{Atomic: true, Timeout: parsed("7m")}, 8 * minute, 6 * minute},
+		{"the operation wants more than undoing leaves", deployOptions{Atomic: true, Timeout: parsed("7m")}, 8 * minute, 6 * minute},
 		{"only the operation has one", deployOptions{Timeout: parsed("2m")}, 0, 2 * minute},
 		{"no time at all means no limit of its own", deployOptions{Timeout: parsed("0s")}, 8 * minute, 8 * minute},
 		{"a time below zero means no limit of its own", deployOptions{Timeout: parsed("-5m")}, 8 * minute, 8 * minute},

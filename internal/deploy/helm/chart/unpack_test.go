@@ -211,7 +211,7 @@ func TestRefusesWhatIsNoChart(t *testing.T) {
 		{"a page", []byte("\n<!doctype html><html>Login</html>"), "page of HTML"},
 		{"a text", []byte("not found"), "read the archive"},
 		{"half of an archive", simple(t, "web")[:60], "unexpected EOF"},
-		{"compressed twice, which would go past the counting", zipped(t, string(simple(t, "web"))), "read the archive"},
+		{"an archive that is compressed twice, which would evade the counting", zipped(t, string(simple(t, "web"))), "read the archive"},
 		{"no description", pack(t, file{name: "web/values.yaml"}), "Chart.yaml file is missing"},
 		{"no version", pack(t, file{name: "web/Chart.yaml", text: "apiVersion: v2\nname: web\n"}), "version is required"},
 		{"a name that is a path", pack(t, file{name: "web/Chart.yaml", text: about("../web")}), "name"},

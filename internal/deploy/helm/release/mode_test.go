@@ -85,7 +85,7 @@ func TestDissolved(t *testing.T) {
 		t.Errorf("%v, left %v", err, statuses(t, cluster))
 	}
 	if first := cluster.Requests[0].Name; first != storage.Name("shop", 1) {
-		t.Errorf("the newest goes last, but the first is %s", first)
+		t.Errorf("the newest is deleted last, but the first is %s", first)
 	}
 	if cluster.Find("ConfigMap", "here", "a") == nil || cluster.Find("ConfigMap", "here", "precious") == nil {
 		t.Error("an object is deleted")

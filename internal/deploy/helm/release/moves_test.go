@@ -232,7 +232,7 @@ func TestKeptObject(t *testing.T) {
 		kept   bool
 	}{
 		{reason: "no item has taken it over", want: "gone"},
-		{reason: "the job goes on", others: neighbors{mayKeep: true, mayMove: true}, want: "release shop, released by item", kept: true},
+		{reason: "the job continues", others: neighbors{mayKeep: true, mayMove: true}, want: "release shop, released by item", kept: true},
 		{reason: "an item has recorded it meanwhile", others: neighbors{items: []*v1alpha1.DeployItem{lister("two", true)}}, want: "item two"},
 		{reason: "an item has taken it over", before: labelled("two"), want: "item two, release shop, released by item"},
 		{reason: "another release has taken it over", before: ofRelease("other"), want: "release other, released by item"},
@@ -311,7 +311,7 @@ func TestKeptObject(t *testing.T) {
 			t.Errorf("left are %s, without a release %v", got, operation.Without())
 		}
 	})
-	t.Run("the release goes", func(t *testing.T) {
+	t.Run("the release is removed", func(t *testing.T) {
 		cluster := installed(t, "a", "b")
 		kept := upgradeTo(t, cluster, movesJob{neighbors: &neighbors{mayKeep: true, mayMove: true}}, "a").Kept()
 		without := cluster.Put(object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: without, namespace: here}}"))

@@ -253,11 +253,11 @@ func TestFailures(t *testing.T) {
 		statuses []common.Status
 		objects  []string
 	}{
-		{"an installation stays as it is", nil, wishFor("a", "wrong"), []common.Status{common.StatusFailed}, []string{"ConfigMap here/a", "ConfigMap here/hook-before"}},
-		{"an atomic one goes", nil, atomic(wishFor("a", "wrong")), nil, []string{"ConfigMap here/hook-before", "ConfigMap here/hook-end"}},
-		{"an upgrade stays as it is", []string{"a", "b"}, wishFor("a", "c", "wrong"), []common.Status{common.StatusDeployed, common.StatusFailed},
+		{"a failed installation is not undone", nil, wishFor("a", "wrong"), []common.Status{common.StatusFailed}, []string{"ConfigMap here/a", "ConfigMap here/hook-before"}},
+		{"a failed atomic installation is removed", nil, atomic(wishFor("a", "wrong")), nil, []string{"ConfigMap here/hook-before", "ConfigMap here/hook-end"}},
+		{"a failed upgrade is not undone", []string{"a", "b"}, wishFor("a", "c", "wrong"), []common.Status{common.StatusDeployed, common.StatusFailed},
 			[]string{"ConfigMap here/a", "ConfigMap here/b", "ConfigMap here/c", "ConfigMap here/hook-after", "ConfigMap here/hook-before"}},
-		{"an atomic one is rolled back", []string{"a", "b"}, atomic(wishFor("a", "c", "wrong")), []common.Status{common.StatusSuperseded, common.StatusFailed, common.StatusDeployed},
+		{"a failed atomic upgrade is rolled back", []string{"a", "b"}, atomic(wishFor("a", "c", "wrong")), []common.Status{common.StatusSuperseded, common.StatusFailed, common.StatusDeployed},
 			[]string{"ConfigMap here/a", "ConfigMap here/b", "ConfigMap here/hook-after", "ConfigMap here/hook-before"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -68,7 +68,7 @@ func TestVersionsThatAreNotServed(t *testing.T) {
 			one := cluster.Find("Widget", "here", "one").GetUID()
 			_, err := reconcile(t, cluster, &testJob{}, widgets("v1", "one", "two"))
 			if cluster.Find("Widget", "here", "one").GetUID() != one {
-				t.Error("it was made anew")
+				t.Error("it was created again")
 			}
 			return err
 		}, []string{"ConfigMap here/a", "Widget here/one", "Widget here/two"}},

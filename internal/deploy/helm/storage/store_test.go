@@ -188,10 +188,10 @@ func TestWritten(t *testing.T) {
 		labels map[string]string
 		want   time.Time
 	}{
-		{"only the Secret tells", nil, noon},
-		{"Helm tells when it was made", map[string]string{"createdAt": seconds(time.Minute)}, noon.Add(time.Minute)},
-		{"Helm tells when it was changed last", map[string]string{"createdAt": seconds(time.Minute), "modifiedAt": seconds(time.Hour)}, noon.Add(time.Hour)},
-		{"a time before the Secret was there tells nothing", map[string]string{"createdAt": seconds(-time.Hour)}, noon},
+		{"only the Secret has a time", nil, noon},
+		{"the record has the time of its creation", map[string]string{"createdAt": seconds(time.Minute)}, noon.Add(time.Minute)},
+		{"the record has the time of its last change", map[string]string{"createdAt": seconds(time.Minute), "modifiedAt": seconds(time.Hour)}, noon.Add(time.Hour)},
+		{"a time before the creation of the Secret is ignored", map[string]string{"createdAt": seconds(-time.Hour)}, noon},
 		{"no time", map[string]string{"modifiedAt": "soon"}, noon},
 		{"a number that is too large", map[string]string{"modifiedAt": strings.Repeat("9", 30)}, noon},
 	}
