@@ -307,7 +307,7 @@ func TestRequests(t *testing.T) {
 	}{
 		{"a request to Flux", "", "", true},
 		{"no request", "requestedAt", "other", false},
-		{"who suspends an object asks for nothing", "suspend: false", "suspend: true", false},
+		{"a suspended object is no request", "suspend: false", "suspend: true", false},
 		{"a program outside of Flux with the same annotation", "kustomize.toolkit.fluxcd.io/v1", "acme.example/v1", false},
 		{"a kind of Flux that does not answer", "kustomize.toolkit.fluxcd.io/v1", "notification.toolkit.fluxcd.io/v1", false},
 	}

@@ -64,7 +64,7 @@ func TestWaitAndWake(t *testing.T) {
 		t.Errorf("unready %v, error %v", unready, err)
 	}
 	if cluster.Watched() != 0 {
-		t.Error("the watch goes on although everything is ready")
+		t.Error("the watch is open although everything is ready")
 	}
 }
 

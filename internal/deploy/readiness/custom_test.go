@@ -115,7 +115,7 @@ func TestRequirements(t *testing.T) {
 				t.Errorf("unmet: %q, want met: %t", why, test.met)
 			}
 			if strings.Contains(why, "word") {
-				t.Errorf("the reason tells a value: %s", why)
+				t.Errorf("the reason has a value: %s", why)
 			}
 		})
 	}

@@ -121,13 +121,13 @@ func TestRequirementsTellNoValue(t *testing.T) {
 				requirement, err := newRequirement(spec)
 				if err != nil {
 					if strings.Contains(err.Error(), word) {
-						t.Errorf("the check tells a value: %v", err)
+						t.Errorf("the check shows a value: %v", err)
 					}
 					return
 				}
 				first := requirement.unmet(object.Object)
 				if strings.Contains(first, word) {
-					t.Errorf("the answer tells a value: %s", first)
+					t.Errorf("the answer shows a value: %s", first)
 				}
 				if again := requirement.unmet(object.Object); again != first {
 					t.Errorf("asked again the answer is %q, before %q", again, first)

@@ -23,7 +23,7 @@ func TestKstatus(t *testing.T) {
 		{"the controller works on the change", `{apiVersion: acme.example/v1, kind: Database, status: {conditions: [{type: Reconciling, status: "True", message: copying}]}}`, "copying", false},
 		{"the controller has given up", `{apiVersion: acme.example/v1, kind: Database, status: {conditions: [{type: Stalled, status: "True", message: wrong class}]}}`, "wrong class", true},
 		{"the object is being deleted", `{apiVersion: v1, kind: ConfigMap, metadata: {deletionTimestamp: "2026-01-01T00:00:00Z"}}`, "deletion", false},
-		{"a deployment that will not come", `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 1}, spec: {replicas: 1}, status: {observedGeneration: 1, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded}]}}`, "Progress deadline exceeded", true},
+		{"a deployment that will not become ready", `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 1}, spec: {replicas: 1}, status: {observedGeneration: 1, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded}]}}`, "Progress deadline exceeded", true},
 		{"a claim that is not bound", `{apiVersion: v1, kind: PersistentVolumeClaim, status: {phase: Pending}}`, "Pending", false},
 		{"a claim that is not meant to be bound yet", `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {annotations: {readiness.landscaper.gardener.cloud/skip: "true"}}, status: {phase: Pending}}`, "", false},
 		{"a definition whose names are taken", `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, status: {conditions: [{type: NamesAccepted, status: "False", reason: Taken, message: taken}]}}`, "taken", true},
@@ -32,7 +32,7 @@ func TestKstatus(t *testing.T) {
 		{"a job that has begun", `{apiVersion: batch/v1, kind: Job, status: {startTime: "2026-01-01T00:00:00Z", active: 1}}`, "its work is not complete", false},
 		{"a job that is complete", `{apiVersion: batch/v1, kind: Job, status: {startTime: "2026-01-01T00:00:00Z", conditions: [{type: Complete, status: "True"}]}}`, "", false},
 		{"a job that has failed", `{apiVersion: batch/v1, kind: Job, status: {startTime: "2026-01-01T00:00:00Z", failed: 3, conditions: [{type: Failed, status: "True"}]}}`, "Job Failed", true},
-		{"a status of another type tells no value", `{apiVersion: v1, kind: Pod, status: {phase: top-secret-word}}`, "its status is not as", false},
+		{"a status of another type shows no value", `{apiVersion: v1, kind: Pod, status: {phase: top-secret-word}}`, "its status is not as", false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

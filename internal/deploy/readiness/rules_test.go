@@ -30,7 +30,7 @@ func TestUnready(t *testing.T) {
 		{"a pod without a condition", `{apiVersion: v1, kind: Pod}`, "no condition Ready"},
 		{"a pod that is ready", `{apiVersion: v1, kind: Pod, status: {conditions: [{type: Ready, status: "True"}]}}`, ""},
 		{"a pod that has done its work", `{apiVersion: v1, kind: Pod, status: {conditions: [{type: Ready, status: "False", reason: PodCompleted}]}}`, ""},
-		{"a pod that is not ready tells why", `{apiVersion: v1, kind: Pod, status: {conditions: [{type: Ready, status: "False", message: no image}]}}`, "no image"},
+		{"a pod that is not ready says why", `{apiVersion: v1, kind: Pod, status: {conditions: [{type: Ready, status: "False", message: no image}]}}`, "no image"},
 		{"the controller has not seen the change", `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 2}, spec: {replicas: 0}, status: {observedGeneration: 1}}`, "has seen generation 1, not yet 2"},
 		{"a deployment of nothing", `{apiVersion: apps/v1, kind: Deployment, spec: {replicas: 0}}`, ""},
 		{"a deployment with old pods left", `{apiVersion: apps/v1, kind: Deployment, spec: {replicas: 1}, status: {replicas: 2, updatedReplicas: 1, availableReplicas: 1}}`, "status.replicas is 2"},
