@@ -215,6 +215,6 @@ func TestExportInTime(t *testing.T) {
 	stop := errors.New("interrupted")
 	_, err = start(t, &testJob{stop: map[string]error{"deployer: during export - key: a": stop}}, fakecluster.New(), wish, nil).Continue(t.Context())
 	if !errors.Is(err, stop) {
-		t.Errorf("it went on: %v", err)
+		t.Errorf("it continued: %v", err)
 	}
 }

@@ -64,14 +64,14 @@ func TestForecastOfExports(t *testing.T) {
 		want, why string
 	}{
 		{"the value after the change", configMap, changed, from(".data.x", "ConfigMap", "a"), alone{}, "2", ""},
-		{"the value of an object that stays", configMap, configMap, from(".data.x", "ConfigMap", "a"), alone{}, "1", ""},
-		{"the identity of an object that changes stays", configMap, changed, from(".metadata.uid", "ConfigMap", "a"), alone{}, "uid", ""},
+		{"the value of an object that does not change", configMap, configMap, from(".data.x", "ConfigMap", "a"), alone{}, "1", ""},
+		{"the identity of an object that changes is kept", configMap, changed, from(".metadata.uid", "ConfigMap", "a"), alone{}, "uid", ""},
 		{"the version of an object that changes", configMap, changed, from(".metadata.resourceVersion", "ConfigMap", "a"), alone{}, "", "ConfigMap ns/a changes, and only then"},
 		{"what a controller says about an object that changes", configMap, changed, from(".status.x", "ConfigMap", "a"), alone{}, "", "ConfigMap ns/a changes, and only then"},
 		{"the value of a new object is in its manifest", "", changed, from(".data.x", "ConfigMap", "a"), alone{}, "2", ""},
 		{"the identity of a new object", "", changed, from(".metadata.uid", "ConfigMap", "a"), alone{}, "", "only the creation of ConfigMap ns/a shows what is at .metadata.uid"},
 		{"an object that is dropped from the item", configMap, strings.Replace(configMap, name, "name: b", 1), from(".data.x", "ConfigMap", "a"), alone{}, "", "ConfigMap ns/a is deleted in the same job"},
-		{"an object that others have made", "", strings.Replace(configMap, name, "name: b", 1), from(".data.x", "ConfigMap", "other"), alone{}, "", "there is no ConfigMap ns/other yet"},
+		{"an object of another owner that does not exist yet", "", strings.Replace(configMap, name, "name: b", 1), from(".data.x", "ConfigMap", "other"), alone{}, "", "there is no ConfigMap ns/other yet"},
 		{"an object that an item before it changes", "", configMap, from(".data.x", "ConfigMap", "other"), alone{[]diff.Object{other("planned")}}, "planned", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestPreviewOfPolicies(t *testing.T) {
 		{"an object that is dropped from the item", nil, strings.Replace(configMap, "name: a", "name: b", 1), nil, diff.Delete},
 		{"an object that is ignored from now on", nil, changed, func(w *Wish) { w.Objects[0].Policy = deployer.IgnorePolicy }, diff.Keep},
 		{"an object that is only created", nil, changed, func(w *Wish) { w.Objects[0].Policy = deployer.ImmutablePolicy }, diff.Keep},
-		{"an immutable object that is created anew", immutable, changed, func(w *Wish) { w.Objects[0].Recreate = true }, diff.Replace},
+		{"an immutable object that is created again", immutable, changed, func(w *Wish) { w.Objects[0].Recreate = true }, diff.Replace},
 		{"an immutable object", immutable, changed, nil, diff.Unknown},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -51,7 +51,7 @@ func TestExportWatcher(t *testing.T) {
 	cluster.Counts()
 	expect("no news", nil)
 	if got := cluster.Counts(); len(got) != 0 {
-		t.Errorf("requests without news: %v", got)
+		t.Errorf("requests without a change: %v", got)
 	}
 	before := test.wakes
 	cluster.Put(objects(t, moved)[0].Object)

@@ -80,9 +80,9 @@ func lossRows() []lossRow {
 		{reason: "an object of another owner that the item leaves alone", objects: []string{signalWithout}, there: signalWithout, change: func(t *testing.T, wish *Wish) {
 			wish.Checks, wish.Objects[0].Policy = checks(t, "["+checkHere+"]"), deployer.FallbackPolicy
 		}, waits: "ConfigMap ns/signal to become ready", kind: "ConfigMap", name: "signal", stays: true, ends: signal},
-		{reason: "a Job that goes by itself", objects: []string{shortJob}, change: func(_ *testing.T, wish *Wish) { wish.Readiness = deployer.ReadinessModeKstatus },
+		{reason: "a Job that is deleted by itself", objects: []string{shortJob}, change: func(_ *testing.T, wish *Wish) { wish.Readiness = deployer.ReadinessModeKstatus },
 			waits: "Job ns/j to become ready", kind: "Job", name: "j", stays: true},
-		{reason: "a Job that goes by itself and that a check waits for", objects: []string{shortJob}, change: check(`[{name: done, resourceSelector: {apiVersion: batch/v1, kind: Job, name: j, namespace: ns}, requirements: [{jsonPath: .status.succeeded, operator: exists}]}]`),
+		{reason: "a Job that is deleted by itself and that a check waits for", objects: []string{shortJob}, change: check(`[{name: done, resourceSelector: {apiVersion: batch/v1, kind: Job, name: j, namespace: ns}, requirements: [{jsonPath: .status.succeeded, operator: exists}]}]`),
 			waits: "Job ns/j to become ready", kind: "Job", name: "j", stays: true, ends: strings.Replace(shortJob, "}}", "}, status: {succeeded: 1}}", 1)},
 	}
 }
@@ -295,7 +295,7 @@ func TestAccountThatGoes(t *testing.T) {
 	r := start(t, &testJob{}, cluster, wishFor(objects(t, token, robot)), nil)
 	mustWait(t, r, "the end of ServiceAccount ns/robot")
 	if cluster.Find("Secret", "ns", "token") != nil {
-		t.Error("the Secret is made for a ServiceAccount that goes")
+		t.Error("the Secret is created for a ServiceAccount that is being deleted")
 	}
 	cluster.Remove("ServiceAccount", "ns", "robot")
 	mustEnd(t, r)

@@ -63,6 +63,6 @@ func moves(t *testing.T, policy deployer.ManifestPolicy, strategy deployer.Updat
 	}
 	mustEnd(t, removal)
 	if cluster.Find("ConfigMap", "ns", "a") != nil {
-		t.Error("the object is left when its new owner goes")
+		t.Error("the object is left when its new owner is deleted")
 	}
 }

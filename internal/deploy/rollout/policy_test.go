@@ -78,7 +78,7 @@ func TestPolicies(t *testing.T) {
 				}
 				mustEnd(t, removal)
 				if got := stateOf(cluster, applied, kept, gone); got != test.deleted {
-					t.Errorf("after the item has gone it is %s, want %s", got, test.deleted)
+					t.Errorf("after the deletion of the item it is %s, want %s", got, test.deleted)
 				}
 			})
 		}

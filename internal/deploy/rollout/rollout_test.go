@@ -141,7 +141,7 @@ func TestOrder(t *testing.T) {
 		t.Error("the next stage began although its kinds are not served")
 	}
 	if job.wakes != 0 {
-		t.Errorf("%d triggers without news", job.wakes)
+		t.Errorf("%d triggers without a change", job.wakes)
 	}
 	established(t, cluster, "tenants.acme.example")
 	if job.wakes == 0 {
@@ -207,7 +207,7 @@ func TestCheckpoints(t *testing.T) {
 				_, err = r.Continue(t.Context())
 			}
 			if !errors.Is(err, stop) {
-				t.Errorf("it went on: %v", err)
+				t.Errorf("it continued: %v", err)
 			}
 		})
 	}
@@ -390,7 +390,7 @@ func TestRemoval(t *testing.T) {
 			_, err = removal.Continue(t.Context())
 		}
 		if err == nil {
-			t.Errorf("it went on after %q", name)
+			t.Errorf("it continued after %q", name)
 		}
 	}
 }
