@@ -40,7 +40,7 @@ func TestTokenOfAnEarlierAccount(t *testing.T) {
 		{reason: "the token is of the ServiceAccount", secret: tokenSecret, uid: live, account: true, reads: 2},
 		{reason: "the token is of an earlier ServiceAccount", secret: tokenSecret, uid: "gone", account: true, reads: 2, waits: "a value at .data.token of Secret ns/token that counts: its token is of an earlier ServiceAccount robot, which was deleted"},
 		{reason: "the ServiceAccount does not exist", secret: tokenSecret, uid: "gone", reads: 2, waits: "its token is of ServiceAccount robot, which does not exist"},
-		{reason: "who may not see ServiceAccounts believes the Secret", secret: tokenSecret, uid: "gone", account: true, fault: apierrors.NewForbidden(schema.GroupResource{Resource: "serviceaccounts"}, "robot", nil), reads: 2},
+		{reason: "without the right to read ServiceAccounts, the Secret is believed", secret: tokenSecret, uid: "gone", account: true, fault: apierrors.NewForbidden(schema.GroupResource{Resource: "serviceaccounts"}, "robot", nil), reads: 2},
 		{reason: "the API server does not answer", secret: tokenSecret, uid: live, account: true, fault: errors.New("no answer"), reads: 2, fails: "look at what Secret ns/token belongs to: no answer"},
 		{reason: "the token controller has not filled it: the user has", secret: strings.Replace(tokenSecret, ", kubernetes.io/service-account.uid: UID", "", 1), account: true, reads: 1},
 		{reason: "a Secret of another type costs no request", secret: strings.Replace(tokenSecret, "kubernetes.io/service-account-token", "Opaque", 1), uid: "gone", account: true, reads: 1},

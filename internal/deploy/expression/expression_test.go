@@ -65,7 +65,7 @@ func TestHolds(t *testing.T) {
 				t.Errorf("%t, error %v", got, err)
 			}
 			if err != nil && strings.Contains(err.Error(), word) {
-				t.Errorf("the message tells a value: %v", err)
+				t.Errorf("the message has a value: %v", err)
 			}
 			if condition.String() != test.expression {
 				t.Errorf("it is shown as %s", condition)
@@ -93,7 +93,7 @@ func TestParse(t *testing.T) {
 				t.Fatalf("error %v, want %q", err, test.want)
 			}
 			if strings.Contains(err.Error(), word) {
-				t.Errorf("the message tells a text of the expression: %v", err)
+				t.Errorf("the message has a text of the expression: %v", err)
 			}
 		})
 	}

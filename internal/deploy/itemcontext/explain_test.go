@@ -26,8 +26,8 @@ func TestExplain(t *testing.T) {
 		outcome job.Outcome
 		want    string
 	}{
-		{"what is wrong stays wrong", t.Context(), errors.New("no such file"), job.Terminal, "spec.config.source: no such file"},
-		{"who says no, says where to look", t.Context(), fmt.Errorf("read it: %w", registry.ErrDenied), job.Terminal, "(they come from the Context)"},
+		{"wrong input is final", t.Context(), errors.New("no such file"), job.Terminal, "spec.config.source: no such file"},
+		{"a refusal says where to look", t.Context(), fmt.Errorf("read it: %w", registry.ErrDenied), job.Terminal, "(they come from the Context)"},
 		{"an error that names itself", t.Context(), fmt.Errorf("while reading: %w", known), job.Transient, "it says more"},
 		{"the process ends, which says nothing about the source", ended, errors.New("no such file"), job.Transient, "no such file"},
 		{"the API server could not be asked for the Context", t.Context(), &repocontext.ReadError{Object: "Context a/b", Cause: errors.New("it does not answer")}, job.Transient, "Context a/b"},

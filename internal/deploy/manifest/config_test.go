@@ -85,7 +85,7 @@ func TestWrongConfiguration(t *testing.T) {
 				t.Error("another attempt would only repeat it")
 			}
 			if strings.Contains(err.Error(), word) {
-				t.Errorf("the message tells a value: %v", err)
+				t.Errorf("the message has a value: %v", err)
 			}
 			var shown *job.Error
 			if !errors.As(err, &shown) || shown.Operation != "InitManifestOperation" {
@@ -195,7 +195,7 @@ func TestRepetition(t *testing.T) {
 		reason, config string
 		repeats, watch bool
 	}{
-		{"nothing is said", "", false, false},
+		{"no repetition is configured", "", false, false},
 		{"the item is deployed again on a schedule", "continuousReconcile: {every: 1m}", true, false},
 		{"values are watched", "exports: {watch: true, exports: [{key: a, jsonPath: .b, fromResource: {apiVersion: v1, kind: A, name: a}}]}", false, true},
 		{"a configuration that cannot be read", "continuousReconcile: {every: 1m}\nmanifests: 1", false, false},

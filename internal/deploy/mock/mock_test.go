@@ -93,7 +93,7 @@ func TestRepetition(t *testing.T) {
 		reason, config string
 		want           bool
 	}{
-		{"nothing is said", "", false},
+		{"no repetition is configured", "", false},
 		{"a schedule", "continuousReconcile: {every: 1m, drift: report}", true},
 		{"a schedule that is not valid", "continuousReconcile: {cron: soon}", false},
 		{"a configuration that cannot be read", "continuousReconcile: {every: 1m}\nphase: 7", false},

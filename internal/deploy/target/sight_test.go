@@ -101,7 +101,7 @@ func TestFollow(t *testing.T) {
 		sight.Close()
 		sight.Close()
 		if cluster.Watched() != 0 {
-			t.Errorf("%s: the watch goes on", name)
+			t.Errorf("%s: the watch is still open", name)
 		}
 	}
 }
