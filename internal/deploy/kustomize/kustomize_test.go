@@ -80,8 +80,8 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// TestWish shows what the roll-out gets, and that who watches exports loads nothing.
-func TestWish(t *testing.T) {
+// TestDesiredState shows what the roll-out gets, and that who watches exports loads nothing.
+func TestDesiredState(t *testing.T) {
 	sources := &counted{Sources: &files.Loader{}}
 	d := New(Options{Sources: sources})
 	item := itemWith(t, head+"source: {files: {a.yaml: '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}'}}\nexports: {watch: true, exports: [{key: a, jsonPath: .b, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: b}}]}\ncontinuousReconcile: {every: 1m, drift: correct}")

@@ -125,9 +125,9 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestWish shows that everything that a configuration says reaches the roll-out, in
+// TestDesiredState shows that everything that a configuration says reaches the roll-out, in
 // both versions.
-func TestWish(t *testing.T) {
+func TestDesiredState(t *testing.T) {
 	const rest = `
 kind: ProviderConfiguration
 updateStrategy: patch
