@@ -207,7 +207,7 @@ func TestRefusesWhatIsNoChart(t *testing.T) {
 		packed []byte
 		want   string
 	}{
-		{"nothing", nil, "no archive, or one without files"},
+		{"nothing", nil, "not an archive, or has no files"},
 		{"a page", []byte("\n<!doctype html><html>Login</html>"), "page of HTML"},
 		{"a text", []byte("not found"), "read the archive"},
 		{"half of an archive", simple(t, "web")[:60], "unexpected EOF"},
