@@ -16,8 +16,8 @@ import (
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
-// delete removes what a TargetSync has made, and lets it go. The source is not needed.
-// What is in the way is told in the status.
+// delete removes what a TargetSync has made, and then its finalizer. The source is not needed. The
+// status says what blocks the deletion.
 func (r *Reconciler) delete(ctx context.Context, sync *v1alpha1.TargetSync, known *memory) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(sync, v1alpha1.Finalizer) {
 		return ctrl.Result{}, nil
@@ -36,8 +36,8 @@ func (r *Reconciler) delete(ctx context.Context, sync *v1alpha1.TargetSync, know
 	return ctrl.Result{}, nil
 }
 
-// removeAll removes the Targets and then their Secrets. It asks the API server: a cache
-// may not know yet what was made last.
+// removeAll removes the Targets and then their Secrets. The lists come from the API server: a cache
+// may lack the latest objects.
 func (r *Reconciler) removeAll(ctx context.Context, sync *v1alpha1.TargetSync) error {
 	all := &v1alpha1.TargetSyncList{}
 	if err := r.Client.List(ctx, all, client.InNamespace(sync.Namespace)); err != nil {
@@ -72,7 +72,7 @@ func (r *Reconciler) removeAll(ctx context.Context, sync *v1alpha1.TargetSync) e
 	return r.deleteTogether(ctx, then)
 }
 
-// deleteTogether deletes objects that need no order among them: a worker waits here.
+// deleteTogether deletes objects in parallel, since a worker waits here.
 func (r *Reconciler) deleteTogether(ctx context.Context, objects []client.Object) error {
 	return parallelize.Until(nil, len(objects), func(i int) error {
 		uid := objects[i].GetUID()
@@ -83,9 +83,9 @@ func (r *Reconciler) deleteTogether(ctx context.Context, objects []client.Object
 	})
 }
 
-// attributed reports whether an object goes with a TargetSync of this name. What tells
-// no maker, or one that is gone, goes with the last one of the namespace: if several go at
-// once, none of them can leave it to the others.
+// attributed reports whether an object is deleted with a TargetSync of this name. An object without
+// a maker, or with a maker that no longer exists, is deleted with the last TargetSync of the
+// namespace: if several are deleted at once, none of them can leave the object to the others.
 func attributed(object metav1.Object, name string, alone bool) bool {
 	return alone || object.GetAnnotations()[v1alpha1.TargetSyncNameAnnotation] == name
 }

@@ -22,8 +22,8 @@ import (
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
-// How a run asks for credentials: a garden signs a certificate for each, and has others
-// to serve.
+// Limits of a run for requests for credentials: a garden signs a certificate for each, and has
+// other clients.
 const (
 	requestsAtOnce    = 5
 	requestsPerSecond = 20
@@ -53,7 +53,7 @@ func (g *gate) pass(ctx context.Context, call func() error) error {
 	return call()
 }
 
-// result is how a step has ended.
+// result is the outcome of a step.
 type result struct {
 	state   v1alpha1.TargetSyncItemState
 	message string
@@ -65,7 +65,7 @@ func failed(format string, args ...any) result {
 	return result{state: v1alpha1.TargetSyncItemFailed, message: fmt.Sprintf(format, args...)}
 }
 
-// carryOut does what is planned. One failure is none for the others.
+// carryOut runs the steps of a plan. The failure of one step does not fail the others.
 func (r *run) carryOut(ctx context.Context, w syncplan.World, p syncplan.Plan, o *outcome) {
 	var mutex sync.Mutex
 	parallelize.Do(len(p.Steps), func(index int) {
@@ -129,12 +129,13 @@ func (r *run) credentials(ctx context.Context, w syncplan.World, s syncplan.Step
 	return r.both(ctx, w, s, map[string][]byte{syncplan.CredentialKey: kubeconfig}, issued, expires)
 }
 
-// notGranted says what follows from a refused request for credentials.
+// notGranted returns the result of a refused request for credentials.
 func (r *run) notGranted(ctx context.Context, s syncplan.Step, err error) result {
 	if apierrors.IsNotFound(err) {
-		// It may have gone since it was listed. That it is not served says nothing.
+		// The shoot may have been deleted since it was listed. An error other than NotFound says
+		// nothing.
 		if _, goneErr := r.source.Shoot(ctx, r.sync.Spec.SourceNamespace, s.Name); apierrors.IsNotFound(goneErr) {
-			return result{state: v1alpha1.TargetSyncItemSkipped, message: "the shoot has gone since it was listed"}
+			return result{state: v1alpha1.TargetSyncItemSkipped, message: "the shoot was deleted after it was listed"}
 		}
 	}
 	if why := waits(s.Of.Shoot, err); why != "" {
@@ -143,7 +144,7 @@ func (r *run) notGranted(ctx context.Context, s syncplan.Step, err error) result
 	return failed("targetsync for shoot failed to get admin kubeconfig; target: %s, error: %v", s.Name, err)
 }
 
-// waits says why a refused request is no error, if it is none.
+// waits says why a refused request is not an error; "" if the request failed.
 func waits(of *syncplan.Shoot, err error) string {
 	switch {
 	case of.Creating && (apierrors.IsInvalid(err) || apierrors.IsInternalError(err)):
@@ -171,7 +172,7 @@ func (r *run) writeSecret(ctx context.Context, w syncplan.World, s syncplan.Step
 		if !errors.Is(err, errThere) {
 			return err
 		}
-		// We may have made it ourselves, if the cache is behind.
+		// This controller may have made the Secret, if the cache is behind.
 	}
 	existing := &corev1.Secret{}
 	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.sync.Namespace, Name: s.Name}, existing)
@@ -179,7 +180,7 @@ func (r *run) writeSecret(ctx context.Context, w syncplan.World, s syncplan.Step
 	case apierrors.IsNotFound(err):
 		return r.createSecret(ctx, syncplan.WantedSecret(r.sync, s, nil, data, issued, expires))
 	case err != nil:
-		return err // the caller tells what was done
+		return err // the caller wraps the error
 	case !syncplan.Ours(existing):
 		return fmt.Errorf("%s", syncplan.Collision("Secret", r.sync.Namespace, s.Name))
 	case existing.Type != corev1.SecretTypeOpaque:
@@ -197,8 +198,8 @@ func (r *run) writeSecret(ctx context.Context, w syncplan.World, s syncplan.Step
 	return nil
 }
 
-// errThere says that a Secret is there which was not when we looked.
-var errThere = errors.New("somebody has just made a Secret of this name")
+// errThere says that a Secret exists now which did not exist when it was read.
+var errThere = errors.New("another client has just created a Secret of this name")
 
 func (r *run) createSecret(ctx context.Context, wanted *corev1.Secret) error {
 	err := r.Client.Create(ctx, wanted)
@@ -212,7 +213,7 @@ func (r *run) createSecret(ctx context.Context, wanted *corev1.Secret) error {
 	return nil
 }
 
-// refusal tells that a Secret could not be written, without anything that it holds.
+// refusal says that a Secret could not be written, without anything of its data.
 func refusal(err error) error {
 	var said apierrors.APIStatus
 	if errors.As(err, &said) {
@@ -253,7 +254,7 @@ func (r *run) writeTarget(ctx context.Context, s syncplan.Step, existing *v1alph
 		err = r.Client.Update(ctx, wanted)
 	}
 	if err != nil {
-		return result{}, err // the caller tells what was done
+		return result{}, err // the caller wraps the error
 	}
 	r.memory.wroteTarget(wanted)
 	return result{created: existing == nil, wrote: true}, nil
@@ -277,7 +278,7 @@ func (r *run) removeOne(ctx context.Context, w syncplan.World, name string) erro
 		r.memory.removes(subject{targetSubject, name})
 		seen := client.Preconditions{UID: &target.UID, ResourceVersion: &target.ResourceVersion}
 		if err := r.Client.Delete(ctx, target, seen); client.IgnoreNotFound(err) != nil {
-			return err // the caller tells what was done
+			return err // the caller wraps the error
 		}
 	}
 	if existing := w.Secrets[name]; existing.Ours && name != r.sync.Spec.SecretRef.Name {
@@ -286,7 +287,7 @@ func (r *run) removeOne(ctx context.Context, w syncplan.World, name string) erro
 	return nil
 }
 
-// deleteSecret deletes a Secret in a version that we have seen.
+// deleteSecret deletes a Secret in a version that this controller has read.
 func (r *run) deleteSecret(ctx context.Context, name, version string) error {
 	r.memory.removes(subject{secretSubject, name})
 	object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: r.sync.Namespace, Name: name}}

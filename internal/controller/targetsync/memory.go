@@ -20,47 +20,47 @@ import (
 	"go.landscaper.dev/internal/runtime/expectations"
 )
 
-// memory is what this process knows of a TargetSync. All of it can be found out again:
-// after a restart, the next run begins at once, and reads everything.
+// memory is what this process knows of a TargetSync. All of it can be read again: after a restart,
+// the next run begins at once, and reads everything.
 type memory struct {
 	uid types.UID
-	// running is how many runs go on: one, or one that was told to end.
+	// running is the number of runs: one, or one that is being cancelled.
 	running atomic.Int32
-	// written is the version of our last write to the TargetSync itself.
+	// written is the version of this process's last write to the TargetSync itself.
 	written expectations.Written
 
-	// begun says what the last run began with, seen that it met a request by annotation.
+	// begun identifies the input of the last run, seen says that it met a request by annotation.
 	begun        string
 	sawReconcile bool
 	sawRotation  bool
 	// next is when the next run is due, failures how many have failed in a row.
 	next     time.Time
 	failures int
-	// success is when a run last went well.
+	// success is when a run last succeeded.
 	success time.Time
 	// suspects are Targets that were missing in the lists, and since when.
 	suspects map[string]time.Time
-	// renewed says that a run has renewed the token for a request that is still there: what
-	// became of that run may be lost.
+	// renewed says that a run has renewed the token for a request that still exists: the outcome of
+	// that run may be lost.
 	renewed bool
 	// access is what the Secret with the access to the source held.
 	access access
 
 	mutex sync.Mutex
-	// secrets are those that we have made, as we have read or written them; targets are
-	// the versions of the Targets.
+	// secrets are those of this TargetSync, as they were last read or written; targets are the
+	// versions of the Targets.
 	secrets map[string]syncplan.Secret
 	targets map[string]string
-	// news are changes of such objects that somebody has told us of, by kind and name.
-	// Most of them are our own writes.
+	// news are changes of such objects that watches have reported, by kind and name. Most of them
+	// are writes of this process.
 	news map[subject]string
 	// read says that the Secrets were read since the process has started.
 	read bool
-	// watch tells of changes in the source. One that does not permit it is asked again
+	// watch reports changes in the source. A source that does not permit a watch is asked again
 	// from watchAgain on.
 	watch      *sourceWatch
 	watchAgain time.Time
-	// ended says that the TargetSync is gone: nobody would close another watch.
+	// ended says that the TargetSync no longer exists: another watch would never be closed.
 	ended bool
 }
 
@@ -68,7 +68,7 @@ type memory struct {
 type access struct {
 	version    string
 	kubeconfig []byte
-	// rotated is when its token was renewed.
+	// rotated is when the token in the Secret was renewed.
 	rotated time.Time
 	secret  *corev1.Secret
 }
@@ -78,8 +78,8 @@ type sourceWatch struct {
 	connection   *cluster.Connection
 	namespace    string
 	subscription *watch.Subscription
-	// listed are the versions of the Secrets that the last run has seen, at a version
-	// of the list.
+	// listed are the versions of the Secrets that the last run has seen, at is the version of the
+	// list.
 	listed map[string]string
 	at     string
 }
@@ -90,7 +90,7 @@ const watchPause = time.Hour
 // subject is an object that a run may have written.
 type subject struct{ kind, name string }
 
-// gone takes the place of the version of an object that was deleted.
+// gone replaces the version of an object that was deleted.
 const gone = "gone"
 
 const (
@@ -104,8 +104,8 @@ type memories struct {
 	known map[types.NamespacedName]*memory
 }
 
-// of returns the memory of a TargetSync. One with the same name that was another object
-// is forgotten.
+// of returns the memory of a TargetSync. The memory of another object with the same name is
+// dropped.
 func (m *memories) of(key types.NamespacedName, uid types.UID) *memory {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -128,7 +128,7 @@ func (m *memories) forget(key types.NamespacedName) {
 	delete(m.known, key)
 }
 
-// tell notes a change of an object, if the TargetSync is known.
+// tell records a change of an object, if the TargetSync is known.
 func (m *memories) tell(key types.NamespacedName, of subject, version string) {
 	m.mutex.Lock()
 	known := m.known[key]
@@ -157,15 +157,15 @@ func (w *sourceWatch) close() {
 	}
 }
 
-// wroteSecret notes a Secret as it is now.
+// wroteSecret records a Secret as it is now.
 func (m *memory) wroteSecret(object *corev1.Secret) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.secrets[object.Name] = syncplan.FactsOf(object)
 }
 
-// knows returns the Secrets with our label, if all of them are known in the version that a
-// cache shows, and no others: then none has to be read.
+// knows returns the Secrets with our label, if all of them are known in the version that a cache
+// shows, and no others: then no Secret has to be read.
 func (m *memory) knows(cached *metav1.PartialObjectMetadataList) (known map[string]syncplan.Secret, complete bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -184,21 +184,21 @@ func (m *memory) knows(cached *metav1.PartialObjectMetadataList) (known map[stri
 	return known, m.read && len(known) == len(m.secrets)
 }
 
-// ownSecrets are those that we have made, as they are now.
+// ownSecrets are the Secrets of this TargetSync, as they are now.
 func (m *memory) ownSecrets() map[string]syncplan.Secret {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	return maps.Clone(m.secrets)
 }
 
-// wroteTarget notes a Target as it is now.
+// wroteTarget records a Target as it is now.
 func (m *memory) wroteTarget(object *v1alpha1.Target) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.targets[object.Name] = object.ResourceVersion
 }
 
-// removes notes that a Secret or a Target is about to go, before it does.
+// removes records that a Secret or a Target is about to be deleted, before the deletion.
 func (m *memory) removes(of subject) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -209,7 +209,7 @@ func (m *memory) removes(of subject) {
 	}
 }
 
-// disturbed reports whether somebody else has changed what we have made, or the Secret
+// disturbed reports whether another client has changed an object of this TargetSync, or the Secret
 // with the access to the source.
 func (m *memory) disturbed(accessName string) bool {
 	m.mutex.Lock()
@@ -225,7 +225,7 @@ func (m *memory) disturbed(accessName string) bool {
 			known, ok := m.secrets[of.name]
 			ours, made = known.Version, ok
 		}
-		// What was not made by us and is gone, is ours no longer.
+		// An object that this process has not written, and that no longer exists, does not count.
 		if version != ours && (made || version != gone) {
 			return true
 		}
@@ -234,20 +234,20 @@ func (m *memory) disturbed(accessName string) bool {
 	return false
 }
 
-// starts forgets what has happened before a run begins, and notes what it begins with.
+// starts resets the changes before a run begins, and records the input of the run.
 func (m *memory) starts(sync *v1alpha1.TargetSync) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.begun = triggerOf(sync)
-	// Until it has been told of, another one is due: what became of a run may be lost.
+	// Until a run is reported, another one is due: the outcome of a run may be lost.
 	m.next = time.Time{}
 	m.sawReconcile, m.sawRotation = wantsRun(sync), wantsRotation(sync)
 	m.renewed = m.renewed && m.sawRotation
 	clear(m.news)
 }
 
-// triggerOf identifies what makes a run necessary when it changes. The annotations that
-// are taken away after a run are not part of it.
+// triggerOf identifies the input whose change triggers a run. The annotations that are removed
+// after a run are not part of it.
 func triggerOf(sync *v1alpha1.TargetSync) string {
 	annotations := map[string]string{}
 	for name, value := range sync.Annotations {
@@ -281,8 +281,7 @@ func (m *memory) due(sync *v1alpha1.TargetSync, now time.Time) bool {
 		wantsRotation(sync) && !m.sawRotation || m.disturbed(sync.Spec.SecretRef.Name) || m.sourceChanged(sync, now)
 }
 
-// sourceChanged reports whether the watch of the source knows of something that the
-// last run has not seen.
+// sourceChanged reports whether the watch of the source has changes that the last run has not seen.
 func (m *memory) sourceChanged(sync *v1alpha1.TargetSync, now time.Time) bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -291,7 +290,7 @@ func (m *memory) sourceChanged(sync *v1alpha1.TargetSync, now time.Time) bool {
 	}
 	versions, at, known, err := m.watch.subscription.Versions()
 	if err != nil {
-		// The interval is left. A source that is down is watched again when it is back.
+		// Only the interval is left. A source that is down is watched again when it is back.
 		m.watch.close()
 		m.watch = nil
 		if !clustererror.IsConnection(err) {

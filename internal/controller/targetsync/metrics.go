@@ -10,15 +10,14 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// runs counts synchronisations. Neither a source nor a namespace is told: both are the
-// users'.
+// runs counts synchronisations. Neither a source nor a namespace is a label: users choose both.
 var runs = newRuns()
 
 func newRuns() *prometheus.CounterVec {
 	counts := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "landscaper_targetsync_runs_total", Help: "Synchronisations of TargetSyncs.",
 	}, []string{"result"})
-	// What never happened is 0, not absent: an alert needs a value before.
+	// A result that never happened is 0, not absent: an alert needs an earlier value.
 	for _, result := range []string{resultSucceeded, resultFailed} {
 		counts.WithLabelValues(result)
 	}
@@ -30,7 +29,7 @@ const (
 	resultFailed    = "failed"
 )
 
-// count notes how a run has gone.
+// count records the result of a run.
 func (o *outcome) count() {
 	if o.ok() {
 		runs.WithLabelValues(resultSucceeded).Inc()
@@ -47,7 +46,7 @@ func (r *Reconciler) Metrics() []prometheus.Collector {
 	return []prometheus.Collector{runs, gauge{r.Client}}
 }
 
-// gauge sums up what the status of all TargetSyncs tells.
+// gauge sums up the status of all TargetSyncs.
 type gauge struct{ cache client.Reader }
 
 // Describe implements prometheus.Collector.

@@ -28,11 +28,11 @@ type Reconciler struct {
 	// API server.
 	Client client.Client
 	Reader client.Reader
-	// Events tells users what happened.
+	// Events emits events about what happened.
 	Events events.EventRecorder
 	// Pool has the connections to sources.
 	Pool *cluster.Pool
-	// Problems records that we break down; nil records nothing.
+	// Problems records panics; nil records nothing.
 	Problems *reporter.Problems
 	// Now is the clock, Spread a random number between 0 and 1.
 	Now    func() time.Time
@@ -43,11 +43,11 @@ type Reconciler struct {
 	metadata client.Reader
 	memories memories
 	runs     *workpool.Pool[*outcome]
-	// wake lets a TargetSync be looked at.
+	// wake enqueues a TargetSync.
 	wake func(types.NamespacedName)
 }
 
-// Reconcile looks at a TargetSync, lets it be synchronised if that is due, and reports.
+// Reconcile reads a TargetSync, starts a run if one is due, and reports.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (result ctrl.Result, err error) {
 	err = job.Protect(func() (err error) {
 		result, err = r.reconcile(ctx, request.NamespacedName)
@@ -66,7 +66,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (resul
 
 func (r *Reconciler) broken(ctx context.Context, key types.NamespacedName, problem, stack string) {
 	logger := log.FromContext(ctx)
-	logger.Error(errors.New(problem), "a step broke down", "stack", stack)
+	logger.Error(errors.New(problem), "a step panicked", "stack", stack)
 	if r.Problems == nil {
 		return
 	}
@@ -86,7 +86,7 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (c
 	}
 	known := r.memories.of(key, sync.UID)
 	if err := known.written.Await(ctx, r.Reader, sync); err != nil {
-		// What we have written is on its way here. A status wakes nobody.
+		// The cache does not show the last write yet. A status write triggers no reconcile.
 		if pause, behind := expectations.PauseOf(err); behind {
 			return ctrl.Result{RequeueAfter: min(pause, reporter.ConflictPause)}, nil
 		}
@@ -113,14 +113,14 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (c
 		}
 		known.starts(sync)
 		_, err := r.report(ctx, sync, known, (&outcome{}).ended(reasonSeveral, errSeveral))
-		// Its end wakes us, and is reason enough for a run.
+		// Its end triggers a reconcile, and makes a run due.
 		known.next = time.Time{}
 		return ctrl.Result{RequeueAfter: interval}, err
 	}
 	return r.synchronise(ctx, key, sync, known)
 }
 
-// synchronise lets a run be made elsewhere if it is due, and reports one that has ended.
+// synchronise starts a run in the work pool if one is due, and reports one that has ended.
 func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, sync *v1alpha1.TargetSync, known *memory) (ctrl.Result, error) {
 	now := r.Now()
 	version := workpool.Version{UID: sync.UID, Generation: sync.Generation}
@@ -138,7 +138,7 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 		known.running.Add(1)
 		defer known.running.Add(-1)
 		if err := ctx.Err(); err != nil {
-			return nil, err // it was given up before it was seen to go on: what it knows may be written now
+			return nil, err // the run was cancelled earlier: its results may be written now
 		}
 		var done *outcome
 		err := job.Protect(func() error {
@@ -158,7 +158,7 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 	case errors.Is(err, workpool.ErrMadeRoom):
 		return r.madeRoom(sync, known, o), nil
 	case err != nil:
-		// What it has done is done; what it has not, is no failure of anybody's.
+		// What the run has done stays; the rest is not a failure of the user's.
 		o = (&outcome{suspects: known.suspects}).ended(reasonBroken, errNoRest)
 	}
 	o.count()
@@ -169,20 +169,20 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 	return ctrl.Result{RequeueAfter: pause}, err
 }
 
-// madeRoom lets a run begin anew that was ended for others: it has not failed. What it has
-// written is told, since the next run finds it there; the rest is for the next run to tell.
+// madeRoom restarts a run that was preempted: it has not failed. What the run has written is
+// reported now, since the next run finds it unchanged; the next run reports the rest.
 func (r *Reconciler) madeRoom(sync *v1alpha1.TargetSync, known *memory, o *outcome) ctrl.Result {
 	if o != nil {
 		known.suspects = o.suspects
-		// One that was asked for is told when the request is answered.
+		// A renewal that was requested is reported when the request is answered.
 		o.rotatedNow = o.rotatedNow && !known.sawRotation
 		r.tellWritten(sync, o)
 	}
 	return ctrl.Result{RequeueAfter: time.Millisecond} // it is due, and has its turn after the others
 }
 
-// givesUp ends a run that is of no use any more. It reports whether it still goes on:
-// then nothing else may be done.
+// givesUp cancels a run that is no longer needed. It reports whether the run still goes on: then
+// nothing else may be done.
 func (r *Reconciler) givesUp(key types.NamespacedName, known *memory) bool {
 	r.runs.Forget(key)
 	return known.running.Load() > 0
@@ -197,7 +197,7 @@ func (r *Reconciler) several(ctx context.Context, sync *v1alpha1.TargetSync) (bo
 	return len(all.Items) > 1, nil
 }
 
-// report stores how a run has gone, and says how long to wait for the next one.
+// report stores the outcome of a run, and returns how long to wait for the next one.
 func (r *Reconciler) report(ctx context.Context, sync *v1alpha1.TargetSync, known *memory, o *outcome) (time.Duration, error) {
 	now := r.Now()
 	known.suspects = o.suspects
@@ -223,7 +223,7 @@ func (r *Reconciler) report(ctx context.Context, sync *v1alpha1.TargetSync, know
 	return pause, r.answer(ctx, sync, known, o)
 }
 
-// answer takes the requests away that the run has served. One that came later stays.
+// answer removes the requests that the run has served. A later request stays.
 func (r *Reconciler) answer(ctx context.Context, sync *v1alpha1.TargetSync, known *memory, o *outcome) error {
 	reconciled, rotated := known.sawReconcile && wantsRun(sync), known.sawRotation && o.rotatedNow
 	if !reconciled && !rotated {
@@ -247,19 +247,19 @@ func (r *Reconciler) answer(ctx context.Context, sync *v1alpha1.TargetSync, know
 	return nil
 }
 
-// patch changes the metadata of a TargetSync in the version that we have seen.
+// patch changes the metadata of a TargetSync in the version that was read.
 func (r *Reconciler) patch(ctx context.Context, sync *v1alpha1.TargetSync, known *memory, change func(*v1alpha1.TargetSync)) error {
 	changed := sync.DeepCopy()
 	change(changed)
 	if err := r.Client.Patch(ctx, changed, client.MergeFromWithOptions(sync, client.MergeFromWithOptimisticLock{})); err != nil {
-		return err // the caller tells what was done
+		return err // the caller wraps the error
 	}
 	known.written.Record(changed)
 	*sync = *changed
 	return nil
 }
 
-// tell tells users about what has changed.
+// tell emits events about what has changed.
 func (r *Reconciler) tell(ctx context.Context, before, after *v1alpha1.TargetSync, o *outcome) {
 	event := func(kind, reason, message string) {
 		r.Events.Eventf(after, nil, kind, reason, "SynchronizeTargets", "%s", job.Note(message))
@@ -277,7 +277,7 @@ func (r *Reconciler) tell(ctx context.Context, before, after *v1alpha1.TargetSyn
 	r.tellWritten(after, o)
 }
 
-// tellWritten tells users what a run has written.
+// tellWritten emits events about what a run has written.
 func (r *Reconciler) tellWritten(sync *v1alpha1.TargetSync, o *outcome) {
 	event := func(reason, message string) {
 		r.Events.Eventf(sync, nil, corev1.EventTypeNormal, reason, "SynchronizeTargets", "%s", job.Note(message))

@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/internal/controller/targetsync/syncplan"
 )
 
-// Shoots knows which shoots are gone.
+// Shoots knows which shoots are deleted.
 type Shoots struct {
 	// Client reads from caches, Reader from the API server of the resource cluster.
 	Client, Reader client.Reader
@@ -21,9 +21,9 @@ type Shoots struct {
 	Pool *cluster.Pool
 }
 
-// Removed reports whether a shoot is gone, or is about to be, in the source of the only
-// TargetSync of a namespace. Only the source itself can say so: a source that forbids,
-// or does not answer, is an error.
+// Removed reports whether a shoot is deleted, or being deleted, in the source of the only
+// TargetSync of a namespace. Only the source itself can say so: a source that forbids, or does not
+// answer, is an error.
 func (s *Shoots) Removed(ctx context.Context, namespace, name string) (bool, error) {
 	all := &v1alpha1.TargetSyncList{}
 	if err := s.Client.List(ctx, all, client.InNamespace(namespace)); err != nil {

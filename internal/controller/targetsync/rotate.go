@@ -14,8 +14,8 @@ import (
 	"go.landscaper.dev/internal/controller/targetsync/syncplan"
 )
 
-// rotated returns when the token in the Secret was last renewed. What the Secret says
-// was written together with the token; the status may have missed it.
+// rotated returns when the token in the Secret was last renewed. The time in the Secret was written
+// together with the token; the status may lack it.
 func (r *run) rotated(found *corev1.Secret) time.Time {
 	rotated := syncplan.TimeIn(found.Annotations, v1alpha1.TokenRotatedAnnotation)
 	if stored := r.sync.Status.LastTokenRotationTime; stored != nil && stored.After(rotated) {
@@ -38,7 +38,7 @@ func (r *run) rotate(ctx context.Context, o *outcome) {
 	}
 	asked, now, at := wantsRotation(r.sync), r.Now(), syncplan.RotationAt(r.access.rotated, token)
 	if now.Before(at) && (!asked || r.memory.renewed) {
-		// A run before this one may have served a request, and could not tell.
+		// An earlier run may have served a request without reporting it.
 		o.wake, o.rotatedNow = at, asked
 		return
 	}
@@ -47,7 +47,7 @@ func (r *run) rotate(ctx context.Context, o *outcome) {
 	}
 	r.memory.renewed = asked
 	o.rotated, o.rotatedNow, o.wrote = r.access.rotated, true, true
-	// A token that says that it has ended already waits for the next run.
+	// A token that has expired already waits for the next run.
 	if _, token, err = login.TokenUser(r.access.kubeconfig); err == nil {
 		if at = syncplan.RotationAt(r.access.rotated, token); at.After(now) {
 			o.wake = at
@@ -55,8 +55,8 @@ func (r *run) rotate(ctx context.Context, o *outcome) {
 	}
 }
 
-// renewToken asks for a new token, tries it, and puts it into the Secret with the time,
-// in one write. Until then nothing has changed; after it, nothing is left to do.
+// renewToken asks for a new token, tries it, and puts it into the Secret with the time, in one
+// write. Before the write nothing has changed; after it, nothing is left to do.
 func (r *run) renewToken(ctx context.Context, account string) error {
 	namespace := r.sync.Spec.SourceNamespace
 	token, _, err := r.source.ServiceAccountToken(ctx, namespace, account, syncplan.TokenLifetime)
@@ -89,5 +89,5 @@ func (r *run) renewToken(ctx context.Context, account string) error {
 	return nil
 }
 
-// errNoRest is why a run that did not come to its end is repeated.
+// errNoRest says why a run that did not finish is repeated.
 var errNoRest = errors.New("the run did not come to its end, and is repeated")

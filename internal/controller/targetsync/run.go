@@ -36,16 +36,16 @@ const (
 	reasonBroken       = "RunEnded"
 )
 
-// pageSize is how many Secrets of ours one answer holds.
+// pageSize is how many Secrets with our label one answer holds.
 const pageSize = 500
 
-// errSeveral is the public system's text.
+// errSeveral is upstream's text.
 var errSeveral = errors.New("more than one TargetSync object in the same namespace is not allowed")
 
-// errBoth is the public system's text.
+// errBoth is upstream's text.
 var errBoth = errors.New("a targetsync object with both, secretNameExpression and shootNameExpression, is not allowed")
 
-// outcome is how a run has gone.
+// outcome is the result of a run.
 type outcome struct {
 	// reason and err are of the failure that has ended the run early.
 	reason string
@@ -60,7 +60,7 @@ type outcome struct {
 	created, removed []string
 	held             []string
 	suspects         map[string]time.Time
-	// wake is when credentials, or the token of the source, are to be renewed at the latest.
+	// wake is when credentials, or the token of the source, must be renewed at the latest.
 	wake time.Time
 	// rotated is when the token of the source was last renewed, rotatedNow that it was by
 	// this run.
@@ -71,7 +71,7 @@ type outcome struct {
 	wrote bool
 }
 
-// ok reports whether the run went well altogether.
+// ok reports whether the run succeeded altogether.
 func (o *outcome) ok() bool {
 	return o.err == nil && o.failed == 0 && len(o.removal) == 0 && len(o.held) == 0 && o.rotationErr == nil
 }
@@ -120,7 +120,7 @@ func (r *run) do(ctx context.Context) *outcome {
 	o.suspects, o.held = p.Suspects, p.Held
 	r.carryOut(ctx, w, p, o)
 	r.remove(ctx, w, p.Remove, o)
-	// What was written meanwhile counts, above all.
+	// Writes since the last read count as well.
 	w.Secrets = r.memory.ownSecrets()
 	o.wake = syncplan.Earliest(o.wake, w.Wake())
 	return o
@@ -157,7 +157,7 @@ func (r *run) connect(ctx context.Context) error {
 	return nil
 }
 
-// keep notes the access, so that a change of the Secret by somebody else is noticed.
+// keep records the access, so that a change of the Secret by another client is noticed.
 func (r *run) keep(found access) {
 	r.access = found
 	r.memory.mutex.Lock()
@@ -192,7 +192,7 @@ func (r *run) list(ctx context.Context, w *syncplan.World, selects func(string) 
 	return nil
 }
 
-// watch lets changes of Secrets in the source begin a run, from what was listed on.
+// watch lets changes of Secrets in the source trigger a run, from the listed version on.
 func (r *run) watch(w *syncplan.World, version string) {
 	listed := map[string]string{}
 	for i := range w.Items {
@@ -209,7 +209,7 @@ func (r *run) watch(w *syncplan.World, version string) {
 	}
 	if m.watch == nil {
 		if m.ended || r.Now().Before(m.watchAgain) {
-			// The TargetSync may have gone while the source was listed.
+			// The TargetSync may have been deleted while the source was listed.
 			return
 		}
 		key := client.ObjectKeyFromObject(r.sync)
@@ -228,7 +228,7 @@ func (r *run) unwatch() {
 	r.memory.watch = nil
 }
 
-// observe reads what is in the namespace. Secrets that we know are not read again.
+// observe reads what is in the namespace. Secrets in the memory are not read again.
 func (r *run) observe(ctx context.Context, w *syncplan.World) error {
 	targets := &v1alpha1.TargetList{}
 	if err := r.Client.List(ctx, targets, client.InNamespace(r.sync.Namespace)); err != nil {

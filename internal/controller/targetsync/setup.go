@@ -27,7 +27,7 @@ const (
 	// runsPerWorker is how many runs there are at the same time for each worker: a run
 	// mostly waits for its source.
 	runsPerWorker = 4
-	// undisturbed is how long a run goes on before it has to make room for others.
+	// undisturbed is how long a run goes on before it may be preempted.
 	undisturbed = 2 * time.Minute
 	// longestRun is more than the first run for a large project takes.
 	longestRun = 15 * time.Minute
@@ -67,8 +67,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		Complete(r)
 }
 
-// ofNamespace returns all TargetSyncs of a namespace: whether one may work depends on
-// the others.
+// ofNamespace returns all TargetSyncs of a namespace: only one TargetSync may work in a namespace.
 func (r *Reconciler) ofNamespace(ctx context.Context, object client.Object) []reconcile.Request {
 	requests := []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(object)}}
 	for _, sync := range r.inNamespace(ctx, object.GetNamespace()) {
@@ -82,12 +81,12 @@ func (r *Reconciler) ofNamespace(ctx context.Context, object client.Object) []re
 func (r *Reconciler) inNamespace(ctx context.Context, namespace string) []v1alpha1.TargetSync {
 	all := &v1alpha1.TargetSyncList{}
 	if err := r.Client.List(ctx, all, client.InNamespace(namespace)); err != nil {
-		return nil // the cache knows the kind, so this cannot be
+		return nil // the cache knows the kind, so this cannot happen
 	}
 	return all.Items
 }
 
-// made tells the TargetSyncs of a namespace about changes of Secrets and Targets.
+// made records changes of Secrets and Targets for the TargetSyncs of their namespace.
 func (r *Reconciler) made(kind string) handler.EventHandler {
 	tell := func(ctx context.Context, queue queueOf, version string, objects ...client.Object) {
 		object := objects[0]

@@ -22,8 +22,8 @@ const (
 	maxNamed  = 10
 )
 
-// statusAfter returns the status after a run, and whether that is worth a write: a run
-// that finds everything as it was is not.
+// statusAfter returns the status after a run, and whether it must be written: a run that changes
+// nothing needs no write.
 func statusAfter(sync *v1alpha1.TargetSync, o *outcome, success, now time.Time) (v1alpha1.TargetSyncStatus, bool) {
 	before := &sync.Status
 	after := *before.DeepCopy()
@@ -88,7 +88,7 @@ func errorsOf(o *outcome) []string {
 	return all
 }
 
-// withName tells which item a message is about.
+// withName names the item that a message is about.
 func withName(item v1alpha1.TargetSyncItem) string {
 	if strings.Contains(item.Message, "target: "+item.Name+",") {
 		return item.Message
@@ -163,8 +163,7 @@ func readiness(o *outcome) v1alpha1.Condition {
 const (
 	interval   = 5 * time.Minute
 	firstRetry = 5 * time.Second
-	// soonest is how soon a run follows another one because of credentials that do not
-	// live long.
+	// soonest is the shortest time between two runs because of short-lived credentials.
 	soonest = 10 * time.Second
 )
 
@@ -172,7 +171,7 @@ const (
 // all TargetSyncs would ask their sources at the same time.
 func nextRun(o *outcome, failures int, now time.Time, spread float64) time.Duration {
 	if errors.Is(o.err, errSeveral) {
-		// The end of another TargetSync wakes us.
+		// The deletion of the other TargetSync triggers a reconcile.
 		return interval
 	}
 	pause := time.Duration((0.9 + 0.1*spread) * float64(interval))

@@ -15,11 +15,11 @@ const (
 	CredentialLifetime = 24 * time.Hour
 	// renewalAge is after which time they are renewed at the latest.
 	renewalAge = 12 * time.Hour
-	// clockSkew is how far a recorded time may be ahead of our clock.
+	// clockSkew is how far a recorded time may be ahead of the local clock.
 	clockSkew = 5 * time.Minute
 )
 
-// Secret is what counts of a Secret in the namespace of a TargetSync.
+// Secret has the facts of a Secret in the namespace of a TargetSync that a plan needs.
 type Secret struct {
 	Version string
 	// Ours says that it has the label of what a TargetSync makes.
@@ -29,7 +29,7 @@ type Secret struct {
 	// content says that it holds a kubeconfig; hash identifies all it holds.
 	content bool
 	hash    string
-	// maker is the TargetSync that made it; none in what the public system has made.
+	// maker is the TargetSync that made it; empty in Secrets of upstream.
 	maker string
 	// shootUID and authorities are of the shoot that its credentials are for.
 	shootUID, authorities string
@@ -45,7 +45,7 @@ func Ours(object metav1.Object) bool {
 	return labels[v1alpha1.TargetSyncLabel] == v1alpha1.TargetSyncLabelValue && !copied
 }
 
-// FactsOf takes from a Secret what counts. Its values are not kept.
+// FactsOf returns the facts of a Secret. Its values are not kept.
 func FactsOf(object *corev1.Secret) Secret {
 	notes := object.Annotations
 	return Secret{
@@ -56,7 +56,7 @@ func FactsOf(object *corev1.Secret) Secret {
 	}
 }
 
-// TimeIn reads a time from an annotation; what is none counts as missing.
+// TimeIn reads a time from an annotation; an invalid time counts as missing.
 func TimeIn(annotations map[string]string, name string) time.Time {
 	parsed, err := time.Parse(time.RFC3339, annotations[name])
 	if err != nil {
@@ -79,7 +79,7 @@ func renewal(existing Secret, target *v1alpha1.Target, of Item, now time.Time) t
 	}
 	issued := existing.Issued
 	if issued.IsZero() && target != nil {
-		// The public system notes the time here.
+		// Upstream records the time here.
 		issued = TimeIn(target.Annotations, v1alpha1.LastTargetSyncAnnotation)
 	}
 	if issued.IsZero() || issued.After(now.Add(clockSkew)) || of.Shoot.authoritiesDone.After(issued) {
@@ -92,8 +92,8 @@ func renewal(existing Secret, target *v1alpha1.Target, of Item, now time.Time) t
 	return at
 }
 
-// latest is when credentials should be renewed at the latest if they are to be renewed
-// at a time: a part of what is left then is for the attempts that fail.
+// latest is when credentials should be renewed at the latest if they are to be renewed at a time: a
+// part of the remaining lifetime is reserved for failed attempts.
 func latest(at time.Time, existing Secret) time.Time {
 	if existing.expires.After(at) {
 		return at.Add(existing.expires.Sub(at) / 4)

@@ -1,5 +1,4 @@
-// Package syncplan works out what a TargetSync has to do: which Targets and Secrets are to be
-// written, which credentials are to be asked for, what has to go and what is only
-// suspected to. All that follows from a list of the source, from what exists and from the
-// time; nothing here knows clients.
+// Package syncplan computes what a TargetSync has to do: which Targets and Secrets to write, which
+// credentials to request, and what to delete now or only after a second look. The plan follows from
+// a list of the source, from what exists and from the time, without clients.
 package syncplan

@@ -36,27 +36,27 @@ type Item struct {
 	Selected bool
 	// deleting says that the source is removing it.
 	deleting bool
-	// Shoot has what counts of a shoot, copied what counts of a Secret.
+	// Shoot has the facts of a shoot, copied those of a Secret.
 	Shoot  *Shoot
 	Copied *copied
 }
 
-// Shoot is what counts of a shoot.
+// Shoot has the facts of a shoot that a plan needs.
 type Shoot struct {
 	// reachable says that it has an address for its API server.
 	reachable bool
 	// Creating says that it is not complete for the first time.
 	Creating bool
-	// Hibernated says that it sleeps.
+	// Hibernated says that the shoot is hibernated.
 	Hibernated bool
-	// authorities tells how far the rotation of its certificate authorities is. With
-	// each step, older credentials may end.
+	// authorities is the progress of the rotation of its certificate authorities. With each step,
+	// older credentials may become invalid.
 	authorities string
 	// authoritiesDone is when such a rotation last ended.
 	authoritiesDone time.Time
 }
 
-// Copied is what counts of a Secret.
+// Copied has the facts of a Secret that a plan needs.
 type copied struct {
 	Data map[string][]byte
 	// hash identifies the data, also if there is a problem with it and it is not kept.
@@ -65,7 +65,7 @@ type copied struct {
 	problem error
 }
 
-// Names returns a function that tells whether an expression selects a name.
+// Names returns a function that reports whether an expression selects a name.
 func Names(expression string) (func(string) bool, error) {
 	switch expression {
 	case "":
@@ -86,14 +86,14 @@ func Names(expression string) (func(string) bool, error) {
 // front of a shoot.
 var apiServers = []string{"external", "internal", "unmanaged", "wildcard-tls-seed-bound"}
 
-// maxAuthorities is more than what a garden tells of a rotation; it becomes an annotation.
+// maxAuthorities is more than what a garden reports of a rotation; the text becomes an annotation.
 const maxAuthorities = 200
 
-// ReadShoot takes from a shoot what counts.
+// ReadShoot returns the facts of a shoot.
 func ReadShoot(object *unstructured.Unstructured, selects func(string) bool) Item {
 	read := newItem(object, selects)
 	text := func(path ...string) string {
-		found, _, _ := unstructured.NestedString(object.Object, path...) // what is of another type counts as missing
+		found, _, _ := unstructured.NestedString(object.Object, path...) // a value of another type counts as missing
 		return found
 	}
 	flag := func(path ...string) bool {
@@ -107,7 +107,7 @@ func ReadShoot(object *unstructured.Unstructured, selects func(string) bool) Ite
 		Creating:    text("status", "lastOperation", "type") == "Create" && text("status", "lastOperation", "state") != "Succeeded",
 		authorities: strings.Trim(text(append(rotation, "phase")...)+" "+done, " "),
 	}
-	// What is stored must be what is compared: a letter that was cut in two would not be.
+	// The stored text must equal the compared one: a character that was cut in two would not.
 	read.Shoot.authorities = strings.ToValidUTF8(read.Shoot.authorities[:min(len(read.Shoot.authorities), maxAuthorities)], "")
 	read.Shoot.authoritiesDone, _ = time.Parse(time.RFC3339, done)
 	addresses, _, _ := unstructured.NestedSlice(object.Object, "status", "advertisedAddresses")
@@ -120,8 +120,7 @@ func ReadShoot(object *unstructured.Unstructured, selects func(string) bool) Ite
 	return read
 }
 
-// readSecret takes from a Secret what counts. Of what is not selected, nothing is kept
-// but the name.
+// readSecret returns the facts of a Secret. Only the name of a Secret that is not selected is kept.
 func readSecret(object *unstructured.Unstructured, selects func(string) bool) (Item, error) {
 	read := newItem(object, selects)
 	if !read.Selected {
@@ -156,7 +155,7 @@ type Copies struct {
 	size    int
 }
 
-// Read takes from a Secret what counts, or ErrTooMuch if it is one too many.
+// Read returns the facts of a Secret, or ErrTooMuch if the Secrets are too large together.
 func (c *Copies) Read(object *unstructured.Unstructured) (Item, error) {
 	read, err := readSecret(object, c.Selects)
 	if err != nil || read.Copied == nil {

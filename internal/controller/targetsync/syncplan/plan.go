@@ -12,14 +12,14 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// World is all that a plan follows from.
+// World is the input of a plan.
 type World struct {
 	Sync *v1alpha1.TargetSync
 	// Items are those of the source, also those that are not selected. Listed is false
 	// if nothing is to be selected, so that the source was not asked.
 	Items  []Item
 	Listed bool
-	// Targets and secrets are those in the namespace, with those of others.
+	// Targets and secrets are those in the namespace, including those of other owners.
 	Targets map[string]*v1alpha1.Target
 	Secrets map[string]Secret
 	// Suspects are Targets that were missing in the lists before, and since when.
@@ -31,7 +31,7 @@ type World struct {
 type Action string
 
 const (
-	// Keep means that all is as it should be.
+	// Keep means that nothing has to change.
 	Keep Action = "keep"
 	// RequestCredentials means that credentials of a shoot are due.
 	RequestCredentials Action = "request credentials"
@@ -74,7 +74,7 @@ const (
 	SecondLook = time.Minute
 )
 
-// New works out what to do.
+// New computes the plan.
 func New(w World) Plan {
 	p := Plan{Suspects: map[string]time.Time{}}
 	wanted := map[string]bool{}
@@ -95,7 +95,7 @@ func New(w World) Plan {
 	return p
 }
 
-// stepFor decides about a shoot or a Secret.
+// stepFor returns the step for a shoot or a Secret.
 func (w World) stepFor(of *Item) Step {
 	s := Step{Name: of.Name, Of: of}
 	existing, exists := w.Secrets[of.Name]
@@ -133,7 +133,7 @@ func (w World) stepForShoot(s Step, existing Secret, exists bool, target *v1alph
 	return s
 }
 
-// unlessTarget says what is left to do when the Secret is as it should be.
+// unlessTarget returns the action that is left when the Secret is up to date.
 func (w World) unlessTarget(s Step) Action {
 	if _, changed := WantedTarget(w.Sync, s, w.Targets[s.Name], w.Secrets[s.Name].Issued); changed {
 		return WriteTarget
@@ -141,7 +141,7 @@ func (w World) unlessTarget(s Step) Action {
 	return Keep
 }
 
-// stepForSource decides about the Target to the source itself.
+// stepForSource returns the step for the Target to the source itself.
 func (w World) stepForSource(wanted map[string]bool) Step {
 	s := Step{Name: sourceTargetName(w.Sync)}
 	target := w.Targets[s.Name]
@@ -162,9 +162,9 @@ func sourceTargetName(sync *v1alpha1.TargetSync) string {
 	return sync.Spec.SourceNamespace
 }
 
-// Collision says that an object of somebody else has the name of one of ours.
+// Collision says that an object of another owner has the name of one of ours.
 func Collision(kind, namespace, name string) string {
-	return fmt.Sprintf("%s %s/%s belongs to somebody else and is not overwritten: rename or delete it, or let it be adopted with the label %s=%s",
+	return fmt.Sprintf("%s %s/%s belongs to another owner and is not overwritten: rename or delete it, or let it be adopted with the label %s=%s",
 		kind, namespace, name, v1alpha1.TargetSyncLabel, v1alpha1.TargetSyncLabelValue)
 }
 
@@ -178,8 +178,8 @@ func (s Step) skipped(why string) Step {
 	return s
 }
 
-// Wake says when the next run must come for credentials of shoots at the latest; zero if
-// there are none. Those that are due already, and failed, wait for the next attempt.
+// Wake says when the next run must come for credentials of shoots at the latest; zero without such
+// credentials. Credentials that are due already, and failed, wait for the next attempt.
 func (w World) Wake() (first time.Time) {
 	for i := range w.Items {
 		of := &w.Items[i]
@@ -198,7 +198,7 @@ func (w World) Wake() (first time.Time) {
 	return first
 }
 
-// removals finds what was made and is no longer wanted.
+// removals finds objects that were made and are no longer wanted.
 func (w World) removals(p *Plan, wanted map[string]bool) {
 	listed := map[string]bool{}
 	for i := range w.Items {
@@ -215,7 +215,7 @@ func (w World) removals(p *Plan, wanted map[string]bool) {
 			vanished = append(vanished, name)
 		}
 	}
-	// A source that has lost its data answers as one whose clusters are gone.
+	// A source that has lost its data answers like a source whose clusters are deleted.
 	sudden := len(vanished) > fewVanished && 2*len(vanished) > len(made)
 	for _, name := range vanished {
 		since, suspected := w.Suspects[name]

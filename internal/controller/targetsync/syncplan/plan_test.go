@@ -78,8 +78,8 @@ func TestStepForShoot(t *testing.T) {
 		{"a later shoot has the same name", aShoot(func(of *Item) { of.uid = "uid-2" }), ptr(aSecret()), good(), RequestCredentials, ""},
 		{"the shoot is being deleted: its credentials are left alone", aShoot(func(of *Item) { of.deleting = true }), ptr(aSecret(func(s *Secret) { s.expires = now })), good(), Skip, "being deleted"},
 		{"no address yet", aShoot(func(of *Item) { of.Shoot.reachable = false }), nil, nil, Skip, "no address"},
-		{"a Secret of somebody else", aShoot(), &Secret{Version: "1"}, nil, Refuse, "Secret blue/eu belongs to somebody else"},
-		{"a Target of somebody else", aShoot(), nil, aTarget(sync, aShoot(), aSecret(), foreign), Refuse, "Target blue/eu belongs to somebody else"},
+		{"a Secret of somebody else", aShoot(), &Secret{Version: "1"}, nil, Refuse, "Secret blue/eu belongs to another owner"},
+		{"a Target of somebody else", aShoot(), nil, aTarget(sync, aShoot(), aSecret(), foreign), Refuse, "Target blue/eu belongs to another owner"},
 		{"the name of the access", aShoot(func(of *Item) { of.Name = "access" }), nil, nil, Refuse, "spec.secretRef"},
 	}
 	for _, test := range tests {
@@ -155,7 +155,7 @@ func TestStepForSource(t *testing.T) {
 		}, Keep, ""},
 		{"somebody else has the name", func(World) World {
 			return World{Sync: sync, Targets: map[string]*v1alpha1.Target{"garden-blue": {}}, Now: now}
-		}, Refuse, "belongs to somebody else"},
+		}, Refuse, "belongs to another owner"},
 		{"a shoot has the name", func(World) World {
 			return World{Sync: sync, Listed: true, Items: []Item{aShoot(func(of *Item) { of.Name = "garden-blue" })}, Now: now}
 		}, Refuse, "spec.targetToSourceName"},

@@ -29,7 +29,7 @@ func RotationAt(rotated time.Time, token string) time.Time {
 	return at
 }
 
-// Earliest returns the earlier one of two times; the zero time is none.
+// Earliest returns the earlier one of two times; the zero time means no time.
 func Earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -37,8 +37,8 @@ func Earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// lifetimeOf reads the lifetime that a token tells of itself; zero if it tells none.
-// Nothing is decided by it but when to ask for another token.
+// lifetimeOf reads the lifetime from the claims of a token; zero without such claims. It only
+// decides when to request another token.
 func lifetimeOf(token string) (issued, expires time.Time) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -11,9 +11,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// WantedTarget returns the Target for a step as it should be, and whether that is
-// another one than the existing one, which may be nil. Labels and annotations of others
-// stay. Issued is when the credentials in its Secret were requested, or zero.
+// WantedTarget returns the Target for a step as it should be, and whether that is another one than
+// the existing one, which may be nil. Labels and annotations of other owners stay. Issued is when
+// the credentials in its Secret were requested, or zero.
 func WantedTarget(sync *v1alpha1.TargetSync, s Step, existing *v1alpha1.Target, issued time.Time) (*v1alpha1.Target, bool) {
 	wanted := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: sync.Namespace, Name: s.Name}}
 	if existing != nil {
@@ -34,9 +34,9 @@ func WantedTarget(sync *v1alpha1.TargetSync, s Step, existing *v1alpha1.Target, 
 	return wanted, existing == nil || !equality.Semantic.DeepEqual(wanted, existing)
 }
 
-// WantedSecret returns the Secret for a step with the data, as it should be. Labels and
-// annotations of others stay. The type is always the same: what a source says about
-// that could give a Secret a meaning for somebody else.
+// WantedSecret returns the Secret for a step with the data, as it should be. Labels and annotations
+// of other owners stay. The type is always the same: the type of the Secret in the source could
+// give the copy a meaning for another controller.
 func WantedSecret(sync *v1alpha1.TargetSync, s Step, existing *corev1.Secret, data map[string][]byte, issued, expires time.Time) *corev1.Secret {
 	wanted := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: sync.Namespace, Name: s.Name}, Type: corev1.SecretTypeOpaque}
 	if existing != nil {
@@ -57,7 +57,7 @@ func WantedSecret(sync *v1alpha1.TargetSync, s Step, existing *corev1.Secret, da
 	return wanted
 }
 
-// mark says who has made an object.
+// mark records the maker of an object.
 func mark(object metav1.Object, sync *v1alpha1.TargetSync) {
 	labels := object.GetLabels()
 	if labels == nil {
@@ -84,7 +84,7 @@ func Note(object metav1.Object, notes map[string]string) {
 	object.SetAnnotations(annotations)
 }
 
-// shootNotes tell which shoot an object is for; they are empty if it is for none.
+// shootNotes name the shoot that an object is for; they are empty for other objects.
 func shootNotes(sync *v1alpha1.TargetSync, of *Item) map[string]string {
 	notes := map[string]string{v1alpha1.ShootNameAnnotation: "", v1alpha1.ShootNamespaceAnnotation: "", v1alpha1.ShootUIDAnnotation: ""}
 	if of != nil && of.Shoot != nil {
