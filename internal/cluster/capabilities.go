@@ -22,31 +22,31 @@ import (
 type served struct {
 	meta.RESTMapper
 	versions []string
-	// away are the versions of groups of which the cluster does not know the kinds at
-	// present, because the server for them does not answer it.
+	// away are the group versions whose kinds the cluster does not know at present, because their
+	// server does not answer.
 	away map[schema.GroupVersion]error
 }
 
 // RESTMapping finds the resource of a kind. A kind is missing only if the cluster would
 // know it; without a version, it is looked for in all versions.
 //
-// "No such kind" is an answer that deletions act on: an object of it counts as gone. So it
-// must not come from a group whose server was only away when the cluster was asked.
+// "No such kind" is an answer that deletions act on: an object of the kind counts as deleted. So
+// the answer must not come from a group whose server was only unavailable during discovery.
 func (s *served) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	mapping, err := s.RESTMapper.RESTMapping(kind, versions...)
 	if !meta.IsNoMatchError(err) {
-		return mapping, err // it is what the library says
+		return mapping, err // unchanged: the caller recognises the library's error
 	}
-	// The group is that of the kind, so that the versions are an order.
+	// All entries have the group of the kind, so that the versions alone are an order.
 	for _, away := range slices.SortedFunc(maps.Keys(s.away), func(a, b schema.GroupVersion) int { return strings.Compare(a.String(), b.String()) }) {
 		if away.Group == kind.Group && (slices.Contains(versions, away.Version) || slices.Contains(versions, "")) {
 			return nil, fmt.Errorf("the cluster does not say at present which kinds there are in %s: its API server for them does not answer; see the APIService %s.%s", away, away.Version, away.Group)
 		}
 	}
-	return nil, err // whoever asks recognises it
+	return nil, err // the caller recognises the error
 }
 
-// asker notes which kinds a cluster does not know; the library only leaves them out.
+// asker records which kinds a cluster does not know; the library only leaves them out.
 type asker struct {
 	*discovery.DiscoveryClient
 	away map[schema.GroupVersion]error
@@ -59,7 +59,7 @@ func (a *asker) ServerGroupsAndResourcesWithContext(ctx context.Context) ([]*met
 	if errors.As(err, &failed) {
 		a.away = failed.Groups
 	}
-	return groups, resources, err // the library looks at it
+	return groups, resources, err // the library evaluates the error
 }
 
 // versionsOf returns the names of all versions and kinds.
@@ -83,13 +83,13 @@ type release struct {
 	info  *version.Info
 }
 
-// Capabilities returns what the cluster can do, as charts ask for it: its release of
-// Kubernetes, and all groups with their versions and all kinds in them (apps/v1,
-// apps/v1/Deployment). It is asked once; kinds that were found later are among them.
+// Capabilities returns what the cluster can do, as charts ask for it: its release of Kubernetes,
+// and all groups with their versions and all kinds in them (apps/v1, apps/v1/Deployment). Discovery
+// runs once; kinds that were found later are included.
 func (c *Connection) Capabilities(ctx context.Context) (kubernetes version.Info, apiVersions []string, err error) {
 	known, ok := c.kinds.known().(*served)
 	if !ok {
-		// Whoever is here has made contact before; this is for those who have not.
+		// Most callers have made contact before; the discovery is for the others.
 		if err := c.askKinds(ctx); err != nil {
 			return kubernetes, nil, err
 		}

@@ -48,15 +48,15 @@ type Connection struct {
 	release    release
 	health     *health
 	watches    *watch.Set
-	// kept is what the kinds of the cluster take in memory.
+	// kept is how many bytes the kinds of the cluster take in memory.
 	kept atomic.Int64
 }
 
 // newConnection makes the clients of a connection. No request is made.
 func newConnection(key, address string, config *rest.Config, policy egress.Policy, memory *answerlimit.Budget) (*Connection, error) {
 	config = rest.CopyConfig(config)
-	// The API server's own fairness decides who waits; a limit here would only
-	// add delays that nobody can explain.
+	// The API server's priority and fairness decides who waits; a client-side limit would only add
+	// unexplained delays.
 	config.QPS = -1
 	config.WarningHandler = rest.NoWarnings{}
 	c := &Connection{key: key, address: address, server: config.Host, memory: memory, health: &health{now: time.Now}, pace: traffic.NewPace()}
@@ -102,8 +102,8 @@ func (c *Connection) try(ctx context.Context, request func(context.Context) erro
 	limited, loan, end := answerlimit.WithLoan(limited, c.memory)
 	defer end()
 	err := request(limited)
-	// The caller's context is asked, not the limited one: a request that was too slow is
-	// news about the cluster.
+	// The caller's context counts, not the limited one: a request that was too slow says something
+	// about the cluster.
 	if err != nil && ctx.Err() != nil {
 		// The process is ending; this says nothing about the cluster.
 		return ctx.Err()
@@ -116,9 +116,9 @@ func (c *Connection) try(ctx context.Context, request func(context.Context) erro
 	return err
 }
 
-// Mapping returns the resource of a kind; without a version, in any one that the cluster
-// serves, first the one that it prefers. A kind that is not known is looked for
-// once more on the cluster; meta.IsNoMatchError recognises one that does not exist.
+// Mapping returns the resource of a kind; without a version, in any one that the cluster serves,
+// first the one that it prefers. An unknown kind is looked up once more on the cluster;
+// meta.IsNoMatchError recognises a kind that does not exist.
 func (c *Connection) Mapping(ctx context.Context, kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
 	before := c.kinds.known()
 	mapping, err := c.kinds.lookUp(kind)
@@ -128,16 +128,15 @@ func (c *Connection) Mapping(ctx context.Context, kind schema.GroupVersionKind) 
 	return c.kinds.find(ctx, kind, before)
 }
 
-// contactPatience is how long somebody is held up by a cluster that was never
-// reached before.
+// contactPatience is how long a caller waits for a cluster that was never reached before.
 const contactPatience = time.Second
 
-// Contact makes the first contact with a cluster. A cluster that does not answer
-// soon is no reason to hold others up: then it returns a wait, and calls wake when
-// the cluster has answered or the attempt has failed.
+// Contact makes the first contact with a cluster. A cluster that does not answer soon must not
+// block others: Contact then returns a wait, and calls wake when the cluster has answered or the
+// attempt has failed.
 //
-// It is asked for before the first request of a job to a cluster: everything else would
-// wait with a worker until the request times out.
+// Contact comes before the first request of a job to a cluster: without it, a worker would wait
+// until the request times out.
 func (c *Connection) Contact(ctx context.Context, wake func()) error {
 	if c.kinds.known() != nil {
 		return nil
@@ -155,8 +154,7 @@ func (c *Connection) Contact(ctx context.Context, wake func()) error {
 		return ctx.Err()
 	case <-patience.C:
 	}
-	// Between the end of the patience and here the cluster may have answered: then nobody
-	// would call wake any more.
+	// The cluster may have answered since the patience ended: then wake would never be called.
 	if c.kinds.afterwards(asked, wake) {
 		<-asked.done
 		return asked.err
@@ -237,12 +235,11 @@ func (c *Connection) MergePatch(ctx context.Context, mapping *meta.RESTMapping, 
 	return stored, err
 }
 
-// Delete deletes an object. It returns what is left of it, or nil if the API
-// server says that the object is gone. The UID, if it is given, must be that of
-// the object.
+// Delete deletes an object. It returns what is left of it, or nil if the API server says that the
+// object is deleted. The UID, if it is given, must be that of the object.
 //
-// The library's own deletion drops the answer, which is the only cheap way to learn whether
-// finalizers keep the object.
+// The library's deletion drops the answer, which is the only cheap way to learn whether finalizers
+// block the deletion.
 func (c *Connection) Delete(ctx context.Context, mapping *meta.RESTMapping, namespace, name string, options metav1.DeleteOptions) (left *unstructured.Unstructured, err error) {
 	options.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}
 	body, err := json.Marshal(options)
@@ -262,7 +259,7 @@ func (c *Connection) Delete(ctx context.Context, mapping *meta.RESTMapping, name
 	}
 	left = &unstructured.Unstructured{}
 	if err := left.UnmarshalJSON(answer); err != nil || left.GetKind() == "Status" {
-		// An answer that cannot be read says nothing; a Status says that it is done.
+		// An answer that cannot be read says nothing; a Status says that the deletion is done.
 		return nil, nil
 	}
 	return left, nil

@@ -24,8 +24,8 @@ var (
 	tokenRequest    = authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")
 )
 
-// credentialRequest is what API servers are asked for credentials with. Only what is
-// needed is in it, so that what is sent is the same with each version of a library.
+// credentialRequest is the body of a request for credentials. It has only the necessary fields, so
+// that the body is the same with each version of a library.
 type credentialRequest struct {
 	APIVersion string             `json:"apiVersion"`
 	Kind       string             `json:"kind"`
@@ -42,8 +42,8 @@ type credentialSpec struct {
 	ExpirationSeconds int64 `json:"expirationSeconds"`
 }
 
-// ShootAdminKubeconfig requests an administrator's kubeconfig for a shoot of a garden.
-// It returns when the credentials in it really end.
+// ShootAdminKubeconfig requests an administrator's kubeconfig for a shoot of a garden. It also
+// returns when the credentials actually expire.
 func (c *Connection) ShootAdminKubeconfig(ctx context.Context, namespace, shoot string, expiration time.Duration) ([]byte, time.Time, error) {
 	var answer struct {
 		Status struct {
@@ -63,8 +63,8 @@ func (c *Connection) ShootAdminKubeconfig(ctx context.Context, namespace, shoot 
 	return answer.Status.Kubeconfig, answer.Status.ExpirationTimestamp.Time, nil
 }
 
-// ServiceAccountToken requests a token of a ServiceAccount. It returns when the token
-// really ends.
+// ServiceAccountToken requests a token of a ServiceAccount. It also returns when the token actually
+// expires.
 func (c *Connection) ServiceAccountToken(ctx context.Context, namespace, name string, expiration time.Duration) (string, time.Time, error) {
 	var answer authenticationv1.TokenRequest
 	err := c.credentials(ctx, serviceAccounts, namespace, name, "token", newCredentialRequest(tokenRequest, expiration), &answer)
@@ -77,8 +77,8 @@ func (c *Connection) ServiceAccountToken(ctx context.Context, namespace, name st
 	return answer.Status.Token, answer.Status.ExpirationTimestamp.Time, nil
 }
 
-// Accepts reports whether a cluster accepts the credentials of the connection, as
-// those of a ServiceAccount: it may forbid to look at that, but it must know who asks.
+// Accepts reports whether a cluster accepts the credentials of the connection, as those of a
+// ServiceAccount: it may forbid the request, but it must know the user.
 func (c *Connection) Accepts(ctx context.Context, namespace, account string) error {
 	err := c.try(ctx, func(ctx context.Context) error {
 		_, err := c.dynamic.Resource(serviceAccounts).Namespace(namespace).Get(ctx, account, metav1.GetOptions{})
@@ -90,9 +90,9 @@ func (c *Connection) Accepts(ctx context.Context, namespace, account string) err
 	return err
 }
 
-// Shoot reads a shoot of a garden. Only an answer about the shoot itself is NotFound:
-// one of an API server without shoots, or of a proxy in front of a garden that is down,
-// does not tell that the shoot is gone.
+// Shoot reads a shoot of a garden. Only an answer about the shoot itself is NotFound: an answer of
+// an API server without shoots, or of a proxy in front of a garden that is down, does not mean that
+// the shoot is deleted.
 func (c *Connection) Shoot(ctx context.Context, namespace, name string) (shoot *unstructured.Unstructured, err error) {
 	err = c.try(ctx, func(ctx context.Context) error {
 		shoot, err = c.dynamic.Resource(shoots).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})

@@ -13,10 +13,9 @@ const (
 	maxPause   = 30 * time.Second
 )
 
-// health remembers that a cluster does not answer, so that one attempt at a time
-// finds out when it does and nobody else spends the time.
-// Only silence counts. A refused connection, a certificate or a 401 is told in no time, so
-// that every caller may find it out for itself.
+// health remembers that a cluster does not answer, so that one caller at a time tries it again and
+// the others do not wait. Only timeouts count. A refused connection, a bad certificate or a 401 is
+// reported at once, so that every caller may try.
 type health struct {
 	now func() time.Time
 
@@ -24,7 +23,7 @@ type health struct {
 	down  error
 	pause time.Duration
 	until time.Time
-	// probing says that somebody finds out whether it answers again.
+	// probing says that a caller is trying whether the cluster answers again.
 	probing bool
 }
 
@@ -39,14 +38,13 @@ func (h *health) refuse() error {
 	if now.Before(h.until) {
 		return h.down
 	}
-	// This caller tries; the others get the known answer until it is back.
-	// If this caller never reports back, the next one may try when its request must have
-	// ended.
+	// This caller tries; the others get the known error until the cluster answers. If this caller
+	// never reports back, the next one may try when its request must have timed out.
 	h.until, h.probing = now.Add(answerlimit.RequestTimeout), true
 	return nil
 }
 
-// learn takes note of the result of a request.
+// learn records the result of a request.
 func (h *health) learn(err error) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -55,7 +53,7 @@ func (h *health) learn(err error) {
 		return
 	}
 	if h.down != nil && !h.probing {
-		// One of several requests that were under way; the first one has told it.
+		// Several requests were in flight; the first one has recorded the failure.
 		return
 	}
 	h.probing = false

@@ -32,7 +32,7 @@ func TestFailuresWithoutValues(t *testing.T) {
 		want   string
 	}{
 		{"an immutable field", 422, invalid("Deployment", "FieldValueInvalid", "spec.selector", `Invalid value: "`+secretWord+`": field is immutable`), "Invalid (422) to POST of configmaps: spec.selector: the value is invalid (it cannot be changed: delete the object, or keep the value)"},
-		{"a value that is not supported", 422, invalid("Service", "FieldValueNotSupported", "spec.type", `Unsupported value: "`+secretWord+`"`), "spec.type: the value is none of those that are supported"},
+		{"a value that is not supported", 422, invalid("Service", "FieldValueNotSupported", "spec.type", `Unsupported value: "`+secretWord+`"`), "spec.type: the value is not supported"},
 		{"a list", 422, invalid("Pod", "FieldValueRequired", "spec.containers[0].image", "Required value"), "spec.containers[0].image: a value is required"},
 		{"a key of a map is data", 422, invalid("ConfigMap", "FieldValueInvalid", "data["+secretWord+"]", "x"), "data[*]: the value is invalid"},
 		{"also behind a dot", 422, invalid("ConfigMap", "FieldValueInvalid", "metadata.labels."+secretWord, "x"), "metadata.labels.*: the value is invalid"},

@@ -20,14 +20,13 @@ type identity struct {
 	id    string
 }
 
-// Address identifies the address of the API server and the authority of its certificate,
-// without anything of the credentials. Two connections with one address lead to the same
-// cluster; one cluster may have several addresses.
+// Address identifies the address of the API server and the authority of its certificate, and
+// nothing of the credentials. Two connections with one address lead to the same cluster; one
+// cluster may have several addresses.
 func (c *Connection) Address() string { return c.address }
 
-// ID identifies the cluster whatever its address is: it is the UID of its Namespace
-// kube-system. It is empty if the credentials do not allow to read that. The cluster is
-// asked once.
+// ID identifies the cluster whatever its address is: it is the UID of its Namespace kube-system. It
+// is empty if the credentials do not permit to read the Namespace. The cluster is asked once.
 func (c *Connection) ID(ctx context.Context) (string, error) {
 	c.identity.mutex.Lock()
 	defer c.identity.mutex.Unlock()

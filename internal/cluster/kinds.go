@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// kinds maps kinds to resources, as the cluster said when it was asked last. Of
-// those who ask at the same time, one makes the requests, in the background: the
-// others must be able to leave when the cluster does not answer.
+// kinds maps kinds to resources, as the cluster said when it was asked last. Concurrent callers
+// share one set of requests in the background: each caller must be able to give up when the cluster
+// does not answer.
 type kinds struct {
 	// fetch asks the cluster.
 	fetch func(context.Context) (meta.RESTMapper, error)
@@ -20,7 +20,7 @@ type kinds struct {
 	asking  *question
 }
 
-// question is a request for all kinds that is under way.
+// question is a request for all kinds that is in flight.
 type question struct {
 	done chan struct{}
 	// err may be read when it is done.
@@ -59,11 +59,11 @@ func (k *kinds) find(ctx context.Context, kind schema.GroupVersionKind, before m
 	return k.lookUp(kind)
 }
 
-// ask asks the cluster in the background, or joins those who do. It returns nil if
-// there is an answer newer than the one before.
+// ask asks the cluster in the background, or joins a request in flight. It returns nil if there is
+// an answer newer than the one before.
 //
-// Before is the answer that the caller has looked at. Which one it is, its identity tells:
-// an answer is replaced, never changed.
+// Before is the answer that the caller has looked at. Answers are compared by identity: an answer
+// is replaced, never changed.
 func (k *kinds) ask(before meta.RESTMapper) *question {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
@@ -79,7 +79,7 @@ func (k *kinds) ask(before meta.RESTMapper) *question {
 
 // answer carries a question out.
 func (k *kinds) answer(asked *question) {
-	// The question is everybody's, so nobody's context may end it.
+	// All callers share the question, so no caller's context may end it.
 	mapper, err := k.fetch(context.Background())
 	k.mutex.Lock()
 	if err == nil {
@@ -88,15 +88,14 @@ func (k *kinds) answer(asked *question) {
 	k.asking, asked.err = nil, err
 	wakes := asked.wakes
 	k.mutex.Unlock()
-	// Without the lock, and after the answer is in its place: whoever is woken looks it up
-	// at once.
+	// Without the lock, and after the answer is stored: the callers look it up at once.
 	close(asked.done)
 	for _, wake := range wakes {
 		wake()
 	}
 }
 
-// afterwards lets a question wake somebody, unless it is answered already.
+// afterwards calls wake when a question is answered, unless it is answered already.
 func (k *kinds) afterwards(asked *question, wake func()) (answered bool) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()

@@ -13,18 +13,17 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// Kubeconfigs makes kubeconfigs through the Targets that an Installation imports.
-// Templates write the Targets that they ask with, so that what they write only says
-// which of the imported ones is meant: otherwise, a blueprint could use each Secret
-// of the namespace.
+// Kubeconfigs makes kubeconfigs through the Targets that an Installation imports. Templates pass
+// Targets as values, so such a value only selects one of the imported Targets: otherwise, a
+// blueprint could use each Secret of the namespace.
 type Kubeconfigs struct {
 	pool      *Pool
 	namespace string
 	imported  []*v1alpha1.Target
 }
 
-// NewKubeconfigs returns what makes kubeconfigs for the templates of an Installation
-// in a namespace, through the Targets that it imports.
+// NewKubeconfigs returns the Kubeconfigs for the templates of an Installation in a namespace,
+// through the Targets that it imports.
 func NewKubeconfigs(pool *Pool, namespace string, imported []*v1alpha1.Target) *Kubeconfigs {
 	return &Kubeconfigs{pool: pool, namespace: namespace, imported: imported}
 }
@@ -115,7 +114,7 @@ func (k *Kubeconfigs) own(meant *v1alpha1.Target) (*v1alpha1.Target, error) {
 			return imported, nil
 		}
 	}
-	// What the template wrote is not repeated: it may hold anything.
+	// The message does not repeat the template's value: it may hold anything.
 	return nil, job.NewError(resolveTarget, "ValidateTarget", "the function was called with a Target that the Installation does not import: import it, and pass the whole object from .imports", v1alpha1.ErrorConfigurationProblem)
 }
 

@@ -26,33 +26,32 @@ const defaultSize = 500
 
 const resolveTarget = published.ResolveTarget
 
-// PoolOptions say what a pool works with.
+// PoolOptions are the settings of a pool.
 type PoolOptions struct {
 	// Secrets reads Secrets of the resource cluster from its API server.
 	Secrets client.Reader
-	// SecretVersions reads the metadata of Secrets from a cache, so that a Secret is
-	// read once per version only; without it, it is read each time.
+	// SecretVersions reads the metadata of Secrets from a cache, so that a Secret is read once per
+	// version only; nil reads it each time.
 	SecretVersions client.Reader
 	// Tokens requests tokens for Targets with oidcConfig or selfConfig.
 	Tokens login.TokenRequester
 	// Self is the connection to the resource cluster, for Targets with selfConfig.
 	Self *rest.Config
-	// UserAgent is how requests introduce themselves.
+	// UserAgent is the user agent of requests.
 	UserAgent string
 	// Size is the number of connections to keep; those in use count, but are never
 	// dropped.
 	Size int
-	// Egress says where Targets may lead to.
+	// Egress says which addresses Targets may lead to.
 	Egress egress.Policy
-	// Memory is how many bytes answers of clusters and what watches keep of them may
-	// take together; 0 is a default.
+	// Memory is how many bytes the answers of clusters and the stores of watches may take together;
+	// 0 is a default.
 	Memory int64
 }
 
-// Pool keeps connections to target clusters. Targets with the same content share
-// one.
-// The mutex guards everything below it and is never held during a request. Two who read the
-// same Secret at once both read it, and the later one is kept.
+// Pool keeps connections to target clusters. Targets with the same content share one. The mutex
+// guards everything below it and is never held during a request. Two callers that need the same
+// Secret at once both read it, and the later one is kept.
 type Pool struct {
 	options PoolOptions
 	memory  *answerlimit.Budget
@@ -63,12 +62,12 @@ type Pool struct {
 	recent *list.List
 	// secrets has the content of Secrets by their version.
 	secrets map[string]secretContent
-	// read has what contents of Targets say, by their hash: every Installation has copies
-	// of the same few Targets, and reading one is ten times as expensive as its hash.
+	// read has the parsed contents of Targets, by their hash: every Installation has copies of the
+	// same few Targets, and parsing one is ten times as expensive as its hash.
 	read map[string]*login.Login
 }
 
-// secretContent is what a version of a Secret holds.
+// secretContent is the content of a version of a Secret.
 type secretContent struct {
 	version string
 	content []byte
@@ -123,12 +122,12 @@ func (p *Pool) access(ctx context.Context, target *v1alpha1.Target) (*login.Logi
 	return found, nil
 }
 
-// remember keeps what a content says.
+// remember keeps a parsed content.
 func (p *Pool) remember(key string, meant *login.Login) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	// Contents that nobody uses any more are not told apart from others; to read all of
-	// them once more is cheap and happens seldom.
+	// Contents out of use cannot be distinguished from others; parsing all of them once more is
+	// cheap and rare.
 	if len(p.read) >= 4*p.options.Size {
 		clear(p.read)
 	}
@@ -163,7 +162,7 @@ func (p *Pool) config(ctx context.Context, target *v1alpha1.Target) (*v1alpha1.K
 	return config, err
 }
 
-// parse reads the content of a Target, and tells whether a part of it is elsewhere.
+// parse reads the content of a Target, and reports whether a part of it is in a Secret.
 func (p *Pool) parse(ctx context.Context, target *v1alpha1.Target, content []byte) (config *v1alpha1.KubernetesClusterTargetConfig, elsewhere bool, err error) {
 	if config, err = login.ParseContent(content); err != nil {
 		return nil, false, invalidTarget(target, err)
@@ -180,7 +179,7 @@ func invalidTarget(target *v1alpha1.Target, err error) error {
 
 // content returns the text that a Target stands for.
 func (p *Pool) content(ctx context.Context, target *v1alpha1.Target) ([]byte, error) {
-	// It may have been stored where no policy was.
+	// The Target may have been stored without the admission policies.
 	if err := validation.Target(target).ToAggregate(); err != nil {
 		return nil, invalidTarget(target, err)
 	}
@@ -220,8 +219,7 @@ func (p *Pool) secret(ctx context.Context, target *v1alpha1.Target, name, key st
 	if version != "" && known.version == version {
 		return known.content, nil
 	}
-	// The cache knows no content of Secrets on purpose; the content is read once for
-	// each version.
+	// The cache holds no content of Secrets on purpose; the content is read once for each version.
 	secret := &corev1.Secret{}
 	ctx, cancel := context.WithTimeout(ctx, answerlimit.RequestTimeout)
 	defer cancel()
@@ -271,7 +269,7 @@ func (p *Pool) connection(to *login.Login) (*Connection, error) {
 	}
 	policy := p.options.Egress
 	if to.Self {
-		// No user has chosen this address: it is where this process is at home, often a
+		// No user has chosen this address: it is the address of the resource cluster, often a
 		// private or local one.
 		policy = egress.Unrestricted()
 		policy.Proxy = p.options.Egress.Proxy
@@ -285,9 +283,9 @@ func (p *Pool) connection(to *login.Login) (*Connection, error) {
 	return connection, nil
 }
 
-// shrink drops the connections that were not used for the longest time, until there
-// are few enough and what they know of their clusters is little enough. Those that
-// somebody watches stay, and so does the last one that was used.
+// shrink drops the connections that were not used for the longest time, until their number and the
+// memory for their kinds are within the limits. Connections with a watch stay, and so does the last
+// one that was used.
 func (p *Pool) shrink() {
 	kept := int64(0)
 	for element := p.recent.Front(); element != nil; element = element.Next() {

@@ -25,7 +25,7 @@ import (
 const (
 	// pageSize is how many objects one answer holds.
 	pageSize = 500
-	// maxPages is how many pages a list may have: they may be as good as empty.
+	// maxPages is how many pages a list may have: they may be almost empty.
 	maxPages = 1_000
 	// maxID is how long the identity or the version of an object may be.
 	maxID = 128
@@ -33,9 +33,8 @@ const (
 	maxListing = time.Minute
 )
 
-// KindOf returns the kind that a name means: the kind itself, its resource, the
-// singular or a short form of that, in any case. A name that means nothing comes
-// back as a kind: there are no objects of it.
+// KindOf returns the kind that a name means: the kind itself, its resource, the singular or a short
+// form of that, in any case. An unknown name is returned as a kind: no object has it.
 func (c *Connection) KindOf(ctx context.Context, version schema.GroupVersion, name string) (kind schema.GroupVersionKind, err error) {
 	kind = version.WithKind(name)
 	var resources *metav1.APIResourceList
@@ -60,7 +59,7 @@ func (c *Connection) KindOf(ctx context.Context, version schema.GroupVersion, na
 
 // List reads the objects with some labels, in a namespace or in all of them.
 func (c *Connection) List(ctx context.Context, mapping *meta.RESTMapping, namespace string, selector labels.Set) ([]*unstructured.Unstructured, error) {
-	// What the pages hold is held until the last one.
+	// The pages stay in memory until the last one.
 	ctx, _, end := answerlimit.WithLoan(ctx, c.memory)
 	defer end()
 	return pages(time.Now, func(options metav1.ListOptions) (objects []*unstructured.Unstructured, next string, err error) {
@@ -100,7 +99,7 @@ func (c *Connection) ListSome(ctx context.Context, mapping *meta.RESTMapping, na
 // ListMetadata reads the metadata of all objects of a kind, in a namespace or in all
 // of them.
 func (c *Connection) ListMetadata(ctx context.Context, mapping *meta.RESTMapping, namespace string) ([]*unstructured.Unstructured, error) {
-	// What the pages hold is held until the last one.
+	// The pages stay in memory until the last one.
 	ctx, _, end := answerlimit.WithLoan(ctx, c.memory)
 	defer end()
 	return pages(time.Now, func(options metav1.ListOptions) (objects []*unstructured.Unstructured, next string, err error) {
@@ -127,9 +126,8 @@ func (c *Connection) ListMetadata(ctx context.Context, mapping *meta.RESTMapping
 
 // pages collects the pages of a list.
 //
-// A continuation lives as long as the API server keeps the version that the list began
-// with, some minutes. The limits end a list that would not: of a server that always says
-// that there is more.
+// A continuation lives as long as the API server keeps the version that the list began with, some
+// minutes. The limits end the list of a server that always claims further pages.
 func pages(now func() time.Time, read func(metav1.ListOptions) ([]*unstructured.Unstructured, string, error)) ([]*unstructured.Unstructured, error) {
 	var all []*unstructured.Unstructured
 	options := metav1.ListOptions{Limit: pageSize}
@@ -161,10 +159,9 @@ type Listing[T any] struct {
 	Version string
 }
 
-// ListReduced reads all objects of a kind in a namespace, and keeps of each what
-// reduce makes of it: what is left out may be as large as it likes. A list that is not
-// complete, or not of what was asked for, is an error. Large objects are read in
-// smaller pages. No discovery is needed.
+// ListReduced reads all objects of a kind in a namespace, and keeps the result of reduce for each:
+// the dropped parts may have any size. A list that is not complete, or of another kind, is an
+// error. Large objects are read in smaller pages. No discovery is needed.
 func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVersionKind, resource schema.GroupVersionResource, namespace string, reduce func(*unstructured.Unstructured) (T, error)) (*Listing[T], error) {
 	if problems := content.IsPathSegmentName(namespace); namespace == "" || len(problems) > 0 {
 		return nil, errors.New("the namespace has no valid name")
@@ -217,12 +214,11 @@ func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVer
 	return listing, nil
 }
 
-// plausible says whether a page of a list can be believed: whoever takes it for all
-// there is would delete what is missing in it.
+// plausible says whether a page of a list can be trusted: a caller that takes the list as complete
+// would delete what is missing in it.
 //
-// A list of what is there is also a list of what is not. An API server names kind and
-// version of each list, and objects with names, identities and the namespace that was asked
-// for; a proxy that answers an empty page does not.
+// An API server names kind and version of each list, and objects with names, identities and the
+// namespace that was asked for; a proxy that answers an empty page does not.
 func plausible(list *unstructured.UnstructuredList, kind schema.GroupVersionKind, namespace string) error {
 	left := list.GetRemainingItemCount()
 	if list.GroupVersionKind() != kind.GroupVersion().WithKind(kind.Kind+"List") || list.GetResourceVersion() == "" || list.GetContinue() == "" && left != nil && *left > 0 {
@@ -236,11 +232,11 @@ func plausible(list *unstructured.UnstructuredList, kind schema.GroupVersionKind
 	return nil
 }
 
-// ApplyOptions say how an object is applied.
+// ApplyOptions are the options of Apply.
 type ApplyOptions struct {
-	// Owner is the name under which fields are owned.
+	// Owner is the field manager.
 	Owner string
-	// Force takes over fields that others own.
+	// Force takes over fields of other field managers.
 	Force bool
 	// DryRun changes nothing.
 	DryRun bool

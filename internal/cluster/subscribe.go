@@ -30,10 +30,10 @@ func (c *Connection) SubscribeAny(mapping *meta.RESTMapping, wake func()) *watch
 	return c.Subscribe(mapping, "", watch.AnyObject, true, wake)
 }
 
-// Subscribe watches an object and calls wake whenever there is news about it: at
-// the latest when its state is known, and when the watch fails. A watch that others
-// have begun may know the state already; then nobody is woken, and State tells it.
-// With metadataOnly the object has no more than its metadata.
+// Subscribe watches an object and calls wake whenever there is news about it: at the latest when
+// its state is known, and when the watch fails. A running watch may know the state already; then
+// wake is not called, and State returns the state. With metadataOnly the object has no more than
+// its metadata.
 func (c *Connection) Subscribe(mapping *meta.RESTMapping, namespace, name string, metadataOnly bool, wake func()) *watch.Subscription {
 	key := watch.Key{Resource: mapping.Resource, MetadataOnly: metadataOnly}
 	object := name

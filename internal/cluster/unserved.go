@@ -18,19 +18,17 @@ func (u *unserved) Error() string {
 	return fmt.Sprintf("the cluster does not serve kind %s in %s at present", u.kind.Kind, u.kind.GroupVersion())
 }
 
-// IsUnserved reports whether the cluster does not serve the version of a kind in which
-// it was asked for an object. Nothing is known about the object then; Mapping tells in
-// which version to ask.
+// IsUnserved reports whether the cluster does not serve the version of a kind in which it was asked
+// for an object. Nothing is known about the object then; Mapping returns the version to ask for.
 func IsUnserved(err error) bool {
 	var known *unserved
 	return errors.As(err, &known)
 }
 
-// absent looks at an answer that says that there is no such object. If there is no such
-// resource, the kinds of the cluster are not those that are known: it is asked for them,
-// and the object is missing only if its kind is.
+// absent checks a NotFound. If the resource itself is missing, the known kinds of the cluster are
+// outdated: they are read again, and the object is missing only if its kind is.
 func (c *Connection) absent(ctx context.Context, mapping *meta.RESTMapping, err error) error {
-	// A NotFound about an object has no such cause; one about a path that nobody serves
+	// A NotFound about an object has no such cause; a NotFound about a path that is not served
 	// does, see Restate.
 	if !apierrors.IsNotFound(err) || !apierrors.IsUnexpectedServerError(err) {
 		return err
@@ -40,7 +38,7 @@ func (c *Connection) absent(ctx context.Context, mapping *meta.RESTMapping, err 
 	if kindErr == nil {
 		_, kindErr = c.kinds.find(ctx, other, before)
 	} else {
-		// Somebody has asked before: many objects of a kind may go at once.
+		// Another caller has asked before: many objects of a kind may be deleted at once.
 		_, kindErr = c.kinds.lookUp(other)
 	}
 	switch {

@@ -9,25 +9,24 @@ import (
 )
 
 const (
-	// RequestTimeout limits each request to a cluster that is not a watch, so that a
-	// dead one cannot hold anybody up.
+	// RequestTimeout limits each request to a cluster that is not a watch, so that a dead cluster
+	// cannot block a worker.
 	RequestTimeout = 30 * time.Second
-	// MaxListed is how many objects a list may have: what a list holds is held in
-	// memory.
+	// MaxListed is how many objects a list may have: the whole list is held in memory.
 	MaxListed = 20_000
-	// MaxAnswer is how many bytes an answer may have, or one event of a watch. An API
-	// server stores objects of at most 3 MiB; what it says about its kinds is shorter.
+	// MaxAnswer is how many bytes an answer may have, or one event of a watch. An API server stores
+	// objects of at most 3 MiB; its discovery documents are shorter.
 	MaxAnswer = 16 << 20
-	// MaxAnswerCost is how much memory it may take to hold what an answer says.
+	// MaxAnswerCost is how many bytes of memory a decoded answer may take.
 	MaxAnswerCost = 64 << 20
-	// free is what each answer may cost without being booked: it is enough for almost
-	// all, so that nobody with usual objects feels it when others use up the budget.
+	// free is what each answer may cost without being booked: it is enough for almost all, so that
+	// usual objects do not fail when large ones use up the budget.
 	free = 1 << 20
 	// defaultMemory is the budget of a process.
 	defaultMemory = 256 << 20
 )
 
-// TooLarge says that a cluster sends more than anybody needs.
+// TooLarge says that the answer of a cluster exceeds a limit.
 type TooLarge struct{ What string }
 
 // Error implements error.
@@ -70,19 +69,19 @@ func (b *Budget) take(size int64) bool {
 
 func (b *Budget) give(size int64) { b.Used.Add(-size) }
 
-// Loan is what one piece of work has taken from a budget.
+// Loan is the share of a budget that one piece of work has taken.
 type Loan struct {
 	Budget *Budget
-	// Answered says that a cluster has sent an answer that is no failure.
+	// Answered says that a cluster has sent an answer that is not a failure.
 	Answered atomic.Bool
 
 	mutex sync.Mutex
-	// cost is what the work took so far, taken what of it is booked.
+	// cost is what the work took so far, taken the booked part of it.
 	cost, taken int64
 	over        bool
 }
 
-// Grow books further cost; what is below the free share is not booked.
+// Grow books further cost; the free share is not booked.
 func (l *Loan) Grow(size int64) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -103,7 +102,7 @@ func (l *Loan) Grow(size int64) error {
 
 // Begin gives everything back, for the next answer.
 //
-// The next answer takes the place of the last one, which was stored or thrown away.
+// The next answer replaces the last one, which was stored or dropped.
 func (l *Loan) Begin() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -111,8 +110,8 @@ func (l *Loan) Begin() {
 	l.cost, l.taken = 0, 0
 }
 
-// End gives everything back for good: an answer that is still being read must not
-// book what nobody would give back.
+// End gives everything back for good: an answer that is still being read must not book memory that
+// is never returned.
 func (l *Loan) End() {
 	l.Begin()
 	l.mutex.Lock()
@@ -125,18 +124,18 @@ func (l *Loan) End() {
 // loanKey is where a context has its loan.
 type loanKey struct{}
 
-// WithLoan returns a context whose requests book what their answers cost; it is
-// given back when the work with the answers is done, not when they are read.
+// WithLoan returns a context whose requests book the cost of their answers; the loan ends when the
+// work with the answers is done, not when they are read.
 func WithLoan(ctx context.Context, budget *Budget) (with context.Context, l *Loan, end func()) {
 	if l := LoanOf(ctx); l != nil {
-		// It is a part of some larger work, which ends it.
+		// The loan belongs to a larger piece of work, which ends it.
 		return ctx, l, func() {}
 	}
 	l = &Loan{Budget: budget}
 	return context.WithValue(ctx, loanKey{}, l), l, l.End
 }
 
-// LoanOf returns what the requests of a context are booked on, or nil.
+// LoanOf returns the loan of a context, or nil.
 func LoanOf(ctx context.Context) *Loan {
 	l, _ := ctx.Value(loanKey{}).(*Loan)
 	return l

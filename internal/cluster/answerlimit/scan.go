@@ -1,23 +1,24 @@
 package answerlimit
 
-// What values of JSON take in memory, about. The outer objects of a list become
-// structs with many fields.
+// Estimates of the memory that values of JSON take. The outer objects of a list become structs with
+// many fields.
 const (
 	valueCost  = 64
 	outerCost  = 512
 	outerDepth = 3
 )
 
-// Scanner estimates what a stream of JSON takes once it is decoded. It does not check
-// that the text is JSON; what is not, fails later.
+// Scanner estimates what a stream of JSON takes once it is decoded. It does not check that the text
+// is JSON; invalid text fails in the decoder.
 type Scanner struct {
 	depth           int
 	inText, escaped bool
-	// Bytes and cost are those of the document that has begun.
+	// Bytes and cost are those of the current document.
 	Bytes, Cost int64
 }
 
-// Scan reads on; it stops behind the end of a document and returns how far it came.
+// Scan reads further text; it stops after the end of a document and returns how many bytes it has
+// read.
 func (s *Scanner) Scan(text []byte) (read int, ended bool) {
 	for i, c := range text {
 		s.Bytes++

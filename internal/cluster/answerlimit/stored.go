@@ -17,17 +17,17 @@ type Stored struct {
 
 	mutex sync.Mutex
 	sizes map[string]int64
-	// total is what is kept, taken what of it is booked.
+	// total is what is kept, taken the booked part of it.
 	total, taken int64
 	ended        bool
 }
 
-// NewStored returns the books of a watch, which are empty.
+// NewStored returns the empty account of a watch.
 func NewStored(budget *Budget) *Stored {
 	return &Stored{budget: budget, sizes: make(map[string]int64)}
 }
 
-// Put books an object in the place of its former version.
+// Put books an object instead of its former version.
 func (s *Stored) Put(object any) error {
 	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Stored) Put(object any) error {
 	return nil
 }
 
-// Drop books an object that is gone.
+// Drop books the deletion of an object.
 func (s *Stored) Drop(object any) {
 	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 	if err != nil {
@@ -51,12 +51,12 @@ func (s *Stored) Drop(object any) {
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	// Less is always possible.
+	// Releasing memory never fails.
 	_ = s.change(-s.sizes[key])
 	delete(s.sizes, key)
 }
 
-// change books what is above the free share.
+// change books the part above the free share.
 func (s *Stored) change(by int64) error {
 	if s.ended {
 		return nil
@@ -90,7 +90,7 @@ func sizeOf(object any) int64 {
 	case *unstructured.Unstructured:
 		return outerCost + sizeOfValue(object.Object)
 	case *metav1.PartialObjectMetadata:
-		// The items of a list keep the kind that the cluster says, whatever that is.
+		// The items of a list keep the kind that the cluster sends, of any length.
 		return outerCost + int64(len(object.Kind)+len(object.APIVersion)) + sizeOfMetadata(&object.ObjectMeta)
 	}
 	return outerCost
@@ -115,7 +115,7 @@ func sizeOfValue(value any) int64 {
 
 func sizeOfMetadata(meta *metav1.ObjectMeta) int64 {
 	size := int64(len(meta.Name) + len(meta.Namespace) + len(meta.UID) + len(meta.ResourceVersion) + len(meta.GenerateName))
-	size += int64(len(meta.SelfLink)) //nolint:staticcheck // no API server fills it any more, but whoever wants to harm us does
+	size += int64(len(meta.SelfLink)) //nolint:staticcheck // API servers do not fill it any more, but an attacker may
 	for _, texts := range []map[string]string{meta.Labels, meta.Annotations} {
 		for key, text := range texts {
 			size += int64(len(key)+len(text)) + 2*valueCost

@@ -28,7 +28,7 @@ const TalkToCluster = "TalkToCluster"
 
 // The reasons of failures to reach a cluster.
 const (
-	// ReasonUnreachable means that nobody answered.
+	// ReasonUnreachable means that the cluster does not answer.
 	ReasonUnreachable = "ClusterUnreachable"
 	// ReasonRefused means that the address refused the connection.
 	ReasonRefused = "ConnectionRefused"
@@ -38,7 +38,7 @@ const (
 	ReasonUnauthorized = "Unauthorized"
 	// ReasonToken means that a token could not be requested.
 	ReasonToken = "TokenRequestFailed"
-	// ReasonTooLarge means that an answer is larger than anybody needs.
+	// ReasonTooLarge means that an answer exceeds a limit.
 	ReasonTooLarge = "AnswerTooLarge"
 	// ReasonBusy means that large answers of other clusters use up the memory.
 	ReasonBusy = "TooManyLargeAnswers"
@@ -59,10 +59,9 @@ func Explain(err error, operation, server string) error {
 	if reason == "" {
 		return err
 	}
-	// What is behind the address, as a token in a query, is nobody's business.
+	// The query of the address is dropped: it may hold a token.
 	server, _, _ = strings.Cut(server, "?")
-	// The cause is told in our words: a URL error repeats the request, and what it
-	// holds is not ours to publish.
+	// The cause gets a text of ours: a URL error repeats the request, which may hold secrets.
 	return job.Wrap(shortCause{err, text}, operation, reason, fmt.Sprintf("talk to the cluster at %s; %s", server, remedy), codes...)
 }
 
@@ -71,8 +70,8 @@ func alreadyExplained(err error) bool {
 	return errors.As(err, &cause)
 }
 
-// IsConnection reports whether an error is about the connection, so that nothing
-// else on this cluster would work either.
+// IsConnection reports whether an error is about the connection, so that other requests to this
+// cluster would fail as well.
 func IsConnection(err error) bool {
 	reason, _, _, _ := classify(err)
 	return reason != ""
@@ -137,8 +136,8 @@ func NotAllowed(err error) error {
 	return nil
 }
 
-// Unreadable reports whether an error is none that the cluster has told or that the
-// connection had: then it is about the content of an answer.
+// Unreadable reports whether an error is about the content of an answer: neither a status of the
+// cluster nor a failure of the connection.
 func Unreadable(err error) bool {
 	var status apierrors.APIStatus
 	var discovery *discovery.ErrGroupDiscoveryFailed
@@ -163,8 +162,8 @@ func isTLS(err error) bool {
 		errors.As(err, &invalid) || errors.As(err, &record) || errors.As(err, &alert)
 }
 
-// tlsText tells in our words what is wrong with a certificate: what it says of itself
-// is what a server has answered.
+// tlsText says in words of ours what is wrong with a certificate: its content comes from the
+// server.
 func tlsText(err error) string {
 	var record tls.RecordHeaderError
 	var hostname x509.HostnameError
@@ -209,11 +208,11 @@ func networkText(err error) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "it ended the connection"
 	}
-	// Anything else quotes what the server has sent.
+	// Any other error quotes the server.
 	return "it does not answer as an API server does"
 }
 
-// Silent reports whether an error means that nobody answers, which costs time.
+// Silent reports whether an error is a timeout: the cluster does not answer.
 func Silent(err error) bool {
 	reason, _, _, _ := classify(err)
 	return reason == ReasonUnreachable

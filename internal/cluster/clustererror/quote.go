@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// tellers know forms in which API servers say why they refuse something, with parts that
-// are of the cluster itself: names that its administrators gave, limits that they set.
-// Only such parts are repeated, only as far as they look like what they should be, and
-// never what is a value of the request. Each returns "" for anything else.
+// tellers know the forms of messages in which API servers refuse a request, with parts that belong
+// to the cluster: names that its administrators gave, limits that they set. Only such parts are
+// repeated, only in their expected form, and never a value of the request. Each returns "" for any
+// other message.
 var tellers = []func(said string, about *request) string{
 	tellPolicy, tellWebhook, tellSilentWebhook, tellQuota, tellUnspecified, tellUncounted, tellLimits, tellPodSecurity, tellPermission,
 }
 
-// quoted returns what an API server says about itself; empty if nothing of it is known.
-// About is what was asked, nil if nobody knows: then nothing is repeated.
+// quoted returns the parts of a message that belong to the cluster; "" if its form is unknown.
+// About is the request, nil if it is unknown: then nothing is repeated.
 func quoted(said string, about *request) string {
 	if about == nil || len(said) > maxFailure {
 		return ""
@@ -29,13 +29,12 @@ func quoted(said string, about *request) string {
 	return ""
 }
 
-// Said returns what a message of an API server says about the cluster itself, for those
-// who find one in the status of an object: names, and nothing that may be a value; "" if
-// nothing of it is known.
+// Said returns the parts of a message in the status of an object that belong to the cluster: names,
+// and nothing that may be a value; "" if its form is unknown.
 func Said(message string) string { return words(message, &request{}) }
 
 const (
-	// maxName is how long a name is repeated: those that people give are shorter.
+	// maxName is how long a repeated name may be: usual names are shorter.
 	maxName = 100
 	// maxParts is how many parts of one kind are repeated.
 	maxParts = 8
@@ -94,7 +93,7 @@ func tellPolicy(said string, about *request) string {
 
 var webhookForm = regexp.MustCompile(`admission webhook "([^"]*)" denied the request`)
 
-// tellWebhook names the webhook. What it says may be anything, and is left out.
+// tellWebhook names the webhook. Its message may hold anything, and is left out.
 func tellWebhook(said string, about *request) string {
 	parts := webhookForm.FindStringSubmatch(said)
 	if parts == nil {
@@ -111,7 +110,7 @@ var (
 	webhookService    = regexp.MustCompile(`https://([a-z0-9-]+)\.([a-z0-9-]+)\.svc[:/]`)
 )
 
-// silences are why a webhook is not reached, by what API servers say.
+// silences are the reasons why a webhook is not reached, by the text of API servers.
 var silences = []struct{ said, told string }{
 	{"no endpoints available for service", "its Service has no pods that are ready"},
 	{"connection refused", "connection refused"},
@@ -170,8 +169,8 @@ func tellQuota(said string, about *request) string {
 
 var unspecifiedForm = regexp.MustCompile(`failed quota: ([^:\s]+): must specify (.*)`)
 
-// tellUnspecified says which resources a quota wants containers to name; the names of the
-// containers are those of the request.
+// tellUnspecified names the resources that a quota wants containers to specify; the names of the
+// containers are from the request.
 func tellUnspecified(said string, about *request) string {
 	parts := unspecifiedForm.FindStringSubmatch(said)
 	if parts == nil {
@@ -213,8 +212,7 @@ var (
 	ratioForm = regexp.MustCompile(`[a-z0-9./-]{1,60} max limit to request ratio per ` + kindOf + ` is ` + amount + `, but (?:no (?:limit|request) is specified|provided ratio is ` + amount + `)`)
 )
 
-// tellLimits repeats what limits ask for: these sentences hold nothing but resources and
-// amounts.
+// tellLimits repeats the limits: these sentences hold only resources and amounts.
 func tellLimits(said string, about *request) string {
 	var limits []string
 	for _, found := range append(limitForm.FindAllString(said, maxParts), ratioForm.FindAllString(said, maxParts)...) {
@@ -230,7 +228,7 @@ func tellLimits(said string, about *request) string {
 
 var podSecurityForm = regexp.MustCompile(`(?s)violates PodSecurity "(privileged|baseline|restricted):(latest|v[0-9]+\.[0-9]+)": (.*)`)
 
-// podSecurityChecks are what the levels ask for, as API servers name it.
+// podSecurityChecks are the checks of the Pod Security levels, as API servers name them.
 var podSecurityChecks = []string{
 	"privileged", "host namespaces", "hostPort", "hostPath volumes", "hostProcess", "host probes or lifecycle hooks",
 	"allowPrivilegeEscalation != false", "unrestricted capabilities", "non-default capabilities", "restricted volume types",
@@ -244,7 +242,7 @@ func tellPodSecurity(said string, _ *request) string {
 	}
 	told := fmt.Sprintf("the Pod Security level %s (%s) of the namespace refuses it", parts[1], parts[2])
 	var failed []string
-	// Behind each check stands in parentheses what it is about in the request.
+	// The text in parentheses after each check is about the request.
 	for _, check := range podSecurityChecks {
 		if strings.HasPrefix(parts[3], check) || strings.Contains(parts[3], "), "+check) {
 			failed = append(failed, check)
@@ -258,8 +256,8 @@ func tellPodSecurity(said string, _ *request) string {
 
 var permissionForm = regexp.MustCompile(`cannot (create|get|list|watch|patch|update|delete|deletecollection) resource "([^"]*)" in API group`)
 
-// tellPermission names the permission, which need not be that of the request: to apply what
-// does not exist needs two.
+// tellPermission names the permission, which need not be that of the request: applying a new object
+// needs two.
 func tellPermission(said string, about *request) string {
 	parts := permissionForm.FindStringSubmatch(said)
 	if parts == nil || parts[2] != about.resource {

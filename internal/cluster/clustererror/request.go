@@ -11,34 +11,33 @@ import (
 	"unicode"
 )
 
-// request is what was asked of a cluster, for those who repeat a part of the answer: no
-// value of it may be in what they repeat. A server can put into its answer what it was
-// sent, and a policy can compute its message from the object.
+// request is the request to a cluster whose answer is partly repeated: no value of the request may
+// be repeated. A server can quote the request in its answer, and a policy can compute its message
+// from the object.
 type request struct {
-	// resource is what it is about, as the address names it.
+	// resource is the resource of the request, as in its path.
 	resource string
-	// whole says that the request has the whole object, and that messages about it may be
-	// repeated without its words.
+	// whole says that the request has the whole object, and that messages may be repeated without
+	// its words.
 	whole bool
-	// values are those of the object, and words what they consist of, in lower case.
+	// values are those of the object, and words the words in them, in lower case.
 	values []string
 	words  map[string]struct{}
 }
 
 const (
-	// maxRead is how large a request may be whose answer is quoted: each of its words is
-	// looked for.
+	// maxRead is how large a request may be whose answer is quoted: each of its words is searched
+	// for.
 	maxRead = 1 << 20
-	// distinct is from which length on a word says something: shorter ones are only found
-	// as they are.
+	// distinct is the length from which a word is also found as a part of another one.
 	distinct = 4
-	// long is from which length on a value in a name is no chance.
+	// long is the length from which a value in a name is not a coincidence.
 	long = 6
 	// maxMessage is how many characters of a message are repeated.
 	maxMessage = 300
 )
 
-// requestOf reads what was sent; nil if that is not known.
+// requestOf reads a sent request; nil if its body is not known.
 func requestOf(sent *http.Request) *request {
 	about := &request{words: map[string]struct{}{}, resource: resourceOf(sent)}
 	about.add(strings.TrimPrefix(sent.Header.Get("Authorization"), "Bearer "))
@@ -59,16 +58,16 @@ func requestOf(sent *http.Request) *request {
 	if err := decoder.Decode(&object); err != nil {
 		return nil
 	}
-	// A patch, or a deletion, says nothing about what else the object has, and all of a
-	// Secret is secret.
+	// A patch, or a deletion, does not have the other values of the object, and all of a Secret is
+	// secret.
 	applied := strings.HasPrefix(sent.Header.Get("Content-Type"), "application/apply-patch")
 	about.whole = object["kind"] != "Secret" && (applied || sent.Method == http.MethodPost || sent.Method == http.MethodPut)
 	about.addObject(object)
 	return about
 }
 
-// addObject adds the values of an object. What identifies it is no secret: it stands in
-// each message, and quotas are named after namespaces.
+// addObject adds the values of an object. Its name and namespace are not secret: they are in each
+// message, and quotas are named after namespaces.
 func (r *request) addObject(object map[string]any) {
 	for key, value := range object {
 		switch key {
@@ -116,7 +115,7 @@ func (r *request) add(value string) {
 	}
 }
 
-// between reports whether a character is between words.
+// between reports whether a character separates words.
 func between(char rune) bool { return !unicode.IsLetter(char) && !unicode.IsDigit(char) }
 
 // mentions reports whether a name is one of the values, or a part of one, or has one in it.
@@ -127,8 +126,8 @@ func (r *request) mentions(name string) bool {
 	})
 }
 
-// has reports whether a word is one of the request, or has one in it that says something,
-// or is a part of one.
+// has reports whether a word is one of the request, or has a distinct one in it, or is a part of
+// one.
 func (r *request) has(word string) bool {
 	if _, is := r.words[word]; is {
 		return true
@@ -144,7 +143,7 @@ func (r *request) has(word string) bool {
 	return false
 }
 
-// severalLeftOut are words that were left out with nothing but signs between them.
+// severalLeftOut are omitted words with only punctuation between them.
 var severalLeftOut = regexp.MustCompile(`…(?:[^\pL\pN…]*…)+`)
 
 // masked returns a message in one line without the words of the request; "" if it may not
@@ -187,7 +186,7 @@ func (r *request) masked(message string) string {
 	if end(); hidden*2 > said || said == 0 {
 		return ""
 	}
-	// How many words were left out, and what was between them, would tell something, too.
+	// The number of omitted words, and the signs between them, would reveal something as well.
 	told := strings.Join(strings.Fields(severalLeftOut.ReplaceAllString(line.String(), "…")), " ")
 	if cut {
 		told += "…"

@@ -19,11 +19,11 @@ import (
 // maxFailure is how many bytes of an answer about a failure are read.
 const maxFailure = 64 << 10
 
-// Restate puts a failure that a cluster tells into our words. Its own words quote
-// what was sent, which may be a secret value under any kind, and whoever chose the
-// address would read what a server says that only we can reach. What stays is what
-// comes from fixed sets: codes, reasons, types of causes, the form of field paths; and what
-// a cluster says about itself, as the names of policies and quotas (quote.go).
+// Restate replaces the message of a cluster's failure by one of ours. The original message quotes
+// the request, which may hold secret values of any kind, and the user who chose the address would
+// read answers of a server that only this process can reach. Values from fixed sets stay: codes,
+// reasons, types of causes, the form of field paths; and so do names that belong to the cluster,
+// such as policies and quotas (quote.go).
 func Restate(request *http.Request, response *http.Response) error {
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxFailure))
 	if err != nil {
@@ -33,7 +33,7 @@ func Restate(request *http.Request, response *http.Response) error {
 	if json.Unmarshal(raw, &said) != nil || said.Kind != "Status" {
 		said = metav1.Status{}
 		if response.StatusCode == http.StatusNotFound {
-			// This is how an API server answers where it serves nothing.
+			// An API server answers this for a path that it does not serve.
 			said.Message = unknownPath
 		}
 	}
@@ -49,8 +49,8 @@ func Restate(request *http.Request, response *http.Response) error {
 // status.
 const unknownPath = "the server could not find the requested resource"
 
-// restated is what a server has said in our words. Asked is what it was asked for, about
-// what was sent; nil if nobody knows.
+// restated is the status of a server with a message of ours. Asked is the description of the
+// request, about the request itself; nil if it is unknown.
 func restated(asked string, code int, said *metav1.Status, about *request) *metav1.Status {
 	told := &metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
@@ -87,8 +87,8 @@ func restated(asked string, code int, said *metav1.Status, about *request) *meta
 	return told
 }
 
-// missingNamespace is what the details of a failure are about if the namespace is
-// missing, not the object.
+// missingNamespace is the kind in the details of a failure if the namespace is missing, not the
+// object.
 const missingNamespace = "namespaces"
 
 // IsNamespaceMissing reports whether an object could not be created because there is no
@@ -98,7 +98,7 @@ func IsNamespaceMissing(err error) bool {
 	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == missingNamespace
 }
 
-// described says what was asked for, without names.
+// described describes a request, without names.
 func described(request *http.Request) string {
 	if resource := resourceOf(request); resource != "" {
 		return request.Method + " of " + resource
@@ -106,7 +106,7 @@ func described(request *http.Request) string {
 	return request.Method
 }
 
-// resourceOf returns the resource that an address is about; "" if it is about none.
+// resourceOf returns the resource that an address is about; "" for other addresses.
 func resourceOf(request *http.Request) string {
 	steps := strings.Split(strings.Trim(request.URL.Path, "/"), "/")
 	skip := map[string]int{"api": 2, "apis": 3}[steps[0]]
@@ -145,7 +145,7 @@ var reasons = map[metav1.StatusReason]bool{
 	metav1.StatusReasonInternalError: true, metav1.StatusReasonExpired: true, metav1.StatusReasonServiceUnavailable: true,
 }
 
-// byCode are the reasons of answers that do not tell one.
+// byCode are the reasons of answers without a reason.
 var byCode = map[int]metav1.StatusReason{
 	http.StatusNotFound: metav1.StatusReasonNotFound, http.StatusUnauthorized: metav1.StatusReasonUnauthorized, http.StatusForbidden: metav1.StatusReasonForbidden,
 	http.StatusBadRequest: metav1.StatusReasonBadRequest, http.StatusConflict: metav1.StatusReasonConflict,
@@ -162,19 +162,19 @@ func reasonOf(code int, said metav1.StatusReason) metav1.StatusReason {
 	return byCode[code]
 }
 
-// causes are types of causes, with what they mean.
+// causes are the types of causes, with their meaning.
 var causes = map[metav1.CauseType]string{
 	metav1.CauseTypeFieldValueNotFound:       "what the value refers to does not exist",
 	metav1.CauseTypeFieldValueRequired:       "a value is required",
 	metav1.CauseTypeFieldValueDuplicate:      "the value is there twice",
 	metav1.CauseTypeFieldValueInvalid:        "the value is invalid",
-	metav1.CauseTypeFieldValueNotSupported:   "the value is none of those that are supported",
+	metav1.CauseTypeFieldValueNotSupported:   "the value is not supported",
 	metav1.CauseTypeForbidden:                "it is forbidden here",
 	metav1.CauseTypeTooLong:                  "the value is too long",
 	metav1.CauseTypeTooMany:                  "there are too many values",
 	metav1.CauseTypeInternal:                 "the server failed to check it",
 	metav1.CauseTypeTypeInvalid:              "the value has the wrong type",
-	metav1.CauseTypeFieldManagerConflict:     "somebody else owns it",
+	metav1.CauseTypeFieldManagerConflict:     "another field manager owns it",
 	metav1.CauseTypeResourceVersionTooLarge:  "the version is newer than what the server has",
 	corev1.NamespaceTerminatingCause:         "the namespace is being deleted: remove what holds it, or use another one",
 	metav1.CauseTypeUnexpectedServerResponse: "",
@@ -187,7 +187,7 @@ func causeOf(said metav1.CauseType) metav1.CauseType {
 	return ""
 }
 
-// problemOf says what is wrong with which field.
+// problemOf names the field of a cause and what is wrong with it.
 func problemOf(cause metav1.StatusCause) string {
 	text := causes[cause.Type]
 	switch {
@@ -206,26 +206,26 @@ func problemOf(cause metav1.StatusCause) string {
 }
 
 var (
-	// pathForm is what field paths look like, and nothing that is a sentence.
+	// pathForm matches field paths, and no sentences.
 	pathForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+|\[[^\[\]]*\])*$`)
 	// mapKey is the key of a map in a path. Keys are data; indices are not.
 	mapKey = regexp.MustCompile(`\[[^\[\]]*[^\[\]0-9][^\[\]]*\]`)
-	// wrongType is what decoders say about a value of a wrong type.
+	// wrongType matches the text of decoders about a value of a wrong type.
 	wrongType = regexp.MustCompile(`must be of type (string|integer|number|boolean|array|object)\b|of type (string|bool|u?int(?:8|16|32|64)?|float64|\[\]uint8)$`)
 )
 
 // maxPath is how long a field path is shown.
 const maxPath = 200
 
-// fieldPath returns the path of a field without keys of maps, empty if it is none.
+// fieldPath returns the path of a field without keys of maps, "" for any other text.
 func fieldPath(said string) string {
-	// Conflicts of field managers write paths with a dot in front.
+	// Conflicts of field managers write paths with a leading dot.
 	said = strings.TrimPrefix(said, ".")
 	if len(said) > maxPath || !pathForm.MatchString(said) {
 		return ""
 	}
 	path := mapKey.ReplaceAllString(said, "[*]")
-	// Below these, names of fields are data as well, in whichever way they are written.
+	// Below these, names of fields are data as well, in any notation.
 	for _, data := range []string{"data.", "stringData.", "binaryData.", "metadata.labels.", "metadata.annotations."} {
 		if strings.HasPrefix(path, data) {
 			return data + "*"
@@ -234,8 +234,8 @@ func fieldPath(said string) string {
 	return path
 }
 
-// phrases are what API servers say without a word of the request; finding one in an
-// answer gives nothing away. The first one counts.
+// phrases are texts of API servers without a word of the request; a match reveals nothing. The
+// first match counts.
 var phrases = []struct{ said, told string }{
 	// A garden about credentials of a shoot. Without these, "not found" would be about the shoot.
 	{"advertised addresses in Shoot", "the shoot has no address of an API server in status.advertisedAddresses"},
@@ -273,14 +273,14 @@ var phrases = []struct{ said, told string }{
 	{"cannot patch resource", "the credentials lack this permission"},
 	{"cannot update resource", "the credentials lack this permission"},
 	{"cannot delete resource", "the credentials lack this permission"},
-	{"the object has been modified", "it was changed by somebody else at the same time"},
+	{"the object has been modified", "it was changed by another client at the same time"},
 	{"Precondition failed: UID", "it is another object with the same name"},
 	{unknownPath, "the cluster does not know this kind"},
 	{"already exists", "it exists already"},
 	{"not found", "it does not exist"},
 }
 
-// words returns our words for what an API server says, empty if we have none.
+// words returns the message of ours for a message of an API server, "" for other messages.
 func words(said string, about *request) string {
 	if told := quoted(said, about); told != "" {
 		return told
@@ -295,7 +295,7 @@ func words(said string, about *request) string {
 	return ""
 }
 
-// replace gives an answer another body.
+// replace sets the body of an answer.
 func replace(response *http.Response, body []byte) {
 	_ = response.Body.Close()
 	response.Body = io.NopCloser(bytes.NewReader(body))
@@ -304,8 +304,8 @@ func replace(response *http.Response, body []byte) {
 	response.Header.Set("Content-Type", "application/json")
 }
 
-// InOurWords restates a failure that a cluster tells as an event of a watch, which no
-// one has looked at on its way.
+// InOurWords restates a failure that arrives as an event of a watch, which the transport does not
+// restate.
 func InOurWords(err error, resource string) error {
 	var said apierrors.APIStatus
 	switch {

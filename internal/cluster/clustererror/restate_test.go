@@ -68,7 +68,7 @@ func TestRestated(t *testing.T) {
 		{"what is below labels is data", 422, cause(metav1.CauseTypeFieldValueInvalid, "metadata.labels."+word, ""), "metadata.labels.*: the value is invalid"},
 		{"a sentence is no field", 422, cause(metav1.CauseTypeFieldValueInvalid, "the password "+word, ""), "Invalid (422) to PUT of x: the value is invalid"},
 		{"a cause that nobody knows tells nothing", 422, cause("Cause"+word, "spec.a", word), "Invalid (422) to PUT of x: spec.a"},
-		{"a conflict of owners", 409, cause(metav1.CauseTypeFieldManagerConflict, ".spec.replicas", "conflict with "+word), "spec.replicas: somebody else owns it"},
+		{"a conflict of owners", 409, cause(metav1.CauseTypeFieldManagerConflict, ".spec.replicas", "conflict with "+word), "spec.replicas: another field manager owns it"},
 		{"a webhook that says something", 403, &metav1.Status{Reason: metav1.StatusReasonForbidden, Message: "admission webhook " + word + " denied the request"}, "Forbidden (403) to PUT of x: an admission webhook of the cluster refuses it"},
 		{"a right that is missing", 403, &metav1.Status{Reason: metav1.StatusReasonForbidden, Message: "User " + word + " cannot patch resource"}, "the credentials lack this permission"},
 		{"a reason that nobody knows is told by the code", 409, &metav1.Status{Reason: metav1.StatusReason(word)}, "Conflict (409) to PUT of x"},

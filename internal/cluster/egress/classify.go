@@ -4,7 +4,7 @@ import (
 	"net/netip"
 )
 
-// class is what kind of place an address is.
+// class is the class of an address.
 type class int
 
 const (
@@ -17,8 +17,8 @@ const (
 	metadata
 )
 
-// metadataAddresses hand out credentials or data of the machine to whoever asks
-// from it. They come before the networks that they are in.
+// metadataAddresses serve credentials or data of the machine to its processes. They take precedence
+// over the networks that they are in.
 var metadataAddresses = addresses(
 	"169.254.169.254", "169.254.170.2", "169.254.170.23", // most clouds; tasks and pods of one of them
 	"fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254",
@@ -34,8 +34,8 @@ var networks = []struct {
 	{loopback, prefixes("127.0.0.0/8", "::1/128")},
 	{linkLocal, prefixes("169.254.0.0/16", "fe80::/10")},
 	{group, prefixes("224.0.0.0/4", "255.255.255.255/32", "ff00::/8")},
-	// Beside those that are called private: shared by providers, for benchmarks,
-	// reserved, and the former site-local ones. All of them are in honest use.
+	// Beside those that are called private: shared by providers, for benchmarks, reserved, and the
+	// former site-local ones. All of them have legitimate uses.
 	{private, prefixes("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "fec0::/10",
 		"100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4")},
 }
@@ -67,8 +67,8 @@ func within(prefixes []netip.Prefix, address netip.Addr) bool {
 // itself without its zone, and the IPv4 addresses that it carries for a gateway or a
 // tunnel.
 //
-// A gateway decides which of these it is, and we do not know which gateways there are: each
-// of them must be allowed.
+// A gateway decides which address it is, and the gateways are not known: each address must be
+// allowed.
 func meanings(address netip.Addr) []netip.Addr {
 	address = address.WithZone("").Unmap()
 	found := []netip.Addr{address}
@@ -85,7 +85,7 @@ func meanings(address netip.Addr) []netip.Addr {
 			for i, position := range at {
 				carried[i] = raw[position] ^ carrier.mask
 			}
-			// Nobody is there; zeros stand where another reading has the address.
+			// Such an address has no machine; another layout has zeros here.
 			if carried[0] != 0 {
 				found = append(found, netip.AddrFrom4(carried))
 			}
@@ -107,13 +107,13 @@ var carriers = []struct {
 	// IPv4-compatible and IPv4-translated.
 	{netip.MustParsePrefix("::/96"), [][4]int{{12, 13, 14, 15}}, 0},
 	{netip.MustParsePrefix("::ffff:0:0:0/96"), [][4]int{{12, 13, 14, 15}}, 0},
-	// NAT64: the well-known prefix, and the local ones, where the length of the
-	// prefix decides and we do not know it.
+	// NAT64: the well-known prefix, and the local ones, where the unknown length of the prefix
+	// decides.
 	{netip.MustParsePrefix("64:ff9b::/96"), [][4]int{{12, 13, 14, 15}}, 0},
 	{netip.MustParsePrefix("64:ff9b:1::/48"), [][4]int{{12, 13, 14, 15}, {6, 7, 9, 10}, {7, 9, 10, 11}, {9, 10, 11, 12}}, 0},
 	// 6to4.
 	{netip.MustParsePrefix("2002::/16"), [][4]int{{2, 3, 4, 5}}, 0},
-	// Teredo: the client with all bits turned, and its server.
+	// Teredo: the client with all bits inverted, and its server.
 	{netip.MustParsePrefix("2001::/32"), [][4]int{{12, 13, 14, 15}}, 0xff},
 	{netip.MustParsePrefix("2001::/32"), [][4]int{{4, 5, 6, 7}}, 0},
 }

@@ -1,12 +1,11 @@
-// Package egress says where this process may connect to for the sake of what users
-// write: Targets, registries, Git, object stores, charts, template functions. There
-// is one [Policy] for all of them.
+// Package egress says which addresses this process may connect to on behalf of users: for Targets,
+// registries, Git, object stores, charts and template functions. There is one [Policy] for all of
+// them.
 //
-// An address is checked when it is dialled, after a name was resolved: a name can
-// lead anywhere, and elsewhere the next time. Without any setting, addresses of this
-// machine, of its link, of groups, and those where clouds hand out credentials are
-// refused; private networks are where honest clusters and registries live, and are
-// allowed.
+// An address is checked when it is dialled, after a name was resolved: a name can resolve to any
+// address, and to another one the next time. By default, loopback, link-local and multicast
+// addresses and the metadata addresses of clouds are refused; private networks are allowed, since
+// many clusters and registries are there.
 //
 // How a client uses it:
 //
@@ -18,10 +17,9 @@
 //   - To say no before any request: [Policy.CheckHost], for addresses and for names
 //     that stand for this machine.
 //
-// A refusal is a [*Refused], which errors.As finds behind the errors of net and
-// net/http. It is for good: another attempt ends in the same way. Its message names
-// the host as it was asked for and the rule, never what a name was resolved to and
-// never anything that a server has answered.
+// A refusal is a [*Refused], which errors.As finds in the errors of net and net/http. A refusal is
+// final: another attempt fails in the same way. Its message names the requested host and the rule,
+// never the resolved address and never anything that a server has answered.
 //
 // [Unrestricted] is for programs that act for the user who runs them, such as the
 // command line. Servers in tests, demos and benchmarks set AllowLoopback.

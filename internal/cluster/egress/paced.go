@@ -7,17 +7,16 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// How often one connection is written to for long. In HTTP/2 a server can ask for
-// answers with every few bytes that it sends, and each costs us a write; who does that
-// without end is made to wait. Uploads write 16 KiB at a time.
+// The sustained rate of writes to one connection. In HTTP/2 a server can demand an answer with
+// every few bytes that it sends, and each answer costs a write; a server that does so without end
+// is slowed down. Uploads write 16 KiB at a time.
 const (
 	writesPerSecond = 5_000
 	writesAtOnce    = 20_000
 )
 
-// paced is a connection that is not written to more often than that.
-// The context is the connection's own, since requests share it: whoever waits for the pace
-// is let go when the connection is closed.
+// paced is a connection with that rate of writes. The context belongs to the connection, since
+// requests share it: a write that waits for the rate ends when the connection is closed.
 type paced struct {
 	net.Conn
 	limiter *rate.Limiter
@@ -36,11 +35,11 @@ func (p *paced) Write(text []byte) (int, error) {
 	if err := p.limiter.Wait(p.context); err != nil {
 		return 0, net.ErrClosed
 	}
-	return p.Conn.Write(text) // it is what a connection says
+	return p.Conn.Write(text) // unchanged: callers know the errors of a connection
 }
 
 // Close implements net.Conn.
 func (p *paced) Close() error {
 	p.cancel()
-	return p.Conn.Close() // it is what a connection says
+	return p.Conn.Close() // unchanged: callers know the errors of a connection
 }

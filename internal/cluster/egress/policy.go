@@ -8,21 +8,20 @@ import (
 	"strings"
 )
 
-// Policy says where clients may connect to. The zero value is the default: private
+// Policy says which addresses clients may connect to. The zero value is the default: private
 // networks and the Internet, and no proxy.
 type Policy struct {
 	// AllowLoopback allows addresses of this machine. It is for tests and development.
 	AllowLoopback bool `json:"allowLoopback,omitempty"`
 	// DenyPrivate refuses addresses of private networks.
 	DenyPrivate bool `json:"denyPrivate,omitempty"`
-	// Allow are networks that are allowed whatever else is said, except by Deny. An
-	// address where a cloud hands out credentials must be named alone (/32, /128).
+	// Allow are networks that are allowed in spite of the other rules, except Deny. A metadata
+	// address of a cloud must be named alone (/32, /128).
 	Allow []netip.Prefix `json:"allow,omitempty"`
 	// Deny are networks that are refused.
 	Deny []netip.Prefix `json:"deny,omitempty"`
-	// Proxy is the address of a proxy for HTTP, or "environment" for those that the
-	// usual variables name. A proxy resolves names itself, so it has to refuse what
-	// names lead to.
+	// Proxy is the address of a proxy for HTTP, or "environment" for those of the usual variables.
+	// A proxy resolves names itself, so the proxy has to check the resolved addresses.
 	Proxy string `json:"proxy,omitempty"`
 	// DenyInsecureTLS refuses connections whose certificate would not be verified.
 	DenyInsecureTLS bool `json:"denyInsecureTLS,omitempty"`
@@ -30,11 +29,11 @@ type Policy struct {
 	unrestricted bool
 }
 
-// ProxyFromEnvironment is the value of Proxy that takes proxies from the environment.
+// ProxyFromEnvironment is the value of Proxy for the proxies of the environment.
 const ProxyFromEnvironment = "environment"
 
-// Unrestricted returns the policy of a program that acts for the user who runs it:
-// it goes wherever the user could go, through the proxies of the user.
+// Unrestricted returns the policy of a program that acts for the user who runs it: it may connect
+// to all addresses, through the proxies of the user.
 func Unrestricted() Policy { return Policy{unrestricted: true, Proxy: ProxyFromEnvironment} }
 
 // Validate checks what was configured.
@@ -55,7 +54,7 @@ func (p Policy) Validate() error {
 	address, err := url.Parse(p.Proxy)
 	if err != nil || address.Host == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, address.Scheme) {
 		// A proxy may have a password in its address.
-		return fmt.Errorf("proxy: the value is no address of a proxy: write it like http://proxy.example.org:3128, or %s", ProxyFromEnvironment)
+		return fmt.Errorf("proxy: the value is not an address of a proxy: write it like http://proxy.example.org:3128, or %s", ProxyFromEnvironment)
 	}
 	return nil
 }
@@ -67,20 +66,19 @@ type Rule string
 const (
 	// RuleLoopback refuses addresses of this machine.
 	RuleLoopback Rule = "loopback"
-	// RuleUnspecified refuses addresses that stand for no machine, and in practice
-	// for this one.
+	// RuleUnspecified refuses addresses that name no machine, and in practice mean this one.
 	RuleUnspecified Rule = "unspecified"
 	// RuleLinkLocal refuses addresses that are valid on one link only.
 	RuleLinkLocal Rule = "link-local"
 	// RuleGroup refuses addresses of many machines.
 	RuleGroup Rule = "multicast or broadcast"
-	// RuleMetadata refuses addresses where clouds hand out credentials.
+	// RuleMetadata refuses the metadata addresses of clouds, which serve credentials.
 	RuleMetadata Rule = "metadata of a cloud"
 	// RulePrivate refuses private networks, where that is configured.
 	RulePrivate Rule = "private network"
-	// RuleDenied refuses what is listed.
+	// RuleDenied refuses the listed networks.
 	RuleDenied Rule = "denied network"
-	// RuleForm refuses what is no address and looks like one.
+	// RuleForm refuses malformed addresses.
 	RuleForm Rule = "malformed address"
 )
 
@@ -94,13 +92,13 @@ var remedies = map[Rule]string{
 
 // Refused says that the policy does not allow a connection.
 type Refused struct {
-	// Host is what was to be connected to, as it was asked for.
+	// Host is the requested host.
 	Host string
-	// Rule is what refused it.
+	// Rule is the rule that refused the connection.
 	Rule Rule
 }
 
-// Error implements error. It does not tell what a name was resolved to.
+// Error implements error. The message does not have the resolved address.
 func (r *Refused) Error() string {
 	remedy := remedies[r.Rule]
 	if remedy == "" {
@@ -109,8 +107,7 @@ func (r *Refused) Error() string {
 	return fmt.Sprintf("the egress policy refuses connections to %s (%s): use another address; %s", r.Host, r.Rule, remedy)
 }
 
-// Check decides about an address to which a host was resolved. Its error is a
-// *Refused.
+// Check checks an address to which a host was resolved. Its error is a *Refused.
 func (p Policy) Check(host string, address netip.Addr) error {
 	if p.unrestricted {
 		return nil
@@ -160,9 +157,8 @@ func (p Policy) refuses(address netip.Addr) Rule {
 	return ""
 }
 
-// CheckHost decides about a host as somebody wrote it, without resolving it: a name
-// that is allowed here may still lead to an address that is not. Its error is a
-// *Refused.
+// CheckHost checks a host as it was written, without resolving it: a name that is allowed here may
+// still lead to an address that is not. Its error is a *Refused.
 func (p Policy) CheckHost(host string) error {
 	if p.unrestricted {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Timeouts bound what a server that does not answer may cost; zero is a default.
+// Timeouts bound the time for a server that does not answer; zero is a default.
 type Timeouts struct {
 	// Connect is how long a connection may take, and again its TLS handshake.
 	Connect time.Duration
@@ -29,15 +29,15 @@ const (
 	maxHeader = 1 << 20
 )
 
-// Dial connects to an address. It is what net.Dialer's DialContext is.
+// Dial connects to an address. It has the signature of net.Dialer's DialContext.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-// DialContext connects to an address if the policy allows what it is resolved to.
+// DialContext connects to an address if the policy allows the resolved address.
 func (p Policy) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	return p.dialer(defaultConnect)(ctx, network, address)
 }
 
-// dialer returns what connects within a time.
+// dialer returns a Dial with a timeout.
 func (p Policy) dialer(timeout time.Duration) Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		host, _, err := net.SplitHostPort(address)
@@ -45,15 +45,15 @@ func (p Policy) dialer(timeout time.Duration) Dial {
 			return nil, &Refused{Host: address, Rule: RuleForm}
 		}
 		dialer := net.Dialer{Timeout: timeout, KeepAlive: 30 * time.Second, ControlContext: p.control(host)}
-		return dialer.DialContext(ctx, network, address) // the error of net tells network and address
+		return dialer.DialContext(ctx, network, address) // the error of net has network and address
 	}
 }
 
-// control returns what checks a resolved address, when there is a socket and nothing
+// control returns the check of a resolved address, which runs when there is a socket and nothing
 // was sent yet.
 //
-// Every address of a name comes here on its own, as the dialer tries it; so a name cannot
-// show a good address to the check and another one to the connection.
+// Every address of a name is checked when the dialer tries it; so a name cannot resolve to an
+// allowed address for the check and to another one for the connection.
 func (p Policy) control(host string) func(ctx context.Context, network, address string, socket syscall.RawConn) error {
 	return func(_ context.Context, network, address string, _ syscall.RawConn) error {
 		if p.unrestricted {
@@ -61,14 +61,14 @@ func (p Policy) control(host string) func(ctx context.Context, network, address 
 		}
 		resolved, err := netip.ParseAddrPort(address)
 		if err != nil || (network != "tcp4" && network != "tcp6") {
-			// Only addresses of TCP can be judged.
+			// Only TCP addresses can be checked.
 			return &Refused{Host: host, Rule: RuleForm}
 		}
 		return p.Check(host, resolved.Addr())
 	}
 }
 
-// Transport returns a new transport that keeps to the policy.
+// Transport returns a new transport that enforces the policy.
 func (p Policy) Transport(timeouts Timeouts) *http.Transport {
 	if timeouts.Connect <= 0 {
 		timeouts.Connect = defaultConnect
@@ -89,7 +89,7 @@ func (p Policy) Transport(timeouts Timeouts) *http.Transport {
 		MaxIdleConnsPerHost:    8,
 		MaxResponseHeaderBytes: maxHeader,
 		ForceAttemptHTTP2:      true,
-		// A connection that died in silence is found by asking.
+		// Pings find connections that died in silence.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
 }
@@ -103,7 +103,7 @@ type proxies struct {
 	chosen sync.Map
 }
 
-// choose returns the proxy for a request; nil is none.
+// choose returns the proxy for a request; nil means no proxy.
 func (p *proxies) choose(request *http.Request) (*url.URL, error) {
 	var via *url.URL
 	var err error
@@ -116,9 +116,9 @@ func (p *proxies) choose(request *http.Request) (*url.URL, error) {
 		via, err = url.Parse(p.policy.Proxy)
 	}
 	if err != nil || via == nil {
-		return nil, err // the HTTP client tells method and address
+		return nil, err // the HTTP client adds method and address
 	}
-	// The proxy dials, so this is the only check that we can make.
+	// The proxy dials, so this check is the only one.
 	if err := p.policy.CheckHost(request.URL.Hostname()); err != nil {
 		return nil, err
 	}

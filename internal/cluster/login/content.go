@@ -10,15 +10,14 @@ import (
 	"go.landscaper.dev/internal/base/yamltext"
 )
 
-// contentLimits bound what a Target stands for, and the kubeconfig in it. Both come
-// from objects that an API server has stored, so they are never longer than that
-// allows; what aliases make of them would be.
+// contentLimits bound the content of a Target and the kubeconfig in it. Both come from stored
+// objects, so an API server has limited their length; aliases of YAML can still expand them.
 func contentLimits() yamltext.Limits {
 	return yamltext.Limits{Text: 3 << 20, Values: 50_000, Bytes: 4 << 20, Depth: 100, LastWins: true}
 }
 
-// ParseContent reads the content of a Target, which is YAML or JSON. Content with
-// none of the known fields is a bare kubeconfig. Errors repeat nothing of it.
+// ParseContent reads the content of a Target, which is YAML or JSON. Content without the known
+// fields is a bare kubeconfig. Errors repeat nothing of the content.
 //
 // A kubeconfig has none of these fields, so that both forms may be written in each place.
 func ParseContent(content []byte) (*v1alpha1.KubernetesClusterTargetConfig, error) {
@@ -62,8 +61,8 @@ func typeErrorOnly(err error) error {
 	return errors.New("one of kubeconfig, oidcConfig and selfConfig cannot be decoded")
 }
 
-// SecretNamed returns the name of the Secret that a Target depends on, empty if it
-// depends on none.
+// SecretNamed returns the name of the Secret that a Target depends on, "" if there is no such
+// Secret.
 func SecretNamed(target *v1alpha1.Target) string {
 	if target.Spec.SecretRef != nil {
 		return target.Spec.SecretRef.Name

@@ -16,8 +16,8 @@ import (
 	"go.landscaper.dev/internal/base/yamltext"
 )
 
-// Kubeconfig is what we take from a kubeconfig: its current context, field by field.
-// Whatever is not here is not used, also if a later version of the library knows it.
+// Kubeconfig has the supported fields of a kubeconfig, from its current context. Other fields are
+// not used, even if a later version of the library knows them.
 type Kubeconfig struct {
 	context, cluster, namespace string
 
@@ -63,9 +63,8 @@ func decodeKubeconfig(text []byte) (*clientcmdv1.Config, error) {
 	return decoded, nil
 }
 
-// refuseUnsafe refuses everything that would run a program, read a file of this
-// process, lead through another machine or act in the name of somebody else. All
-// entries count, not only those in use.
+// refuseUnsafe refuses everything that would run a program, read a file of this process, lead
+// through another machine or impersonate another user. All entries count, not only those in use.
 func refuseUnsafe(kubeconfig *clientcmdv1.Config) error {
 	for i := range kubeconfig.Clusters {
 		if field := unsafeClusterField(&kubeconfig.Clusters[i].Cluster); field != "" {
@@ -154,8 +153,8 @@ func current(from *clientcmdv1.Config) (*Kubeconfig, error) {
 	return taken, nil
 }
 
-// only returns the one entry of a list that fits: of two with the same name, readers
-// choose different ones.
+// only returns the one matching entry of a list: of two with the same name, readers choose
+// different ones.
 func only[T any](list string, entries []T, fits func(T) bool) (found T, err error) {
 	count := 0
 	for _, entry := range entries {
@@ -169,8 +168,8 @@ func only[T any](list string, entries []T, fits func(T) bool) (found T, err erro
 	return found, nil
 }
 
-// check demands what the library would fill in from the environment of this process,
-// or report with a value.
+// check requires the fields that the library would fill in from the environment of this process, or
+// report with a value.
 func (k *Kubeconfig) check() error {
 	if err := checkServer("clusters[].cluster.server of the kubeconfig", k.server); err != nil {
 		return err
@@ -215,10 +214,10 @@ func (k *Kubeconfig) WithUser(name string, user *clientcmdapi.AuthInfo) ([]byte,
 	}
 	made.Contexts[k.context] = &clientcmdapi.Context{Cluster: k.cluster, AuthInfo: name, Namespace: k.namespace}
 	made.AuthInfos[name] = user
-	return clientcmd.Write(*made) // the caller knows whose kubeconfig it is
+	return clientcmd.Write(*made) // the caller wraps the error
 }
 
-// checkServer demands the address of an API server.
+// checkServer requires the address of an API server.
 func checkServer(field, address string) error {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Hostname() == "" || parsed.RawQuery != "" || parsed.Fragment != "" || (parsed.Scheme != "https" && parsed.Scheme != "http") {

@@ -17,19 +17,19 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// Login is what a Target says about its cluster. Targets with the same access
-// share a connection.
+// Login is the access to a cluster as a Target describes it. Targets with the same access share a
+// connection.
 //
-// The key holds all that makes a connection another one: the whole text of a kubeconfig, or
-// the configuration together with the namespace whose ServiceAccount is meant.
+// The key covers everything that distinguishes connections: the whole text of a kubeconfig, or the
+// configuration together with the namespace of the ServiceAccount.
 type Login struct {
-	// Key identifies the access. It is a hash, so it gives nothing away.
+	// Key identifies the access. It is a hash, so it reveals nothing.
 	Key string
 	// Config is the connection without a token that has to be requested first.
 	Config *rest.Config
 	// Token says which token has to be requested; nil if none.
 	Token *tokenSpec
-	// Self says that it is the resource cluster, whose address no user has chosen.
+	// Self says that the cluster is the resource cluster, whose address no user has chosen.
 	Self bool
 }
 
@@ -55,7 +55,7 @@ func (s *tokenSpec) request() *authenticationv1.TokenRequest {
 	return &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: s.Audience, ExpirationSeconds: &s.Expiration}}
 }
 
-// Terms are what a process adds to what Targets say.
+// Terms are the settings of the process for all Targets.
 type Terms struct {
 	// Self is the connection to the resource cluster.
 	Self *rest.Config
@@ -80,8 +80,7 @@ func Of(config *v1alpha1.KubernetesClusterTargetConfig, namespace string, terms 
 	return nil, errors.New("it holds no access to a cluster: set one of kubeconfig, oidcConfig and selfConfig")
 }
 
-// OfKubeconfig returns the access that a kubeconfig describes; text is what it was read
-// from.
+// OfKubeconfig returns the access that a kubeconfig describes; text is its source.
 func OfKubeconfig(kubeconfig *Kubeconfig, text string, terms Terms) (*Login, error) {
 	if kubeconfig.insecure && terms.DenyInsecure {
 		return nil, errors.New("the kubeconfig uses insecure-skip-tls-verify, which this server does not allow (egress.denyInsecureTLS): put the authority of the cluster into certificate-authority-data")
@@ -101,7 +100,7 @@ func oidcAccess(config *v1alpha1.OIDCConfig, namespace string) (*Login, error) {
 	case config.ServiceAccount.Name == "":
 		return nil, errors.New("oidcConfig.serviceAccount.name is missing: name a ServiceAccount in the namespace of the Target")
 	case len(config.Audience) == 0 || slices.Contains(config.Audience, ""):
-		return nil, errors.New("oidcConfig.audience is missing or has an empty entry: name what the target cluster expects; without an audience, the token would open the resource cluster to whoever receives it")
+		return nil, errors.New("oidcConfig.audience is missing or has an empty entry: name what the target cluster expects; without an audience, every recipient of the token could use it on the resource cluster")
 	case len(config.CAData) > 0 && !x509.NewCertPool().AppendCertsFromPEM(config.CAData):
 		return nil, errors.New("oidcConfig.caData holds no certificate in PEM form")
 	}
@@ -131,11 +130,11 @@ func expiration(seconds *int64) int64 {
 	return *seconds
 }
 
-// Hash tells things apart without giving anything of them away.
+// Hash distinguishes values without revealing them.
 func Hash(parts ...any) string {
 	sum := sha256.New()
 	if err := json.NewEncoder(sum).Encode(parts); err != nil {
-		// Only texts and plain structures come here.
+		// The parts are only strings and plain structs.
 		panic(fmt.Sprintf("encode for a hash: %v", err))
 	}
 	return hex.EncodeToString(sum.Sum(nil))

@@ -9,16 +9,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// CheckKubeconfig says why a text cannot be stored as the content of a Target, if it
-// is to be a kubeconfig and nothing else: whoever wrote it must not get the access of
-// this process, nor a token of the resource cluster.
+// CheckKubeconfig says why a text cannot be stored as the content of a Target, if it must be only a
+// kubeconfig: its author must not get the access of this process, nor a token of the resource
+// cluster.
 func CheckKubeconfig(text []byte) error {
 	config, err := ParseContent(text)
 	if err != nil {
 		return err
 	}
 	if config.OIDCConfig != nil || config.SelfConfig != nil || config.Kubeconfig.SecretRef != nil || config.Kubeconfig.StrVal == nil {
-		return errors.New("it is no kubeconfig: kubeconfig.secretRef, oidcConfig and selfConfig are not allowed here")
+		return errors.New("it is not a kubeconfig: kubeconfig.secretRef, oidcConfig and selfConfig are not allowed here")
 	}
 	_, err = ReadKubeconfig([]byte(*config.Kubeconfig.StrVal))
 	return err
@@ -64,5 +64,5 @@ func WithToken(kubeconfig []byte, token string) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("the kubeconfig with the new token cannot be encoded")
 	}
-	return yaml.JSONToYAML(asJSON) // it is JSON that was just made
+	return yaml.JSONToYAML(asJSON) // the JSON was just encoded
 }

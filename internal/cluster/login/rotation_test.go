@@ -21,7 +21,7 @@ func oneUser(name, user string) string {
 // TestCheckKubeconfig: what others write may lead to their cluster, and to no access of this
 // process.
 func TestCheckKubeconfig(t *testing.T) {
-	const refused = "it is no kubeconfig"
+	const refused = "it is not a kubeconfig"
 	complete := kubeconfig(server, `"token":"t"`)
 	for _, test := range []struct{ reason, content, want string }{
 		{"a kubeconfig", complete, ""},

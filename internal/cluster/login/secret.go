@@ -23,7 +23,7 @@ func SecretText(secret *corev1.Secret, key string) ([]byte, error) {
 		return value, nil
 	}
 	whole := make(map[string]json.RawMessage, len(secret.Data))
-	// The limits are those of the whole, not of each key.
+	// The limits are for the whole Secret, not for each key.
 	limits := contentLimits()
 	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
 		decoded, err := yamltext.ToJSON(secret.Data[key], limits)

@@ -44,12 +44,12 @@ func (s *tokenSpec) notRequested(err error) error {
 	return clustererror.NoToken{Cause: fmt.Errorf("%s: %w", asked, err)}
 }
 
-// tokens hands out a token and replaces it when 80 % of its lifetime are over.
+// tokens caches a token and replaces it when 80 % of its lifetime are over.
 type tokens struct {
 	spec    tokenSpec
 	request TokenRequester
-	// foreign checks that a token does not open the resource cluster, before it is
-	// sent elsewhere; nil for tokens of the resource cluster itself.
+	// foreign checks that the resource cluster does not accept a token, before the token is sent to
+	// another cluster; nil for tokens of the resource cluster itself.
 	foreign func(ctx context.Context, token string) error
 	now     func() time.Time
 
@@ -58,8 +58,7 @@ type tokens struct {
 	renewAt time.Time
 }
 
-// NewTokens returns what hands out the tokens of an access. Self is the connection to
-// the resource cluster.
+// NewTokens returns the tokens of an access. Self is the connection to the resource cluster.
 func NewTokens(of *Login, request TokenRequester, self *rest.Config) *tokens {
 	source := &tokens{spec: *of.Token, request: request, now: time.Now}
 	if !of.Self {
@@ -68,9 +67,9 @@ func NewTokens(of *Login, request TokenRequester, self *rest.Config) *tokens {
 	return source
 }
 
-// get returns a token that is good for some time. The lock is held during the request: of
-// all who need the token at once, one asks for it, and the others wait for at most the time
-// of one request.
+// get returns a token that is valid for some time. The lock is held during the request: of
+// concurrent callers, one requests the token, and the others wait for at most the time of one
+// request.
 func (t *tokens) get(ctx context.Context) (string, error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -97,8 +96,8 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 	return t.token, nil
 }
 
-// refusedBy returns what checks that the resource cluster does not accept a token.
-// Which audiences it has is known to nobody else.
+// refusedBy returns a check that the resource cluster does not accept a token. Only the resource
+// cluster itself knows its audiences.
 func refusedBy(self *rest.Config) func(ctx context.Context, token string) error {
 	return func(ctx context.Context, token string) error {
 		if self == nil {
@@ -130,7 +129,7 @@ func (t *tokens) drop(token string) {
 	}
 }
 
-// Wrap puts the token on each request.
+// Wrap adds the token to each request.
 func (t *tokens) Wrap(next http.RoundTripper) http.RoundTripper {
 	return &tokenTransport{tokens: t, next: next}
 }

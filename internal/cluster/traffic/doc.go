@@ -1,4 +1,4 @@
-// Package traffic is what lies between a connection and the network: it sends
-// credentials over TLS only, follows nothing, admits answers of API servers only, within
-// the budget and at a pace, and counts the requests.
+// Package traffic has the HTTP transport of connections: it sends credentials over TLS only,
+// follows no redirects, admits only answers of API servers, within the budget and at a limited
+// rate, and counts the requests.
 package traffic

@@ -19,9 +19,9 @@ import (
 // dialTimeout limits the time for reaching a server at all.
 const dialTimeout = 5 * time.Second
 
-// NewClient returns the HTTP client of a connection: it goes where the policy
-// allows, follows nothing, uses no proxy that is not the operator's, sends
-// credentials over TLS only, and bounds what comes back.
+// NewClient returns the HTTP client of a connection: it connects where the policy allows, follows
+// no redirects, uses only the operator's proxy, sends credentials over TLS only, and limits the
+// size of answers.
 func NewClient(config *rest.Config, policy egress.Policy, memory *answerlimit.Budget, pace *Pace) (*http.Client, error) {
 	transport := policy.Transport(egress.Timeouts{Connect: dialTimeout, Answer: answerlimit.RequestTimeout})
 	trust, err := rest.TLSConfigFor(config)
@@ -38,21 +38,21 @@ func NewClient(config *rest.Config, policy egress.Policy, memory *answerlimit.Bu
 	}
 	return &http.Client{
 		Transport: rewatch.Transport(wrapped, nil),
-		// The guard has refused it already; this is for whoever takes the guard away.
+		// The guard has refused the redirect already; this protects the client without the guard.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }
 
-// Listing is what a watch reads: it takes memory until the watch has stored it, not only
-// until it is read.
+// Listing is the list of a watch: it takes memory until the watch has stored it, not only until it
+// is read.
 type Listing struct {
-	// Answer is what it costs.
+	// Answer is the loan of the list.
 	Answer *answerlimit.Loan
 	// What is measured, for messages.
 	What string
-	// Failed hears of one that is too large.
+	// Failed is called for a list that is too large.
 	Failed func(error)
-	// Begun hears that the cluster has begun to send events; it may be nil.
+	// Begun is called when the cluster has begun to send events; it may be nil.
 	Begun func()
 }
 
@@ -93,7 +93,7 @@ func (g *guard) roundTrip(request *http.Request) (*http.Response, error) {
 	onlyJSON(request.Header)
 	response, err := g.next.RoundTrip(request)
 	if err != nil {
-		return nil, err // the HTTP client tells method and address
+		return nil, err // the HTTP client adds method and address
 	}
 	if err := g.admit(request, response); err != nil {
 		_ = response.Body.Close()
@@ -102,8 +102,8 @@ func (g *guard) roundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// onlyJSON takes all other forms out of what a request accepts: the cost of what they
-// hold cannot be seen.
+// onlyJSON removes all other formats from the Accept header: their decoded size cannot be
+// estimated.
 func onlyJSON(header http.Header) {
 	var accepted []string
 	for form := range strings.SplitSeq(strings.Join(header.Values("Accept"), ","), ",") {
@@ -117,7 +117,7 @@ func onlyJSON(header http.Header) {
 	header.Set("Accept", strings.Join(accepted, ","))
 }
 
-// admit decides about an answer by its header, and bounds its body.
+// admit checks an answer by its header, and limits its body.
 func (g *guard) admit(request *http.Request, response *http.Response) error {
 	switch {
 	case response.StatusCode >= 300 && response.StatusCode < 400:
@@ -136,9 +136,8 @@ func (g *guard) admit(request *http.Request, response *http.Response) error {
 	if measured.events {
 		measured.pace, measured.context = g.pace, request.Context()
 	}
-	// Whoever asks has the answer in memory for longer than it is read: the loan of the
-	// work lasts as long. A watch has no end, so that each of its events is given back when
-	// it was read.
+	// The caller has the answer in memory for longer than it is read: the loan of the work lasts as
+	// long. A watch has no end, so each of its events is given back when it was read.
 	measured.loan = answerlimit.LoanOf(request.Context())
 	if measured.loan == nil || measured.events {
 		measured.loan, measured.own = &answerlimit.Loan{Budget: g.memory}, true

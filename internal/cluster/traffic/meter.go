@@ -7,22 +7,21 @@ import (
 	"go.landscaper.dev/internal/cluster/answerlimit"
 )
 
-// meter ends an answer that becomes too large. The bytes that it sees are those
-// after decompression.
+// meter ends an answer that becomes too large. It counts the bytes after decompression.
 type meter struct {
 	body io.ReadCloser
 	// what is measured, for messages.
 	what string
-	// events says that each document of the answer counts alone, as in a watch.
+	// events says that each document of the answer is measured alone, as in a watch.
 	events bool
 	loan   *answerlimit.Loan
 	// own says that the loan ends with the answer.
 	own bool
-	// pace is how fast events are read, context what ends the wait for it; there is none
-	// where no events are read.
+	// pace limits how fast events are read, context ends the wait for it; both are nil for other
+	// answers.
 	pace    *Pace
 	context context.Context // that of the request, as with its body
-	// failed hears of an answer that is too large; it may be nil.
+	// failed is called for an answer that is too large; it may be nil.
 	failed func(error)
 
 	scanner answerlimit.Scanner
@@ -47,12 +46,12 @@ func (m *meter) Read(p []byte) (int, error) {
 		_ = m.body.Close()
 		return 0, m.err
 	}
-	return n, err // a reader hands on io.EOF as it is
+	return n, err // a reader returns io.EOF unwrapped
 }
 
-// measure books what was read, and counts the events that ended with it.
+// measure books the bytes that were read, and counts the events that ended in them.
 //
-// It is booked while it is read, so that an answer which would not fit ends before it is in
+// An answer is booked while it is read, so that an answer which would not fit ends before it is in
 // memory.
 func (m *meter) measure(text []byte) (events int, err error) {
 	for len(text) > 0 {

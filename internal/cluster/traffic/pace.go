@@ -8,10 +8,10 @@ import (
 	"go.landscaper.dev/internal/cluster/answerlimit"
 )
 
-// How fast the watches of a connection are read for long. A cluster may send changes
-// as fast as it can, and each costs us time to decode, and wakes whoever waits for the
-// object. What is stored may come at once, as it does when a watch begins; a server
-// that sends more than this is made to wait.
+// The sustained rate at which the watches of a connection are read. A cluster may send changes as
+// fast as it can, and each change costs time to decode, and triggers reconciles. Stored objects may
+// arrive in a burst, as at the beginning of a watch; a server that sends more than that is slowed
+// down.
 const (
 	eventsPerSecond  = 100
 	eventsAtOnce     = answerlimit.MaxListed
@@ -19,8 +19,8 @@ const (
 	watchedAtOnce    = answerlimit.MaxStored
 )
 
-// Pace is how fast events are read. All watches of a connection share it, so that to
-// begin again brings a cluster nothing.
+// Pace is how fast events are read. All watches of a connection share it, so that a cluster gains
+// nothing by restarting a watch.
 type Pace struct{ Events, Bytes *rate.Limiter }
 
 // NewPace returns the pace of one connection.
@@ -28,14 +28,13 @@ func NewPace() *Pace {
 	return &Pace{Events: rate.NewLimiter(eventsPerSecond, eventsAtOnce), Bytes: rate.NewLimiter(watchedPerSecond, watchedAtOnce)}
 }
 
-// Keep waits until what was read may have been read. Only the end of the context is
-// an error.
+// Keep waits until the rate permits what was read. Only the end of the context is an error.
 func (p *Pace) Keep(ctx context.Context, events, bytes int) error {
 	for limiter, count := range map[*rate.Limiter]int{p.Events: events, p.Bytes: bytes} {
 		for count > 0 {
 			n := min(count, limiter.Burst())
 			if err := limiter.WaitN(ctx, n); err != nil {
-				return err // the reader of the answer is told as it is
+				return err // unchanged for the reader of the answer
 			}
 			count -= n
 		}

@@ -20,8 +20,8 @@ var verbs = map[string]string{
 // results are those of requests.
 var results = []string{"ok", "refused", "not_found", "conflict", "throttled", "invalid", "server_error", "not_answered", "not_allowed"}
 
-// Requests counts those to target clusters. Neither a cluster nor what is asked of it
-// is told: both are the users'.
+// Requests counts requests to target clusters. Neither the cluster nor the resource is a label:
+// users choose both.
 var Requests = newRequests()
 
 func newRequests() *prometheus.CounterVec {
@@ -29,7 +29,7 @@ func newRequests() *prometheus.CounterVec {
 		Name: "landscaper_target_requests_total", Help: "Requests to target clusters.",
 	}, []string{"verb", "result"})
 	for _, verb := range []string{"read", "watch", "create", "update", "patch", "delete", "other"} {
-		// What never happened is 0, not absent: an alert needs a value before.
+		// A result that never happened is 0, not absent: an alert needs an earlier value.
 		for _, result := range results {
 			counts.WithLabelValues(verb, result)
 		}
@@ -37,17 +37,17 @@ func newRequests() *prometheus.CounterVec {
 	return counts
 }
 
-// Request is one to a target cluster that has ended: no path, and no address.
+// Request is a finished request to a target cluster, without path and address.
 type Request struct {
 	Verb, Result string
 	Began, Ended time.Time
 }
 
-// Told hears of each request, with its context; nil if nobody wants to know. It is set
-// before the first request and must not wait.
+// Told is called for each finished request, with its context; nil without an observer. It is set
+// before the first request and must not block.
 var Told func(context.Context, Request)
 
-// count notes how a request has ended. Refused is why we do not accept the answer.
+// count records the result of a request. Refused is the reason why the answer is not accepted.
 func count(request *http.Request, began time.Time, response *http.Response, refused error) {
 	verb, result := verbOf(request), resultOf(response, refused)
 	Requests.WithLabelValues(verb, result).Inc()

@@ -26,11 +26,10 @@ import (
 	"go.landscaper.dev/internal/cluster/traffic"
 )
 
-// Set has the running watches of a connection: one for each kind, namespace
-// and depth, shared by all who wait, and ended with the last of them.
-// Its mutex is taken before that of a watch, never the other way round. Those who wait are
-// woken without either, so that they may subscribe or close in the meantime; so a
-// subscription may be woken once more after it was closed.
+// Set has the running watches of a connection: one for each kind, namespace and depth, shared by
+// all subscribers, and ended with the last of them. Its mutex is taken before that of a watch,
+// never the other way round. Callbacks run without either, so that they may subscribe or close; so
+// a callback may run once more after its subscription was closed.
 type Set struct {
 	dynamic  dynamic.Interface
 	metadata metadata.Interface
@@ -42,27 +41,27 @@ type Set struct {
 	running map[Key]*watch
 }
 
-// Key says what is watched. Those with the same key share a watch.
+// Key says what is watched. Subscriptions with the same key share a watch.
 type Key struct {
 	Resource  schema.GroupVersionResource
 	Namespace string
-	// MetadataOnly leaves out everything but the metadata.
+	// MetadataOnly omits everything but the metadata.
 	MetadataOnly bool
 	// Selector limits the objects by their labels.
 	Selector string
 }
 
-// limit is the limit of a watch in the form of a request.
+// limit sets the label selector of a request.
 func (k Key) limit(options *metav1.ListOptions) { options.LabelSelector = k.Selector }
 
-// watch is one informer and those who wait for it.
+// watch is one informer and its subscribers.
 type watch struct {
 	informer cache.SharedIndexInformer
-	// start lets it run, stop ends it.
+	// start starts the informer, stop ends it.
 	start, stop func()
 	// resource names what is watched.
 	resource string
-	// answer is what the list costs that is being read, stored what is kept.
+	// answer is the loan of the list that is being read, stored the account of the kept objects.
 	answer *answerlimit.Loan
 	stored *answerlimit.Stored
 	// end ends the watch for good, with a failure.
@@ -80,14 +79,14 @@ func New(dynamic dynamic.Interface, metadata metadata.Interface, memory *answerl
 	return &Set{dynamic: dynamic, metadata: metadata, memory: memory, server: server, running: make(map[Key]*watch)}
 }
 
-// Any reports whether anybody watches anything.
+// Any reports whether there is any watch.
 func (w *Set) Any() bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return len(w.running) > 0
 }
 
-// Subscription tells about one object of a cluster until it is closed.
+// Subscription observes one object of a cluster until it is closed.
 type Subscription struct {
 	watches *Set
 	key     Key
@@ -108,7 +107,8 @@ func (w *Set) Subscribe(key Key, object string, wake func()) *Subscription {
 	if !ok || shared.crowdedOut() {
 		shared = w.make(key)
 		w.running[key] = shared
-		// It runs when somebody waits: it may end before this one would hear of it.
+		// The watch starts after the subscription: otherwise it could end before the subscription
+		// is registered.
 		defer shared.start()
 	}
 	s := &Subscription{watches: w, key: key, watch: shared, object: object, wake: wake}
@@ -121,8 +121,8 @@ func (w *Set) Subscribe(key Key, object string, wake func()) *Subscription {
 	return s
 }
 
-// crowdedOut reports whether a watch has ended because others used up the memory: another
-// one may go better. One that was too large itself would be so again.
+// crowdedOut reports whether a watch has ended because others used up the memory: a new watch may
+// succeed. A watch that was too large itself would fail again.
 func (w *watch) crowdedOut() bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -153,7 +153,7 @@ func (w *Set) make(key Key) *watch {
 			shared.tell(object)
 		},
 	})
-	// The library would log what the cluster says.
+	// The library would log the answers of the cluster.
 	silent := klog.NewContext(context.Background(), logr.Discard())
 	reads := &traffic.Listing{Answer: shared.answer, What: "the list of " + shared.resource, Failed: func(err error) { shared.end(err) }, Begun: shared.goesOn}
 	ctx, stop := context.WithCancel(traffic.WithListing(silent, reads))
@@ -167,8 +167,8 @@ func (w *Set) make(key Key) *watch {
 		shared.tellAll(clustererror.Explain(err, clustererror.TalkToCluster, w.server), true)
 	}
 	shared.start = func() {
-		// It ends with stop: when the last subscription is closed, or when the watch has cost
-		// more than it may.
+		// The informer ends with stop: when the last subscription is closed, or when the watch has
+		// cost more than it may.
 		go shared.informer.RunWithContext(ctx)
 		go func() {
 			if registration != nil && cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
@@ -179,12 +179,12 @@ func (w *Set) make(key Key) *watch {
 	return shared
 }
 
-// keep takes what nobody looks at from an object, and books the rest. A watch whose
-// objects do not fit ends: what it knows must be all there is.
+// keep drops the unused parts of an object, and books the rest. A watch whose objects do not fit
+// ends: its store must be complete.
 func (w *watch) keep(object any) (any, error) {
 	accessor, err := meta.Accessor(object)
 	if err != nil {
-		return object, nil //nolint:nilerr // what is no object is not kept
+		return object, nil //nolint:nilerr // a value that is not an object is not kept
 	}
 	accessor.SetManagedFields(nil)
 	if err := w.stored.Put(object); err != nil {
@@ -194,7 +194,7 @@ func (w *watch) keep(object any) (any, error) {
 	return object, nil
 }
 
-// tell wakes those who wait for an object.
+// tell calls the subscribers of an object.
 func (w *watch) tell(object any) {
 	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 	if err != nil {
@@ -216,7 +216,7 @@ func (w *watch) tell(object any) {
 	}
 }
 
-// tellAll wakes everybody and keeps the failure of the watch, if there is one.
+// tellAll calls all subscribers and keeps the failure of the watch, if there is one.
 func (w *watch) tellAll(failure error, ended bool) {
 	w.mutex.Lock()
 	if w.ended {
@@ -236,13 +236,13 @@ func (w *watch) tellAll(failure error, ended bool) {
 	}
 }
 
-// fail tells about a failure. A watch that merely ended begins again by itself.
+// fail reports a failure. A watch that merely ended restarts by itself.
 func (w *watch) fail(err error) {
 	w.mutex.Lock()
 	known := w.failure != nil && err != nil && w.failure.Error() == err.Error()
 	synced := w.informer.HasSynced()
 	w.mutex.Unlock()
-	// Once it has begun, a watch ends now and then and begins again by itself.
+	// Once it has begun, a watch ends now and then and restarts by itself.
 	lasting := clustererror.IsConnection(err) || apierrors.IsNotFound(err) || apierrors.IsForbidden(err)
 	if known || (synced && !lasting) {
 		return
@@ -250,8 +250,8 @@ func (w *watch) fail(err error) {
 	w.tellAll(err, false)
 }
 
-// goesOn ends a failure when the cluster sends events again: where there are no objects,
-// there may be none for long. Before the first state is known, that ends a failure.
+// goesOn ends a failure when the cluster sends events again: a watch without objects may have no
+// changes for long. Before the first state is known, only that state ends a failure.
 func (w *watch) goesOn() {
 	w.mutex.Lock()
 	over := w.failure != nil && w.informer.HasSynced()
@@ -261,14 +261,14 @@ func (w *watch) goesOn() {
 	}
 }
 
-// State is what a subscription knows.
+// State is the state of an object as a subscription knows it.
 type State struct {
 	// Known is false until the watch has delivered its first state.
 	Known bool
 	// Object is nil if there is no such object. It belongs to the watch: it must not
 	// be changed.
 	Object *unstructured.Unstructured
-	// Version is how far the watch has come.
+	// Version is the resource version that the watch has reached.
 	Version string
 }
 
@@ -283,8 +283,8 @@ func (s *Subscription) State() (State, error) {
 	if !s.watch.informer.HasSynced() {
 		return State{}, nil
 	}
-	// The version of what is stored, not of what was read from the cluster, which is still
-	// on its way. It comes first: what is read after it is at least as new.
+	// The version of the store, not of the last event from the cluster, which may not be stored
+	// yet. The version is read first: objects that are read after it are at least as new.
 	store := s.watch.informer.GetStore()
 	state := State{Known: true, Version: store.LastStoreSyncResourceVersion()}
 	stored, exists, err := store.GetByKey(s.object)
@@ -304,8 +304,8 @@ func (s *Subscription) State() (State, error) {
 	return state, nil
 }
 
-// Versions returns the versions of all objects that a watch of metadata sees, by their
-// names, how far it has come, and whether it has begun.
+// Versions returns the versions of all objects that a watch of metadata sees, by their names, the
+// version that the watch has reached, and whether it has begun.
 func (s *Subscription) Versions() (versions map[string]string, version string, known bool, err error) {
 	state, err := s.State()
 	if err != nil || !state.Known {
