@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/internal/content/component/signature"
 )
 
-// RegistryConfig says how registries are reached.
+// RegistryConfig is the access to registries.
 type RegistryConfig struct {
 	// OCI is for registries.
 	OCI struct {
@@ -28,13 +28,13 @@ type RegistryConfig struct {
 		InsecureSkipVerify bool `json:"insecureSkipVerify"`
 		// CertificateAuthorities is a file with further certificate authorities (PEM).
 		CertificateAuthorities string `json:"certificateAuthorities"`
-		// Redirects say where registries may send us to.
+		// Redirects say which hosts registries may redirect to.
 		Redirects struct {
 			Refuse bool     `json:"refuse"`
 			Hosts  []string `json:"hosts"`
 		} `json:"redirects"`
-		// TokenHosts are hosts that may see the credentials of a registry because they
-		// hand out its tokens.
+		// TokenHosts are hosts that may see the credentials of a registry because they issue its
+		// tokens.
 		TokenHosts map[string][]string `json:"tokenHosts"`
 	} `json:"oci"`
 	// Local is for tests and development.
@@ -44,12 +44,12 @@ type RegistryConfig struct {
 	} `json:"local"`
 }
 
-// SignatureConfig says whose signatures count.
+// SignatureConfig has the keys of trusted signatures.
 type SignatureConfig struct {
 	// Keys are those of the deployment, by the name of the signature.
 	Keys map[string]SignatureKey `json:"keys"`
-	// TrustContexts lets the keys of Contexts count also where signatures are
-	// enforced. Whoever may write a Context decides then whose signatures count.
+	// TrustContexts lets the keys of Contexts count also where signatures are enforced. The users
+	// who may write a Context then decide whose signatures count.
 	TrustContexts bool `json:"trustContexts"`
 }
 
@@ -57,8 +57,8 @@ type SignatureConfig struct {
 type SignatureKey struct {
 	// PublicKey is a file with the public key of the signer (PEM).
 	PublicKey string `json:"publicKey"`
-	// CertificateAuthority is a file with the authorities that may issue the
-	// certificate of the signer (PEM); Issuer is whom it must be for.
+	// CertificateAuthority is a file with the authorities that may issue the certificate of the
+	// signer (PEM); Issuer is its required subject.
 	CertificateAuthority string `json:"certificateAuthority"`
 	Issuer               string `json:"issuer"`
 }
@@ -90,8 +90,8 @@ func (c *SignatureConfig) keys() (map[string]signature.Trust, error) {
 	return keys, nil
 }
 
-// components returns what all namespaces have in common: how registries are
-// reached, and the default repository.
+// components returns the options for all namespaces: the access to registries, and the default
+// repository.
 func (c *Config) components() (component.Options, error) {
 	options, err := c.Registry.options()
 	options.Default = component.Context(c.RepositoryContext)
@@ -115,7 +115,7 @@ func (c *RegistryConfig) options() (component.Options, error) {
 			return options, fmt.Errorf("registry.oci.configFiles: %s: %w", path, err)
 		}
 	}
-	// What a Context says about ports and schemes must not lead them elsewhere.
+	// The ports and schemes of a Context must not redirect these credentials.
 	options.Registry.Credentials.OnlyTLS(c.OCI.PlainHTTPCredentials...)
 	if path := c.OCI.CertificateAuthorities; path != "" {
 		content, err := os.ReadFile(path)

@@ -41,40 +41,39 @@ func Controllers() []string {
 	return []string{Installations, Executions, Contexts, TargetSyncs, Manifests, Charts, Kustomizations}
 }
 
-// Config says what a process runs and how.
+// Config is the configuration of a process.
 type Config struct {
 	// Cluster is the connection to the resource cluster.
 	Cluster *rest.Config
 	// Controllers are the controllers to run.
 	Controllers []string
-	// Workers is the number of objects of a kind in work at the same time.
+	// Workers is the number of objects of a kind that are reconciled at the same time.
 	Workers map[string]int
-	// Namespaces are those that the process works in and reads; without any, it is all.
+	// Namespaces are those that the process works in and reads; empty means all.
 	Namespaces []string
 	// MetricsAddress serves metrics; "0" switches them off.
 	MetricsAddress string
-	// OpenMetrics serves metrics without TLS to everybody who reaches the address.
+	// OpenMetrics serves metrics without TLS to every client that reaches the address.
 	OpenMetrics bool
 	// UnreadyAfter is how long a watch may fail until the process is not ready.
 	UnreadyAfter time.Duration
 	// HealthAddress serves health and readiness; "0" switches them off.
 	HealthAddress string
-	// TraceEndpoint is the URL that traces are sent to; without it, there are none.
+	// TraceEndpoint is the URL that traces are sent to; empty switches them off.
 	TraceEndpoint string
-	// HealthCheck is the LsHealthCheck that tells how the process fares; without a name,
-	// none does.
+	// HealthCheck is the LsHealthCheck that reports the health of the process; an empty name
+	// switches it off.
 	HealthCheck types.NamespacedName
 	// LeaderElection lets only one of several replicas work.
 	LeaderElection bool
-	// LeaderElectionNamespace is where the replicas agree on the leader.
+	// LeaderElectionNamespace has the Lease of the leader election.
 	LeaderElectionNamespace string
 	// Namespace is the namespace that the process runs in, where it records its own
 	// failures; empty outside a cluster.
 	Namespace string
 	// ShutdownTimeout is the time that running steps get to end.
 	ShutdownTimeout time.Duration
-	// PickupTimeout limits the time until a deployer takes an item up; 0 means no
-	// limit.
+	// PickupTimeout limits the time until a deployer picks up an item; 0 means no limit.
 	PickupTimeout time.Duration
 	// SourceNamespaces are the administrator's permissions for imports.
 	SourceNamespaces validation.SourceNamespaces
@@ -82,15 +81,15 @@ type Config struct {
 	ExcludedNamespaces []string
 	// RepositoryContext is the repository of the default Contexts.
 	RepositoryContext *v1alpha1.UnstructuredTypedObject
-	// Registry says how registries are reached.
+	// Registry is the access to registries.
 	Registry RegistryConfig
-	// Verification says whose signatures are checked.
+	// Verification says which signatures are checked.
 	Verification installation.VerificationPolicy
-	// Signatures says with whose keys.
+	// Signatures has the keys.
 	Signatures SignatureConfig
-	// Egress says where what users write may lead to.
+	// Egress says which addresses the objects of users may lead to.
 	Egress egress.Policy
-	// Triggers are what starts jobs beyond what users ask for.
+	// Triggers start jobs in addition to the requests of users.
 	Triggers predicates.Triggers
 	// DisabledFunctions are functions that templates cannot call.
 	DisabledFunctions []string
@@ -109,7 +108,7 @@ type DeployersConfig struct {
 
 // Default returns a configuration that works.
 //
-// Those who mostly wait for clusters have many workers; those who work themselves, as with
+// Controllers that mostly wait for clusters have many workers; controllers that use the CPU, as for
 // rendering, have few.
 func Default() Config {
 	return Config{
@@ -134,7 +133,7 @@ func (c *Config) disabledFunctions() map[string]bool {
 	return disabled
 }
 
-// kinds are those that the controllers cannot do without.
+// kinds are those that the controllers require.
 func (c *Config) kinds() []string {
 	var kinds []string
 	for name, kind := range map[string]string{Installations: "Installation", Executions: "Execution", Contexts: "Context", TargetSyncs: "TargetSync", Manifests: "DeployItem", Charts: "DeployItem", Kustomizations: "DeployItem", Mocks: "DeployItem"} {
@@ -146,7 +145,7 @@ func (c *Config) kinds() []string {
 	return slices.Compact(kinds)
 }
 
-// cachedNamespaces are those that watches are limited to, or nil for all.
+// cachedNamespaces are the namespaces of all watches, or nil for all namespaces.
 func (c *Config) cachedNamespaces() map[string]cache.Config {
 	if len(c.Namespaces) == 0 {
 		return nil

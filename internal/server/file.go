@@ -24,7 +24,7 @@ import (
 // fileVersion is the version of the kind.
 const fileVersion = "config.landscaper.gardener.cloud/v1alpha1"
 
-// file is the configuration as the published kind LandscaperConfiguration has it.
+// file is the configuration in the form of the published kind LandscaperConfiguration.
 type file struct {
 	APIVersion        string                            `json:"apiVersion"`
 	Kind              string                            `json:"kind"`
@@ -34,16 +34,16 @@ type file struct {
 		Executions    workersConfig `json:"executions"`
 		DeployItems   workersConfig `json:"deployItems"`
 		Contexts      contextsFile  `json:"contexts"`
-		// Context is how published examples spell contexts.
+		// Context is the spelling of contexts in published examples.
 		Context contextsFile `json:"context"`
 	} `json:"controllers"`
 	Metrics *struct {
 		Port int32 `json:"port"`
-		// Open serves metrics without TLS and without asking who the client is.
+		// Open serves metrics without TLS and without authentication.
 		Open bool `json:"open"`
 	} `json:"metrics"`
-	// Deployments is about the Deployments of the public system; of it, the object that
-	// tells of their health has a meaning here.
+	// Deployments is about the Deployments of upstream; only the object that reports their health
+	// has a meaning here.
 	Deployments struct {
 		Namespace   string `json:"deploymentsNamespace"`
 		HealthCheck string `json:"lsHealthCheckName"`
@@ -89,12 +89,12 @@ type contextsFile struct {
 	} `json:"config"`
 }
 
-// Load changes a configuration by a file of the published kind
-// LandscaperConfiguration. It returns warnings about keys that have no effect.
+// Load merges a file of the published kind LandscaperConfiguration. It returns warnings about keys
+// that have no effect.
 //
-// A key of the published kind without a meaning here is a warning and no error, and so is an
-// unknown one, unless it seems to be about what is allowed: a misspelt egress.denyPrivate
-// must not leave everything allowed.
+// A key of the published kind without a meaning here is a warning, not an error, and so is an
+// unknown key, unless it seems to restrict something: a misspelt egress.denyPrivate must not leave
+// everything allowed.
 func (c *Config) Load(path string) ([]string, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *Config) Load(path string) ([]string, error) {
 	return warnings, nil
 }
 
-// decode reads the content of a file, and which keys it has.
+// decode reads the content of a file, and its keys.
 func decode(content []byte) (*file, map[string]any, error) {
 	text, err := yaml.YAMLToJSONStrict(content)
 	if err != nil {
@@ -135,14 +135,14 @@ func decode(content []byte) (*file, map[string]any, error) {
 	return read, keys, nil
 }
 
-// wrongValue names the field whose value cannot be decoded, without the words of the
-// decoder, which are types of this program.
+// wrongValue names the field whose value cannot be decoded, without the text of the decoder, which
+// names types of this program.
 func wrongValue(keys map[string]any, err error) error {
 	var mismatch *json.UnmarshalTypeError
 	if errors.As(err, &mismatch) && mismatch.Field != "" {
 		return fmt.Errorf("%s is %s: write %s", mismatch.Field, article(mismatch.Value), inWords(mismatch.Type))
 	}
-	// Values that read themselves, such as networks, do not know where they are.
+	// Values with a decoder of their own, such as networks, do not know their path.
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		alone, failed := json.Marshal(map[string]any{key: keys[key]})
 		if failed == nil && kjson.UnmarshalCaseSensitivePreserveInts(alone, &file{}) != nil {
@@ -152,7 +152,7 @@ func wrongValue(keys map[string]any, err error) error {
 	return err
 }
 
-// article is the name of a kind of values in JSON, in a sentence.
+// article returns a JSON type with its article.
 func article(value string) string {
 	switch value {
 	case "array":
@@ -167,7 +167,7 @@ func article(value string) string {
 	return "the " + value // a number
 }
 
-// inWords says what a field takes.
+// inWords names the JSON type of a field.
 func inWords(of reflect.Type) string {
 	switch of.Kind() {
 	case reflect.Bool:
@@ -182,11 +182,11 @@ func inWords(of reflect.Type) string {
 	return "a map"
 }
 
-// mostWorkers is more than helps anybody.
+// mostWorkers is above any useful number.
 const mostWorkers = 10000
 
-// takeLimits checks the numbers and times of a file, and takes those that are out of the
-// reach of a plain copy. It names all that is wrong.
+// takeLimits checks the numbers and times of a file, and copies those that need a conversion. It
+// returns all problems.
 func (c *Config) takeLimits(read *file) []error {
 	var errs []error
 	for _, workers := range []struct {
@@ -199,7 +199,7 @@ func (c *Config) takeLimits(read *file) []error {
 		{"contexts", read.Controllers.Contexts.Workers},
 		{"context", read.Controllers.Context.Workers},
 	} {
-		// 0 is the default, as published.
+		// 0 means the default, as published.
 		if workers.count < 0 || workers.count > mostWorkers {
 			errs = append(errs, fmt.Errorf("controllers.%s.workers is %d: write a number from 1 to %d, or leave the key out for the default", workers.field, workers.count, mostWorkers))
 		}

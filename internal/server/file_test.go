@@ -23,7 +23,7 @@ func load(t *testing.T, text string) (Config, []string, error) {
 
 // TestKeys: each unknown key is named, with what was probably meant.
 func TestKeys(t *testing.T) {
-	const noKey = " has no effect, since it is no key of the configuration"
+	const noKey = " has no effect, since it is not a key of the configuration"
 	for _, test := range []struct {
 		reason, file     string
 		warnings, errors []string
@@ -33,15 +33,15 @@ func TestKeys(t *testing.T) {
 		{"all of them are named", "controllers: {syncPeriod: 1h, installations: {workers: 3, cacheSyncTimeout: 1m}}\ncrdManagement: {}\nhpaMain: {maxReplicas: 3}",
 			[]string{"controllers.installations.cacheSyncTimeout has no effect", "controllers.syncPeriod has no effect", "crdManagement has no effect: \"landscaper install\"", "hpaMain has no effect"}, nil},
 		{"a legacy key hides no misspelt one", "blueprintStore: {}\negress: {denyPrivat: true}",
-			nil, []string{"egress.denyPrivat is no key of the configuration: did you mean egress.denyPrivate?"}},
+			nil, []string{"egress.denyPrivat is not a key of the configuration: did you mean egress.denyPrivate?"}},
 		{"nor does a legacy key that is like another one", "registries: {}", []string{"registries has no effect: use registry.oci.configFiles"}, nil},
 		{"several misspelt ones", "egress: {denyPrivat: true, denyInsecureTls: true}\nimportNamespaces: [{from: a, too: [b]}]\nregistry: {oci: {redirects: {host: [a]}, cache: {}}}",
-			nil, []string{"did you mean egress.denyPrivate?", "did you mean egress.denyInsecureTLS?", "importNamespaces[0].too is no key of the configuration: did you mean importNamespaces[0].to?", "did you mean registry.oci.redirects.hosts?"}},
-		{"a misspelt section", "egres: {denyPrivate: true}", nil, []string{"egres is no key of the configuration: did you mean egress?"}},
-		{"a key at the wrong place", "denyPrivate: true", nil, []string{"denyPrivate is no key of the configuration: did you mean egress.denyPrivate?"}},
+			nil, []string{"did you mean egress.denyPrivate?", "did you mean egress.denyInsecureTLS?", "importNamespaces[0].too is not a key of the configuration: did you mean importNamespaces[0].to?", "did you mean registry.oci.redirects.hosts?"}},
+		{"a misspelt section", "egres: {denyPrivate: true}", nil, []string{"egres is not a key of the configuration: did you mean egress?"}},
+		{"a key at the wrong place", "denyPrivate: true", nil, []string{"denyPrivate is not a key of the configuration: did you mean egress.denyPrivate?"}},
 		{"a policy for signatures", "signatureVerificationEnforcmentPolicy: Enforce", nil, []string{"did you mean signatureVerificationEnforcementPolicy?"}},
-		{"a key below a name that users give", "signatureVerification: {keys: {release: {publickey: x}}}", nil, []string{"signatureVerification.keys.release.publickey is no key of the configuration: did you mean signatureVerification.keys.release.publicKey?"}},
-		{"one like nothing in a section that says what is allowed", "egress: {everything: false}", nil, []string{"egress.everything is no key of the configuration"}},
+		{"a key below a name that users give", "signatureVerification: {keys: {release: {publickey: x}}}", nil, []string{"signatureVerification.keys.release.publickey is not a key of the configuration: did you mean signatureVerification.keys.release.publicKey?"}},
+		{"one like nothing in a section that says what is allowed", "egress: {everything: false}", nil, []string{"egress.everything is not a key of the configuration"}},
 		{"a protected namespace", "deployers: {protectedNamespace: [a]}", nil, []string{"did you mean deployers.protectedNamespaces?"}},
 		{"a misspelt key that allows nothing", "controllers: {installation: {workers: 3}}", []string{"controllers.installation" + noKey + ": did you mean controllers.installations?"}, nil},
 		{"the case counts, as in all objects", "controllers: {installations: {Workers: 3}}", []string{"controllers.installations.Workers" + noKey + ": did you mean controllers.installations.workers?"}, nil},

@@ -12,15 +12,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// health answers whether the process lives and whether it works. It says why not, and
-// of which kind; the words are ours, so that they hold nothing of an object.
+// health answers the liveness and the readiness probe. It names the reason and the kind; the texts
+// are fixed, so that they hold nothing of an object.
 type health struct {
 	watches *watches
-	// elected is closed when this replica works; one that waits for that watches nothing.
+	// elected is closed when this replica is the leader; a replica that waits for that watches
+	// nothing.
 	elected <-chan struct{}
 	// kinds are those that must be watched then.
 	kinds []string
-	// synced says that all caches are filled, or waits until the context ends.
+	// synced waits until all caches are filled, or the context ends.
 	synced func(context.Context) bool
 }
 
@@ -39,8 +40,7 @@ func (h *health) handler() http.Handler {
 
 // ready is nil when every watch works.
 //
-// A replica that waits to be elected is ready when nothing is wrong: as far as it works, it
-// is good for taking over.
+// A replica that waits to be elected is ready when its own watches work: it can take over.
 func (h *health) ready(ctx context.Context) error {
 	if troubles := h.watches.troubles(); len(troubles) > 0 {
 		return errors.New("not ready:\n" + strings.Join(troubles, "\n"))
@@ -52,17 +52,16 @@ func (h *health) ready(ctx context.Context) error {
 	}
 	select {
 	case <-h.elected:
-		// Watches begin one by one; until the last has, the caches that there are prove
-		// nothing.
+		// Watches start one by one; before the last one, the existing caches prove nothing.
 		if missing := h.watches.missing(h.kinds); len(missing) > 0 {
-			return fmt.Errorf("not ready: nobody watches %s yet", strings.Join(missing, ", "))
+			return fmt.Errorf("not ready: there is no watch for %s yet", strings.Join(missing, ", "))
 		}
 	default:
 	}
 	return nil
 }
 
-// addHealth serves health and readiness from the start on, when nothing is ready yet.
+// addHealth serves health and readiness from the start, before anything is ready.
 func addHealth(to manager.Manager, config Config, checks *health) error {
 	address := config.HealthAddress
 	if address == "0" || address == "" {

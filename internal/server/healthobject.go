@@ -17,32 +17,31 @@ import (
 )
 
 const (
-	// healthPause is the time between two looks at ourselves, which make no request.
+	// healthPause is the time between two checks of the process, which make no request.
 	healthPause = 10 * time.Second
 	// healthLife is the time between two writes of the health object.
 	healthLife = time.Minute
 )
 
-// healthObject tells in an LsHealthCheck how this process fares, for those who watch
-// objects and no endpoints. Its time is renewed, since a process that has ended cannot
-// say so.
+// healthObject reports the health of this process in an LsHealthCheck, for clients that watch
+// objects and no endpoints. Its time is renewed, since a process that has ended cannot report.
 type healthObject struct {
-	// client writes, reader asks the API server: no cache is kept for one object.
+	// client writes, reader reads from the API server: one object needs no cache.
 	client client.Client
 	reader client.Reader
 	key    client.ObjectKey
-	// check is nil when all is well.
+	// check returns nil when the process is healthy.
 	check func(context.Context) error
 	now   func() time.Time
 
-	// last is what was written last, at that time.
+	// last is the last written object, written its time.
 	last      *v1alpha1.LsHealthCheck
 	written   time.Time
 	failures  int
 	described string
 }
 
-// addHealthObject lets the replica that works tell how it fares, where that is wanted.
+// addHealthObject lets the leader report its health, if that is configured.
 func addHealthObject(to ctrl.Manager, config Config, check func(context.Context) error) error {
 	if config.HealthCheck.Name == "" {
 		return nil
@@ -69,7 +68,7 @@ func (h *healthObject) run(ctx context.Context) error {
 	}
 }
 
-// look checks, and writes what it found if the last write is long enough ago.
+// look runs the check, and writes the result if the last write is long enough ago.
 func (h *healthObject) look(ctx context.Context) error {
 	status, known := h.judge(h.check(ctx))
 	if !known || !h.written.IsZero() && h.now().Sub(h.written) < healthLife {
@@ -83,8 +82,8 @@ func (h *healthObject) look(ctx context.Context) error {
 	return nil
 }
 
-// judge returns the status that follows from a check. One failure alone says nothing:
-// a watch that has ended is usually open again right after.
+// judge returns the status for the result of a check. A single failure says nothing: a watch that
+// has ended is usually open again right after.
 func (h *healthObject) judge(problem error) (status v1alpha1.LsHealthCheckStatus, known bool) {
 	if problem == nil {
 		h.failures, h.described = 0, "ok"

@@ -24,23 +24,23 @@ var withoutEffect = []struct{ path, why string }{
 	{"deployItemTimeouts.progressingDefault", "spec.timeout of an item limits its time"},
 	{"deployerManagement", "the deployers run in this process: choose them with --controllers"},
 	{"hpaMain", "one replica works, and the others wait for its lease"},
-	{"lsDeployments.additionalDeployments", "the LsHealthCheck tells about this process"},
-	{"lsDeployments.lsController", "the LsHealthCheck tells about this process"},
-	{"lsDeployments.lsMainController", "the LsHealthCheck tells about this process"},
+	{"lsDeployments.additionalDeployments", "the LsHealthCheck reports the health of this process"},
+	{"lsDeployments.lsController", "the LsHealthCheck reports the health of this process"},
+	{"lsDeployments.lsMainController", "the LsHealthCheck reports the health of this process"},
 	{"lsDeployments.webHook", "there is no webhook: admission policies check objects"},
 	{"registries", "use registry.oci.configFiles for credentials"},
 	{"registry.oci.cache", "contents are cached in memory"},
 }
 
-// restricting are the keys that say what is allowed, trusted or confined: without a misspelt
-// one, more is allowed than was meant.
+// restricting are the keys that restrict something: if such a key is misspelt, more is allowed than
+// intended.
 var restricting = []string{
 	"deployers", "disabledTemplateFunctions", "egress", "importNamespaces", "metrics.open", "namespaces",
 	"registry", "signatureVerification", "signatureVerificationEnforcementPolicy",
 }
 
-// judgeKeys returns warnings about the keys of a file that have no effect, and an error
-// about those that must not be without one.
+// judgeKeys returns warnings about the keys of a file that have no effect, and an error about those
+// that must have one.
 func judgeKeys(keys map[string]any) ([]string, error) {
 	var warnings []string
 	var errs []error
@@ -56,10 +56,10 @@ func judgeKeys(keys map[string]any) ([]string, error) {
 			hint = ": did you mean " + meant + "?"
 		}
 		if isRestricting(key.path) || isRestricting(meant) {
-			errs = append(errs, fmt.Errorf("%s is no key of the configuration%s", key.path, hint))
+			errs = append(errs, fmt.Errorf("%s is not a key of the configuration%s", key.path, hint))
 			continue
 		}
-		warnings = append(warnings, fmt.Sprintf("%s has no effect, since it is no key of the configuration%s", key.path, hint))
+		warnings = append(warnings, fmt.Sprintf("%s has no effect, since it is not a key of the configuration%s", key.path, hint))
 	}
 	return warnings, errors.Join(errs...)
 }
@@ -92,8 +92,8 @@ type unknownKey struct {
 	siblings     []string
 }
 
-// meant is the path of the key that was probably meant; "" if none is like it. A key may be
-// in the wrong map, too.
+// meant returns the path of the key that was probably meant; "" if no key is similar. A key may
+// also be in the wrong map.
 func (k unknownKey) meant(known []string) string {
 	if near := suggest.Name(k.name, k.siblings); near != "" {
 		return k.parent + near
@@ -146,7 +146,8 @@ func knownPaths(of reflect.Type, parent string) []string {
 	return paths
 }
 
-// fieldsOf are the keys of a struct with their types; nil for what has none, or reads itself.
+// fieldsOf are the keys of a struct with their types; nil for a type without keys, or with a
+// decoder of its own.
 func fieldsOf(of reflect.Type) map[string]reflect.Type {
 	if of.Kind() != reflect.Struct || reflect.PointerTo(of).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return nil
@@ -165,7 +166,7 @@ func fieldsOf(of reflect.Type) map[string]reflect.Type {
 	return fields
 }
 
-// bare is a type without a pointer.
+// bare returns a type without its pointer.
 func bare(of reflect.Type) reflect.Type {
 	if of.Kind() == reflect.Pointer {
 		return of.Elem()

@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// verdictLife is how long a verdict about a token counts.
+	// verdictLife is how long the review of a token is cached.
 	verdictLife = time.Minute
-	// maxVerdicts bounds what is remembered about tokens.
+	// maxVerdicts limits the cached reviews.
 	maxVerdicts = 256
-	// maxReviews bounds the questions that are under way: who has no token of worth must
-	// not make us ask more of the API server than of anybody else.
+	// maxReviews limits the concurrent reviews: a client without a valid token must not cause many
+	// requests to the API server.
 	maxReviews = 4
-	// maxTokenBytes is above what any issuer makes.
+	// maxTokenBytes is above the length of any real token.
 	maxTokenBytes = 16 << 10
 	reviewTimeout = 10 * time.Second
 )
@@ -38,9 +38,9 @@ var (
 	errBusy = errors.New("too many clients at once")
 )
 
-// metrics tell how many Installations of whom fail, so they are for those who may read
-// them: the API server is asked. The library's filter does the same with all that an
-// API server is made of; this needs the client only.
+// metrics returns the options of the metrics server. Metrics say how many Installations of which
+// namespace fail, so the API server reviews each request. The library's filter does the same with
+// most of the code of an API server; this needs only the client.
 func (c *Config) metrics() metricsserver.Options {
 	options := metricsserver.Options{BindAddress: c.MetricsAddress}
 	if !c.OpenMetrics {
@@ -60,10 +60,10 @@ func guarded(config *rest.Config, httpClient *http.Client) (metricsserver.Filter
 	}, nil
 }
 
-// review says whether the owner of a token may request a path; a nil error is yes.
+// review checks whether the owner of a token may request a path; a nil error means yes.
 type review func(ctx context.Context, token, verb, path string) error
 
-// reviewer asks the API server.
+// reviewer returns a review by the API server.
 func reviewer(clients kubernetes.Interface) review {
 	return func(ctx context.Context, token, verb, path string) error {
 		who, err := clients.AuthenticationV1().TokenReviews().Create(ctx,
@@ -94,7 +94,7 @@ func reviewer(clients kubernetes.Interface) review {
 	}
 }
 
-// guard lets those requests pass whose token may make them.
+// guard passes requests whose token has the permission.
 type guard struct {
 	review review
 	next   http.Handler
@@ -142,14 +142,13 @@ func (g *guard) judge(r *http.Request) error {
 		return errWho
 	}
 	verb := strings.ToLower(r.Method)
-	// Paths are as many as a client likes, but it may be none of ours then.
+	// A client may invent paths without limit, but the number of cached reviews is limited.
 	key := sha256.Sum256([]byte(verb + "\x00" + r.URL.Path + "\x00" + token))
 	if err, known := g.known(key); known {
 		return err
 	}
 	select {
-	// No queue: whoever scrapes comes again by itself, and a queue could be filled by
-	// anybody.
+	// No queue: scrapers retry by themselves, and any client could fill a queue.
 	case g.slots <- struct{}{}:
 		defer func() { <-g.slots }()
 	default:

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// readyTimeout is for a machine that is busy with other things.
+// readyTimeout is long enough for a busy machine.
 const readyTimeout = 5 * time.Minute
 
 // WaitReady returns when the server with a health address says that it is ready.
 func WaitReady(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	// A process tells nobody when it begins to listen, so we ask.
+	// There is no signal when a process begins to listen, so its health address is polled.
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	var last error

@@ -1,4 +1,4 @@
-// Package server puts the controllers together into one process.
+// Package server combines the controllers in one process.
 package server
 
 import (
@@ -82,7 +82,8 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err := addControllers(ctx, manager, config, desk, recent.Unsettled); err != nil {
 		return err
 	}
-	// Before the start, because desk.Handed and traffic.Told are read without a lock.
+	// Before the start, because the observers of the dispatcher and of the traffic are read without
+	// a lock.
 	if err := addTally(ctx, manager, config, desk); err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	return nil
 }
 
-// checkInstalled finds out early whether the cluster serves our kinds.
+// checkInstalled fails early if the cluster does not serve the kinds of Landscaper.
 func checkInstalled(mapper meta.RESTMapper) error {
 	for _, kind := range []string{"Installation", "Execution", "DeployItem", "Target", "DataObject", "Context", "TargetSync"} {
 		_, err := mapper.RESTMapping(v1alpha1.GroupVersion.WithKind(kind).GroupKind(), v1alpha1.GroupVersion.Version)
@@ -107,8 +108,8 @@ func checkInstalled(mapper meta.RESTMapper) error {
 	return nil
 }
 
-// ManagerOptions are those of the manager that runs the controllers: tests of a few of them
-// run these with the caches and clients that they have in the server.
+// ManagerOptions are the options of the manager of the controllers: tests of single controllers use
+// the same caches and clients as the server.
 func ManagerOptions(config Config, log logr.Logger) ctrl.Options {
 	return managerOptions(config, log, newWatches(config))
 }
@@ -123,23 +124,23 @@ func managerOptions(config Config, log logr.Logger, watches *watches) ctrl.Optio
 		Scheme: scheme,
 		Logger: log,
 		Cache: cache.Options{
-			// Managed fields are for the API server; we would only keep them in memory.
+			// Managed fields are for the API server; in the cache they would only take memory.
 			DefaultTransform:  cache.TransformStripManagedFields(),
 			DefaultNamespaces: config.cachedNamespaces(),
 			NewInformer:       watches.newInformer(scheme),
 		},
 		Client: client.Options{Cache: &client.CacheOptions{
-			// Secrets and ConfigMaps are read when they are needed, not kept. That counts by
-			// kind, so their metadata is in the cache alone: manager.GetCache() reads it.
+			// Secrets and ConfigMaps are read when they are needed, not kept. The setting is per
+			// kind, so only the cache has their metadata: manager.GetCache() reads it.
 			DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}},
 		}},
 		Metrics: config.metrics(),
-		// Ours says what is wrong; the manager's does not.
+		// The server has its own probes, which name the problem; the manager's do not.
 		HealthProbeBindAddress:  "0",
 		LeaderElection:          config.LeaderElection,
 		LeaderElectionID:        v1alpha1.ServerLease,
 		LeaderElectionNamespace: config.LeaderElectionNamespace,
-		// A replica that stops hands over at once instead of letting its lease run out.
+		// A replica that stops releases its lease at once instead of letting it expire.
 		LeaderElectionReleaseOnCancel: true,
 		GracefulShutdownTimeout:       &config.ShutdownTimeout,
 	}
@@ -215,7 +216,7 @@ func addTargetSyncs(ctx context.Context, manager ctrl.Manager, config Config, cl
 	return register(reconciler.Metrics()...)
 }
 
-// library is where component versions and charts come from.
+// library is the source of component versions and charts.
 type library struct {
 	sources    *repocontext.Reader
 	components *component.Shared
@@ -269,8 +270,8 @@ func addDeployers(manager ctrl.Manager, config Config, shared deployer.Options, 
 	return nil
 }
 
-// problems returns where the controllers record that they break down: in the namespace
-// that the process runs in. Without one, as on a developer's machine, the log has it.
+// problems returns the record of the controllers' panics, in the namespace of the process. Without
+// a namespace, as on a developer's machine, only the log has them.
 func problems(manager ctrl.Manager, config Config) *reporter.Problems {
 	if config.Namespace == "" {
 		return nil

@@ -20,8 +20,8 @@ import (
 	"go.landscaper.dev/internal/telemetry/tracing"
 )
 
-// addTally counts what docs/operate.md lists, and tells of jobs as traces if that is
-// wanted.
+// addTally registers the metrics of docs/operate.md, and exports jobs as traces if that is
+// configured.
 func addTally(ctx context.Context, to manager.Manager, config Config, desk *dispatch.Desk) error {
 	jobs := metrics.NewJobs(config.tallied(), time.Now)
 	desk.Handed = jobs.Handed
@@ -54,11 +54,11 @@ func register(collectors ...prometheus.Collector) error {
 	return nil
 }
 
-// tallied are the kinds whose jobs this process counts: each by one process alone,
-// also where deployers run on their own.
+// tallied are the kinds whose jobs this process counts: only one process counts a kind, even with
+// deployers in processes of their own.
 //
-// Items belong to the process with the Executions, whose watch sees all of them; a deployer
-// sees those of its own type.
+// Items belong to the process with the Executions, whose watch has all of them; a deployer watches
+// those of its type only.
 func (c *Config) tallied() []string {
 	var kinds []string
 	if c.runs(Installations) {
@@ -70,8 +70,8 @@ func (c *Config) tallied() []string {
 	return kinds
 }
 
-// hosts puts words in the place of addresses: those of target clusters are the users',
-// and as many as they like.
+// hosts replaces addresses by fixed words: users choose the addresses of target clusters, without
+// limit.
 type hosts struct {
 	own  string
 	next clientmetrics.ResultMetric
@@ -83,15 +83,15 @@ func (h hosts) Increment(ctx context.Context, code, method, host string) {
 	if host != h.own {
 		name = "target"
 		if _, err := strconv.Atoi(code); err == nil {
-			// A server may answer with any number.
+			// A server may answer with any status code.
 			code = code[:1] + "xx"
 		}
 	}
 	h.next.Increment(ctx, code, method, name)
 }
 
-// nameHosts lets the library's count of requests tell no address. It must be called
-// before the first request.
+// nameHosts keeps addresses out of the library's count of requests. It must be called before the
+// first request.
 func nameHosts(config *rest.Config) error {
 	base, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
@@ -101,8 +101,7 @@ func nameHosts(config *rest.Config) error {
 	return nil
 }
 
-// countPlans tells how many Installations are rendered away from the workers: that
-// queue is none of the controllers'.
+// countPlans adds metrics for the plans in the work pool, whose queue is not a controller's.
 func countPlans(load func() (running, waiting int)) error {
 	gauge := func(state string, value func() int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{

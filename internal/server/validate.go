@@ -19,7 +19,7 @@ import (
 	"go.landscaper.dev/internal/content/template/clusterfunc"
 )
 
-// Validate checks what the flags and the file say together, and names all that is wrong.
+// Validate checks the flags and the file together, and returns all problems.
 func (c *Config) Validate() error {
 	checks := []error{
 		c.validateControllers(), c.validateNamespaces(), c.validateRegistries(), c.validateAddresses(), c.validateTimes(), c.validateReports(),
@@ -41,7 +41,7 @@ func (c *Config) Validate() error {
 	return errors.Join(checks...)
 }
 
-// validateControllers checks which controllers run, with how many workers.
+// validateControllers checks the controllers and their numbers of workers.
 func (c *Config) validateControllers() error {
 	if len(c.Controllers) == 0 {
 		return fmt.Errorf("no controller is chosen: choose from %s", strings.Join(Controllers(), ", "))
@@ -60,7 +60,7 @@ func (c *Config) validateControllers() error {
 	return errors.Join(errs...)
 }
 
-// known refuses the name of a controller that there is not.
+// known returns an error for the name of an unknown controller.
 func known(name string) error {
 	if name == Mocks || slices.Contains(Controllers(), name) {
 		return nil
@@ -68,8 +68,8 @@ func known(name string) error {
 	return fmt.Errorf("there is no controller %q: choose from %s%s", name, strings.Join(Controllers(), ", "), suggest.DidYouMean(name, Controllers()))
 }
 
-// validateNamespaces checks all names of namespaces: a name that is none says nothing about
-// the namespace that was meant.
+// validateNamespaces checks all names of namespaces: an invalid name would silently not match
+// the intended namespace.
 func (c *Config) validateNamespaces() error {
 	sources := slices.Sorted(maps.Keys(c.SourceNamespaces))
 	lists := []struct {
@@ -104,7 +104,7 @@ func (c *Config) validateNamespaces() error {
 	return errors.Join(errs...)
 }
 
-// given is a list of a text that may be empty.
+// given returns a list with the text, or an empty list.
 func given(text string) []string {
 	if text == "" {
 		return nil
@@ -112,8 +112,8 @@ func given(text string) []string {
 	return []string{text}
 }
 
-// validateRegistries checks names of hosts and the default repository. A host that is written
-// as a URL would be like no other.
+// validateRegistries checks names of hosts and the default repository. A host that is written as a
+// URL would never match.
 func (c *Config) validateRegistries() error {
 	oci := c.Registry.OCI
 	hosts := map[string][]string{
@@ -140,7 +140,7 @@ func (c *Config) validateRegistries() error {
 	return errors.Join(errs...)
 }
 
-// validateAddresses checks where the process listens.
+// validateAddresses checks the addresses on which the process listens.
 func (c *Config) validateAddresses() error {
 	var errs []error
 	for _, address := range []struct{ flag, value string }{{"--metrics-address", c.MetricsAddress}, {"--health-address", c.HealthAddress}} {
@@ -155,7 +155,7 @@ func (c *Config) validateAddresses() error {
 	return errors.Join(errs...)
 }
 
-// validateTimes checks times that flags give.
+// validateTimes checks the times of flags.
 func (c *Config) validateTimes() error {
 	var errs []error
 	if c.UnreadyAfter <= 0 {
@@ -172,11 +172,11 @@ func (c *Config) validateTimes() error {
 	return errors.Join(errs...)
 }
 
-// validateReports checks where the process reports about itself.
+// validateReports checks the settings of reports about the process.
 func (c *Config) validateReports() error {
 	var errs []error
 	if endpoint, err := url.Parse(c.TraceEndpoint); c.TraceEndpoint != "" && (err != nil || endpoint.Host == "" || endpoint.Scheme != "http" && endpoint.Scheme != "https") {
-		errs = append(errs, errors.New("--trace-endpoint is no URL of a collector: it should look like https://collector.example.org:4318"))
+		errs = append(errs, errors.New("--trace-endpoint is not a URL of a collector: it should look like https://collector.example.org:4318"))
 	}
 	if c.HealthCheck.Name != "" && c.HealthCheck.Namespace == "" {
 		errs = append(errs, errors.New("lsDeployments.lsHealthCheckName is set: set deploymentsNamespace as well, where the LsHealthCheck is to be"))

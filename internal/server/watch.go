@@ -22,14 +22,14 @@ import (
 	"go.landscaper.dev/internal/runtime/watchdecoder"
 )
 
-// settled is how long a watch must stay open after a failure to count as working: one
-// that meets an object which it cannot read is opened well, and ends at once.
+// settled is how long a watch must stay open after a failure to count as working: a watch that
+// meets an object which cannot be decoded opens, and ends at once.
 const settled = 5 * time.Second
 
-// watches knows how the watches that fill the caches fare. Without it, a server whose
-// watch has ended for good works on what it knew before, and nobody hears of it.
+// watches has the health of the watches that fill the caches. Without it, a server whose watch has
+// ended for good would silently work on outdated objects.
 type watches struct {
-	// grace is how long a watch may fail until that is told.
+	// grace is how long a watch may fail before it is reported.
 	grace time.Duration
 	now   func() time.Time
 
@@ -45,18 +45,18 @@ type watched struct {
 	state    watchState
 }
 
-// watchState is what the requests of a watch have shown so far.
+// watchState is the state of a watch from its requests.
 type watchState struct {
-	// failing is since when no request succeeds, and why is the reason of the last.
+	// failing is since when no request succeeds, why the reason of the last failure.
 	failing time.Time
 	why     string
-	// listing is since when a list is under way.
+	// listing is since when a list is in flight.
 	listing time.Time
-	// opened is since when a watch is open; zero if none is.
+	// opened is since when a watch is open; zero without an open watch.
 	opened time.Time
 }
 
-// newInformer makes informers whose requests are seen; see cache.Options.
+// newInformer returns a constructor of informers whose requests are observed; see cache.Options.
 func (w *watches) newInformer(scheme *runtime.Scheme) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
 	return func(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 		kind := reflect.Indirect(reflect.ValueOf(example)).Type().Name()
@@ -73,19 +73,19 @@ func (w *watches) newInformer(scheme *runtime.Scheme) func(toolscache.ListerWatc
 	}
 }
 
-// observed is a source of objects whose requests are seen.
+// observed is a source of objects whose requests are observed.
 type observed struct {
 	*toolscache.ListWatch
 	from toolscache.ListerWatcher
 }
 
-// IsWatchListSemanticsUnSupported says what the source itself says: one that cannot
-// send a list as a watch would let the informer wait for ever.
+// IsWatchListSemanticsUnSupported returns the answer of the source: with a source that cannot send
+// a list as a watch, the informer would wait for ever.
 func (o observed) IsWatchListSemanticsUnSupported() bool {
 	return watchlist.DoesClientNotSupportWatchListSemantics(o.from)
 }
 
-// observe passes requests on and notes how they end.
+// observe forwards requests and records their results.
 func (w *watched) observe(from toolscache.ListerWatcherWithContext, example runtime.Object) *toolscache.ListWatch {
 	return &toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -117,11 +117,11 @@ func (w *watched) note(change func(*watchState, time.Time)) {
 	change(&w.state, w.owner.now())
 }
 
-// ended notes the end of a request.
+// ended records the end of a request.
 //
-// Opened is kept by a success: whoever watches goes on with it, while each failure ends it.
+// A success keeps opened: the watch goes on, while each failure ends it.
 func (s *watchState) ended(now time.Time, err error) {
-	// A resource version that is too old is answered by a new list, as a matter of course.
+	// An expired resource version is normal: the informer lists again.
 	if err == nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || errors.Is(err, context.Canceled) {
 		if err == nil {
 			s.failing, s.why = time.Time{}, ""
@@ -134,7 +134,7 @@ func (s *watchState) ended(now time.Time, err error) {
 	}
 }
 
-// saw notes an event of a watch.
+// saw records an event of a watch.
 func (s *watchState) saw(now time.Time, event watch.Event) {
 	if event.Type == watch.Error {
 		s.ended(now, apierrors.FromObject(event.Object))
@@ -143,16 +143,16 @@ func (s *watchState) saw(now time.Time, event watch.Event) {
 	s.ended(now, nil)
 }
 
-// endsAtOnce is why a watch does not work that is opened well.
+// endsAtOnce is the reason of a watch that opens but does not work.
 const endsAtOnce = "it ends as soon as it is open"
 
-// closed notes that a watch has ended without an error, as each does after some minutes.
+// closed records that a watch has ended without an error, as each watch does after some minutes.
 //
-// One that ends as soon as it is open has not worked: to the client library, an API server
-// that does not answer for minutes is a watch without any event.
+// A watch that ends as soon as it is open has not worked: for the client library, an API server
+// that does not answer for minutes is a watch without events.
 func (s *watchState) closed(now time.Time) {
 	switch {
-	case s.opened.IsZero(): // it has failed
+	case s.opened.IsZero(): // the watch has failed
 	case now.Sub(s.opened) > settled:
 		s.failing, s.why = time.Time{}, ""
 	case s.failing.IsZero():
@@ -161,11 +161,11 @@ func (s *watchState) closed(now time.Time) {
 	s.opened = time.Time{}
 }
 
-// trouble says what is wrong, or nothing.
+// trouble says what is wrong; "" if the watch works.
 //
-// The zero time of failing means that the last request went well. A watch that was opened
-// again counts as working only when it stays open, since one that cannot be read is opened
-// well each time.
+// The zero time of failing means that the last request succeeded. A watch that was opened again
+// counts as working only when it stays open, since a watch with an undecodable object opens each
+// time.
 func (s watchState) trouble(synced bool, now time.Time, grace time.Duration) string {
 	seconds := func(since time.Time) int { return int(now.Sub(since).Seconds()) }
 	switch {
@@ -180,7 +180,7 @@ func (s watchState) trouble(synced bool, now time.Time, grace time.Duration) str
 	case !s.opened.IsZero() && now.Sub(s.opened) > settled:
 		return ""
 	case s.why == endsAtOnce && now.Sub(s.failing) <= 2*settled:
-		// A connection may be cut just then. The next watch gets the time to stay open.
+		// The connection may just have been cut. The next watch gets the time to stay open.
 		return ""
 	case now.Sub(s.failing) > grace:
 		return fmt.Sprintf("the watch fails for %d s, so that changes are not seen: %s", seconds(s.failing), s.why)
@@ -188,8 +188,8 @@ func (s watchState) trouble(synced bool, now time.Time, grace time.Duration) str
 	return ""
 }
 
-// reasonOf says why a request failed in words of ours: those of the error may quote the
-// object that could not be read.
+// reasonOf returns a fixed text for the failure of a request: the text of the error may quote the
+// object that could not be decoded.
 func reasonOf(err error) string {
 	var status apierrors.APIStatus
 	var transport *url.Error
@@ -219,7 +219,7 @@ func (w *watches) troubles() []string {
 	return slices.Compact(found)
 }
 
-// missing are the kinds that are not watched.
+// missing returns the kinds that are not watched.
 func (w *watches) missing(kinds []string) []string {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -228,9 +228,8 @@ func (w *watches) missing(kinds []string) []string {
 	})
 }
 
-// followed is a watch whose events are seen on their way.
-// Only the goroutine of follow closes events, when the source has ended or nobody reads any
-// more. Stop may be called by anybody and again.
+// followed is a watch whose events are observed. Only the goroutine of follow closes events, when
+// the source has ended or the watch was stopped. Stop may be called concurrently and again.
 type followed struct {
 	from   watch.Interface
 	events chan watch.Event
@@ -238,8 +237,7 @@ type followed struct {
 	once   sync.Once
 }
 
-// follow lets a watch be seen: each of its events, and its end, unless nobody reads any
-// more.
+// follow lets a watch be observed: each of its events, and its end, until the watch is stopped.
 func follow(from watch.Interface, see func(watch.Event), end func()) watch.Interface {
 	f := &followed{from: from, events: make(chan watch.Event), done: make(chan struct{})}
 	go func() {
@@ -248,12 +246,12 @@ func follow(from watch.Interface, see func(watch.Event), end func()) watch.Inter
 			see(event)
 			select {
 			case f.events <- event:
-			case <-f.done: // nobody reads any more
+			case <-f.done: // stopped: the events are not read any more
 				return
 			}
 		}
 		select {
-		case <-f.done: // it was stopped
+		case <-f.done: // stopped
 		default:
 			end()
 		}

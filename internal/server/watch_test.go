@@ -206,7 +206,7 @@ func TestReadyWithoutTrouble(t *testing.T) {
 	}{
 		{"the caches are not filled", false, nil, nil, "not filled yet"},
 		{"a replica that waits for its turn watches nothing", true, nil, []string{"Execution"}, "ok"},
-		{"one that works does, and has not begun", true, elected, []string{"Execution", "Secret"}, "nobody watches Execution, Secret yet"},
+		{"one that works does, and has not begun", true, elected, []string{"Execution", "Secret"}, "there is no watch for Execution, Secret yet"},
 		{"one that has all that it needs", true, elected, nil, "ok"},
 	}
 	for _, test := range tests {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// result tells what happened to an object.
+// result is what happened to an object.
 type result string
 
 const (
@@ -22,9 +22,8 @@ const (
 	unchanged result = "unchanged"
 )
 
-// applyCRD creates a CRD or replaces the parts of it that are ours. It does not
-// use server-side apply: that would leave fields of an older schema in place
-// which another program once wrote.
+// applyCRD creates a CRD or replaces the parts of it that are ours. It does not use server-side
+// apply: that would keep fields of an older schema that another program wrote.
 func applyCRD(ctx context.Context, cluster client.Client, crd *apiextensionsv1.CustomResourceDefinition, allowDowngrade bool) (result, error) {
 	var done result
 	err := retry.OnError(retry.DefaultBackoff, concurrentChange, func() error {
@@ -64,7 +63,7 @@ func applyCRDOnce(ctx context.Context, cluster client.Client, crd *apiextensions
 // refuseDowngrade returns an error if a newer release wrote the installed
 // definition: an older schema would cut fields off the stored objects.
 func refuseDowngrade(live, crd *apiextensionsv1.CustomResourceDefinition) error {
-	// Without a number somebody else installed it: the public system, or a person.
+	// A definition without a revision is from upstream, or from a user.
 	installed, installedErr := strconv.Atoi(live.Annotations[revisionAnnotation])
 	ours, err := strconv.Atoi(crd.Annotations[revisionAnnotation])
 	if installedErr != nil || err != nil || installed <= ours {
@@ -73,8 +72,8 @@ func refuseDowngrade(live, crd *apiextensionsv1.CustomResourceDefinition) error 
 	return fmt.Errorf("a newer release of Landscaper installed it (API revision %d, this release has %d): use the newer release, or pass --allow-downgrade and lose the fields that only the newer one knows", installed, ours)
 }
 
-// upgraded returns the installed definition with our parts replaced. What others
-// added stays: their annotations, a conversion, further versions.
+// upgraded returns the installed definition with our parts replaced. Additions of other clients
+// stay: annotations, a conversion, further versions.
 func upgraded(live, crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	desired := live.DeepCopy()
 	if desired.Annotations == nil {
@@ -91,8 +90,7 @@ func upgraded(live, crd *apiextensionsv1.CustomResourceDefinition) *apiextension
 	return desired
 }
 
-// replaceVersion puts a version into a definition. The version that objects are
-// stored in remains the one that it was.
+// replaceVersion puts a version into a definition. The storage version stays.
 func replaceVersion(spec *apiextensionsv1.CustomResourceDefinitionSpec, version *apiextensionsv1.CustomResourceDefinitionVersion) {
 	for i := range spec.Versions {
 		if spec.Versions[i].Name == version.Name {
@@ -144,8 +142,7 @@ func waitUntilServed(ctx context.Context, cluster client.WithWatch, crds []*apie
 	return nil
 }
 
-// note takes a definition off the list of those that are waited for if it is
-// established, or remembers why it is not.
+// note removes a definition from the waiting ones if it is established, or records why it is not.
 func note(waiting map[string]string, crd *apiextensionsv1.CustomResourceDefinition) {
 	if _, ok := waiting[crd.Name]; !ok {
 		return

@@ -16,7 +16,7 @@ import (
 	"go.landscaper.dev/internal/model/validation"
 )
 
-// fieldOwner is the name under which we own fields.
+// fieldOwner is the field manager of the installer.
 const fieldOwner = "landscaper"
 
 // Options say what to install.
@@ -38,8 +38,8 @@ func Scheme() *runtime.Scheme {
 	return scheme
 }
 
-// Run installs or upgrades everything and returns when the API server serves it.
-// It tells on out what it did to each object. Running it again changes nothing.
+// Run installs or upgrades everything and returns when the API server serves it. It writes the
+// result for each object to out. Running it again changes nothing.
 func Run(ctx context.Context, cluster client.WithWatch, options Options, out io.Writer) error {
 	crds, err := CRDs()
 	if err != nil {

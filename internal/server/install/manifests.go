@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// revisionAnnotation tells which state of the manifests a CRD comes from.
+	// revisionAnnotation is the revision of the manifests that a CRD comes from.
 	revisionAnnotation = v1alpha1.GroupName + "/api-revision"
 	// componentLabel marks the policies, so that those of older releases can be
 	// found and removed.
@@ -117,8 +117,7 @@ func eachFile(files fs.FS, visit func(name string, content []byte) error) error 
 	})
 }
 
-// Revisions returns which state of the manifests this release has, by the names of the
-// CRDs.
+// Revisions returns the revisions of the manifests of this release, by the names of the CRDs.
 func Revisions() (map[string]string, error) {
 	crds, err := CRDs()
 	if err != nil {
@@ -131,6 +130,6 @@ func Revisions() (map[string]string, error) {
 	return revisions, nil
 }
 
-// Revision tells which state of the manifests an installed CRD comes from; "" if another
+// Revision returns the revision of the manifests that an installed CRD comes from; "" if another
 // distribution installed it.
 func Revision(crd metav1.Object) string { return crd.GetAnnotations()[revisionAnnotation] }

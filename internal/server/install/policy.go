@@ -44,8 +44,8 @@ func applyPolicy(ctx context.Context, cluster client.Client, policy *unstructure
 	return done, cluster.Apply(ctx, client.ApplyConfigurationFromUnstructured(policy.DeepCopy()), client.FieldOwner(fieldOwner), client.ForceOwnership)
 }
 
-// includes reports whether a stored value has everything that a wanted one has.
-// It may have more: what the API server filled in.
+// includes reports whether a stored value has all fields of a wanted one. It may have more: the API
+// server fills in defaults.
 func includes(stored, wanted any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:
@@ -66,8 +66,8 @@ func includes(stored, wanted any) bool {
 	return stored == wanted
 }
 
-// removeObsolete deletes our bindings and policies that are no longer wanted. A
-// binding goes first: a binding without its policy has no effect, but is noise.
+// removeObsolete deletes our bindings and policies that are no longer wanted. Bindings are deleted
+// first: a binding without its policy has no effect, but is noise.
 func removeObsolete(ctx context.Context, cluster client.Client, wanted map[string]bool, out io.Writer) error {
 	ours := client.MatchingLabels{componentLabel: componentAdmission}
 	bindings := &admissionv1.ValidatingAdmissionPolicyBindingList{}

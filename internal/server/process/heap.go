@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// heapFloor is what a heap may grow to before it is collected. By itself Go collects
-	// when it has doubled, which is all the time while it is small: a tenth of the CPU of
-	// a server with little to keep.
+	// heapFloor is the size that a heap may reach before it is collected. By default Go collects
+	// when the heap has doubled, which happens all the time while it is small: a tenth of the CPU
+	// of a server with little data.
 	heapFloor = 64 << 20
-	// usual is how much a heap grows by itself, in percent of what is alive.
+	// usual is Go's default growth of a heap, in percent of the live heap.
 	usual = 100
-	// most bounds what a process grows to that has kept next to nothing.
+	// most limits the growth of a process with a tiny live heap.
 	most = 400
 )
 
-// KeepHeapFloor lets a small heap grow to 64 MiB before it is collected; a larger one is
-// collected as ever. Whoever sets GOGC decides, and GOMEMLIMIT holds in any case.
+// KeepHeapFloor lets a small heap grow to 64 MiB before it is collected; a larger one is collected
+// as usual. GOGC overrides this, and GOMEMLIMIT holds in any case.
 func KeepHeapFloor() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -35,7 +35,7 @@ func KeepHeapFloor() {
 	afterEachCollection(adjust)
 }
 
-// growth is how much a heap may grow, in percent of what is alive.
+// growth is how much a heap may grow, in percent of the live heap.
 func growth(alive uint64) int {
 	if alive >= heapFloor {
 		return usual
@@ -44,19 +44,19 @@ func growth(alive uint64) int {
 		return most
 	}
 	percent := int((heapFloor - alive) * 100 / alive)
-	// In steps, because a change stops the process for a moment.
+	// Rounded to steps, because a change stops the process for a moment.
 	return min(max(percent/50*50, usual), most)
 }
 
-// aliveBytes is what the last collection has found alive.
+// aliveBytes is the live heap of the last collection.
 func aliveBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// afterEachCollection calls a function whenever the heap has been collected: nothing
-// refers to the mark, so that each collection finds it.
+// afterEachCollection calls a function whenever the heap has been collected: nothing refers to the
+// marker object, so each collection frees it.
 func afterEachCollection(call func()) {
 	type mark struct{ _ [16]byte }
 	var again func(*mark)

@@ -1,5 +1,5 @@
-// Package process has what the server programs begin with: how they run and end, a logger,
-// a connection, and where they run.
+// Package process has the common parts of the server programs: the run until a signal, a logger,
+// the connection to the cluster, and the namespace of the process.
 package process
 
 import (
@@ -30,8 +30,8 @@ func Execute(command *cobra.Command) int {
 	return 0
 }
 
-// NewLogger returns a logger to standard error and makes all libraries use it. The format
-// is text or json; of the levels, debug tells every step and error only what fails.
+// NewLogger returns a logger to standard error and makes all libraries use it. The format is text
+// or json; the level debug logs every step, error only failures.
 func NewLogger(format, level string) (logr.Logger, error) {
 	if format != "text" && format != "json" {
 		return logr.Logger{}, fmt.Errorf("--log-format %q: use text or json", format)
@@ -53,8 +53,8 @@ func NewLogger(format, level string) (logr.Logger, error) {
 	return log, nil
 }
 
-// RESTConfig returns the connection to the cluster of a kubeconfig file, or of the usual
-// places if no file is given. The program introduces itself by its name.
+// RESTConfig returns the connection to the cluster of a kubeconfig file, or of the usual places if
+// no file is given. The program's name is the user agent.
 func RESTConfig(kubeconfig, program string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
@@ -63,11 +63,9 @@ func RESTConfig(kubeconfig, program string) (*rest.Config, error) {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
 	config.UserAgent = program
-	// The API server's own fairness decides; a client-side limit would only add
-	// waiting on top of it.
+	// The API server's priority and fairness decides; a client-side limit would only add delays.
 	config.QPS = -1
-	// The API server warns at every write that the finalizer, which is published,
-	// has no domain.
+	// The API server warns at every write that the published finalizer has no domain.
 	config.WarningHandler = rest.NoWarnings{}
 	return config, nil
 }

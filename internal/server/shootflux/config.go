@@ -24,21 +24,21 @@ const (
 // Controllers are all of them.
 func Controllers() []string { return []string{Extension, HealthCheck, Heartbeat} }
 
-// What to do with shoots that nobody has configured.
+// What to do with shoots without a configuration.
 const (
 	InstallWithoutConfig = "install"
 	FailWithoutConfig    = "fail"
 )
 
-// Config says how the extension runs.
+// Config is the configuration of the extension.
 type Config struct {
 	// Seed is the cluster with the Extensions, Garden the one with the projects; nil
 	// without access to it.
 	Seed, Garden *rest.Config
 	// ReadProjects lets configurations and credentials be read in the garden.
 	ReadProjects bool
-	// GardenletSecret is the Secret NAMESPACE/NAME of the seed with the kubeconfig of
-	// gardenlet, which is used for the garden if there is nothing else.
+	// GardenletSecret is the Secret NAMESPACE/NAME of the seed with the kubeconfig of gardenlet,
+	// which is the fallback for access to the garden.
 	GardenletSecret string
 
 	Disabled                  []string
@@ -61,7 +61,7 @@ type Config struct {
 	ShutdownTimeout                           time.Duration
 }
 
-// Default is the configuration of a usual seed.
+// Default returns the configuration for a usual seed.
 func Default() Config {
 	return Config{
 		Workers: 5, HealthWorkers: 5, WithoutConfig: InstallWithoutConfig, GardenIdentity: "garden", ScanHostKeys: true,
@@ -73,7 +73,7 @@ func Default() Config {
 
 func (c *Config) runs(controller string) bool { return !slices.Contains(c.Disabled, controller) }
 
-// Validate tells all that is wrong.
+// Validate returns all problems.
 func (c *Config) Validate() error {
 	var errs []error
 	for _, name := range c.Disabled {

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// heartbeatLease is the Lease by which gardenlet sees that an extension lives.
+	// heartbeatLease is the Lease by which gardenlet sees that an extension is alive.
 	heartbeatLease = "gardener-extension-heartbeat"
 	extensionName  = "shoot-flux"
 )

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// coreMapper knows the two kinds that are read in the garden, so that nobody has to ask it
-// for all of its kinds.
+// coreMapper knows the two kinds that are read in the garden, which saves the discovery of all its
+// kinds.
 func coreMapper() meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{corev1.SchemeGroupVersion})
 	for _, kind := range []string{"ConfigMap", "Secret"} {

@@ -20,7 +20,7 @@ func newDurations() prometheus.Histogram {
 	})
 }
 
-// clusters counts the shoots that are looked after.
+// clusters counts the shoots with an Extension.
 type clusters struct {
 	client      client.Reader
 	description *prometheus.Desc
@@ -33,7 +33,7 @@ func newClusters(from client.Reader) *clusters {
 // Describe implements prometheus.Collector.
 func (c *clusters) Describe(to chan<- *prometheus.Desc) { to <- c.description }
 
-// Collect implements prometheus.Collector. It looks at the cache only.
+// Collect implements prometheus.Collector. It reads from the cache only.
 func (c *clusters) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

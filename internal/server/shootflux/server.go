@@ -1,5 +1,4 @@
-// Package shootflux puts the controllers of the extension shoot-flux together into one
-// process.
+// Package shootflux combines the controllers of the extension shoot-flux in one process.
 package shootflux
 
 import (
@@ -112,7 +111,7 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 	return manager, nil
 }
 
-// nameOnly drops what nobody looks at in a cache.
+// nameOnly drops the unused fields of objects in a cache.
 func nameOnly(object any) (any, error) {
 	if meta, ok := object.(*metav1.PartialObjectMetadata); ok {
 		meta.Labels, meta.Annotations, meta.ManagedFields, meta.OwnerReferences = nil, nil, nil, nil
@@ -151,14 +150,15 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 	return manager.Add(watchGarden(config.Garden, manager.GetLogger().WithName("garden"), wake))
 }
 
-// watchGarden is a part of the process that ends with it.
+// watchGarden returns the runnable with the watch of the garden.
 func watchGarden(garden *rest.Config, log logr.Logger, wake *lifecycle.Wake) manager.Runnable {
 	return manager.RunnableFunc(func(ctx context.Context) error {
 		return access.Watch(ctx, rewatch.Config(garden, nil), log, wake.Changed)
 	})
 }
 
-// newReconciler also completes the configuration with the garden that gardenlet reaches.
+// newReconciler returns the reconciler. It also sets the garden of gardenlet's kubeconfig in the
+// configuration.
 func newReconciler(ctx context.Context, manager ctrl.Manager, config *Config) (*lifecycle.Reconciler, error) {
 	library, err := install.NewLibrary(config.Mirror)
 	if err != nil {
@@ -185,7 +185,7 @@ func newReconciler(ctx context.Context, manager ctrl.Manager, config *Config) (*
 	return reconciler, nil
 }
 
-// openGarden connects to the garden; nil if nobody has given us access.
+// openGarden connects to the garden; nil without access to it.
 func openGarden(ctx context.Context, manager ctrl.Manager, config *Config) (*access.Garden, error) {
 	if config.Garden == nil && config.GardenletSecret != "" {
 		var err error
@@ -199,11 +199,11 @@ func openGarden(ctx context.Context, manager ctrl.Manager, config *Config) (*acc
 	return newGarden(config.Garden, manager.GetScheme(), gardenPatience)
 }
 
-// gardenPatience is how long the garden may take for an answer: one that keeps silent must
-// not hold up the shoots that do without it.
+// gardenPatience is how long the garden may take for an answer: a garden that does not answer must
+// not block shoots that do not need it.
 const gardenPatience = 30 * time.Second
 
-// newGarden asks nothing: a garden that cannot be reached is no reason not to start.
+// newGarden makes no request: the extension starts even if the garden cannot be reached.
 func newGarden(config *rest.Config, scheme *runtime.Scheme, patience time.Duration) (*access.Garden, error) {
 	limited := rest.CopyConfig(config)
 	limited.Timeout = patience // of the copy: the watch of projects has no end
@@ -214,15 +214,15 @@ func newGarden(config *rest.Config, scheme *runtime.Scheme, patience time.Durati
 	return &access.Garden{Client: made}, nil
 }
 
-// gardenletConfig is how the first implementation reached the garden. What it reads is
-// not read again, so it holds as long as the credentials do.
+// gardenletConfig returns the access to the garden of the first implementation. The Secret is not
+// read again, so the access ends with its credentials.
 func gardenletConfig(ctx context.Context, seed client.Reader, name string) (*rest.Config, error) {
 	namespace, name, _ := strings.Cut(name, "/")
 	secret := &corev1.Secret{}
 	if err := seed.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret); err != nil {
 		return nil, fmt.Errorf("read the kubeconfig of gardenlet: %w", err)
 	}
-	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data["kubeconfig"]) //nolint:forbidigo // it is gardenlet's own
+	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data["kubeconfig"]) //nolint:forbidigo // the kubeconfig is gardenlet's
 	if err != nil {
 		return nil, fmt.Errorf("the Secret %s/%s has no kubeconfig that can be read", namespace, name) // the reason may quote it
 	}
