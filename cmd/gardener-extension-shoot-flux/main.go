@@ -19,12 +19,12 @@ import (
 	"go.landscaper.dev/internal/content/component"
 )
 
-// program is also how it introduces itself to API servers.
+// program is also the user agent at API servers.
 const program = "gardener-extension-shoot-flux"
 
 func main() { os.Exit(process.Execute(newCommand())) }
 
-// settings are flags that are no part of the configuration as they are.
+// settings are flags that are not part of the configuration in this form.
 type settings struct {
 	kubeconfig, garden, logLevel, logFormat string
 	readProjects                            bool
@@ -84,11 +84,11 @@ func configFlags(flags *pflag.FlagSet, config *shootflux.Config) {
 	flags.IntVar(&config.HealthWorkers, "healthcheck-max-concurrent-reconciles", config.HealthWorkers, "shoots whose health is looked at at the same time")
 	flags.StringSliceVar(&config.Disabled, "disable-controllers", nil, "controllers that do not run: extension, healthcheck, heartbeat")
 	flags.BoolVar(&config.IgnoreOperationAnnotation, "ignore-operation-annotation", false, "reconcile at every change of a spec, without being asked")
-	flags.StringVar(&config.WithoutConfig, "default-without-config", config.WithoutConfig, "what to do with shoots that nobody has configured: install (Flux alone) or fail")
+	flags.StringVar(&config.WithoutConfig, "default-without-config", config.WithoutConfig, "what to do with shoots without a configuration: install (Flux alone) or fail")
 	flags.StringVar(&config.GardenIdentity, "garden-cluster-identity", config.GardenIdentity, "name of the garden, for the ConfigMap shoot-info of shoots")
 	flags.StringVar(&config.GardenletSecret, "gardenlet-kubeconfig", "", "NAMESPACE/NAME of the Secret with gardenlet's kubeconfig, to reach the garden as the first implementation did; its rights are gardenlet's")
 	flags.StringVar(&config.AllowedVersions, "allowed-flux-versions", "", "range of the releases of Flux that may be installed, as in >=2.3.0 (default: all)")
-	flags.BoolVar(&config.ScanHostKeys, "allow-host-key-scan", config.ScanHostKeys, "ask Git servers for host keys that nobody has written down, and believe the first answer")
+	flags.BoolVar(&config.ScanHostKeys, "allow-host-key-scan", config.ScanHostKeys, "ask Git servers for host keys that are not configured, and trust the first answer")
 	flags.BoolVar(&config.Egress.AllowLoopback, "egress-allow-loopback", false, "let shoots, repositories and mirrors be on this machine; for tests and development")
 	flags.DurationVar(&config.Resync, "resync-period", config.Resync, "how often a shoot is looked at without a reason")
 	flags.DurationVar(&config.Spread, "change-spread", config.Spread, "time in which the shoots of a project follow a change of its configuration")
@@ -101,7 +101,7 @@ func configFlags(flags *pflag.FlagSet, config *shootflux.Config) {
 	flags.DurationVar(&config.ShutdownTimeout, "shutdown-timeout", config.ShutdownTimeout, "time that running steps get to end")
 }
 
-// complete adds what needs files.
+// complete adds the settings that are read from files.
 func (s *settings) complete(config *shootflux.Config, flags *pflag.FlagSet) error {
 	var err error
 	if config.Seed, err = process.RESTConfig(s.kubeconfig, program); err != nil {

@@ -67,7 +67,7 @@ go before the file.`,
 	return command
 }
 
-// configFlags are the flags that go before what the file says.
+// configFlags are the flags that take precedence over the file.
 func configFlags(flags *pflag.FlagSet, config *server.Config) {
 	flags.StringSliceVar(&config.Controllers, "controllers", config.Controllers, "controllers to run")
 	flags.StringVar(&config.MetricsAddress, "metrics-address", config.MetricsAddress, "address for metrics; 0 switches them off")
