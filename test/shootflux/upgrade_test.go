@@ -29,7 +29,7 @@ const (
 	newer, newest            = "v2.90.0", "v2.91.0"
 	absent, changed, cut     = "v2.92.0", "v2.93.0", "v2.94.0"
 	unlisted                 = "v2.95.0"
-	unreachable, wrongSource = "the mirror with the manifests of Flux does not deliver them", "somebody has changed the file, or the checksum is wrong"
+	unreachable, wrongSource = "the mirror with the manifests of Flux does not deliver them", "the file has changed, or the checksum is wrong"
 )
 
 // released is an archive with the manifests of a release, as Flux publishes them.

@@ -17,7 +17,7 @@ type Garden struct {
 	Client client.Client
 }
 
-// refused adds to a refusal what can be done about it.
+// refused adds the remedy to a refusal.
 func refused(err error, verb, kind string, key client.ObjectKey) error {
 	if apierrors.IsForbidden(err) {
 		return fmt.Errorf("%s %s %s in the garden: the garden does not allow it to the extension; "+
@@ -28,7 +28,7 @@ func refused(err error, verb, kind string, key client.ObjectKey) error {
 
 // ConfigMaps reads the configurations of a shoot.
 type ConfigMaps struct {
-	// Seed has the copies of what the Shoot refers to, in this namespace.
+	// Seed has the copies of the Shoot's resources, in this namespace.
 	Seed      client.Reader
 	Namespace string
 	// Garden is nil without access to the garden; the project is in the namespace Project.

@@ -60,8 +60,8 @@ func (s Secrets) OfProject(ctx context.Context) (*corev1.Secret, error) {
 	return secret, nil
 }
 
-// Store writes a Secret to a place. A new one that meets another is no error but a
-// conflict: somebody was faster, and that one counts.
+// Store writes a Secret to a place. If a new Secret already exists, the result is a conflict, not
+// another error: the Secret of the other writer counts.
 func (s Secrets) Store(ctx context.Context, place sourcesecret.Place, secret *corev1.Secret) error {
 	at, verb := s.Seed, "create"
 	key := client.ObjectKey{Namespace: s.Namespace, Name: sourcesecret.SeedName}
@@ -88,10 +88,9 @@ func (s Secrets) Store(ctx context.Context, place sourcesecret.Place, secret *co
 	return nil
 }
 
-// Publish puts a public key where people of the project find it, if the garden allows it.
+// Publish stores a public key in the project for its members, if the garden permits it.
 //
-// It is a help for people and decides nothing, so that a garden which does not allow it is
-// no error.
+// The key is only informative, so a garden that does not permit it is not an error.
 func (s Secrets) Publish(ctx context.Context, publicKey string) error {
 	if s.Garden == nil {
 		return nil

@@ -23,12 +23,13 @@ import (
 )
 
 const (
-	// TokenSecret is the Secret in which the resource manager puts our token for a shoot.
+	// TokenSecret is the Secret in which the resource manager stores the extension's token for a
+	// shoot.
 	TokenSecret = "shoot-access-extension-shoot-flux"
-	// account is who we are in a shoot, in the namespace accountNamespace.
+	// account is the ServiceAccount of the extension in a shoot, in the namespace accountNamespace.
 	account          = "extension-shoot-flux"
 	accountNamespace = "kube-system"
-	// role is what we may do there.
+	// role has its permissions.
 	role = "gardener.cloud:extension:shoot-flux"
 
 	rbacVersion = "rbac.authorization.k8s.io/v1"
@@ -36,16 +37,16 @@ const (
 	lookTimeout = 10 * time.Second
 )
 
-// ErrNotYet says that a shoot cannot be looked into yet.
+// ErrNotYet says that a shoot cannot be read yet.
 var ErrNotYet = errors.New("the shoot cannot be looked into yet")
 
-// Shoots looks into shoots, with no right but to read what Flux says of its objects.
+// Shoots reads from shoots, with only the permission to read the status of Flux's objects.
 type Shoots struct {
 	Seed client.Client
 	Pool *cluster.Pool
 }
 
-// Ask asks the resource manager for a token. Whoever looks into a shoot later has it then.
+// Ask requests a token from the resource manager, for later reads from the shoot.
 func (s *Shoots) Ask(ctx context.Context, namespace string) error {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, Name: TokenSecret,
@@ -67,7 +68,7 @@ func (s *Shoots) Forget(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// Rights are the objects in a shoot that let us read what Flux says.
+// Rights are the objects in a shoot that permit to read the status of Flux's objects.
 func Rights() []*unstructured.Unstructured {
 	rule := func(group string, resources ...any) any {
 		return map[string]any{"apiGroups": []any{group}, "resources": resources, "verbs": []any{"get", "list"}}
@@ -84,8 +85,9 @@ func Rights() []*unstructured.Unstructured {
 	}}}
 }
 
-// Account is who we are in a shoot. The resource manager creates it with our first token and
-// never deletes it, so that it belongs to the objects that go with the extension.
+// Account is the ServiceAccount of the extension in a shoot. The resource manager creates it with
+// the first token and never deletes it, so it belongs to the objects that are deleted with the
+// extension.
 func Account() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ServiceAccount",
@@ -109,12 +111,11 @@ const (
 
 var plurals = map[string]string{"GitRepository": "gitrepositories", "OCIRepository": "ocirepositories", "Kustomization": "kustomizations", "Secret": "secrets"}
 
-// Look returns the first object that is not ready, and why; nothing if all are. The
-// address of the shoot is in a Secret with the name kubeconfig. ErrNotYet is behind
-// errors that end by themselves.
+// Look returns the first object that is not ready, and why; nil if all are ready. The address of
+// the shoot is in the Secret kubeconfig. Temporary errors wrap ErrNotYet.
 //
-// A shoot belongs to its owner, who may let it answer slowly or with anything: hence the
-// limit of time, and what it says is cut before it is shown.
+// The owner of a shoot may let it answer slowly or with anything: hence the timeout, and answers
+// are shortened before they are shown.
 func (s *Shoots) Look(ctx context.Context, namespace, kubeconfig string, objects ...*unstructured.Unstructured) (*Unready, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -137,7 +138,7 @@ func (s *Shoots) Look(ctx context.Context, namespace, kubeconfig string, objects
 	return nil, nil
 }
 
-// get reads an object of a shoot; nil if there is none.
+// get reads an object of a shoot; nil if it does not exist.
 func get(ctx context.Context, connection *cluster.Connection, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	kind := object.GroupVersionKind()
 	mapping := &meta.RESTMapping{
@@ -149,7 +150,7 @@ func get(ctx context.Context, connection *cluster.Connection, object *unstructur
 		return nil, nil
 	}
 	if err != nil {
-		// The owner of the shoot may have said this, at any length.
+		// The owner of the shoot may control this text and its length.
 		return nil, fmt.Errorf("%w: read %s: %s", ErrNotYet, name(object), safetext.Text(err.Error()))
 	}
 	return found, nil
@@ -190,8 +191,8 @@ func (s *Shoots) read(ctx context.Context, namespace, name, key string) ([]byte,
 	return secret.Data[key], nil
 }
 
-// withToken takes the address of a shoot from its generic kubeconfig, which names a file
-// with a token that we do not have, and adds our token.
+// withToken takes the address of a shoot from its generic kubeconfig, which names a token file that
+// does not exist here, and adds the extension's token.
 func withToken(generic []byte, token string) ([]byte, error) {
 	asJSON, err := yamltext.ToJSON(generic, yamltext.DefaultLimits())
 	if err != nil {
@@ -228,25 +229,25 @@ func withToken(generic []byte, token string) ([]byte, error) {
 type Unready struct {
 	// Object is its kind and name.
 	Object string
-	// Failed says that Flux has tried.
+	// Failed says that Flux has tried and failed.
 	Failed bool
-	// Message is what Flux says.
+	// Message is the message of Flux.
 	Message string
 }
 
-// String says it in a sentence.
+// String returns a sentence for people.
 func (u *Unready) String() string { return u.Object + " is not ready: " + u.Message }
 
 func name(object *unstructured.Unstructured) string {
 	return object.GetKind() + " " + object.GetNamespace() + "/" + object.GetName()
 }
 
-// judge says why an object is not ready; nil if it is. What Flux says counts only when it
-// is about the present specification.
+// judge says why an object is not ready; nil if it is. The status counts only if it is about the
+// present generation.
 func judge(object *unstructured.Unstructured) *Unready {
 	unready := &Unready{Object: name(object), Message: "Flux has not looked at it yet"}
 	if suspended, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend"); suspended {
-		return nil // it is not meant to become ready
+		return nil // a suspended object does not become ready
 	}
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, entry := range conditions {

@@ -12,14 +12,15 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/sourcesecret"
 )
 
-// ofOurs begins the names of our ManagedResources, and of those of the first implementation.
+// ofOurs is the prefix of the names of the extension's ManagedResources, and of those of the first
+// implementation.
 const ofOurs = "extension-shoot-flux-flux-"
 
-// RightsToSee are the objects in a shoot that let us read Secrets with these names and no
+// RightsToSee are the objects in a shoot that permit to read Secrets with these names and no
 // others.
 //
-// Names and namespaces are in the rule, because the right to read Secrets of a shoot is the
-// right to everything in it.
+// The rule has names and namespaces, because the permission to read all Secrets of a shoot gives
+// access to everything in it.
 func RightsToSee(secrets []*unstructured.Unstructured) []*unstructured.Unstructured {
 	names := map[string][]any{}
 	for _, secret := range secrets {
@@ -39,8 +40,8 @@ func RightsToSee(secrets []*unstructured.Unstructured) []*unstructured.Unstructu
 	return rights
 }
 
-// Taken returns the first of these Secrets that is in the shoot already and belongs to
-// somebody else; "" if there is none.
+// Taken returns the first of these Secrets that exists in the shoot already and belongs to another
+// owner; "" if there is no such Secret.
 func (s *Shoots) Taken(ctx context.Context, namespace, kubeconfig string, secrets ...*unstructured.Unstructured) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -64,7 +65,7 @@ func (s *Shoots) Taken(ctx context.Context, namespace, kubeconfig string, secret
 // this extension or by one before it.
 func ours(found *unstructured.Unstructured, namespace string) bool {
 	origin := found.GetAnnotations()[gardener.OriginAnnotation]
-	// The name of the seed comes first, perhaps that of another one.
+	// The origin begins with the name of a seed, perhaps of another one.
 	_, of, named := strings.Cut(origin, ":")
 	if !named {
 		of = origin

@@ -18,25 +18,25 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/config"
 )
 
-// Change is one in the namespace of a project.
+// Change is a change in the namespace of a project.
 type Change struct {
 	Namespace string
-	// Credentials says that those have changed, not the configuration.
+	// Credentials says that the credentials have changed, not the configuration.
 	Credentials bool
-	// Found says that it was there when watching began: whoever has read the project before
-	// may have read what was there before it.
+	// Found says that the object existed when the watch began: an earlier read of the project may
+	// have seen an older version.
 	Found bool
 }
 
-// Changed is told of changes.
+// Changed is called for changes.
 type Changed func(Change)
 
-// Watch tells of changes of the configurations and credentials of all projects until the
-// context ends. It needs no right to read anything but the metadata of objects with these
-// names; without it, changes are found by looking now and then.
+// Watch reports changes of the configurations and credentials of all projects until the context
+// ends. It only needs the permission to read the metadata of objects with these names; without it,
+// the resync finds changes.
 //
-// It returns when both informers have ended. That the garden refuses is told once an hour,
-// and no error: it may be granted later.
+// It returns when both informers have ended. A refusal of the garden is logged once an hour, and is
+// not an error: the permission may be granted later.
 func Watch(ctx context.Context, garden *rest.Config, log logr.Logger, changed Changed) error {
 	client, err := metadata.NewForConfig(garden)
 	if err != nil {

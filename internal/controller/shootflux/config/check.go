@@ -20,14 +20,14 @@ import (
 // What both styles say about a field.
 const (
 	missing       = "is missing"
-	needLabel     = "is no name of a namespace: use at most 63 lower-case letters, digits and '-'"
-	needSubdomain = "is no name of an object: use at most 253 lower-case letters, digits, '-' and '.'"
-	needDuration  = "is no interval: write it like 30s, 5m or 1h30m"
+	needLabel     = "is not a name of a namespace: use at most 63 lower-case letters, digits and '-'"
+	needSubdomain = "is not a name of an object: use at most 253 lower-case letters, digits, '-' and '.'"
+	needDuration  = "is not an interval: write it like 30s, 5m or 1h30m"
 	needSyncMode  = "must be one of Once, ManifestsOnly, Always"
 	needDeletion  = "must be one of Orphan, Delete"
-	needRevision  = "is no name that Git allows for it"
+	needRevision  = "is not a name that Git allows for it"
 	needPath      = "must be a directory of the source, without '..' and line breaks: write it like ./ or clusters/prod"
-	needRegistry  = "is no prefix of images: write it like registry.example.org/fluxcd, without scheme, tag and closing slash"
+	needRegistry  = "is not a prefix of images: write it like registry.example.org/fluxcd, without scheme, tag and closing slash"
 )
 
 // flux writes intervals in a subset of what Go reads.
@@ -107,7 +107,7 @@ func checkGit(text, field string, p *problems) *giturl.URL {
 	return parsed
 }
 
-// checkKnownHosts wants host keys that can be read, and one for the repository.
+// checkKnownHosts requires valid host keys, with one for the repository.
 func checkKnownHosts(text string, repository *giturl.URL, field string, p *problems) {
 	if text == "" || repository == nil {
 		return

@@ -21,7 +21,7 @@ const (
 	ShootResource Origin = "ShootResource"
 	// ProjectConfigMap is the ConfigMap of the project.
 	ProjectConfigMap Origin = "ProjectConfigMap"
-	// BuiltIn is what holds when nobody has configured anything.
+	// BuiltIn is the default without any configuration.
 	BuiltIn Origin = "Default"
 )
 
@@ -30,11 +30,11 @@ type SyncMode string
 
 // The modes. Secrets and information about the shoot are kept up to date in all.
 const (
-	// Once leaves Flux, source and kustomization alone.
+	// Once does not update Flux, source and kustomization.
 	Once SyncMode = "Once"
-	// ManifestsOnly leaves Flux alone.
+	// ManifestsOnly does not update Flux.
 	ManifestsOnly SyncMode = "ManifestsOnly"
-	// Always leaves nothing alone.
+	// Always updates everything.
 	Always SyncMode = "Always"
 )
 
@@ -49,7 +49,7 @@ const (
 	Delete DeletionPolicy = "Delete"
 )
 
-// Names that are used when nobody names anything.
+// The default names.
 const (
 	// DefaultNamespace is where Flux runs.
 	DefaultNamespace = "flux-system"
@@ -65,7 +65,7 @@ var clusterNamespaces = []string{"default", "kube-system", "kube-public", "kube-
 // Config is the effective configuration of one shoot.
 type Config struct {
 	Origin Origin `json:"origin"`
-	// Shared says that a ConfigMap has a part in the provider configuration.
+	// Shared says that a ConfigMap is the base of the provider configuration.
 	Shared bool `json:"shared,omitempty"`
 	Flux   Flux `json:"flux"`
 	// Source is nil if only Flux is installed, and so is Kustomization.
@@ -108,8 +108,8 @@ type Source struct {
 	// Object is the GitRepository or OCIRepository.
 	Object *unstructured.Unstructured `json:"object"`
 	URL    string                     `json:"url"`
-	// SecretName and SecretNamespace are where Flux looks for the credentials; the
-	// name is "" if it needs none.
+	// SecretName and SecretNamespace are where Flux looks for the credentials; the name is "" if
+	// the source needs no credentials.
 	SecretName      string `json:"secretName,omitempty"`
 	SecretNamespace string `json:"secretNamespace,omitempty"`
 	// SecretResource is an entry of the Shoot's resources with the credentials. If a
@@ -119,9 +119,9 @@ type Source struct {
 	SecretObject string `json:"secretObject,omitempty"`
 	// Private says that Flux needs credentials.
 	Private bool `json:"private,omitempty"`
-	// KnownHosts are host keys that were given, "" if none were.
+	// KnownHosts are the configured host keys, or "".
 	KnownHosts string `json:"knownHosts,omitempty"`
-	// GenerateSSHKey says that credentials which are nowhere to be found are generated.
+	// GenerateSSHKey says that missing credentials are generated.
 	GenerateSSHKey bool `json:"generateSSHKey,omitempty"`
 }
 
@@ -145,7 +145,7 @@ var (
 
 const sourceWatcher = "source-watcher"
 
-// Default returns the configuration of those who configure nothing: Flux only.
+// Default returns the default configuration: Flux only.
 func Default() *Config {
 	return &Config{
 		Origin: BuiltIn,
@@ -174,12 +174,12 @@ func (c *Config) Copy() *Config {
 	return &copied
 }
 
-// Checksum identifies the configuration. The origin makes a difference: the same
-// words of a project and of a shoot are answered to different people.
+// Checksum identifies the configuration. The origin is included: the same configuration of a
+// project and of a shoot has different owners.
 func (c *Config) Checksum() string {
 	text, err := json.Marshal(c)
 	if err != nil {
-		// All of it was read from JSON or made here.
+		// All values were decoded from JSON or made here.
 		panic("a configuration cannot be written as JSON")
 	}
 	sum := sha256.Sum256(text)

@@ -39,8 +39,8 @@ var keys = []string{
 	keyInterval, keyKInterval, keyTarget, keyPrune, keySuspend, keyKnownHosts, keySyncMode, keyDeletionPolicy,
 }
 
-// Names of the objects that a ConfigMap stands for. They are those that the first
-// implementation wrote, so that its installations are adopted.
+// Names of the objects of a ConfigMap. The first implementation used the same names, so that its
+// installations are adopted.
 const (
 	mainSource        = "main-gitrepo"
 	mainKustomization = "main-ks"
@@ -84,7 +84,7 @@ func FromConfigMap(cm *corev1.ConfigMap) (*Config, error) {
 	return c, nil
 }
 
-// UnknownKeys says which keys of a ConfigMap nobody reads. Its error is an *Invalid.
+// UnknownKeys returns an error for the unknown keys of a ConfigMap. Its error is an *Invalid.
 func UnknownKeys(cm *corev1.ConfigMap) error {
 	var p problems
 	for _, key := range slices.Sorted(maps.Keys(cm.Data)) {
@@ -105,7 +105,7 @@ func unknown(name string, known []string) string {
 	return "is unknown: remove it"
 }
 
-// configMap reads values and notes what is wrong with them.
+// configMap reads values and records their problems.
 type configMap struct {
 	data map[string]string
 	p    *problems
@@ -148,8 +148,8 @@ func (r configMap) boolean(key string, otherwise bool) bool {
 	return otherwise
 }
 
-// wantsSource is false when address, branch and type are gone, which is how a project
-// takes its repository away again.
+// wantsSource is false without address, branch and type: a project removes its repository in this
+// way.
 func (r configMap) wantsSource() bool {
 	return r.text(keyURL) != "" || r.text(keyBranch) != "" || r.text(keyType) != ""
 }
@@ -209,7 +209,7 @@ func (r configMap) repository(private bool) *giturl.URL {
 	return repository
 }
 
-// revision is what is checked out. What is more exact than a branch is used instead of it.
+// revision is the reference of the source. A more specific reference replaces the branch.
 func (r configMap) revision() map[string]any {
 	exact := []struct {
 		key, field, need string

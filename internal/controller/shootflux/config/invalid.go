@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// Problem is something that is wrong with one field.
+// Problem is a problem of one field.
 type Problem struct {
 	// Field is a key of the ConfigMap or a path in the provider configuration.
 	Field string
-	// Message says what is wrong and what to do. It holds no value.
+	// Message has the problem and the remedy. It holds no value.
 	Message string
 }
 
-// Invalid says everything that is wrong with a configuration. Another attempt ends in
-// the same way until somebody changes it.
+// Invalid has all problems of a configuration. Another attempt fails in the same way until the
+// configuration changes.
 type Invalid struct {
-	// Of is what is wrong: the provider configuration, or a ConfigMap.
+	// Of is the invalid object: the provider configuration, or a ConfigMap.
 	Of       string
 	Problems []Problem
 }
 
-// OfShoot says whether it is written in the Shoot, so that nothing but a change of the
-// Shoot helps. A ConfigMap may change at any time, without a word to Gardener.
+// OfShoot says whether the configuration is in the Shoot, so that only a change of the Shoot helps.
+// A ConfigMap may change at any time, without an operation of Gardener.
 func (i *Invalid) OfShoot() bool { return i.Of == providerConfig }
 
 // Error implements error.
@@ -34,7 +34,7 @@ func (i *Invalid) Error() string {
 	return "invalid " + i.Of + ": " + strings.Join(texts, "; ")
 }
 
-// problems collects what is wrong.
+// problems collects the problems.
 type problems []Problem
 
 func (p *problems) add(field, format string, args ...any) {

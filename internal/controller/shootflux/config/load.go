@@ -14,18 +14,18 @@ import (
 // Shoot that stands for one.
 const DefaultConfigMap = "flux-config"
 
-// Request is what a configuration is looked for.
+// Request is the input of Load.
 type Request struct {
 	// ProviderConfig is that of the Extension.
 	ProviderConfig []byte
 	// Resources are those of the Shoot.
 	Resources []Resource
-	// RequireConfig says that a shoot which nobody has configured is a mistake.
+	// RequireConfig says that a shoot without a configuration is an error.
 	RequireConfig bool
 }
 
-// Reader reads what configurations are in. An error that it is not found says that
-// there is none; all others are handed on.
+// Reader reads the sources of configurations. A NotFound says that there is no such object; all
+// other errors are returned.
 type Reader interface {
 	// Copied reads the copy of a ConfigMap that the Shoot refers to by this name.
 	Copied(ctx context.Context, name string) (*corev1.ConfigMap, error)
@@ -34,17 +34,16 @@ type Reader interface {
 	OfProject(ctx context.Context, name string) (*corev1.ConfigMap, error)
 }
 
-// ErrNoGarden says that the extension does not read the garden.
+// ErrNoGarden says that the extension has no access to the garden.
 var ErrNoGarden = errors.New("the extension has no access to the garden")
 
-// ErrNotConfigured says that nobody has configured a shoot, and that somebody has to.
+// ErrNotConfigured says that a shoot has no configuration and needs one.
 var ErrNotConfigured = errors.New("there is no configuration: write a providerConfig for the extension, " +
 	"or a ConfigMap " + DefaultConfigMap + " for the project")
 
-// Load returns the configuration of a shoot; the first that is there counts: the
-// provider configuration, a ConfigMap that the Shoot refers to, the one of the project,
-// Flux alone. A configuration that cannot be read is an error, never a reason to go on
-// to the next.
+// Load returns the configuration of a shoot; the first existing one counts: the provider
+// configuration, a ConfigMap that the Shoot refers to, the one of the project, Flux alone. A
+// configuration that cannot be read is an error, never a reason to go on to the next.
 func Load(ctx context.Context, request Request, from Reader) (*Config, error) {
 	if raw := bytes.TrimSpace(request.ProviderConfig); len(raw) > 0 && string(raw) != "null" {
 		return loadProviderConfig(ctx, raw, request.Resources, from)
@@ -79,7 +78,7 @@ func loadProviderConfig(ctx context.Context, raw []byte, resources []Resource, f
 		return nil, err
 	}
 	if cm == nil {
-		// The ConfigMap may come at any time, so it is no mistake of the Shoot alone.
+		// The ConfigMap may be created at any time, so the Shoot need not change.
 		return nil, &Invalid{Of: sharedConfig, Problems: []Problem{{
 			Field:   "configMapRef.name",
 			Message: "names " + name + ", which neither the Shoot's spec.resources nor the project has: create the ConfigMap, or remove the reference",

@@ -79,7 +79,7 @@ func TestLoad(t *testing.T) {
 		{"what the Shoot refers to goes first", Request{ProviderConfig: refers, Resources: usual}, both, ProviderConfig, "shoot", ""},
 		{"it is not there", Request{ProviderConfig: refers}, empty, "", "", "configMapRef.name: names flux-config"},
 		{"there is no garden to have it", Request{ProviderConfig: refers}, answers{}, "", "", "configMapRef.name: names flux-config"},
-		{"no name", Request{ProviderConfig: provider(t, "configMapRef: {name: Canary}")}, project, "", "", "configMapRef.name: is no name"},
+		{"no name", Request{ProviderConfig: provider(t, "configMapRef: {name: Canary}")}, project, "", "", "configMapRef.name: is not a name"},
 		{"it cannot be read", Request{ProviderConfig: refers}, answers{err: errNotOurs}, "", "", "read ConfigMap flux-config of the project: "},
 		{"it is wrong itself", Request{ProviderConfig: refers}, answers{ofProject: map[string]*corev1.ConfigMap{"flux-config": projectConfig(map[string]string{"syncMode": "x"})}}, "", "", "invalid ConfigMap garden-lab/flux-config: syncMode"},
 	} {

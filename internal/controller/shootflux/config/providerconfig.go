@@ -13,15 +13,14 @@ import (
 	"go.landscaper.dev/internal/base/yamltext"
 )
 
-// What an Invalid is of: the provider configuration, alone or with a ConfigMap under it.
+// The values of Invalid.Of: the provider configuration, alone or with a ConfigMap as its base.
 const (
 	providerConfig = "providerConfig"
 	sharedConfig   = providerConfig + " with its ConfigMap"
 )
 
-// FromProviderConfig reads the configuration of a Shoot. The base is what the
-// ConfigMap says that it refers to (see RefersTo), nil if there is none. Its error
-// is an *Invalid.
+// FromProviderConfig reads the configuration of a Shoot. The base is the configuration of the
+// ConfigMap that it refers to (see RefersTo), or nil. Its error is an *Invalid.
 func FromProviderConfig(raw []byte, base *Config) (*Config, error) {
 	written, err := decode(raw)
 	if err != nil {
@@ -44,8 +43,8 @@ func FromProviderConfig(raw []byte, base *Config) (*Config, error) {
 	return c, nil
 }
 
-// RefersTo returns the name of the ConfigMap that a provider configuration refers
-// to; "" if it refers to none. Its error is an *Invalid.
+// RefersTo returns the name of the ConfigMap that a provider configuration refers to; or "". Its
+// error is an *Invalid.
 func RefersTo(raw []byte) (string, error) {
 	written, err := decode(raw)
 	if err != nil || written.ConfigMapRef == nil {
@@ -61,8 +60,8 @@ func RefersTo(raw []byte) (string, error) {
 	return name, nil
 }
 
-// UnknownFields says which field of a provider configuration nobody reads. Its error
-// is an *Invalid.
+// UnknownFields returns an error for an unknown field of a provider configuration. Its error is an
+// *Invalid.
 func UnknownFields(raw []byte) error {
 	documents, err := yamltext.Documents(raw, yamltext.DefaultLimits())
 	if err != nil || len(documents) != 1 {
@@ -94,8 +93,7 @@ func decode(raw []byte) (*api.FluxConfig, error) {
 	return written, nil
 }
 
-// decoder goes through a provider configuration. What is not set in it stays as it is
-// in the configuration.
+// decoder decodes a provider configuration. Fields that are not set keep the value of the base.
 type decoder struct {
 	written *api.FluxConfig
 	c       *Config
@@ -165,7 +163,7 @@ func (d *decoder) options() {
 		options.TolerationKeys = written.TolerationKeys
 		for i, key := range written.TolerationKeys {
 			if !isQualified(key) {
-				d.p.add(at("flux.options.tolerationKeys", i, ""), "is no key of a taint: write it like example.org/dedicated")
+				d.p.add(at("flux.options.tolerationKeys", i, ""), "is not a key of a taint: write it like example.org/dedicated")
 			}
 		}
 	}

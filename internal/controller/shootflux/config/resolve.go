@@ -13,9 +13,9 @@ type Resource struct {
 	APIVersion, Kind, Object string
 }
 
-// Surroundings are what a configuration meets.
+// Surroundings are the environment of a configuration.
 type Surroundings struct {
-	// DefaultVersion is the release of Flux for those who name none.
+	// DefaultVersion is the default release of Flux.
 	DefaultVersion string
 	// Allowed are the releases that the operator allows; nil for all.
 	Allowed *semver.Constraints
@@ -23,7 +23,7 @@ type Surroundings struct {
 	Resources []Resource
 }
 
-// fieldNames are what a field is called in one of the styles.
+// fieldNames are the names of fields in one of the styles.
 type fieldNames struct{ version, components, source string }
 
 func (c *Config) fieldNames() fieldNames {
@@ -33,9 +33,9 @@ func (c *Config) fieldNames() fieldNames {
 	return fieldNames{version: keyVersion, components: keyComponents, source: keyURL}
 }
 
-// Resolve returns the configuration with everything in it that depends on where it
-// is used: the release of Flux with the versions of its API, and the Secrets behind the
-// resources of the Shoot. Its error is an *Invalid.
+// Resolve returns the configuration with the values that depend on its environment: the release of
+// Flux with the versions of its API, and the Secrets behind the resources of the Shoot. Its error
+// is an *Invalid.
 func (c *Config) Resolve(s Surroundings) (*Config, error) {
 	resolved := c.Copy()
 	var p problems
@@ -64,7 +64,7 @@ func (c *Config) version(s Surroundings, p *problems) {
 	}
 	version := parseVersion(c.Flux.Version)
 	if version == nil {
-		p.add(names.version, "the default release of the extension is none: its operator must set one like v2.4.0")
+		p.add(names.version, "the default release of the extension is not valid: its operator must set a release like v2.4.0")
 		return
 	}
 	if s.Allowed != nil && !s.Allowed.Check(version) {
@@ -88,9 +88,8 @@ func (c *Config) setAPIVersions(flux *semver.Version, p *problems) {
 	c.Kustomization.SetAPIVersion(apiVersion(kindKustomization, flux))
 }
 
-// AsRead returns the configuration with source and kustomization as a release of Flux
-// reads them that is in the shoot and stays there, whatever is configured. Its error is
-// an *Invalid.
+// AsRead returns the configuration with source and kustomization for the release of Flux that stays
+// in the shoot, even if another one is configured. Its error is an *Invalid.
 func (c *Config) AsRead(release string) (*Config, error) {
 	version := parseVersion(release)
 	if version == nil || release == c.Flux.Version {
@@ -105,7 +104,7 @@ func (c *Config) AsRead(release string) (*Config, error) {
 	return read, nil
 }
 
-// resources finds the Secrets behind names, and refuses two for one place.
+// resources resolves names of resources to Secrets, and refuses two Secrets with one target.
 func (c *Config) resources(resources []Resource, p *problems) {
 	taken := map[[2]string]string{}
 	take := func(namespace, name, field string) {
@@ -154,8 +153,8 @@ func secretOf(resources []Resource, name, field string, p *problems) string {
 	return ""
 }
 
-// CheckBootstrapped refuses what cannot change any more when Flux runs in a
-// namespace. Its error is an *Invalid.
+// CheckBootstrapped refuses changes that are impossible once Flux runs in a namespace. Its error is
+// an *Invalid.
 func (c *Config) CheckBootstrapped(namespace string) error {
 	if namespace == "" || namespace == c.Flux.Namespace {
 		return nil

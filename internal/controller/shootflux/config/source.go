@@ -17,7 +17,7 @@ const (
 	kustomizationField = "kustomization.template"
 )
 
-// source reads source and kustomization, which need each other.
+// source reads source and kustomization, which depend on each other.
 func (d *decoder) source() {
 	source, kustomization := d.templates()
 	switch {
@@ -47,7 +47,7 @@ func (d *decoder) source() {
 	d.checkTenancy()
 }
 
-// templates returns what was written over what the base says.
+// templates returns the configured objects, merged over those of the base.
 func (d *decoder) templates() (source, kustomization *template) {
 	written := d.written
 	if written.Source != nil {
@@ -67,7 +67,7 @@ func (d *decoder) templates() (source, kustomization *template) {
 		source = source.over(base)
 	}
 	base = d.movable(d.c.Kustomization)
-	// It refers to the source of the base, which may have another name now.
+	// The reference names the source of the base, which may have another name now.
 	unstructured.RemoveNestedField(base.Object, "spec", "sourceRef")
 	switch {
 	case written.Kustomization == nil:
@@ -78,7 +78,7 @@ func (d *decoder) templates() (source, kustomization *template) {
 	return source, kustomization
 }
 
-// otherKind says whether nothing of the base fits.
+// otherKind says whether the source has another kind than that of the base.
 func (d *decoder) otherKind(source *template, base *unstructured.Unstructured) bool {
 	kind := source.text("kind")
 	return kind != "" && kind != base.GetKind()
@@ -102,8 +102,8 @@ func (d *decoder) checkSourceKind(source *template) {
 	checkAPIVersion(source, sourceGroup)
 }
 
-// checkAPIVersion accepts the versions that the documentation of Flux shows. Which one
-// is written follows from the release.
+// checkAPIVersion accepts the versions that the documentation of Flux shows. The written version
+// follows from the release.
 func checkAPIVersion(t *template, group string) {
 	written := t.text("apiVersion")
 	if written != "" && written != group+"/v1" && written != group+"/v1beta2" {
@@ -112,9 +112,8 @@ func checkAPIVersion(t *template, group string) {
 	t.object["apiVersion"] = group + "/v1"
 }
 
-// defaults fills what is empty, in this order: a kustomization follows the source that
-// was written, both follow the namespace that was written, and the rest has fixed
-// names.
+// defaults fills what is empty, in this order: a kustomization follows the configured source, both
+// follow the configured namespace, and the rest has fixed names.
 func (d *decoder) defaults(source, kustomization *template) {
 	kustomization.fill(source.text("kind"), "spec", "sourceRef", "kind")
 	kustomization.fill(source.text("metadata", "name"), "spec", "sourceRef", "name")
@@ -140,7 +139,7 @@ func (d *decoder) checkKustomization(t *template) {
 	}
 	spec := t.fields("spec")
 	if spec["prune"] == nil {
-		// Flux demands it, and does not say what holds without it.
+		// Flux requires the field and has no default for it.
 		spec["prune"] = false
 	}
 	for _, name := range []string{"prune", "suspend"} {
@@ -153,7 +152,7 @@ func (d *decoder) checkKustomization(t *template) {
 	}
 }
 
-// readSource checks a source whose defaults are set.
+// readSource checks a source after its defaults were set.
 func (d *decoder) readSource(t *template) *Source {
 	source := &Source{}
 	if base := d.c.Source; base != nil && base.Object.GetKind() == t.text("kind") {
@@ -179,7 +178,7 @@ func (d *decoder) readSource(t *template) *Source {
 
 func (d *decoder) checkOCI(address string, t *template) {
 	name, isOCI := strings.CutPrefix(address, "oci://")
-	// It may hold a password, so it is not repeated.
+	// The address may hold a password, so it is not repeated.
 	if !isOCI || !isRegistry(name) {
 		d.p.add(t.path("spec", "url"), "is no repository of artifacts: write it like oci://registry.example.org/team/app, without tag and credentials")
 	}
@@ -205,7 +204,7 @@ func (d *decoder) checkRef(t *template) {
 	}
 }
 
-// credentials follows where a secret comes from, and how it is called in the shoot.
+// credentials sets the origin of the credentials, and the name of their Secret in the shoot.
 func (d *decoder) credentials(source *Source, t *template, repository *giturl.URL) {
 	if written := d.written.Source; written != nil {
 		if written.SecretResourceName != "" {
@@ -223,7 +222,7 @@ func (d *decoder) credentials(source *Source, t *template, repository *giturl.UR
 	d.secretRef(source, t, repository)
 }
 
-// checkGenerated demands an address that has host keys.
+// checkGenerated requires an SSH address.
 func (d *decoder) checkGenerated(source *Source, repository *giturl.URL) {
 	if source.GenerateSSHKey && source.SecretResource != "" {
 		d.p.add("source.generateSSHKey", "cannot be together with source.secretResourceName: choose one")
@@ -263,7 +262,7 @@ func (d *decoder) secretRef(source *Source, t *template, repository *giturl.URL)
 	source.SecretNamespace = t.text("metadata", "namespace")
 }
 
-// checkTenancy refuses what Flux would not look at.
+// checkTenancy refuses objects that Flux would not reconcile.
 func (d *decoder) checkTenancy() {
 	flux := d.c.Flux
 	namespaces := []string{d.c.Source.Object.GetNamespace(), d.c.Kustomization.GetNamespace()}

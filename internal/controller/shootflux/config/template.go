@@ -8,15 +8,14 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// template is an object of Flux as far as somebody has written it. Its metadata and
-// its spec are always there.
+// template is an object of Flux as far as it is configured. Its metadata and its spec always exist.
 type template struct {
 	object map[string]any
 	field  string
 	p      *problems
 }
 
-// readTemplate returns nil for what is no object, after it was noted.
+// readTemplate returns nil for a value that is not an object, and records the problem.
 func readTemplate(raw *runtime.RawExtension, field string, p *problems) *template {
 	written := map[string]any{}
 	if raw == nil || len(raw.Raw) == 0 {
@@ -54,8 +53,7 @@ func readTemplate(raw *runtime.RawExtension, field string, p *problems) *templat
 	return t
 }
 
-// identity keeps what an author may say of an object, and leaves out what the API
-// server says.
+// identity keeps the metadata that users set, and drops the metadata of API servers.
 func (t *template) identity() {
 	metadata := t.fields("metadata")
 	maps.DeleteFunc(metadata, func(name string, _ any) bool {
@@ -83,7 +81,7 @@ func (t *template) path(fields ...string) string {
 	return path
 }
 
-// fields returns the object in a field; it makes one if there is none.
+// fields returns the object in a field, and creates it if it is missing.
 func (t *template) fields(path ...string) map[string]any {
 	fields := t.object
 	for i, name := range path {
@@ -100,8 +98,8 @@ func (t *template) fields(path ...string) map[string]any {
 	return fields
 }
 
-// text returns the text in a field, "" if there is none. Something else is noted, and
-// removed so that it is noted once.
+// text returns the string in a field, "" if it is missing. Another type is recorded as a problem,
+// and removed so that it is recorded once.
 func (t *template) text(path ...string) string {
 	fields, last := t.object, path[len(path)-1]
 	for _, name := range path[:len(path)-1] {
@@ -119,15 +117,15 @@ func (t *template) text(path ...string) string {
 	return text
 }
 
-// fill sets a field that is empty.
+// fill sets an empty field.
 func (t *template) fill(value string, path ...string) {
 	if value != "" && t.text(path...) == "" {
 		t.fields(path[:len(path)-1]...)[path[len(path)-1]] = value
 	}
 }
 
-// over returns a template with the fields of this one, and those of another one where
-// this one has none. What a revision is made of belongs together.
+// over returns a template with the fields of this one over those of a base. The fields of a
+// revision belong together.
 func (t *template) over(base *unstructured.Unstructured) *template {
 	merged := merge(base.DeepCopy().Object, t.object)
 	if ref, set := t.fields("spec")["ref"]; set {

@@ -12,18 +12,18 @@ const (
 	kustomizeGroup = "kustomize.toolkit.fluxcd.io"
 )
 
-// The kinds that a configuration is made of.
+// The kinds of objects in a configuration.
 const (
 	kindGitRepository = "GitRepository"
 	kindOCIRepository = "OCIRepository"
 	kindKustomization = "Kustomization"
 )
 
-// latest is another word for the default version. Nothing asks which release is the
-// newest: the answer would be another one tomorrow.
+// latest is an alias of the default version. The newest release is never looked up: it would change
+// over time.
 const latest = "latest"
 
-// checkVersion returns a release in its usual form, "" for the default.
+// checkVersion returns a release in canonical form, "" for the default.
 func checkVersion(text, field string, p *problems) string {
 	if text == "" || text == latest {
 		return ""
@@ -40,7 +40,7 @@ func checkVersion(text, field string, p *problems) string {
 	return text
 }
 
-// parseVersion returns nil for what is no release.
+// parseVersion returns nil for an invalid release.
 func parseVersion(text string) *semver.Version {
 	number, prefixed := strings.CutPrefix(text, "v")
 	version, err := semver.StrictNewVersion(number)
@@ -55,8 +55,8 @@ func atLeast(version *semver.Version, major, minor uint64) bool {
 	return version.Major() > major || version.Major() == major && version.Minor() >= minor
 }
 
-// apiVersion returns the version of the API in which a release of Flux has a kind; ""
-// if it does not have it.
+// apiVersion returns the version of the API in which a release of Flux has a kind; "" if it does
+// not have the kind.
 func apiVersion(kind string, flux *semver.Version) string {
 	switch kind {
 	case kindOCIRepository:

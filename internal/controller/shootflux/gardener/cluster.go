@@ -9,14 +9,14 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// GenericKubeconfigAnnotation of a Cluster is the name of the Secret with the address of
-// the shoot.
+// GenericKubeconfigAnnotation of a Cluster has the name of the Secret with the address of the
+// shoot.
 const GenericKubeconfigAnnotation = "generic-token-kubeconfig.secret.gardener.cloud/name"
 
-// ReferencePrefix begins the names of the copies of what a shoot refers to.
+// ReferencePrefix is the prefix of the names of copies of a shoot's resources.
 const ReferencePrefix = "ref-"
 
-// Cluster tells extensions of the shoot that a namespace is for.
+// Cluster describes the shoot of a namespace for extensions.
 //
 // +kubebuilder:object:root=true
 type Cluster struct {
@@ -40,7 +40,7 @@ type ClusterList struct {
 	Items           []Cluster `json:"items"`
 }
 
-// Shoot is what we need of a Shoot.
+// Shoot has the fields of a Shoot that this repository uses.
 //
 // +kubebuilder:object:generate=false
 type Shoot struct {
@@ -73,18 +73,18 @@ func (c *Cluster) DecodeShoot() (*Shoot, error) {
 	return shoot, nil
 }
 
-// HasFailed says that Gardener tries nothing more with the shoot before it is changed.
+// HasFailed says that Gardener does not retry the shoot before it is changed.
 func (s *Shoot) HasFailed() bool {
 	last := s.Status.LastOperation
 	return last != nil && last.State == Failed && s.Status.ObservedGeneration == s.Generation
 }
 
-// Hibernates says that the shoot has no API server, or will have none soon.
+// Hibernates says that the shoot has no API server, or is about to lose it.
 func (s *Shoot) Hibernates() bool {
 	return s.Spec.Hibernation != nil && s.Spec.Hibernation.Enabled != nil && *s.Spec.Hibernation.Enabled
 }
 
-// Resource returns what the shoot refers to by a name of one of these kinds.
+// Resource returns the shoot's resource with a name and one of these kinds.
 func (s *Shoot) Resource(name string, kinds ...string) (CrossReference, bool) {
 	for _, resource := range s.Spec.Resources {
 		for _, kind := range kinds {

@@ -1,6 +1,5 @@
-// Package gardener holds the kinds of Gardener that an extension meets on a seed, as far
-// as this repository uses them. They are written after the documented API. Fields that are
-// missing here are kept, because everything is written with patches.
+// Package gardener has the kinds of Gardener on a seed, as far as this repository uses them. They
+// follow the documented API. Other fields are kept, because all writes are patches.
 //
 // +kubebuilder:object:generate=true
 package gardener

@@ -5,13 +5,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// The annotations by which gardenlet talks to extensions.
+// The annotations that gardenlet sets for extensions.
 const (
-	// OperationAnnotation says what gardenlet wants.
+	// OperationAnnotation is the operation that gardenlet requests.
 	OperationAnnotation = "gardener.cloud/operation"
-	// TimestampAnnotation is when gardenlet wrote the object last.
+	// TimestampAnnotation is the time of gardenlet's last write.
 	TimestampAnnotation = "gardener.cloud/timestamp"
-	// ForceDeletionAnnotation is on a Shoot that is to go whatever happens.
+	// ForceDeletionAnnotation is on a Shoot that is deleted by force.
 	ForceDeletionAnnotation = "confirmation.gardener.cloud/force-deletion"
 )
 
@@ -20,7 +20,7 @@ const (
 	OperationReconcile = "reconcile"
 	OperationMigrate   = "migrate"
 	OperationRestore   = "restore"
-	// OperationWaitForState is on objects whose state gardenlet has still to write.
+	// OperationWaitForState is on objects whose state gardenlet has yet to write.
 	OperationWaitForState = "wait-for-state"
 )
 
@@ -53,9 +53,9 @@ type ExtensionStatus struct {
 	LastError          *LastError     `json:"lastError,omitempty"`
 	ObservedGeneration int64          `json:"observedGeneration,omitempty"`
 	Conditions         []Condition    `json:"conditions,omitempty"`
-	// State goes with the shoot to another seed.
+	// State moves with the shoot to another seed.
 	State *runtime.RawExtension `json:"state,omitempty"`
-	// Resources are objects beside this one that go with the shoot to another seed.
+	// Resources are objects beside this one that move with the shoot to another seed.
 	Resources []NamedResource `json:"resources,omitempty"`
 	// ProviderStatus stays on this seed.
 	ProviderStatus *runtime.RawExtension `json:"providerStatus,omitempty"`
@@ -73,7 +73,7 @@ const (
 	Restore   OperationType = "Restore"
 )
 
-// OperationState is how far it is.
+// OperationState is the state of an operation.
 type OperationState string
 
 // The states.
@@ -81,7 +81,7 @@ const (
 	Processing OperationState = "Processing"
 	Succeeded  OperationState = "Succeeded"
 	Error      OperationState = "Error"
-	// Failed is for Shoots: nobody tries again.
+	// Failed is for Shoots: Gardener does not retry.
 	Failed OperationState = "Failed"
 )
 
@@ -99,16 +99,16 @@ type ErrorCode string
 
 // The codes that this repository uses.
 const (
-	// ConfigurationProblem is for what its user must change; Gardener does not try again
-	// before that.
+	// ConfigurationProblem is for errors that the owner of the Shoot must fix in it; Gardener does
+	// not retry before that.
 	ConfigurationProblem ErrorCode = "ERR_CONFIGURATION_PROBLEM"
-	// RetryableConfigurationProblem is for what its user must change elsewhere.
+	// RetryableConfigurationProblem is for errors that the user must fix in another object.
 	RetryableConfigurationProblem ErrorCode = "ERR_RETRYABLE_CONFIGURATION_PROBLEM"
-	// CleanupProblem is for objects in the shoot that do not go.
+	// CleanupProblem is for objects in the shoot that are not deleted.
 	CleanupProblem ErrorCode = "ERR_CLEANUP_CLUSTER_RESOURCES"
 )
 
-// LastError is why the last operation has not succeeded.
+// LastError is the reason why the last operation has not succeeded.
 type LastError struct {
 	Description    string       `json:"description"`
 	TaskID         *string      `json:"taskID,omitempty"`
@@ -148,8 +148,7 @@ func FindCondition(conditions []Condition, kind string) *Condition {
 	return nil
 }
 
-// SetCondition returns the conditions with this one in it. Times change only when
-// something else does.
+// SetCondition returns the conditions with this one set. Times change only with other fields.
 func SetCondition(conditions []Condition, set Condition, now metav1.Time) []Condition {
 	set.LastTransitionTime, set.LastUpdateTime = now, now
 	changed := make([]Condition, 0, len(conditions)+1)

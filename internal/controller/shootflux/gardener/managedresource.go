@@ -5,23 +5,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What is told to the resource manager, and found by its garbage collector.
+// Annotations and labels for the resource manager and its garbage collector.
 const (
-	// IgnoreAnnotation of a ManagedResource keeps the resource manager away from all its
-	// objects; of an object, it lets the object be created but never changed.
+	// IgnoreAnnotation of a ManagedResource makes the resource manager ignore all its objects; on
+	// an object, the object is created but never changed.
 	IgnoreAnnotation = "resources.gardener.cloud/ignore"
-	// GarbageLabel is on Secrets that go when nobody refers to them.
+	// GarbageLabel is on Secrets that are deleted when they are not referenced any more.
 	GarbageLabel = "resources.gardener.cloud/garbage-collectable-reference"
-	// ReferenceAnnotationPrefix begins the annotations that refer to them.
+	// ReferenceAnnotationPrefix is the prefix of the annotations that refer to them.
 	ReferenceAnnotationPrefix = "reference.resources.gardener.cloud/secret-"
-	// NoCleanupLabel is on objects that gardenlet leaves alone when a shoot is deleted.
+	// NoCleanupLabel is on objects that gardenlet does not delete with a shoot.
 	NoCleanupLabel = "shoot.gardener.cloud/no-cleanup"
 	// ModeAnnotation with the value ModeIgnore lets an object leave a ManagedResource
 	// without being deleted.
 	ModeAnnotation = "resources.gardener.cloud/mode"
 	ModeIgnore     = "Ignore"
-	// OriginAnnotation is what the resource manager writes on objects: the ManagedResource
-	// that they are of.
+	// OriginAnnotation is set by the resource manager on objects: the ManagedResource that they
+	// belong to.
 	OriginAnnotation = "resources.gardener.cloud/origin"
 )
 
@@ -43,7 +43,7 @@ type ManagedResource struct {
 	Status ManagedResourceStatus `json:"status,omitempty"`
 }
 
-// ManagedResourceSpec says which objects.
+// ManagedResourceSpec names the Secrets with the objects.
 type ManagedResourceSpec struct {
 	Class        *string                       `json:"class,omitempty"`
 	SecretRefs   []corev1.LocalObjectReference `json:"secretRefs"`
@@ -51,7 +51,7 @@ type ManagedResourceSpec struct {
 	KeepObjects  *bool                         `json:"keepObjects,omitempty"`
 }
 
-// ManagedResourceStatus is what the resource manager says.
+// ManagedResourceStatus is written by the resource manager.
 type ManagedResourceStatus struct {
 	Conditions         []Condition `json:"conditions,omitempty"`
 	ObservedGeneration int64       `json:"observedGeneration,omitempty"`

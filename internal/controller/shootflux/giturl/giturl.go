@@ -1,4 +1,4 @@
-// Package giturl reads the addresses of repositories as people write them for Git.
+// Package giturl parses the addresses of Git repositories.
 package giturl
 
 import (
@@ -22,29 +22,29 @@ type URL struct {
 	text string
 }
 
-// String returns the address as Flux takes it.
+// String returns the address in the form of Flux.
 func (u *URL) String() string { return u.text }
 
-// SSH tells whether the repository is reached with a key.
+// SSH reports whether the repository is reached with an SSH key.
 func (u *URL) SSH() bool { return u.Scheme == "ssh" }
 
 // Address returns host and port, for a dialer.
 func (u *URL) Address() string { return net.JoinHostPort(u.Host, strconv.Itoa(u.Port)) }
 
-// ports are those of the schemes that Flux knows.
+// ports are the default ports of the schemes that Flux supports.
 var ports = map[string]int{"http": 80, "https": 443, "ssh": 22}
 
 // The address may hold a password, so no error repeats it.
 var (
-	errForm        = errors.New("is no address of a repository: write it like https://git.example.org/team/app.git or ssh://git@git.example.org/team/app.git")
+	errForm        = errors.New("is not an address of a repository: write it like https://git.example.org/team/app.git or ssh://git@git.example.org/team/app.git")
 	errScheme      = errors.New("must begin with https://, http:// or ssh://")
 	errCredentials = errors.New("contains credentials: put them into a Secret (keys username and password) and write the address without them")
 	errUser        = errors.New("has a user, which is for ssh:// only: put credentials into a Secret (keys username and password)")
 	errPort        = errors.New("has a port that is not between 1 and 65535")
 )
 
-// Parse reads an address. What Git takes as user@host:path becomes the ssh:// address
-// that Flux wants.
+// Parse reads an address. The form user@host:path of Git becomes the ssh:// address that Flux
+// requires.
 func Parse(text string) (*URL, error) {
 	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		return nil, errForm
@@ -74,7 +74,7 @@ func Parse(text string) (*URL, error) {
 	return &URL{Scheme: parsed.Scheme, Host: parsed.Hostname(), Port: port, text: text}, nil
 }
 
-// checkUser wants credentials elsewhere.
+// checkUser refuses credentials in the address.
 func checkUser(address *url.URL) error {
 	if address.User == nil {
 		return nil
@@ -88,8 +88,8 @@ func checkUser(address *url.URL) error {
 	return nil
 }
 
-// fromSCP turns user@host:path into an ssh:// address. Git does so when there is no
-// slash before the first colon, so host:2222/path has no port but a directory 2222.
+// fromSCP turns user@host:path into an ssh:// address. Git does so if there is no slash before the
+// first colon, so 2222 in host:2222/path is a directory, not a port.
 func fromSCP(text string) string {
 	if strings.Contains(text, "://") {
 		return text

@@ -22,7 +22,7 @@ func (r *release) deployment(object *unstructured.Unstructured, o Options) error
 	}
 	r.label(labels, o)
 	if err := unstructured.SetNestedStringMap(template, labels, "metadata", "labels"); err != nil {
-		return err // the caller tells of which object
+		return err // the caller wraps the error
 	}
 	pod, ok := template["spec"].(map[string]any)
 	if !ok {
@@ -42,10 +42,10 @@ func (r *release) deployment(object *unstructured.Unstructured, o Options) error
 	if len(tolerations) > 0 {
 		pod["tolerations"] = tolerations
 	}
-	return unstructured.SetNestedMap(object.Object, template, "spec", "template") // the caller tells of which object
+	return unstructured.SetNestedMap(object.Object, template, "spec", "template") // the caller wraps the error
 }
 
-// container sets image and flags of the one container.
+// container sets image and flags of the only container.
 func container(pod map[string]any, component string, o Options) error {
 	containers, ok := pod["containers"].([]any)
 	if !ok || len(containers) != 1 {
@@ -53,7 +53,7 @@ func container(pod map[string]any, component string, o Options) error {
 	}
 	manager, ok := containers[0].(map[string]any)
 	if !ok {
-		return errors.New("the container is no object")
+		return errors.New("the container is not an object")
 	}
 	image, ok := manager["image"].(string)
 	if !ok {
@@ -62,12 +62,12 @@ func container(pod map[string]any, component string, o Options) error {
 	manager["image"] = o.Registry + "/" + image[strings.LastIndex(image, "/")+1:]
 	args, _, err := unstructured.NestedStringSlice(manager, "args")
 	if err != nil {
-		return err // the caller tells of which object
+		return err // the caller wraps the error
 	}
-	return unstructured.SetNestedStringSlice(manager, flags(component, args, o), "args") // the caller tells of which object
+	return unstructured.SetNestedStringSlice(manager, flags(component, args, o), "args") // the caller wraps the error
 }
 
-// flags are the arguments of a controller. A flag that is there keeps its place.
+// flags are the arguments of a controller. An existing flag keeps its position.
 func flags(component string, args []string, o Options) []string {
 	args = slices.Clone(args)
 	set := func(name, value string) {
@@ -100,7 +100,7 @@ func flags(component string, args []string, o Options) []string {
 	return args
 }
 
-// eventsAddress is where controllers tell of what happens; empty if nobody listens.
+// eventsAddress is where controllers send events; empty without a notification controller.
 func eventsAddress(o Options) string {
 	if !slices.Contains(o.Components, NotificationController) {
 		return ""
@@ -110,8 +110,8 @@ func eventsAddress(o Options) string {
 
 type flag struct{ name, value string }
 
-// lockdown are the flags of a controller that separate tenants. Those that watch or fetch
-// for one object alone have none.
+// lockdown are the flags of a controller that separate tenants. Controllers without references to
+// other objects have no such flags.
 func lockdown(component string) []flag {
 	own := flag{"no-cross-namespace-refs", "true"}
 	account := flag{"default-service-account", "default"}

@@ -1,5 +1,5 @@
-// Package install has the manifests that install Flux: those of one release are part of
-// the program, those of others come from a mirror. It does not know where they go.
+// Package install has the manifests that install Flux: the manifests of one release are embedded,
+// those of other releases come from a mirror. The package does not apply them.
 package install
 
 import (
@@ -13,14 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// bundled are the manifests of one release; "make shoot-flux-manifests" writes them.
+// bundled has the manifests of one release; "make shoot-flux-manifests" writes them.
 //
 //go:embed flux
 var bundled embed.FS
 
-// DefaultVersion is the release whose manifests are part of the program.
+// DefaultVersion is the release whose manifests are embedded.
 func DefaultVersion() string {
-	// There is one, or the program would not have been built: a test looks.
+	// There is exactly one: a test checks it.
 	releases, err := fs.ReadDir(bundled, "flux")
 	if err != nil || len(releases) != 1 {
 		return ""
@@ -44,12 +44,12 @@ var bundledRelease = sync.OnceValues(func() (*release, error) {
 	return newRelease(version, files)
 })
 
-// Library finds the manifests of releases. It may be used by many at once.
+// Library finds the manifests of releases. It may be used concurrently.
 type Library struct {
 	mirror *mirror
 }
 
-// NewLibrary returns a library; without a mirror, it has the default version alone.
+// NewLibrary returns a library; without a mirror, it has only the default version.
 func NewLibrary(from *Mirror) (*Library, error) {
 	if from == nil {
 		return &Library{}, nil
@@ -61,8 +61,8 @@ func NewLibrary(from *Mirror) (*Library, error) {
 	return &Library{mirror: mirror}, nil
 }
 
-// Manifests returns the objects that install Flux, in an order in which they can be
-// applied. They belong to the caller.
+// Manifests returns the objects that install Flux, in the order in which they can be applied. The
+// caller owns them.
 func (l *Library) Manifests(ctx context.Context, o Options) ([]*unstructured.Unstructured, error) {
 	o = o.withDefaults()
 	if err := l.Check(o); err != nil {

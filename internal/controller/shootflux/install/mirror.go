@@ -24,21 +24,21 @@ import (
 )
 
 const (
-	// maxPacked is how large the manifests of a release may be as they come.
+	// maxPacked is how large the compressed manifests of a release may be.
 	maxPacked = 10 << 20
 	// patience is how long a mirror may take for one release.
 	patience = 30 * time.Second
-	// pause is how long a mirror that failed is left alone.
+	// pause is how long a mirror is not asked again after a failure.
 	pause = 30 * time.Second
-	// placeholder stands for the version in the address of a mirror.
+	// placeholder is the version in the address of a mirror.
 	placeholder = "{version}"
 )
 
-// ErrUnreachable is behind errors about a mirror that does not deliver. Another attempt
-// may go better.
+// ErrUnreachable is wrapped by errors about a mirror that does not deliver. Another attempt may
+// succeed.
 var ErrUnreachable = errors.New("the mirror with the manifests of Flux does not deliver them")
 
-// Mirror is where manifests of further releases come from.
+// Mirror is the source of the manifests of further releases.
 type Mirror struct {
 	// Address is https://…/{version}/manifests.tar.gz, or oci://host/repository, where
 	// tags are versions.
@@ -46,7 +46,7 @@ type Mirror struct {
 	// Checksums are those of the versions that may be installed: of the file, or of the
 	// artifact in the registry, as in sha256:….
 	Checksums map[string]string
-	// Shared has the clients, and so says where connections may lead to.
+	// Shared has the clients, and with them the policy for connections.
 	Shared *component.Shared
 	// Access has the credentials.
 	Access component.Options
@@ -81,7 +81,7 @@ func (m *Mirror) open() (*mirror, error) {
 	return opened, nil
 }
 
-// mirror is one in use. It asks once for each release, whoever wants it.
+// mirror is a Mirror in use. Concurrent callers share one download per release.
 type mirror struct {
 	Mirror
 	checksums map[string]digest.Digest
@@ -93,7 +93,7 @@ type mirror struct {
 	failed map[string]failure
 }
 
-// failure is why a release could not be had, and until when nobody asks again.
+// failure is why a release could not be fetched, and the time before which it is not fetched again.
 type failure struct {
 	err   error
 	until time.Time
@@ -119,7 +119,7 @@ func (m *mirror) release(ctx context.Context, version string) (*release, error) 
 	if found, err := m.known(version); found != nil || err != nil {
 		return found, err
 	}
-	// Who asks first may go away while others wait.
+	// The first caller may give up while others wait.
 	results := m.flight.DoChan(version, func() (any, error) {
 		if found, err := m.known(version); found != nil || err != nil {
 			return found, err
@@ -139,7 +139,7 @@ func (m *mirror) release(ctx context.Context, version string) (*release, error) 
 	}
 }
 
-// known is what was had before.
+// known returns the cached result.
 func (m *mirror) known(version string) (*release, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -171,7 +171,7 @@ func (m *mirror) fetch(ctx context.Context, version string) (*release, error) {
 		read = m.artifact
 	}
 	session := component.NewSession(m.Shared, m.Access)
-	defer session.Close() //nolint:errcheck // nothing is written
+	defer session.Close() //nolint:errcheck // nothing was written
 	data, err := read(ctx, session, from, m.checksums[version])
 	if err != nil {
 		return nil, fmt.Errorf("manifests of Flux %s from %s: %w: %w", version, repository.Redact(from), ErrUnreachable, err)
@@ -185,14 +185,14 @@ func (m *mirror) fetch(ctx context.Context, version string) (*release, error) {
 
 func (m *mirror) download(ctx context.Context, session *component.Session, from string, checksum digest.Digest) ([]byte, error) {
 	reader := *session.Reader()
-	// What was wrong may be right the next time, and what is right is kept here.
+	// An invalid file may be valid the next time, and a valid one is cached here.
 	reader.Documents = nil
 	data, err := reader.Download(ctx, from, maxPacked)
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // wrapped by the callee
 	}
 	if found := checksum.Algorithm().FromBytes(data); found != checksum {
-		return nil, fmt.Errorf("what was delivered has checksum %s, %s is configured: somebody has changed the file, or the checksum is wrong", found, checksum)
+		return nil, fmt.Errorf("the delivered file has checksum %s, %s is configured: the file has changed, or the checksum is wrong", found, checksum)
 	}
 	return data, nil
 }
@@ -201,24 +201,24 @@ func (m *mirror) download(ctx context.Context, session *component.Session, from 
 func (m *mirror) artifact(ctx context.Context, session *component.Session, from string, checksum digest.Digest) ([]byte, error) {
 	reference, err := access.ParseReference(from + "@" + checksum.String())
 	if err != nil {
-		return nil, err // tells what is wrong
+		return nil, err // wrapped by the callee
 	}
 	store := session.Reader().Registry(reference.Scheme, reference.Host)
 	at, err := store.Resolve(ctx, reference.Repository, checksum.String())
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // wrapped by the callee
 	}
 	manifest, err := oci.ReadManifest(ctx, store, reference.Repository, at)
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // wrapped by the callee
 	}
 	if len(manifest.Layers) != 1 {
 		return nil, fmt.Errorf("the artifact has %d layers instead of one with the manifests", len(manifest.Layers))
 	}
-	return oci.Read(ctx, store, reference.Repository, manifest.Layers[0], maxPacked) // tells what it did
+	return oci.Read(ctx, store, reference.Repository, manifest.Layers[0], maxPacked) // wrapped by the callee
 }
 
-// unpack returns the files of an archive, or the one file that is none.
+// unpack returns the files of an archive, or the single plain file.
 func unpack(data []byte) (map[string][]byte, error) {
 	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		return map[string][]byte{"install.yaml": data}, nil
@@ -229,7 +229,7 @@ func unpack(data []byte) (map[string][]byte, error) {
 	err := archive.Walk(bytes.NewReader(data), limits, func(entry archive.Entry) error {
 		content, err := archive.ReadAll(entry.Content, maxPacked)
 		files[entry.Path] = content
-		return err // tells what it did
+		return err // wrapped by the callee
 	})
-	return files, err // tells what it did
+	return files, err // wrapped by the callee
 }

@@ -195,7 +195,7 @@ func TestMirrorFails(t *testing.T) {
 		want        string
 	}{
 		{"it has no such file", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }, digest.FromBytes(data).String(), true, "404"},
-		{"a page instead of manifests", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>log in</html>")) }, digest.FromBytes(data).String(), true, "somebody has changed the file, or the checksum is wrong"},
+		{"a page instead of manifests", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>log in</html>")) }, digest.FromBytes(data).String(), true, "the file has changed, or the checksum is wrong"},
 		{"too large", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, maxPacked+1)) }, digest.FromBytes(data).String(), true, "number of bytes"},
 		{"no manifests, but the checksum is right", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("a: b\n")) }, digest.FromString("a: b\n").String(), false, "apiVersion, kind or metadata.name is missing"},
 		{"not those of a release", func(w http.ResponseWriter, _ *http.Request) {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// What an option has if nothing is said.
+// The defaults of options.
 const (
 	DefaultRegistry      = "ghcr.io/fluxcd"
 	DefaultNamespace     = "flux-system"
@@ -18,7 +18,7 @@ const (
 	DefaultLogLevel      = "info"
 )
 
-// The controllers that others need to know.
+// The controllers with a special meaning.
 const (
 	SourceController       = "source-controller"
 	KustomizeController    = "kustomize-controller"
@@ -37,10 +37,9 @@ func ExtraComponents() []string {
 	return []string{"image-reflector-controller", "image-automation-controller", sourceWatcher}
 }
 
-// Options say which installation of Flux is wanted. What is empty has its default; what
-// is true or false is as it is.
+// Options describe an installation of Flux. An empty option has its default; booleans have none.
 type Options struct {
-	// Version is the release, as in v2.9.5; "latest" is the default, too.
+	// Version is the release, as in v2.9.5; "latest" means the default as well.
 	Version string
 	// Registry is where the images of the controllers come from, without the last part
 	// of their names.
@@ -58,9 +57,9 @@ type Options struct {
 	LogLevel      string
 	// TolerationKeys are keys of taints on nodes that the controllers tolerate.
 	TolerationKeys []string
-	// Multitenant separates tenants: objects refer to those of their own namespace
-	// alone, no kustomization fetches others, and who does not name a ServiceAccount
-	// works with the one called default of the namespace.
+	// Multitenant separates tenants: objects refer only to objects of their namespace,
+	// kustomizations have no remote bases, and an object without a ServiceAccount uses the one
+	// called default of its namespace.
 	Multitenant bool
 }
 
@@ -69,7 +68,7 @@ func Defaults() Options {
 	return Options{WatchAllNamespaces: true, NetworkPolicy: true}.withDefaults()
 }
 
-// withDefaults fills in what is empty.
+// withDefaults sets the defaults.
 func (o Options) withDefaults() Options {
 	if o.Version == "" || o.Version == "latest" {
 		o.Version = DefaultVersion()
@@ -86,13 +85,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// ErrVersion is behind errors about a version that cannot be installed, whoever asks.
+// ErrVersion is wrapped by errors about a version that cannot be installed.
 var ErrVersion = errors.New("this version of Flux cannot be installed")
 
-// registryForm is what a registry may look like: a host, perhaps a port, and a path.
+// registryForm is the form of a registry: a host, perhaps a port, and a path.
 var registryForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$`)
 
-// Check tells all that is wrong with options, without asking anybody.
+// Check returns all problems of options, without a request.
 func (l *Library) Check(o Options) error {
 	o = o.withDefaults()
 	errs := []error{l.checkVersion(o.Version)}

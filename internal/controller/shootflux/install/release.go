@@ -20,7 +20,7 @@ const (
 	labelVersion   = "app.kubernetes.io/version"
 )
 
-// release is what a release of Flux consists of. Nobody changes it.
+// release has the manifests of a release of Flux. It is read-only.
 type release struct {
 	version string
 	// components are the objects of each controller; roles and policies are what all
@@ -61,7 +61,7 @@ func newRelease(version string, files map[string][]byte) (*release, error) {
 	return r, nil
 }
 
-// check tells whether a controller is complete.
+// check returns an error if a controller is not complete.
 func (r *release) check(component string) error {
 	var kinds []string
 	for _, object := range r.components[component] {
@@ -75,8 +75,8 @@ func (r *release) check(component string) error {
 	return nil
 }
 
-// add puts an object where it belongs. Where it comes from counts for those alone that
-// do not say which controller they are of.
+// add assigns an object to a controller. Its file counts only if the object does not name its
+// controller.
 func (r *release) add(file string, object *unstructured.Unstructured) {
 	component := object.GetLabels()[labelComponent]
 	known := append(DefaultComponents(), ExtraComponents()...)
@@ -85,9 +85,9 @@ func (r *release) add(file string, object *unstructured.Unstructured) {
 	}
 	switch {
 	case object.GetKind() == "Kustomization" && strings.HasPrefix(object.GetAPIVersion(), "kustomize.config.k8s.io/"):
-		// It says what belongs together, and nothing that is applied.
+		// A Kustomization only lists files, and is not applied.
 	case object.GetKind() == "Namespace":
-		// Ours is made from the options.
+		// The namespace is made from the options.
 	case component != "":
 		r.components[component] = append(r.components[component], object)
 	case object.GetKind() == "NetworkPolicy":
@@ -100,20 +100,20 @@ func (r *release) add(file string, object *unstructured.Unstructured) {
 func decode(content []byte) ([]*unstructured.Unstructured, error) {
 	documents, err := yamltext.Documents(content, yamltext.Lenient())
 	if err != nil {
-		return nil, err // the caller tells what it reads
+		return nil, err // the caller wraps the error
 	}
 	var objects []*unstructured.Unstructured
 	for i, document := range documents {
 		text, err := document.JSON()
 		if err != nil {
-			return nil, err // the caller tells what it reads
+			return nil, err // the caller wraps the error
 		}
 		object := &unstructured.Unstructured{}
 		if string(text) == "null" {
 			continue
 		}
 		if err := json.Unmarshal(text, &object.Object); err != nil {
-			return nil, fmt.Errorf("document %d is no object: %w", i+1, err)
+			return nil, fmt.Errorf("document %d is not an object: %w", i+1, err)
 		}
 		if object.GetKind() == "" || object.GetAPIVersion() == "" || object.GetName() == "" && object.GetKind() != "Kustomization" {
 			return nil, fmt.Errorf("document %d: apiVersion, kind or metadata.name is missing", i+1)

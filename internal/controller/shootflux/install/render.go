@@ -33,7 +33,7 @@ func (r *release) render(o Options) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// rank is the order in which kinds are applied: what others need comes first.
+// rank is the order in which kinds are applied: dependencies come first.
 func rank(object *unstructured.Unstructured) int {
 	order := []string{"Namespace", "ResourceQuota", "NetworkPolicy", "ServiceAccount", "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "Service", "Deployment"}
 	if at := slices.Index(order, object.GetKind()); at >= 0 {
@@ -57,17 +57,17 @@ func copies(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	return made
 }
 
-// suffix gives what all controllers share the name of the installation.
+// suffix adds the name of the installation to the names of shared objects.
 func suffix(role *unstructured.Unstructured, namespace string) {
 	named := func(name string) string { return strings.TrimSuffix(name, "-"+DefaultNamespace) + "-" + namespace }
 	role.SetName(named(role.GetName()))
-	// The role for all of Kubernetes is not ours.
+	// The role belongs to Kubernetes.
 	if referred, found, err := unstructured.NestedString(role.Object, "roleRef", "name"); found && err == nil && referred != "cluster-admin" {
-		_ = unstructured.SetNestedField(role.Object, named(referred), "roleRef", "name") // it was there
+		_ = unstructured.SetNestedField(role.Object, named(referred), "roleRef", "name") // the field exists
 	}
 }
 
-// settle makes an object one of this installation.
+// settle adapts an object to this installation.
 func (r *release) settle(object *unstructured.Unstructured, o Options) error {
 	labels := object.GetLabels()
 	if labels == nil {
@@ -92,16 +92,16 @@ func (r *release) label(labels map[string]string, o Options) {
 	labels[labelInstance], labels[labelVersion], labels[labelPartOf] = o.Namespace, r.version, "flux"
 }
 
-// subjects are ServiceAccounts of the controllers, which are where these are.
+// subjects sets the namespace of the ServiceAccounts of the controllers.
 func subjects(binding *unstructured.Unstructured, namespace string) error {
 	listed, _, err := unstructured.NestedSlice(binding.Object, "subjects")
 	if err != nil {
-		return err // the caller tells of which object
+		return err // the caller wraps the error
 	}
 	for _, entry := range listed {
 		if subject, ok := entry.(map[string]any); ok && subject["kind"] == "ServiceAccount" {
 			subject["namespace"] = namespace
 		}
 	}
-	return unstructured.SetNestedSlice(binding.Object, listed, "subjects") // the caller tells of which object
+	return unstructured.SetNestedSlice(binding.Object, listed, "subjects") // the caller wraps the error
 }

@@ -11,8 +11,8 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/managed"
 )
 
-// inherit remembers what others have left: Flux that they have installed belongs to the
-// owner of the shoot. A ManagedResource that is frozen says so even if the rest was lost.
+// inherit records an installation of Flux by another tool: it belongs to the owner of the shoot. A
+// frozen ManagedResource shows this even if the state was lost.
 func (w *work) inherit(ctx context.Context) error {
 	others := w.installed.Exists && !w.installed.Ours
 	if w.before.Bootstrapped || !w.installed.Frozen && !others {
@@ -27,11 +27,11 @@ func (w *work) inherit(ctx context.Context) error {
 	return err
 }
 
-// rotated remembers at once that a key was rotated: whatever fails from here on must not
-// make another one, which nobody has registered.
+// rotated stores at once that a key was rotated: later failures must not cause another rotation to
+// an unregistered key.
 //
-// So it is remembered also if somebody else has changed the Extension meanwhile, though the
-// run ends then. Nobody else writes this field.
+// It is stored even if another client has changed the Extension meanwhile, though the run ends
+// then. Only this controller writes this field.
 func (w *work) rotated(ctx context.Context) error {
 	if w.asked != RequestRotate {
 		return nil
@@ -51,7 +51,7 @@ func (w *work) rotated(ctx context.Context) error {
 	return conflict
 }
 
-// stand reads how far the pieces are.
+// stand reads the state of the pieces.
 func (w *work) stand(ctx context.Context) error {
 	for _, piece := range []struct {
 		name     string

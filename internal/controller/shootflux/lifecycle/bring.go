@@ -17,11 +17,11 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/state"
 )
 
-// bring creates, reconciles or restores what a shoot is to have.
+// bring creates, reconciles or restores the contents of a shoot.
 //
-// The status says that the operation is under way before the request is removed; see begin.
-// The loop runs a second time only after errAgain, and no third time: what is left to the
-// owner of the shoot is stored then, and if it did not stay there, a pause is due.
+// The status says that the operation is in progress before the request is removed; see begin. The
+// loop runs a second time only after errAgain, and no third time: the state has then recorded what
+// is left to the owner of the shoot, and if the record was lost, a pause is due.
 func (r *Reconciler) bring(ctx context.Context, now *run) (ctrl.Result, error) {
 	e := now.e
 	if isRequested(e) || behind(e) || !hasFinalizer(e) || e.Status.ObservedGeneration != e.Generation {
@@ -61,14 +61,14 @@ type work struct {
 	plan        plan
 	credentials *credentials
 	pieces      pieces
-	// installed, configured and data are how far the pieces are.
+	// installed, configured and data are the states of the pieces.
 	installed, configured, data managed.Standing
-	// unready is why Flux is not ready in the shoot, looked says that we could look, and
-	// took is how long it took.
+	// unready is why Flux is not ready in the shoot, looked says that the shoot could be read, and
+	// took is how long that took.
 	unready *access.Unready
 	looked  bool
 	took    time.Duration
-	// news are told when what was reached is stored, so that they are told once.
+	// news emit events after the state is stored, so that each event is emitted once.
 	news []func()
 }
 
@@ -87,8 +87,7 @@ func (r *Reconciler) configure(ctx context.Context, now *run) (*config.Config, e
 	return found.Resolve(config.Surroundings{DefaultVersion: r.DefaultVersion, Allowed: r.Allowed, Resources: request.Resources})
 }
 
-// prepare finds out what is to be done, and what with. It writes nothing but a key that
-// was generated, and that it was.
+// prepare computes the work of a run. It only writes a generated key, and the record of it.
 func (r *Reconciler) prepare(ctx context.Context, now *run) (*work, error) {
 	w := &work{Reconciler: r, run: now}
 	var err error
@@ -110,7 +109,7 @@ func (r *Reconciler) prepare(ctx context.Context, now *run) (*work, error) {
 	}
 	w.asked = request(now.shoot, w.after)
 	if knownRequest(now.shoot.Annotations[RequestAnnotation]) != w.after.HandledOperation {
-		w.after.HandledOperation = "" // it was taken away, and may come again before the shoot is up
+		w.after.HandledOperation = "" // the request was removed, and may be repeated before the shoot is up
 	}
 	w.plan = newPlan(w.config, w.after, w.asked, w.installed, w.configured)
 	if w.config, err = w.config.AsRead(w.plan.version); err != nil {
@@ -141,12 +140,12 @@ func (r *Reconciler) prepare(ctx context.Context, now *run) (*work, error) {
 	return w, nil
 }
 
-// carryOut writes what is missing, in order, and says what it waits for. The shoot of a
-// hibernated cluster is not there: it gets everything when it wakes up.
+// carryOut writes what is missing, in order, and returns what it waits for. A hibernated shoot has
+// no API server: it gets everything after its hibernation.
 //
-// Each step is left for the next one only when the resource manager has applied it, and
-// nothing is written that is there already: so a run may be repeated at any time, and
-// begins where it is needed.
+// A step follows only when the resource manager has applied the step before it, and existing
+// contents are not written again: so a run may be repeated at any time, and continues where the
+// last one ended.
 func (w *work) carryOut(ctx context.Context) (*pause, error) {
 	if err := w.writeInstall(ctx); err != nil {
 		return nil, err
@@ -202,12 +201,12 @@ func (w *work) write(ctx context.Context, piece managed.Piece, standing *managed
 		w.after.WaitingSince = nil
 	}
 	if found.Going {
-		return fmt.Errorf("the ManagedResource %s/%s is being deleted by somebody else: wait until it is gone, or remove its finalizers", w.e.Namespace, piece.Name)
+		return fmt.Errorf("the ManagedResource %s/%s is being deleted by another client: wait until it is deleted, or remove its finalizers", w.e.Namespace, piece.Name)
 	}
 	return nil
 }
 
-// missing says what is not in the shoot yet.
+// missing returns a pause for what is not in the shoot yet.
 func (w *work) missing(configured bool) *pause {
 	switch {
 	case !w.installed.Applied && w.plan.install.handle() != leave:
@@ -215,7 +214,7 @@ func (w *work) missing(configured bool) *pause {
 	case !configured:
 		return &pause{why: "waiting for Flux to run: " + w.installed.Message + needsNode, progress: 40, again: lookAgain}
 	case !w.data.Applied:
-		// What went wrong with a Secret may quote it.
+		// The message about a Secret may quote it.
 		return &pause{why: "waiting for the Secrets and ConfigMaps of the shoot: " + w.data.Reason, progress: 60, again: lookAgain}
 	case !w.configured.Applied && w.plan.config.handle() != leave:
 		return &pause{why: "waiting for source and kustomization to be written: " + w.configured.Message, progress: 70, again: lookAgain}
@@ -223,10 +222,10 @@ func (w *work) missing(configured bool) *pause {
 	return nil
 }
 
-// needsNode is what people find out late.
+// needsNode is a hint at a common cause.
 const needsNode = " (Flux needs a node that takes its pods, and its images)"
 
-// look asks the shoot how Flux fares, if there is anything to see.
+// look reads the health of Flux in the shoot, if Flux is installed.
 func (w *work) look(ctx context.Context) error {
 	list := readiness(w.config)
 	if len(list) == 0 || w.plan.config.handle() == leave {
@@ -246,7 +245,7 @@ func (w *work) look(ctx context.Context) error {
 	return nil
 }
 
-// unreadiness says what is waited for in the shoot.
+// unreadiness returns a pause for what is not ready in the shoot.
 func (w *work) unreadiness() *pause {
 	waits := w.config.WaitForReady && (!w.before.Bootstrapped || w.asked == RequestRebootstrap)
 	if w.unready == nil || !waits {
@@ -259,11 +258,11 @@ func (w *work) unreadiness() *pause {
 	return &pause{why: why, progress: 80, again: notBefore(lookAtShoot, w.took), code: gardener.RetryableConfigurationProblem}
 }
 
-// settle remembers what was reached, and leaves alone what belongs to the owner of the
-// shoot from now on.
+// settle records the progress, and freezes the pieces that belong to the owner of the shoot from
+// now on.
 //
-// Freezing is the last thing: a ManagedResource that is frozen is not looked at any more,
-// so that what is remembered has to be true by then.
+// Freezing comes last: a frozen ManagedResource is not observed any more, so the recorded state
+// must be right by then.
 func (w *work) settle(ctx context.Context) error {
 	first := !w.after.Bootstrapped
 	done := w.asked == RequestUpgrade || w.asked == RequestRebootstrap
@@ -284,8 +283,8 @@ func (w *work) settle(ctx context.Context) error {
 			w.tell(w.run, "RequestHandled", "the operation "+w.asked+" is done, Flux is "+w.config.Flux.Version)
 		})
 	}
-	// What was reached is stored before anything is left alone, and after a request the
-	// contents are written once more.
+	// The state is stored before anything is frozen, and after a request the contents are written
+	// once more.
 	if leaves := !w.plan.install.continuous || !w.plan.config.continuous; leaves && (first || done) {
 		return w.again(ctx)
 	}
@@ -303,7 +302,7 @@ func (w *work) settle(ctx context.Context) error {
 	return nil
 }
 
-// errAgain lets a run begin anew.
+// errAgain restarts a run.
 var errAgain = errors.New("what was reached is stored, and the run begins anew")
 
 func (w *work) again(ctx context.Context) error {
@@ -324,9 +323,9 @@ func (w *work) publish() {
 	}
 }
 
-// rest tells what a shoot waits for, or that it takes too long.
+// rest reports what a shoot waits for, or that it takes too long.
 //
-// When the patience is over the status is written first, and then the error: the error says
+// When the patience is over, the status is written before the error is returned: the error says
 // what is wrong, and the state since when.
 func (w *work) rest(ctx context.Context, on *pause) (ctrl.Result, error) {
 	since, left := wait(&w.after, w.config.Checksum(), w.now().Time)
@@ -348,7 +347,7 @@ func (w *work) rest(ctx context.Context, on *pause) (ctrl.Result, error) {
 	return w.fail(ctx, w.run, on.expired(since))
 }
 
-// finish tells of the success.
+// finish reports the success.
 func (w *work) finish(ctx context.Context) (ctrl.Result, error) {
 	w.after.WaitingSince, w.after.ConfigChecksum = nil, w.config.Checksum()
 	w.after.Namespace, w.after.DeletionPolicy = w.config.Flux.Namespace, string(w.config.DeletionPolicy)
@@ -368,8 +367,7 @@ func (w *work) finish(ctx context.Context) (ctrl.Result, error) {
 	return ctrl.Result{RequeueAfter: w.next()}, err
 }
 
-// next is when to look at the shoot again without a reason. One that is not ready is
-// looked at less and less often.
+// next is the interval until the next resync of the shoot. It grows while the shoot is not ready.
 func (w *work) next() time.Duration {
 	resync := time.Duration((1 - 0.1*w.Random()) * float64(w.Resync))
 	condition := gardener.FindCondition(w.e.Status.Conditions, conditionConfigured)

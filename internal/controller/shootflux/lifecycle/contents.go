@@ -18,7 +18,7 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/sshkey"
 )
 
-// installOptions are those of the manifests for a configuration.
+// installOptions returns the options of the manifests for a configuration.
 func installOptions(c *config.Config, version string) install.Options {
 	o := c.Flux.Options
 	return install.Options{
@@ -28,14 +28,14 @@ func installOptions(c *config.Config, version string) install.Options {
 	}
 }
 
-// secretCopy is a Secret of the seed that goes to the shoot.
+// secretCopy is a Secret of the seed that is copied to the shoot.
 type secretCopy struct {
-	// object is what the Shoot refers to.
+	// object is the name in the Shoot's resources.
 	object                string
 	namespace, targetName string
 }
 
-// copies are the Secrets that a configuration names, without that of the source.
+// copies returns the Secrets that a configuration names, without that of the source.
 func copies(c *config.Config) []secretCopy {
 	var list []secretCopy
 	if c.Flux.ImagePullSecretName != "" {
@@ -47,7 +47,7 @@ func copies(c *config.Config) []secretCopy {
 	return list
 }
 
-// readCopy reads what the Shoot refers to.
+// readCopy reads a resource of the Shoot.
 func (r *Reconciler) readCopy(ctx context.Context, namespace, object string) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: namespace, Name: gardener.ReferencePrefix + object}
@@ -64,20 +64,19 @@ func (r *Reconciler) readCopy(ctx context.Context, namespace, object string) (*c
 
 // pieces are the contents beside the manifests of Flux.
 type pieces struct {
-	// data are enforced in every mode: Secrets, what the shoot may know of itself, what
-	// we may do there, and the namespaces that all this needs.
+	// data are enforced in every mode: Secrets, the information about the shoot, the permissions of
+	// the extension, and the namespaces of all these.
 	data managed.Piece
 	// config are source and kustomization.
 	config managed.Piece
 }
 
-// fill makes the pieces. The Secret of the source is nil if it needs none.
+// fill makes the pieces. The Secret is nil for a source without credentials.
 func (r *Reconciler) fill(ctx context.Context, now *run, c *config.Config, how handling, source *corev1.Secret) (pieces, error) {
 	made := pieces{data: managed.Piece{Name: DataName}, config: managed.Piece{Name: ConfigName, Once: how == once}}
 	for _, object := range objects.Configuration(c) {
 		if object.GetKind() == "Namespace" {
-			// The Secrets cannot wait for what waits for Flux: without one of them its
-			// images may not be pulled.
+			// The Secrets cannot wait for Flux: its images may need one of them.
 			made.data.Objects = append(made.data.Objects, object)
 			continue
 		}
@@ -108,7 +107,7 @@ func (r *Reconciler) fill(ctx context.Context, now *run, c *config.Config, how h
 	return made, nil
 }
 
-// flux makes the piece that installs Flux.
+// flux returns the piece that installs Flux.
 func (r *Reconciler) flux(ctx context.Context, c *config.Config, p plan) (managed.Piece, error) {
 	list, err := r.Manifests.Manifests(ctx, installOptions(c, p.version))
 	if err != nil {
@@ -117,7 +116,7 @@ func (r *Reconciler) flux(ctx context.Context, c *config.Config, p plan) (manage
 	return managed.Piece{Name: InstallName, Objects: list, Once: p.install.handle() == once}, nil
 }
 
-// readiness are the objects whose readiness is looked at.
+// readiness returns the objects whose readiness is checked.
 func readiness(c *config.Config) []*unstructured.Unstructured {
 	if c.Source == nil {
 		return nil

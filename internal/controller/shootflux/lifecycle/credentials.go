@@ -21,13 +21,13 @@ import (
 type credentials struct {
 	secret *corev1.Secret
 	place  sourcesecret.Place
-	// publicKey is that of a key which was generated.
+	// publicKey is the public part of a generated key.
 	publicKey string
-	// lacks says what Flux will miss in the Secret.
+	// lacks names the keys that the Secret misses for Flux.
 	lacks string
 }
 
-// credentials finds them, or makes a key; nil if the source needs none.
+// credentials finds the credentials, or generates a key; nil for a source without credentials.
 func (r *Reconciler) credentials(ctx context.Context, now *run, c *config.Config, remembered state.State, asked string) (*credentials, error) {
 	private := c.Source != nil && c.Source.Private
 	r.projects.needs(now.e, private)
@@ -63,12 +63,11 @@ func (r *Reconciler) credentials(ctx context.Context, now *run, c *config.Config
 	return found, nil
 }
 
-// show puts a key that was generated where people of the project find it. Credentials that
-// they brought themselves have none to register.
+// show publishes a generated key for the members of the project. Credentials of the project itself
+// have no key to register.
 //
-// The status has the key since the first run that got further than this. That another key
-// was asked for must be remembered before: a garden that does not answer here would get one
-// at each attempt.
+// The status has the key since the first run that passed this step. The rotation must be recorded
+// before: otherwise, a garden that does not answer here would get a new key at each attempt.
 func (r *Reconciler) show(ctx context.Context, now *run, found *credentials) error {
 	if found == nil || found.place != sourcesecret.Garden || found.publicKey == "" || found.publicKey == state.ReadStatus(now.e).PublicKey {
 		return nil
@@ -80,9 +79,9 @@ func (r *Reconciler) places(now *run) access.Secrets {
 	return access.Secrets{Seed: r.Client, Namespace: now.e.Namespace, Garden: r.Garden, Project: now.shoot.Namespace}
 }
 
-// makeKey makes what has to be stored, and stores it where it is allowed.
+// makeKey generates the Secret, and stores it where that is permitted.
 //
-// It is stored before anybody is told of it, so that nobody registers a key which is lost.
+// The key is stored before it is published, so that no lost key is registered.
 func (r *Reconciler) makeKey(ctx context.Context, now *run, c *config.Config, decision *sourcesecret.Decision, places access.Secrets, found *credentials) error {
 	owner := strings.TrimPrefix(now.shoot.Namespace, "garden-")
 	if decision.Place == sourcesecret.Seed {

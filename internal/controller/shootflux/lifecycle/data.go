@@ -14,10 +14,10 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/managed"
 )
 
-// lookSoon is for what the resource manager has done but the shoot may not know yet.
+// lookSoon is for changes of the resource manager that the shoot may not show yet.
 const lookSoon = time.Second
 
-// newcomers are the Secrets of a piece that were not brought to the shoot before.
+// newcomers returns the Secrets of a piece that were not applied to the shoot before.
 func newcomers(data managed.Piece, standing managed.Standing) []*unstructured.Unstructured {
 	var list []*unstructured.Unstructured
 	for _, object := range data.Objects {
@@ -28,8 +28,8 @@ func newcomers(data managed.Piece, standing managed.Standing) []*unstructured.Un
 	return list
 }
 
-// withRights is a piece without the newcomers, and with the right to see whether somebody
-// has Secrets of these names already. The right ends with the next piece.
+// withRights returns a piece without the newcomers, and with the permission to check whether
+// Secrets of these names exist already. The permission ends with the next piece.
 func withRights(data managed.Piece, newcomers []*unstructured.Unstructured) managed.Piece {
 	data.Objects = slices.DeleteFunc(slices.Clone(data.Objects), func(object *unstructured.Unstructured) bool {
 		return slices.Contains(newcomers, object)
@@ -38,9 +38,9 @@ func withRights(data managed.Piece, newcomers []*unstructured.Unstructured) mana
 	return data
 }
 
-// writeData writes the data, after it has seen that no Secret would replace one of
-// somebody else. A shoot that sleeps cannot be looked into: it gets its new Secrets when
-// it is awake, for gardenlet asks for an operation then.
+// writeData writes the data, after a check that no Secret would replace one of another owner. A
+// hibernated shoot cannot be read: it gets its new Secrets after its hibernation, when gardenlet
+// asks for an operation.
 func (w *work) writeData(ctx context.Context, asleep bool) (*pause, error) {
 	fresh := newcomers(w.pieces.data, w.data)
 	written, err := w.writer.Holds(ctx, w.e.Namespace, w.pieces.data)
@@ -71,7 +71,7 @@ func (w *work) writeData(ctx context.Context, asleep bool) (*pause, error) {
 }
 
 // moved are the Secrets of the data that the first implementation had beside source and
-// kustomization. They must not go when they leave that place.
+// kustomization. They must not be deleted when they leave that ManagedResource.
 func moved(data managed.Piece, configured managed.Standing) []*unstructured.Unstructured {
 	var list []*unstructured.Unstructured
 	for _, secret := range data.Objects {

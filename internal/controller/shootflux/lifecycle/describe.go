@@ -55,7 +55,7 @@ func (w *work) configuredCondition() (gardener.ConditionStatus, string, string) 
 	return gardener.ConditionProgressing, "Pending", w.unready.String()
 }
 
-// provider is what people and we ourselves want to know of an Extension on this seed.
+// provider returns the provider status of an Extension, for users and for this controller.
 func (w *work) provider() *runtime.RawExtension {
 	status := state.ReadStatus(w.e)
 	status.ProjectNamespace, status.Origin, status.SyncMode = w.shoot.Namespace, string(w.config.Origin), string(w.config.SyncMode)
@@ -66,7 +66,7 @@ func (w *work) provider() *runtime.RawExtension {
 	return status.Encode()
 }
 
-// moving are the objects that go with the shoot to another seed.
+// moving returns the objects that move with the shoot to another seed.
 func (w *work) moving() []gardener.NamedResource {
 	if w.after.GeneratedSecretName == "" {
 		return nil

@@ -1,5 +1,5 @@
-// Package lifecycle looks after the Extensions of type shoot-flux on a seed: it brings
-// Flux and what it is to follow into each shoot by ManagedResources, says how far it is,
-// and takes it away again or leaves it, as configured. What is to be done is decided by
-// functions over values; the reconciler reads, asks them, and writes.
+// Package lifecycle reconciles the Extensions of type shoot-flux on a seed: it installs Flux with
+// its source and kustomization in each shoot by ManagedResources, reports the progress, and removes
+// or leaves them at the end, as configured. Pure functions make the decisions; the reconciler
+// reads, calls them, and writes.
 package lifecycle

@@ -25,10 +25,9 @@ func withCode(err error, code gardener.ErrorCode) error {
 	return coded{err, code}
 }
 
-// codes says what kind of error it is, in the words of Gardener. Those that the owner of
-// the shoot or of the project can change are told as such. After one that is not worth
-// another attempt Gardener gives the Shoot up until its specification changes, and so do
-// we: only what is wrong there may be told as that.
+// codes returns Gardener's codes of an error. Errors that the owner of the shoot or of the project
+// can fix get a code for that. After a final error, Gardener and this controller do not retry until
+// the specification of the Shoot changes: only an error in the specification may have such a code.
 func codes(err error) []gardener.ErrorCode {
 	var known coded
 	if errors.As(err, &known) {
@@ -44,37 +43,37 @@ func codes(err error) []gardener.ErrorCode {
 	return nil
 }
 
-// pause is what has to happen before it goes on.
+// pause is a reason to wait.
 type pause struct {
-	// why is told to people; progress is in percent.
+	// why is for the status; progress is in percent.
 	why      string
 	progress int32
-	// again is when to look, if nothing wakes us before.
+	// again is when to reconcile, if no event triggers it before.
 	again time.Duration
-	// code is what it is if it takes too long.
+	// code is the error code if the wait takes too long.
 	code gardener.ErrorCode
 }
 
 const (
 	// patience is how long a shoot may take to come up.
 	patience = 10 * time.Minute
-	// lookAgain is for what the resource manager does: it tells when it is done, and
-	// this is in case we miss it.
+	// lookAgain is for work of the resource manager: its result triggers a reconcile, and this is
+	// for a missed event.
 	lookAgain = time.Minute
-	// lookAtShoot is for what happens in a shoot, where we watch nothing.
+	// lookAtShoot is for changes in a shoot, which is not watched.
 	lookAtShoot = 5 * time.Second
 )
 
-// notBefore is when to look at a shoot again that took a time to answer: one that answers
-// slowly, perhaps on purpose, must not hold up those who work for others.
+// notBefore is when to read from a shoot again that took a time to answer: a shoot that answers
+// slowly, perhaps on purpose, must not block the workers.
 func notBefore(again, took time.Duration) time.Duration {
 	const share = 10
 	return max(again, share*took)
 }
 
-// wait says since when a shoot waits, and how long it may wait on. Another configuration
-// gets all the time anew, and so does a time to come: the seed that the shoot comes from
-// may have had a wrong clock, and nobody would hear of a shoot that waits until then.
+// wait returns since when a shoot waits, and how long it may still wait. Another configuration
+// restarts the time, and so does a begin in the future: the seed that the shoot comes from may have
+// had a wrong clock, and the shoot would wait until then without an error.
 func wait(remembered *state.State, checksum string, now time.Time) (since time.Time, left time.Duration) {
 	if remembered.WaitingSince == nil || remembered.WaitingSince.After(now) || remembered.ConfigChecksum != checksum {
 		moment := now.UTC()
@@ -83,8 +82,8 @@ func wait(remembered *state.State, checksum string, now time.Time) (since time.T
 	return *remembered.WaitingSince, patience - now.Sub(*remembered.WaitingSince)
 }
 
-// expired is the error of a pause that takes too long. What was written stays: the shoot
-// may come up at any time.
+// expired returns the error of a pause that takes too long. The written objects stay: the shoot may
+// come up at any time.
 func (p *pause) expired(since time.Time) error {
 	err := errors.New(p.why + "; this takes since " + since.UTC().Format(time.RFC3339) + ". Nothing is removed, and it goes on by itself when that is over")
 	if p.code == "" {

@@ -7,8 +7,8 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/state"
 )
 
-// The names of the ManagedResources. The first two are those of the first implementation,
-// so that what it has left is taken over.
+// The names of the ManagedResources. The first two are those of the first implementation, so that
+// its ManagedResources are taken over.
 const (
 	InstallName = "extension-shoot-flux-flux-install"
 	ConfigName  = "extension-shoot-flux-flux-config"
@@ -25,10 +25,10 @@ const (
 	RequestRotate      = "rotate-ssh-key"
 )
 
-// request returns what the Shoot asks for and was not done yet; empty for nothing.
+// request returns the requested operation of the Shoot that was not done yet; "" without a request.
 //
-// What was handled is in the state, which moves with the shoot; the annotation of the Shoot
-// stays, since it belongs to its owner.
+// The state has the handled request and moves with the shoot; the annotation of the Shoot stays,
+// since it belongs to its owner.
 func request(shoot *gardener.Shoot, remembered state.State) string {
 	asked := knownRequest(shoot.Annotations[RequestAnnotation])
 	if asked == remembered.HandledOperation {
@@ -37,7 +37,7 @@ func request(shoot *gardener.Shoot, remembered state.State) string {
 	return asked
 }
 
-// knownRequest returns an operation, or nothing for a text that is none.
+// knownRequest returns an operation, or "" for an unknown text.
 func knownRequest(text string) string {
 	switch text {
 	case RequestUpgrade, RequestRebootstrap, RequestRotate:
@@ -54,27 +54,27 @@ const (
 	enforce handling = "enforce"
 	// once creates those that are missing, and changes none.
 	once handling = "once"
-	// leave does nothing at all.
+	// leave does nothing.
 	leave handling = "leave"
 )
 
 // situation is what the handling of a piece depends on.
 type situation struct {
-	// continuous says that the mode enforces this piece.
+	// continuous says that the sync mode enforces this piece.
 	continuous bool
 	// bootstrapped says that the shoot has come up once.
 	bootstrapped bool
 	// requested says that the Shoot asks to have this piece done again.
 	requested bool
-	// installed says that we have installed Flux, not others before us.
+	// installed says that this extension has installed Flux, not an earlier tool.
 	installed bool
 	// standing is the ManagedResource.
 	standing managed.Standing
 }
 
-// handle says what is done with a piece. Once a shoot has bootstrapped, what is not
-// continuous belongs to its owner: the ManagedResource is frozen then. One that is not
-// frozen yet was lost, or its enforcing has just ended.
+// handle returns the handling of a piece. Once a shoot has bootstrapped, a piece that is not
+// continuous belongs to its owner: its ManagedResource is frozen then. A ManagedResource that is
+// not frozen yet was lost, or its enforcing has just ended.
 func (s situation) handle() handling {
 	switch {
 	case s.continuous:
@@ -89,11 +89,11 @@ func (s situation) handle() handling {
 	return once
 }
 
-// plan is what a run does with the pieces.
+// plan has the handling of each piece in a run.
 type plan struct {
 	install, config situation
-	// settled says that the shoot works already: what is changed need not be waited for
-	// before the rest follows.
+	// settled says that the shoot works already: a changed piece need not be ready before the next
+	// one follows.
 	settled bool
 	// version is the release whose manifests are written.
 	version string
@@ -123,8 +123,8 @@ func newPlan(c *config.Config, remembered state.State, asked string, standing, c
 	return p
 }
 
-// mayFollow says whether data and configuration may be written, from how far the manifests
-// are: data need the namespace, and the first configuration needs the kinds of Flux.
+// mayFollow says whether data and configuration may be written, from the state of the manifests:
+// data need the namespace, and the first configuration needs the kinds of Flux.
 func (p plan) mayFollow(install managed.Standing) (data, configured bool) {
 	if p.install.handle() == leave {
 		return true, true

@@ -17,16 +17,16 @@ import (
 // conditionHealthy is the condition that gardenlet adds to that of the Shoot.
 const conditionHealthy = "SystemComponentsHealthy"
 
-// Health says whether what an Extension has in its shoot is healthy. It looks at caches
-// only, when something there changes.
+// Health reports the health of an Extension's objects in its shoot. It reads from caches only, when
+// an object there changes.
 type Health struct {
 	*Reconciler
 }
 
 // Reconcile implements reconcile.Reconciler.
 //
-// It writes conditions, and the Reconciler the rest of the same status: both writes are
-// bound to the version that was read, so that the later one comes again.
+// It writes conditions, and the Reconciler the rest of the same status: both writes are bound to
+// the version that was read, so that the later one is retried.
 func (h *Health) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	e := &gardener.Extension{}
 	if err := h.extensionsNow.Get(ctx, request.NamespacedName, e); err != nil {
@@ -36,7 +36,7 @@ func (h *Health) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil
 	}
 	if last := e.Status.LastOperation; last.Type == gardener.Create && last.State == gardener.Processing {
-		return ctrl.Result{}, nil // the operation tells how far it is
+		return ctrl.Result{}, nil // the operation reports the progress
 	}
 	var pieces []piece
 	for _, name := range []string{InstallName, DataName} {
@@ -58,13 +58,13 @@ func (h *Health) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, err
 }
 
-// piece is a ManagedResource and how far it is.
+// piece is a ManagedResource and its state.
 type piece struct {
 	name     string
 	standing managed.Standing
 }
 
-// healthOf sums up. A shoot that has not come up yet is on its way, not ill.
+// healthOf sums up the pieces. A shoot that has not come up yet is progressing, not unhealthy.
 func healthOf(pieces []piece, bootstrapped bool) gardener.Condition {
 	condition := gardener.Condition{
 		Type: conditionHealthy, Status: gardener.ConditionTrue, Reason: "HealthCheckSuccessful", Message: "All health checks successful",
@@ -74,7 +74,7 @@ func healthOf(pieces []piece, bootstrapped bool) gardener.Condition {
 			continue
 		}
 		if !p.standing.Exists && bootstrapped && p.name == InstallName {
-			continue // others have installed it
+			continue // another tool has installed it
 		}
 		condition.Status, condition.Reason = gardener.ConditionFalse, p.standing.Reason
 		if !bootstrapped || p.standing.Reason == "Pending" {
@@ -82,7 +82,7 @@ func healthOf(pieces []piece, bootstrapped bool) gardener.Condition {
 		}
 		condition.Message = "ManagedResource " + p.name + ": " + p.standing.Message
 		if p.name == DataName {
-			// What went wrong with a Secret may quote it.
+			// The message about a Secret may quote it.
 			condition.Message = "ManagedResource " + p.name + " is not healthy: " + p.standing.Reason
 		}
 		return condition

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// Type is the type of Extensions that we look after.
+	// Type is the type of Extensions of this controller.
 	Type = "shoot-flux"
-	// Finalizer keeps an Extension until we are done with its shoot.
+	// Finalizer blocks the deletion of an Extension until its shoot is cleaned up.
 	Finalizer = "extensions.gardener.cloud/shoot-flux"
 )
 
-// ours says whether an Extension is for us.
+// ours says whether an Extension is for this controller.
 func ours(e *gardener.Extension) bool {
 	return e.Spec.Type == Type && (e.Spec.Class == nil || *e.Spec.Class == "" || *e.Spec.Class == gardener.ClassShoot)
 }
@@ -27,7 +27,7 @@ func isRequested(e *gardener.Extension) bool {
 	return false
 }
 
-// unfinished says whether an operation has begun that did not succeed, or none ever has.
+// unfinished says whether the last operation did not succeed, or no operation ever ran.
 func unfinished(e *gardener.Extension) bool {
 	return e.Status.LastOperation == nil || e.Status.LastOperation.State != gardener.Succeeded
 }
@@ -39,12 +39,12 @@ func behind(e *gardener.Extension) bool {
 		return true
 	}
 	written, err := time.Parse(time.RFC3339Nano, e.Annotations[gardener.TimestampAnnotation])
-	// A status has whole seconds only.
+	// Times in a status have whole seconds only.
 	return err == nil && written.Truncate(time.Second).After(e.Status.LastOperation.LastUpdateTime.Time)
 }
 
-// incomplete says that gardenlet has still to write the state of a shoot that comes from
-// another seed. Without it, the shoot would look as if it was never bootstrapped.
+// incomplete says that gardenlet has yet to write the state of a shoot from another seed. Without
+// the state, the shoot would look as if it had never been bootstrapped.
 func incomplete(e *gardener.Extension) bool {
 	return e.DeletionTimestamp == nil && e.Annotations[gardener.OperationAnnotation] == gardener.OperationWaitForState
 }
@@ -55,7 +55,7 @@ func migrated(e *gardener.Extension) bool {
 	return last != nil && last.Type == gardener.Migrate && last.State == gardener.Succeeded
 }
 
-// wakesAtStart says whether an Extension that was just seen for the first time has work.
+// wakesAtStart says whether an Extension triggers a reconcile when it is first observed.
 func wakesAtStart(e *gardener.Extension, ignoreAnnotation bool) bool {
 	if !ours(e) || incomplete(e) {
 		return false
@@ -66,10 +66,10 @@ func wakesAtStart(e *gardener.Extension, ignoreAnnotation bool) bool {
 	return !migrated(e) && (behind(e) || ignoreAnnotation && e.Status.ObservedGeneration != e.Generation)
 }
 
-// wakes says whether a change of an Extension brings work.
+// wakes says whether a change of an Extension triggers a reconcile.
 //
-// A deletion counts as long as the status stays: our own reports of its progress must not
-// start it again and again.
+// A deletion counts only while the status is unchanged: reports of its progress must not trigger it
+// again and again.
 func wakes(before, after *gardener.Extension, ignoreAnnotation bool) bool {
 	if !ours(after) {
 		return false
@@ -81,8 +81,8 @@ func wakes(before, after *gardener.Extension, ignoreAnnotation bool) bool {
 	return isRequested(after) && isNew(before, after) || deleted
 }
 
-// isNew says whether a request was not there before. Our own writes meanwhile are none:
-// who works on a request goes on until it is done.
+// isNew says whether a request is new. Writes of this controller are not requests: a run works on a
+// request until it is done.
 func isNew(before, after *gardener.Extension) bool {
 	for _, name := range []string{gardener.OperationAnnotation, gardener.TimestampAnnotation} {
 		if before.Annotations[name] != after.Annotations[name] {
@@ -92,8 +92,8 @@ func isNew(before, after *gardener.Extension) bool {
 	return false
 }
 
-// operationAnnotationIsNew finds requests that cannot be ignored: nobody but gardenlet
-// can tell that a shoot moves.
+// operationAnnotationIsNew finds requests that cannot be ignored: only gardenlet knows that a shoot
+// moves.
 func operationAnnotationIsNew(before, after *gardener.Extension) bool {
 	operation := after.Annotations[gardener.OperationAnnotation]
 	moves := operation == gardener.OperationMigrate || operation == gardener.OperationRestore
@@ -108,11 +108,11 @@ func sameStatus(a, b *gardener.Extension) bool {
 	return *x == *y && (a.Status.LastError == nil) == (b.Status.LastError == nil)
 }
 
-// operation says what is to be done with an Extension.
+// operation returns the operation for an Extension.
 //
-// A move goes before a deletion: gardenlet deletes the Extension of the old seed while the
-// shoot lives on. An operation that has not succeeded is repeated as what it was, so that
-// an error in between does not turn a creation into a reconciliation.
+// A migration precedes a deletion: gardenlet deletes the Extension of the old seed while the shoot
+// stays. An operation that has not succeeded is repeated with the same type, so that an error does
+// not turn a creation into a reconciliation.
 func operation(e *gardener.Extension) gardener.OperationType {
 	asked := e.Annotations[gardener.OperationAnnotation]
 	last := e.Status.LastOperation
@@ -131,9 +131,8 @@ func operation(e *gardener.Extension) gardener.OperationType {
 	return gardener.Reconcile
 }
 
-// left says that there is nothing to do with an Extension whatever is the matter: its
-// shoot belongs to another seed, it only waits for the finalizers of others, or gardenlet
-// has not written all of it.
+// left says that an Extension must be left alone: its shoot belongs to another seed, it only waits
+// for the finalizers of others, or gardenlet has not written all of it.
 func left(e *gardener.Extension, kind gardener.OperationType) bool {
 	if kind == gardener.Delete && !hasFinalizer(e) || incomplete(e) {
 		return true

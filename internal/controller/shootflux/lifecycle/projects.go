@@ -10,21 +10,21 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/state"
 )
 
-// project is what an Extension takes from the garden.
+// project is what an Extension reads from the garden.
 type project struct {
 	namespace string
 	// private says that the source needs credentials.
 	private bool
 }
 
-// projects remembers what was read in the garden for whom, from before it is read. The
-// status says the same, but later: a change in between would concern nobody.
+// projects records which Extension reads which project of the garden, before the read. The status
+// has the same, but later: a change in between would be missed.
 type projects struct {
 	mutex sync.Mutex
 	of    map[client.ObjectKey]project
 }
 
-// enter says that a project is about to be read.
+// enter records that a project is about to be read.
 func (p *projects) enter(e *gardener.Extension, namespace string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -36,7 +36,7 @@ func (p *projects) enter(e *gardener.Extension, namespace string) {
 	p.of[client.ObjectKeyFromObject(e)] = now
 }
 
-// needs says that credentials are about to be read, or that there are none.
+// needs records that credentials are about to be read, or are not needed.
 func (p *projects) needs(e *gardener.Extension, private bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -46,8 +46,8 @@ func (p *projects) needs(e *gardener.Extension, private bool) {
 	}
 }
 
-// concerned says whether a change in a project concerns an Extension. What was there when
-// watching began concerns only those that were looked at before it did.
+// concerned says whether a change in a project concerns an Extension. An object that existed when
+// the watch began concerns only Extensions that were reconciled before.
 func (p *projects) concerned(e *gardener.Extension, change access.Change) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -55,7 +55,8 @@ func (p *projects) concerned(e *gardener.Extension, change access.Change) bool {
 	return known.namespace == change.Namespace && (known.private || !change.Credentials) && (looked || !change.Found)
 }
 
-// known is what the status says of an Extension that was not looked at yet.
+// known returns the project from the memory, or from the status of an Extension that was not
+// reconciled yet.
 func (p *projects) known(e *gardener.Extension) (of project, looked bool) {
 	if now, is := p.of[client.ObjectKeyFromObject(e)]; is {
 		return now, true

@@ -29,29 +29,29 @@ type Manifests interface {
 	Manifests(ctx context.Context, o install.Options) ([]*unstructured.Unstructured, error)
 }
 
-// Reconciler looks after Extensions.
+// Reconciler reconciles Extensions.
 type Reconciler struct {
-	// Client has Extensions and ManagedResources in a cache; the rest is read when it is
-	// needed.
+	// Client has Extensions and ManagedResources in a cache; other objects are read from the API
+	// server.
 	Client client.Client
 	// Garden is nil without access to the garden.
 	Garden *access.Garden
 	Shoots *access.Shoots
 	Events events.EventRecorder
-	// Manifests are those of Flux, DefaultVersion is the release for those who name none,
-	// and Allowed are the releases that the operator allows; nil for all.
+	// Manifests are those of Flux, DefaultVersion is the default release, and Allowed are the
+	// releases that the operator allows; nil for all.
 	Manifests      Manifests
 	DefaultVersion string
 	Allowed        *semver.Constraints
-	// RequireConfig says that a shoot which nobody has configured is a mistake.
+	// RequireConfig says that a shoot without a configuration is an error.
 	RequireConfig bool
 	// GardenIdentity is the name of the garden for shoots.
 	GardenIdentity string
-	// Scan asks Git servers for their host keys; nil if nobody may be asked.
+	// Scan asks Git servers for their host keys; nil if that is not permitted.
 	Scan sshkey.Scanner
 	// IgnoreOperationAnnotation reconciles at every change of a spec.
 	IgnoreOperationAnnotation bool
-	// Resync is how often a shoot is looked at without a reason.
+	// Resync is the interval of reconciles without an event.
 	Resync time.Duration
 	// Spread is the time in which the shoots of a project follow a change of its
 	// configuration.
@@ -59,17 +59,17 @@ type Reconciler struct {
 	// Random is from 0 to 1.
 	Random func() float64
 	Now    func() time.Time
-	// Bootstrapped is told how long a bootstrap took.
+	// Bootstrapped observes the duration of a bootstrap.
 	Bootstrapped func(time.Duration)
 
 	writer *managed.Writer
-	// extensionsNow shows each Extension as it is after our own last write.
+	// extensionsNow reads Extensions with at least the last write of this process.
 	extensionsNow *expectations.Reader
 	projects      projects
 	writing       writing
 }
 
-// run is one look at an Extension.
+// run is one reconcile of an Extension.
 type run struct {
 	e     *gardener.Extension
 	kind  gardener.OperationType
@@ -97,7 +97,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	defer r.writing.end(e.Namespace)
 	result, err := r.look(ctx, now)
 	if apierrors.IsConflict(err) {
-		// A newer version is on its way to us, but it need not be one that wakes us.
+		// A newer version is on its way to the cache, but it need not trigger a reconcile.
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
 	return result, err
@@ -108,7 +108,7 @@ func (r *Reconciler) look(ctx context.Context, now *run) (ctrl.Result, error) {
 		return r.fail(ctx, now, err)
 	}
 	if now.shoot != nil {
-		// From here on a change in the project counts, for it may be read already.
+		// From here on, a change in the project counts, since the project may be read already.
 		r.projects.enter(now.e, now.shoot.Namespace)
 	}
 	if now.shoot != nil && now.shoot.HasFailed() {
@@ -123,7 +123,7 @@ func (r *Reconciler) look(ctx context.Context, now *run) (ctrl.Result, error) {
 	return r.bring(ctx, now)
 }
 
-// readCluster finds the shoot. One that goes may be gone already.
+// readCluster reads the shoot. The shoot of a deletion may not exist any more.
 func (r *Reconciler) readCluster(ctx context.Context, now *run) error {
 	cluster := &gardener.Cluster{}
 	err := r.Client.Get(ctx, client.ObjectKey{Name: now.e.Namespace}, cluster)
@@ -141,9 +141,9 @@ func (r *Reconciler) readCluster(ctx context.Context, now *run) error {
 	return err
 }
 
-// fail tells of an error, and lets the queue try again.
+// fail reports an error, and lets the queue retry.
 //
-// A conflict is no failure of the operation, and told to nobody.
+// A conflict is not a failure of the operation, and is not reported.
 func (r *Reconciler) fail(ctx context.Context, now *run, err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{}, err
@@ -152,7 +152,7 @@ func (r *Reconciler) fail(ctx context.Context, now *run, err error) (ctrl.Result
 	report := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) {
 		r.failed(status, now.e, now.kind, err)
 		if remembered := state.ReadStatus(now.e); now.shoot != nil && remembered.ProjectNamespace != now.shoot.Namespace {
-			// A change in the project may be what helps.
+			// A change in the project may fix the error.
 			remembered.ProjectNamespace = now.shoot.Namespace
 			status.ProviderStatus = remembered.Encode()
 		}
@@ -174,7 +174,7 @@ func (r *Reconciler) tell(now *run, reason, message string) {
 	r.Events.Eventf(now.e, nil, "Normal", reason, string(now.kind), "%s", safetext.Text(message))
 }
 
-// resources are those of the Shoot.
+// resources returns the resources of the Shoot.
 func resources(shoot *gardener.Shoot) []config.Resource {
 	var list []config.Resource
 	for _, resource := range shoot.Spec.Resources {

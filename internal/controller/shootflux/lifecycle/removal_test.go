@@ -36,7 +36,7 @@ func TestRemovalTellsItsWait(t *testing.T) {
 		{"objects that were left to the owner", "left-to-owner", 0, "waiting until the resource manager has taken back the objects of ManagedResource " + ConfigName},
 		{"objects that are about to be taken back", "reclaimed", 0, "waiting until the resource manager has taken back the objects of ManagedResource " + ConfigName},
 		{"the same for too long", "reclaimed", time.Hour, "look at the conditions of the ManagedResource"},
-		{"objects that the resource manager has", "", 0, "waiting until the ManagedResource " + ConfigName + " is gone: Flux removes what it has deployed"},
+		{"objects that the resource manager has", "", 0, "waiting until the ManagedResource " + ConfigName + " is deleted: Flux removes what it has deployed"},
 		{"something is not gone for too long", "", time.Hour, "look for finalizers in the shoot"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -20,11 +20,11 @@ import (
 const (
 	// pruning is how long a kustomization may take to remove what it has deployed.
 	pruning = 10 * time.Minute
-	// pruningAtEnd is how long, when the whole shoot goes.
+	// pruningAtEnd is the same when the whole shoot is deleted.
 	pruningAtEnd = 2 * time.Minute
 )
 
-// farewell is how the objects in a shoot are left.
+// farewell is the way in which the objects in a shoot are removed or left.
 type farewell struct {
 	// order are the ManagedResources, one after the other.
 	order []string
@@ -34,28 +34,28 @@ type farewell struct {
 	force bool
 }
 
-// parting says how a shoot is left. What needs a controller to go has to go before the
-// controller does.
+// parting returns the teardown of a shoot. Objects that need a controller for their deletion are
+// deleted before the controller.
 func parting(policy config.DeletionPolicy, shoot *gardener.Shoot, since time.Duration) farewell {
 	way := farewell{order: []string{ConfigName, DataName, InstallName}, keep: policy != config.Delete}
 	if shoot == nil {
-		// Nobody knows it any more, so there is nothing to clean up.
+		// The shoot does not exist in Gardener any more, so there is nothing to clean up.
 		way.keep = true
 		return way
 	}
 	way.force = shoot.Annotations[gardener.ForceDeletionAnnotation] == "true"
 	if way.force || shoot.DeletionTimestamp != nil && since > pruningAtEnd {
-		// The shoot goes with all that is in it.
+		// The shoot is deleted with all its objects.
 		way.keep = true
 	}
 	return way
 }
 
-// policy is what the configuration says now, or said when it could still be read: a
-// project that goes takes its configuration with it.
+// policy returns the deletion policy of the configuration, or the last known one: a project is
+// deleted with its configuration.
 //
-// What cannot be read is no reason to remove anything: then the last known policy counts,
-// and without one Flux stays.
+// An unreadable configuration must not remove anything: then the last known policy counts, and
+// without one Flux stays.
 func (r *Reconciler) policy(ctx context.Context, now *run) config.DeletionPolicy {
 	remembered, err := state.Read(now.e)
 	policy := config.DeletionPolicy(remembered.DeletionPolicy)
@@ -71,10 +71,10 @@ func (r *Reconciler) policy(ctx context.Context, now *run) config.DeletionPolicy
 	return policy
 }
 
-// remove takes Flux from a shoot, or leaves it.
+// remove removes Flux from a shoot, or leaves it.
 //
-// The success is told before the finalizer goes, since there may be nothing left to tell it
-// on afterwards. A crash in between does all of it again, with nothing left to do.
+// The success is reported before the finalizer is removed, since the Extension may not exist
+// afterwards. A crash in between repeats all of it, with nothing left to do.
 func (r *Reconciler) remove(ctx context.Context, now *run) (ctrl.Result, error) {
 	if err := r.begin(ctx, now.e, gardener.Delete); err != nil {
 		return ctrl.Result{}, err
@@ -100,28 +100,28 @@ func (r *Reconciler) remove(ctx context.Context, now *run) (ctrl.Result, error) 
 }
 
 // removalWait is what a deletion waits for: a ManagedResource, and whether its objects have to be
-// taken back before it is deleted. The name is empty if nothing is waited for.
+// taken back before it is deleted. The name is empty if there is nothing to wait for.
 type removalWait struct {
 	name       string
 	reclaiming bool
 }
 
-// String says what is waited for.
+// String describes the wait.
 func (p removalWait) String() string {
 	switch {
 	case p.reclaiming:
 		return "waiting until the resource manager has taken back the objects of ManagedResource " + p.name + ", which were left to the owner of the shoot, so that it can delete them"
 	case p.name == ConfigName:
-		return "waiting until the ManagedResource " + p.name + " is gone: Flux removes what it has deployed"
+		return "waiting until the ManagedResource " + p.name + " is deleted: Flux removes what it has deployed"
 	}
-	return "waiting until the ManagedResource " + p.name + " is gone"
+	return "waiting until the ManagedResource " + p.name + " is deleted"
 }
 
-// depart deletes the ManagedResources and returns what is waited for.
+// depart deletes the ManagedResources and returns what the deletion waits for.
 //
-// Those whose objects stay in the shoot need no order, and go at the same time. Objects that
-// were left to the owner of the shoot are reclaimed before they are deleted: otherwise the
-// resource manager would not know them.
+// ManagedResources whose objects stay in the shoot need no order, and are deleted at the same time.
+// Objects that were left to the owner of the shoot are reclaimed before they are deleted: otherwise
+// the resource manager would not know them.
 func (r *Reconciler) depart(ctx context.Context, namespace string, way farewell) (removalWait, error) {
 	waiting := removalWait{}
 	for _, name := range way.order {
@@ -149,7 +149,7 @@ func (r *Reconciler) depart(ctx context.Context, namespace string, way farewell)
 	return waiting, nil
 }
 
-// departing tells what is waited for.
+// departing reports what the deletion waits for.
 func (r *Reconciler) departing(ctx context.Context, now *run, waiting removalWait, since time.Duration) (ctrl.Result, error) {
 	why := waiting.String()
 	if since > pruning {
@@ -165,7 +165,7 @@ func (r *Reconciler) departing(ctx context.Context, now *run, waiting removalWai
 	return ctrl.Result{RequeueAfter: lookAgain}, err
 }
 
-// sweep removes what was made on the seed.
+// sweep removes the objects on the seed.
 func (r *Reconciler) sweep(ctx context.Context, namespace string) error {
 	if err := r.helpers(ctx, namespace); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (r *Reconciler) sweep(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// helpers removes what only this seed needs.
+// helpers removes the objects that only this seed needs.
 func (r *Reconciler) helpers(ctx context.Context, namespace string) error {
 	if err := r.Shoots.Forget(ctx, namespace); err != nil {
 		return err
@@ -185,8 +185,8 @@ func (r *Reconciler) helpers(ctx context.Context, namespace string) error {
 	return r.writer.Clean(ctx, namespace, InstallName, ConfigName)
 }
 
-// migrate lets go of a shoot that another seed takes over: nothing in the shoot changes.
-// What that seed needs is in the status already.
+// migrate releases a shoot that another seed takes over: nothing in the shoot changes. The status
+// has the state for that seed already.
 func (r *Reconciler) migrate(ctx context.Context, now *run) (ctrl.Result, error) {
 	if err := r.begin(ctx, now.e, gardener.Migrate); err != nil {
 		return ctrl.Result{}, err
@@ -198,7 +198,7 @@ func (r *Reconciler) migrate(ctx context.Context, now *run) (ctrl.Result, error)
 	if waiting.name != "" {
 		return r.departing(ctx, now, waiting, 0)
 	}
-	// The key that was generated stays: it moves with the shoot.
+	// The generated key stays: it moves with the shoot.
 	if err := r.helpers(ctx, now.e.Namespace); err != nil {
 		return r.fail(ctx, now, err)
 	}
@@ -206,7 +206,7 @@ func (r *Reconciler) migrate(ctx context.Context, now *run) (ctrl.Result, error)
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{}, r.edit(ctx, now.e, func(meta *metav1.ObjectMeta) {
-		// Those of others as well, as gardenlet's protocol has it.
+		// Finalizers of others as well, as gardenlet's protocol requires.
 		meta.Finalizers = nil
 		delete(meta.Annotations, gardener.OperationAnnotation)
 	})

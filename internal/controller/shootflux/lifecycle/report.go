@@ -15,8 +15,8 @@ import (
 // report changes the status of an Extension, if there is anything to change. It is bound
 // to the version that was read.
 //
-// What it was changed to is taken over only when it is stored, so that a later report is
-// compared with what there really is.
+// The new status is used only after it was stored, so that a later report is compared with the
+// stored one.
 func (r *Reconciler) report(ctx context.Context, e *gardener.Extension, change func(*gardener.ExtensionStatus)) error {
 	changed := e.DeepCopy()
 	change(&changed.Status)
@@ -50,8 +50,8 @@ func (r *Reconciler) edit(ctx context.Context, e *gardener.Extension, change fun
 	return nil
 }
 
-// begin says that an operation is under way. The request for it is removed afterwards, so
-// that a crash repeats an operation rather than losing it.
+// begin reports that an operation is in progress. The request for it is removed afterwards, so that
+// a crash repeats an operation rather than losing it.
 func (r *Reconciler) begin(ctx context.Context, e *gardener.Extension, kind gardener.OperationType) error {
 	last := e.Status.LastOperation
 	if last != nil && last.Type == kind && last.State != gardener.Succeeded && !behind(e) {
@@ -65,7 +65,7 @@ func (r *Reconciler) begin(ctx context.Context, e *gardener.Extension, kind gard
 	})
 }
 
-// adopt puts our finalizer on an Extension and removes the request to reconcile it.
+// adopt adds the finalizer to an Extension and removes the request to reconcile it.
 func (r *Reconciler) adopt(ctx context.Context, e *gardener.Extension) error {
 	return r.edit(ctx, e, func(meta *metav1.ObjectMeta) {
 		if !slices.Contains(meta.Finalizers, Finalizer) {
@@ -77,7 +77,7 @@ func (r *Reconciler) adopt(ctx context.Context, e *gardener.Extension) error {
 	})
 }
 
-// processing tells how far an operation is. Times change only with the rest.
+// processing sets the progress of an operation. Times change only with other fields.
 func (r *Reconciler) processing(status *gardener.ExtensionStatus, kind gardener.OperationType, progress int32, why string) {
 	r.operate(status, gardener.LastOperation{Type: kind, State: gardener.Processing, Progress: progress, Description: why})
 }
@@ -93,7 +93,7 @@ func (r *Reconciler) operate(status *gardener.ExtensionStatus, said gardener.Las
 	status.LastOperation = &said
 }
 
-// failed tells of an error.
+// failed sets the error of an operation.
 func (r *Reconciler) failed(status *gardener.ExtensionStatus, e *gardener.Extension, kind gardener.OperationType, err error) {
 	r.operate(status, gardener.LastOperation{Type: kind, State: gardener.Error, Progress: 50, Description: err.Error()})
 	said := gardener.LastError{Description: err.Error(), Codes: codes(err)}
@@ -106,8 +106,8 @@ func (r *Reconciler) failed(status *gardener.ExtensionStatus, e *gardener.Extens
 	status.LastError, status.ObservedGeneration = &said, e.Generation
 }
 
-// succeeded tells of a success. An operation that nobody has asked for and that has
-// changed nothing is not told of.
+// succeeded sets the success of an operation. An operation without a request and without a change
+// is not reported.
 func (r *Reconciler) succeeded(status *gardener.ExtensionStatus, e *gardener.Extension, kind gardener.OperationType) {
 	status.LastError, status.ObservedGeneration = nil, e.Generation
 	last := status.LastOperation

@@ -28,32 +28,32 @@ import (
 const (
 	firstPause   = 200 * time.Millisecond
 	longestPause = 5 * time.Minute
-	// fresh is how long after an operation our cache may not show it yet.
+	// fresh is how long the cache may lag behind an operation.
 	fresh = time.Minute
 )
 
 type queueOf = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// Wake is told of projects in the garden that have changed; see access.Watch.
-// The queue is there as soon as this replica works; the mutex is for that only, and never
-// held while Extensions are listed.
+// Wake enqueues Extensions when their project in the garden changes; see access.Watch. The queue
+// exists as soon as this replica is the leader; the mutex guards only the queue, and is never held
+// while Extensions are listed.
 type Wake struct {
 	mutex sync.Mutex
 	queue queueOf
 	owner *Reconciler
 }
 
-// Changed lets the shoots of a project follow, not all at once.
+// Changed enqueues the shoots of a project, spread over time.
 func (w *Wake) Changed(change access.Change) {
 	w.mutex.Lock()
 	queue := w.queue
 	w.mutex.Unlock()
 	if queue == nil {
-		return // another replica works
+		return // another replica is the leader
 	}
 	all := &gardener.ExtensionList{}
 	if err := w.owner.Client.List(context.Background(), all); err != nil {
-		return // the cache knows the kind, so this cannot be
+		return // the cache knows the kind, so this cannot happen
 	}
 	for i := range all.Items {
 		e := &all.Items[i]
@@ -66,8 +66,8 @@ func (w *Wake) Changed(change access.Change) {
 
 func (r *Reconciler) spread() time.Duration { return time.Duration(r.Random() * float64(r.Spread)) }
 
-// readFrom says whom to ask when a cache is behind. Both controllers share what they know
-// of their writes.
+// readFrom sets the reader for a cache that is behind. Both controllers share the record of their
+// writes.
 func (r *Reconciler) readFrom(api client.Reader) {
 	if r.writer == nil {
 		r.extensionsNow, r.writer = &expectations.Reader{Cache: r.Client, API: api}, managed.NewWriter(r.Client, api)
@@ -75,8 +75,7 @@ func (r *Reconciler) readFrom(api client.Reader) {
 	}
 }
 
-// SetupWithManager watches Extensions, what we have made for them, and what their Shoots
-// refer to.
+// SetupWithManager watches Extensions, their ManagedResources, and the resources of their Shoots.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) (*Wake, error) {
 	r.readFrom(manager.GetAPIReader())
 	options.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstPause, longestPause)
@@ -84,7 +83,8 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.O
 	referred := builder.WithPredicates(predicate.NewPredicateFuncs(func(object client.Object) bool {
 		return strings.HasPrefix(object.GetName(), gardener.ReferencePrefix)
 	}))
-	// What we write ourselves is no news, nor is what was there when we came.
+	// Writes of this controller do not trigger reconciles, nor do objects that existed at the
+	// start.
 	news := predicate.And(predicate.NewPredicateFuncs(isPiece), predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
 		UpdateFunc: func(e event.UpdateEvent) bool { return hasNews(e.ObjectOld, e.ObjectNew) },
@@ -105,7 +105,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.O
 		Complete(r)
 }
 
-// extensions lets Extensions be looked at when gardenlet asks, and now and then.
+// extensions enqueues Extensions when gardenlet asks, and for the resync.
 func (r *Reconciler) extensions() handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, created event.CreateEvent, queue queueOf) {
@@ -126,7 +126,8 @@ func (r *Reconciler) extensions() handler.EventHandler {
 				queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(after)})
 			}
 		},
-		// What is remembered of one that is gone is forgotten by whoever may just work on it.
+		// The reconcile of a deleted Extension drops its record, since a reconcile may still be
+		// running.
 		DeleteFunc: func(_ context.Context, deleted event.DeleteEvent, queue queueOf) {
 			queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(deleted.Object)})
 		},
@@ -141,8 +142,7 @@ func isPiece(object client.Object) bool {
 	return false
 }
 
-// hasNews says whether the resource manager, or whoever deletes, has changed a
-// ManagedResource.
+// hasNews says whether the resource manager, or a deletion, has changed a ManagedResource.
 func hasNews(before, after client.Object) bool {
 	old, isOld := before.(*gardener.ManagedResource)
 	now, isNow := after.(*gardener.ManagedResource)
@@ -152,11 +152,11 @@ func hasNews(before, after client.Object) bool {
 	return !equality.Semantic.DeepEqual(old.Status, now.Status) || (old.DeletionTimestamp == nil) != (now.DeletionTimestamp == nil)
 }
 
-// inNamespace are our Extensions in a namespace.
+// inNamespace returns the Extensions of this controller in a namespace.
 func (r *Reconciler) inNamespace(ctx context.Context, namespace string) []*gardener.Extension {
 	all := &gardener.ExtensionList{}
 	if err := r.Client.List(ctx, all, client.InNamespace(namespace)); err != nil {
-		return nil // the cache knows the kind, so this cannot be
+		return nil // the cache knows the kind, so this cannot happen
 	}
 	var list []*gardener.Extension
 	for i := range all.Items {
@@ -167,8 +167,9 @@ func (r *Reconciler) inNamespace(ctx context.Context, namespace string) []*garde
 	return list
 }
 
-// waiting are the Extensions that wait for a ManagedResource, or miss it. That one waits is
-// told after the ManagedResource was written, and seen in the cache later still.
+// waiting returns the Extensions that wait for a ManagedResource, or miss it. The status says that
+// an Extension waits only after the ManagedResource was written, and the cache shows it later
+// still.
 func (r *Reconciler) waiting(ctx context.Context, object client.Object) []reconcile.Request {
 	var requests []reconcile.Request
 	for _, e := range r.inNamespace(ctx, object.GetNamespace()) {
@@ -179,8 +180,8 @@ func (r *Reconciler) waiting(ctx context.Context, object client.Object) []reconc
 	return requests
 }
 
-// references tells the Extensions of a namespace about changes of what Shoots refer to.
-// Usually gardenlet asks for an operation at the same time.
+// references enqueues the Extensions of a namespace for changes of their Shoots' resources. Usually
+// gardenlet asks for an operation at the same time.
 func (r *Reconciler) references() handler.EventHandler {
 	tell := func(ctx context.Context, object client.Object, queue queueOf) {
 		for _, e := range r.inNamespace(ctx, object.GetNamespace()) {

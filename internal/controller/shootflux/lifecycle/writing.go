@@ -2,11 +2,11 @@ package lifecycle
 
 import "sync"
 
-// writing are the namespaces in which a run has written the contents of a ManagedResource,
-// and goes on. The resource manager may have answered before the run tells that it waits.
+// writing are the namespaces in which a run has written the contents of a ManagedResource, and goes
+// on. The resource manager may have answered before the run reports that it waits.
 //
-// A run that writes nothing is not among them: the owner of a shoot lets the answers change
-// as often as they like, and each would be a reason for another run.
+// A run that writes nothing is not included: the owner of a shoot can change the answers at will,
+// and each change would trigger another run.
 type writing struct {
 	mutex      sync.Mutex
 	namespaces map[string]struct{}

@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	// Manager is who has made an object, in the label that tools look at.
+	// Manager is the value of ManagerLabel.
 	Manager = "gardener-extension-shoot-flux"
-	// ManagerLabel is that label.
+	// ManagerLabel names the tool that manages an object.
 	ManagerLabel = "app.kubernetes.io/managed-by"
-	// maxSecretBytes leaves room below what an API server takes for a Secret.
+	// maxSecretBytes is safely below the API server's limit for a Secret.
 	maxSecretBytes = 900 << 10
-	// contentsPrefix begins the names of Secrets with contents.
+	// contentsPrefix is the prefix of the names of Secrets with contents.
 	contentsPrefix = "managedresource-"
-	// dataKey is where a Secret has its objects.
+	// dataKey is the key of the objects in a Secret.
 	dataKey = "objects.yaml"
 )
 
-// Piece is what one ManagedResource is to hold.
+// Piece is the desired content of one ManagedResource.
 type Piece struct {
 	Name    string
 	Objects []*unstructured.Unstructured
@@ -39,11 +39,11 @@ type Piece struct {
 	Left bool
 }
 
-// Secrets are the contents of a piece for a namespace. The same objects always give the
-// same Secrets.
+// Secrets returns the contents of a piece for a namespace. The same objects always give the same
+// Secrets.
 //
-// They are immutable and named for their content: another content is another Secret, and
-// whoever still reads the old one finds it unchanged.
+// They are immutable and named for their content: another content is another Secret, and readers of
+// the old one find it unchanged.
 func (p Piece) Secrets(namespace string) ([]*corev1.Secret, error) {
 	var secrets []*corev1.Secret
 	var text bytes.Buffer
@@ -76,8 +76,8 @@ func (p Piece) Secrets(namespace string) ([]*corev1.Secret, error) {
 	return secrets, nil
 }
 
-// prepared is the object as the resource manager gets it: gardenlet leaves it alone when
-// it deletes the shoot, as ours go in an order of their own.
+// prepared returns the object for the resource manager: gardenlet must not delete it with the
+// shoot, since the extension deletes its objects in order.
 func (p Piece) prepared(object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
 	labels := maps.Clone(object.GetLabels())
@@ -118,8 +118,8 @@ func short(text []byte) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// wanted is the ManagedResource with these contents, made of what is there. What others
-// have written stays, also annotations.
+// wanted returns the ManagedResource with these contents, based on the existing one. Fields and
+// annotations of other clients stay.
 func wanted(present *gardener.ManagedResource, secrets []*corev1.Secret) *gardener.ManagedResource {
 	made := present.DeepCopy()
 	keep := true
@@ -130,7 +130,7 @@ func wanted(present *gardener.ManagedResource, secrets []*corev1.Secret) *garden
 			delete(made.Annotations, name)
 		}
 	}
-	// Whoever writes contents wants them to be applied.
+	// Written contents must be applied.
 	delete(made.Annotations, gardener.IgnoreAnnotation)
 	delete(made.Annotations, ObjectsAnnotation)
 	for _, secret := range secrets {

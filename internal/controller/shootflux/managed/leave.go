@@ -22,8 +22,8 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/gardener"
 )
 
-// ObjectsAnnotation of a ManagedResource says whose its objects are once its contents no
-// longer follow the configuration.
+// ObjectsAnnotation of a ManagedResource says who owns its objects once its contents no longer
+// follow the configuration.
 const ObjectsAnnotation = "flux.extensions.gardener.cloud/objects"
 
 const (
@@ -33,16 +33,15 @@ const (
 	reclaimed = "reclaimed"
 )
 
-// maxContents bounds what a compressed Secret may become.
+// maxContents limits the decompressed size of a Secret.
 const maxContents = 16 << 20
 
 // Freeze leaves the objects of a ManagedResource to the owner of the shoot: the resource
 // manager drops them from its management, and deletes none.
 //
-// The objects are ignored one by one. An annotation on the ManagedResource would do the
-// same, but gardenlet turns it into a constraint of the Shoot that never goes away. A
-// ManagedResource of the first implementation whose contents nobody can read keeps the
-// annotation that it has.
+// The objects are ignored one by one. An annotation on the ManagedResource would do the same, but
+// gardenlet turns it into a permanent constraint of the Shoot. A ManagedResource of the first
+// implementation with unreadable contents keeps its annotation.
 func (w *Writer) Freeze(ctx context.Context, namespace, name string) error {
 	present, err := w.Get(ctx, namespace, name)
 	if err != nil || present == nil || present.Annotations[ObjectsAnnotation] == left {
@@ -55,7 +54,8 @@ func (w *Writer) Freeze(ctx context.Context, namespace, name string) error {
 	if err != nil {
 		return err
 	}
-	// What has moved to another ManagedResource is dropped already, and not to be reclaimed.
+	// An object that has moved to another ManagedResource is dropped already, and must not be
+	// reclaimed.
 	objects = slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool {
 		return object.GetAnnotations()[gardener.ModeAnnotation] == gardener.ModeIgnore
 	})
@@ -83,7 +83,7 @@ func (w *Writer) Reclaim(ctx context.Context, namespace, name string) (done bool
 	return true, nil
 }
 
-// convert writes the objects of a ManagedResource as what they are from now on.
+// convert writes the objects of a ManagedResource with their new owner.
 func (w *Writer) convert(ctx context.Context, present *gardener.ManagedResource, objects []*unstructured.Unstructured, as string) error {
 	for _, object := range objects {
 		annotations := maps.Clone(object.GetAnnotations())
@@ -107,16 +107,15 @@ func (w *Writer) convert(ctx context.Context, present *gardener.ManagedResource,
 	return err
 }
 
-// suspend keeps a Kustomization from deploying anything in the moment before it is deleted.
-// One that is in the shoot is not changed by this: only one that its owner has deleted is
-// created again.
+// suspend prevents a Kustomization from deploying anything right before its deletion. An existing
+// Kustomization is not changed by this: only one that its owner has deleted is created again.
 func suspend(object *unstructured.Unstructured) {
 	if spec, ok := object.Object["spec"].(map[string]any); ok && object.GetKind() == "Kustomization" {
 		spec["suspend"] = true
 	}
 }
 
-// unreadable says that contents are not what a resource manager reads.
+// unreadable says that contents cannot be decoded.
 type unreadable struct{ error }
 
 // objects reads the contents of a ManagedResource.

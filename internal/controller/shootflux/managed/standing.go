@@ -9,37 +9,37 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/safetext"
 )
 
-// secretUnreadable is the reason of a resource manager that misses a Secret.
+// secretUnreadable is the reason of the resource manager for a missing Secret.
 const secretUnreadable = "CannotReadSecret"
 
-// Standing is how far the resource manager is with a ManagedResource.
+// Standing is the state of a ManagedResource.
 type Standing struct {
 	// Exists, and Going if it is being deleted.
 	Exists, Going bool
-	// Ours means that this extension has written it, not one before.
+	// Ours means that this extension has written it, not an earlier one.
 	Ours bool
-	// Frozen means that the resource manager leaves its objects alone.
+	// Frozen means that the resource manager ignores its objects.
 	Frozen bool
-	// Applied means that what the ManagedResource says now is in the shoot.
+	// Applied means that its current contents are in the shoot.
 	Applied bool
-	// Healthy means that it works, too.
+	// Healthy means that its objects are healthy as well.
 	Healthy bool
 	// Reason and Message say what is missing.
 	Reason, Message string
 	// unreadable means that a Secret is missing.
 	unreadable bool
-	// objects are those that are in the shoot.
+	// objects are the applied objects in the shoot.
 	objects []gardener.ManagedObject
 }
 
-// Has says whether the resource manager has brought an object to the shoot.
+// Has says whether the resource manager has applied an object to the shoot.
 func (s Standing) Has(object *unstructured.Unstructured) bool {
 	return slices.Contains(s.objects, gardener.ManagedObject{
 		APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(),
 	})
 }
 
-// Judge says how far the resource manager is; nil is a ManagedResource that does not exist.
+// Judge returns the state of a ManagedResource; nil is a ManagedResource that does not exist.
 //
 // Conditions count only for the generation that the resource manager has seen: right after
 // a write they are about the contents before.
@@ -79,7 +79,7 @@ func isTrue(condition *gardener.Condition) bool {
 func (s *Standing) explain(condition *gardener.Condition, reason, message string) {
 	s.Reason, s.Message = reason, message
 	if condition != nil {
-		// What a shoot says of itself is written by its owner.
+		// The owner of the shoot may control this text.
 		s.Reason, s.Message = safetext.Text(condition.Reason), safetext.Text(condition.Message)
 	}
 }

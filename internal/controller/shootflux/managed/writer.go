@@ -21,8 +21,8 @@ type Writer struct {
 	Client client.Client
 	// Read reads ManagedResources.
 	Read *expectations.Reader
-	// Begins is told of a namespace before the contents of a ManagedResource are written
-	// there; nil tells nobody.
+	// Begins is called before the contents of a ManagedResource are written in a namespace; it may
+	// be nil.
 	Begins func(namespace string)
 }
 
@@ -31,14 +31,14 @@ func NewWriter(c client.Client, api client.Reader) *Writer {
 	return &Writer{Client: c, Read: &expectations.Reader{Cache: c, API: api}}
 }
 
-// Get reads a ManagedResource; nil if there is none.
+// Get reads a ManagedResource; nil if it does not exist.
 func (w *Writer) Get(ctx context.Context, namespace, name string) (*gardener.ManagedResource, error) {
 	resource := &gardener.ManagedResource{}
 	return present(w.Read.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, resource), namespace, name, resource)
 }
 
-// left reads a ManagedResource that is to go. That there is none is asked where it cannot
-// be mistaken: nobody would come back for one that only the cache does not show.
+// left reads a ManagedResource that is to be deleted. Its absence is confirmed by the API server: a
+// ManagedResource that only the cache lacks would never be deleted.
 func (w *Writer) left(ctx context.Context, namespace, name string) (*gardener.ManagedResource, error) {
 	resource, err := w.Get(ctx, namespace, name)
 	if err != nil || resource != nil {
@@ -58,12 +58,12 @@ func present(err error, namespace, name string, resource *gardener.ManagedResour
 	return resource, nil
 }
 
-// Ensure makes a ManagedResource have the contents of a piece and says how far the
-// resource manager is. It writes nothing if the contents are there.
+// Ensure writes a ManagedResource with the contents of a piece and returns its state. It writes
+// nothing if the contents exist.
 //
-// The Secrets come first, so that a ManagedResource never names one that is not there. What
-// a crash leaves of them has the label of Gardener's garbage collection, and nobody who
-// refers to it.
+// The Secrets are created first, so that a ManagedResource never names a missing Secret. Secrets
+// that remain after a crash are not referenced, and have the label of Gardener's garbage
+// collection.
 func (w *Writer) Ensure(ctx context.Context, namespace string, piece Piece) (Standing, bool, error) {
 	present, err := w.Get(ctx, namespace, piece.Name)
 	if err != nil {
@@ -97,7 +97,8 @@ func (w *Writer) Ensure(ctx context.Context, namespace string, piece Piece) (Sta
 	return Judge(written), true, nil
 }
 
-// store creates the Secrets with contents. One that exists has the same: its name says so.
+// store creates the Secrets with contents. An existing Secret has the same contents, because its
+// name is a hash of them.
 func (w *Writer) store(ctx context.Context, secrets []*corev1.Secret) error {
 	for _, secret := range secrets {
 		if err := w.Client.Create(ctx, secret); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -117,7 +118,7 @@ func (w *Writer) Holds(ctx context.Context, namespace string, piece Piece) (bool
 	return err == nil && holds(present, secrets), err
 }
 
-// holds says that a ManagedResource has exactly these contents and is applied.
+// holds reports whether a ManagedResource has exactly these contents and is applied.
 func holds(resource *gardener.ManagedResource, secrets []*corev1.Secret) bool {
 	if frozen(resource) || resource.Spec.KeepObjects == nil || !*resource.Spec.KeepObjects {
 		return false
@@ -153,11 +154,10 @@ func (w *Writer) patch(ctx context.Context, present, changed *gardener.ManagedRe
 	return changed, nil
 }
 
-// Remove deletes a ManagedResource, with its objects or without, and says whether it is
-// gone.
+// Remove deletes a ManagedResource, with its objects or without, and says whether it is deleted.
 //
-// Whether objects are kept is written before the deletion and bound to the same version:
-// the resource manager acts on what it finds with the deletion.
+// The setting to keep objects is written before the deletion and bound to the same version: the
+// resource manager evaluates it at the deletion.
 func (w *Writer) Remove(ctx context.Context, namespace, name string, keep bool) (gone bool, err error) {
 	present, err := w.left(ctx, namespace, name)
 	if err != nil || present == nil {
@@ -181,8 +181,8 @@ func (w *Writer) Remove(ctx context.Context, namespace, name string, keep bool) 
 	return false, nil
 }
 
-// Abandon removes the finalizers of a ManagedResource that is being deleted, for nobody
-// else may be there to do it.
+// Abandon removes the finalizers of a ManagedResource that is being deleted, since its resource
+// manager may not exist any more.
 func (w *Writer) Abandon(ctx context.Context, namespace, name string) error {
 	present, err := w.Get(ctx, namespace, name)
 	if err != nil || present == nil || present.DeletionTimestamp == nil || len(present.Finalizers) == 0 {
@@ -194,8 +194,8 @@ func (w *Writer) Abandon(ctx context.Context, namespace, name string) error {
 	return client.IgnoreNotFound(err)
 }
 
-// Release is the release of Flux that a ManagedResource of the first implementation
-// installs; "" if nobody knows. It is no error that its contents cannot be read.
+// Release is the release of Flux that a ManagedResource of the first implementation installs; "" if
+// it is unknown. Unreadable contents are not an error.
 func (w *Writer) Release(ctx context.Context, namespace, name string) (string, error) {
 	present, err := w.Get(ctx, namespace, name)
 	if err != nil || present == nil {
@@ -219,8 +219,8 @@ func (w *Writer) Release(ctx context.Context, namespace, name string) (string, e
 // releaseLabel is on each object of an installation.
 var releaseLabel = regexp.MustCompile(`app\.kubernetes\.io/version"?: *"?(v[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?)`)
 
-// Clean deletes the contents that we have made, when nothing refers to them any more, and
-// those of the first implementation, which are always called the same.
+// Clean deletes the extension's Secrets with contents, once they are not referenced any more, and
+// those of the first implementation, whose names are fixed.
 func (w *Writer) Clean(ctx context.Context, namespace string, before ...string) error {
 	secrets := &metav1.PartialObjectMetadataList{}
 	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))

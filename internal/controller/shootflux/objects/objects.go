@@ -1,5 +1,5 @@
-// Package objects makes what a shoot gets besides Flux: namespaces, source and
-// kustomization, Secrets, and what there is to know about the shoot.
+// Package objects builds the objects of a shoot besides Flux: namespaces, source and kustomization,
+// Secrets, and the information about the shoot.
 package objects
 
 import (
@@ -17,17 +17,17 @@ import (
 const (
 	managerLabel = "app.kubernetes.io/managed-by"
 	manager      = "gardener-extension-shoot-flux"
-	// copyLabels is an annotation of a Secret whose labels go with it.
+	// copyLabels is an annotation of a Secret whose labels are copied with it.
 	copyLabels = "gardener-extension-shoot-flux/copy-labels"
-	// keepAnnotation lets an object stay when nobody asks for it any more.
+	// keepAnnotation lets an object stay when it is not wanted any more.
 	keepAnnotation = "resources.gardener.cloud/keep-object"
 )
 
 // clusterNamespaces are in each cluster, and belong to it.
 var clusterNamespaces = []string{"", "default", "kube-system", "kube-public", "kube-node-lease"}
 
-// Configuration returns what tells Flux what to do, with the namespaces that this and
-// the Secrets need. The configuration has been resolved.
+// Configuration returns source and kustomization of Flux, with the namespaces of these and of the
+// Secrets. The configuration must be resolved.
 func Configuration(c *config.Config) []*unstructured.Unstructured {
 	var names []string
 	for _, secret := range c.AdditionalSecrets {
@@ -50,8 +50,8 @@ func Configuration(c *config.Config) []*unstructured.Unstructured {
 	return objects
 }
 
-// namespace is created if it is missing, and left alone from then on: others may have
-// made it, live in it, and would go with it.
+// namespace returns a Namespace that is created if it is missing, and never changed or deleted: it
+// may have objects of other owners, which would be deleted with it.
 func namespace(name string) *unstructured.Unstructured {
 	object := made("v1", "Namespace", "", name)
 	object.SetAnnotations(map[string]string{gardener.IgnoreAnnotation: "true", keepAnnotation: "true"})
@@ -68,7 +68,7 @@ func made(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
 	return object
 }
 
-// Secret returns a copy of a Secret for a place in the shoot. Labels go with it if it
+// Secret returns a copy of a Secret for a place in the shoot. Labels are copied if its annotation
 // says so.
 func Secret(of *corev1.Secret, namespace, name string) *unstructured.Unstructured {
 	object := made("v1", "Secret", namespace, name)
@@ -91,18 +91,17 @@ func Secret(of *corev1.Secret, namespace, name string) *unstructured.Unstructure
 	return object
 }
 
-// Info is what kustomizations of a shoot may want to know about it.
+// Info is the information about a shoot for its kustomizations.
 type Info struct {
 	Name, TechnicalID string
-	// ClusterIdentity is "" as long as the shoot has none.
+	// ClusterIdentity is "" until the shoot has an identity.
 	ClusterIdentity       string
 	GardenClusterIdentity string
-	// PublicKey is the public part of a generated key, "" if there is none.
+	// PublicKey is the public part of a generated key, "" without a generated key.
 	PublicKey string
 }
 
-// ShootInfo returns the ConfigMap with what there is to know, without what is not
-// known yet.
+// ShootInfo returns the ConfigMap with the information, without values that are not known yet.
 func ShootInfo(c *config.Config, info Info) *unstructured.Unstructured {
 	object := made("v1", "ConfigMap", c.Flux.Namespace, "shoot-info")
 	data := map[string]any{}

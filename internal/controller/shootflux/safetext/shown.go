@@ -1,5 +1,5 @@
-// Package safetext makes what others have written fit to be shown in statuses, events and
-// logs. The owner of a shoot decides what its API server and its Flux say.
+// Package safetext makes foreign texts fit for statuses, events and logs. The owner of a shoot
+// controls the texts of its API server and its Flux.
 package safetext
 
 import (
@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// most is how much of a text is shown, in bytes.
+// most is how many bytes of a text are shown.
 const most = 1000
 
-// Text returns a text in one line that is not too long and does nothing to a terminal.
+// Text returns a text in one line, limited in length and without control characters.
 func Text(text string) string {
 	whole := len(text) <= most
 	if !whole {

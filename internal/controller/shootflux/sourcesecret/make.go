@@ -14,9 +14,8 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/sshkey"
 )
 
-// Make returns the Secret that has to be stored. It has the metadata of the one that is
-// there; a new one gets its name and namespace from the caller. Without a scanner no
-// host is asked for its keys.
+// Make returns the Secret that has to be stored. It has the metadata of the existing one; a new one
+// gets its name and namespace from the caller. Without a scanner no host is asked for its keys.
 func (d *Decision) Make(ctx context.Context, source *config.Source, comment string, scan sshkey.Scanner) (*corev1.Secret, error) {
 	secret := &corev1.Secret{Type: corev1.SecretTypeOpaque}
 	if d.Secret != nil {
@@ -26,7 +25,7 @@ func (d *Decision) Make(ctx context.Context, source *config.Source, comment stri
 	if err != nil {
 		return nil, fmt.Errorf("find the host keys of the repository: %w", err)
 	}
-	// Other shoots of the project may need what was there.
+	// Other shoots of the project may need the existing lines.
 	hosts = merge(string(secret.Data[sshkey.DataKnownHosts]), hosts)
 	if d.NewKey {
 		key, err := sshkey.Generate(comment)
@@ -47,7 +46,7 @@ func (d *Decision) Make(ctx context.Context, source *config.Source, comment stri
 	return secret, nil
 }
 
-// merge adds the lines that are not there.
+// merge adds the missing lines.
 func merge(before, lines string) string {
 	merged := slices.DeleteFunc(strings.Split(before, "\n"), func(line string) bool { return line == "" })
 	for line := range strings.SplitSeq(strings.TrimSpace(lines), "\n") {
@@ -58,8 +57,7 @@ func merge(before, lines string) string {
 	return strings.Join(merged, "\n") + "\n"
 }
 
-// ForShoot returns a Secret as the shoot gets it: host keys that were written down
-// replace those that were found.
+// ForShoot returns a Secret as the shoot gets it: configured host keys replace scanned ones.
 func ForShoot(secret *corev1.Secret, source *config.Source) *corev1.Secret {
 	secret = secret.DeepCopy()
 	if secret.Data == nil {
@@ -71,8 +69,8 @@ func ForShoot(secret *corev1.Secret, source *config.Source) *corev1.Secret {
 	return secret
 }
 
-// Lacks says what Flux will miss in the Secret of a source, "" if nothing. It names keys,
-// never what they hold.
+// Lacks names what Flux will miss in the Secret of a source, "" if nothing. It names keys, never
+// values.
 func Lacks(secret *corev1.Secret, source *config.Source) string {
 	has := func(key string) bool { return len(secret.Data[key]) > 0 }
 	repository, err := giturl.Parse(source.URL)

@@ -1,6 +1,6 @@
-// Package sourcesecret decides where the credentials of a source come from: from a
-// Secret that the Shoot refers to, from the project's, from one that was generated for
-// this shoot before, or from a key that is generated now.
+// Package sourcesecret decides which Secret has the credentials of a source: from a Secret that the
+// Shoot refers to, from the project's, from one that was generated for this shoot before, or from a
+// key that is generated now.
 package sourcesecret
 
 import (
@@ -19,7 +19,7 @@ import (
 // Place is where a Secret is.
 type Place string
 
-// The places, in the order in which they are looked at.
+// The places, in the order of their precedence.
 const (
 	// Shoot is a Secret that the Shoot refers to.
 	Shoot Place = "Shoot"
@@ -39,8 +39,7 @@ const (
 	Manager = "gardener-extension-shoot-flux"
 )
 
-// Secrets reads the Secrets of places. An error that it is not found says that there is
-// none.
+// Secrets reads the Secrets of places. A NotFound says that there is no such Secret.
 type Secrets interface {
 	// Copied reads the copy of a Secret that the Shoot refers to by this name.
 	Copied(ctx context.Context, name string) (*corev1.Secret, error)
@@ -51,9 +50,9 @@ type Secrets interface {
 	OfSeed(ctx context.Context) (*corev1.Secret, error)
 }
 
-// Request is what is known before.
+// Request is the input of Decide.
 type Request struct {
-	// Source is private, and was resolved.
+	// Source is private and resolved.
 	Source *config.Source
 	// Resources are those of the Shoot.
 	Resources []config.Resource
@@ -63,20 +62,19 @@ type Request struct {
 	Rotate bool
 }
 
-// Decision says where the Secret is, and what has to be done before it can be used.
+// Decision says where the Secret is, and what has to be done before its use.
 type Decision struct {
 	// Place is where the Secret is, or has to be stored.
 	Place Place
-	// Otherwise is where it has to be stored if Place does not permit it; "" for nowhere.
+	// Otherwise is the fallback if Place does not permit to store it, or "".
 	Otherwise Place
-	// Secret is what is there, nil if there is nothing.
+	// Secret is the existing Secret, or nil.
 	Secret *corev1.Secret
-	// Write says that a Secret has to be made, see Make, and stored.
+	// Write says that a Secret has to be generated (see Make) and stored.
 	Write bool
-	// NewKey says that it gets another key.
+	// NewKey says that the Secret gets another key.
 	NewKey bool
-	// Unrotated is why a key that was to be replaced is not, "" if it is. The shoot goes
-	// on with it.
+	// Unrotated is why a key is not rotated as requested, or "". The shoot keeps using the key.
 	Unrotated string
 }
 
@@ -85,7 +83,7 @@ func Generated(secret *corev1.Secret) bool {
 	return secret != nil && secret.Labels[Label] == Manager && len(secret.Data[sshkey.DataIdentity]) > 0
 }
 
-// Decide looks at the places in turn.
+// Decide checks the places in order.
 func Decide(ctx context.Context, r Request, from Secrets) (*Decision, error) {
 	if name := r.copyOf(); name != "" {
 		secret, err := from.Copied(ctx, name)
@@ -131,10 +129,10 @@ func (r Request) copyOf() string {
 	return ""
 }
 
-// ErrNoCredentials is behind errors that are there until a person has acted.
+// ErrNoCredentials is wrapped by errors that last until a user has acted.
 var ErrNoCredentials = errors.New("there are no credentials that can be used")
 
-// needed is such an error. It says what to do.
+// needed is such an error. It names the remedy.
 type needed string
 
 // Error implements error.
@@ -153,8 +151,8 @@ func notCopied(name string) needed {
 	return needed("the Secret " + name + ", which spec.resources of the Shoot refers to, is not on the seed: create it in the project, or remove the reference")
 }
 
-// ofProject says whether the garden is closed to us. A garden that was open must not
-// close: another key than before would lock the shoot out of its repository.
+// ofProject says whether the garden is inaccessible. A garden that was accessible must stay so:
+// another key than before would lock the shoot out of its repository.
 func (r Request) ofProject(ctx context.Context, from Secrets) (closed bool, secret *corev1.Secret, err error) {
 	secret, err = from.OfProject(ctx)
 	switch {
@@ -168,7 +166,7 @@ func (r Request) ofProject(ctx context.Context, from Secrets) (closed bool, secr
 	return false, nil, fmt.Errorf("read Secret %s of the project: %w", config.SourceSecret, err)
 }
 
-// keep says that a key stays which is not ours to replace.
+// keep records that a key stays which the extension has not generated.
 func (r Request) keep(decision *Decision) *Decision {
 	if r.Rotate {
 		decision.Unrotated = notOurs
@@ -176,7 +174,7 @@ func (r Request) keep(decision *Decision) *Decision {
 	return decision
 }
 
-// found decides about a Secret in a place where we may write.
+// found decides about a Secret in a place that the extension may write to.
 func (r Request) found(place Place, secret *corev1.Secret) (*Decision, error) {
 	decision := &Decision{Place: place, Secret: secret}
 	repository, err := giturl.Parse(r.Source.URL)

@@ -1,5 +1,5 @@
-// Package sshkey makes the key pairs with which Flux reads private repositories, and
-// finds out which host keys a repository has.
+// Package sshkey generates the key pairs with which Flux reads private repositories, and finds the
+// host keys of a repository.
 package sshkey
 
 import (
@@ -22,8 +22,8 @@ const (
 	DataIdentity    = "identity"
 	DataIdentityPub = "identity.pub"
 	DataKnownHosts  = "known_hosts"
-	// DataOldIdentity and DataOldIdentityPub are the pair before the last rotation.
-	// Nothing uses them; they tell which key can be taken away from the repository.
+	// DataOldIdentity and DataOldIdentityPub are the pair before the last rotation. Nothing uses
+	// them; they show which key can be removed from the repository.
 	DataOldIdentity    = "identity.old"
 	DataOldIdentityPub = "identity.pub.old"
 )
@@ -32,11 +32,11 @@ const (
 type Key struct {
 	// Identity is the private key in the format of OpenSSH.
 	Identity []byte
-	// IdentityPub is the public key as a repository takes it, with a comment.
+	// IdentityPub is the public key as a repository accepts it, with a comment.
 	IdentityPub []byte
 }
 
-// Generate makes a key pair. The comment says to people whose key it is.
+// Generate makes a key pair. The comment names the owner of the key.
 func Generate(comment string) (*Key, error) {
 	if strings.ContainsFunc(comment, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		return nil, errors.New("the comment of a key must be one word")
@@ -64,8 +64,8 @@ func authorized(key ssh.PublicKey, comment string) string {
 	return line
 }
 
-// Data returns what is in the Secret of a key pair that has just been made. The data
-// before the rotation is nil if there was none.
+// Data returns the data of the Secret of a new key pair. The data before the rotation is nil for a
+// first key.
 func (k *Key) Data(knownHosts string, before map[string][]byte) map[string][]byte {
 	data := map[string][]byte{DataIdentity: k.Identity, DataIdentityPub: k.IdentityPub, DataKnownHosts: []byte(knownHosts)}
 	for old, now := range map[string]string{DataOldIdentity: DataIdentity, DataOldIdentityPub: DataIdentityPub} {
@@ -76,7 +76,7 @@ func (k *Key) Data(knownHosts string, before map[string][]byte) map[string][]byt
 	return data
 }
 
-// ForShoot returns the data of a Secret without what Flux does not need.
+// ForShoot returns the data of a Secret without the keys that Flux does not need.
 func ForShoot(data map[string][]byte) map[string][]byte {
 	data = maps.Clone(data)
 	delete(data, DataOldIdentity)
@@ -84,8 +84,8 @@ func ForShoot(data map[string][]byte) map[string][]byte {
 	return data
 }
 
-// PublicKey returns the line that has to be registered with the repository; "" if
-// there is no key pair in the data of a Secret.
+// PublicKey returns the line that has to be registered with the repository; "" if the data of a
+// Secret have no key pair.
 func PublicKey(data map[string][]byte) string {
 	if key, comment, _, _, err := ssh.ParseAuthorizedKey(data[DataIdentityPub]); err == nil {
 		return authorized(key, comment)

@@ -3,7 +3,7 @@ package sshkey
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/sha1" // it is how OpenSSH hides names
+	"crypto/sha1" // OpenSSH hashes names with it
 	_ "embed"
 	"encoding/base64"
 	"errors"
@@ -19,7 +19,7 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/giturl"
 )
 
-// wellKnown are the host keys that large hosts publish.
+// wellKnown are the published host keys of large hosts.
 //
 //go:embed wellknown
 var wellKnown string
@@ -27,12 +27,11 @@ var wellKnown string
 // Scanner asks a server for its host keys and returns them as lines of known_hosts.
 type Scanner func(ctx context.Context, repository *giturl.URL) (string, error)
 
-// ErrNoScan says that somebody has to write down host keys.
+// ErrNoScan says that a user has to configure host keys.
 var ErrNoScan = errors.New("the host keys are not known, and the operator does not allow to ask the host for them: set knownHosts")
 
-// KnownHosts returns the host keys of a repository: those that somebody has written
-// down, those that its host is known for, or those that the host answers with. Without
-// a scanner nobody is asked.
+// KnownHosts returns the host keys of a repository: the configured ones, the published ones of its
+// host, or those that the host answers with. Without a scanner no host is asked.
 func KnownHosts(ctx context.Context, address, pinned string, scan Scanner) (string, error) {
 	repository, err := giturl.Parse(address)
 	if err != nil {
@@ -62,11 +61,11 @@ func KnownHosts(ctx context.Context, address, pinned string, scan Scanner) (stri
 	return scan(ctx, repository)
 }
 
-// maxKnownHosts is far more than the keys of one repository.
+// maxKnownHosts is far above the size of the keys of one repository.
 const maxKnownHosts = 64 << 10
 
-// CheckKnownHosts refuses host keys among which is none of the repository. Its error is
-// the rest of a sentence about them.
+// CheckKnownHosts refuses host keys without a key of the repository. Its error is the rest of a
+// sentence about them.
 func CheckKnownHosts(text string, repository *giturl.URL) error {
 	if len(text) > maxKnownHosts {
 		return errors.New("are too long: name the keys of this repository only")
@@ -150,7 +149,7 @@ func hashMatches(hash, name string) bool {
 	return hmac.Equal(mac.Sum(nil), rawSum)
 }
 
-// Fingerprints returns what people compare of host keys, one for each line.
+// Fingerprints returns the fingerprints of host keys, one for each line.
 func Fingerprints(knownHosts string) []string {
 	var prints []string
 	for _, entry := range entries(knownHosts) {

@@ -18,23 +18,23 @@ import (
 const (
 	// scanTimeout bounds all connections of a scan.
 	scanTimeout = 20 * time.Second
-	// atOnce is how many scans there are at the same time. A host that keeps silent, or
-	// many of them, must not hold up those who work for others.
+	// atOnce is the number of concurrent scans. Hosts that do not answer must not block the
+	// workers.
 	atOnce = 2
-	// turn is how long one waits for its turn.
+	// turn is how long a scan waits for its turn.
 	turn = time.Second
 )
 
-// algorithms are asked for one after another, since a server shows one key at a time.
-// A client of another age may know one of them only.
+// algorithms are asked for one after another, since a server shows one key at a time. Older or
+// newer clients may support only one of them.
 var algorithms = [][]string{
 	{ssh.KeyAlgoED25519},
 	{ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521},
 	{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256},
 }
 
-// Scan returns a scanner that connects where the policy allows, to the host and the
-// port of the repository and nowhere else. It believes the first answer.
+// Scan returns a scanner that connects only to the host and the port of the repository, if the
+// policy allows it. It trusts the first answer.
 func Scan(policy egress.Policy) Scanner {
 	slots := make(chan struct{}, atOnce)
 	return func(ctx context.Context, repository *giturl.URL) (string, error) {
@@ -66,12 +66,12 @@ func Scan(policy egress.Policy) Scanner {
 	}
 }
 
-// errSeen ends a connection when its host key was seen, before we say who we are.
+// errSeen ends a connection when its host key was seen, before the authentication.
 var errSeen = errors.New("seen")
 
-// hostKey returns nil if the server has no key of this kind. No error repeats what the
-// server says or what its name was resolved to, nor tells a port that is closed from one
-// that keeps silent: nobody shall explore the network of the seed with it.
+// hostKey returns nil if the server has no key of this kind. No error repeats what the server says
+// or what its name was resolved to, nor distinguishes a closed port from a silent one: users must
+// not explore the network of the seed with it.
 func hostKey(ctx context.Context, policy egress.Policy, address string, wanted []string) (ssh.PublicKey, error) {
 	connection, err := policy.DialContext(ctx, "tcp", address)
 	var refused *egress.Refused
@@ -81,7 +81,7 @@ func hostKey(ctx context.Context, policy egress.Policy, address string, wanted [
 	case err != nil:
 		return nil, noAnswer(address)
 	}
-	defer connection.Close() //nolint:errcheck // nothing was written that could be lost
+	defer connection.Close() //nolint:errcheck // no data can be lost
 	stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
 	defer stop()
 	var seen ssh.PublicKey

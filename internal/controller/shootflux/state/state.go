@@ -1,5 +1,5 @@
-// Package state holds what the extension shoot-flux remembers of a shoot: what goes with
-// the shoot to another seed, and what stays on this one.
+// Package state has the stored state of a shoot of the extension shoot-flux: a part that moves with
+// the shoot to another seed, and a part that stays on this one.
 package state
 
 import (
@@ -17,15 +17,15 @@ const (
 	apiVersion = "flux.extensions.gardener.cloud/v1alpha1"
 	kind       = "FluxState"
 	statusKind = "FluxStatus"
-	// BootstrappedCondition is the condition by which others remember a bootstrap.
+	// BootstrappedCondition is the condition by which other tools record a bootstrap.
 	BootstrappedCondition = "FluxBootstrapped"
 )
 
-// State goes with the shoot to another seed.
+// State moves with the shoot to another seed.
 type State struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Bootstrapped says that the shoot has once come up with Flux.
+	// Bootstrapped says that Flux has become ready once in the shoot.
 	Bootstrapped bool `json:"bootstrapped,omitempty"`
 	// BootstrapTime, BootstrappedVersion and BootstrappedBy say when, with which release
 	// of Flux, and by whose configuration.
@@ -44,7 +44,7 @@ type State struct {
 	Namespace string `json:"namespace,omitempty"`
 	// DeletionPolicy holds when the configuration cannot be read any more.
 	DeletionPolicy string `json:"deletionPolicy,omitempty"`
-	// WaitingSince is when the extension began to wait for what is not there yet.
+	// WaitingSince is when the extension began its current wait.
 	WaitingSince *time.Time `json:"waitingSince,omitempty"`
 }
 
@@ -52,7 +52,7 @@ type State struct {
 type Status struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// PublicKey is to be registered with the repository.
+	// PublicKey must be registered with the repository.
 	PublicKey string `json:"publicKey,omitempty"`
 	// ProjectNamespace is where the project is in the garden.
 	ProjectNamespace string `json:"projectNamespace,omitempty"`
@@ -63,7 +63,7 @@ type Status struct {
 	PrivateSource bool `json:"privateSource,omitempty"`
 }
 
-// Read returns what is remembered of the shoot of an Extension. A shoot that others have
+// Read returns what is remembered of the shoot of an Extension. A shoot that another tool has
 // bootstrapped shows it by a condition only.
 func Read(e *gardener.Extension) (State, error) {
 	state := State{APIVersion: apiVersion, Kind: kind}
@@ -74,7 +74,7 @@ func Read(e *gardener.Extension) (State, error) {
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(e.Status.State.Raw, &state); err != nil {
 		// The reason is dropped on purpose: it may quote the text.
-		return state, errors.New("status.state cannot be decoded: restore it from before somebody changed it, or remove it to bootstrap the shoot again")
+		return state, errors.New("status.state cannot be decoded: restore its last valid content, or remove it to bootstrap the shoot again")
 	}
 	if state.Kind != kind || state.APIVersion != apiVersion {
 		return state, errors.New("status.state is of another kind than " + kind + " of " + apiVersion + ": a newer release may have written it, use that release")
@@ -85,8 +85,8 @@ func Read(e *gardener.Extension) (State, error) {
 // Encode writes the state.
 func (s State) Encode() *runtime.RawExtension { return encode(&s) }
 
-// ReadStatus returns what is remembered of an Extension on this seed; nothing if it
-// cannot be read, for it is written again.
+// ReadStatus returns what is remembered of an Extension on this seed; an unreadable one is empty,
+// because it is written again.
 func ReadStatus(e *gardener.Extension) Status {
 	status := Status{}
 	if e.Status.ProviderStatus != nil {
@@ -101,16 +101,16 @@ func ReadStatus(e *gardener.Extension) Status {
 // Encode writes the status.
 func (s Status) Encode() *runtime.RawExtension { return encode(&s) }
 
-// encode writes a value as an API server gives it back, with its fields in order, so that
-// what has not changed looks like it.
+// encode encodes a value as an API server returns it, with sorted fields, so that an unchanged
+// value compares equal.
 func encode(value any) *runtime.RawExtension {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(value)
 	if err != nil {
-		panic("texts and times cannot be converted") // they can
+		panic("texts and times cannot be converted") // cannot happen
 	}
 	raw, err := json.Marshal(fields)
 	if err != nil {
-		panic("texts and times cannot be written as JSON") // they can
+		panic("texts and times cannot be written as JSON") // cannot happen
 	}
 	return &runtime.RawExtension{Raw: raw}
 }
