@@ -107,16 +107,16 @@ func TestCopy(t *testing.T) {
 	}{
 		{"nothing was there", nil, nil, interceptor.Funcs{}, "", word},
 		{"an older copy was there", []client.Object{ownSecret(unchanged), ownTarget(unchanged)}, seen, interceptor.Funcs{}, "", word},
-		{"somebody has deleted it since it was seen", nil, seen, interceptor.Funcs{}, "", word},
-		{"it has a type that the source has chosen before", []client.Object{ownSecret(func(s *corev1.Secret) { s.Type = "example.test/other" })}, seen, interceptor.Funcs{}, "", word},
-		{"somebody was faster with a Secret of the name", []client.Object{ownSecret(func(s *corev1.Secret) { s.Labels = nil })}, nil, interceptor.Funcs{}, "Secret blue/eu belongs to another owner", "old"},
+		{"a Secret that was deleted since it was read is created again", nil, seen, interceptor.Funcs{}, "", word},
+		{"a Secret with a type that the source has chosen before is replaced", []client.Object{ownSecret(func(s *corev1.Secret) { s.Type = "example.test/other" })}, seen, interceptor.Funcs{}, "", word},
+		{"a foreign Secret of the name is not overwritten", []client.Object{ownSecret(func(s *corev1.Secret) { s.Labels = nil })}, nil, interceptor.Funcs{}, "Secret blue/eu belongs to another owner", "old"},
 		{"our own Secret that the cache does not show yet", []client.Object{ownSecret(unchanged)}, nil, interceptor.Funcs{}, "", word},
-		{"somebody has made it their own since it was seen", []client.Object{ownSecret(func(s *corev1.Secret) { s.Labels = nil })}, seen, interceptor.Funcs{}, "Secret blue/eu belongs to another owner", "old"},
-		{"somebody was faster with a Target of the name", []client.Object{ownTarget(func(target *v1alpha1.Target) { target.Labels = nil })}, nil, interceptor.Funcs{}, "Target blue/eu belongs to another owner", word},
+		{"a Secret that became foreign since it was read is not overwritten", []client.Object{ownSecret(func(s *corev1.Secret) { s.Labels = nil })}, seen, interceptor.Funcs{}, "Secret blue/eu belongs to another owner", "old"},
+		{"a foreign Target of the name is not overwritten", []client.Object{ownTarget(func(target *v1alpha1.Target) { target.Labels = nil })}, nil, interceptor.Funcs{}, "Target blue/eu belongs to another owner", word},
 		{"our own Target that the cache does not show yet", []client.Object{ownTarget(unchanged)}, nil, interceptor.Funcs{}, "", word},
 		{"a right is missing to create", nil, nil, refuses("create", "Secret", apierrors.NewForbidden(secrets, "eu", errors.New(word))), "the API server answers Forbidden (403)", ""},
 		{"a webhook quotes what it refuses", []client.Object{ownSecret(unchanged)}, seen, refuses("update", "Secret", apierrors.NewBadRequest(word)), "the API server answers BadRequest (400)", "old"},
-		{"somebody has changed it at the same moment", []client.Object{ownSecret(unchanged)}, seen, refuses("update", "Secret", apierrors.NewConflict(secrets, "eu", errors.New(word))), "the API server answers Conflict (409)", "old"},
+		{"a Secret that another client changes at the same time is a conflict", []client.Object{ownSecret(unchanged)}, seen, refuses("update", "Secret", apierrors.NewConflict(secrets, "eu", errors.New(word))), "the API server answers Conflict (409)", "old"},
 		{"the Target is refused", nil, nil, refuses("create", "Target", apierrors.NewForbidden(schema.GroupResource{Resource: "targets"}, "eu", errors.New("no"))), "could not create or update target; target: eu", word},
 	}
 	for _, test := range tests {
@@ -143,8 +143,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestRemove: what the source no longer has goes, as it was seen; a failure is told, and
-// is none for the others.
+// TestRemove: objects without a counterpart in the source are deleted in the version that was read;
+// a failure is reported, and does not fail the others.
 func TestRemove(t *testing.T) {
 	secret, target := ownSecret(unchanged), ownTarget(unchanged)
 	other := ownTarget(func(target *v1alpha1.Target) { target.Name = "us" })
@@ -156,10 +156,10 @@ func TestRemove(t *testing.T) {
 		failed  int
 		left    bool
 	}{
-		{"both go", interceptor.Funcs{}, 2, 0, false},
+		{"the Secret and the Target are deleted", interceptor.Funcs{}, 2, 0, false},
 		{"a Target that may not be removed keeps its Secret", refuses("delete", "Target", forbidden), 0, 2, true},
 		{"a Secret that may not be removed is told", refuses("delete", "Secret", forbidden), 1, 1, true},
-		{"what is gone already is no failure", refuses("delete", "Secret", apierrors.NewNotFound(schema.GroupResource{}, "eu")), 2, 0, true},
+		{"an object that is deleted already is not a failure", refuses("delete", "Secret", apierrors.NewNotFound(schema.GroupResource{}, "eu")), 2, 0, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			r := runOn(t, test.fails, secret.DeepCopy(), target.DeepCopy(), other.DeepCopy())
@@ -191,7 +191,7 @@ func TestRemove(t *testing.T) {
 			}
 		})
 	}
-	t.Run("the access to the source stays, whatever label somebody has put on it", func(t *testing.T) {
+	t.Run("the access to the source stays, even with the label of a made Secret", func(t *testing.T) {
 		access := ownSecret(func(s *corev1.Secret) { s.Name = "access" })
 		r := runOn(t, interceptor.Funcs{}, access)
 		if err := r.removeOne(t.Context(), syncplan.World{Secrets: map[string]syncplan.Secret{"access": {Ours: true, Version: "1"}}}, "access"); err != nil {
@@ -217,7 +217,7 @@ func TestStepsThatDoNothing(t *testing.T) {
 	}
 }
 
-// TestGate: a run that is told to end waits for nobody.
+// TestGate: a cancelled run does not wait for its turn.
 func TestGate(t *testing.T) {
 	g := newGate()
 	ended, end := context.WithCancel(t.Context())

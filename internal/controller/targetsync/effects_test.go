@@ -27,8 +27,8 @@ func (d *deletions) Delete(_ context.Context, object client.Object, options ...c
 	return nil
 }
 
-// TestRemovesWhatItHasSeen: a Target that somebody has made their own since it was read,
-// by taking the label away, is not removed.
+// TestRemovesWhatItHasSeen: a Target that became foreign since it was read, because its label was
+// removed, is not removed.
 func TestRemovesWhatItHasSeen(t *testing.T) {
 	sync, recorded := fleet(), &deletions{asked: map[string]client.DeleteOptions{}}
 	target := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{
@@ -56,12 +56,12 @@ func TestWaits(t *testing.T) {
 		err    error
 		want   bool
 	}{
-		{"its address is not there yet", syncplan.Shoot{Creating: true}, invalid, true},
-		{"its authority is not there yet", syncplan.Shoot{Creating: true}, internal, true},
+		{"a shoot in creation without an address is skipped", syncplan.Shoot{Creating: true}, invalid, true},
+		{"a shoot in creation without an authority is skipped", syncplan.Shoot{Creating: true}, internal, true},
 		{"a right is missing, created or not", syncplan.Shoot{Creating: true}, forbidden, false},
-		{"it was created long ago", syncplan.Shoot{}, internal, false},
-		{"it sleeps", syncplan.Shoot{Hibernated: true}, internal, true},
-		{"it sleeps, but a right is missing", syncplan.Shoot{Hibernated: true}, forbidden, false},
+		{"an internal error of an old shoot is a failure", syncplan.Shoot{}, internal, false},
+		{"a hibernated shoot is skipped", syncplan.Shoot{Hibernated: true}, internal, true},
+		{"a missing permission for a hibernated shoot is a failure", syncplan.Shoot{Hibernated: true}, forbidden, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -29,9 +29,9 @@ func TestKnows(t *testing.T) {
 		{"several new ones", "a@1 b@1 c@1", "", false, false},
 		{"the last one was changed", "a@1 b@3", "a@1 b@2", false, false},
 		{"the first one was changed", "a@2 b@2 c@3", "a@1 b@2 c@3", false, false},
-		{"one is gone", "a@1", "a@1 b@2", false, false},
-		{"one is gone, and one is new", "a@1 c@1", "a@1 b@2", false, false},
-		{"one has lost its label", "a@1 (b@2)", "a@1 b@2", false, false},
+		{"a Secret is deleted", "a@1", "a@1 b@2", false, false},
+		{"a Secret is deleted, and another one is new", "a@1 c@1", "a@1 b@2", false, false},
+		{"a Secret has lost its label", "a@1 (b@2)", "a@1 b@2", false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			m, cached := &memory{read: !test.unread, secrets: map[string]syncplan.Secret{}}, &metav1.PartialObjectMetadataList{}

@@ -24,29 +24,29 @@ func TestDue(t *testing.T) {
 		{"the specification has changed", func(sync *v1alpha1.TargetSync, _ *memories) { sync.Generation = 2 }, true},
 		{"a label has changed", func(sync *v1alpha1.TargetSync, _ *memories) { sync.Labels = map[string]string{"a": "b"} }, true},
 		{"any annotation has changed", func(sync *v1alpha1.TargetSync, _ *memories) { sync.Annotations = map[string]string{"a": "b"} }, true},
-		{"somebody asks for it", func(sync *v1alpha1.TargetSync, _ *memories) {
+		{"a user requests a run", func(sync *v1alpha1.TargetSync, _ *memories) {
 			sync.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
 		}, true},
-		{"another operation means nothing", func(sync *v1alpha1.TargetSync, _ *memories) {
+		{"an unknown operation means nothing", func(sync *v1alpha1.TargetSync, _ *memories) {
 			sync.Annotations = map[string]string{v1alpha1.OperationAnnotation: "abort"}
 		}, false},
-		{"somebody asks for a new token", func(sync *v1alpha1.TargetSync, _ *memories) {
+		{"a user requests a new token", func(sync *v1alpha1.TargetSync, _ *memories) {
 			sync.Spec.TokenRotation = &v1alpha1.TokenRotation{Enabled: true}
 			sync.Annotations = map[string]string{v1alpha1.RotateTokenAnnotation: ""}
 		}, true},
-		{"but the rotation is switched off", func(sync *v1alpha1.TargetSync, _ *memories) {
+		{"a user requests a new token while the rotation is switched off", func(sync *v1alpha1.TargetSync, _ *memories) {
 			sync.Annotations = map[string]string{v1alpha1.RotateTokenAnnotation: ""}
 		}, false},
 		{"our own write of a Secret", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "eu"}, "7") }, false},
-		{"somebody has changed it", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "eu"}, "8") }, true},
-		{"somebody has deleted it", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "eu"}, gone) }, true},
+		{"another client has changed a Secret", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "eu"}, "8") }, true},
+		{"another client has deleted a Secret", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "eu"}, gone) }, true},
 		{"our own write of a Target", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{targetSubject, "eu"}, "9") }, false},
-		{"somebody has changed it, too", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{targetSubject, "eu"}, "10") }, true},
+		{"another client has changed a Target", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{targetSubject, "eu"}, "10") }, true},
 		{"what we have deleted ourselves", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "old"}, gone) }, false},
-		{"what somebody has labelled", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "new"}, "1") }, true},
+		{"another client has labelled a Secret", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "new"}, "1") }, true},
 		{"the access is as we have read it", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "access"}, "5") }, false},
-		{"somebody has changed the access", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "access"}, "6") }, true},
-		{"the access is gone", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "access"}, gone) }, true},
+		{"another client has changed the access", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "access"}, "6") }, true},
+		{"the access is deleted", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "access"}, gone) }, true},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -94,14 +94,14 @@ func TestChangedSince(t *testing.T) {
 		selects  func(string) bool
 		want     bool
 	}{
-		{"the same", map[string]string{"a": "5", "b": "7"}, "10", all, false},
+		{"nothing has changed", map[string]string{"a": "5", "b": "7"}, "10", all, false},
 		{"the watch is behind the list", map[string]string{"a": "4", "b": "7"}, "7", all, false},
-		{"one has changed", map[string]string{"a": "11", "b": "7"}, "11", all, true},
-		{"one is new", map[string]string{"a": "5", "b": "7", "c": "12"}, "12", all, true},
-		{"one that was deleted before the list", map[string]string{"a": "5", "b": "7", "c": "6"}, "7", all, false},
-		{"one is gone", map[string]string{"a": "5"}, "12", all, true},
-		{"one is not there yet", map[string]string{"a": "5"}, "6", all, false},
-		{"one that is not selected", map[string]string{"a": "5", "b": "7", "c": "12"}, "12", func(name string) bool { return name != "c" }, false},
+		{"a Secret has changed", map[string]string{"a": "11", "b": "7"}, "11", all, true},
+		{"a Secret is new", map[string]string{"a": "5", "b": "7", "c": "12"}, "12", all, true},
+		{"a Secret was deleted before the list", map[string]string{"a": "5", "b": "7", "c": "6"}, "7", all, false},
+		{"a Secret is deleted", map[string]string{"a": "5"}, "12", all, true},
+		{"the watch does not have a Secret yet", map[string]string{"a": "5"}, "6", all, false},
+		{"a Secret that is not selected is new", map[string]string{"a": "5", "b": "7", "c": "12"}, "12", func(name string) bool { return name != "c" }, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -122,11 +122,11 @@ func TestAttributed(t *testing.T) {
 		alone  bool
 		want   bool
 	}{
-		{"its own, next to others", by("fleet"), false, true},
+		{"an object of this TargetSync, next to others", by("fleet"), false, true},
 		{"that of another one", by("other"), false, false},
-		{"what the public system has made", &metav1.ObjectMeta{}, true, true},
-		{"the same, next to another one that may need it", &metav1.ObjectMeta{}, false, false},
-		{"what one has made that is gone", by("gone"), true, true},
+		{"an object of upstream, for the only TargetSync", &metav1.ObjectMeta{}, true, true},
+		{"an object of upstream, next to another TargetSync that may need it", &metav1.ObjectMeta{}, false, false},
+		{"an object of a TargetSync that is deleted", by("gone"), true, true},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -24,7 +24,7 @@ import (
 	"go.landscaper.dev/internal/runtime/workpool"
 )
 
-// bench is a reconciler with a source, which is woken when a run has ended.
+// bench is a reconciler with a source, which is enqueued when a run has ended.
 type bench struct {
 	*Reconciler
 	woken  chan types.NamespacedName
@@ -114,8 +114,8 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
-// TestReconcileLostRun: a run whose result was lost is made again. It began because of a
-// change that nobody would tell us of once more.
+// TestReconcileLostRun: a run whose result was lost is made again. It began because of a change
+// that would not be reported once more.
 func TestReconcileLostRun(t *testing.T) {
 	g := newGarden(t, "eu")
 	b := newBench(t, g, withStatus(interceptor.Funcs{}), annotatedFleet(nil))
@@ -172,7 +172,7 @@ func TestReconcileDeletion(t *testing.T) {
 	}{
 		{"all goes, but neither the access nor what others have made", v1alpha1.Finalizer, interceptor.Funcs{}, true, "T:foreign S:access"},
 		{"what cannot be removed keeps it", v1alpha1.Finalizer, refuses("delete", "Target", forbidden), false, "T:eu T:foreign S:access S:eu"},
-		{"it was let go already and waits for somebody else", "other.example.org/x", interceptor.Funcs{}, false, "T:eu T:foreign S:access S:eu"},
+		{"a TargetSync without our finalizer waits for another controller", "other.example.org/x", interceptor.Funcs{}, false, "T:eu T:foreign S:access S:eu"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			sync := annotatedFleet(nil)
@@ -206,7 +206,7 @@ func TestReconcileDeletionOfSeveral(t *testing.T) {
 		left   string
 	}{
 		{"the other one stays, and may need it", nil, "T:eu S:eu S:other-access"},
-		{"the other one goes as well, but not its access, whatever label somebody has put on it", going, "S:other-access"},
+		{"objects of a TargetSync in deletion are deleted, but not its access, even with a label", going, "S:other-access"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			sync, other := annotatedFleet(nil), annotatedFleet(nil)
@@ -225,7 +225,7 @@ func TestReconcileDeletionOfSeveral(t *testing.T) {
 	}
 }
 
-// TestReconcileGone: what is gone is forgotten, and a new one of the name begins anew.
+// TestReconcileGone: a deleted TargetSync is forgotten, and a new one of the name begins anew.
 func TestReconcileGone(t *testing.T) {
 	g := newGarden(t, "eu")
 	b := newBench(t, g, withStatus(interceptor.Funcs{}), annotatedFleet(nil))
@@ -271,7 +271,7 @@ func TestReconcileBreaksDown(t *testing.T) {
 	}
 }
 
-// TestGauge: the numbers of all TargetSyncs together, and none while nobody knows them.
+// TestGauge: the numbers of all TargetSyncs together, and no metric while they are unknown.
 func TestGauge(t *testing.T) {
 	first, second := fleet(), fleet()
 	second.Namespace = "red"
@@ -354,8 +354,8 @@ func TestSeveralWhileARunEnds(t *testing.T) {
 	}
 }
 
-// TestGivenUpBeforeItBegins: a run whose end was asked for when it had its turn, but had not
-// done its first step, does none: whoever gave it up has not seen that it goes on.
+// TestGivenUpBeforeItBegins: a run that is cancelled after its start, but before its first step,
+// does no step: its canceller has not seen that it goes on.
 func TestGivenUpBeforeItBegins(t *testing.T) {
 	reads := 0
 	b := newBench(t, newGarden(t, "eu"), withStatus(interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, at client.ObjectKey, object client.Object, options ...client.GetOption) error {
@@ -395,7 +395,7 @@ func TestRotatesOncePerRequest(t *testing.T) {
 	fails.SubResourceUpdate = func(ctx context.Context, c client.Client, name string, object client.Object, options ...client.SubResourceUpdateOption) error {
 		if lost {
 			lost = false
-			return apierrors.NewConflict(schema.GroupResource{Resource: "targetsyncs"}, object.GetName(), errors.New("somebody was faster"))
+			return apierrors.NewConflict(schema.GroupResource{Resource: "targetsyncs"}, object.GetName(), errors.New("another client was faster"))
 		}
 		return stores(ctx, c, name, object, options...)
 	}

@@ -88,7 +88,7 @@ func TestRun(t *testing.T) {
 		{"every shoot gets a Secret and a Target", func(*run, *garden) {}, "T:eu T:us S:eu S:us", "", ""},
 		{"only what the expression selects", selecting("^eu$"), "T:eu S:eu", "", ""},
 		{"nothing is selected, so that the source is not asked", selecting(""), "", "", ""},
-		{"an expression that is none", selecting("(("), "", reasonInvalid, "invalid regular expression"},
+		{"an expression that is not valid", selecting("(("), "", reasonInvalid, "invalid regular expression"},
 		{"two expressions", func(r *run, _ *garden) { r.sync.Spec.SecretNameExpression = "*" }, "", reasonInvalid, "both"},
 		{"the access is missing", func(r *run, _ *garden) { r.sync.Spec.SecretRef.Name = "other" }, "", reasonAccess, "spec.secretRef"},
 		{"the access is under another key", func(r *run, _ *garden) { r.sync.Spec.SecretRef.Key = "config" }, "", reasonAccess, "has no key config"},
@@ -103,7 +103,7 @@ func TestRun(t *testing.T) {
 		{"an answer that is empty", granting("", later), "", "", "the answer has no kubeconfig"},
 		{"credentials that run a program", granting(strings.Replace(good, `"token":`, `"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"sh"},"token":`, 1), later), "", "", "cannot be used"},
 		{"credentials that have expired when they come", granting(good, now.Add(-time.Hour).Format(time.RFC3339)), "", "", "check the clocks"},
-		{"credentials whose end nobody tells", granting(good, ""), "T:eu T:us S:eu S:us", "", ""},
+		{"credentials without an expiration time", granting(good, ""), "T:eu T:us S:eu S:us", "", ""},
 		{"no address yet", changed("eu", "status", "advertisedAddresses"), "T:us S:us", "", "no address yet"},
 		{"a shoot that was deleted after it was listed", func(_ *run, g *garden) {
 			g.answers["/shoots/eu"] = refusedWith(http.StatusNotFound, "NotFound")
@@ -178,7 +178,7 @@ func TestRunAgain(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 	})
-	t.Run("a shoot that is gone takes its Secret and its Target with it", func(t *testing.T) {
+	t.Run("Secret and Target of a deleted shoot are deleted", func(t *testing.T) {
 		delete(g.shoots, "eu")
 		if o := r.do(t.Context()); !o.ok() || strings.Join(o.removed, " ") != "eu" || made(t, r.Client) != "T:us S:us" {
 			t.Errorf("%+v: %s", o, made(t, r.Client))
@@ -204,15 +204,15 @@ func TestTokenRotation(t *testing.T) {
 		rotated bool
 		says    string
 	}{
-		{"nobody knows when it was last renewed", func(*run, *garden) {}, interceptor.Funcs{}, true, ""},
-		{"it is switched off", func(r *run, _ *garden) { r.sync.Spec.TokenRotation.Enabled = false }, interceptor.Funcs{}, false, ""},
+		{"a token without a time of its last renewal is renewed", func(*run, *garden) {}, interceptor.Funcs{}, true, ""},
+		{"a rotation that is switched off does nothing", func(r *run, _ *garden) { r.sync.Spec.TokenRotation.Enabled = false }, interceptor.Funcs{}, false, ""},
 		{"the source grants none", func(_ *run, g *garden) { g.answers["/token"] = refusedWith(http.StatusForbidden, "Forbidden") }, interceptor.Funcs{}, false, "serviceaccounts/token"},
-		{"there is no such ServiceAccount", func(_ *run, g *garden) { g.answers["/token"] = refusedWith(http.StatusNotFound, "NotFound") }, interceptor.Funcs{}, false, "the name under users"},
+		{"a missing ServiceAccount is an error", func(_ *run, g *garden) { g.answers["/token"] = refusedWith(http.StatusNotFound, "NotFound") }, interceptor.Funcs{}, false, "the name under users"},
 		{"the answer has no token", func(_ *run, g *garden) { g.token = "" }, interceptor.Funcs{}, false, "the answer has no token"},
 		{"the source does not accept what it has granted", func(_ *run, g *garden) {
 			g.answers["/serviceaccounts/sync-bot"] = refusedWith(http.StatusUnauthorized, "Unauthorized")
 		}, interceptor.Funcs{}, false, "the present one stays"},
-		{"it cannot be stored", func(*run, *garden) {}, refuses("update", "Secret", errors.New("no room")), false, "store the new token in Secret blue/access"},
+		{"a token that cannot be stored is an error", func(*run, *garden) {}, refuses("update", "Secret", errors.New("no space")), false, "store the new token in Secret blue/access"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			g := newGarden(t)
@@ -253,8 +253,8 @@ func TestTokenRotation(t *testing.T) {
 	})
 }
 
-// TestRemoved: only the source itself says that a shoot is gone. All else is an error, for
-// what follows is that nothing is uninstalled.
+// TestRemoved: only the source itself says that a shoot is deleted. All else is an error, because
+// the objects of a deleted shoot are not uninstalled.
 func TestRemoved(t *testing.T) {
 	for _, test := range []struct {
 		reason  string
@@ -262,12 +262,12 @@ func TestRemoved(t *testing.T) {
 		removed bool
 		says    string
 	}{
-		{"it is there", func(*garden, *v1alpha1.TargetSync) {}, false, ""},
-		{"it is gone", func(g *garden, _ *v1alpha1.TargetSync) { delete(g.shoots, "eu") }, true, ""},
-		{"it is going", func(g *garden, _ *v1alpha1.TargetSync) {
+		{"the shoot exists", func(*garden, *v1alpha1.TargetSync) {}, false, ""},
+		{"the shoot is deleted", func(g *garden, _ *v1alpha1.TargetSync) { delete(g.shoots, "eu") }, true, ""},
+		{"the shoot is being deleted", func(g *garden, _ *v1alpha1.TargetSync) {
 			g.shoots["eu"]["metadata"].(map[string]any)["deletionTimestamp"] = "2031-05-04T12:00:00Z" //nolint:forcetypeassert // the test has made it
 		}, true, ""},
-		{"nobody may look", func(g *garden, _ *v1alpha1.TargetSync) {
+		{"the permission to read the shoot is missing", func(g *garden, _ *v1alpha1.TargetSync) {
 			g.answers["/shoots/eu"] = refusedWith(http.StatusForbidden, "Forbidden")
 		}, false, "read shoot garden-blue/eu"},
 		{"a server that knows no shoots", func(g *garden, _ *v1alpha1.TargetSync) {
@@ -291,8 +291,8 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// TestGoneWhileListing: a run that was told to end may have its list already. The TargetSync
-// is forgotten by then, and nobody would ever close a watch that begins after that.
+// TestGoneWhileListing: a cancelled run may have its list already. The TargetSync is forgotten by
+// then, and a watch that begins after that would never be closed.
 func TestGoneWhileListing(t *testing.T) {
 	g := newGarden(t)
 	r := g.runWith(t, interceptor.Funcs{})
@@ -304,6 +304,6 @@ func TestGoneWhileListing(t *testing.T) {
 	r.watch(&syncplan.World{}, "1")
 	if r.memory.watch != nil {
 		r.memory.end()
-		t.Error("the source is watched for a TargetSync that is gone")
+		t.Error("the source is watched for a deleted TargetSync")
 	}
 }

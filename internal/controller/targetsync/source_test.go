@@ -119,7 +119,7 @@ func (g *garden) requests(end string) int {
 	return count
 }
 
-// tokenOf is a token with a lifetime. Nobody checks its signature here.
+// tokenOf is a token with a lifetime. Its signature is not checked here.
 func tokenOf(issued, expires time.Time) string {
 	claims := fmt.Appendf(nil, `{"iat":%d,"exp":%d}`, issued.Unix(), expires.Unix())
 	return "e30." + base64.RawURLEncoding.EncodeToString(claims) + ".c2ln"

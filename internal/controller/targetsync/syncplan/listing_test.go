@@ -27,14 +27,14 @@ func TestReadShoot(t *testing.T) {
 		{"an address inside of the garden's network", `{status: {advertisedAddresses: [{name: ingress/x, url: "https://b"}, {name: internal, url: "https://a"}]}}`, Shoot{reachable: true}},
 		{"a seed with a wildcard certificate", `{status: {advertisedAddresses: [{name: wildcard-tls-seed-bound, url: "https://a"}]}}`, Shoot{reachable: true}},
 		{"a shoot without a domain", `{status: {advertisedAddresses: [{name: unmanaged, url: "https://a"}]}}`, Shoot{reachable: true}},
-		{"an address without URL is none", `{status: {advertisedAddresses: [{name: external}]}}`, Shoot{}},
+		{"an address without URL does not count", `{status: {advertisedAddresses: [{name: external}]}}`, Shoot{}},
 		{"being created", `{status: {lastOperation: {type: Create, state: Processing}}}`, Shoot{Creating: true}},
 		{"created", `{status: {lastOperation: {type: Create, state: Succeeded}}}`, Shoot{}},
-		{"it sleeps", `{status: {hibernated: true}}`, Shoot{Hibernated: true}},
-		{"it is to sleep", `{spec: {hibernation: {enabled: true}}}`, Shoot{Hibernated: true}},
-		{"its authorities are being replaced", `{status: {credentials: {rotation: {certificateAuthorities: {phase: Prepared}}}}}`, Shoot{authorities: "Prepared"}},
+		{"a hibernated shoot", `{status: {hibernated: true}}`, Shoot{Hibernated: true}},
+		{"a shoot that is to hibernate", `{spec: {hibernation: {enabled: true}}}`, Shoot{Hibernated: true}},
+		{"a shoot whose authorities are being replaced", `{status: {credentials: {rotation: {certificateAuthorities: {phase: Prepared}}}}}`, Shoot{authorities: "Prepared"}},
 		{"fields of other types count as missing", `{spec: {hibernation: {enabled: "yes"}}, status: {advertisedAddresses: [a], lastOperation: x, hibernated: 1}}`, Shoot{}},
-		{"it has no status yet", `{}`, Shoot{}},
+		{"a shoot without a status", `{}`, Shoot{}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestCopies(t *testing.T) {
 		{"nor those that are not copied", "no kubeconfig", true, 20, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			// What came before has left room for nine and a half.
+			// The space that is left is enough for nine and a half.
 			held := &Copies{Selects: func(string) bool { return test.selects }, size: maxCopied - 95*large/10}
 			object := secret(test.content)
 			var err error
@@ -104,8 +104,8 @@ func TestReadSecret(t *testing.T) {
 		{"nothing in it", `{}`, all, "has no key kubeconfig", false},
 		{"nothing at all", `null`, all, "has no key kubeconfig", false},
 		{"an empty kubeconfig", `{kubeconfig: ""}`, all, "", false},
-		{"a kubeconfig that is none", `{kubeconfig: ` + text(word) + `}`, all, "", false},
-		{"one that runs a program", `{kubeconfig: ` + text("apiVersion: v1\nkind: Config\nusers: [{name: u, user: {exec: {command: "+word+"}}}]") + `}`, all, "", false},
+		{"a kubeconfig that is not valid", `{kubeconfig: ` + text(word) + `}`, all, "", false},
+		{"a kubeconfig that runs a program", `{kubeconfig: ` + text("apiVersion: v1\nkind: Config\nusers: [{name: u, user: {exec: {command: "+word+"}}}]") + `}`, all, "", false},
 		{"a value that is not base64", `{kubeconfig: "` + word + `!"}`, all, "", true},
 		{"a map for a value", `{kubeconfig: {a: ` + word + `}}`, all, "", true},
 		{"a number for a value", `{kubeconfig: 1}`, all, "", true},
@@ -144,7 +144,7 @@ func TestAuthoritiesCanBeStored(t *testing.T) {
 		{"nothing", ""},
 		{"more than a garden says", strings.Repeat("x", 1000)},
 		{"a letter of several bytes at the end", strings.Repeat("x", maxAuthorities-1) + "ü"},
-		{"bytes that are no text", "\xff\xfe"},
+		{"bytes that are not text", "\xff\xfe"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			object := &unstructured.Unstructured{Object: map[string]any{}}

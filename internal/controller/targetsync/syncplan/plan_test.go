@@ -71,15 +71,15 @@ func TestStepForShoot(t *testing.T) {
 		{"all is as it should be", aShoot(), ptr(aSecret()), good(), Keep, ""},
 		{"the Target was deleted", aShoot(), ptr(aSecret()), nil, WriteTarget, ""},
 		{"the Secret was deleted", aShoot(), nil, good(), RequestCredentials, ""},
-		{"somebody has changed the Target", aShoot(), ptr(aSecret()), aTarget(sync, aShoot(), aSecret(), func(target *v1alpha1.Target) { target.Spec.Type = "other" }), WriteTarget, ""},
+		{"another client has changed the Target", aShoot(), ptr(aSecret()), aTarget(sync, aShoot(), aSecret(), func(target *v1alpha1.Target) { target.Spec.Type = "other" }), WriteTarget, ""},
 		{"labels of others are no reason to write", aShoot(), ptr(aSecret()), aTarget(sync, aShoot(), aSecret(), func(target *v1alpha1.Target) { target.Labels["team"] = "a" }), Keep, ""},
 		{"half of the time has passed", aShoot(), ptr(aSecret(func(s *Secret) { s.Issued, s.expires = now.Add(-12*time.Hour), now.Add(12*time.Hour) })), good(), RequestCredentials, ""},
 		{"the Secret has no kubeconfig", aShoot(), ptr(aSecret(func(s *Secret) { s.content = false })), good(), RequestCredentials, ""},
 		{"a later shoot has the same name", aShoot(func(of *Item) { of.uid = "uid-2" }), ptr(aSecret()), good(), RequestCredentials, ""},
 		{"the shoot is being deleted: its credentials are left alone", aShoot(func(of *Item) { of.deleting = true }), ptr(aSecret(func(s *Secret) { s.expires = now })), good(), Skip, "being deleted"},
 		{"no address yet", aShoot(func(of *Item) { of.Shoot.reachable = false }), nil, nil, Skip, "no address"},
-		{"a Secret of somebody else", aShoot(), &Secret{Version: "1"}, nil, Refuse, "Secret blue/eu belongs to another owner"},
-		{"a Target of somebody else", aShoot(), nil, aTarget(sync, aShoot(), aSecret(), foreign), Refuse, "Target blue/eu belongs to another owner"},
+		{"a Secret of another owner", aShoot(), &Secret{Version: "1"}, nil, Refuse, "Secret blue/eu belongs to another owner"},
+		{"a Target of another owner", aShoot(), nil, aTarget(sync, aShoot(), aSecret(), foreign), Refuse, "Target blue/eu belongs to another owner"},
 		{"the name of the access", aShoot(func(of *Item) { of.Name = "access" }), nil, nil, Refuse, "spec.secretRef"},
 	}
 	for _, test := range tests {
@@ -117,9 +117,9 @@ func TestStepForSecret(t *testing.T) {
 		{"a copy that is up to date", of(nil), &same, Keep},
 		{"the content is another one", of(nil), ptr(with(same, func(s *Secret) { s.hash = "old" })), CopySecret},
 		{"a type that a source has chosen before", of(nil), ptr(with(same, func(s *Secret) { s.kind = "kubernetes.io/tls" })), CopySecret},
-		{"it was for a shoot before", of(nil), ptr(with(same, func(s *Secret) { s.shootUID = "u" })), CopySecret},
+		{"a Secret that was for a shoot before", of(nil), ptr(with(same, func(s *Secret) { s.shootUID = "u" })), CopySecret},
 		{"content that must not become a Target", of(errors.New("it uses exec")), &same, Refuse},
-		{"a Secret of somebody else", of(nil), &Secret{}, Refuse},
+		{"a Secret of another owner", of(nil), &Secret{}, Refuse},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -148,12 +148,12 @@ func TestStepForSource(t *testing.T) {
 		want   Action
 		why    string
 	}{
-		{"it is not there yet", plain, WriteTarget, ""},
-		{"it is there", func(World) World {
+		{"the Target does not exist yet", plain, WriteTarget, ""},
+		{"the Target exists", func(World) World {
 			target, _ := WantedTarget(sync, Step{Name: "garden-blue"}, nil, time.Time{})
 			return World{Sync: sync, Targets: map[string]*v1alpha1.Target{"garden-blue": target}, Now: now}
 		}, Keep, ""},
-		{"somebody else has the name", func(World) World {
+		{"a Target of another owner has the name", func(World) World {
 			return World{Sync: sync, Targets: map[string]*v1alpha1.Target{"garden-blue": {}}, Now: now}
 		}, Refuse, "belongs to another owner"},
 		{"a shoot has the name", func(World) World {
@@ -203,9 +203,9 @@ func TestRemovals(t *testing.T) {
 		{"a few vanish at once", 7, true, nil, all[7:], 0, 0},
 		{"most vanish: that is looked at again", 2, true, nil, nil, 8, 8},
 		{"all vanish", 0, true, nil, nil, 10, 10},
-		{"they are missing again, but too soon", 0, true, func(w *World) { w.Suspects = suspects(now.Add(-30*time.Second), all...) }, nil, 10, 10},
-		{"they are missing again", 0, true, func(w *World) { w.Suspects = suspects(now.Add(-time.Minute), all...) }, all, 0, 0},
-		{"they are back", 10, true, func(w *World) { w.Suspects = suspects(now.Add(-time.Minute), all...) }, nil, 0, 0},
+		{"all are missing again, but too soon", 0, true, func(w *World) { w.Suspects = suspects(now.Add(-30*time.Second), all...) }, nil, 10, 10},
+		{"all are missing again after the second look", 0, true, func(w *World) { w.Suspects = suspects(now.Add(-time.Minute), all...) }, all, 0, 0},
+		{"suspects that are back", 10, true, func(w *World) { w.Suspects = suspects(now.Add(-time.Minute), all...) }, nil, 0, 0},
 		{"some are back: the others are still suspected", 7, true, func(w *World) { w.Suspects = suspects(now.Add(-time.Second), all...) }, nil, 3, 3},
 		{"nothing is to be selected any more: the user says so", 0, false, nil, all, 0, 0},
 		{"the expression selects none of those that are there: the user says so", 10, true, func(w *World) {
@@ -256,11 +256,11 @@ func TestRenewal(t *testing.T) {
 		{"a garden that grants an hour: after half of it", aSecret(func(s *Secret) { s.Issued, s.expires = now, hour(1) }), nil, aShoot(), now.Add(30 * time.Minute)},
 		{"a garden that grants a week: after 12 hours", aSecret(func(s *Secret) { s.Issued, s.expires = now, hour(168) }), nil, aShoot(), hour(12)},
 		{"what tells no end follows the rule", aSecret(func(s *Secret) { s.expires = time.Time{} }), nil, aShoot(), hour(11)},
-		{"the public system notes the time at the Target", aSecret(public), dated(hour(-2)), aShoot(), hour(10)},
+		{"upstream records the time at the Target", aSecret(public), dated(hour(-2)), aShoot(), hour(10)},
 		{"no time at all: now", aSecret(public), nil, aShoot(), time.Time{}},
 		{"a time in the future tells nothing", aSecret(func(s *Secret) { s.Issued = hour(1) }), nil, aShoot(), time.Time{}},
 		{"no kubeconfig", aSecret(func(s *Secret) { s.content = false }), nil, aShoot(), time.Time{}},
-		{"another type", aSecret(func(s *Secret) { s.kind = "other" }), nil, aShoot(), time.Time{}},
+		{"a Secret of another type", aSecret(func(s *Secret) { s.kind = "other" }), nil, aShoot(), time.Time{}},
 		{"a copy of a Secret", aSecret(func(s *Secret) { s.shootUID = "" }), nil, aShoot(), time.Time{}},
 		{"credentials of an earlier shoot", aSecret(func(s *Secret) { s.shootUID = "earlier" }), nil, aShoot(), time.Time{}},
 		{"the rotation of authorities has gone a step on", aSecret(), nil, aShoot(func(of *Item) { of.Shoot.authorities = "Prepared" }), time.Time{}},

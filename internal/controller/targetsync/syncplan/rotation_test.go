@@ -24,7 +24,7 @@ func TestRotationAt(t *testing.T) {
 		{"never renewed: once", time.Time{}, "", time.Time{}},
 		{"60 days after the last time", now, token(now, now.Add(90*day)), now.Add(60 * day)},
 		{"a source that grants less: after two thirds", now, token(now, now.Add(30*day)), now.Add(20 * day)},
-		{"a token that somebody else has put there since", now.Add(-10 * day), token(now.Add(-day), now.Add(2*day)), now.Add(day)},
+		{"a token that another client has stored since", now.Add(-10 * day), token(now.Add(-day), now.Add(2*day)), now.Add(day)},
 		{"a token for centuries", now, token(now, now.Add(math.MaxInt64).AddDate(200, 0, 0)), now.Add(60 * day)},
 		{"a token that tells nothing", now, "opaque", now.Add(60 * day)},
 		{"a token that tells nonsense", now, "a.!.c", now.Add(60 * day)},

@@ -74,9 +74,9 @@ func checkPlan(t *testing.T, w World, p Plan) {
 		writes := s.Do == RequestCredentials || s.Do == CopySecret || s.Do == WriteTarget
 		switch {
 		case writes && s.Of != nil && exists && !existing.Ours:
-			t.Errorf("%s would overwrite a Secret of somebody else: %s", s.Do, s.Name)
+			t.Errorf("%s would overwrite a Secret of another owner: %s", s.Do, s.Name)
 		case writes && target != nil && !Ours(target):
-			t.Errorf("%s would overwrite a Target of somebody else: %s", s.Do, s.Name)
+			t.Errorf("%s would overwrite a Target of another owner: %s", s.Do, s.Name)
 		case writes && s.Of != nil && s.Name == w.Sync.Spec.SecretRef.Name:
 			t.Errorf("%s would overwrite the access to the source", s.Do)
 		case (s.Do == Skip || s.Do == Refuse) == (s.Why == ""):
@@ -96,7 +96,7 @@ func checkPlan(t *testing.T, w World, p Plan) {
 		case wanted[name]:
 			t.Errorf("%s is wanted, and removed or held", name)
 		case (target == nil || !Ours(target)) && !existing.Ours:
-			t.Errorf("%s belongs to somebody else, and is removed or held", name)
+			t.Errorf("%s belongs to another owner, and is removed or held", name)
 		}
 	}
 	for _, name := range p.Held {
@@ -117,9 +117,9 @@ func TestLatest(t *testing.T) {
 		expires, want time.Time
 	}{
 		{"a quarter of what is left when they are due", now, now.Add(40 * time.Minute), now.Add(10 * time.Minute)},
-		{"they tell no end", now, time.Time{}, now},
-		{"they have ended before they are due", now, now.Add(-time.Hour), now},
-		{"they end when they are due", now, now, now},
+		{"credentials without an expiration time", now, time.Time{}, now},
+		{"credentials that have expired before they are due", now, now.Add(-time.Hour), now},
+		{"credentials that expire when they are due", now, now, now},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestMadeObjects(t *testing.T) {
 			t.Errorf("%v", made.Annotations)
 		}
 		if made.Labels["team"] != "a" || made.Annotations["note"] != "b" || before.Annotations[v1alpha1.ShootUIDAnnotation] != "uid-eu" {
-			t.Errorf("what others have added is gone, or what was read has changed: %v", made.ObjectMeta)
+			t.Errorf("additions of others are lost, or the object that was read has changed: %v", made.ObjectMeta)
 		}
 	})
 	t.Run("a Target of a shoot becomes one of a Secret", func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestMadeObjects(t *testing.T) {
 	})
 }
 
-// TestTimesIn: what somebody has written into an annotation is a time or none.
+// TestTimesIn: any text in an annotation is a time or no time.
 func TestTimesIn(t *testing.T) {
 	for _, test := range []struct {
 		reason, text string
