@@ -51,8 +51,8 @@ func connected(t *testing.T, memory int64, handler http.HandlerFunc) (*Connectio
 	return connection, pool
 }
 
-// endless writes a beginning, and then the same again and again until nobody reads.
-// What a bug in the reader may cost is bounded.
+// endless writes a beginning, and then the same again and again until the reader stops. The cost of
+// a bug in the reader is bounded.
 func endless(out io.Writer, begin, again string) (sent int64) {
 	block := []byte(strings.Repeat(again, 1+(64<<10)/len(again)))
 	n, err := io.WriteString(out, begin)
@@ -64,8 +64,8 @@ func endless(out io.Writer, begin, again string) (sent int64) {
 	return sent
 }
 
-// zipped is a text as one piece of a compressed answer. Pieces that are made before cost
-// nothing when they are sent, so that whoever reads is slower than whoever sends.
+// zipped is a text as one piece of a compressed answer. Pieces that are made before cost nothing
+// when they are sent, so that the reader is slower than the sender.
 func zipped(text string) string {
 	var packed bytes.Buffer
 	writer := gzip.NewWriter(&packed)
@@ -132,10 +132,10 @@ func TestWatchesWithoutEnd(t *testing.T) {
 		metadataOnly bool
 		answer       http.HandlerFunc
 	}{
-		{"one event", false, func(out http.ResponseWriter, _ *http.Request) {
+		{"a single large event", false, func(out http.ResponseWriter, _ *http.Request) {
 			endless(out, `{"type":"ADDED","object":{"kind":"ConfigMap","data":{"a":"`, "aaaaaaaaaaaaaaaa")
 		}},
-		{"one event, of which only the metadata is wanted", true, func(out http.ResponseWriter, _ *http.Request) {
+		{"a single large event of a watch of metadata", true, func(out http.ResponseWriter, _ *http.Request) {
 			endless(out, `{"type":"ADDED","object":{"kind":"PartialObjectMetadata","metadata":{"annotations":{"a":"`, "aaaaaaaaaaaaaaaa")
 		}},
 		{"many objects", false, func(out http.ResponseWriter, request *http.Request) {
@@ -170,7 +170,7 @@ func TestWatchesWithoutEnd(t *testing.T) {
 					case <-woken:
 						_, err = subscription.State()
 					case <-time.After(5 * time.Minute):
-						err = errors.New("nobody was told")
+						err = errors.New("the subscriber was not called")
 					}
 				}
 				_ = subscription.Close()
@@ -261,7 +261,7 @@ func TestRefusedAnswers(t *testing.T) {
 		{"an object of no kind", clustererror.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
 			write(out, http.StatusOK, `{"data":"`+secretWord+`"}`)
 		}},
-		{"another type", clustererror.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
+		{"a field of another type", clustererror.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
 			write(out, http.StatusOK, `{"kind":"ConfigMap","apiVersion":["`+secretWord+`"]}`)
 		}},
 		{"levels without end, and complete", clustererror.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {

@@ -19,9 +19,9 @@ func TestID(t *testing.T) {
 		asked    int
 	}{
 		{"the UID of a namespace", http.StatusOK, `{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata","metadata":{"name":"kube-system","uid":"u1"}}`, "u1", false, 1},
-		{"it may not be read", http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`, "", false, 1},
+		{"a Namespace that may not be read has no ID", http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`, "", false, 1},
 		{"a control plane without it", http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`, "", false, 1},
-		{"another failure says nothing", http.StatusInternalServerError, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"InternalError","code":500}`, "", true, 2},
+		{"a server error is returned, and asked again", http.StatusInternalServerError, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"InternalError","code":500}`, "", true, 2},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			asked := 0

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// TestKindsOfAServerThatIsAway shows that a kind whose own API server does not answer is
-// not one that does not exist: whoever deletes would take its objects for gone.
+// TestKindsOfAServerThatIsAway shows that a kind whose own API server does not answer is not one
+// that does not exist: a deletion would take its objects for deleted.
 func TestKindsOfAServerThatIsAway(t *testing.T) {
 	const (
 		form     = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -53,7 +53,7 @@ func TestKindsOfAServerThatIsAway(t *testing.T) {
 		reason  string
 		handler http.HandlerFunc
 		kind    schema.GroupVersionKind
-		// missing says that there is no such kind, away that nobody knows.
+		// missing says that there is no such kind, away that this is unknown.
 		missing, away bool
 	}{
 		{"one document: its server is away", aggregated("Stale", ""), schema.GroupVersionKind{Group: "acme.example", Version: "v1", Kind: "Tenant"}, false, true},
@@ -91,8 +91,8 @@ func TestVersionThatGoes(t *testing.T) {
 		// missing says that the object counts as missing; otherwise it is found in after.
 		missing bool
 	}{
-		{"another version is served", "v1", false},
-		{"with the kind the object is gone", "", true},
+		{"an object of a kind with another served version", "v1", false},
+		{"an object of a kind that does not exist is deleted", "", true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			served, asked := "v1beta1", 0

@@ -98,7 +98,7 @@ func TestShootAdminKubeconfigErrors(t *testing.T) {
 		body, want    string
 	}{
 		{"what the API says is told in our words", "blue", http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"shoots.core.gardener.cloud \"blue\" not found","reason":"NotFound","code":404}`, "from the cluster of Target shop/garden: the API server answers NotFound (404) to POST of shoots/adminkubeconfig: it does not exist"},
-		{"also when it forbids", "blue", http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no ` + secretWord + `: User x cannot create resource y","reason":"Forbidden","code":403}`, "Forbidden (403) to POST of shoots/adminkubeconfig: the credentials lack this permission"},
+		{"a cluster that forbids the request", "blue", http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no ` + secretWord + `: User x cannot create resource y","reason":"Forbidden","code":403}`, "Forbidden (403) to POST of shoots/adminkubeconfig: the credentials lack this permission"},
 		{"a garden without the authority of the shoot", "blue", http.StatusInternalServerError, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Internal error occurred: internalsecret \"blue.ca-client\" not found","reason":"InternalError","code":500}`, "InternalError (500) to POST of shoots/adminkubeconfig: the garden does not have the authority that signs for clients of this shoot"},
 		{"a garden that does not know where the shoot is", "blue", http.StatusUnprocessableEntity, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no kube-apiserver advertised addresses in Shoot .status.advertisedAddresses ` + secretWord + `","reason":"Invalid","code":422}`, "Invalid (422) to POST of shoots/adminkubeconfig: the shoot has no address of an API server in status.advertisedAddresses"},
 		{"credentials that are not accepted", "blue", http.StatusUnauthorized, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`, "put valid credentials into the Target"},
@@ -233,7 +233,7 @@ func TestOnlyImportedTargets(t *testing.T) {
 		change(target)
 		return target
 	}
-	secret := &v1alpha1.LocalSecretReference{Name: "of-somebody-else", Key: "kubeconfig"}
+	secret := &v1alpha1.LocalSecretReference{Name: "of-another-owner", Key: "kubeconfig"}
 	tests := []struct {
 		reason  string
 		target  *v1alpha1.Target
@@ -241,11 +241,11 @@ func TestOnlyImportedTargets(t *testing.T) {
 	}{
 		{"the object from the imports", imported, false},
 		{"without a namespace it is one of the own", changed(func(target *v1alpha1.Target) { target.Namespace = "" }), false},
-		{"with the Secret of somebody else in it: the imported one is used", changed(func(target *v1alpha1.Target) {
+		{"a copy with the Secret of another owner: the imported Target is used", changed(func(target *v1alpha1.Target) {
 			target.Spec = v1alpha1.TargetSpec{Type: target.Spec.Type, SecretRef: secret}
 		}), false},
 		{"made up, with a Secret of the namespace", &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: secretWord}, Spec: v1alpha1.TargetSpec{SecretRef: secret}}, true},
-		{"another one with the same name", changed(func(target *v1alpha1.Target) { target.UID = "2" }), true},
+		{"another Target with the same name", changed(func(target *v1alpha1.Target) { target.UID = "2" }), true},
 		{"without identity", changed(func(target *v1alpha1.Target) { target.UID = "" }), true},
 		{"another namespace, whose Secrets the author may not read", changed(func(target *v1alpha1.Target) { target.Namespace = "kube-system" }), true},
 	}

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// sink keeps what is logged until somebody takes it.
+// sink keeps log lines until a test takes them.
 type sink struct {
 	mutex sync.Mutex
 	text  strings.Builder

@@ -69,14 +69,14 @@ func TestEventsWithoutEnd(t *testing.T) {
 					select {
 					case <-news:
 					case <-late:
-						t.Fatalf("woken %d times by %d events", woken.Load(), atOnce)
+						t.Fatalf("called %d times by %d events", woken.Load(), atOnce)
 					}
 				}
 				_ = subscription.Close()
 			}
 			// The beginning of the watch, and its failures, wake as well.
 			if count := woken.Load(); count < atOnce/2 || count > atOnce+10 {
-				t.Errorf("woken %d times by %d events", count, atOnce)
+				t.Errorf("called %d times by %d events", count, atOnce)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()

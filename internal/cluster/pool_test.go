@@ -63,7 +63,7 @@ func TestPoolIsBounded(t *testing.T) {
 		t.Errorf("%d connections, want 3", got)
 	}
 	if connect(0) != first {
-		t.Error("a connection that somebody watches was dropped")
+		t.Error("a connection with a watch was dropped")
 	}
 	if connect(1) == second {
 		t.Error("the connection that was not used for the longest time is still there")
@@ -74,7 +74,7 @@ func TestPoolIsBounded(t *testing.T) {
 		connect(i)
 	}
 	if connect(0) == first {
-		t.Error("a connection that nobody watches any more was never dropped")
+		t.Error("a connection without a watch was never dropped")
 	}
 }
 
@@ -126,13 +126,13 @@ func TestHealth(t *testing.T) {
 	h := &health{now: func() time.Time { return now }}
 	silence := fmt.Errorf("get: %w", context.DeadlineExceeded)
 	if h.refuse() != nil {
-		t.Error("a cluster that nobody talked to was refused")
+		t.Error("a cluster without a request was refused")
 	}
 	for range 30 {
 		h.learn(silence)
 	}
 	if h.refuse() == nil {
-		t.Error("nobody should try right after a failure")
+		t.Error("a request right after a failure should be refused")
 	}
 	now = now.Add(firstPause)
 	if err := h.refuse(); err != nil {
@@ -198,7 +198,7 @@ func TestKindsAreAskedForOnce(t *testing.T) {
 func TestExplain(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
-	// It would tell about the handshakes that the test wants to fail.
+	// It would log the handshakes that the test wants to fail.
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 	secure.StartTLS()
 	closed := httptest.NewServer(nil)
@@ -206,9 +206,9 @@ func TestExplain(t *testing.T) {
 	defer plain.Close()
 	defer secure.Close()
 	tests := []struct{ reason, server, want, message string }{
-		{"nobody listens", strings.Replace(closed.URL, "http:", "https:", 1), clustererror.ReasonRefused, "connection refused"},
-		{"nobody knows the authority", secure.URL, clustererror.ReasonTLS, "unknown authority"},
-		{"it does not speak TLS", strings.Replace(plain.URL, "http:", "https:", 1), clustererror.ReasonTLS, "does not speak TLS"},
+		{"a port without a listener", strings.Replace(closed.URL, "http:", "https:", 1), clustererror.ReasonRefused, "connection refused"},
+		{"an unknown authority", secure.URL, clustererror.ReasonTLS, "unknown authority"},
+		{"a server without TLS", strings.Replace(plain.URL, "http:", "https:", 1), clustererror.ReasonTLS, "does not speak TLS"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -223,8 +223,8 @@ func TestExplain(t *testing.T) {
 			}
 		})
 	}
-	lookup := clustererror.Explain(&url.Error{Op: "Get", URL: "https://a/?token=" + secretWord, Err: &net.DNSError{Name: "nobody.invalid", Err: "no such host"}}, "op", "https://a")
-	if !clustererror.IsConnection(lookup) || !strings.Contains(lookup.Error(), "nobody.invalid cannot be resolved") || strings.Contains(lookup.Error(), secretWord) {
+	lookup := clustererror.Explain(&url.Error{Op: "Get", URL: "https://a/?token=" + secretWord, Err: &net.DNSError{Name: "ghost.invalid", Err: "no such host"}}, "op", "https://a")
+	if !clustererror.IsConnection(lookup) || !strings.Contains(lookup.Error(), "ghost.invalid cannot be resolved") || strings.Contains(lookup.Error(), secretWord) {
 		t.Errorf("a name that does not exist: %v", lookup)
 	}
 	if query := clustererror.Explain(apierrors.NewUnauthorized("no"), "op", "https://a/b?token="+secretWord); !strings.Contains(query.Error(), "https://a/b;") || strings.Contains(query.Error(), secretWord) {
@@ -249,7 +249,7 @@ func TestTokensAreNotTheCluster(t *testing.T) {
 		refused error
 		want    string
 	}{
-		{"the account is gone", apierrors.NewNotFound(accounts, "edge"), "create ServiceAccount shop/edge: request a token"},
+		{"a ServiceAccount that does not exist", apierrors.NewNotFound(accounts, "edge"), "create ServiceAccount shop/edge: request a token"},
 		{"the right is missing", apierrors.NewForbidden(accounts, "edge", errors.New("no")), "the right to create serviceaccounts/token in namespace shop"},
 		{"the resource cluster is away", apierrors.NewServiceUnavailable("away"), "away"},
 	}

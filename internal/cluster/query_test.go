@@ -114,8 +114,8 @@ func TestListMetadata(t *testing.T) {
 	}
 }
 
-// TestListFails tells a failure of any page, and gives nothing then: a list with holes
-// would look as if objects were gone.
+// TestListFails: a failure of any page is returned without a list: in an incomplete list, objects
+// would look deleted.
 func TestListFails(t *testing.T) {
 	connection, _ := connected(t, 0, func(out http.ResponseWriter, request *http.Request) {
 		if request.URL.Query().Get("continue") == "" {
@@ -159,7 +159,7 @@ func TestKindOf(t *testing.T) {
 		{"v1", "configmap", "ConfigMap", ""},
 		{"v1", "CM", "ConfigMap", ""},
 		{"v1", "Nothing", "Nothing", ""},
-		{"nobody.example/v1", "Nothing", "Nothing", ""},
+		{"unknown.example/v1", "Nothing", "Nothing", ""},
 		{"broken.example/v1", "Nothing", "Nothing", "ask for the resources of broken.example/v1"},
 	}
 	for _, test := range tests {

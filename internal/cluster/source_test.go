@@ -16,9 +16,8 @@ import (
 	"go.landscaper.dev/internal/cluster/clustererror"
 )
 
-// TestShootIsGone: that a shoot is gone must be told of the shoot. Where nothing is
-// served, something else has answered, and who believes that uninstalls nothing from a
-// cluster that lives.
+// TestShootIsGone: the answer that a shoot is deleted must be about the shoot. Where shoots are not
+// served, another server has answered, and nothing would be uninstalled from an existing cluster.
 func TestShootIsGone(t *testing.T) {
 	for _, test := range []struct {
 		reason, body string
@@ -61,8 +60,8 @@ func TestListOfASource(t *testing.T) {
 		want                  string
 	}{
 		{"two pages", pageOf("next", "a"), pageOf("", "b.c"), ""},
-		{"the same name on a page", pageOf("", "a", "a"), "", clustererror.ErrIncomplete.Error()},
-		{"the same name on two pages", pageOf("next", "a"), pageOf("", "b", "a"), clustererror.ErrIncomplete.Error()},
+		{"a name twice on a page", pageOf("", "a", "a"), "", clustererror.ErrIncomplete.Error()},
+		{"a name on two pages", pageOf("next", "a"), pageOf("", "b", "a"), clustererror.ErrIncomplete.Error()},
 		{"a name that leads elsewhere", pageOf("", "../a"), "", clustererror.ErrIncomplete.Error()},
 		{"a name that is as long as a book", pageOf("", strings.Repeat("a", 1<<20)), "", clustererror.ErrIncomplete.Error()},
 		{"an identity that is as long as a book", strings.Replace(pageOf("", "a"), `"uid":"u"`, `"uid":"`+strings.Repeat("u", 1000)+`"`, 1), "", clustererror.ErrIncomplete.Error()},
@@ -90,9 +89,9 @@ func TestListOfASource(t *testing.T) {
 	}
 }
 
-// TestListOfLargeObjects: objects of which a page is larger than what is read are read
-// in smaller pages, those that nobody asked for as well. Lists without elements are large
-// in memory and short to send, which is quick also with the race detector.
+// TestListOfLargeObjects: objects of which a page is larger than what is read are read in smaller
+// pages, including those that were not asked for. Lists without elements are large in memory and
+// short to send, which is quick also with the race detector.
 func TestListOfLargeObjects(t *testing.T) {
 	const count, listCost = 20, 128
 	large := "[" + strings.Repeat("[],", 5*answerlimit.MaxAnswerCost/listCost/count/4) + "0]"

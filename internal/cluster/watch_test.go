@@ -94,7 +94,7 @@ func event(kind, name, version, x string) string {
 	return fmt.Sprintf(`{"type":%q,"object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"a","name":%q,"resourceVersion":%q,"managedFields":[{"manager":"m"}]},"data":{"x":%q}}}`, kind, name, version, x)
 }
 
-// follower is somebody who waits for news.
+// follower is a subscriber that waits for changes.
 type follower struct {
 	*testing.T
 	*watch.Subscription
@@ -128,9 +128,8 @@ func (f *follower) until(what string, holds func(watch.State, error) bool) watch
 
 func known(state watch.State, err error) bool { return err == nil && state.Known }
 
-// TestSubscriptionsShareAWatch: all who wait for objects of one kind and namespace
-// cause one list and one watch; each is told about its own object, and the watch ends
-// with the last of them.
+// TestSubscriptionsShareAWatch: all subscribers to objects of one kind and namespace cause one list
+// and one watch; each is called for its own object, and the watch ends with the last of them.
 func TestSubscriptionsShareAWatch(t *testing.T) {
 	server := newStream(page("", "one"))
 	connection, pool := connected(t, 0, server.ServeHTTP)
@@ -149,7 +148,7 @@ func TestSubscriptionsShareAWatch(t *testing.T) {
 	server.events <- event("ADDED", "two", "8", "2")
 	state := two.until("the creation", func(state watch.State, err error) bool { return err == nil && state.Object != nil })
 	if len(state.Object.GetManagedFields()) != 0 {
-		t.Error("what nobody looks at is kept")
+		t.Error("unused parts are kept")
 	}
 	server.events <- event("DELETED", "two", "9", "2")
 	two.until("the deletion", func(state watch.State, err error) bool {
@@ -158,7 +157,7 @@ func TestSubscriptionsShareAWatch(t *testing.T) {
 	select {
 	case <-one.woken:
 		if state, _ := one.State(); state.Object == nil {
-			t.Error("the first one is gone")
+			t.Error("the first object is missing")
 		}
 	default:
 	}
@@ -167,7 +166,7 @@ func TestSubscriptionsShareAWatch(t *testing.T) {
 	}
 	_, _ = one.Close(), one.Close()
 	if !connection.watched() {
-		t.Error("the watch has ended although somebody waits")
+		t.Error("the watch has ended although there is a subscriber")
 	}
 	_ = two.Close()
 	<-server.ended
@@ -235,7 +234,7 @@ func TestAtLeast(t *testing.T) {
 	}{
 		{"nothing to compare with", "1", "", true},
 		{"newer", "10", "9", true},
-		{"the same", "9", "9", true},
+		{"equal versions", "9", "9", true},
 		{"older", "9", "10", false},
 		{"no order, but the same", "a", "a", true},
 		{"no order", "b", "a", false},
@@ -250,9 +249,8 @@ func TestAtLeast(t *testing.T) {
 	}
 }
 
-// TestVersionIsNotAheadOfTheObjects creates objects one after the other: whenever a state
-// says that it is as new as the creation, it has the object. Otherwise an object that is
-// new would count as one that is gone.
+// TestVersionIsNotAheadOfTheObjects creates objects one after the other: whenever a state says that
+// it is as new as the creation, it has the object. Otherwise a new object would count as deleted.
 func TestVersionIsNotAheadOfTheObjects(t *testing.T) {
 	server := newStream(page(""))
 	connection, _ := connected(t, 0, server.ServeHTTP)
@@ -281,12 +279,12 @@ func TestVersionIsNotAheadOfTheObjects(t *testing.T) {
 		}
 	}
 	if ahead > 0 {
-		t.Errorf("%d of 300 states say that an object is gone which is new", ahead)
+		t.Errorf("%d of 300 states say that a new object is deleted", ahead)
 	}
 }
 
-// TestWatchRecoversWithoutNews: a watch that goes on after a failure has no failure any
-// more, also where there is no object of which it could tell.
+// TestWatchRecoversWithoutNews: a watch that goes on after a failure has no failure any more, even
+// without any object.
 func TestWatchRecoversWithoutNews(t *testing.T) {
 	server := newStream(page(""))
 	connection, _ := connected(t, 0, server.ServeHTTP)
@@ -303,8 +301,8 @@ func TestWatchRecoversWithoutNews(t *testing.T) {
 	}
 }
 
-// TestBusyIsNotForGood: a watch that ended because others used up the memory ends nothing
-// for those who come when there is some again, even if somebody still holds the old one.
+// TestBusyIsNotForGood: a watch that ended because others used up the memory does not affect later
+// subscribers when memory is free again, even while the old subscription is still open.
 func TestBusyIsNotForGood(t *testing.T) {
 	const limit = 8 << 20
 	server := newStream(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"a","name":"one","resourceVersion":"7"},"data":{"a":"` + strings.Repeat("a", 2<<20) + `"}}]}`)

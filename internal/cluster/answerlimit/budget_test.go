@@ -64,9 +64,9 @@ func TestLoan(t *testing.T) {
 		{"many small answers of one work count together", 8 * mib, []step{grow(free), grow(mib), grow(mib)}, "", 2 * mib},
 		{"only what is above the free share is booked", 8 * mib, []step{grow(3 * mib)}, "", 2 * mib},
 		{"the last byte of the budget can be had", mib, []step{grow(2 * mib)}, "", mib},
-		{"one byte more is refused, and not booked", mib, []step{grow(2*mib + 1)}, "busy", 0},
+		{"a byte above the budget is refused, and not booked", mib, []step{grow(2*mib + 1)}, "busy", 0},
 		{"a refused work keeps what it had", mib, []step{grow(2 * mib), grow(1)}, "busy", mib},
-		{"one work may not have everything, though there is enough", 1000 * mib, []step{grow(MaxStored + 1)}, "too large", 0},
+		{"a single loan has a limit below the budget", 1000 * mib, []step{grow(MaxStored + 1)}, "too large", 0},
 		{"the most that one work may have", 1000 * mib, []step{grow(MaxStored)}, "", MaxStored - free},
 		{"the next answer takes the place of the last", 2 * mib, []step{grow(3 * mib), begin, grow(3 * mib)}, "", 2 * mib},
 		{"to begin twice gives back once", 8 * mib, []step{grow(3 * mib), begin, begin}, "", 0},
@@ -153,7 +153,7 @@ func TestManyLoans(t *testing.T) {
 func TestLoansOfContexts(t *testing.T) {
 	b := New(8 << 20)
 	if LoanOf(t.Context()) != nil || CostOf(t.Context()) != 0 {
-		t.Error("there is a loan that nobody took")
+		t.Error("there is a loan without a context")
 	}
 	outer, loan, endOuter := WithLoan(t.Context(), b)
 	inner, same, endInner := WithLoan(outer, New(1))

@@ -51,7 +51,7 @@ func TestScanFindsTheEnd(t *testing.T) {
 		{"a text without an end holds everything behind it", `{"a":"}{}{}{}`, 0},
 		{"signs of several bytes", `{"ü":"}漢"}`, 1},
 		{"control characters", "{\"a\":\"\x00\x1f}\"}", 1},
-		{"bytes that are no text at all", "{\"a\":\"\xff\xfe\"}", 1},
+		{"bytes that are not text", "{\"a\":\"\xff\xfe\"}", 1},
 		{"a null", "null", 0},
 		{"numbers in a row, which no API server sends", "1 2 3 4", 0},
 		{"more ends than beginnings: each counts, so that the pace holds them", "}}}", 3},

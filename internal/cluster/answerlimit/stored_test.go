@@ -44,12 +44,12 @@ func TestStoredFollowsTheWatch(t *testing.T) {
 		{"a new version takes the place of the old one", []func(*testing.T, *Stored){put("a", 3*mib), put("a", 3*mib), put("a", 3*mib)}, 3},
 		{"a version that became smaller gives back", []func(*testing.T, *Stored){put("a", 5*mib), put("a", 2*mib)}, 2},
 		{"objects of different names add up", []func(*testing.T, *Stored){put("a", 2*mib), put("b", 2*mib)}, 4},
-		{"one that is gone gives back", []func(*testing.T, *Stored){put("a", 2*mib), put("b", 2*mib), drop(object("ns", "a", 0))}, 2},
-		{"one whose end nobody saw gives back, too", []func(*testing.T, *Stored){put("a", 3*mib), drop(cache.DeletedFinalStateUnknown{Key: "ns/a"})}, 0},
-		{"one that goes twice gives back once", []func(*testing.T, *Stored){put("a", 3*mib), put("b", 3*mib), drop(object("ns", "a", 0)), drop(object("ns", "a", 0))}, 3},
-		{"one of another namespace with the same name stays", []func(*testing.T, *Stored){put("a", 3*mib), drop(object("other", "a", 0))}, 3},
-		{"one that was never seen gives nothing back", []func(*testing.T, *Stored){put("a", 3*mib), drop(object("ns", "z", 0))}, 3},
-		{"what is no object changes nothing", []func(*testing.T, *Stored){put("a", 3*mib), drop("a text"), drop(nil)}, 3},
+		{"a deleted object gives back", []func(*testing.T, *Stored){put("a", 2*mib), put("b", 2*mib), drop(object("ns", "a", 0))}, 2},
+		{"an object with a missed deletion gives back", []func(*testing.T, *Stored){put("a", 3*mib), drop(cache.DeletedFinalStateUnknown{Key: "ns/a"})}, 0},
+		{"an object that is deleted twice gives back once", []func(*testing.T, *Stored){put("a", 3*mib), put("b", 3*mib), drop(object("ns", "a", 0)), drop(object("ns", "a", 0))}, 3},
+		{"an object of another namespace with the same name stays", []func(*testing.T, *Stored){put("a", 3*mib), drop(object("other", "a", 0))}, 3},
+		{"an unknown object gives nothing back", []func(*testing.T, *Stored){put("a", 3*mib), drop(object("ns", "z", 0))}, 3},
+		{"a value that is not an object changes nothing", []func(*testing.T, *Stored){put("a", 3*mib), drop("a text"), drop(nil)}, 3},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -57,15 +57,15 @@ func TestQuoted(t *testing.T) {
 		{"a webhook", `admission webhook "validate.nginx.ingress.kubernetes.io" denied the request: host "` + word + `" is taken`, "admission webhook validate.nginx.ingress.kubernetes.io of the cluster refuses it"},
 		{"a webhook without a reason", `admission webhook "a.example.org" denied the request without explanation`, "admission webhook a.example.org of the cluster refuses it"},
 		{"a webhook whose name is a value", `admission webhook "` + word + `" denied the request`, ""},
-		{"a webhook that nobody serves", `Internal error occurred: failed calling webhook "v.example.org": failed to call webhook: Post "https://policy.guard.svc:443/validate?timeout=10s": no endpoints available for service "policy"`,
+		{"a webhook without endpoints", `Internal error occurred: failed calling webhook "v.example.org": failed to call webhook: Post "https://policy.guard.svc:443/validate?timeout=10s": no endpoints available for service "policy"`,
 			"admission webhook v.example.org of the cluster cannot be asked at Service guard/policy (its Service has no pods that are ready): repair it, or remove its configuration"},
-		{"a webhook whose Service is gone", `failed calling webhook "v.example.org": failed to call webhook: Post "https://policy.guard.svc:443/?timeout=10s": service "policy" not found`,
+		{"a webhook whose Service does not exist", `failed calling webhook "v.example.org": failed to call webhook: Post "https://policy.guard.svc:443/?timeout=10s": service "policy" not found`,
 			"admission webhook v.example.org of the cluster cannot be asked at Service guard/policy (its Service does not exist): repair it, or remove its configuration"},
 		{"a webhook at an address", `failed calling webhook "v.example.org": failed to call webhook: Post "https://127.0.0.1:1/?timeout=1s": dial tcp 127.0.0.1:1: connect: connection refused`,
 			"admission webhook v.example.org of the cluster cannot be asked (connection refused): repair it, or remove its configuration"},
 		{"a webhook that is slow", `failed calling webhook "v.example.org": failed to call webhook: Post "https://a.b.svc:443/": context deadline exceeded`,
 			"admission webhook v.example.org of the cluster cannot be asked at Service b/a (no answer in time): repair it, or remove its configuration"},
-		{"a webhook that nobody trusts", `failed calling webhook "v.example.org": failed to call webhook: Post "https://a.b.svc:443/": tls: failed to verify certificate: x509: certificate signed by unknown authority`,
+		{"a webhook with an untrusted certificate", `failed calling webhook "v.example.org": failed to call webhook: Post "https://a.b.svc:443/": tls: failed to verify certificate: x509: certificate signed by unknown authority`,
 			"admission webhook v.example.org of the cluster cannot be asked at Service b/a (its certificate is not trusted): repair it, or remove its configuration"},
 		{"a webhook that says something else", `failed calling webhook "v.example.org": ` + word, "admission webhook v.example.org of the cluster cannot be asked: repair it, or remove its configuration"},
 
@@ -73,11 +73,11 @@ func TestQuoted(t *testing.T) {
 			"quota team-blue-compute of the namespace is used up (requested pods=1, requests.cpu=2; used pods=5, requests.cpu=7500m; limit pods=5, requests.cpu=8)"},
 		{"a quota of counted objects", `exceeded quota: q, requested: count/deployments.apps=1, used: count/deployments.apps=1, limited: count/deployments.apps=1`,
 			"quota q of the namespace is used up (requested count/deployments.apps=1; used count/deployments.apps=1; limit count/deployments.apps=1)"},
-		{"amounts that are none", `exceeded quota: q, requested: ` + word + `, used: a=b, limited: x=1;rm`, "quota q of the namespace is used up"},
+		{"amounts that are not valid", `exceeded quota: q, requested: ` + word + `, used: a=b, limited: x=1;rm`, "quota q of the namespace is used up"},
 		{"a quota whose name is a value", `exceeded quota: ` + word + `, requested: pods=1, used: pods=1, limited: pods=1`, ""},
 		{"a quota that wants requests", `pods "web" is forbidden: failed quota: compute: must specify limits.cpu for: app; requests.memory for: app,` + word,
 			"quota compute of the namespace refuses containers that do not say what they need (limits.cpu, requests.memory)"},
-		{"the same in older words", `failed quota: compute: must specify limits.cpu,limits.memory`, "quota compute of the namespace refuses containers that do not say what they need (limits.cpu, limits.memory)"},
+		{"a quota for unspecified resources in older words", `failed quota: compute: must specify limits.cpu,limits.memory`, "quota compute of the namespace refuses containers that do not say what they need (limits.cpu, limits.memory)"},
 		{"a quota that is new", `status unknown for quota: compute, resources: pods`, "quota compute of the namespace is not counted yet"},
 
 		{"limits", `pods "web" is forbidden: [maximum cpu usage per Container is 500m, but limit is 2, minimum memory usage per Pod is 64Mi. No request is specified]`,
@@ -89,7 +89,7 @@ func TestQuoted(t *testing.T) {
 
 		{"a Pod Security level", `pods "web" is forbidden: violates PodSecurity "restricted:v1.31": privileged (container "` + word + `" must not set securityContext.privileged=true), allowPrivilegeEscalation != false (container "app" must set securityContext.allowPrivilegeEscalation=false), runAsNonRoot != true (pod or container "app" must set securityContext.runAsNonRoot=true)`,
 			"the Pod Security level restricted (v1.31) of the namespace refuses it: privileged, allowPrivilegeEscalation != false, runAsNonRoot != true"},
-		{"a Pod Security level and a check that nobody knows", `violates PodSecurity "baseline:latest": ` + word, "the Pod Security level baseline (latest) of the namespace refuses it"},
+		{"a Pod Security level and an unknown check", `violates PodSecurity "baseline:latest": ` + word, "the Pod Security level baseline (latest) of the namespace refuses it"},
 		{"a level that does not exist", `violates PodSecurity "` + word + `:latest": privileged`, ""},
 
 		{"a permission", `pods "web" is forbidden: User "system:serviceaccount:a:b" cannot create resource "pods" in API group "" in the namespace "team-blue"`, "the credentials lack this permission: create pods"},
@@ -101,7 +101,7 @@ func TestQuoted(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, row.want)
 			}
 			if got := quoted(row.said, nil); got != "" {
-				t.Errorf("of a request that nobody knows it tells %q", got)
+				t.Errorf("of an unknown request it repeats %q", got)
 			}
 		})
 	}

@@ -63,17 +63,17 @@ func TestRestated(t *testing.T) {
 		{"a field that cannot be changed", 422, cause(metav1.CauseTypeFieldValueInvalid, "spec.selector", word+": field is immutable"), "spec.selector: the value is invalid (it cannot be changed: delete the object, or keep the value)"},
 		{"a wrong type", 422, cause(metav1.CauseTypeTypeInvalid, "spec.replicas", `"`+word+`": spec.replicas in body must be of type integer: "string"`), "the value has the wrong type (it must be of type integer)"},
 		{"a key of a map is data", 422, cause(metav1.CauseTypeFieldValueInvalid, "spec.template.annotations["+word+"]", ""), "spec.template.annotations[*]: the value is invalid"},
-		{"an index is none", 422, cause(metav1.CauseTypeFieldValueRequired, "spec.containers[0].image", ""), "spec.containers[0].image: a value is required"},
+		{"an index is not a key", 422, cause(metav1.CauseTypeFieldValueRequired, "spec.containers[0].image", ""), "spec.containers[0].image: a value is required"},
 		{"what is below data is data", 422, cause(metav1.CauseTypeFieldValueInvalid, "data."+word, ""), "data.*: the value is invalid"},
 		{"what is below labels is data", 422, cause(metav1.CauseTypeFieldValueInvalid, "metadata.labels."+word, ""), "metadata.labels.*: the value is invalid"},
 		{"a sentence is no field", 422, cause(metav1.CauseTypeFieldValueInvalid, "the password "+word, ""), "Invalid (422) to PUT of x: the value is invalid"},
-		{"a cause that nobody knows tells nothing", 422, cause("Cause"+word, "spec.a", word), "Invalid (422) to PUT of x: spec.a"},
+		{"an unknown cause is not repeated", 422, cause("Cause"+word, "spec.a", word), "Invalid (422) to PUT of x: spec.a"},
 		{"a conflict of owners", 409, cause(metav1.CauseTypeFieldManagerConflict, ".spec.replicas", "conflict with "+word), "spec.replicas: another field manager owns it"},
 		{"a webhook that says something", 403, &metav1.Status{Reason: metav1.StatusReasonForbidden, Message: "admission webhook " + word + " denied the request"}, "Forbidden (403) to PUT of x: an admission webhook of the cluster refuses it"},
 		{"a right that is missing", 403, &metav1.Status{Reason: metav1.StatusReasonForbidden, Message: "User " + word + " cannot patch resource"}, "the credentials lack this permission"},
-		{"a reason that nobody knows is told by the code", 409, &metav1.Status{Reason: metav1.StatusReason(word)}, "Conflict (409) to PUT of x"},
-		{"neither reason nor code are known", 418, &metav1.Status{Reason: metav1.StatusReason(word), Message: word}, "418 I'm a teapot to PUT of x"},
-		{"a code that is none", -1, &metav1.Status{}, "-1  to PUT of x"},
+		{"an unknown reason is replaced by that of the code", 409, &metav1.Status{Reason: metav1.StatusReason(word)}, "Conflict (409) to PUT of x"},
+		{"an unknown reason with an unknown code", 418, &metav1.Status{Reason: metav1.StatusReason(word), Message: word}, "418 I'm a teapot to PUT of x"},
+		{"a code that is not valid", -1, &metav1.Status{}, "-1  to PUT of x"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -120,14 +120,14 @@ func TestRestate(t *testing.T) {
 	}{
 		{"a status", named, 403, `{"kind":"Status","reason":"Forbidden","message":"` + word + `"}`, "the API server answers Forbidden (403) to GET of secrets"},
 		{"no status", named, 403, "<html>" + word, "the API server answers Forbidden (403) to GET of secrets"},
-		{"another kind", named, 500, `{"kind":"Secret","message":"` + word + ` already exists"}`, "the API server answers InternalError (500) to GET of secrets"},
+		{"an answer of another kind", named, 500, `{"kind":"Secret","message":"` + word + ` already exists"}`, "the API server answers InternalError (500) to GET of secrets"},
 		{"nothing", named, 404, "", "NotFound (404) to GET of secrets: the cluster does not know this kind"},
 		{"an object that is not there", named, 404, `{"kind":"Status","reason":"NotFound","message":"secrets not found"}`, "NotFound (404) to GET of secrets: it does not exist"},
 		{"a garden about something else than credentials", "/apis/core.gardener.cloud/v1beta1/namespaces/a/shoots/b", 500, `{"kind":"Status","message":"` + word + `"}`, "InternalError (500) to GET of shoots"},
 		{"a subresource", "/apis/apps/v1/namespaces/a/deployments/" + word + "/scale", 409, "", "Conflict (409) to GET of deployments/scale"},
 		{"a namespace itself", "/api/v1/namespaces/" + word, 403, "", "to GET of namespaces"},
 		{"a kind of the cluster", "/apis/rbac.authorization.k8s.io/v1/clusterroles/" + word, 403, "", "to GET of clusterroles"},
-		{"an address that is none of an API server", "/" + word, 403, "", "Forbidden (403) to GET"},
+		{"an address that is not of an API server", "/" + word, 403, "", "Forbidden (403) to GET"},
 		{"the root", "/", 403, "", "Forbidden (403) to GET"},
 		{"more than anybody reads", named, 403, `{"kind":"Status","message":"` + strings.Repeat(word, 10000), "Forbidden (403) to GET of secrets"},
 	}
@@ -201,7 +201,7 @@ func TestIsNamespaceMissing(t *testing.T) {
 	}{
 		{"the namespace is missing", status("namespaces", 404), true},
 		{"the object is missing", status("configmaps", 404), false},
-		{"another error", errors.New("x"), false},
+		{"an unrelated error", errors.New("x"), false},
 		{"no error", nil, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

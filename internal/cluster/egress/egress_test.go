@@ -34,9 +34,9 @@ func TestCheck(t *testing.T) {
 		{"shared addresses are private", "100.64.0.1", strict, ""},
 		{"the reserved class is in use", "240.0.0.1", strict, ""},
 
-		{"this machine", "127.0.0.1", strict, RuleLoopback},
-		{"this machine, any address of the network", "127.255.3.9", strict, RuleLoopback},
-		{"this machine", "::1", strict, RuleLoopback},
+		{"loopback", "127.0.0.1", strict, RuleLoopback},
+		{"any address of the loopback network", "127.255.3.9", strict, RuleLoopback},
+		{"loopback, IPv6", "::1", strict, RuleLoopback},
 		{"mapped", "::ffff:127.0.0.1", strict, RuleLoopback},
 		{"mapped, in hexadecimal", "::ffff:7f00:1", strict, RuleLoopback},
 		{"IPv4-compatible", "::127.0.0.1", strict, RuleLoopback},
@@ -75,7 +75,7 @@ func TestCheck(t *testing.T) {
 
 		{"allowed in tests", "127.0.0.1", lab, ""},
 		{"allowed in tests", "::1", lab, ""},
-		{"and nothing else", "169.254.169.254", lab, RuleMetadata},
+		{"a metadata address stays refused", "169.254.169.254", lab, RuleMetadata},
 
 		{"a server that serves the Internet only", "10.0.0.1", closed, RulePrivate},
 		{"shared addresses", "100.127.255.254", closed, RulePrivate},
@@ -108,7 +108,7 @@ func TestCheck(t *testing.T) {
 		})
 	}
 	if err := strict.Check("h", netip.Addr{}); err == nil {
-		t.Error("what is no address is refused")
+		t.Error("an invalid address is refused")
 	}
 }
 
@@ -121,7 +121,7 @@ func TestControl(t *testing.T) {
 		{"an address of TCP", "tcp4", "203.0.113.1:443", false},
 		{"an address of TCP", "tcp6", "[2001:db8::1]:443", false},
 		{"with a zone", "tcp6", "[fe80::1%eth0]:443", true},
-		{"this machine", "tcp4", "127.0.0.1:443", true},
+		{"loopback", "tcp4", "127.0.0.1:443", true},
 		{"a socket in the file system cannot be judged", "unix", "/run/agent.sock", true},
 		{"no connection that we know", "udp4", "203.0.113.1:53", true},
 		{"a name must have been resolved", "tcp4", "localhost:443", true},

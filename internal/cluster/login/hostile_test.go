@@ -59,7 +59,7 @@ func TestAliases(t *testing.T) {
 			if name := SecretNamed(&v1alpha1.Target{Spec: v1alpha1.TargetSpec{Configuration: v1alpha1.NewAnyJSONPointer([]byte("kubeconfig:\n" + indented(text)))}}); name != "" {
 				return errors.New(name)
 			}
-			return errors.New("there is none")
+			return errors.New("there is no token")
 		},
 	}
 	for where, read := range readers {
@@ -191,7 +191,7 @@ func TestAccessIsRefused(t *testing.T) {
 		{"a token for everybody", `{"oidcConfig":{"server":"https://edge.example.org","serviceAccount":{"name":"a"}}}`, "oidcConfig.audience"},
 		{"an audience that is empty", `{"oidcConfig":{"server":"https://edge.example.org","audience":["x",""],"serviceAccount":{"name":"a"}}}`, "oidcConfig.audience"},
 		{"a requested token without encryption", `{"oidcConfig":{"server":"http://edge.example.org","audience":["x"],"serviceAccount":{"name":"a"}}}`, "use https://"},
-		{"an authority that is none", `{"oidcConfig":{"server":"https://edge.example.org","caData":"eA==","audience":["x"],"serviceAccount":{"name":"a"}}}`, "oidcConfig.caData"},
+		{"an authority that is not valid", `{"oidcConfig":{"server":"https://edge.example.org","caData":"eA==","audience":["x"],"serviceAccount":{"name":"a"}}}`, "oidcConfig.caData"},
 		{"a switch of the operator", kubeconfig(server+`,"insecure-skip-tls-verify":true`, ""), "egress.denyInsecureTLS"},
 		{"an authority and none at all", kubeconfig(server+`,"insecure-skip-tls-verify":true,"certificate-authority-data":"eA=="`, ""), "insecure-skip-tls-verify"},
 		{"two users of one name, of which readers choose different ones", strings.Replace(kubeconfig(server, ""), `"name":"other"`, `"name":"u"`, 1), "2 entries fit"},
@@ -211,8 +211,8 @@ func TestAccessIsRefused(t *testing.T) {
 	}
 }
 
-// TestTokensForOthers: a token that the resource cluster accepts is not sent to
-// another one, and one that nobody could check neither.
+// TestTokensForOthers: a token that the resource cluster accepts is not sent to another one, nor is
+// a token that could not be checked.
 func TestTokensForOthers(t *testing.T) {
 	answer := http.StatusUnauthorized
 	resource := httptest.NewTLSServer(http.HandlerFunc(func(out http.ResponseWriter, request *http.Request) {
@@ -233,9 +233,9 @@ func TestTokensForOthers(t *testing.T) {
 	}{
 		{"the resource cluster does not know it", self, http.StatusUnauthorized, true},
 		{"the resource cluster accepts it", self, http.StatusCreated, false},
-		{"it is known there, and may do nothing", self, http.StatusForbidden, false},
+		{"a token that is accepted without permissions is not sent", self, http.StatusForbidden, false},
 		{"the resource cluster fails", self, http.StatusInternalServerError, false},
-		{"nobody can be asked", nil, http.StatusUnauthorized, false},
+		{"a token that cannot be checked is not sent", nil, http.StatusUnauthorized, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			answer = test.answer

@@ -29,7 +29,7 @@ func TestCheckKubeconfig(t *testing.T) {
 		{"nothing", "", refused},
 		{"null", "null", refused},
 		{"fields that are all null", `{"kubeconfig":null,"selfConfig":null}`, "no current-context"},
-		{"a Secret of somebody", `{"kubeconfig":{"secretRef":{"name":"` + secretWord + `"}}}`, refused},
+		{"a reference to a Secret", `{"kubeconfig":{"secretRef":{"name":"` + secretWord + `"}}}`, refused},
 		{"a token of this cluster", `{"selfConfig":{"serviceAccount":{"name":"admin"}}}`, refused},
 		{"a token for another one", `{"oidcConfig":{"server":"https://` + secretWord + `","serviceAccount":{"name":"admin"}}}`, refused},
 		{"a kubeconfig, and a token beside it", `{"kubeconfig":` + complete + `,"selfConfig":{"serviceAccount":{"name":"admin"}}}`, refused},
@@ -54,7 +54,7 @@ func TestCheckKubeconfig(t *testing.T) {
 // TestTokenUser: a token can be replaced only where it is plain whose it is.
 func TestTokenUser(t *testing.T) {
 	for _, test := range []struct{ reason, text, want string }{
-		{"one user with a token", oneUser("deployer", `"token":"`+secretWord+`"`), ""},
+		{"a single user with a token", oneUser("deployer", `"token":"`+secretWord+`"`), ""},
 		{"a token beside a certificate, which stays", oneUser("deployer", `"token":"`+secretWord+`","client-certificate-data":"Q0E="`), ""},
 		{"two users", kubeconfig(server, `"token":"`+secretWord+`"`), "2 entries under users"},
 		{"no user", `{"apiVersion":"v1","kind":"Config"}`, "0 entries under users"},
@@ -62,7 +62,7 @@ func TestTokenUser(t *testing.T) {
 		{"an empty token", oneUser("deployer", `"token":""`), "no name or no token"},
 		{"a user without a name", oneUser("", `"token":"`+secretWord+`"`), "no name or no token"},
 		{"no kubeconfig", secretWord, "cannot be decoded"},
-		{"another kind", `{"kind":"Secret","users":[{"name":"a","user":{"token":"` + secretWord + `"}}]}`, "cannot be decoded"},
+		{"a document of another kind", `{"kind":"Secret","users":[{"name":"a","user":{"token":"` + secretWord + `"}}]}`, "cannot be decoded"},
 		{"a number as the token", oneUser("deployer", `"token":1`), "cannot be decoded"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestSecretText(t *testing.T) {
 		{"the whole of nothing", nil, "", `{}`, ""},
 		{"an empty value in the whole", map[string]string{"a": ""}, "", `{"a":null}`, ""},
 		{"what is no YAML names its key and the remedy", map[string]string{"a": "{" + secretWord}, "", "", "the value of its key a cannot be read as YAML"},
-		{"bytes that are no text", map[string]string{"a": "a\xc3\x28"}, "", "", "the value of its key a cannot be read as YAML"},
+		{"bytes that are not text", map[string]string{"a": "a\xc3\x28"}, "", "", "the value of its key a cannot be read as YAML"},
 		{"values that are too long together", map[string]string{"a": long, "b": long}, "", "", "b"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -49,7 +49,7 @@ func TestTokens(t *testing.T) {
 		{"79 % of the lifetime", func() { now = now.Add(790 * time.Second) }, "Bearer token-1"},
 		{"80 % of the lifetime", func() { now = now.Add(10 * time.Second) }, "Bearer token-2"},
 		{"the cluster does not accept it", func() { status = http.StatusUnauthorized }, "Bearer token-2"},
-		{"then it is not used again", func() {}, "Bearer token-3"},
+		{"a token that was dropped is not used again", func() {}, "Bearer token-3"},
 	}
 	for _, step := range steps {
 		step.before()

@@ -82,7 +82,7 @@ func TestAdmit(t *testing.T) {
 		{"a choice", 300, "", clustererror.ErrRedirect},
 		{"another protocol: what is said in it is not measured", 101, "application/json", clustererror.ErrMediaType},
 		{"a page about a failure: the failure counts, not the page", 502, "text/html", nil},
-		{"a code that nobody knows", 799, "text/html", nil},
+		{"an unknown code", 799, "text/html", nil},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestAdmit(t *testing.T) {
 			}
 			if test.want != nil {
 				if got != nil || !sent.closed || strings.Contains(err.Error(), secretWord) {
-					t.Errorf("a refused answer is handed on (%v) or left open (closed: %v), or is repeated: %v", got, sent.closed, err)
+					t.Errorf("a refused answer is returned (%v) or left open (closed: %v), or is repeated: %v", got, sent.closed, err)
 				}
 				return
 			}
@@ -170,7 +170,7 @@ func TestOnlyJSON(t *testing.T) {
 			var asked []string
 			g := &guard{memory: answerlimit.New(0), pace: NewPace(), next: network(func(request *http.Request) (*http.Response, error) {
 				asked = request.Header.Values("Accept")
-				return nil, errors.New("nobody there")
+				return nil, errors.New("no server")
 			})}
 			request := asking(t.Context(), t, address)
 			for _, form := range test.given {
@@ -178,7 +178,7 @@ func TestOnlyJSON(t *testing.T) {
 			}
 			if response, err := g.RoundTrip(request); err == nil {
 				_ = response.Body.Close()
-				t.Fatal("nobody has answered")
+				t.Fatal("there is no answer")
 			}
 			if len(asked) != 1 || asked[0] != test.want {
 				t.Errorf("asked for %q, want %q", asked, test.want)
@@ -201,7 +201,7 @@ func TestNewClient(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, "{}") // whoever asked sees that it is missing
+		_, _ = io.WriteString(w, "{}") // the test sees that it is missing
 	}))
 	defer server.Close()
 	config := &rest.Config{Host: server.URL, BearerToken: secretWord, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
@@ -213,8 +213,8 @@ func TestNewClient(t *testing.T) {
 		asked        []string
 	}{
 		{"with its token", "/api", egress.Policy{AllowLoopback: true}, nil, false, []string{"/api Bearer " + secretWord}},
-		{"a redirect is asked once, and nobody goes there", "/away", egress.Policy{AllowLoopback: true}, clustererror.ErrRedirect, false, []string{"/away Bearer " + secretWord}},
-		{"where the policy does not allow it, nobody is asked", "/api", egress.Policy{}, nil, true, nil},
+		{"a redirect is not followed", "/away", egress.Policy{AllowLoopback: true}, clustererror.ErrRedirect, false, []string{"/away Bearer " + secretWord}},
+		{"no request is sent where the policy does not allow it", "/api", egress.Policy{}, nil, true, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -246,10 +246,10 @@ func TestNewClient(t *testing.T) {
 // TestNewClientRefuses: what is wrong with a kubeconfig is told without what it holds.
 func TestNewClientRefuses(t *testing.T) {
 	for reason, config := range map[string]*rest.Config{
-		"a certificate that is none":     {TLSClientConfig: rest.TLSClientConfig{CAData: []byte("-----BEGIN CERTIFICATE-----\n" + secretWord + "\n-----END CERTIFICATE-----")}},
-		"a key that is none":             {TLSClientConfig: rest.TLSClientConfig{CertData: []byte(secretWord), KeyData: []byte(secretWord)}},
-		"both a token and a password":    {BearerToken: secretWord, Username: "a", Password: secretWord},
-		"trust in nobody and in someone": {TLSClientConfig: rest.TLSClientConfig{Insecure: true, CAData: []byte(secretWord)}},
+		"a certificate that is not valid":   {TLSClientConfig: rest.TLSClientConfig{CAData: []byte("-----BEGIN CERTIFICATE-----\n" + secretWord + "\n-----END CERTIFICATE-----")}},
+		"a key that is not valid":           {TLSClientConfig: rest.TLSClientConfig{CertData: []byte(secretWord), KeyData: []byte(secretWord)}},
+		"both a token and a password":       {BearerToken: secretWord, Username: "a", Password: secretWord},
+		"no verification with an authority": {TLSClientConfig: rest.TLSClientConfig{Insecure: true, CAData: []byte(secretWord)}},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			config.Host = "https://cluster.example"

@@ -182,7 +182,7 @@ func TestPace(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			pace := &Pace{Events: test.events, Bytes: test.bytes}
 			if test.waits {
-				// Nobody would ever be let through: the wait ends with the context.
+				// The limiter never permits an event: the wait ends with the context.
 				cancel()
 			}
 			err := pace.Keep(ctx, test.read, test.size)
@@ -216,7 +216,7 @@ func TestPaceIsShared(t *testing.T) {
 		}
 	}
 	if err := read("", 100); err != nil {
-		t.Errorf("an answer that is no watch waits for nobody: %v", err)
+		t.Errorf("an answer that is not a watch does not wait: %v", err)
 	}
 	cancel()
 	if err := read("?watch=true", 1); !errors.Is(err, context.Canceled) {

@@ -25,14 +25,14 @@ func TestResultOf(t *testing.T) {
 		{"no permission", 403, nil, "refused"},
 		{"no credentials", 401, nil, "refused"},
 		{"nothing there", 404, nil, "not_found"},
-		{"somebody was faster", 409, nil, "conflict"},
+		{"another client was faster", 409, nil, "conflict"},
 		{"too many requests", 429, nil, "throttled"},
 		{"the object is not valid", 422, nil, "invalid"},
 		{"the server is ill", 503, errors.New("the answer cannot be read"), "server_error"},
 		{"an answer that we do not take", 200, clustererror.ErrMediaType, "not_allowed"},
 		{"a redirect", 302, clustererror.ErrRedirect, "not_allowed"},
 		{"a request that we do not send", 0, clustererror.ErrPlain, "not_allowed"},
-		{"nobody there", 0, errors.New("no route"), "not_answered"},
+		{"no server", 0, errors.New("no route"), "not_answered"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestEachRequestIsTold(t *testing.T) {
 		{"no permission", address, 403, "application/json", nil, Request{Verb: "read", Result: "refused"}},
 		{"a page", address, 200, "text/html", nil, Request{Verb: "read", Result: "not_allowed"}},
 		{"a redirect", address, 302, "", nil, Request{Verb: "read", Result: "not_allowed"}},
-		{"nobody there", address, 0, "", io.ErrUnexpectedEOF, Request{Verb: "read", Result: "not_answered"}},
+		{"no server", address, 0, "", io.ErrUnexpectedEOF, Request{Verb: "read", Result: "not_answered"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			told = nil

@@ -33,7 +33,7 @@ func TestFirstIsTold(t *testing.T) {
 				select {
 				case <-told:
 				case <-time.After(5 * time.Minute):
-					t.Errorf("nobody was told, the %d. time", i)
+					t.Errorf("no subscriber was called, the %d. time", i)
 					return
 				}
 				_ = s.Close()
