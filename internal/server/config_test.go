@@ -53,10 +53,10 @@ func TestLoad(t *testing.T) {
 			_, one := cached["team-a"]
 			return one && len(cached) == 2 && c.Validate() == nil
 		}, "", ""},
-		{"the object that tells how the process fares", "lsDeployments: {deploymentsNamespace: ns, lsHealthCheckName: health}", func(c Config) bool {
+		{"the object that reports the health of the process", "lsDeployments: {deploymentsNamespace: ns, lsHealthCheckName: health}", func(c Config) bool {
 			return c.HealthCheck.String() == "ns/health" && c.Validate() == nil
 		}, "", ""},
-		{"Deployments of the public system are not watched", "lsDeployments: {lsController: main}", func(c Config) bool { return c.HealthCheck.Name == "" }, "lsController", ""},
+		{"Deployments of upstream are not watched", "lsDeployments: {lsController: main}", func(c Config) bool { return c.HealthCheck.Name == "" }, "lsController", ""},
 		{"an object without a namespace", "lsDeployments: {lsHealthCheckName: health}", func(c Config) bool {
 			err := c.Validate()
 			return err != nil && strings.Contains(err.Error(), "deploymentsNamespace")
@@ -141,9 +141,9 @@ func TestValidate(t *testing.T) {
 	}{
 		{"a policy is not guessed: a misspelt one would check nothing", `signatureVerificationEnforcementPolicy is "enforce": choose from DoNotEnforce, Enforce, Disabled`, func(c *Config) { c.Verification = "enforce" }},
 		{"a function that does not exist would stay switched on under its real name", `there is no function "getOIDCKubeconfig": choose from getOidcKubeconfig`, func(c *Config) { c.DisabledFunctions = []string{"getOIDCKubeconfig"} }},
-		{"a proxy that is none", "egress: proxy", func(c *Config) { c.Egress.Proxy = "proxy.example.org" }},
+		{"a proxy that is not valid", "egress: proxy", func(c *Config) { c.Egress.Proxy = "proxy.example.org" }},
 		{"a pattern for namespaces would name none", `namespaces: "team-*" is not the name of a namespace`, func(c *Config) { c.Namespaces = []string{"team-*"} }},
-		{"workers of nobody", `workers: there is no controller "deployitem": choose from installation`, func(c *Config) { c.Workers["deployitem"] = 8 }},
+		{"workers of an unknown controller", `workers: there is no controller "deployitem": choose from installation`, func(c *Config) { c.Workers["deployitem"] = 8 }},
 		{"no workers at all", "workers of helm: 0: write a number from 1", func(c *Config) { c.Workers[Charts] = 0 }},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -190,9 +190,9 @@ func TestRegistryFiles(t *testing.T) {
 		missing      bool
 	}{
 		{"credentials that are not there", "registry.oci.configFiles", func(c *RegistryConfig) { c.OCI.ConfigFiles = []string{ghost} }, true},
-		{"credentials that are none", "registry.oci.configFiles: " + directory, func(c *RegistryConfig) { c.OCI.ConfigFiles = []string{write("broken", `{"auths":"hunter2`)} }, false},
+		{"credentials that are not valid", "registry.oci.configFiles: " + directory, func(c *RegistryConfig) { c.OCI.ConfigFiles = []string{write("broken", `{"auths":"hunter2`)} }, false},
 		{"authorities that are not there", "registry.oci.certificateAuthorities", func(c *RegistryConfig) { c.OCI.CertificateAuthorities = ghost }, true},
-		{"authorities that are none are told at the start, not by the first Installation", "holds no certificate in PEM form", func(c *RegistryConfig) { c.OCI.CertificateAuthorities = write("ca", "hunter2") }, false},
+		{"invalid authorities are reported at the start, not by the first Installation", "holds no certificate in PEM form", func(c *RegistryConfig) { c.OCI.CertificateAuthorities = write("ca", "hunter2") }, false},
 		{"a folder that is not there", "registry.local.rootPath", func(c *RegistryConfig) { c.Local.RootPath = ghost }, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -225,10 +225,10 @@ func TestSignatureKeys(t *testing.T) {
 	}{
 		{"a public key", SignatureKey{PublicKey: good}, ""},
 		{"nothing", SignatureKey{}, "set either publicKey or certificateAuthority"},
-		{"both", SignatureKey{PublicKey: good, CertificateAuthority: good}, "set either publicKey or certificateAuthority"},
+		{"a public key and an authority", SignatureKey{PublicKey: good, CertificateAuthority: good}, "set either publicKey or certificateAuthority"},
 		{"an authority that may have issued a certificate to anybody", SignatureKey{CertificateAuthority: good}, "set issuer"},
 		{"an empty file is not a trust in everybody", SignatureKey{PublicKey: empty}, "neither a public key nor"},
-		{"a file that is no key is told at the start", SignatureKey{PublicKey: write("no", "hunter2")}, "failed parsing public key data"},
+		{"a file that is not a key is reported at the start", SignatureKey{PublicKey: write("no", "hunter2")}, "failed parsing public key data"},
 		{"a file that is no authority", SignatureKey{CertificateAuthority: good, Issuer: "CN=a"}, "failed parsing ca cert data"},
 		{"a file that is not there", SignatureKey{PublicKey: filepath.Join(directory, "ghost")}, "signatureVerification.keys.release"},
 	} {

@@ -26,12 +26,12 @@ func TestHealthObject(t *testing.T) {
 		want  string
 	}{
 		{"all is well at once", "+", "Ok at 0: ok"},
-		{"one problem at the start says nothing yet", "-", ""},
+		{"a single problem at the start is not reported yet", "-", ""},
 		{"two problems in a row", "--", "Failed at 10: not ready: no watch"},
 		{"caches that fill in the beginning", "-+", "Ok at 10: ok"},
 		{"at most one write a minute", "++++++", "Ok at 0: ok"},
 		{"the time is renewed", "+++++++", "Ok at 0: ok, Ok at 60: ok"},
-		{"one problem alone is none", "++++++-", "Ok at 0: ok, Ok at 60: ok"},
+		{"a single problem is not reported", "++++++-", "Ok at 0: ok, Ok at 60: ok"},
 		{"a problem that lasts is told with the next write", "+-----------", "Ok at 0: ok, Failed at 60: not ready: no watch"},
 		{"a problem that is over", "--+++++++", "Failed at 10: not ready: no watch, Ok at 70: ok"},
 		{"a write that fails is tried again", "!+", "Ok at 10: ok"},
@@ -81,8 +81,8 @@ func TestHealthObject(t *testing.T) {
 	}
 }
 
-// TestHealthObjectOfOthers: an object that is there already is taken over, also when
-// somebody else writes it in between.
+// TestHealthObjectOfOthers: an existing object is taken over, even if another client writes it in
+// between.
 func TestHealthObjectOfOthers(t *testing.T) {
 	key := client.ObjectKey{Namespace: "ns", Name: "health"}
 	there := &v1alpha1.LsHealthCheck{Status: v1alpha1.LsHealthCheckStatusInit}
@@ -98,7 +98,7 @@ func TestHealthObjectOfOthers(t *testing.T) {
 		if err := api.Get(t.Context(), key, read); err != nil || read.Status != v1alpha1.LsHealthCheckStatusOk {
 			t.Fatalf("%+v (%v)", read, err)
 		}
-		read.Description = "of somebody else"
+		read.Description = "of another client"
 		if err := api.Update(t.Context(), read); err != nil {
 			t.Fatal(err)
 		}

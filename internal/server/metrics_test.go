@@ -25,7 +25,7 @@ func TestGuard(t *testing.T) {
 		{"who says nothing is not asked about", "", nil, http.StatusUnauthorized, 0},
 		{"a certificate or a password is no token", "Basic a", nil, http.StatusUnauthorized, 0},
 		{"no issuer makes such a token", "Bearer " + strings.Repeat("a", maxTokenBytes+1), nil, http.StatusUnauthorized, 0},
-		{"a token that nobody knows", "Bearer a", errWho, http.StatusUnauthorized, 1},
+		{"an unknown token", "Bearer a", errWho, http.StatusUnauthorized, 1},
 		{"a user who may not", "Bearer a", errMay, http.StatusForbidden, 1},
 		{"an API server that fails is asked again", "Bearer a", errors.New(canary), http.StatusServiceUnavailable, 2},
 	}

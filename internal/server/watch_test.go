@@ -53,11 +53,11 @@ func TestWatchState(t *testing.T) {
 		{"a long one is", true, func(s *watchState) { s.ended(at(0), unreachable) }, 31, "fails for 31 s, so that changes are not seen: the API server cannot be reached"},
 		{"the time counts from the first failure", true, func(s *watchState) { s.ended(at(0), unreachable); s.ended(at(30), unreachable) }, 31, "fails for 31 s"},
 		{"a success ends it", true, func(s *watchState) { s.ended(at(0), unreachable); s.ended(at(30), nil) }, 100, ""},
-		{"so does an event", true, func(s *watchState) {
+		{"an event ends a failure", true, func(s *watchState) {
 			s.ended(at(0), unreachable)
 			s.saw(at(30), watch.Event{Type: watch.Bookmark, Object: &corev1.ConfigMap{}})
 		}, 100, ""},
-		{"so does a watch that stays open, though nothing happens", true, func(s *watchState) { s.ended(at(0), unreachable); s.opened = at(20) }, 31, ""},
+		{"a watch that stays open without events ends a failure", true, func(s *watchState) { s.ended(at(0), unreachable); s.opened = at(20) }, 31, ""},
 		{"a watch that has just been opened may be the next to fail", true, func(s *watchState) { s.ended(at(0), unreachable); s.opened = at(28) }, 31, "cannot be reached"},
 		{"an object that cannot be read ends each watch again", true, func(s *watchState) {
 			for second := 0; second < 40; second += 10 {
@@ -100,17 +100,17 @@ func TestWatchEnds(t *testing.T) {
 		want   string
 	}{
 		{"a watch that ends after some time, until the next one is open", func(s *watchState) { s.opened = at(0); s.closed(at(600)) }, 700, ""},
-		{"one that was open for a while ends what had failed before", func(s *watchState) {
+		{"a watch that was open for a while ends a failure", func(s *watchState) {
 			s.ended(at(0), unreachable)
 			s.opened = at(10)
 			s.closed(at(300))
 		}, 301, ""},
-		{"one that ends at once is no success", func(s *watchState) {
+		{"a watch that ends at once is not a success", func(s *watchState) {
 			s.ended(at(0), unreachable)
 			s.opened = at(20)
 			s.closed(at(20))
 		}, 31, "cannot be reached"},
-		{"one after the other ends at once", func(s *watchState) {
+		{"several watches that end at once are a failure", func(s *watchState) {
 			for second := 0; second < 40; second += 10 {
 				s.opened = at(second)
 				s.closed(at(second))
@@ -206,8 +206,8 @@ func TestReadyWithoutTrouble(t *testing.T) {
 	}{
 		{"the caches are not filled", false, nil, nil, "not filled yet"},
 		{"a replica that waits for its turn watches nothing", true, nil, []string{"Execution"}, "ok"},
-		{"one that works does, and has not begun", true, elected, []string{"Execution", "Secret"}, "there is no watch for Execution, Secret yet"},
-		{"one that has all that it needs", true, elected, nil, "ok"},
+		{"the leader before its watches have begun", true, elected, []string{"Execution", "Secret"}, "there is no watch for Execution, Secret yet"},
+		{"the leader with all its watches", true, elected, nil, "ok"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -229,7 +229,7 @@ func ask(handler http.Handler, path string) (int, string) {
 	return answer.Code, answer.Body.String()
 }
 
-// TestFollow shows that a watch that nobody reads any more ends.
+// TestFollow: a watch that is stopped ends.
 func TestFollow(t *testing.T) {
 	from := watch.NewFakeWithChanSize(2, false)
 	seen := make(chan watch.EventType, 2)
@@ -239,7 +239,7 @@ func TestFollow(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	from.Modify(&corev1.ConfigMap{})
-	<-seen // it is on its way, and nobody takes it
+	<-seen // the event is in flight, and is not received
 	followed.Stop()
 	followed.Stop()
 	for range followed.ResultChan() {
@@ -294,7 +294,7 @@ func TestSilentServer(t *testing.T) {
 		for range 5 {
 			events, err := source.WatchWithContext(t.Context(), metav1.ListOptions{})
 			if err != nil {
-				t.Fatalf("the client library tells of it: %v", err)
+				t.Fatalf("the client library reports it: %v", err)
 			}
 			for event := range events.ResultChan() {
 				t.Errorf("an event: %+v", event)

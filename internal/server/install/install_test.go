@@ -37,13 +37,13 @@ func TestRefuseDowngrade(t *testing.T) {
 		refused                 bool
 	}{
 		{"an older one is there", "11", "12", false},
-		{"the same one is there", "12", "12", false},
+		{"the same revision is installed", "12", "12", false},
 		{"a newer one is there", "13", "12", true},
 		{"numbers, not texts, are compared", "9", "12", false},
-		{"the public system, or a person, has installed it", "", "12", false},
-		{"somebody has written something else there", "latest", "12", false},
+		{"upstream, or a user, has installed the CRD", "", "12", false},
+		{"the revision is not a number", "latest", "12", false},
 		{"a number that is larger than any", "99999999999999999999", "12", false},
-		{"ours has no number: nobody knows what it would cut off", "1", "", true},
+		{"this release has no revision: it could remove any field", "1", "", true},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestUpgraded(t *testing.T) {
 		want   string
 	}{
 		{"the version is replaced", definition("11", "v1alpha1"), "v1alpha1 true ours"},
-		{"another one that is stored stays so", definition("11", "v1", "v1alpha1"), "v1 true , v1alpha1 false ours"},
+		{"another storage version stays", definition("11", "v1", "v1alpha1"), "v1 true , v1alpha1 false ours"},
 		{"ours is stored, another one was added", definition("11", "v1alpha1", "v1"), "v1alpha1 true ours, v1 false "},
 		{"ours is missing", definition("11", "v1"), "v1 true , v1alpha1 false ours"},
 	}
@@ -104,7 +104,7 @@ func TestUpgraded(t *testing.T) {
 		live.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
 		got := upgraded(live, ours)
 		if got.Annotations["team"] != "a" || got.Labels["team"] != "b" || got.Spec.Conversion == nil || len(got.Spec.Names.Categories) != 1 {
-			t.Errorf("it is gone: %+v", got)
+			t.Errorf("the object is deleted: %+v", got)
 		}
 		if got.Spec.PreserveUnknownFields || len(got.Spec.Names.ShortNames) > 0 {
 			t.Errorf("what is ours was not replaced: %+v", got.Spec)
@@ -133,12 +133,12 @@ func TestNote(t *testing.T) {
 		left       string
 	}{
 		{"nothing is said yet", "as.example.test", nil, "first"},
-		{"it is served", "as.example.test", []apiextensionsv1.CustomResourceDefinitionCondition{accepted, established}, ""},
-		{"it is served, in another order", "as.example.test", []apiextensionsv1.CustomResourceDefinitionCondition{established, accepted}, ""},
-		{"its names are those of another one", "as.example.test", []apiextensionsv1.CustomResourceDefinitionCondition{refused}, "the name is taken"},
-		{"it is served, but under the names of before", "as.example.test", []apiextensionsv1.CustomResourceDefinitionCondition{established, refused}, "the name is taken"},
+		{"a CRD that is served", "as.example.test", []apiextensionsv1.CustomResourceDefinitionCondition{accepted, established}, ""},
+		{"a CRD that is served, with conditions in another order", "as.example.test", []apiextensionsv1.CustomResourceDefinitionCondition{established, accepted}, ""},
+		{"a CRD with the names of another one", "as.example.test", []apiextensionsv1.CustomResourceDefinitionCondition{refused}, "the name is taken"},
+		{"a CRD that is served under its former names", "as.example.test", []apiextensionsv1.CustomResourceDefinitionCondition{established, refused}, "the name is taken"},
 		{"not yet", "as.example.test", []apiextensionsv1.CustomResourceDefinitionCondition{condition(apiextensionsv1.Established, "False", "installing")}, "first"},
-		{"one that nobody waits for", "bs.example.test", []apiextensionsv1.CustomResourceDefinitionCondition{established}, "first"},
+		{"a CRD that is not waited for", "bs.example.test", []apiextensionsv1.CustomResourceDefinitionCondition{established}, "first"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -167,10 +167,10 @@ func TestIncludes(t *testing.T) {
 		stored, wanted any
 		want           bool
 	}{
-		{"the same", object("a", "x"), object("a", "x"), true},
+		{"equal objects", object("a", "x"), object("a", "x"), true},
 		{"more is stored", object("a", "x", "b", "y"), object("a", "x"), true},
 		{"less is stored", object(), object("a", "x"), false},
-		{"another value", object("a", "y"), object("a", "x"), false},
+		{"objects with another value", object("a", "y"), object("a", "x"), false},
 		{"deeper", object("a", object("b", "x", "c", "y")), object("a", object("b", "x")), true},
 		{"a list has the same length", object("a", []any{"x", "y"}), object("a", []any{"x"}), false},
 		{"a list has its order", object("a", []any{"x", "y"}), object("a", []any{"y", "x"}), false},
@@ -199,7 +199,7 @@ func TestCelMap(t *testing.T) {
 	}{
 		{"nothing is allowed", nil, `{}`},
 		{"always in the same order", validation.SourceNamespaces{"b": {"x"}, "a": {"y", "x"}}, `{"a": ["y", "x"], "b": ["x"]}`},
-		{"to nobody", validation.SourceNamespaces{"a": nil}, `{"a": []}`},
+		{"a source without importers", validation.SourceNamespaces{"a": nil}, `{"a": []}`},
 		{"quotes stay in the text", validation.SourceNamespaces{`a"]}`: {`x", "*`}}, `{"a\"]}": ["x\", \"*"]}`},
 	}
 	for _, test := range tests {

@@ -32,7 +32,7 @@ func TestGrowth(t *testing.T) {
 func TestKeepHeapFloor(t *testing.T) {
 	before := debug.SetGCPercent(usual)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
-	t.Run("whoever sets GOGC decides", func(t *testing.T) {
+	t.Run("GOGC overrides the floor", func(t *testing.T) {
 		t.Setenv("GOGC", "100")
 		KeepHeapFloor()
 		if now := debug.SetGCPercent(usual); now != usual {

@@ -16,8 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// TestValidate: whoever starts the extension hears of everything that is wrong, with the
-// name of the flag.
+// TestValidate: all problems are reported at the start, with the name of the flag.
 func TestValidate(t *testing.T) {
 	tests := []struct {
 		reason string
@@ -25,7 +24,7 @@ func TestValidate(t *testing.T) {
 		want   []string
 	}{
 		{"the defaults need a namespace for the heartbeat", func(c *Config) { c.HeartbeatNamespace = "" }, []string{"--heartbeat-namespace"}},
-		{"or none at all", func(c *Config) { c.HeartbeatNamespace, c.Disabled = "", []string{Heartbeat} }, nil},
+		{"no heartbeat at all", func(c *Config) { c.HeartbeatNamespace, c.Disabled = "", []string{Heartbeat} }, nil},
 		{"a controller that does not exist", func(c *Config) { c.Disabled = []string{"heartbeet"} }, []string{`--disable-controllers "heartbeet"`, "extension, healthcheck, heartbeat"}},
 		{"all of them switched off", func(c *Config) { c.Disabled = Controllers() }, nil},
 		{"no workers", func(c *Config) { c.Workers = 0 }, []string{"--extension-max-concurrent-reconciles"}},
@@ -33,16 +32,16 @@ func TestValidate(t *testing.T) {
 		{"a word that is no choice", func(c *Config) { c.WithoutConfig = "ignore" }, []string{`--default-without-config "ignore": use install or fail`}},
 		{"no choice", func(c *Config) { c.WithoutConfig = "" }, []string{"--default-without-config"}},
 		{"a range of versions", func(c *Config) { c.AllowedVersions = ">=2.3.0 <3" }, nil},
-		{"a range that is none", func(c *Config) { c.AllowedVersions = "two or three" }, []string{`--allowed-flux-versions "two or three"`, ">=2.3.0 <3"}},
+		{"a range that is not valid", func(c *Config) { c.AllowedVersions = "two or three" }, []string{`--allowed-flux-versions "two or three"`, ">=2.3.0 <3"}},
 		{"never looking again", func(c *Config) { c.Resync = 0 }, []string{"--resync-period"}},
 		{"a heartbeat without a pause", func(c *Config) { c.HeartbeatInterval = 0 }, []string{"--heartbeat-renew-interval-seconds"}},
 		{"spreading backwards", func(c *Config) { c.Spread = -1 }, []string{"--change-spread"}},
 		{"all shoots of a project at once", func(c *Config) { c.Spread = 0 }, nil},
 		{"a Secret of gardenlet", func(c *Config) { c.GardenletSecret = "garden/gardenlet-kubeconfig" }, nil},
-		{"one without a namespace", func(c *Config) { c.GardenletSecret = "gardenlet-kubeconfig" }, []string{"--gardenlet-kubeconfig"}},
-		{"one with an empty namespace", func(c *Config) { c.GardenletSecret = "/gardenlet-kubeconfig" }, []string{"--gardenlet-kubeconfig"}},
-		{"one with an empty name", func(c *Config) { c.GardenletSecret = "garden/" }, []string{"--gardenlet-kubeconfig"}},
-		{"one with a key, which nobody asks for", func(c *Config) { c.GardenletSecret = "garden/gardenlet/kubeconfig" }, []string{"--gardenlet-kubeconfig"}},
+		{"a Secret without a namespace", func(c *Config) { c.GardenletSecret = "gardenlet-kubeconfig" }, []string{"--gardenlet-kubeconfig"}},
+		{"a Secret with an empty namespace", func(c *Config) { c.GardenletSecret = "/gardenlet-kubeconfig" }, []string{"--gardenlet-kubeconfig"}},
+		{"a Secret with an empty name", func(c *Config) { c.GardenletSecret = "garden/" }, []string{"--gardenlet-kubeconfig"}},
+		{"a Secret with a key", func(c *Config) { c.GardenletSecret = "garden/gardenlet/kubeconfig" }, []string{"--gardenlet-kubeconfig"}},
 		{"several mistakes are told at once", func(c *Config) { c.Workers, c.WithoutConfig = 0, "x" }, []string{"--extension-max", "--default-without-config"}},
 	}
 	for _, test := range tests {
@@ -88,7 +87,7 @@ func TestGardenMapper(t *testing.T) {
 	})
 }
 
-// TestNameOnly: what nobody looks at takes no memory, and what is something else stays.
+// TestNameOnly: unused fields take no memory, and other values stay.
 func TestNameOnly(t *testing.T) {
 	full := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Name: "a", Namespace: "b", ResourceVersion: "7", Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"a": "b"},
@@ -112,10 +111,10 @@ func TestGardenletConfig(t *testing.T) {
 	const word, good = "hunter2hunter2", "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: 'https://127.0.0.1:6443'}}]\nusers: [{name: u, user: {token: hunter2hunter2}}]\n"
 	for _, test := range []struct{ reason, content, name, want string }{
 		{"as gardenlet has it", good, "garden/gardenlet", ""},
-		{"one that is not there", good, "garden/other", "read the kubeconfig of gardenlet"},
+		{"a Secret that does not exist", good, "garden/other", "read the kubeconfig of gardenlet"},
 		{"nothing in it", "", "garden/gardenlet", "the Secret garden/gardenlet has no kubeconfig that can be read"},
 		{"something else in it", word, "garden/gardenlet", "the Secret garden/gardenlet has no kubeconfig that can be read"},
-		{"a list of clusters that is none", "clusters: " + word, "garden/gardenlet", "the Secret garden/gardenlet has no kubeconfig that can be read"},
+		{"a kubeconfig that is not valid", "clusters: " + word, "garden/gardenlet", "the Secret garden/gardenlet has no kubeconfig that can be read"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "garden", Name: "gardenlet"}, Data: map[string][]byte{"kubeconfig": []byte(test.content)}}
@@ -133,7 +132,7 @@ func TestGardenletConfig(t *testing.T) {
 	}
 }
 
-// TestSilentGarden: a garden that takes a request and says nothing holds up nobody for ever.
+// TestSilentGarden: a garden that accepts a request and does not answer blocks no caller for ever.
 func TestSilentGarden(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() }))
 	t.Cleanup(silent.Close)
