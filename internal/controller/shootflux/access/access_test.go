@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestOwnersCannotFillStatuses shows that what Flux says, which the owner of a shoot can
-// write, is not handed on at any length.
+// TestOwnersCannotFillStatuses: messages of Flux, which the owner of a shoot can write, are limited
+// in length.
 func TestOwnersCannotFillStatuses(t *testing.T) {
 	object := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": []any{
 		map[string]any{"type": "Ready", "status": "False", "message": "no\x1b[2J\n" + strings.Repeat("x", 1<<20)},

@@ -33,8 +33,8 @@ func secretIn(namespace, name string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 }
 
-// TestStore: a key is stored where it belongs, under the name of that place, and never
-// instead of one that somebody else was faster with.
+// TestStore: a key is stored where it belongs, under the name of that place, and never replaces a
+// key that another writer has stored first.
 func TestStore(t *testing.T) {
 	inGarden, onSeed := secretIn("garden-lab", config.SourceSecret), secretIn("shoot--lab", sourcesecret.SeedName)
 	tests := []struct {
@@ -46,8 +46,8 @@ func TestStore(t *testing.T) {
 	}{
 		{"on the seed", sourcesecret.Seed, fake.NewFakeClient(), nil, nil, ""},
 		{"in the project", sourcesecret.Garden, nil, fake.NewFakeClient(), nil, ""},
-		{"somebody was faster on the seed", sourcesecret.Seed, fake.NewFakeClient(onSeed), nil, apierrors.IsConflict, ""},
-		{"somebody was faster in the project", sourcesecret.Garden, nil, fake.NewFakeClient(inGarden), apierrors.IsConflict, ""},
+		{"another writer was faster on the seed", sourcesecret.Seed, fake.NewFakeClient(onSeed), nil, apierrors.IsConflict, ""},
+		{"another writer was faster in the project", sourcesecret.Garden, nil, fake.NewFakeClient(inGarden), apierrors.IsConflict, ""},
 		{"the garden does not allow it", sourcesecret.Garden, nil, forbidden(), apierrors.IsForbidden, "create Secret garden-lab/" + config.SourceSecret + " in the garden"},
 		{"the seed does not allow it", sourcesecret.Seed, forbidden(), nil, apierrors.IsForbidden, "create Secret shoot--lab/" + sourcesecret.SeedName + " of the seed"},
 	}
@@ -131,7 +131,7 @@ func TestPublish(t *testing.T) {
 		want   string
 	}{
 		{"for the first time", &Garden{fake.NewFakeClient()}, "ssh-ed25519 AAAA"},
-		{"again, after the key was rotated", &Garden{fake.NewFakeClient(published)}, "ssh-ed25519 AAAA"},
+		{"a published key is replaced after a rotation", &Garden{fake.NewFakeClient(published)}, "ssh-ed25519 AAAA"},
 		{"the garden does not allow it", &Garden{forbidden(published)}, "old"},
 		{"no access to the garden", nil, ""},
 	} {
@@ -165,11 +165,11 @@ func TestTokens(t *testing.T) {
 		notYet     bool
 		says       string
 	}{
-		{"nobody has asked for a token", nil, "generic", true, "read Secret shoot--lab/" + TokenSecret},
+		{"a token was not requested", nil, "generic", true, "read Secret shoot--lab/" + TokenSecret},
 		{"the token is on its way", []client.Object{token}, "generic", true, "has no token yet"},
 		{"the Cluster does not say where the shoot is", []client.Object{full}, "", true, "does not say where the shoot is"},
 		{"the address is not there yet", []client.Object{full}, "generic", true, "read Secret shoot--lab/generic"},
-		{"an address that is none", []client.Object{full, broken}, "generic", false, "the Secret shoot--lab/generic: the kubeconfig cannot be decoded"},
+		{"an address that is not valid", []client.Object{full, broken}, "generic", false, "the Secret shoot--lab/generic: the kubeconfig cannot be decoded"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			seed := fake.NewClientBuilder().WithObjects(test.there...).Build()
@@ -179,7 +179,7 @@ func TestTokens(t *testing.T) {
 			}
 			asked := &corev1.Secret{}
 			if err := seed.Get(t.Context(), client.ObjectKeyFromObject(token), asked); err != nil {
-				t.Errorf("nobody asks for a token: %v", err)
+				t.Errorf("the token was not requested: %v", err)
 			}
 		})
 	}

@@ -14,14 +14,14 @@ func TestOurs(t *testing.T) {
 		labels, annotations map[string]string
 		want                bool
 	}{
-		{"nobody says whose it is", nil, nil, false},
+		{"a Secret without a mark of its owner", nil, nil, false},
 		{"we have written it", map[string]string{label: "gardener-extension-shoot-flux"}, nil, true},
-		{"somebody else has", map[string]string{label: "Helm"}, nil, false},
+		{"a Secret of another tool", map[string]string{label: "Helm"}, nil, false},
 		{"the first implementation has", nil, map[string]string{origin: "seed:shoot--lab--bench/extension-shoot-flux-flux-config"}, true},
-		{"so it has on a seed without a name", nil, map[string]string{origin: "shoot--lab--bench/extension-shoot-flux-flux-config"}, true},
+		{"a Secret of the extension on a seed without a name", nil, map[string]string{origin: "shoot--lab--bench/extension-shoot-flux-flux-config"}, true},
 		{"Gardener has", nil, map[string]string{origin: "seed:shoot--lab--bench/shoot-core-system"}, false},
-		{"another extension has", nil, map[string]string{origin: "seed:shoot--lab--bench/extension-shoot-cert"}, false},
-		{"it comes from another shoot", nil, map[string]string{origin: "seed:shoot--lab--other/extension-shoot-flux-flux-config"}, false},
+		{"a Secret of another extension", nil, map[string]string{origin: "seed:shoot--lab--bench/extension-shoot-cert"}, false},
+		{"a Secret of the extension from another shoot", nil, map[string]string{origin: "seed:shoot--lab--other/extension-shoot-flux-flux-config"}, false},
 		{"the name of a seed proves nothing", nil, map[string]string{origin: "shoot--lab--bench/extension-shoot-flux-flux-x:garden/x"}, false},
 	} {
 		t.Run(row.reason, func(t *testing.T) {

@@ -28,14 +28,14 @@ func TestWatch(t *testing.T) {
 		do     func()
 		found  bool
 	}{
-		{"it was there", func() {}, true},
-		{"it has changed", func() { garden.Modify(object("second")) }, false},
-		{"it is gone", func() { garden.Delete(object("second")) }, false},
-		{"it was made again", func() { garden.Add(object("third")) }, false},
+		{"the object existed", func() {}, true},
+		{"the object has changed", func() { garden.Modify(object("second")) }, false},
+		{"the object is deleted", func() { garden.Delete(object("second")) }, false},
+		{"the object was created again", func() { garden.Add(object("third")) }, false},
 	} {
 		step.do()
 		if got, want := <-told, (Change{Namespace: "garden-lab", Credentials: true, Found: step.found}); got != want {
-			t.Errorf("told of %+v, want %+v: %s", got, want, step.reason)
+			t.Errorf("reported %+v, want %+v: %s", got, want, step.reason)
 		}
 	}
 }

@@ -198,8 +198,8 @@ func TestConfigMapRows(t *testing.T) {
 	}
 }
 
-// TestConfigMapSaysAll at once, and takes a repository away when its three keys are
-// gone, whatever else is there.
+// TestConfigMapSaysAll: all problems are reported at once, and a ConfigMap without its three keys
+// of a repository has no source, whatever else it has.
 func TestConfigMapSaysAll(t *testing.T) {
 	_, err := FromConfigMap(projectConfig(map[string]string{"repositoryType": "private", "interval": "x", "syncMode": "x"}))
 	for _, field := range []string{"syncMode: ", "repositoryUrl: ", "repositoryBranch: ", "interval: "} {

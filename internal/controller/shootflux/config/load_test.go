@@ -62,12 +62,12 @@ func TestLoad(t *testing.T) {
 		{"the Shoot refers to a ConfigMap", Request{Resources: usual}, both, ShootResource, "shoot", ""},
 		{"nothing said is nothing", Request{ProviderConfig: []byte(" null\n"), Resources: usual}, both, ShootResource, "shoot", ""},
 		{"the project says it", Request{}, both, ProjectConfigMap, "project", ""},
-		{"a resource of another kind is none", Request{Resources: []Resource{{Name: "flux-config", APIVersion: "v1", Kind: "Secret", Object: "bench-flux"}}}, both, ProjectConfigMap, "project", ""},
-		{"a resource of another name is none", Request{Resources: []Resource{{Name: "x", APIVersion: "v1", Kind: "ConfigMap", Object: "bench-flux"}}}, both, ProjectConfigMap, "project", ""},
-		{"nobody says anything", Request{}, empty, BuiltIn, "", ""},
-		{"there is no garden", Request{}, answers{}, BuiltIn, "", ""},
-		{"somebody must say something", Request{RequireConfig: true}, empty, "", "", "there is no configuration"},
-		{"somebody says something", Request{RequireConfig: true}, project, ProjectConfigMap, "project", ""},
+		{"a resource of another kind does not count", Request{Resources: []Resource{{Name: "flux-config", APIVersion: "v1", Kind: "Secret", Object: "bench-flux"}}}, both, ProjectConfigMap, "project", ""},
+		{"a resource of another name does not count", Request{Resources: []Resource{{Name: "x", APIVersion: "v1", Kind: "ConfigMap", Object: "bench-flux"}}}, both, ProjectConfigMap, "project", ""},
+		{"no configuration: the default", Request{}, empty, BuiltIn, "", ""},
+		{"no garden: the default", Request{}, answers{}, BuiltIn, "", ""},
+		{"no configuration where one is required", Request{RequireConfig: true}, empty, "", "", "there is no configuration"},
+		{"a configuration of the project where one is required", Request{RequireConfig: true}, project, ProjectConfigMap, "project", ""},
 		{"a garden that is not ours is not empty", Request{}, answers{err: errNotOurs}, "", "", "read ConfigMap flux-config of the project: "},
 		{"a garden that does not answer is not empty", Request{}, answers{err: errNoAnswer}, "", "", "does not answer"},
 		{"what the Shoot refers to must come", Request{Resources: usual}, project, "", "", "read ConfigMap bench-flux of the Shoot's spec.resources: "},
@@ -77,11 +77,11 @@ func TestLoad(t *testing.T) {
 		{"the Shoot wants what the project says", Request{ProviderConfig: refers}, project, ProviderConfig, "project", ""},
 		{"by another name", Request{ProviderConfig: provider(t, "configMapRef: {name: other}")}, project, ProviderConfig, "other", ""},
 		{"what the Shoot refers to goes first", Request{ProviderConfig: refers, Resources: usual}, both, ProviderConfig, "shoot", ""},
-		{"it is not there", Request{ProviderConfig: refers}, empty, "", "", "configMapRef.name: names flux-config"},
-		{"there is no garden to have it", Request{ProviderConfig: refers}, answers{}, "", "", "configMapRef.name: names flux-config"},
+		{"the ConfigMap does not exist", Request{ProviderConfig: refers}, empty, "", "", "configMapRef.name: names flux-config"},
+		{"the ConfigMap is in a garden without access", Request{ProviderConfig: refers}, answers{}, "", "", "configMapRef.name: names flux-config"},
 		{"no name", Request{ProviderConfig: provider(t, "configMapRef: {name: Canary}")}, project, "", "", "configMapRef.name: is not a name"},
-		{"it cannot be read", Request{ProviderConfig: refers}, answers{err: errNotOurs}, "", "", "read ConfigMap flux-config of the project: "},
-		{"it is wrong itself", Request{ProviderConfig: refers}, answers{ofProject: map[string]*corev1.ConfigMap{"flux-config": projectConfig(map[string]string{"syncMode": "x"})}}, "", "", "invalid ConfigMap garden-lab/flux-config: syncMode"},
+		{"the ConfigMap cannot be read", Request{ProviderConfig: refers}, answers{err: errNotOurs}, "", "", "read ConfigMap flux-config of the project: "},
+		{"the ConfigMap is not valid", Request{ProviderConfig: refers}, answers{ofProject: map[string]*corev1.ConfigMap{"flux-config": projectConfig(map[string]string{"syncMode": "x"})}}, "", "", "invalid ConfigMap garden-lab/flux-config: syncMode"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			c, err := Load(t.Context(), test.request, test.from)
@@ -138,7 +138,7 @@ func TestOverrides(t *testing.T) {
 		{"modes", public, "{syncMode: Once, deletionPolicy: Orphan}", map[string]string{"syncMode": "Once", "deletionPolicy": "Orphan", "waitForReady": "true"}},
 		{"Flux", with(public, "fluxVersion", "v2.4.0", "fluxComponents", "source-controller,kustomize-controller", "fluxRegistry", "registry.example.org/a"), "flux: {version: latest, componentsExtra: [helm-controller]}", map[string]string{
 			"flux.version": "", "flux.components": "source-controller kustomize-controller helm-controller", "flux.registry": "registry.example.org/a"}},
-		{"a source where there was none", nil, gitSource + allOfIt, map[string]string{
+		{"a source over a base without one", nil, gitSource + allOfIt, map[string]string{
 			"source.object.metadata.name": "flux-system", "kustomization.metadata.name": "flux-system", "syncMode": "ManifestsOnly"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -190,9 +190,9 @@ func TestOfShoot(t *testing.T) {
 		from    answers
 		want    bool
 	}{
-		{"it is written in the Shoot", Request{ProviderConfig: provider(t, "syncMode: canary")}, project(nil), true},
+		{"an error in the Shoot", Request{ProviderConfig: provider(t, "syncMode: canary")}, project(nil), true},
 		{"what it refers to is missing", Request{ProviderConfig: provider(t, "configMapRef: {}")}, answers{}, false},
-		{"its ConfigMap may be what does not fit", Request{ProviderConfig: provider(t, "configMapRef: {}\nsyncMode: canary")}, project(nil), false},
+		{"an error in the Shoot with a ConfigMap as its base", Request{ProviderConfig: provider(t, "configMapRef: {}\nsyncMode: canary")}, project(nil), false},
 		{"the project has it wrong", Request{}, project(map[string]string{"syncMode": "canary"}), false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -41,17 +41,17 @@ var goodFields = []struct{ reason, field, text, path, want string }{
 	{"a kind of its own is what the kustomization refers to", "source.template", ociSource + "}\n" + allOfIt, "kustomization.spec.sourceRef.kind", "OCIRepository"},
 	{"a digest", "source.template", "source: {template: {kind: OCIRepository, spec: {url: 'oci://registry.example.org:5000/a/b', ref: {digest: 'sha256:x'}}}}\n" + allOfIt, "source.url", "oci://registry.example.org:5000/a/b"},
 	{"the kustomization follows the name of the source", "source.template", "source: {template: {metadata: {name: app, namespace: team-a}, spec: {url: 'https://git.example.org/app.git', ref: {branch: main}}}}\n" + allOfIt, "kustomization.spec.sourceRef", "map[kind:GitRepository name:app namespace:team-a]"},
-	{"what Flux knows besides is handed on", "source.template", inTemplate + ", ignore: a, timeout: 1m}}}\n" + allOfIt, "source.object.spec.timeout", "1m"},
+	{"other fields of Flux are kept in the source", "source.template", inTemplate + ", ignore: a, timeout: 1m}}}\n" + allOfIt, "source.object.spec.timeout", "1m"},
 	{"a Secret of the Shoot", "source.secretResourceName", sshSource + "secretResourceName: deploy}\n" + allOfIt, "source.object.spec.secretRef.name", "flux-system"},
 	{"a Secret with a name of its own", "source.secretResourceName", inTemplate + ", secretRef: {name: login}}}, secretResourceName: deploy}\n" + allOfIt, "source.secretName", "login"},
 	{"the Secret follows the source", "source.secretResourceName", "source: {template: {metadata: {namespace: team-a}, spec: {url: 'https://git.example.org/app.git', ref: {branch: main}}}, secretResourceName: deploy}\n" + allOfIt, "source.secretNamespace", "team-a"},
 	{"an artifact with credentials", "source.secretResourceName", ociSource + "secretResourceName: deploy}\n" + allOfIt, "source.secretResource", "deploy"},
 	{"a generated key", "source.generateSSHKey", sshSource + "generateSSHKey: true}\n" + allOfIt, "source.secretName", "flux-source"},
-	{"it is no wish", "source.generateSSHKey", gitOf + "generateSSHKey: false}\n" + allOfIt, "source.private", ""},
+	{"a key is not requested", "source.generateSSHKey", gitOf + "generateSSHKey: false}\n" + allOfIt, "source.private", ""},
 	{"of the repository", "source.knownHosts", sshSource + "generateSSHKey: true, knownHosts: 'git.example.org " + githubKey + "'}\n" + allOfIt, "source.knownHosts", "git.example.org " + githubKey},
 	{"Flux demands to know whether it prunes", "kustomization.template", gitSource + allOfIt, "kustomization.spec.prune", "false"},
 	{"another source", "kustomization.template", gitSource + "kustomization: {template: {spec: {path: ./, sourceRef: {kind: GitRepository, name: other, namespace: x}}}}", "kustomization.spec.sourceRef.name", "other"},
-	{"what Flux knows besides is handed on", "kustomization.template", gitSource + "kustomization: {template: {spec: {path: ./, wait: true}}}", "kustomization.spec.wait", "true"},
+	{"other fields of Flux are kept in the kustomization", "kustomization.template", gitSource + "kustomization: {template: {spec: {path: ./, wait: true}}}", "kustomization.spec.wait", "true"},
 	{"labels and annotations", "kustomization.template", gitSource + "kustomization: {template: {metadata: {labels: {a: b}, annotations: {c: d}, uid: x}, spec: {path: ./}}}", "kustomization.metadata", "map[annotations:map[c:d] labels:map[a:b] name:flux-system namespace:flux-system]"},
 	{"a Secret of the Shoot", "additionalSecretResources.name", "additionalSecretResources: [{name: a}]", "additionalSecrets", "map[resource:a targetName: targetNamespace:flux-system]"},
 	{"under another name", "additionalSecretResources.targetName", "additionalSecretResources: [{name: a, targetName: b.c}]", "additionalSecrets", "map[resource:a targetName:b.c targetNamespace:flux-system]"},
@@ -59,8 +59,8 @@ var goodFields = []struct{ reason, field, text, path, want string }{
 	{"in any case", "syncMode", "syncMode: manifestsOnly", "syncMode", "ManifestsOnly"},
 	{"who is not left alone is not waited for", "syncMode", "syncMode: always", "waitForReady", "false"},
 	{"everything goes", "deletionPolicy", "deletionPolicy: Delete", "deletionPolicy", "Delete"},
-	{"nobody waits", "waitForReady", "waitForReady: false", "waitForReady", "false"},
-	{"somebody waits", "waitForReady", "{waitForReady: true, syncMode: Always}", "waitForReady", "true"},
+	{"a Shoot does not wait", "waitForReady", "waitForReady: false", "waitForReady", "false"},
+	{"a Shoot waits", "waitForReady", "{waitForReady: true, syncMode: Always}", "waitForReady", "true"},
 }
 
 func TestProviderConfigFields(t *testing.T) {
@@ -90,8 +90,8 @@ func inBlock(text string) string {
 }
 
 var badFields = []struct{ reason, field, text, say string }{
-	{"it alone", "kustomization", gitSource, "a source needs one"},
-	{"it alone", "source", allOfIt, "a kustomization needs one"},
+	{"a source alone", "kustomization", gitSource, "a source needs one"},
+	{"a kustomization alone", "source", allOfIt, "a kustomization needs one"},
 	{"a number", "flux.version", "flux: {version: 2.4}", "must be a text"},
 	{"no release", "flux.version", "flux: {version: canary}", "v2.4.0"},
 	{"without v", "flux.version", "flux: {version: 2.4.0}", "v2.4.0"},

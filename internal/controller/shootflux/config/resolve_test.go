@@ -22,7 +22,7 @@ func TestResolveVersions(t *testing.T) {
 	git, oci := gitSource+allOfIt, ociSource+"}\n"+allOfIt
 	for _, test := range []struct{ reason, text, version, standard, source, kustomization string }{
 		{"the default", git, "", "v2.4.0", "source.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1"},
-		{"one that was chosen", git, "v2.0.0", "v2.4.0", "source.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1"},
+		{"a chosen release", git, "v2.0.0", "v2.4.0", "source.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1"},
 		{"a candidate", git, "v2.0.0-rc.1", "v2.4.0", "source.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1"},
 		{"the last before", git, "v0.41.2", "v2.4.0", "source.toolkit.fluxcd.io/v1beta2", "kustomize.toolkit.fluxcd.io/v1beta2"},
 		{"the one of the public example", git, "v0.29.5", "v2.4.0", "source.toolkit.fluxcd.io/v1beta2", "kustomize.toolkit.fluxcd.io/v1beta2"},
@@ -61,10 +61,10 @@ func TestAsRead(t *testing.T) {
 	}
 	before := resolved.Checksum()
 	for _, test := range []struct{ reason, release, want string }{
-		{"it is the one", "v2.4.0", "source.toolkit.fluxcd.io/v1"},
-		{"it is older", "v0.29.5", "source.toolkit.fluxcd.io/v1beta2"},
-		{"nobody knows", "", "source.toolkit.fluxcd.io/v1"},
-		{"it is none", "canary", "source.toolkit.fluxcd.io/v1"},
+		{"the release in the shoot is the configured one", "v2.4.0", "source.toolkit.fluxcd.io/v1"},
+		{"the release in the shoot is older", "v0.29.5", "source.toolkit.fluxcd.io/v1beta2"},
+		{"the release in the shoot is unknown", "", "source.toolkit.fluxcd.io/v1"},
+		{"the release in the shoot is not valid", "canary", "source.toolkit.fluxcd.io/v1"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			read, err := resolved.AsRead(test.release)

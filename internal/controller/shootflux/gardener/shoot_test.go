@@ -39,7 +39,7 @@ func TestShootsThatCannotBeRead(t *testing.T) {
 		"a generation beyond all":    `{"status":{"observedGeneration":99999999999999999999}}`,
 		"a text for yes":             `{"spec":{"hibernation":{"enabled":"` + secretWord + `"}}}`,
 		"a map of resources":         `{"spec":{"resources":{"` + secretWord + `":{}}}}`,
-		"a time that is none":        `{"metadata":{"creationTimestamp":"` + secretWord + `"}}`,
+		"a time that is not valid":   `{"metadata":{"creationTimestamp":"` + secretWord + `"}}`,
 		"levels without end":         strings.Repeat(`{"spec":`, 100_000) + "1" + strings.Repeat("}", 100_000),
 		"two documents":              `{"metadata":{"name":"a"}}{"metadata":{"name":"` + secretWord + `"}}`,
 	} {

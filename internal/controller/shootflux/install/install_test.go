@@ -144,7 +144,7 @@ func TestObjectsBelongToTheCaller(t *testing.T) {
 	}
 	for _, object := range manifests(t, Defaults()) {
 		if object.GetName() == "" {
-			t.Fatal("somebody else's changes are seen")
+			t.Fatal("changes of another caller are visible")
 		}
 	}
 }
@@ -153,25 +153,25 @@ func TestCheck(t *testing.T) {
 	tests := []struct {
 		reason string
 		change func(*Options)
-		// wants are parts of the error; none is none.
+		// wants are parts of the error; empty means no error.
 		wants []string
 	}{
 		{"nothing said is the usual installation", func(o *Options) { *o = Options{} }, nil},
 		{"latest is the default", func(o *Options) { o.Version = "latest" }, nil},
 		{"the default by its name", func(o *Options) { o.Version = DefaultVersion() }, nil},
 		{"a version without a mirror", func(o *Options) { o.Version = "v2.3.0" }, []string{`version "v2.3.0"`, "cannot be installed", "use " + DefaultVersion(), "configures a mirror"}},
-		{"a namespace that is none", func(o *Options) { o.Namespace = "Flux_System" }, []string{`namespace "Flux_System"`, "lower case"}},
+		{"a namespace that is not valid", func(o *Options) { o.Namespace = "Flux_System" }, []string{`namespace "Flux_System"`, "lower case"}},
 		{"a registry with a port and a path", func(o *Options) { o.Registry = "registry.example.org:5000/a/b-c/" }, nil},
 		{"a registry with a scheme", func(o *Options) { o.Registry = "https://registry.example.org" }, []string{"registry", "without scheme"}},
 		{"a registry with an image", func(o *Options) { o.Registry = "registry.example.org/a@sha256:0" }, []string{"registry"}},
-		{"a component that nobody knows", func(o *Options) { o.Components = append(DefaultComponents(), "web") }, []string{`components "web"`, "source-watcher"}},
+		{"an unknown component", func(o *Options) { o.Components = append(DefaultComponents(), "web") }, []string{`components "web"`, "source-watcher"}},
 		{"a component twice", func(o *Options) { o.Components = append(DefaultComponents(), HelmController) }, []string{"helm-controller is there twice"}},
 		{"no source-controller", func(o *Options) { o.Components = []string{KustomizeController} }, []string{"source-controller is missing"}},
 		{"no kustomize-controller", func(o *Options) { o.Components = []string{SourceController} }, []string{"kustomize-controller is missing"}},
-		{"a domain that is none", func(o *Options) { o.ClusterDomain = "a b" }, []string{"clusterDomain"}},
-		{"a level that nobody knows", func(o *Options) { o.LogLevel = "verbose" }, []string{`logLevel "verbose"`, "use debug, info or error"}},
-		{"a name that is none", func(o *Options) { o.ImagePullSecret = "A" }, []string{"imagePullSecret"}},
-		{"a key that is none", func(o *Options) { o.TolerationKeys = []string{"ok", "a b"} }, []string{`tolerationKeys "a b"`}},
+		{"a domain that is not valid", func(o *Options) { o.ClusterDomain = "a b" }, []string{"clusterDomain"}},
+		{"an unknown level", func(o *Options) { o.LogLevel = "verbose" }, []string{`logLevel "verbose"`, "use debug, info or error"}},
+		{"a name that is not valid", func(o *Options) { o.ImagePullSecret = "A" }, []string{"imagePullSecret"}},
+		{"a key that is not valid", func(o *Options) { o.TolerationKeys = []string{"ok", "a b"} }, []string{`tolerationKeys "a b"`}},
 		{"all that is wrong is told", func(o *Options) { o.LogLevel, o.Namespace = "x", "Y" }, []string{"logLevel", "namespace"}},
 	}
 	for _, test := range tests {

@@ -194,7 +194,7 @@ func TestMirrorFails(t *testing.T) {
 		unreachable bool
 		want        string
 	}{
-		{"it has no such file", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }, digest.FromBytes(data).String(), true, "404"},
+		{"a mirror without the file", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }, digest.FromBytes(data).String(), true, "404"},
 		{"a page instead of manifests", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>log in</html>")) }, digest.FromBytes(data).String(), true, "the file has changed, or the checksum is wrong"},
 		{"too large", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, maxPacked+1)) }, digest.FromBytes(data).String(), true, "number of bytes"},
 		{"no manifests, but the checksum is right", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("a: b\n")) }, digest.FromString("a: b\n").String(), false, "apiVersion, kind or metadata.name is missing"},
@@ -243,8 +243,7 @@ func TestMirrorKeepsToTheRules(t *testing.T) {
 	}
 }
 
-// TestWhoWaitsMayGo shows that a release is had for the others when the first who asked
-// goes away.
+// TestWhoWaitsMayGo: a release is fetched for the others when the first caller gives up.
 func TestWhoWaitsMayGo(t *testing.T) {
 	data, arrived, answer := packed(t), make(chan struct{}), make(chan struct{})
 	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -262,7 +261,7 @@ func TestWhoWaitsMayGo(t *testing.T) {
 	<-arrived
 	cancel()
 	if err := <-gone; !errors.Is(err, context.Canceled) {
-		t.Errorf("who goes away hears %v", err)
+		t.Errorf("the caller that gives up gets %v", err)
 	}
 	close(answer)
 	if _, err := l.Manifests(t.Context(), wanted()); err != nil || server.asked.Load() != 1 {

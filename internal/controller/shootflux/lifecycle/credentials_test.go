@@ -92,7 +92,7 @@ func TestRotatesOnce(t *testing.T) {
 		// wrong is what happens when the garden is written to.
 		wrong func(t *testing.T, s *seed, written client.Object) error
 	}{
-		{"somebody else changes the Extension while it is made", func(t *testing.T, s *seed, written client.Object) error {
+		{"another client changes the Extension while the key is made", func(t *testing.T, s *seed, written client.Object) error {
 			if _, is := written.(*corev1.Secret); !is {
 				return nil
 			}
@@ -120,7 +120,7 @@ func TestRotatesOnce(t *testing.T) {
 				return c.Update(ctx, object, options...)
 			}})
 			if _, err := s.look(t); err != nil || !strings.Contains(s.told(), "SSHKeyGenerated") {
-				t.Fatalf("there is no key to rotate: %v", err)
+				t.Fatalf("the key to rotate is missing: %v", err)
 			}
 			asking := cluster(`,"annotations":{"` + RequestAnnotation + `":"` + RequestRotate + `"}},"spec":{}`)
 			if err := errors.Join(s.Client.Delete(t.Context(), asking), s.Client.Create(t.Context(), asking)); err != nil {

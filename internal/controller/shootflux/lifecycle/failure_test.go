@@ -24,8 +24,8 @@ func TestWait(t *testing.T) {
 		{"goes on", state.State{WaitingSince: &since, ConfigChecksum: "a"}, noon, time.Minute, since, "a restart must not give it more time"},
 		{"over", state.State{WaitingSince: &since, ConfigChecksum: "a"}, noon.Add(time.Minute), 0, since, "people have to hear of it"},
 		{"long over", state.State{WaitingSince: &since, ConfigChecksum: "a"}, noon.Add(time.Hour), -59 * time.Minute, since, "they hear of it until it is over"},
-		{"since a time to come: a seed whose clock is wrong has noted it", state.State{WaitingSince: &ahead, ConfigChecksum: "a"}, noon, 10 * time.Minute, noon, "otherwise nobody would hear of it"},
-		{"another configuration", state.State{WaitingSince: &since, ConfigChecksum: "b"}, noon, 10 * time.Minute, noon, "it may help"},
+		{"since a time in the future: the clock of a seed was wrong", state.State{WaitingSince: &ahead, ConfigChecksum: "a"}, noon, 10 * time.Minute, noon, "otherwise the wait would not end"},
+		{"a new configuration restarts the wait", state.State{WaitingSince: &since, ConfigChecksum: "b"}, noon, 10 * time.Minute, noon, "it may help"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, left := wait(&test.remembered, "a", test.now)
@@ -52,9 +52,9 @@ func TestSlowShootsAreAskedRarely(t *testing.T) {
 		reason            string
 		again, took, want time.Duration
 	}{
-		{"one that answers at once", 5 * time.Second, 30 * time.Millisecond, 5 * time.Second},
-		{"one that takes as long as it may", 5 * time.Second, 10 * time.Second, 100 * time.Second},
-		{"one that we look at rarely anyway", time.Hour, 10 * time.Second, time.Hour},
+		{"a shoot that answers at once", 5 * time.Second, 30 * time.Millisecond, 5 * time.Second},
+		{"a shoot that answers at the timeout", 5 * time.Second, 10 * time.Second, 100 * time.Second},
+		{"a shoot that is read rarely anyway", time.Hour, 10 * time.Second, time.Hour},
 	} {
 		t.Run(row.reason, func(t *testing.T) {
 			if got := notBefore(row.again, row.took); got != row.want {

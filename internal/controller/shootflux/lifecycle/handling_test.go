@@ -34,7 +34,7 @@ func TestHandlings(t *testing.T) {
 		pinned             bool
 		reason             string
 	}{
-		{"first, once", config.Once, never, "", missing, missing, once, once, "v2.4.0", false, "what is there already belongs to somebody else"},
+		{"first, once", config.Once, never, "", missing, missing, once, once, "v2.4.0", false, "existing objects belong to another owner"},
 		{"first, manifests only", config.ManifestsOnly, never, "", missing, missing, once, enforce, "v2.4.0", false, "the configuration is ours"},
 		{"first, always", config.Always, never, "", missing, missing, enforce, enforce, "v2.4.0", false, "all is ours"},
 		{"first, asked", config.Once, never, "upgrade", missing, missing, once, once, "v2.4.0", false, "there is nothing to do again"},
@@ -50,7 +50,7 @@ func TestHandlings(t *testing.T) {
 		{"of others", config.Once, foreign, "", missing, missing, leave, leave, "v2.4.0", false, "we do not know what they have installed"},
 		{"of others, manifests only", config.ManifestsOnly, foreign, "", missing, missing, leave, enforce, "v2.4.0", false, "the configuration is ours"},
 		{"of the first implementation", config.ManifestsOnly, adopted, "", frozen, healthy, leave, enforce, "v0.29.5", true, "the configuration is for the Flux that is there"},
-		{"of the first implementation, restored", config.ManifestsOnly, adopted, "", missing, missing, leave, enforce, "v0.29.5", true, "nobody may have the manifests of the old release"},
+		{"of the first implementation, restored", config.ManifestsOnly, adopted, "", missing, missing, leave, enforce, "v0.29.5", true, "the manifests of the old release may not exist any more"},
 		{"of the first implementation, not frozen", config.ManifestsOnly, adopted, "", healthy, healthy, leave, enforce, "v0.29.5", true, "Flux belongs to the owner of the shoot from now on"},
 		{"of the first implementation, always", config.Always, adopted, "", healthy, healthy, enforce, enforce, "v2.4.0", false, "the new release is rolled out"},
 		{"of others, upgraded", config.Once, foreign, "upgrade", missing, missing, enforce, leave, "v2.4.0", false, "from now on we know"},
@@ -83,7 +83,7 @@ func TestMayFollow(t *testing.T) {
 		{"first, healthy", false, "", healthy, true, true, "Flux works"},
 		{"later, applied", true, "", applied, true, true, "a change must reach a shoot whose pods do not run"},
 		{"upgrade, applied", true, "upgrade", applied, true, false, "the configuration may be in a new version of the API"},
-		{"frozen", true, "", frozen, true, true, "nobody looks at it any more"},
+		{"frozen", true, "", frozen, true, true, "a frozen ManagedResource is not observed any more"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := config.Default()
@@ -103,8 +103,8 @@ func TestRequest(t *testing.T) {
 		{"upgrade", "upgrade", "", "it was done"},
 		{"rebootstrap", "upgrade", "rebootstrap", "it is another one"},
 		{"", "upgrade", "", "the annotation was removed"},
-		{"reboot", "", "", "nobody knows it"},
-		{strings.Repeat("x", 1<<10), "", "", "nobody knows it, however long it is"},
+		{"reboot", "", "", "the operation is unknown"},
+		{strings.Repeat("x", 1<<10), "", "", "the operation is unknown, at any length"},
 	} {
 		t.Run(test.annotation+" after "+test.handled, func(t *testing.T) {
 			shoot := &gardener.Shoot{}

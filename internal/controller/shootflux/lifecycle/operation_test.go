@@ -59,8 +59,8 @@ func TestWakesAtStart(t *testing.T) {
 		{"restore", extension(requested("restore")), false, true, "gardenlet waits"},
 		{"wait for state", extension(requested("wait-for-state")), false, false, "it is not for us"},
 		{"wait for state, never", extension(requested("wait-for-state"), never), false, false, "its state is not there yet"},
-		{"wait for state, deleted", extension(requested("wait-for-state"), deleted), false, true, "nobody will write its state any more"},
-		{"deleted", extension(deleted), false, true, "somebody waits for our finalizer"},
+		{"wait for state, deleted", extension(requested("wait-for-state"), deleted), false, true, "gardenlet does not write its state any more"},
+		{"deleted", extension(deleted), false, true, "the deletion waits for our finalizer"},
 		{"never", extension(never), false, true, "nothing was done yet"},
 		{"processing", extension(last(gardener.Reconcile, gardener.Processing)), false, true, "we were ended in the middle"},
 		{"error", extension(last(gardener.Reconcile, gardener.Error)), false, true, "it is tried again"},
@@ -68,7 +68,7 @@ func TestWakesAtStart(t *testing.T) {
 		{"answered", extension(annotated(gardener.TimestampAnnotation, noon.Add(time.Millisecond).Format(time.RFC3339Nano))), false, false, "a status has whole seconds"},
 		{"migrated", extension(last(gardener.Migrate, gardener.Succeeded), annotated(gardener.TimestampAnnotation, noon.Add(time.Hour).Format(time.RFC3339Nano))), false, false, "the shoot is elsewhere"},
 		{"new spec", extension(otherSpec), false, false, "gardenlet asks when it has written everything"},
-		{"new spec without annotation", extension(otherSpec), true, true, "nobody will ask"},
+		{"new spec without annotation", extension(otherSpec), true, true, "there will be no request"},
 		{"other type", extension(requested("reconcile"), func(e *gardener.Extension) { e.Spec.Type = "shoot-dns" }), false, false, "another extension looks after it"},
 		{"class shoot", extension(requested("reconcile"), classed("shoot")), false, true, "it is the default"},
 		{"class seed", extension(requested("reconcile"), classed("seed")), false, false, "there is no shoot"},
@@ -120,7 +120,7 @@ func TestOperation(t *testing.T) {
 		reason string
 	}{
 		{"new", extension(never), gardener.Create, false, "nothing was done yet"},
-		{"again", extension(), gardener.Reconcile, false, "it was done before"},
+		{"a repeated operation", extension(), gardener.Reconcile, false, "it was done before"},
 		{"create goes on", extension(last(gardener.Create, gardener.Error)), gardener.Create, false, "gardenlet shows it as a creation"},
 		{"restore goes on", extension(last(gardener.Restore, gardener.Processing)), gardener.Restore, false, "it was not restored yet"},
 		{"migrate goes on", extension(last(gardener.Migrate, gardener.Error)), gardener.Migrate, false, "going back would have two seeds at work"},

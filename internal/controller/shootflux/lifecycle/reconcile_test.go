@@ -126,9 +126,9 @@ func TestBootstrap(t *testing.T) {
 		state         gardener.OperationState
 	}{
 		{"Flux is written first, and the data wait for its namespace", "", "waiting for the manifests of Flux", gardener.Processing},
-		{"then what the shoot may know of itself", InstallName, "waiting for the Secrets and ConfigMaps", gardener.Processing},
-		{"then the configuration", DataName, "waiting for source and kustomization", gardener.Processing},
-		{"then it has come up", ConfigName, "has succeeded", gardener.Succeeded},
+		{"the manifests are applied: the data are next", InstallName, "waiting for the Secrets and ConfigMaps", gardener.Processing},
+		{"the data are applied: the configuration is next", DataName, "waiting for source and kustomization", gardener.Processing},
+		{"the configuration is applied: the shoot has come up", ConfigName, "has succeeded", gardener.Succeeded},
 	} {
 		t.Run(step.reason, func(t *testing.T) {
 			if step.applied != "" {
@@ -264,7 +264,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestNotOurs: what belongs to others, or has nobody at work on it, is not touched.
+// TestNotOurs: Extensions of others, or without an operation, are not touched.
 func TestNotOurs(t *testing.T) {
 	failed := `},"spec":{},"status":{"lastOperation":{"type":"Create","state":"Failed"}}`
 	for _, test := range []struct {
@@ -274,8 +274,8 @@ func TestNotOurs(t *testing.T) {
 	}{
 		{"of another type", extension(requested("reconcile"), func(e *gardener.Extension) { e.Spec.Type = "other" }), plainShoot},
 		{"of a seed, not of a shoot", extension(requested("reconcile"), classed("seed")), plainShoot},
-		{"its state is still to be written", extension(never, requested("wait-for-state")), plainShoot},
-		{"it has moved to another seed", extension(last(gardener.Migrate, gardener.Succeeded)), plainShoot},
+		{"an Extension whose state is not written yet", extension(never, requested("wait-for-state")), plainShoot},
+		{"an Extension that has moved to another seed", extension(last(gardener.Migrate, gardener.Succeeded)), plainShoot},
 		{"gardenlet has given the shoot up", extension(requested("reconcile")), failed},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -291,7 +291,7 @@ func TestNotOurs(t *testing.T) {
 			}
 		})
 	}
-	t.Run("one that is gone", func(t *testing.T) {
+	t.Run("an Extension that is deleted", func(t *testing.T) {
 		s := newSeed(t, extension(), cluster(plainShoot))
 		if result, err := s.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "x", Name: "y"}}); err != nil || result != (ctrl.Result{}) {
 			t.Errorf("%v, %v", result, err)
@@ -351,9 +351,9 @@ func TestLeaving(t *testing.T) {
 		kept  bool
 	}{
 		{"what is unknown is not removed: all is let go at once", extension(deleted), cluster(plainShoot), "config data install", true},
-		{"everything goes: Flux has to run until its objects are gone", extension(deleted, remembering("Delete")), cluster(plainShoot), "config", false},
+		{"everything is deleted: Flux has to run until its objects are deleted", extension(deleted, remembering("Delete")), cluster(plainShoot), "config", false},
 		{"the whole shoot is forced to go", extension(deleted, remembering("Delete")), cluster(`,"annotations":{"confirmation.gardener.cloud/force-deletion":"true"}},"spec":{}`), "", true},
-		{"the shoot is gone already", extension(deleted, remembering("Delete")), nil, "config data install", true},
+		{"the shoot is deleted already", extension(deleted, remembering("Delete")), nil, "config data install", true},
 		{"the shoot moves: nothing in it changes", extension(requested("migrate"), remembering("Delete")), cluster(plainShoot), "config data install", true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

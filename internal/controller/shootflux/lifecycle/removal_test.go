@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/state"
 )
 
-// TestRemovalTellsItsWait: what a deletion waits for is said: that objects which were left to
-// the owner of the shoot are taken back, or that something is gone.
+// TestRemovalTellsItsWait: the status names what a deletion waits for: that objects which were left
+// to the owner of the shoot are taken back, or that an object is deleted.
 func TestRemovalTellsItsWait(t *testing.T) {
 	piece := func(name, objects string) *gardener.ManagedResource {
 		keep := true
@@ -35,7 +35,7 @@ func TestRemovalTellsItsWait(t *testing.T) {
 	}{
 		{"objects that were left to the owner", "left-to-owner", 0, "waiting until the resource manager has taken back the objects of ManagedResource " + ConfigName},
 		{"objects that are about to be taken back", "reclaimed", 0, "waiting until the resource manager has taken back the objects of ManagedResource " + ConfigName},
-		{"the same for too long", "reclaimed", time.Hour, "look at the conditions of the ManagedResource"},
+		{"objects that are taken back for too long", "reclaimed", time.Hour, "look at the conditions of the ManagedResource"},
 		{"objects that the resource manager has", "", 0, "waiting until the ManagedResource " + ConfigName + " is deleted: Flux removes what it has deployed"},
 		{"something is not gone for too long", "", time.Hour, "look for finalizers in the shoot"},
 	} {

@@ -43,7 +43,7 @@ func TestParting(t *testing.T) {
 				t.Errorf("%+v: %s", got, test.reason)
 			}
 			if !slices.Equal(got.order, []string{ConfigName, DataName, InstallName}) {
-				t.Errorf("order %v: Flux has to run until its objects are gone", got.order)
+				t.Errorf("order %v: Flux has to run until its objects are deleted", got.order)
 			}
 		})
 	}

@@ -33,8 +33,8 @@ func (p past) Get(_ context.Context, _ client.ObjectKey, object client.Object, _
 	return nil
 }
 
-// TestSecondErrorOfAPast: the same error as the one that the cache still shows is told, for
-// there was another one in between. Nobody would tell it later.
+// TestSecondErrorOfAPast: the error that the cache still shows is reported again, because there was
+// another one in between. It would not be reported later.
 func TestSecondErrorOfAPast(t *testing.T) {
 	s := newSeed(t, created(), cluster(plainShoot))
 	wrong := func(manifestsFail error, required bool, says string) {
@@ -53,8 +53,8 @@ func TestSecondErrorOfAPast(t *testing.T) {
 	wrong(install.ErrVersion, false, "make the manifests")
 }
 
-// TestChangeWhileItIsRead: what changes in a project while a shoot is made from it wakes the
-// shoot, though its status says nothing of that project yet.
+// TestChangeWhileItIsRead: a change in a project during the reconcile of a shoot enqueues the
+// shoot, though its status does not name the project yet.
 func TestChangeWhileItIsRead(t *testing.T) {
 	for _, found := range []bool{false, true} {
 		s := newSeed(t, created(), cluster(plainShoot))
@@ -76,12 +76,12 @@ func TestChangeWhileItIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		if queue.Len() != 1 {
-			t.Errorf("%d Extensions are woken, want 1 (was there when watching began: %t)", queue.Len(), found)
+			t.Errorf("%d Extensions are enqueued, want 1 (existed when the watch began: %t)", queue.Len(), found)
 		}
 	}
 }
 
-// TestConcerned: who is woken by a change in the garden.
+// TestConcerned: which Extensions a change in the garden enqueues.
 func TestConcerned(t *testing.T) {
 	known := func(namespace string, private bool) *gardener.Extension {
 		e := extension()
@@ -99,7 +99,7 @@ func TestConcerned(t *testing.T) {
 		reason string
 	}{
 		{known("garden-lab", false), nil, configuration, true, "its status says so"},
-		{known("garden-lab", false), nil, there, false, "a start wakes nobody: who was away looks when it is due"},
+		{known("garden-lab", false), nil, there, false, "a start enqueues no Extension: the resync finds missed changes"},
 		{known("garden-other", false), nil, configuration, false, "another project"},
 		{known("", false), nil, configuration, false, "it was never looked at, and will be"},
 		{known("garden-lab", false), nil, credentials, false, "a public source needs none"},
@@ -112,7 +112,7 @@ func TestConcerned(t *testing.T) {
 		{known("", false), func(p *projects, e *gardener.Extension) {
 			p.enter(e, "garden-lab")
 			p.forget(client.ObjectKeyFromObject(e))
-		}, configuration, false, "it is gone, and one of the same name will be looked at"},
+		}, configuration, false, "the Extension is deleted, and a new one of the name will be reconciled"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			p := &projects{}
@@ -126,7 +126,7 @@ func TestConcerned(t *testing.T) {
 	}
 }
 
-// TestForgetsProjects: nothing is remembered of Extensions that are gone.
+// TestForgetsProjects: records of deleted Extensions are dropped.
 func TestForgetsProjects(t *testing.T) {
 	s := newSeed(t, created(), cluster(plainShoot))
 	if _, err := s.look(t); err != nil || len(s.projects.of) != 1 {
@@ -141,7 +141,7 @@ func TestForgetsProjects(t *testing.T) {
 	t.Cleanup(queue.ShutDown)
 	s.extensions().Delete(t.Context(), event.DeleteEvent{Object: e}, queue)
 	if queue.Len() != 1 {
-		t.Error("its end wakes nobody")
+		t.Error("its deletion triggers no reconcile")
 	}
 	if _, err := s.look(t); err != nil || len(s.projects.of) != 0 {
 		t.Error(err, s.projects.of)
@@ -159,12 +159,12 @@ func TestCredentialsThatAreAboutToBeRead(t *testing.T) {
 	// There is nothing to read, which is an error of the owner.
 	_, _ = s.credentials(t.Context(), now, private, state.State{}, "")
 	if !s.projects.concerned(now.e, access.Change{Namespace: "garden-lab", Credentials: true}) {
-		t.Error("nobody would be told of the credentials")
+		t.Error("a change of the credentials would be missed")
 	}
 	if found, err := s.credentials(t.Context(), now, config.Default(), state.State{}, ""); err != nil || found != nil {
 		t.Fatal(found, err)
 	}
 	if s.projects.concerned(now.e, access.Change{Namespace: "garden-lab", Credentials: true}) {
-		t.Error("a public source is told of credentials")
+		t.Error("a public source is enqueued for credentials")
 	}
 }

@@ -93,11 +93,11 @@ func TestUnreadiness(t *testing.T) {
 	}{
 		{"ready", func(*work) {}, ""},
 		{"the first time", func(w *work) { w.unready = unready }, "GitRepository a/b is not ready: no answer"},
-		{"nobody waits", func(w *work) { w.unready, w.config.WaitForReady = unready, false }, ""},
-		{"it has worked before", func(w *work) { w.unready, w.before.Bootstrapped = unready, true }, ""},
-		{"it has worked before, and is to begin anew", func(w *work) { w.unready, w.before.Bootstrapped, w.asked = unready, true, RequestRebootstrap }, "is not ready"},
+		{"a Shoot does not wait for readiness", func(w *work) { w.unready, w.config.WaitForReady = unready, false }, ""},
+		{"a shoot that has worked before", func(w *work) { w.unready, w.before.Bootstrapped = unready, true }, ""},
+		{"a shoot that has worked before, with a request to bootstrap again", func(w *work) { w.unready, w.before.Bootstrapped, w.asked = unready, true, RequestRebootstrap }, "is not ready"},
 		{"an upgrade does not wait for a repository", func(w *work) { w.unready, w.before.Bootstrapped, w.asked = unready, true, RequestUpgrade }, ""},
-		{"a key that nobody has registered", func(w *work) { w.unready, w.credentials = unready, &credentials{publicKey: "ssh-ed25519 AAAA"} }, "the repository must accept the key ssh-ed25519 AAAA"},
+		{"a key that is not registered", func(w *work) { w.unready, w.credentials = unready, &credentials{publicKey: "ssh-ed25519 AAAA"} }, "the repository must accept the key ssh-ed25519 AAAA"},
 	} {
 		t.Run(row.reason, func(t *testing.T) {
 			wait := working(row.change).unreadiness()
@@ -122,13 +122,13 @@ func TestConfiguredCondition(t *testing.T) {
 		want   string
 	}{
 		{"Flux has done its work", func(*work) {}, gardener.ConditionTrue, "Ready"},
-		{"there is nothing to follow", func(w *work) { w.config.Source = nil }, gardener.ConditionTrue, "NothingConfigured"},
-		{"nobody can look", sleeping, gardener.ConditionUnknown, "Hibernated"},
+		{"Flux without a source", func(w *work) { w.config.Source = nil }, gardener.ConditionTrue, "NothingConfigured"},
+		{"a hibernated shoot", sleeping, gardener.ConditionUnknown, "Hibernated"},
 		{"the owner looks after it", func(w *work) {
 			w.config.SyncMode, w.after.Bootstrapped = config.Once, true
 			w.plan = newPlan(w.config, w.after, "", frozen, frozen)
 		}, gardener.ConditionTrue, "NotManaged"},
-		{"nobody has looked yet", func(w *work) { w.looked = false }, gardener.ConditionProgressing, "Pending"},
+		{"a shoot that was not read yet", func(w *work) { w.looked = false }, gardener.ConditionProgressing, "Pending"},
 		{"Flux has failed", func(w *work) { w.unready = &access.Unready{Failed: true} }, gardener.ConditionFalse, "NotReady"},
 		{"Flux is at it", func(w *work) { w.unready = &access.Unready{} }, gardener.ConditionProgressing, "Pending"},
 	} {
@@ -200,8 +200,8 @@ func TestNext(t *testing.T) {
 		{"not ready for some minutes", since(4 * time.Minute), 4 * time.Minute},
 		{"not ready for a day", since(24 * time.Hour), time.Hour},
 		{"since a time to come, as after a clock that was wrong", since(-24 * time.Hour), 15 * time.Second},
-		{"it answers slowly", func(w *work) { since(0)(w); w.took = 10 * time.Second }, 100 * time.Second},
-		{"nobody knows since when", func(w *work) { w.unready = &access.Unready{} }, time.Hour},
+		{"a shoot that answers slowly", func(w *work) { since(0)(w); w.took = 10 * time.Second }, 100 * time.Second},
+		{"a shoot without a begin of its wait", func(w *work) { w.unready = &access.Unready{} }, time.Hour},
 		{"not all at the same time", func(w *work) { w.Random = func() float64 { return 1 } }, 54 * time.Minute},
 	} {
 		t.Run(row.reason, func(t *testing.T) {
@@ -224,14 +224,14 @@ func TestTellingOfOperations(t *testing.T) {
 		state  gardener.OperationState
 		moved  bool
 	}{
-		{"the same progress is no news", extension(func(e *gardener.Extension) {
+		{"an unchanged progress is not written", extension(func(e *gardener.Extension) {
 			*e.Status.LastOperation = gardener.LastOperation{Type: gardener.Create, State: gardener.Processing, Progress: 20, Description: "why", LastUpdateTime: metav1.NewTime(noon)}
 		}), func(s *gardener.ExtensionStatus, _ *gardener.Extension) { r.processing(s, gardener.Create, 20, "why") }, gardener.Processing, false},
-		{"another wait is", extension(last(gardener.Create, gardener.Processing)), func(s *gardener.ExtensionStatus, _ *gardener.Extension) { r.processing(s, gardener.Create, 20, "why") }, gardener.Processing, true},
-		{"a success that nobody has asked for is no news", extension(), func(s *gardener.ExtensionStatus, e *gardener.Extension) { r.succeeded(s, e, gardener.Reconcile) }, gardener.Succeeded, false},
+		{"a new reason to wait is written", extension(last(gardener.Create, gardener.Processing)), func(s *gardener.ExtensionStatus, _ *gardener.Extension) { r.processing(s, gardener.Create, 20, "why") }, gardener.Processing, true},
+		{"a success without a request is not written", extension(), func(s *gardener.ExtensionStatus, e *gardener.Extension) { r.succeeded(s, e, gardener.Reconcile) }, gardener.Succeeded, false},
 		{"a success after a failure is", extension(last(gardener.Reconcile, gardener.Error)), func(s *gardener.ExtensionStatus, e *gardener.Extension) { r.succeeded(s, e, gardener.Reconcile) }, gardener.Succeeded, true},
-		{"so is an answer to what was asked meanwhile", extension(annotated(gardener.TimestampAnnotation, noon.Add(30*time.Second).Format(time.RFC3339Nano))), func(s *gardener.ExtensionStatus, e *gardener.Extension) { r.succeeded(s, e, gardener.Reconcile) }, gardener.Succeeded, true},
-		{"and a failure", extension(), func(s *gardener.ExtensionStatus, e *gardener.Extension) {
+		{"an answer to a request in the meantime is written", extension(annotated(gardener.TimestampAnnotation, noon.Add(30*time.Second).Format(time.RFC3339Nano))), func(s *gardener.ExtensionStatus, e *gardener.Extension) { r.succeeded(s, e, gardener.Reconcile) }, gardener.Succeeded, true},
+		{"a failure without a request is written", extension(), func(s *gardener.ExtensionStatus, e *gardener.Extension) {
 			r.failed(s, e, gardener.Reconcile, withCode(errAgain, gardener.CleanupProblem))
 		}, gardener.Error, true},
 	} {
@@ -269,7 +269,7 @@ func TestTellingOfOperations(t *testing.T) {
 func TestCopies(t *testing.T) {
 	c := config.Default()
 	if got := copies(c); got != nil {
-		t.Errorf("nobody wants any: %v", got)
+		t.Errorf("there should be no rights: %v", got)
 	}
 	c.Flux.ImagePullSecretName = "pull"
 	c.AdditionalSecrets = []config.AdditionalSecret{{Object: "in-garden", TargetNamespace: "team", TargetName: "in-shoot"}}
@@ -311,7 +311,7 @@ func TestProvider(t *testing.T) {
 	}
 }
 
-// TestHasNews: what we write ourselves wakes nobody.
+// TestHasNews: writes of this controller trigger no reconcile.
 func TestHasNews(t *testing.T) {
 	made := func(change func(*gardener.ManagedResource)) *gardener.ManagedResource {
 		resource := &gardener.ManagedResource{}
@@ -327,7 +327,7 @@ func TestHasNews(t *testing.T) {
 		{"nothing has changed", made(nothing), false},
 		{"we have changed it", made(func(r *gardener.ManagedResource) { r.Generation, r.Annotations = 2, map[string]string{"a": "b"} }), false},
 		{"the resource manager tells something", made(func(r *gardener.ManagedResource) { r.Status.ObservedGeneration = 2 }), true},
-		{"somebody deletes it", made(deleteIt), true},
+		{"another client deletes the ManagedResource", made(deleteIt), true},
 	} {
 		t.Run(row.reason, func(t *testing.T) {
 			if got := hasNews(made(nothing), row.after); got != row.want {

@@ -39,7 +39,7 @@ func TestAnswerDuringARun(t *testing.T) {
 	})
 	s.writer.Client = s.Client
 	if woken() != 0 {
-		t.Error("nobody waits for anything yet")
+		t.Error("no Extension waits yet")
 	}
 	if _, err := s.look(t); err != nil {
 		t.Fatal(err)
@@ -48,19 +48,19 @@ func TestAnswerDuringARun(t *testing.T) {
 		t.Fatalf("it waits for nothing: %+v", last)
 	}
 	if during != 1 {
-		t.Errorf("an answer during the run wakes %d", during)
+		t.Errorf("an answer during the run enqueues %d", during)
 	}
 	if after := woken(); after != 1 {
-		t.Errorf("an answer before the cache shows that it waits wakes %d", after)
+		t.Errorf("an answer before the cache shows that it waits enqueues %d", after)
 	}
 	before = s.stored(t)
 	if shown := woken(); shown != 1 || s.writing.in(at.Namespace) {
-		t.Errorf("an answer afterwards wakes %d", shown)
+		t.Errorf("an answer afterwards enqueues %d", shown)
 	}
 }
 
-// TestAnswerWithoutAWrite: who has written nothing is not woken again by each answer, for
-// those are as many as the owner of the shoot likes.
+// TestAnswerWithoutAWrite: after a run without a write, answers do not enqueue the Extension,
+// because the owner of the shoot can cause any number of them.
 func TestAnswerWithoutAWrite(t *testing.T) {
 	s := newSeed(t, created(), cluster(plainShoot))
 	for _, applied := range []string{"", InstallName, DataName, ConfigName} {

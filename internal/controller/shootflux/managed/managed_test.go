@@ -104,7 +104,7 @@ func TestWantedKeepsWhatOthersWrote(t *testing.T) {
 	old.Spec.SecretRefs = []corev1.LocalObjectReference{{Name: "managedresource-old"}}
 	made := wanted(old, []*corev1.Secret{{ObjectMeta: metav1.ObjectMeta{Name: "managedresource-new"}}})
 	if made.Annotations["team"] != "network" {
-		t.Error("an annotation of somebody else is gone")
+		t.Error("an annotation of another client is lost")
 	}
 	if frozen(made) {
 		t.Error("the new contents would never be applied")
@@ -146,14 +146,14 @@ func TestJudge(t *testing.T) {
 		why, reason      string
 	}{
 		{"missing", nil, false, false, "Missing", "it must be written"},
-		{"new", resource(0), false, false, "Pending", "nobody has looked at it"},
+		{"new", resource(0), false, false, "Pending", "the resource manager has not observed it"},
 		{"old conditions", resource(1, applied, healthy), false, false, "Pending", "they are about other contents"},
 		{"failed", resource(2, failed, healthy), false, false, "ApplyFailed", "the health is of what was there"},
 		{"no conditions", resource(2), false, false, "NotApplied", "they follow"},
 		{"ill", resource(2, applied, ill), true, false, "DeploymentUnhealthy", "its pods do not run"},
 		{"no health", resource(2, applied), true, false, "NotHealthy", "it follows"},
 		{"healthy", resource(2, applied, healthy), true, true, "", "it is done"},
-		{"ignored", ignored, true, true, "", "nobody looks at it any more, and its generation is not observed"},
+		{"ignored", ignored, true, true, "", "an ignored ManagedResource is not observed, nor is its generation"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := Judge(test.resource)
@@ -164,8 +164,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestStandingOfOthers shows what is known of a ManagedResource that somebody else has
-// written, and that a shoot cannot fill the status of its Extension.
+// TestStandingOfOthers: the state of a ManagedResource of another writer, and that a shoot cannot
+// fill the status of its Extension.
 func TestStandingOfOthers(t *testing.T) {
 	resource := &gardener.ManagedResource{}
 	resource.Status.Conditions = []gardener.Condition{{Type: gardener.ResourcesApplied, Status: gardener.ConditionFalse, Reason: "ApplyFailed", Message: "a\n" + strings.Repeat("x", 1<<20)}}

@@ -102,8 +102,8 @@ func TestEnsure(t *testing.T) {
 		writes  string
 		changed bool
 	}{
-		{"it is new", nil, content(1), "create Secret, create ManagedResource", true},
-		{"it is there", nil, content(1), "", false},
+		{"a new ManagedResource", nil, content(1), "create Secret, create ManagedResource", true},
+		{"an existing ManagedResource", nil, content(1), "", false},
 		{"the resource manager is at it", func(r *gardener.ManagedResource) {
 			r.Status.Conditions = []gardener.Condition{{Type: gardener.ResourcesApplied, Status: gardener.ConditionFalse, Reason: "ApplyFailed"}}
 		}, content(1), "", false},
@@ -112,11 +112,11 @@ func TestEnsure(t *testing.T) {
 		}, content(1), "create Secret", false},
 		{"another content is another Secret", nil, content(2), "create Secret, patch ManagedResource", true},
 		{"the content before, whose Secret is still there", nil, content(1), "create Secret, patch ManagedResource", true},
-		{"somebody has frozen it: then it is not applied, so it is written", func(r *gardener.ManagedResource) {
+		{"a ManagedResource that was frozen by another client is written", func(r *gardener.ManagedResource) {
 			r.Annotations = map[string]string{gardener.IgnoreAnnotation: "true"}
 		}, content(1), "create Secret, patch ManagedResource", true},
-		{"somebody lets its objects go with it", func(r *gardener.ManagedResource) { r.Spec.KeepObjects = nil }, content(1), "create Secret, patch ManagedResource", true},
-		{"somebody has taken a Secret out", func(r *gardener.ManagedResource) { r.Spec.SecretRefs = nil }, content(1), "create Secret, patch ManagedResource", true},
+		{"a ManagedResource whose objects would be deleted with it is written", func(r *gardener.ManagedResource) { r.Spec.KeepObjects = nil }, content(1), "create Secret, patch ManagedResource", true},
+		{"a ManagedResource without a Secret is written", func(r *gardener.ManagedResource) { r.Spec.SecretRefs = nil }, content(1), "create Secret, patch ManagedResource", true},
 		{"too much for one Secret", nil, content(600<<10, 500<<10), "create Secret, create Secret, patch ManagedResource", true},
 	} {
 		t.Run(step.reason, func(t *testing.T) {
@@ -156,11 +156,11 @@ func TestEnsureFails(t *testing.T) {
 		is     func(error) bool
 		writes string
 	}{
-		{"a Secret is refused", map[string]error{"create Secret": errors.New("no room")}, content(1), "create Secret shoot/", nil, "create Secret"},
+		{"a Secret is refused", map[string]error{"create Secret": errors.New("no space")}, content(1), "create Secret shoot/", nil, "create Secret"},
 		{"the ManagedResource is refused", map[string]error{"create ManagedResource": errors.New("no")}, content(1), "create ManagedResource shoot/piece", nil, "create Secret, create ManagedResource"},
 		{"the cache does not show it yet: a newer version is under way", map[string]error{"create ManagedResource": exists}, content(1), "piece", apierrors.IsConflict, "create Secret, create ManagedResource"},
 		{"a Secret that is there already has the same content", map[string]error{"create Secret": exists}, content(1), "", nil, "create Secret, create ManagedResource"},
-		{"one object is too large for a Secret", nil, Piece{Name: "piece", Objects: []*unstructured.Unstructured{secret}}, "Secret s of piece is too large", nil, ""},
+		{"an object that is too large for a Secret", nil, Piece{Name: "piece", Objects: []*unstructured.Unstructured{secret}}, "Secret s of piece is too large", nil, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := newSeed(t)
@@ -177,7 +177,7 @@ func TestEnsureFails(t *testing.T) {
 			}
 		})
 	}
-	t.Run("one that somebody deletes is left alone", func(t *testing.T) {
+	t.Run("a ManagedResource that is being deleted is left alone", func(t *testing.T) {
 		going := &gardener.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: "shoot", Name: "piece", Finalizers: []string{"x/y"}, DeletionTimestamp: &metav1.Time{Time: metav1.Now().Time}}}
 		s := newSeed(t, going)
 		if standing, changed, err := s.Ensure(t.Context(), "shoot", content(1)); err != nil || changed || !standing.Going || s.wrote() != "" {
@@ -224,8 +224,8 @@ func TestEnsureTwiceBehindACache(t *testing.T) {
 	}
 }
 
-// TestRemoveSteps: whether objects stay is written before the deletion, once, and what is
-// gone is no work.
+// TestRemoveSteps: whether objects stay is written before the deletion, once, and deleted objects
+// need no write.
 func TestRemoveSteps(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -233,9 +233,9 @@ func TestRemoveSteps(t *testing.T) {
 		keep   bool
 		writes string
 	}{
-		{"its objects stay, as they would have anyway", nil, true, "delete ManagedResource"},
-		{"its objects go", nil, false, "patch ManagedResource, delete ManagedResource"},
-		{"nobody has said what becomes of them", func(r *gardener.ManagedResource) { r.Spec.KeepObjects = nil }, true, "patch ManagedResource, delete ManagedResource"},
+		{"objects that stay by default", nil, true, "delete ManagedResource"},
+		{"objects that are deleted", nil, false, "patch ManagedResource, delete ManagedResource"},
+		{"objects without a setting stay", func(r *gardener.ManagedResource) { r.Spec.KeepObjects = nil }, true, "patch ManagedResource, delete ManagedResource"},
 		{"it is frozen, which says nothing about the end", func(r *gardener.ManagedResource) {
 			r.Annotations = map[string]string{gardener.IgnoreAnnotation: "true"}
 		}, true, "delete ManagedResource"},
@@ -274,7 +274,7 @@ func TestRemoveSteps(t *testing.T) {
 			}
 		})
 	}
-	t.Run("one that nobody deletes keeps its finalizers", func(t *testing.T) {
+	t.Run("a ManagedResource that is not being deleted keeps its finalizers", func(t *testing.T) {
 		s := newSeed(t)
 		if _, _, err := s.Ensure(t.Context(), "shoot", content(1)); err != nil {
 			t.Fatal(err)
@@ -293,7 +293,7 @@ func TestRelease(t *testing.T) {
 		{"as YAML", "metadata:\n  labels:\n    app.kubernetes.io/version: v0.29.5\n", "v0.29.5"},
 		{"as YAML with quotes", `app.kubernetes.io/version: "v2.3.0"`, "v2.3.0"},
 		{"as JSON", `{"app.kubernetes.io/version":"v2.3.0"}`, "v2.3.0"},
-		{"one before a release", "app.kubernetes.io/version: v2.4.0-rc.1\n", "v2.4.0-rc.1"},
+		{"a release candidate", "app.kubernetes.io/version: v2.4.0-rc.1\n", "v2.4.0-rc.1"},
 		{"no version", "app.kubernetes.io/part-of: flux\n", ""},
 		{"something else in its place", "app.kubernetes.io/version: latest\n", ""},
 		{"control characters", "app.kubernetes.io/version: v2.\x00\x1b[31m", ""},

@@ -31,13 +31,13 @@ var (
 	errBroken = errors.New("the garden does not answer")
 )
 
-// answer is a Secret, or why there is none.
+// answer is a Secret, or the error of its read.
 type answer struct {
 	secret *corev1.Secret
 	err    error
 }
 
-// places answers; what nobody may ask for fails the test.
+// places answers; a forbidden request fails the test.
 type places struct {
 	t                    *testing.T
 	copied, garden, seed *answer
@@ -89,11 +89,11 @@ func TestDecide(t *testing.T) {
 		{"the Secret of the Shoot is not there yet", Request{Source: named}, places{copied: none}, Decision{}, "the Secret fleet-ssh, which spec.resources of the Shoot refers to, is not on the seed"},
 		{"the seed does not answer", Request{Source: named}, places{copied: nobody}, Decision{}, "read Secret fleet-ssh of the Shoot's spec.resources"},
 		{"the Shoot has a resource of the usual name", Request{Source: generate, Resources: usual}, places{copied: at(byHand())}, Decision{Place: Shoot, Secret: byHand()}, ""},
-		{"a resource of another kind is none", Request{Source: generate, Resources: []config.Resource{{Name: "flux-source", Kind: "ConfigMap"}}}, places{garden: at(byHand())}, Decision{Place: Garden, Secret: byHand()}, ""},
+		{"a resource of another kind does not count", Request{Source: generate, Resources: []config.Resource{{Name: "flux-source", Kind: "ConfigMap"}}}, places{garden: at(byHand())}, Decision{Place: Garden, Secret: byHand()}, ""},
 		{"the project has one", Request{Source: generate}, places{garden: at(ours(ourHost))}, Decision{Place: Garden, Secret: ours(ourHost)}, ""},
 		{"the project has one by hand, whatever is in it", Request{Source: https}, places{garden: at(byHand())}, Decision{Place: Garden, Secret: byHand()}, ""},
 		{"the shoot has one from before", Request{Source: generate}, places{garden: none, seed: at(ours(ourHost))}, Decision{Place: Seed, Secret: ours(ourHost)}, ""},
-		{"nobody has one: the project gets it", Request{Source: generate}, places{garden: none, seed: none}, Decision{Place: Garden, Otherwise: Seed, Write: true, NewKey: true}, ""},
+		{"no Secret anywhere: the project gets it", Request{Source: generate}, places{garden: none, seed: none}, Decision{Place: Garden, Otherwise: Seed, Write: true, NewKey: true}, ""},
 		{"without a garden, the shoot gets it", Request{Source: generate}, places{garden: shut, seed: none}, Decision{Place: Seed, Write: true, NewKey: true}, ""},
 		{"the garden is not ours to read", Request{Source: generate}, places{garden: &answer{err: forbidden}, seed: none}, Decision{Place: Seed, Write: true, NewKey: true}, ""},
 		{"a garden that was ours must not close", Request{Source: generate, Before: Garden}, places{garden: &answer{err: forbidden}}, Decision{}, "read Secret flux-source of the project"},
@@ -172,7 +172,7 @@ func TestMake(t *testing.T) {
 		t.Error("only the host keys should be others")
 	}
 	if _, err := (&Decision{Write: true, NewKey: true}).Make(t.Context(), source, "flux-lab", nil); !errors.Is(err, sshkey.ErrNoScan) {
-		t.Errorf("nobody may be asked: %v", err)
+		t.Errorf("no host may be asked: %v", err)
 	}
 }
 
@@ -236,9 +236,9 @@ func TestNoCredentials(t *testing.T) {
 		err    error
 		want   bool
 	}{
-		{"nobody has made it", missing, true},
-		{"it does not answer", errBroken, false},
-		{"it is not ours to read", forbidden, false},
+		{"a Secret that does not exist", missing, true},
+		{"a garden that does not answer", errBroken, false},
+		{"a garden that forbids the read", forbidden, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			_, err := Decide(t.Context(), Request{Source: named}, places{t: t, copied: &answer{err: test.err}})

@@ -87,12 +87,12 @@ func TestPublicKey(t *testing.T) {
 		data   map[string][]byte
 		want   string
 	}{
-		{"it is there", key.Data("", nil), line},
+		{"a public key in the Secret", key.Data("", nil), line},
 		{"of the private key alone", map[string][]byte{DataIdentity: key.Identity}, strings.TrimSuffix(line, " flux-bench")},
-		{"what is no key is not published", map[string][]byte{DataIdentityPub: []byte("canary")}, ""},
+		{"an invalid key is not published", map[string][]byte{DataIdentityPub: []byte("canary")}, ""},
 		{"a private key in the wrong place is not published", map[string][]byte{DataIdentityPub: key.Identity}, ""},
 		{"a password", map[string][]byte{"username": []byte("me"), "password": []byte("canary")}, ""},
-		{"another kind of key", map[string][]byte{DataIdentity: pem.EncodeToMemory(block)}, "ssh-rsa "},
+		{"an RSA key", map[string][]byte{DataIdentity: pem.EncodeToMemory(block)}, "ssh-rsa "},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := PublicKey(test.data)

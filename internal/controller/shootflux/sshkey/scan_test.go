@@ -17,8 +17,8 @@ import (
 	"go.landscaper.dev/internal/cluster/egress"
 )
 
-// server answers on loopback with host keys, or with a text. It tells of connections,
-// and counts names of users that it hears.
+// server answers on loopback with host keys, or with a text. It reports connections, and counts
+// names of users.
 func server(t *testing.T, say string, keys ...ssh.Signer) (address string, connections chan struct{}, users *atomic.Int32) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -143,8 +143,8 @@ func TestScanFails(t *testing.T) {
 	}{
 		{"a server with another protocol", noSSH, t.Context()},
 		{"a server that only talks", talkative, t.Context()},
-		{"nobody is there", gone, t.Context()},
-		{"there is no time", silent, ended},
+		{"a port without a listener", gone, t.Context()},
+		{"an ended context", silent, ended},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			_, err := Scan(egress.Policy{AllowLoopback: true})(test.ctx, parsed(t, "ssh://git@"+test.address+"/app.git"))
@@ -202,6 +202,6 @@ func TestScanTakesTurns(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if _, err := scan(ended, parsed(t, "ssh://git@"+address+"/app.git")); err == nil || !strings.Contains(err.Error(), "does not answer") {
-		t.Errorf("it is nobody's turn afterwards: %v", err)
+		t.Errorf("the turn is not free afterwards: %v", err)
 	}
 }
