@@ -56,12 +56,12 @@ func TestKindsOfAServerThatIsAway(t *testing.T) {
 		// missing says that there is no such kind, away that this is unknown.
 		missing, away bool
 	}{
-		{"one document: its server is away", aggregated("Stale", ""), schema.GroupVersionKind{Group: "acme.example", Version: "v1", Kind: "Tenant"}, false, true},
+		{"one document: the server of the group is unavailable", aggregated("Stale", ""), schema.GroupVersionKind{Group: "acme.example", Version: "v1", Kind: "Tenant"}, false, true},
 		{"one document: another version", aggregated("Stale", ""), schema.GroupVersionKind{Group: "acme.example", Version: "v2", Kind: "Tenant"}, true, false},
 		{"one document: another group", aggregated("Stale", ""), schema.GroupVersionKind{Group: "acme.test", Version: "v1", Kind: "Tenant"}, true, false},
 		{"one document: a kind of another server", aggregated("Stale", ""), schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, false, false},
-		{"one document: its server is there, without the kind", aggregated("Current", described("others", "Other")), schema.GroupVersionKind{Group: "acme.example", Version: "v1", Kind: "Tenant"}, true, false},
-		{"one document: any version, one of which is away", aggregated("Stale", ""), schema.GroupVersionKind{Group: "acme.example", Kind: "Tenant"}, false, true},
+		{"one document: the server of the group is available, without the kind", aggregated("Current", described("others", "Other")), schema.GroupVersionKind{Group: "acme.example", Version: "v1", Kind: "Tenant"}, true, false},
+		{"one document: any version, a version of which is unavailable", aggregated("Stale", ""), schema.GroupVersionKind{Group: "acme.example", Kind: "Tenant"}, false, true},
 		{"one document: any version", aggregated("Current", described("tenants", "Tenant")), schema.GroupVersionKind{Group: "acme.example", Kind: "Tenant"}, false, false},
 		{"many documents: its server is away", one, schema.GroupVersionKind{Group: "acme.example", Version: "v1", Kind: "Tenant"}, false, true},
 		{"many documents: a kind of another server", one, schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, false, false},

@@ -91,15 +91,15 @@ func TestTokenUser(t *testing.T) {
 func TestWithToken(t *testing.T) {
 	before := oneUser("deployer", `"token":"old","client-certificate-data":"Q0E="`)
 	for reason, token := range map[string]string{
-		"a usual one":                  "eyJhbGciOi.J9.x-_",
-		"the same":                     "old",
-		"one that YAML takes for yes":  "yes",
-		"one that YAML takes for null": "null",
-		"a number":                     "0123",
-		"with lines":                   "a\nb: c\n",
-		"with quotes":                  `a"b'c`,
-		"with a separator of lines":    "a\u2028b",
-		"a long one":                   strings.Repeat("x", 100_000),
+		"a usual one":                      "eyJhbGciOi.J9.x-_",
+		"an unchanged token":               "old",
+		"a token that YAML takes for yes":  "yes",
+		"a token that YAML takes for null": "null",
+		"a number":                         "0123",
+		"with lines":                       "a\nb: c\n",
+		"with quotes":                      `a"b'c`,
+		"with a separator of lines":        "a\u2028b",
+		"a long one":                       strings.Repeat("x", 100_000),
 	} {
 		t.Run(reason, func(t *testing.T) {
 			written, err := WithToken([]byte(before), token)
@@ -194,7 +194,7 @@ func TestSecretNamed(t *testing.T) {
 		{"nothing said", &v1alpha1.Target{}, ""},
 		{"by the Target", referring, "outer"},
 		{"by the kubeconfig in it", target(`{"kubeconfig":{"secretRef":{"name":"inner","namespace":"ns"}}}`), "inner"},
-		{"both, of which the Target's counts", both, "outer"},
+		{"two values, of which the Target's counts", both, "outer"},
 		{"a kubeconfig itself", target(`{"kubeconfig":"text"}`), ""},
 		{"the word in a value", target(`{"kubeconfig":"\"secretRef\""}`), ""},
 		{"the word at another place", target(`{"selfConfig":{"secretRef":{"name":"inner"}}}`), ""},
