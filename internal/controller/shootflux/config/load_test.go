@@ -119,14 +119,14 @@ func TestOverrides(t *testing.T) {
 		{"the directory of this shoot", tag, "kustomization: {template: {spec: {path: clusters/bench}}}", map[string]string{
 			"kustomization.spec.path": "clusters/bench", "kustomization.spec.interval": "5m", "kustomization.metadata.name": "main-ks", "kustomization.spec.prune": "true",
 			"source.object.spec.ref": "map[tag:v1]", "syncMode": "Always"}},
-		{"another revision replaces the one there", tag, "source: {template: {spec: {ref: {branch: next}}}}", map[string]string{
+		{"a revision replaces that of the base", tag, "source: {template: {spec: {ref: {branch: next}}}}", map[string]string{
 			"source.object.spec.ref": "map[branch:next]", "source.object.spec.interval": "30s", "source.url": "https://git.example.org/app.git", "kustomization.spec.path": "./"}},
-		{"another name is followed", public, "source: {template: {metadata: {name: mine}}}", map[string]string{
+		{"a name of the source is used in the kustomization", public, "source: {template: {metadata: {name: mine}}}", map[string]string{
 			"kustomization.spec.sourceRef": "map[kind:GitRepository name:mine namespace:flux-system]"}},
-		{"another namespace of Flux moves both", private, "flux: {namespace: fleet}", map[string]string{
+		{"a namespace of Flux moves source and kustomization", private, "flux: {namespace: fleet}", map[string]string{
 			"source.object.metadata.namespace": "fleet", "kustomization.metadata.namespace": "fleet", "source.secretNamespace": "fleet",
 			"kustomization.spec.sourceRef": "map[kind:GitRepository name:main-gitrepo namespace:fleet]"}},
-		{"another kind of source takes nothing over", private, "source: {template: {kind: OCIRepository, spec: {url: 'oci://registry.example.org/a', ref: {tag: v1}}}, secretResourceName: login}", map[string]string{
+		{"a source of another kind takes nothing from the base", private, "source: {template: {kind: OCIRepository, spec: {url: 'oci://registry.example.org/a', ref: {tag: v1}}}, secretResourceName: login}", map[string]string{
 			"source.object.spec": "map[interval:1m ref:map[tag:v1] secretRef:map[name:flux-system] url:oci://registry.example.org/a]", "source.generateSSHKey": "", "source.secretResource": "login",
 			"kustomization.spec.sourceRef.kind": "OCIRepository"}},
 		{"a public artifact instead of a private repository", private, "source: {template: {kind: OCIRepository, spec: {url: 'oci://registry.example.org/a', ref: {tag: v1}}}}", map[string]string{

@@ -88,7 +88,7 @@ func TestHasFailed(t *testing.T) {
 	}{
 		{"given up", `{"metadata":{"generation":2},"status":{"observedGeneration":2,"lastOperation":{"state":"Failed"}}}`, true},
 		{"changed since", `{"metadata":{"generation":3},"status":{"observedGeneration":2,"lastOperation":{"state":"Failed"}}}`, false},
-		{"still tried", `{"metadata":{"generation":2},"status":{"observedGeneration":2,"lastOperation":{"state":"Error"}}}`, false},
+		{"a Shoot that is retried", `{"metadata":{"generation":2},"status":{"observedGeneration":2,"lastOperation":{"state":"Error"}}}`, false},
 		{"a state that we do not know", `{"metadata":{"generation":2},"status":{"observedGeneration":2,"lastOperation":{"state":"Aborted"}}}`, false},
 		{"in other letters", `{"metadata":{"generation":2},"status":{"observedGeneration":2,"lastOperation":{"state":"failed"}}}`, false},
 		{"never tried", `{"metadata":{"generation":1},"status":{}}`, false},
@@ -114,12 +114,12 @@ func TestResource(t *testing.T) {
 		want         string
 	}{
 		{"the kind that is wanted, not the first of the name", "both", []string{"Secret"}, "second"},
-		{"one of several kinds: the first that is written", "both", []string{"Secret", "ConfigMap"}, "first"},
+		{"several kinds: the first matching resource", "both", []string{"Secret", "ConfigMap"}, "first"},
 		{"another kind", "both", []string{"Deployment"}, ""},
 		{"no kind", "both", nil, ""},
 		{"another name", "other", []string{"Secret"}, ""},
 		{"in other letters", "Both", []string{"Secret"}, ""},
-		{"one without a name is found by that", "", []string{"Secret"}, "nameless"},
+		{"a resource without a name is found by the empty name", "", []string{"Secret"}, "nameless"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			found, ok := shoot.Resource(test.name, test.kinds...)
@@ -148,7 +148,7 @@ func TestConditionsOfOthersStay(t *testing.T) {
 	}{
 		{"in its place", Condition{Type: "B", Status: ConditionTrue}, []string{"A", "B", "C"}},
 		{"a new one comes last", Condition{Type: "D", Status: ConditionTrue}, []string{"A", "B", "C", "D"}},
-		{"one without a type is one of its own", Condition{Status: ConditionTrue}, []string{"A", "B", "C", ""}},
+		{"a condition without a type is a condition of its own", Condition{Status: ConditionTrue}, []string{"A", "B", "C", ""}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			after := SetCondition(before, test.set, now)

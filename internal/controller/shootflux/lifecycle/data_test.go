@@ -47,7 +47,7 @@ func TestNewcomersWait(t *testing.T) {
 			"ConfigMap flux-system/shoot-info, Role flux-system/" + role + ", RoleBinding flux-system/" + role + ", Role team/" + role + ", RoleBinding team/" + role,
 		},
 		{
-			"one is there, and one of the same name elsewhere", having(managedA, elsewhere), "Secret team/b",
+			"a Secret that is applied, and a Secret of the same name in another namespace", having(managedA, elsewhere), "Secret team/b",
 			"Secret flux-system/a, ConfigMap flux-system/shoot-info, Role team/" + role + ", RoleBinding team/" + role,
 		},
 	} {

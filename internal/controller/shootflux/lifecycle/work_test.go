@@ -269,7 +269,7 @@ func TestTellingOfOperations(t *testing.T) {
 func TestCopies(t *testing.T) {
 	c := config.Default()
 	if got := copies(c); got != nil {
-		t.Errorf("there should be no rights: %v", got)
+		t.Errorf("there should be no copies: %v", got)
 	}
 	c.Flux.ImagePullSecretName = "pull"
 	c.AdditionalSecrets = []config.AdditionalSecret{{Object: "in-garden", TargetNamespace: "team", TargetName: "in-shoot"}}

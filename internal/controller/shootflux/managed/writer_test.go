@@ -110,7 +110,7 @@ func TestEnsure(t *testing.T) {
 		{"the resource manager misses a Secret, which a garbage collection has taken", func(r *gardener.ManagedResource) {
 			r.Status.Conditions[0].Reason = secretUnreadable
 		}, content(1), "create Secret", false},
-		{"another content is another Secret", nil, content(2), "create Secret, patch ManagedResource", true},
+		{"a changed content is another Secret", nil, content(2), "create Secret, patch ManagedResource", true},
 		{"the content before, whose Secret is still there", nil, content(1), "create Secret, patch ManagedResource", true},
 		{"a ManagedResource that was frozen by another client is written", func(r *gardener.ManagedResource) {
 			r.Annotations = map[string]string{gardener.IgnoreAnnotation: "true"}

@@ -99,7 +99,7 @@ func TestCheckKnownHosts(t *testing.T) {
 	const usual = "ssh://git@git.example.org/app.git"
 	for _, test := range []struct{ reason, address, text, fail string }{
 		{"the host", usual, "git.example.org " + aKey, ""},
-		{"one of several", usual, "other.example.org,git.example.org " + aKey, ""},
+		{"a line of several hosts", usual, "other.example.org,git.example.org " + aKey, ""},
 		{"comments and empty lines", usual, "# our host\n\ngit.example.org " + aKey + " a comment\n", ""},
 		{"in another case", usual, "GIT.example.org " + aKey, ""},
 		{"a pattern", usual, "*.example.org " + aKey, ""},
@@ -120,7 +120,7 @@ func TestCheckKnownHosts(t *testing.T) {
 		{"a key that was taken back", usual, "@revoked git.example.org " + aKey, "cannot be read"},
 		{"nothing", usual, " ", "cannot be read"},
 		{"no host keys", usual, "canary", "cannot be read"},
-		{"one good line is not enough", usual, "git.example.org " + aKey + "\ncanary", "cannot be read"},
+		{"a good line beside a broken one", usual, "git.example.org " + aKey + "\ncanary", "cannot be read"},
 		{"a private key", usual, "-----BEGIN OPENSSH PRIVATE KEY-----\ncanary", "cannot be read"},
 		{"too much", usual, strings.Repeat("#", maxKnownHosts+1), "too long"},
 	} {
