@@ -64,7 +64,7 @@ func (c *Config) version(s Surroundings, p *problems) {
 	}
 	version := parseVersion(c.Flux.Version)
 	if version == nil {
-		p.add(names.version, "the default release of the extension is not valid: its operator must set a release like v2.4.0")
+		p.add(names.version, "the default release of the extension is not valid: its operator must set one like v2.4.0")
 		return
 	}
 	if s.Allowed != nil && !s.Allowed.Check(version) {
