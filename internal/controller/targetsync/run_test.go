@@ -108,7 +108,7 @@ func TestRun(t *testing.T) {
 		{"a shoot that was deleted after it was listed", func(_ *run, g *garden) {
 			g.answers["/shoots/eu"] = refusedWith(http.StatusNotFound, "NotFound")
 			g.answers["/eu/adminkubeconfig"] = refusedWith(http.StatusNotFound, "NotFound")
-		}, "T:us S:us", "", "gone since it was listed"},
+		}, "T:us S:us", "", "was deleted after it was listed"},
 		{"a source that does not serve the request", answering("/eu/adminkubeconfig", http.StatusNotFound, "NotFound"), "T:us S:us", "", "target: eu"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
