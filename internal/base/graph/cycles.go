@@ -7,13 +7,13 @@ import "slices"
 type Cycle struct {
 	// Members are all nodes of the group, by number.
 	Members []int
-	// Path is a shortest circle through the first member: each node waits for the
-	// next one, and the last one is the first again.
+	// Path is a shortest cycle through the first member: each node waits for the next one, and the
+	// last node is the first again.
 	Path []int
 }
 
-// Cycles returns the groups, in the order of their first members. What waits for a
-// group without being part of it is in none.
+// Cycles returns the groups, in the order of their first members. A node that waits for a group
+// without being part of it is in no group.
 func (g Graph) Cycles() []Cycle {
 	var cycles []Cycle
 	search := newGroupSearch(g)
@@ -28,8 +28,8 @@ func (g Graph) Cycles() []Cycle {
 	return cycles
 }
 
-// circle returns a shortest way from a node to itself. It stays in the node's
-// group, so that all circles together are searched in the time of one pass.
+// circle returns a shortest path from a node to itself. The path stays in the node's group, so that
+// all cycles together are searched in the time of one pass.
 func (g Graph) circle(start int, group []int) []int {
 	cameFrom := map[int]int{}
 	for rest := []int{start}; len(rest) > 0; rest = rest[1:] {

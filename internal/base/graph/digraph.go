@@ -13,9 +13,8 @@ import (
 // may be listed twice.
 type Graph [][]int
 
-// Order returns the nodes so that each comes after all that it waits for, and
-// otherwise by number. Held are those that never can: members of circles, and all
-// that wait for one.
+// Order returns the nodes so that each comes after all that it waits for, and otherwise by number.
+// Held are the nodes that can never come: members of cycles, and all nodes that wait for a member.
 func (g Graph) Order() (order, held []int) {
 	waiting := g.Reversed()
 	open := make([]int, len(g))

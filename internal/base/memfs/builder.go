@@ -12,7 +12,7 @@ import (
 // maxTarget is how long the target of a link may be.
 const maxTarget = 4096
 
-// Limits bound a tree that is built. A limit of 0 is none.
+// Limits bound a tree that is built. 0 means unlimited.
 type Limits struct {
 	// Entries is how many files, directories and links there may be.
 	Entries int

@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// ErrLinks is behind errors about links that lead in a circle or through too many
-// others.
-var ErrLinks = errors.New("too many links, or links in a circle")
+// ErrLinks is behind errors about links that form a cycle or lead through too many others.
+var ErrLinks = errors.New("too many links, or a cycle of links")
 
 // ErrOutside is behind errors about links that lead out of the tree.
 var ErrOutside = errors.New("the link leads out of the tree")
@@ -50,8 +49,8 @@ func (t *Tree) Bytes() int64 { return t.bytes }
 // node is a file, a directory or a link.
 type node struct {
 	mode fs.FileMode
-	// content is that of a file, or the target of a link. A text cannot be changed
-	// by whoever gets it.
+	// content is that of a file, or the target of a link. It is a string because its users cannot
+	// change a string.
 	content  string
 	children map[string]*node
 	// names are those of the children, in their order.

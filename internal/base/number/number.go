@@ -57,7 +57,7 @@ func Rounded(literal json.Number) any {
 
 // Whole returns a float without a fraction as an integer.
 func Whole(f float64) (int64, bool) {
-	// -2^63 is an int64, 2^63 is none.
+	// -2^63 is an int64, 2^63 is not.
 	if f != math.Trunc(f) || f < -(1<<63) || f >= 1<<63 {
 		return 0, false
 	}

@@ -43,7 +43,7 @@ type Pattern struct {
 
 // Error says why an expression, or a search with it, is refused.
 type Error struct {
-	// Malformed is set if it is no regular expression, whatever the limits.
+	// Malformed is set if the text is not a regular expression, whatever the limits.
 	Malformed bool
 	// Reason goes on after "the regular expression", and says what to do.
 	Reason string

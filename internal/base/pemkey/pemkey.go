@@ -1,7 +1,7 @@
-// Package pemkey refuses keys that are so large that working with them takes
-// seconds, before anything of them is computed. A call that parses a key cannot be
-// interrupted, and its time grows with the third power of the size: a key of 262144
-// bits takes seconds, and a text has room for larger ones.
+// Package pemkey refuses keys that are so large that working with them takes seconds, before
+// anything of them is computed. A call that parses a key cannot be interrupted, and its time grows
+// with the third power of the size: a key of 262144 bits takes seconds, and a text can hold larger
+// keys.
 package pemkey
 
 import (
@@ -13,7 +13,7 @@ import (
 const (
 	// MaxBits is the largest modulus of an RSA key.
 	MaxBits = 8192
-	// maxKey is a key of MaxBits in the largest encoding, with some room.
+	// maxKey is the size of a key of MaxBits in the largest encoding, with some reserve.
 	maxKey = 8 << 10
 	// maxText is a text with keys or certificates. Certificates may name many hosts.
 	maxText = 256 << 10
@@ -21,9 +21,8 @@ const (
 	maxNumber = MaxBits/8 + 1
 )
 
-// Check refuses a text in PEM format whose first block is a private or public key, or
-// a certificate, that is too large. Text that is something else passes: whoever reads
-// it tells what is wrong.
+// Check refuses a text in PEM format whose first block is a private or public key, or a
+// certificate, that is too large. Any other text passes: its reader reports what is wrong.
 func Check(text string) error {
 	if len(text) > maxText {
 		return fmt.Errorf("the text of the key is longer than %d bytes", maxText)

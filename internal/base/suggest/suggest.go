@@ -1,4 +1,4 @@
-// Package suggest finds the name that somebody meant who wrote another one.
+// Package suggest finds the known name that is closest to a misspelt one.
 package suggest
 
 import "strings"

@@ -55,7 +55,7 @@ func (d *Document) Line(path ...any) int {
 	return line
 }
 
-// below returns the value behind a key or an index; nil if there is none.
+// below returns the value behind a key or an index; nil if there is no such value.
 func below(n *yaml.Node, step any) *yaml.Node {
 	n = resolved(n)
 	switch step := step.(type) {

@@ -36,10 +36,10 @@ func EncodeEscaped(value any, escape func(rune) bool) (string, error) {
 	return e.restore(string(text)), nil
 }
 
-// encoder puts words in the place of what the library would change: numbers that it would
-// round, and bytes that are no text.
+// encoder replaces by words what the library would change: numbers that it would round, and bytes
+// that are not UTF-8.
 type encoder struct {
-	// mark begins these words; nobody can guess it.
+	// mark begins these words; it cannot be guessed.
 	mark     string
 	literals []string
 	escape   func(rune) bool

@@ -12,9 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Nodes returns all documents of a text as the library has them, aliases unresolved.
-// Whoever reads them bounds the text before, and what aliases stand for. Its error is
-// an *Error.
+// Nodes returns all documents of a text as the library has them, aliases unresolved. The caller
+// bounds the text before, and what aliases stand for. Its error is an *Error.
 func Nodes(text []byte) ([]*yaml.Node, error) {
 	var all []*yaml.Node
 	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
@@ -29,7 +28,7 @@ func Nodes(text []byte) ([]*yaml.Node, error) {
 	}
 }
 
-// parse returns the first document of a text, nil if there is none.
+// parse returns the first document of a text, nil for a text without documents.
 func parse(text []byte) (*yaml.Node, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {

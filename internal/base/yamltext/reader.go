@@ -183,7 +183,7 @@ func literal(n *yaml.Node) (any, error) {
 	}
 	var decoded any
 	if err := n.Decode(&decoded); err != nil {
-		return nil, at(n, "a value is no number, although its tag says so")
+		return nil, at(n, "a value is not a number, although its tag says so")
 	}
 	switch decoded := decoded.(type) {
 	case int, int64, uint64:
@@ -191,7 +191,7 @@ func literal(n *yaml.Node) (any, error) {
 	case float64:
 		return float(n, decoded)
 	}
-	return nil, at(n, "a value is no number, although its tag says so")
+	return nil, at(n, "a value is not a number, although its tag says so")
 }
 
 // float keeps the digits of a number where JSON can write them in the same way.

@@ -98,7 +98,7 @@ func TestErrors(t *testing.T) {
 		{"what cannot be merged", "{<<: hunter2}", 1, 2, "only maps can be merged"},
 		{"what cannot be merged in a list", "{<<: [[{hunter2: b}]]}", 1, 2, "only maps can be merged"},
 		{"a number that JSON does not know", "a: .inf", 1, 4, "JSON does not know"},
-		{"a number that is none", "!!int hunter2", 1, 1, "no number"},
+		{"a text tagged as a number", "!!int hunter2", 1, 1, "not a number"},
 		{"a very long number", "0." + strings.Repeat("1", number.MaxDigits), 1, 1, "1000 digits"},
 		{"bytes that are not base64", "!!binary 'hunter2%'", 1, 1, "not base64"},
 		{"a long text", strings.Repeat("hunter2 ", 3000/8+1), 0, 0, "the text is longer than 3000 bytes"},
