@@ -11,8 +11,8 @@ import (
 // Closure returns a component version and all that it refers to, at any depth.
 // References are looked up in the given repository, after overwrites. Cycles end.
 //
-// A reference that leads nowhere ends it, also one that nobody needs: see mentioned in the
-// package plan, which asks for the closure only where it is used.
+// A reference that leads nowhere ends it, even if no template needs the reference: see mentioned in
+// the package plan, which asks for the closure only where it is used.
 func (s *Session) Closure(ctx context.Context, root *repository.Version, context descriptor.Typed) ([]*repository.Version, error) {
 	walk := closure{session: s, context: context, seen: map[string]bool{}}
 	if walk.context.IsZero() {

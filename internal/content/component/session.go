@@ -1,6 +1,5 @@
-// Package component finds component versions, everything that they refer to, and
-// the contents of their resources. Whoever asks brings credentials, overwrites
-// and configuration as plain values.
+// Package component finds component versions, everything that they refer to, and the contents of
+// their resources. The caller passes credentials, overwrites and configuration as plain values.
 package component
 
 import (
@@ -65,7 +64,7 @@ func NewSharedWith(policy egress.Policy) *Shared {
 
 // Options are what belongs to one tenant.
 type Options struct {
-	// Tenant stands for whoever asks, usually a namespace.
+	// Tenant identifies the caller, usually by its namespace.
 	Tenant string
 	// Job is the job that needs component versions and contents: for each job, servers
 	// are asked anew what names stand for. Without one, what they said a moment ago counts.

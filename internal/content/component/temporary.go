@@ -16,11 +16,11 @@ import (
 	"go.landscaper.dev/internal/content/component/registry"
 )
 
-// IsTemporary reports whether another attempt may go better: somebody did not
-// answer, or not completely. What was refused or is not there stays so.
+// IsTemporary reports whether another attempt may succeed: a host did not answer, or not
+// completely. What was refused or does not exist stays so.
 //
-// What is final is asked for first: a refusal of our own policy comes wrapped into errors
-// of the network, which would be worth another attempt.
+// Final errors are looked for first: a refusal of our own policy comes wrapped into errors of the
+// network, which would be worth another attempt.
 func IsTemporary(err error) bool {
 	for _, final := range []error{oci.ErrNotFound, oci.ErrDigest, registry.ErrDenied, registry.ErrRedirect, context.Canceled} {
 		if errors.Is(err, final) {

@@ -29,12 +29,11 @@ type Reader struct {
 	Registry func(scheme, host string) oci.Store
 	// HTTP fetches what is not in a registry; nil refuses it.
 	HTTP *http.Client
-	// Tenant stands for whoever asks.
+	// Tenant identifies the caller, usually by its namespace.
 	Tenant string
 	// Credentials are for what is not in a registry.
 	Credentials *credential.Store
-	// Documents keeps what addresses deliver to whoever has these credentials; nil
-	// keeps nothing.
+	// Documents caches what addresses deliver to callers with these credentials; nil caches nothing.
 	Documents func(ctx context.Context, wanted cache.Wanted, ask cache.Ask) ([]byte, error)
 	// Indexes remembers what is in the indexes of chart repositories; nil reads them
 	// each time.

@@ -167,11 +167,11 @@ func TestAccessErrors(t *testing.T) {
 		{"unknown", `{"type":"npm"}`, `access method "npm" is unknown`},
 		{"no content", `{"type":"none"}`, "has no content"},
 		{"a local blob of an inline descriptor", `{"type":"localBlob","localReference":"x"}`, "inline component descriptors can only use resources that are elsewhere"},
-		{"a broken reference", `{"type":"ociArtifact","imageReference":"r.example.org/../x"}`, "is no reference"},
-		{"a broken digest", `{"type":"ociArtifact","imageReference":"r.example.org/x@sha256:zz"}`, "is no reference"},
+		{"a broken reference", `{"type":"ociArtifact","imageReference":"r.example.org/../x"}`, "is not a reference"},
+		{"a broken digest", `{"type":"ociArtifact","imageReference":"r.example.org/x@sha256:zz"}`, "is not a reference"},
 		{"not there", `{"type":"ociArtifact","imageReference":"r.example.org/x:1"}`, "not found"},
 		{"downloads are switched off", `{"type":"wget","url":"https://x.example.org/a?token=s3cr3t"}`, "switched off"},
-		{"no address", `{"type":"wget","url":"file:///etc/passwd"}`, "is no address"},
+		{"no address", `{"type":"wget","url":"file:///etc/passwd"}`, "is not an address"},
 		{"a resource that is itself", `{"type":"ocm","resourceRef":{"resource":{"name":"res"}}}`, "more than 16 times"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -283,7 +283,7 @@ func TestParseReference(t *testing.T) {
 	}
 }
 
-// ample are time limits that nobody reaches who answers.
+// ample are time limits that a server that answers never reaches.
 var ample = registry.Timeouts{Connect: time.Minute, Answer: time.Minute, Stall: time.Minute}
 
 func newClient(internal bool) *http.Client { return limitedClient(internal, ample) }

@@ -27,8 +27,7 @@ import (
 type seen struct {
 	*httptest.Server
 	mu sync.Mutex
-	// requests are paths, with the user where there is one; leaks are headers that
-	// are nobody's business.
+	// requests are paths, with the user where there is one; leaks are headers that must not be sent.
 	requests, leaks []string
 }
 
@@ -88,7 +87,7 @@ func TestChartVersions(t *testing.T) {
 `
 	for _, test := range []struct{ reason, chart, version, want string }{
 		{"the text itself", "app", "1.10.0", "app-1.10.0.tgz"},
-		{"the text itself, though it is no version", "app", "unreadable", "app-odd.tgz"},
+		{"the text itself, though it is not a valid version", "app", "unreadable", "app-odd.tgz"},
 		{"the text itself before what fits", "app", "1.9.0+build.1", "app-build.tgz"},
 		{"another spelling of it", "app", "1.9.0", "app-1.9.0.tgz"},
 		{"the highest that fits", "app", "1.x", "app-1.10.0.tgz"},
@@ -137,7 +136,7 @@ func TestChartsKeepCredentialsAtHome(t *testing.T) {
 		{"the digest of the index fits", "/charts", entry("urls: [ELSEWHERE/app.tgz], digest: " + good), nil, "", "reader@/charts/index.yaml", "/app.tgz"},
 		{"the digest in another spelling", "/charts", entry("urls: [ELSEWHERE/app.tgz], digest: 'sha256:" + good + "'"), nil, "", "reader@/charts/index.yaml", "/app.tgz"},
 		{"another host delivers something else", "/charts", entry("urls: [ELSEWHERE/app.tgz], digest: 00" + good[2:]), nil, "not the chart that the index describes", "reader@/charts/index.yaml reader@/charts/index.yaml", "/app.tgz"},
-		{"an address that is none", "/charts", entry("urls: ['http://%zz?sig=s3cr3t']"), nil, "an address that is none", "reader@/charts/index.yaml", ""},
+		{"an invalid address in the index", "/charts", entry("urls: ['http://%zz?sig=s3cr3t']"), nil, "an invalid address", "reader@/charts/index.yaml", ""},
 		{"a file", "/charts", entry("urls: ['file:///etc/passwd']"), nil, "no address with http or https", "reader@/charts/index.yaml", ""},
 		{"the repository is away", "/charts", entry("urls: [app.tgz]"), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, "answers 503", "reader@/charts/index.yaml reader@/charts/app.tgz", ""},
 		{"the chart is refused", "/charts", entry("urls: [app.tgz]"), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "401 Unauthorized: check the credentials", "reader@/charts/index.yaml reader@/charts/app.tgz", ""},
@@ -303,7 +302,7 @@ func TestIndexesAreRemembered(t *testing.T) {
 	}
 	for i := range 2 * maxLookups {
 		if _, err := indexes.find(t.Context(), []byte(fmt.Sprintf("entries: {app: [{version: 1.0.0, urls: [%d]}]}", i)), "app", "1.0.0"); err == nil {
-			t.Fatal("a number is no address")
+			t.Fatal("a number is not an address")
 		}
 	}
 	if len(indexes.known) > maxLookups {

@@ -196,7 +196,7 @@ func (i *identifying) Read(p []byte) (int, error) {
 		}
 		i.last = err
 	}
-	return n, err // a reader hands on io.EOF as it is
+	return n, err // a reader returns io.EOF unwrapped
 }
 
 // Close implements io.Closer.
@@ -210,7 +210,7 @@ type hashing struct {
 	io.ReadCloser
 	hash hash.Hash
 	want string
-	// deferred leaves it to somebody else what follows; fits is what was found.
+	// deferred leaves the rest of the decision to another check; fits is the result of this one.
 	deferred, fits bool
 }
 
@@ -226,7 +226,7 @@ func (h *hashing) Read(p []byte) (int, error) {
 			return n, mismatch(found, h.want)
 		}
 	}
-	return n, err // a reader hands on io.EOF as it is
+	return n, err // a reader returns io.EOF unwrapped
 }
 
 // Digest takes the digest of the content behind an access, in the way that is

@@ -51,8 +51,8 @@ const (
 	maxValidator = 512
 )
 
-// Download reads what an address delivers, of at most limit bytes. Nobody's
-// credentials are sent but those for downloads from this address.
+// Download reads what an address delivers, of at most limit bytes. No credentials are sent but
+// those for downloads from this address.
 func (r *Reader) Download(ctx context.Context, address string, limit int64) ([]byte, error) {
 	return r.document(ctx, request{consumer: credential.TypeWget, url: address}, cache.Wanted{}, limit)
 }
@@ -90,7 +90,7 @@ func (r *Reader) document(ctx context.Context, from request, wanted cache.Wanted
 		found, err := ask(ctx, "")
 		return found.Data, err
 	}
-	// Who trusts other authorities asks somebody else.
+	// A request that trusts other authorities may reach another server.
 	wanted.Address = from.url + " " + digest.FromString(from.authorities).Encoded()
 	return r.Documents(ctx, wanted, ask)
 }

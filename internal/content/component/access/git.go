@@ -326,7 +326,7 @@ func (g *gitTree) pack(ctx context.Context, limits archive.Limits) io.ReadCloser
 			if err := walk.directory(g.root, "", 0); err != nil {
 				return fmt.Errorf("pack the work tree: %w", err)
 			}
-			return walk.to.Close() // the pipe hands it on
+			return walk.to.Close() // the pipe passes the error
 		}))
 	}()
 	return reader

@@ -37,7 +37,7 @@ func (w *gitWalk) directory(hash plumbing.Hash, at string, depth int) error {
 	}
 	for _, entry := range tree.Entries {
 		if err := w.ctx.Err(); err != nil {
-			return err // whoever asked gave up
+			return err // the caller gave up
 		}
 		if entry.Name == "" || entry.Name == "." || entry.Name == ".." || strings.EqualFold(entry.Name, ".git") || strings.ContainsAny(entry.Name, "/\\\x00") {
 			return fmt.Errorf("the name %.80q in directory %q is not allowed", entry.Name, at)

@@ -155,7 +155,7 @@ func NewChartRepository(text string) (ChartRepository, error) {
 	}
 	address, err := url.Parse(given)
 	if err != nil || address.Host == "" || (address.Scheme != "https" && address.Scheme != "http") {
-		return ChartRepository{}, fmt.Errorf("%q is no address of a chart repository with http or https", repository.Redact(text))
+		return ChartRepository{}, fmt.Errorf("%q is not an address of a chart repository with http or https", repository.Redact(text))
 	}
 	return ChartRepository{address.JoinPath("/")}, nil
 }
@@ -185,7 +185,7 @@ func (c ChartRepository) authoritiesFor(at *url.URL, authorities string) string 
 func (c ChartRepository) of(found chartVersion) (*url.URL, error) {
 	at, err := c.at(found.URLs[0])
 	if err != nil {
-		return nil, errors.New("the index has an address that is none")
+		return nil, errors.New("the index has an invalid address")
 	}
 	if c.address.Scheme == "https" && at.Scheme == "http" {
 		return nil, errors.New("the index leads to a connection that is not encrypted")

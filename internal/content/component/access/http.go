@@ -33,7 +33,7 @@ type HTTPOptions struct {
 // NewHTTPClient returns a client for what users may name.
 func NewHTTPClient(options HTTPOptions) (*http.Client, error) {
 	transport := options.Egress.Transport(egress.Timeouts{Connect: options.Timeouts.Connect, Answer: options.Timeouts.Answer})
-	transport.TLSClientConfig.InsecureSkipVerify = options.InsecureSkipVerify // the choice of whoever runs the program
+	transport.TLSClientConfig.InsecureSkipVerify = options.InsecureSkipVerify // the choice of the operator
 	if options.Authorities != "" {
 		var err error
 		if transport.TLSClientConfig.RootCAs, err = withAuthorities(nil, options.Authorities); err != nil {
@@ -86,7 +86,7 @@ func (p *patient) trusting(authorities string) (*patient, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Nobody else uses the connections, so none is kept.
+	// Only this request uses the connections, so none is kept.
 	next.DisableKeepAlives = true
 	next.TLSClientConfig.RootCAs = pool
 	return &patient{next: next, watch: p.watch}, nil
@@ -142,7 +142,7 @@ func (r *response) blob(mediaType string) *repository.Blob {
 func (r *Reader) fetch(ctx context.Context, wanted request) (*response, error) {
 	address, err := url.Parse(wanted.url)
 	if err != nil || address.Host == "" || (address.Scheme != "https" && address.Scheme != "http") {
-		return nil, fmt.Errorf("%q is no address with http or https", repository.Redact(wanted.url))
+		return nil, fmt.Errorf("%q is not an address with http or https", repository.Redact(wanted.url))
 	}
 	method := firstOf(wanted.method, http.MethodGet)
 	sent, err := http.NewRequestWithContext(ctx, method, address.String(), strings.NewReader(wanted.body))

@@ -41,11 +41,11 @@ type chartVersion struct {
 
 // digest returns the digest of the archive, "" if the index has none that can be one.
 func (v chartVersion) digest() digest.Digest {
-	told := digest.NewDigestFromEncoded(digest.SHA256, strings.ToLower(strings.TrimPrefix(v.Digest, "sha256:")))
-	if told.Validate() != nil {
+	sum := digest.NewDigestFromEncoded(digest.SHA256, strings.ToLower(strings.TrimPrefix(v.Digest, "sha256:")))
+	if sum.Validate() != nil {
 		return ""
 	}
-	return told
+	return sum
 }
 
 // chartVersion looks a chart up in the index of its repository; in what the server
@@ -72,7 +72,7 @@ type Indexes struct {
 	known   map[lookup]lookedUp
 }
 
-// lookup is a question to an index with this content. Whoever asks has read it.
+// lookup is a query to an index with this content, which the caller has read.
 type lookup struct {
 	index          digest.Digest
 	chart, version string

@@ -37,7 +37,7 @@ func (c *capped) Read(p []byte) (int, error) {
 	if c.read += int64(n); c.read > c.limit {
 		return 0, tooLarge(c.limit)
 	}
-	return n, err // a reader hands on io.EOF as it is
+	return n, err // a reader returns io.EOF unwrapped
 }
 
 // reported tells how much of a content has come.
@@ -61,5 +61,5 @@ func (r *reporting) Read(p []byte) (int, error) {
 		r.done += int64(n)
 		r.report(r.done)
 	}
-	return n, err // a reader hands on io.EOF as it is
+	return n, err // a reader returns io.EOF unwrapped
 }

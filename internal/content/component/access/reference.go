@@ -22,7 +22,7 @@ type Reference struct {
 // name without a host for one of the default Docker registry.
 func ParseReference(text string) (Reference, error) {
 	fail := func(why any) (Reference, error) {
-		return Reference{}, fmt.Errorf("%.200q is no reference to an artifact in a registry: %v", text, why)
+		return Reference{}, fmt.Errorf("%.200q is not a reference to an artifact in a registry: %v", text, why)
 	}
 	var reference Reference
 	rest := text

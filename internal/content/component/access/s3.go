@@ -67,7 +67,7 @@ func (r *Reader) s3(ctx context.Context, _ *repository.Version, access descripto
 func (r *Reader) s3Request(ctx context.Context, region, bucket, key, version string) (*http.Request, error) {
 	address, err := url.Parse(firstOf(r.S3Endpoint, "https://s3."+region+".amazonaws.com"))
 	if err != nil || address.Host == "" {
-		return nil, fmt.Errorf("%q is no address of a storage that speaks S3", repository.Redact(r.S3Endpoint))
+		return nil, fmt.Errorf("%q is not an address of a storage that speaks S3", repository.Redact(r.S3Endpoint))
 	}
 	address.Path = "/" + bucket + "/" + key
 	// What is sent is what is signed.

@@ -53,11 +53,10 @@ type counter struct {
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.from.Read(p)
 	c.read += int64(n)
-	return n, err // a reader hands on io.EOF as it is
+	return n, err // a reader returns io.EOF unwrapped
 }
 
-// bounded hands on what comes out of a decompressor as long as it keeps the
-// limits.
+// bounded passes the output of a decompressor as long as it keeps the limits.
 type bounded struct {
 	from   io.Reader
 	in     *counter
@@ -76,7 +75,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.out > ratioFloor && b.out > b.limits.Ratio*max(b.in.read, 1) {
 		return 0, &TooLargeError{What: "the ratio of unpacked to packed bytes", Limit: b.limits.Ratio}
 	}
-	return n, err // a reader hands on io.EOF as it is
+	return n, err // a reader returns io.EOF unwrapped
 }
 
 // Open decompresses a content while it is read, as long as it keeps the limits.

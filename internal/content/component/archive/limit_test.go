@@ -29,15 +29,15 @@ func TestSizesThatLeaveTheNumbers(t *testing.T) {
 		"one by one": func(content io.Reader) error {
 			return Walk(content, limits, func(e Entry) error {
 				if e.Size > limits.Bytes {
-					return fmt.Errorf("%s of %d bytes is handed on", e.Path, e.Size)
+					return fmt.Errorf("%s of %d bytes is passed", e.Path, e.Size)
 				}
 				return nil
 			})
 		},
-		"decompressed by somebody else": func(content io.Reader) error {
+		"decompressed by the caller": func(content io.Reader) error {
 			return WalkTar(content, limits, func(e Entry) error {
 				if e.Size > limits.Bytes {
-					return fmt.Errorf("%s of %d bytes is handed on", e.Path, e.Size)
+					return fmt.Errorf("%s of %d bytes is passed", e.Path, e.Size)
 				}
 				return nil
 			})
@@ -205,7 +205,7 @@ func TestPackTree(t *testing.T) {
 		{"one byte more", fstest.MapFS{"a": {Data: []byte("12")}, "b": {Data: []byte("34")}}, Limits{Bytes: 3, Files: 2}, "", isTooLarge},
 		{"a file more", fstest.MapFS{"a": {}, "b": {}, "c": {}}, Limits{Bytes: 3, Files: 2}, "", isTooLarge},
 		{"directories count", fstest.MapFS{"a/b/c": {}}, Limits{Bytes: 3, Files: 2}, "", isTooLarge},
-		{"a device", fstest.MapFS{"a": {Mode: fs.ModeDevice}}, roomy, "", func(err error) bool { return strings.Contains(err.Error(), "a is no regular file") }},
+		{"a device", fstest.MapFS{"a": {Mode: fs.ModeDevice}}, roomy, "", func(err error) bool { return strings.Contains(err.Error(), "a is not a regular file") }},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var out bytes.Buffer
@@ -226,7 +226,7 @@ func TestPackTree(t *testing.T) {
 					t.Fatal(err)
 				}
 				if header.Uid != 0 || header.Uname != "" || header.ModTime.Unix() > 0 {
-					t.Errorf("it tells about the machine: %+v", header)
+					t.Errorf("it reveals the machine: %+v", header)
 				}
 				names = append(names, fmt.Sprintf("%s %o", header.Name, header.Mode))
 			}

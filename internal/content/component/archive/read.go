@@ -29,12 +29,12 @@ func Walk(content io.Reader, limits Limits, visit func(Entry) error) error {
 	return walk(content, limits, regular(visit))
 }
 
-// WalkTar is Walk for a tar that somebody else decompresses.
+// WalkTar is Walk for a tar that the caller decompresses.
 func WalkTar(content io.Reader, limits Limits, visit func(Entry) error) error {
 	return walkTar(content, limits, regular(visit))
 }
 
-// regular hands on files alone.
+// regular passes files only.
 func regular(visit func(Entry) error) func(*tar.Header, string, io.Reader) error {
 	return func(header *tar.Header, name string, data io.Reader) error {
 		switch header.Typeflag {
@@ -105,7 +105,7 @@ func entryPath(header *tar.Header, limits Limits) (string, error) {
 	}
 	name = path.Clean(name)
 	if !fs.ValidPath(name) || strings.ContainsAny(name, "\x00\\") {
-		return "", fmt.Errorf("entry %q of the archive is no path: %w", header.Name, ErrUnsafe)
+		return "", fmt.Errorf("entry %q of the archive is not a path: %w", header.Name, ErrUnsafe)
 	}
 	if strings.Count(name, "/") > limits.Depth {
 		return "", &TooLargeError{What: fmt.Sprintf("the depth of entry %.80q of the archive", header.Name), Limit: int64(limits.Depth)}

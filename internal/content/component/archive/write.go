@@ -83,7 +83,7 @@ func readFile(tree fs.FS, name string, limit int64) ([]byte, int64, error) {
 		return nil, 0, fmt.Errorf("open %s: %w", name, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s is no regular file", name)
+		return nil, 0, fmt.Errorf("%s is not a regular file", name)
 	}
 	data, err := ReadAll(file, limit)
 	if err != nil {

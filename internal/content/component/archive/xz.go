@@ -20,7 +20,7 @@ import (
 // looked at before. Where a block ends, only who decompresses it knows.
 type xzReader struct {
 	from *bufio.Reader
-	// sum is the kind of the sums behind the blocks; nil if there is none.
+	// sum is the kind of the checksums behind the blocks; nil for blocks without checksums.
 	sum func() hash.Hash
 	// block is what comes out of the block that has begun, packed counts what goes in.
 	block  io.Reader
@@ -248,7 +248,7 @@ func (x *xzReader) finish() error {
 		return err
 	}
 	if _, err := x.from.ReadByte(); err == nil {
-		return errXZ // somebody appended something
+		return errXZ // something is appended
 	} else if !errors.Is(err, io.EOF) {
 		return fmt.Errorf("decompress xz: %w", err)
 	}

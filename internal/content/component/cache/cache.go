@@ -179,8 +179,8 @@ func (s *store) resolve(ctx context.Context, key tagKey, repository string) (oci
 	return manifest, nil
 }
 
-// seen reports whether a tag has led somebody to a content that is still there. It
-// is a guess that saves bytes and gives nobody anything.
+// seen reports whether a tag has led any caller to a content that is still cached. The answer is a
+// guess that saves bytes; it gives no access.
 func (c *Cache) seen(repository, reference string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -218,8 +218,8 @@ func (s *store) Open(ctx context.Context, repository string, wanted ocispec.Desc
 	return content, err
 }
 
-// fetch reads a content of moderate size and keeps it. Where the size is not
-// known, a content that turns out to be large is handed on.
+// fetch reads a content of moderate size and keeps it. A content of unknown size that turns out to
+// be large is passed without being kept.
 func (s *store) fetch(ctx context.Context, repository string, wanted ocispec.Descriptor) (io.ReadCloser, error) {
 	reader, err := s.behind.Open(ctx, repository, wanted)
 	if err != nil {

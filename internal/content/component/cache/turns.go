@@ -22,7 +22,7 @@ type turns struct {
 // line is all that want the work for a key.
 type line struct {
 	present int
-	// current is the work that goes on, last what has ended before; nil if there is none.
+	// current is the running work, last the work that ended before it; each may be nil.
 	current, last *turn
 }
 

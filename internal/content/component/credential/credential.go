@@ -115,10 +115,9 @@ func (s *Store) AddConsumer(identity map[string]string, properties Properties) {
 	})
 }
 
-// OnlyTLS confines the entries to encrypted connections, and those without a port to
-// the port of https: somebody who may say which port of a host is asked, or that it
-// is asked in clear text, shall not see what was given for the host. The hosts that
-// are named, with their ports, may see them in clear text.
+// OnlyTLS confines the entries to encrypted connections, and those without a port to the port of
+// https: a user who may choose the port of a host, or clear text, shall not see the credentials
+// that were given for the host. The hosts in plain, with their ports, may get them in clear text.
 func (s *Store) OnlyTLS(plain ...string) {
 	for _, list := range [][]entry{s.consumers, s.docker} {
 		for i := range list {

@@ -31,7 +31,7 @@ func (d directory) open(name string) (io.ReadCloser, int64, error) {
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no regular file", name)
+		err = fmt.Errorf("%s is not a regular file", name)
 	}
 	if err != nil {
 		return nil, 0, errors.Join(err, file.Close())

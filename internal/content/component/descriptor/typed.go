@@ -46,7 +46,7 @@ func (t Typed) Decode(into any) error {
 	return nil
 }
 
-// IsZero reports whether there is no object.
+// IsZero reports whether the object is missing.
 func (t Typed) IsZero() bool {
 	trimmed := bytes.TrimSpace(t)
 	return len(trimmed) == 0 || bytes.Equal(trimmed, []byte("null"))

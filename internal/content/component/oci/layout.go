@@ -31,8 +31,8 @@ func WriteLayout(to io.Writer, set io.Reader) error {
 	if err := file(ocispec.ImageLayoutFile, int64(len(mark)), bytes.NewReader(mark)); err != nil {
 		return err
 	}
-	// The index goes last: an archive that has both of them is about what its own one
-	// names, wherever that stands, as it is for whoever takes its digest.
+	// The index goes last: for an archive with both files, its own index counts, at any position, as
+	// it does when the digest of the archive is computed.
 	var index []byte
 	limits := archive.Limits{Bytes: 1 << 50, Files: 1_000_000, Ratio: 1000, Depth: 4}
 	err := archive.Walk(set, limits, func(entry archive.Entry) error {

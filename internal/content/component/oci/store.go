@@ -137,8 +137,8 @@ func CheckDescriptor(d ocispec.Descriptor) error {
 	return nil
 }
 
-// Verified hands on a content, and fails at its end if the digest or the size is
-// wrong. A size below zero is not checked.
+// Verified passes a content, and fails at its end if the digest or the size is wrong. A size below
+// zero is not checked.
 func Verified(from io.ReadCloser, content ocispec.Descriptor) (io.ReadCloser, error) {
 	if err := content.Digest.Validate(); err != nil {
 		return nil, errors.Join(fmt.Errorf("digest %.80q: %w", content.Digest, err), from.Close())
@@ -170,7 +170,7 @@ func (v *verified) Read(p []byte) (int, error) {
 			return n, fmt.Errorf("expected %s, got something else: %w", v.want.Digest, ErrDigest)
 		}
 	}
-	return n, err // a reader hands on io.EOF as it is
+	return n, err // a reader returns io.EOF unwrapped
 }
 
 // Close implements io.Closer.

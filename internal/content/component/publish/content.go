@@ -48,8 +48,8 @@ func spooled(blob *repository.Blob) (content, error) {
 	return c, nil
 }
 
-// fromFile reads a file of the user where it is. If it changes meanwhile, whoever it is
-// written to finds that it does not have its digest.
+// fromFile reads a file of the user where it is. If the file changes meanwhile, the receiver finds
+// that the content does not have its digest.
 func fromFile(name, mediaType string) (content, error) {
 	file, err := os.Open(name) // the user named it
 	if err != nil {

@@ -271,7 +271,7 @@ func (l *lazyReader) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	return l.reader.Read(p) // a reader hands on io.EOF as it is
+	return l.reader.Read(p) // a reader returns io.EOF unwrapped
 }
 
 // Close implements io.Closer.

@@ -84,7 +84,7 @@ type publication struct {
 	repository string
 	descriptor *descriptor.Descriptor
 	layers     []ocispec.Descriptor
-	// limit is the size of the largest blob that the repository takes; zero is none.
+	// limit is the size of the largest blob that the repository takes; zero means unlimited.
 	limit int64
 }
 

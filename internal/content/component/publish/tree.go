@@ -106,8 +106,8 @@ func (i *Input) follow(writer *tar.Writer, root *os.Root, name, as string) error
 	}
 }
 
-// packFile packs a file. Of its permissions only that to execute is kept: the others
-// are those of whoever publishes.
+// packFile packs a file. Of its permissions only that to execute is kept: the others belong to the
+// user who publishes.
 func packFile(writer *tar.Writer, root *os.Root, name, as string) error {
 	info, err := root.Stat(filepath.FromSlash(name))
 	if err != nil {

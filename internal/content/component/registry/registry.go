@@ -45,10 +45,9 @@ func (e *DeniedError) Unwrap() []error { return []error{ErrDenied, e.cause} }
 
 // Options say how registries are reached.
 type Options struct {
-	// Tenant stands for whoever asks: what one finds out about a host does not hold
-	// for others.
+	// Tenant identifies the caller: what one tenant finds out about a host does not hold for others.
 	Tenant string
-	// Credentials are those of whoever asks.
+	// Credentials are those of the caller.
 	Credentials *credential.Store
 	// AllowPlainHTTP reaches a host without a scheme by HTTP if it cannot do HTTPS.
 	AllowPlainHTTP bool
@@ -115,7 +114,7 @@ func (r *Registry) Name() string {
 func (r *Registry) repository(ctx context.Context, name string) (*remote.Repository, error) {
 	reference := orasregistry.Reference{Registry: r.host, Repository: name}
 	if err := reference.Validate(); err != nil {
-		return nil, fmt.Errorf("%s/%s is no name of a repository: %w", r.host, name, err)
+		return nil, fmt.Errorf("%s/%s is not a name of a repository: %w", r.host, name, err)
 	}
 	scheme := r.scheme
 	if scheme == "" {

@@ -33,9 +33,9 @@ func DefaultTimeouts() Timeouts {
 	return Timeouts{Connect: 15 * time.Second, Answer: 30 * time.Second, Stall: 30 * time.Second, Rate: 64}
 }
 
-// ServerTimeouts suit a process that serves many: whoever holds up one of its
-// workers holds up others. They are shorter than the time that a template has: one
-// that waits for a registry must hear of it, and not come to its own end first.
+// ServerTimeouts suit a process that serves many tenants: a tenant that blocks a worker delays
+// others. They are shorter than the time that a template has: a template that waits for a registry
+// must get the registry's error before its own time is over.
 func ServerTimeouts() Timeouts {
 	return Timeouts{Connect: 5 * time.Second, Answer: 10 * time.Second, Stall: 5 * time.Second, Rate: 16 << 10, Outage: 10 * time.Second}
 }
@@ -125,7 +125,7 @@ func (o *Outages) failed(at exchange, cause error) {
 	o.known[at] = known
 }
 
-// forget makes room: what is over goes, or everything.
+// forget drops the outages that are over, or all if none is over.
 func (o *Outages) forget() {
 	now := o.now()
 	for at, known := range o.known {
@@ -179,8 +179,7 @@ func (w Watch) Send(next http.RoundTripper, request *http.Request, total time.Du
 	return response, nil
 }
 
-// unanswered reports whether a host did not answer in time; not that whoever asked
-// gave up.
+// unanswered reports whether a host did not answer in time; a caller that gave up does not count.
 func unanswered(ctx context.Context, err error) bool {
 	var network net.Error
 	return ctx.Err() == nil && errors.As(err, &network) && network.Timeout()
@@ -201,7 +200,7 @@ type answer struct {
 // Read implements io.Reader.
 func (a *answer) Read(p []byte) (int, error) {
 	if a.timeouts.Stall <= 0 {
-		return a.body.Read(p) // a reader hands on io.EOF as it is
+		return a.body.Read(p) // a reader returns io.EOF unwrapped
 	}
 	begin := time.Now()
 	// Closing the body ends the read.
@@ -215,7 +214,7 @@ func (a *answer) Read(p []byte) (int, error) {
 		if a.ended != nil {
 			a.ended()
 		}
-		return n, err // a reader hands on io.EOF as it is
+		return n, err // a reader returns io.EOF unwrapped
 	case fired:
 		// Also if something came in that moment: the body is closed.
 		return n, a.stalled("nothing for %s", a.timeouts.Stall)

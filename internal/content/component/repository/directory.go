@@ -132,7 +132,7 @@ func (b fileBlobs) Open(_ context.Context, reference, mediaType string) (*Blob, 
 		return &Blob{ReadCloser: io.NopCloser(&out), MediaType: "application/x-tar", Size: int64(out.Len())}, nil
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("local blob %.80q is no regular file", reference)
+		return nil, fmt.Errorf("local blob %.80q is not a regular file", reference)
 	}
 	file, err := b.files.Open(name)
 	if err != nil {

@@ -225,7 +225,7 @@ func (b *ociBlobs) Open(ctx context.Context, reference, mediaType string) (*Blob
 	for _, chunk := range chunks {
 		d := digest.Digest(strings.TrimSpace(chunk))
 		if err := d.Validate(); err != nil {
-			return nil, fmt.Errorf("the reference %.80q of a local blob is no digest: %w", chunk, err)
+			return nil, fmt.Errorf("the reference %.80q of a local blob is not a digest: %w", chunk, err)
 		}
 		layer, isLayer := b.layer(d)
 		if !isLayer {

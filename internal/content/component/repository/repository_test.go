@@ -85,7 +85,7 @@ func TestTags(t *testing.T) {
 		t.Errorf("the last mark counts, got %s", got)
 	}
 	if _, err := Tag("v.1.7.2"); err == nil {
-		t.Error("a version that is none has a tag")
+		t.Error("an invalid version has a tag")
 	}
 }
 
@@ -284,7 +284,7 @@ func TestLocalBlobs(t *testing.T) {
 		{"the access knows the media type", one, "text/x", "one ", "text/x", ""},
 		{"pieces in their order", one + ", " + two, "text/x", "one two", "text/x", ""},
 		{"an artifact of the same repository", manifest.Digest.String(), ocispec.MediaTypeImageManifest + "+tar+gzip", "", "application/vnd.oci.image.manifest.v1+tar+gzip", ""},
-		{"a path", "../../etc/passwd", "", "", "", "is no digest"},
+		{"a path", "../../etc/passwd", "", "", "", "is not a digest"},
 		{"not there", digest.FromString("nowhere").String(), "", "", "", "not complete"},
 		{"too many pieces", strings.Repeat(one+",", MaxPieces+1), "", "", "", "pieces"},
 	} {

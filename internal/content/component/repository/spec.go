@@ -159,7 +159,7 @@ func BlobLimit(context descriptor.Typed) (int64, error) {
 // what comes behind the path.
 func Redact(address string) string {
 	if end := strings.IndexAny(address, "?#"); end >= 0 {
-		// A user before it is looked for in the rest; one behind it is gone.
+		// A user before the cut is looked for in the rest; a user behind it is cut off.
 		address = address[:end]
 	}
 	parsed, err := url.Parse(address)
@@ -223,7 +223,7 @@ const buildMark = ".build-"
 
 // Tag returns the tag of a version.
 func Tag(version string) (string, error) {
-	// Somebody may have copied the tag instead of the version.
+	// The user may have copied the tag instead of the version.
 	if err := descriptor.CheckVersion(VersionOf(version)); err != nil {
 		return "", fmt.Errorf("it cannot become a tag: %w", err)
 	}

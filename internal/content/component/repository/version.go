@@ -27,7 +27,7 @@ func (e *NotFoundError) Is(target error) bool { return target == oci.ErrNotFound
 
 // Repository finds component versions.
 type Repository interface {
-	// Lookup returns a component version; a NotFoundError if there is none.
+	// Lookup returns a component version, or a NotFoundError.
 	Lookup(ctx context.Context, name, version string) (*Version, error)
 }
 

@@ -26,8 +26,8 @@ const (
 	mediaTypePEM   = "application/x-pem-file"
 )
 
-// Trust is what signatures are checked with. One of PublicKey and Authorities is
-// needed: nobody is trusted by default.
+// Trust is what signatures are checked with. One of PublicKey and Authorities is needed: no key is
+// trusted by default.
 type Trust struct {
 	// PublicKey is the signer's key (PEM); without it the key comes from the
 	// certificate in the signature.
@@ -55,7 +55,7 @@ func (t Trust) Usable() error {
 	return nil
 }
 
-// Check refuses a key or authorities that are none, before anything is signed.
+// Check refuses an invalid key or invalid authorities before anything is signed.
 func (t Trust) Check() error {
 	if err := t.Usable(); err != nil {
 		return err
@@ -236,9 +236,9 @@ func (t Trust) checkChain(signed *descriptor.Signature, chain []*x509.Certificat
 	return nil
 }
 
-// sameName compares a distinguished name with that of a certificate: each part
-// that is given must be there. A common name alone is enough, unless it looks like a
-// distinguished name itself, which whoever asks for a certificate may choose.
+// sameName compares a distinguished name with that of a certificate: each part that is given must
+// be there. A common name alone is enough, unless it looks like a distinguished name itself: who
+// requests a certificate may choose its common name.
 func sameName(issuer string, leaf *x509.Certificate) bool {
 	subject := leaf.Subject.String()
 	if issuer == subject {

@@ -28,10 +28,10 @@ type Key struct{ Name, Version string }
 // what was verified; another object with the same name and version may not be.
 type Closure map[Key]*repository.Version
 
-// Verify checks a signature of a component version: the digests of all contents
-// and of all component versions that it refers to, and the signature itself. From
-// then on the versions that it returns have the digests that were found, so that
-// whoever reads a content later gets the one that was verified, or an error.
+// Verify checks a signature of a component version: the digests of all contents and of all
+// component versions that it refers to, and the signature itself. From then on the versions that it
+// returns have the digests that were found, so that a later reader of a content gets the verified
+// content, or an error.
 func (v *Verifier) Verify(ctx context.Context, version *repository.Version, name string, trust Trust) (Closure, error) {
 	closure, err := v.verify(ctx, version, name, trust)
 	if err != nil {
@@ -281,7 +281,7 @@ func (r *run) resource(ctx context.Context, version *repository.Version, resourc
 		}
 	}
 	if stored != nil || nested != nil {
-		// Without one of these names nobody could check the content when it is read.
+		// Without one of these names the content could not be checked when it is read.
 		if err := access.CheckNormalisation(as.normalisation); err != nil {
 			return fmt.Errorf("the digest of resource %q of component version %s:%s: %w", resource.Name, version.Name, version.Version, err)
 		}

@@ -30,7 +30,7 @@ func TestWrongSources(t *testing.T) {
 		{"an absolute path", "{files: {/a.yaml: ''}}", "invalid argument"},
 		{"a file that is a directory, too", "{files: {a: '', a/b: ''}}", "no directory"},
 		{"a key that is not valid", "{resourceRef: hello}", "it is not a key of a resource"},
-		{"a reference that is not valid", "{oci: {ref: 'a b'}}", "is no reference to an artifact"},
+		{"a reference that is not valid", "{oci: {ref: 'a b'}}", "is not a reference to an artifact"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			source := &api.Source{}
