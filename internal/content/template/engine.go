@@ -63,8 +63,8 @@ type Input struct {
 	// Bindings are plain values. A template gets a copy: nothing that it does is seen
 	// by another one.
 	Bindings map[string]any
-	// State is the document that the executor stored, as YAML or JSON; nil if there
-	// is none. Import executions have no state.
+	// State is the document that the executor stored, as YAML or JSON; nil without one. Import
+	// executions have no state.
 	State []byte
 }
 

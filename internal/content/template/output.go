@@ -69,14 +69,14 @@ func (o *Output) field(name string) json.RawMessage {
 	return null
 }
 
-// ignored is a value that nobody looks at.
+// ignored is a value that is never read.
 type ignored struct{}
 
 // UnmarshalJSON keeps nothing.
 func (ignored) UnmarshalJSON([]byte) error { return nil }
 
-// FieldsOf returns the names of the fields of each element of a list at the root, in
-// order; nil if it is no list of maps.
+// FieldsOf returns the names of the fields of each element of a list at the root, in order; nil if
+// the value is not a list of maps.
 func (o *Output) FieldsOf(list string) [][]string {
 	var elements []map[string]ignored
 	if json.Unmarshal(o.field(list), &elements) != nil {

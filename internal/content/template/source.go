@@ -20,7 +20,7 @@ type source struct {
 	// file is its path in the blueprint, if it is a file.
 	file string
 	text string
-	// document is an inline spiff template that is no text.
+	// document is an inline spiff template that is not a string.
 	document any
 }
 

@@ -124,7 +124,7 @@ type failures struct {
 	text     string
 	masked   func() *mask.Mask
 	messages []string
-	// causes are behind the report, for whoever asks whether to try again.
+	// causes are behind the report, for callers that ask whether to try again.
 	causes []error
 }
 

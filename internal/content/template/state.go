@@ -9,7 +9,7 @@ import (
 	"go.landscaper.dev/internal/base/yamltext"
 )
 
-// loadState returns the state that an execution stored; nil if there is none.
+// loadState returns the state that an execution stored; nil without one.
 func loadState(s source, in Input) (any, error) {
 	if in.Phase == ImportExecution || len(in.State) == 0 {
 		return nil, nil

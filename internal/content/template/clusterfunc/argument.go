@@ -62,7 +62,7 @@ func (a *arguments) add(kind kind, arg any) (problem string) {
 	case aString:
 		text, ok := arg.(string)
 		if !ok {
-			return "; it is none"
+			return "; it is something else"
 		}
 		if text == "" {
 			return ", which must not be empty"
@@ -71,7 +71,7 @@ func (a *arguments) add(kind kind, arg any) (problem string) {
 	case anInteger:
 		seconds, ok := integer(arg)
 		if !ok {
-			return "; it is none"
+			return "; it is something else"
 		}
 		if seconds < 1 || seconds > maxExpiration {
 			return fmt.Sprintf(", from 1 to %d", maxExpiration)
@@ -99,7 +99,7 @@ func integer(arg any) (int64, bool) {
 	case value.CanUint():
 		return int64(min(value.Uint(), math.MaxInt64)), true // it fits
 	case value.CanFloat():
-		// What is no number fails the comparison, too.
+		// NaN fails the comparison, too.
 		if number := value.Float(); math.Abs(number) <= maxExpiration {
 			return int64(number), true
 		}
@@ -112,7 +112,7 @@ func integer(arg any) (int64, bool) {
 func targetOf(arg any) (target *v1alpha1.Target, problem string) {
 	object, ok := arg.(map[string]any)
 	if !ok {
-		return nil, "; it is none"
+		return nil, "; it is something else"
 	}
 	if kind, named := object["kind"]; named && kind != "Target" {
 		return nil, "; it is an object of another kind"

@@ -38,8 +38,8 @@ type Options struct {
 	// Clusters reaches them; with nil, as on the command line, each function returns
 	// an error.
 	Clusters Clusters
-	// Log is told of each kubeconfig that a template got: the function, the Target as
-	// namespace/name, and when the kubeconfig expires (zero: never). May be nil.
+	// Log is called for each kubeconfig that a template gets, with the function, the Target as
+	// namespace/name, and the expiration (zero: never). May be nil.
 	Log func(function, target string, expires time.Time)
 	// Disabled are functions that the administrator has switched off.
 	Disabled map[string]bool
@@ -62,8 +62,8 @@ func Functions(options Options) map[string]Function {
 	return functions
 }
 
-// Names returns the names of all functions in order, for whoever checks a list of
-// functions that are to be switched off.
+// Names returns the names of all functions in order, to check a list of functions to be switched
+// off.
 func Names() []string { return slices.Sorted(maps.Keys(table())) }
 
 // function is one of the functions.

@@ -109,7 +109,7 @@ func matches(element map[string]any, identity descriptor.Identity) bool {
 	return true
 }
 
-// lastContext returns the repository context that counts; nil if there is none.
+// lastContext returns the repository context that counts; nil without one.
 func (v *view) lastContext() (map[string]any, error) {
 	contexts, err := v.objects(v.at.contexts)
 	if err != nil || len(contexts) == 0 {

@@ -43,7 +43,7 @@ func DefaultLimits() Limits { return worklimit.DefaultLimits() }
 
 // Config is what templates get.
 type Config struct {
-	// Files are the files that functions read. nil: there are none.
+	// Files are the files that functions read; may be nil.
 	Files fs.FS
 	// Functions are added to the builtin ones and win over them.
 	Functions map[string]Function

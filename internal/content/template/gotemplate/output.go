@@ -98,8 +98,8 @@ type Missing struct {
 	At             int
 }
 
-// Missing returns the places where "<no value>" stands for something that does
-// not exist. Values that have this text are none.
+// Missing returns the places where "<no value>" stands for something that does not exist. Values
+// that have this text do not count.
 func (r *Result) Missing() []Missing {
 	var found []Missing
 	start, c := 0, cursor{text: r.Text, line: 1}

@@ -14,7 +14,7 @@ type Budget struct {
 	mutex       sync.Mutex
 	total, used int64
 	open        map[*Account]struct{}
-	// released is closed when memory was given back; nil if nobody waits for that.
+	// released is closed when memory was given back; nil if no rendering waits for that.
 	released chan struct{}
 }
 
@@ -96,9 +96,9 @@ func (b *Budget) wait() <-chan struct{} {
 	return b.released
 }
 
-// Take books memory. If there is none, the rendering that holds most ends with Busy:
-// this one at once, or another one, for which this one waits. So one that needs
-// little is never refused because of those that need much.
+// Take books memory. If none is left, the rendering that holds most ends with Busy: this one at
+// once, or another one, whose end this one waits for. So a rendering that needs little is never
+// refused because of those that need much.
 func (a *Account) Take(ctx context.Context, bytes int64) error {
 	for {
 		released, err := a.try(bytes)

@@ -23,7 +23,7 @@ const Place = 80
 // Text is the memory of a text that was made.
 func Text(length int) int64 { return boxed + int64(length) }
 
-// List is the memory of a list with room for a number of elements, without them.
+// List is the memory of a list with capacity for a number of elements, without the elements.
 func List(capacity int) int64 { return listHeader + 16*int64(capacity) }
 
 // Map is the memory of a map with a number of keys, without keys and values.

@@ -17,7 +17,7 @@ func Encrypt(ctx context.Context, text []byte, key, method string, decrypt bool)
 		return "", err
 	}
 	function := "encrypt"
-	// With two arguments, a method that nobody knows would be taken for the key.
+	// With two arguments, an unknown method would be taken for the key.
 	bindings := map[string]any{"key": key, "method": method}
 	if decrypt {
 		function = "decrypt"

@@ -19,7 +19,7 @@ import (
 type Input struct {
 	// Stubs in order; later ones have precedence.
 	Stubs []Document
-	// State is the state document of an earlier run, nil if there is none.
+	// State is the state document of an earlier run, nil without one.
 	State *Document
 	// Bindings are named values from outside. Texts in them are data.
 	Bindings map[string]any

@@ -44,7 +44,7 @@ func (r *Result) At(path string) (*Result, error) {
 	expr, err := syntax.Parse(path)
 	ref, ok := expr.(*syntax.Ref)
 	if err != nil || !ok || ref.Tag != "" {
-		return nil, fmt.Errorf("%q is no path", path)
+		return nil, fmt.Errorf("%q is not a path", path)
 	}
 	v := r.value
 	for _, s := range ref.Steps {

@@ -9,8 +9,8 @@ import (
 	"go.landscaper.dev/internal/content/template/gotemplate/operand"
 )
 
-// The local time zone of the machine is none of a template's business: controller
-// and command line must get the same answer. Local is UTC here.
+// The local time zone of the machine must not reach a template: controller and command line must
+// get the same answer. Local is UTC here.
 
 func now() time.Time { return time.Now().UTC().Round(0) }
 

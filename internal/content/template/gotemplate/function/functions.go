@@ -66,9 +66,9 @@ func (l *Library) All() template.FuncMap {
 	return functions
 }
 
-// own are ours: those of the public system that sprig does not have, and
-// those of sprig and of text/template that differ here, because they would reach
-// the machine, show values in errors or need the numbers of the public system.
+// own are ours: those of upstream that sprig does not have, and those of sprig and of text/template
+// that differ here, because they would reach the machine, show values in errors or need the numbers
+// of upstream.
 func (l *Library) own() map[string]any {
 	functions := map[string]any{
 		"toYaml": l.ToYAML, "fromYaml": l.FromYAML,

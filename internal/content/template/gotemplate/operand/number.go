@@ -14,9 +14,8 @@ import (
 	"go.landscaper.dev/internal/content/template/gotemplate/failure"
 )
 
-// Integers of bindings are integers here. In the public system every number is a
-// float64, and templates have learned to live with that. The functions below treat
-// both alike, so that these templates work on.
+// Integers of bindings are integers here. Upstream makes every number a float64, and existing
+// templates rely on that. The functions below treat both alike, so that these templates still work.
 
 // Integer returns a number without a fraction.
 func Integer(value any) (int64, bool) {
@@ -227,10 +226,10 @@ func DeepEqual(a, b any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// The public system calls every number of a binding a float64. Here the integers
-// among them are of type int; they answer to both names.
+// Upstream calls every number of a binding a float64. Here the integers among them are of type int;
+// they answer to both names.
 
-// KindOf is the kind of a value as templates of the public system know it.
+// KindOf is the kind of a value as templates for upstream know it.
 func KindOf(value any) string {
 	switch value.(type) {
 	case int, json.Number:
@@ -247,7 +246,7 @@ func KindIs(target string, value any) bool {
 	return target == KindOf(value) || isInt && target == "int"
 }
 
-// TypeOf is the type of a value as templates of the public system know it.
+// TypeOf is the type of a value as templates for upstream know it.
 func TypeOf(value any) string {
 	switch value.(type) {
 	case int, json.Number:

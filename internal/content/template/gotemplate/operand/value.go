@@ -41,7 +41,7 @@ func LocalValue(value any) any {
 	return value
 }
 
-// Made is localValue for a value that nobody else has: it is changed in place.
+// Made is localValue for a value that only the caller has: it is changed in place.
 func Made(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

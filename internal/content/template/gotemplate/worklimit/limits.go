@@ -10,8 +10,8 @@ type Limits struct {
 	Steps int
 	// Output is the length of what it prints.
 	Output int
-	// Text is the length of one text, Produced the memory of everything that
-	// functions make. What is garbage later counts, too: nobody can tell.
+	// Text is the length of one text, Produced the memory of everything that functions make. Memory
+	// that is garbage later counts, too: it cannot be told apart.
 	Text, Produced int64
 	// List is the length of one list that a function makes.
 	List int64

@@ -104,8 +104,8 @@ func (m *Meter) Keep(bytes int64) error {
 	return nil
 }
 
-// Free gives back what was booked for something that is gone. The budget of the
-// process keeps it reserved for this rendering.
+// Free gives back what was booked for a value that no longer exists. The budget of the process
+// keeps it reserved for this rendering.
 func (m *Meter) Free(bytes int64) { m.produced -= bytes }
 
 // Deep is the memory of a value that did not exist before. It is counted up to a

@@ -12,8 +12,8 @@ import (
 // maxDepth bounds values.
 const maxDepth = 500
 
-// Weight is the size of a value with everything in it. Shared parts count as
-// often as they occur, because whoever writes the value writes them so often.
+// Weight is the size of a value with everything in it. Shared parts count as often as they occur,
+// because they are written so often.
 type Weight struct{ Bytes, Nodes, Depth int64 }
 
 var errDepth = errors.New("a value is nested too deeply or contains itself")

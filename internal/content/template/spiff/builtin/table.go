@@ -1,5 +1,5 @@
-// Package builtin is the table of the functions of the language, made of those of its
-// rooms. The evaluator, the reference in the documentation and the tests all read it.
+// Package builtin is the table of the functions of the language, made of those of its subpackages.
+// The evaluator, the reference in the documentation and the tests all read it.
 package builtin
 
 import (

@@ -1,6 +1,6 @@
-// Package eval evaluates documents of the spiff language: stubs from the last one to
-// the first, then the template with them, and what is left of a result when it is
-// printed. Its rooms, from the ground up:
+// Package eval evaluates documents of the spiff language: stubs from the last one to the first,
+// then the template with them, and what is left of a result when it is printed. Its subpackages,
+// each of which needs only those before it:
 //
 //   - outcome: how the evaluation of a node ends, and the report of those without a value
 //   - budget: what an evaluation may cost

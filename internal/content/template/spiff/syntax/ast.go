@@ -147,7 +147,7 @@ type (
 	// Marked carries markers and an optional value.
 	Marked struct {
 		Markers []Marker
-		Body    Expr   // the content of the group, nil if there is none
+		Body    Expr   // the content of the group, nil if it is empty
 		Source  string // text of the group with its brackets
 	}
 )

@@ -40,8 +40,8 @@ type Function struct {
 
 	Min, Max int // number of arguments; Max < 0 is unbounded
 	Access   Access
-	// Keeps marks functions that hand on parts of their arguments unchanged.
-	// The results of all others inherit the data mark of their arguments.
+	// Keeps marks functions that return parts of their arguments unchanged. The results of all others
+	// inherit the data mark of their arguments.
 	Keeps bool
 	// Aware marks functions that the evaluator implements on expressions.
 	Aware bool

@@ -103,8 +103,7 @@ func checkValueSet(c *call.Call, v value.Value, args []value.Value) (verdict, er
 	return no("invalid value %s", c.Show(v))
 }
 
-// order compares numbers with numbers and texts with texts. ok is false for what is no
-// number.
+// order compares numbers with numbers and texts with texts. ok is false for NaN.
 func order(a, b value.Value) (order int, ok bool, err error) {
 	switch a.(type) {
 	case value.Int, value.Float, value.String, value.Bytes:

@@ -32,8 +32,8 @@ var Keys = []call.Function{
 		Doc: "The public key of a WireGuard private key.", Example: `length(wgpublickey(wggenkey()))`, Gives: `44`},
 }
 
-// Bounds of RSA keys. What one of the largest takes with full access, some minutes, is a
-// number that can be counted with; and nobody waits for ever because of a typing mistake.
+// Bounds of RSA keys. One of the largest takes some minutes with full access, which a caller can
+// plan with; and a typing mistake never blocks for ever.
 const (
 	minBits     = 512
 	maxBits     = 4096
@@ -86,7 +86,7 @@ func pemText(kind string, der []byte) value.Value {
 	return value.Text(string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})))
 }
 
-var errNoKey = errors.New("text is no key or certificate in PEM format")
+var errNoKey = errors.New("text is not a key or certificate in PEM format")
 
 // parsePrivate reads a private key in PEM format.
 func parsePrivate(text string) (crypto.Signer, error) {

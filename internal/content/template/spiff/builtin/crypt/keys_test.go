@@ -57,14 +57,14 @@ func TestKeys(t *testing.T) {
 		{"negative bits", `x509genkey(-2048)`, "number of bits must be between"},
 		{"hostile: too many bits", `x509genkey(4097)`, "number of bits must be between"},
 		{"a key is a number or a name", `x509genkey([])`, "argument 1 must be an integer"},
-		{"no key", `x509publickey("abc")`, "text is no key or certificate in PEM format"},
-		{"a block of something else", `x509publickey("-----BEGIN X-----\nAAAA\n-----END X-----\n")`, "text is no key or certificate"},
+		{"a text that is not a key", `x509publickey("abc")`, "text is not a key or certificate in PEM format"},
+		{"a block of something else", `x509publickey("-----BEGIN X-----\nAAAA\n-----END X-----\n")`, "text is not a key or certificate"},
 		{"an unknown form", `x509publickey(key, "der")`, `unknown format "der", known are pem, pkix and ssh`},
 		{"a curve that SSH does not know", `x509publickey(old, "ssh")`, "ssh"},
 		{"an unknown kind of WireGuard key", `wggenkey("public")`, `unknown kind "public", known are private and preshared`},
 		{"no WireGuard key", `wgpublickey("AAAA")`, "text is no WireGuard key"},
 		{"a key of 33 bytes", `wgpublickey(base64("012345678901234567890123456789012"))`, "text is no WireGuard key"},
-		{"a number is no key", `wgpublickey(1)`, "argument 1 must be a string"},
+		{"a number is not a key", `wgpublickey(1)`, "argument 1 must be a string"},
 	})
 }
 
@@ -75,7 +75,7 @@ func TestLargestKey(t *testing.T) {
 	}}
 	l.Fails(t, []language.Row{
 		{"larger than any key", `x509genkey(16385)`, "number of bits must be between 512 and 16384"},
-		{"so large that its work is no number", `x509genkey(4294967296)`, "number of bits must be between"},
+		{"a size whose work overflows a number", `x509genkey(4294967296)`, "number of bits must be between"},
 		{"large, for who gives the time", `x509genkey(8192)`, "more than 1000 steps"},
 	})
 }
@@ -101,10 +101,10 @@ func TestCertificates(t *testing.T) {
 		{"a usage is a text", `x509cert({"usage"=1, "privateKey"=key})`, "field usage must be a string or a list of strings"},
 		{"a key is needed", `x509cert({"usage"="Any"})`, "privateKey, or publicKey and caPrivateKey are needed"},
 		{"a public key cannot sign", `x509cert({"usage"="Any", "publicKey"=x509publickey(key)})`, "privateKey, or publicKey and caPrivateKey are needed"},
-		{"what is no key", `x509cert({"usage"="Any", "privateKey"="x"})`, "field privateKey: text is no key"},
-		{"what is no public key", `x509cert({"usage"="Any", "publicKey"="x", "caPrivateKey"=key})`, "field publicKey: text is no key"},
-		{"what is no key of an authority", `x509cert({"usage"="Any", "privateKey"=key, "caPrivateKey"="x"})`, "field caPrivateKey: text is no key"},
-		{"what is no certificate of an authority", `x509cert({"usage"="Any", "privateKey"=key, "caCert"="x", "caPrivateKey"=key})`, "field caCert: text is no key or certificate"},
+		{"a private key that is not a key", `x509cert({"usage"="Any", "privateKey"="x"})`, "field privateKey: text is not a key"},
+		{"a public key that is not a key", `x509cert({"usage"="Any", "publicKey"="x", "caPrivateKey"=key})`, "field publicKey: text is not a key"},
+		{"an authority's key that is not a key", `x509cert({"usage"="Any", "privateKey"=key, "caPrivateKey"="x"})`, "field caPrivateKey: text is not a key"},
+		{"an authority's certificate that is not a certificate", `x509cert({"usage"="Any", "privateKey"=key, "caCert"="x", "caPrivateKey"=key})`, "field caCert: text is not a key or certificate"},
 		{"the key of another authority", `x509cert({"usage"="Any", "privateKey"=other, "caCert"=ca, "caPrivateKey"=other})`, "doesn't match"},
 		{"no hours", `x509cert({"usage"="Any", "privateKey"=key, "validity"=0})`, "field validity must be between 1 and 1000000 hours"},
 		{"hostile: hours beyond the end of time", `x509cert({"usage"="Any", "privateKey"=key, "validity"=9223372036854775807})`, "field validity must be between 1 and 1000000 hours"},
@@ -112,8 +112,8 @@ func TestCertificates(t *testing.T) {
 		{"a date of another form", `x509cert({"usage"="Any", "privateKey"=key, "validFrom"="2030-01-02"})`, "field validFrom must look like"},
 		{"a name that is a number", `x509cert({"usage"="Any", "privateKey"=key, "commonName"=1})`, "field commonName must be a string, not an int"},
 		{"no specification", `x509cert("x")`, "argument 1 must be a map"},
-		{"a key is no certificate", `x509parsecert(key)`, "text is no key or certificate"},
-		{"nothing is no certificate", `x509parsecert("")`, "text is no key or certificate"},
+		{"a key is not a certificate", `x509parsecert(key)`, "text is not a key or certificate"},
+		{"an empty text is not a certificate", `x509parsecert("")`, "text is not a key or certificate"},
 	})
 }
 

@@ -59,7 +59,7 @@ func mathFunction(name string, f func(float64) float64, what, of, gives string) 
 	return call.Function{
 		Example: name + "(" + of + ")", Gives: gives,
 		Name: name, Tier: 3, Usage: name + "(x)", Result: "float", Min: 1, Max: 1,
-		Doc: fmt.Sprintf("The %s of a number. A result that is no number is an error.", what),
+		Doc: fmt.Sprintf("The %s of a number. A result that is not a number is an error.", what),
 		Run: func(c *call.Call) (value.Value, error) {
 			x, ok := value.Number(c.Args[0])
 			if !ok {
@@ -67,7 +67,7 @@ func mathFunction(name string, f func(float64) float64, what, of, gives string) 
 			}
 			result := f(x)
 			if math.IsNaN(result) {
-				return nil, c.Failf("result is no number")
+				return nil, c.Failf("result is not a number")
 			}
 			return value.Float(result), nil
 		},
@@ -137,7 +137,7 @@ func toFloat(c *call.Call) (value.Value, error) {
 	case value.String:
 		f, err := strconv.ParseFloat(v.Text, 64)
 		if err != nil {
-			return nil, c.Failf("%s is no number", c.Show(v))
+			return nil, c.Failf("%s is not a number", c.Show(v))
 		}
 		return value.Float(f), nil
 	}

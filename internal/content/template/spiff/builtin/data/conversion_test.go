@@ -47,7 +47,7 @@ func TestInteger(t *testing.T) {
 		{"nothing", `integer("")`, "is no decimal integer"},
 		{"beyond 64 bit", `integer("9223372036854775808")`, "is no decimal integer"},
 		{"a float beyond 64 bit", `integer(9223372036854775808.0)`, "does not fit into 64 bit"},
-		{"what is no number", `integer(float("nan"))`, "does not fit into 64 bit"},
+		{"NaN is not an integer", `integer(float("nan"))`, "does not fit into 64 bit"},
 		{"nil", `integer(nil)`, "argument 1 must be"},
 		{"a list", `integer([1])`, "argument 1 must be"},
 	})
@@ -62,9 +62,9 @@ func TestFloat(t *testing.T) {
 		{"it divides with a fraction", `float(1) / 2`, `0.5`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"a text that is none", `float("two")`, "is no number"},
-		{"nothing", `float("")`, "is no number"},
-		{"beyond the range", `float("1e999")`, "is no number"},
+		{"a text that is not a number", `float("two")`, "is not a number"},
+		{"an empty text", `float("")`, "is not a number"},
+		{"beyond the range", `float("1e999")`, "is not a number"},
 		{"nil", `float(nil)`, "argument 1 must be"},
 	})
 }
@@ -108,12 +108,12 @@ func TestMath(t *testing.T) {
 		{"the logarithm of 0 is below all numbers", `log(0) < -1e308`, `true`},
 		{"powers of e end somewhere", `exp(1000) > 1e308`, `true`},
 		{"one undoes the other", `round(log(exp(3)))`, `3`},
-		{"the circle", `round(sin(asin(1)) * cos(acos(1)))`, `1`},
+		{"inverse functions on the unit interval", `round(sin(asin(1)) * cos(acos(1)))`, `1`},
 		{"the hyperbola", `round(sinh(asinh(3)) * cosh(acosh(2)))`, `6`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"no number", `sqrt(-1)`, "sqrt: result is no number"},
-		{"outside of the circle", `acos(2)`, "acos: result is no number"},
+		{"the root of a negative number", `sqrt(-1)`, "sqrt: result is not a number"},
+		{"a cosine beyond 1", `acos(2)`, "acos: result is not a number"},
 		{"a text", `log10("10")`, "argument 1 must be a number"},
 		{"nil", `sin(nil)`, "argument 1 must be a number"},
 	})
@@ -134,7 +134,7 @@ func TestWriting(t *testing.T) {
 	})
 	language.Language{}.Fails(t, []language.Row{
 		{"JSON has no infinity", `asjson(float("inf"))`, "JSON cannot express the number +Inf"},
-		{"nor what is no number, wherever it is", `asjson({"a"=[float("nan")]})`, "JSON cannot express the number NaN"},
+		{"NaN inside of a value", `asjson({"a"=[float("nan")]})`, "JSON cannot express the number NaN"},
 	})
 }
 

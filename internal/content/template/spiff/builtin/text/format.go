@@ -26,8 +26,8 @@ const maxWidth = 9999
 // maxFormatted bounds the length of a result, as it is estimated before it is made.
 const maxFormatted = 16 << 20
 
-// What a verb makes of operands that are no texts, at most: a number that is given
-// with all its digits, and a few words about a verb without an operand.
+// What a verb makes at most of operands that are not strings: a number with all its digits, and a
+// few words about a verb without an operand.
 const (
 	numberLength = 330
 	verbLength   = 16

@@ -12,7 +12,7 @@ import (
 // Regexps are the functions for regular expressions.
 var Regexps = []call.Function{
 	{Name: "match", Usage: "match(regexp, text [, n])", Result: "list", Min: 2, Max: 3, Run: match,
-		Doc: "The first match as a list of the whole match and its groups, an empty list if there is none. With an " +
+		Doc: "The first match as a list of the whole match and its groups, an empty list without a match. With an " +
 			"integer `n` a list of up to n matches (negative: all), with a boolean all (true) or one. A nil text gives false.",
 		Example: `match("(o+)b", "foobar")`, Gives: `["oob","oo"]`},
 	{Name: "split_match", Usage: "split_match(regexp, text [, n])", Result: "list", Min: 2, Max: 3, Run: splitMatch,

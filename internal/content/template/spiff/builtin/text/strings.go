@@ -306,7 +306,7 @@ func parseURL(c *call.Call) (value.Value, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil {
-		return nil, c.Failf("text is no URL")
+		return nil, c.Failf("text is not a URL")
 	}
 	b := value.NewBuilder(8)
 	b.SetValue("scheme", value.Text(u.Scheme))

@@ -179,8 +179,8 @@ func TestParseURL(t *testing.T) {
 		{"an empty port is none", `defined(parseurl("http://h:/").port)`, `false`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"a broken escape", `parseurl("http://h/%zz")`, "text is no URL"},
-		{"the message does not repeat the text", `parseurl("http://user:secret@h:x/")`, "parseurl: text is no URL\n"},
+		{"a broken escape", `parseurl("http://h/%zz")`, "text is not a URL"},
+		{"the message does not repeat the text", `parseurl("http://user:secret@h:x/")`, "parseurl: text is not a URL\n"},
 		{"a number is no URL", `parseurl(1)`, "argument 1 must be a string"},
 	})
 }

@@ -62,7 +62,7 @@ func At(c *call.Call, i int) (*semver.Version, error) {
 	}
 	v, err := semver.NewVersion(text)
 	if err != nil {
-		return nil, c.Failf("%s is no version", c.Quote(text))
+		return nil, c.Failf("%s is not a version", c.Quote(text))
 	}
 	return v, nil
 }
@@ -154,7 +154,7 @@ func Meets(c *call.Call, v *semver.Version, i int) (bool, error) {
 		}
 		constraint, err := semver.NewConstraint(text)
 		if err != nil {
-			return false, c.Failf("%s is no version constraint", c.Quote(text))
+			return false, c.Failf("%s is not a version constraint", c.Quote(text))
 		}
 		met = met && constraint.Check(v)
 	}

@@ -21,13 +21,13 @@ func TestParts(t *testing.T) {
 		{"the release of another version", `semverrelease("1.2.3-rc+b", "2.0")`, `2.0.0-rc+b`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"no version", `semver("one")`, `"one" is no version`},
-		{"four numbers", `semver("1.2.3.4")`, "is no version"},
-		{"nothing", `semvermajor("")`, "is no version"},
-		{"a number is no version", `semver(1)`, "argument 1 must be a string"},
+		{"a text that is not a version", `semver("one")`, `"one" is not a version`},
+		{"four numbers", `semver("1.2.3.4")`, "is not a version"},
+		{"an empty text", `semvermajor("")`, "is not a version"},
+		{"a number is not a version", `semver(1)`, "argument 1 must be a string"},
 		{"a prerelease with leading zeros", `semverprerelease("1.2.3", "01")`, `"01" does not fit into a version`},
 		{"metadata with a blank", `semvermetadata("1.2.3", "a b")`, `"a b" does not fit into a version`},
-		{"the release of no version", `semverrelease("1.2.3", "x")`, `"x" is no version`},
+		{"a release that is not a version", `semverrelease("1.2.3", "x")`, `"x" is not a version`},
 	})
 }
 
@@ -43,7 +43,7 @@ func TestIncrements(t *testing.T) {
 
 func TestOrder(t *testing.T) {
 	language.Language{}.Gives(t, []language.Row{
-		{"numbers are no texts", `semvercmp("1.10.0", "1.9.0")`, `1`},
+		{"versions are compared by number, not as texts", `semvercmp("1.10.0", "1.9.0")`, `1`},
 		{"a prerelease comes before its release", `semvercmp("1.0.0-rc", "1.0.0")`, `-1`},
 		{"numbers in a prerelease", `semvercmp("1.0.0-rc.10", "1.0.0-rc.9")`, `1`},
 		{"metadata has no order", `semvercmp("1.0.0+a", "1.0.0+b")`, `0`},
@@ -55,7 +55,7 @@ func TestOrder(t *testing.T) {
 		{"the source is not changed", `( $l=["2", "1"] ) [semversort(l), l][1]`, `["2", "1"]`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"no version among versions", `semversort("1", "x")`, `"x" is no version`},
+		{"a text among versions", `semversort("1", "x")`, `"x" is not a version`},
 		{"a number among versions", `semversort(["1", 2])`, "argument 2 must be a string"},
 		{"nothing to compare with", `semvercmp("1")`, "takes 2 arguments"},
 	})
@@ -76,10 +76,10 @@ func TestConstraints(t *testing.T) {
 		{"the version comes back as it was", `semvervalidate("v1.5", "^1")`, `v1.5`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"no constraint at all", `semvermatch("1", "about 1")`, `"about 1" is no version constraint`},
-		{"it is read even if another one fails", `semvermatch("1", ">2", "?")`, `"?" is no version constraint`},
+		{"a text that is not a constraint", `semvermatch("1", "about 1")`, `"about 1" is not a version constraint`},
+		{"a constraint is read even if another one fails", `semvermatch("1", ">2", "?")`, `"?" is not a version constraint`},
 		{"a number is no constraint", `semvermatch("1", 1)`, "argument 2 must be a string"},
 		{"a version that does not meet them", `semvervalidate("v1.5", "^2")`, `"v1.5" does not meet the constraints`},
-		{"no version", `semvervalidate("x")`, `"x" is no version`},
+		{"a text to be validated that is not a version", `semvervalidate("x")`, `"x" is not a version`},
 	})
 }

@@ -122,7 +122,7 @@ func stubPath(e *expression.Env, args []syntax.Expr) (steps []syntax.Step, own b
 		if ref, isRef := expr.(*syntax.Ref); err == nil && isRef {
 			return ref.Steps, false, nil
 		}
-		return nil, false, outcome.Fail("stub: %s is no path", e.Show(s))
+		return nil, false, outcome.Fail("stub: %s is not a path", e.Show(s))
 	}
 	l, ok := v.(*value.List)
 	if !ok {

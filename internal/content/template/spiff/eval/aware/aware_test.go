@@ -76,7 +76,7 @@ func TestStub(t *testing.T) {
 	})
 	l.Breaks(t, []language.Row{
 		{"what is missing", "r: (( stub(a.z) ))", "r *'a.z' not found in any stub"},
-		{"no path", "r: (( stub(\"a +\") ))", "stub: \"a +\" is no path"},
+		{"a text that is not a path", "r: (( stub(\"a +\") ))", "stub: \"a +\" is not a path"},
 		{"a number", "r: (( stub(1) ))", "stub: path must be a string or a list of steps, not an int"},
 		{"a step that is a number", "r: (( stub([1]) ))", "stub: steps of the path must be strings, not an int"},
 	})

@@ -111,7 +111,7 @@ func (e *Env) nodeOf(expr syntax.Expr) (*value.Node, error) {
 	return n, nil
 }
 
-// compute evaluates the expressions that are no references.
+// compute evaluates all expressions but references.
 func (e *Env) compute(expr syntax.Expr) (value.Value, error) {
 	switch x := expr.(type) {
 	case syntax.Nil:

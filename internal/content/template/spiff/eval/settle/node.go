@@ -124,8 +124,8 @@ func (r *Runner) Top(n *value.Node) (value.Value, error) {
 	return nil, err
 }
 
-// TryTop settles a node if it does not depend on one that is being evaluated.
-// If it does, it stays as it is: this is no cycle as long as nobody needs it.
+// TryTop settles a node if it does not depend on one that is being evaluated. If it does, it stays
+// as it is: this is no cycle as long as no other node needs it.
 func (r *Runner) TryTop(n *value.Node) (value.Value, error) {
 	r.trying++
 	defer func() { r.trying-- }()

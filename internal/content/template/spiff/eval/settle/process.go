@@ -18,8 +18,8 @@ func (r *Runner) start(d *work.Document, content *value.Node) {
 	})
 }
 
-// maxRounds bounds how often a document is evaluated again because tags were
-// defined by expressions nobody announced.
+// maxRounds bounds how often a document is evaluated again because expressions defined tags that
+// were not announced.
 const maxRounds = 10
 
 // Process evaluates a document completely. The error is an *Errors with all

@@ -51,7 +51,7 @@ type Nodes interface {
 	Process(d *Document, content *value.Node) (value.Value, error)
 }
 
-// NewRun begins an evaluation; whoever settles its nodes is set later.
+// NewRun begins an evaluation; what settles its nodes is set later.
 func NewRun(ctx context.Context, config *Config) *Run {
 	c := *config
 	c.Limits = c.Limits.WithDefaults()

@@ -18,11 +18,11 @@ type Document struct {
 	Bindings  *value.Node
 	Outer     *Surroundings // place of a nested merge in its outer document
 	Tags      *TagTable
-	// Final is set for the template: nobody will merge with its result.
+	// Final is set for the template: no other document merges with its result.
 	Final bool
 }
 
-// RootScope returns the fields of the root, or nil if it is no map (yet).
+// RootScope returns the fields of the root, or nil if the root is not a map (yet).
 func (d *Document) RootScope() *scope.Level {
 	if d.RootLevel == nil && d.Root != nil {
 		if m, ok := d.Root.Value.(*value.Map); ok && d.Root.Work == nil {
