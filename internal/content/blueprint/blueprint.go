@@ -129,8 +129,7 @@ func decode(text []byte) (*v1alpha1.Blueprint, []string, error) {
 	return info, append(warnings, unknownFields(fields)...), nil
 }
 
-// checkHeader refuses another kind of object. Nobody is harmed by a header that
-// is missing.
+// checkHeader refuses another kind of object. A missing header is harmless.
 func checkHeader(fields map[string]any) error {
 	for _, header := range []struct{ name, want string }{{"apiVersion", v1alpha1.GroupVersion.String()}, {"kind", "Blueprint"}} {
 		if given := fields[header.name]; given != nil && given != header.want {

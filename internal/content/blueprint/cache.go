@@ -22,12 +22,10 @@ const DefaultCacheBytes = 128 << 20
 // entryOverhead is what an entry or a file costs beside its content, roughly.
 const entryOverhead = 512
 
-// Cache keeps loaded blueprints in memory, the last used ones, so that they are
-// unpacked and read once. It does not keep anybody from reading the content of a
-// resource: that is read each time, with the credentials of whoever asks, and
-// what was read says which blueprint it is. So nobody gets a blueprint out of the
-// cache that the registry would not have given. The blobs behind it are kept by
-// the cache of components.
+// Cache keeps the last used blueprints in memory, so that they are unpacked and parsed once. The
+// content of a resource is still read each time, with the credentials of the caller, and the
+// content says which blueprint it is. So no caller gets a blueprint from the cache that the
+// registry would have refused. The blobs behind blueprints are kept by the cache of components.
 type Cache struct {
 	max     int64
 	loading singleflight.Group

@@ -96,7 +96,7 @@ func (b *inlineBuilder) entry(at string, value any) error {
 			return b.typed(at, fields)
 		}
 		if isObject(at, fields) {
-			// Somebody wrote a file as what it contains.
+			// A file was written as what it contains.
 			return b.object(at, fields, path.Ext(at) == ".json")
 		}
 		return b.directory(at, fields)
@@ -124,7 +124,7 @@ func isObject(at string, fields map[string]any) bool {
 	return false
 }
 
-// scalarText returns the text of a value that is no list and no map.
+// scalarText returns the text of a value that is neither a list nor a map.
 func scalarText(value any) (string, bool) {
 	switch value := value.(type) {
 	case nil:

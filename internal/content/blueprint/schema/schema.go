@@ -118,6 +118,6 @@ func (s *Schema) Validate(value any) error {
 	return &InvalidError{Violations: violations(details, value, link.Path)}
 }
 
-// ErrNoComponent is behind errors about schemas that refer to a component where
-// there is none.
+// ErrNoComponent is behind errors about schemas that refer to a component of an Installation
+// without one.
 var ErrNoComponent = link.ErrNoComponent

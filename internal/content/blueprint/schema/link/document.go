@@ -37,8 +37,7 @@ type document struct {
 	base    string
 	root    any
 	dialect *dialect
-	// owner is the component version at which cd:// references start; nil if there
-	// is none.
+	// owner is the component version at which cd:// references start; nil without a component.
 	owner *repository.Version
 	// foreign documents belong to a component, and do not see what the blueprint has.
 	foreign bool
@@ -159,7 +158,7 @@ func (l *linker) index(d *document, node any, names []string, base string) error
 	if err := l.ctx.Err(); err != nil {
 		return fmt.Errorf("the compilation ends: %w", err)
 	}
-	// An id beside a reference is none in these drafts.
+	// An id beside a reference is ignored in these drafts.
 	if _, isReference := object["$ref"]; !isReference {
 		var err error
 		if base, err = l.identify(d, object, names, base); err != nil {

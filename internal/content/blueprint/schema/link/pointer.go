@@ -70,7 +70,7 @@ func find(root any, at pointer) (any, error) {
 				next = holder[index]
 			}
 		default:
-			return nil, fmt.Errorf("unable to resolve fragment %s: element at %q is no object", at, path)
+			return nil, fmt.Errorf("unable to resolve fragment %s: element at %q is not an object", at, path)
 		}
 		if !found {
 			return nil, fmt.Errorf("error resolving fragment %s: element at %q doesn't have a field %q", at, path, name)

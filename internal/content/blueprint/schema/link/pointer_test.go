@@ -21,7 +21,7 @@ func TestFind(t *testing.T) {
 		{"the index that appends", "/a~1b/-", nil, `doesn't have a field "-"`},
 		{"a negative index", "/a~1b/-1", nil, `doesn't have a field "-1"`},
 		{"an index in a long form", "/a~1b/+1", nil, `doesn't have a field "+1"`},
-		{"below a text", "/a~1b/0/c", nil, `element at "/a~1b/0" is no object`},
+		{"below a text", "/a~1b/0/c", nil, `element at "/a~1b/0" is not an object`},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			at, err := parsePointer(test.fragment)

@@ -291,5 +291,5 @@ func (l *linker) onlyLayer(content []byte, limits archive.Limits) ([]byte, error
 	return text, nil
 }
 
-// ErrNoComponent tells that a schema refers to a component, and that there is none.
+// ErrNoComponent says that a schema refers to a component, but the Installation has none.
 var ErrNoComponent = errors.New("no component descriptor defined to resolve the ref: set spec.componentDescriptor of the Installation")

@@ -151,8 +151,7 @@ func (t *translation) exclusive(name string, value any) error {
 	return nil
 }
 
-// definitions sees to it that definitions are checked even if nobody refers to
-// them.
+// definitions makes sure that definitions are checked even if no reference leads to them.
 func (t *translation) definitions(name string, form form, value any) error {
 	if form == container {
 		return nil
