@@ -6,7 +6,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job/cause"
 )
 
-// severity orders the states of blockers: first what needs somebody's hand.
+// severity orders the states of blockers: those that need a user's action come first.
 var severity = []State{Stalled, Failed, Missing, Waiting, Running}
 
 // Blockers returns the objects that keep a tree from being ready: those that are
@@ -42,8 +42,8 @@ func collectBlockers(node *Node, found *[]*Node) {
 	}
 }
 
-// settled tells that the object holds nobody up. One that has not received the
-// job of the root yet is waited for by its parent, which tells why, unless it is its turn.
+// settled reports that no object waits for this one. An object that has not received the job of the
+// root yet is waited for by its parent, which says why, unless it is its turn.
 func (n *Node) settled() bool { return n.Ready || n.Outdated && n.Reason != QueuedReason }
 
 // follows reports whether the state of an object follows from that of a sibling.

@@ -11,8 +11,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// Condition is something that somebody waits for besides the goals, whatever the job
-// does meanwhile.
+// Condition is something that a user waits for besides the goals, whatever the job does meanwhile.
 type Condition struct {
 	text string
 	met  func(*v1alpha1.Installation) bool
@@ -21,8 +20,8 @@ type Condition struct {
 // String returns the condition as it was written.
 func (c *Condition) String() string { return c.text }
 
-// ParseCondition reads phase=PHASE, or jsonpath={.PATH}=VALUE as kubectl knows it; nil
-// without an error means that the text is none of these.
+// ParseCondition reads phase=PHASE, or jsonpath={.PATH}=VALUE as kubectl knows it; nil without an
+// error means that the text has neither form.
 func ParseCondition(text string) (*Condition, error) {
 	if phase, ok := strings.CutPrefix(text, "phase="); ok {
 		return &Condition{text, func(i *v1alpha1.Installation) bool { return string(i.Status.InstallationPhase) == phase }}, nil
@@ -65,7 +64,7 @@ func evaluate(path *jsonpath.JSONPath, i *v1alpha1.Installation) string {
 	return text.String()
 }
 
-// Judge says whether an Installation, or nil if there is none, meets the condition.
+// Judge says whether an Installation, nil if it does not exist, meets the condition.
 func (c *Condition) Judge(installation *v1alpha1.Installation, start Start) Verdict {
 	switch {
 	case installation == nil || start.UID != "" && installation.UID != start.UID:

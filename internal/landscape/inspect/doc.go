@@ -1,4 +1,4 @@
-// Package inspect tells how a running landscape stands: the tree of its objects,
-// how far each one is, and what it waits for. It works on a Snapshot, which somebody else
-// has read (reading does). It knows nothing about how the result is shown.
+// Package inspect describes the progress of a running landscape: the tree of its objects, the state
+// of each object, and what it waits for. It works on a Snapshot, which package reading provides. It
+// does not depend on how the result is shown.
 package inspect

@@ -9,7 +9,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// Goal is the state of an Installation that somebody waits for.
+// Goal is the state of an Installation that a user waits for.
 type Goal string
 
 // The goals.
@@ -63,8 +63,8 @@ type Verdict struct {
 	Reason string
 }
 
-// Judge says whether an Installation, or nil if there is none, has reached a
-// goal. The result of a job never counts when a newer one was asked for.
+// Judge says whether an Installation, nil if it does not exist, has reached a goal. The result of a
+// job never counts when a newer job was requested.
 func Judge(installation *v1alpha1.Installation, goal Goal, start Start) Verdict {
 	if installation == nil || start.UID != "" && installation.UID != start.UID {
 		if goal == GoalDeleted {
@@ -91,18 +91,18 @@ func Judge(installation *v1alpha1.Installation, goal Goal, start Start) Verdict 
 func judgeDeletion(installation *v1alpha1.Installation) Verdict {
 	switch {
 	case installation.DeletionTimestamp == nil:
-		return Verdict{Result: Pending, Reason: "nobody has asked for its deletion yet: run kubectl delete installation " + installation.Name}
+		return Verdict{Result: Pending, Reason: "its deletion has not been requested yet: run kubectl delete installation " + installation.Name}
 	case installation.Status.InstallationPhase == v1alpha1.InstallationPhases.DeleteFailed:
 		return Verdict{Result: EndedFailed}
 	}
 	return Verdict{Result: Pending, Reason: "the deletion has not begun yet"}
 }
 
-// settled tells whether the newest job has ended and none is due; if not, it
-// tells what has to happen.
+// settled reports whether the newest job has ended and none is due; if not, it says what has to
+// happen.
 //
-// What has been asked for counts before what has ended: between a request and the job for
-// it, the status still shows the end of the job before.
+// A request counts before a job that has ended: between a request and its job, the status still
+// shows the end of the job before.
 func settled(installation *v1alpha1.Installation, start Start) (reason string, settled bool) {
 	status := installation.Status
 	phase := status.InstallationPhase.Current()
@@ -128,7 +128,7 @@ func settled(installation *v1alpha1.Installation, start Start) (reason string, s
 	return "", true
 }
 
-// unfinished tells about a job that has not ended; the tree tells why it runs.
+// unfinished describes a job that has not ended; the tree says why it runs.
 func unfinished(phase v1alpha1.InstallationPhase, operation v1alpha1.Operation) string {
 	switch {
 	case phase.IsFinal() || phase.IsEmpty():

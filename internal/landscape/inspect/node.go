@@ -33,7 +33,7 @@ const (
 	Waiting State = "Waiting"
 	// Failed means that the last job ended badly.
 	Failed State = "Failed"
-	// Stalled means that nothing more happens until somebody changes something.
+	// Stalled means that nothing more happens until a user changes something.
 	Stalled State = "Stalled"
 	// Missing means that an object is referred to that does not exist.
 	Missing State = "Missing"
@@ -71,8 +71,8 @@ type Node struct {
 	Message string `json:"message,omitempty"`
 	// Warnings is what the last job of the object has found that is probably not meant.
 	Warnings string `json:"warnings,omitempty"`
-	// PendingRemovals is what the object keeps until the end of the job, or that the object is
-	// kept itself because nobody wants it any more; of a root, what is removed now.
+	// PendingRemovals is what the object keeps until the end of the job, or that the object itself is
+	// held until then; of a root, what is removed now.
 	PendingRemovals string `json:"pendingRemovals,omitempty"`
 	// Held tells that the object is not wanted any more, and kept until the end of the job.
 	Held bool `json:"held,omitempty"`
@@ -104,7 +104,7 @@ type Node struct {
 	// gone says which subinstallations another client has removed during the job; a reduced
 	// tree has not all of those that exist.
 	gone string
-	// names replaces the names of copies of Targets in messages; nil if there are none.
+	// names replaces the names of copies of Targets in messages; nil without copies.
 	names *strings.Replacer
 }
 
@@ -149,7 +149,7 @@ func (n *Node) Why() string {
 	return ""
 }
 
-// unbegun tells that nobody works at the job that the object has.
+// unbegun reports that no controller works on the job that the object has.
 func (n *Node) unbegun() bool {
 	return n.JobID != n.JobIDFinished && (n.Phase == "" || v1alpha1.InstallationPhase(n.Phase).IsFinal())
 }

@@ -19,7 +19,7 @@ type Snapshot struct {
 	Executions []*v1alpha1.Execution
 	// DeployItems are the DeployItems.
 	DeployItems []*v1alpha1.DeployItem
-	// Events are the events, if somebody has asked for them.
+	// Events are the events, if the caller has asked for them.
 	Events []*corev1.Event
 	// Unreadable tells which kinds the reader may not see. What is made from the
 	// snapshot lacks them.

@@ -75,10 +75,10 @@ func (f facts) fill(n *Node) {
 	n.PhaseTime, n.times, n.conditions, n.observed = f.phaseTime, f.times, f.conditions, f.observed
 }
 
-// state judges in the order of what matters most to somebody who looks.
+// state judges in the order of what matters most to a user.
 //
-// Phase and job IDs are asked before conditions, since objects of the public system have
-// none of ours; a final phase beside a job that is not finished is that of the job before.
+// Phase and job IDs are asked before conditions, since objects of upstream have none of ours; a
+// final phase beside a job that is not finished is that of the job before.
 func (f facts) state() State {
 	phase := f.phase.Current()
 	finished := f.jobID == f.jobIDFinished

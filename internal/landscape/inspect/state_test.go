@@ -167,7 +167,7 @@ func TestJudgeTellsWhatToDo(t *testing.T) {
 		{"nothing starts by itself", object("", fresh), GoalFinished, "no job was started yet: run landscaper-cli installations reconcile a"},
 		{"a first job that was taken up", object("", fresh, takenUp), GoalFinished, "the job has not begun yet"},
 		{"a change alone starts nothing", object("Succeeded", newSpec), GoalFinished, "the spec has changed since the last job: run landscaper-cli installations reconcile a"},
-		{"waiting deletes nothing", object("Succeeded"), GoalDeleted, "nobody has asked for its deletion yet: run kubectl delete installation a"},
+		{"waiting deletes nothing", object("Succeeded"), GoalDeleted, "its deletion has not been requested yet: run kubectl delete installation a"},
 		{"while the job runs, the tree knows more", object("Progressing", running), GoalFinished, ""},
 	}
 	for _, test := range tests {

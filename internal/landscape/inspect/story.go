@@ -30,7 +30,7 @@ type Entry struct {
 	// Count is how often it happened, if more than once.
 	Count int32 `json:"count,omitempty"`
 
-	// stage orders what is told of the same second.
+	// stage orders entries of the same second.
 	stage int
 	// depth is how far the object is from the root of the tree.
 	depth int
@@ -77,7 +77,7 @@ func lastTime(event *corev1.Event) time.Time {
 	return latest
 }
 
-// The stages of a job, in the order in which a status tells of them.
+// The stages of a job, in the order in which a status has them.
 const (
 	stageAsked = iota
 	stageBegun
@@ -86,8 +86,8 @@ const (
 	stageEnded
 )
 
-// Story tells what the last job of a tree did, in order, from its events and from what
-// the objects publish about themselves.
+// Story lists what the last job of a tree did, in order, from its events and from the status of its
+// objects.
 //
 // The status has what is stored for good, the events what happened in between; an API
 // server forgets events after an hour by default.
@@ -165,7 +165,7 @@ func (n *Node) told() []Entry {
 		}
 	}
 	if times := n.times; times != nil {
-		add(times.TriggerTime, "", "Asked", "job "+n.JobID+" was handed over", stageAsked)
+		add(times.TriggerTime, "", "Asked", "job "+n.JobID+" was assigned", stageAsked)
 		add(times.InitTime, "", "Begun", "the work has begun", stageBegun)
 		add(times.WaitTime, "", "Waits", "what belongs to it was started", stageInside)
 		if n.JobID == n.JobIDFinished {

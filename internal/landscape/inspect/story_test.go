@@ -75,11 +75,11 @@ func TestStory(t *testing.T) {
 			e.EventTime, e.Count, e.LastTimestamp = metav1.MicroTime{}, 2, *at(105)
 		}),
 	}
-	want := `100 Normal Installation/shop Asked job j2 was handed over
+	want := `100 Normal Installation/shop Asked job j2 was assigned
 100 Normal Installation/shop Begun the work has begun
 101 Normal Installation/shop ExecutionDeployed ReconcileExecution: Deployed execution item
 102 Normal Installation/shop Waits what belongs to it was started
-103 Normal DeployItem/web Asked job j2 was handed over
+103 Normal DeployItem/web Asked job j2 was assigned
 105 Normal Execution/shop Counted as older clients write it (2)
 120 Warning DeployItem/web Unreachable no answer (4)
 129 Warning DeployItem/web Timeout timed out
@@ -126,7 +126,7 @@ func TestStoryOfRunningJob(t *testing.T) {
 	item.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.ReconcilingCondition, Status: "True", Reason: "Waiting", Message: "Deployment web: 1 of 2"}}
 	node := &Node{Kind: KindDeployItem, Name: "web", DeployItem: item}
 	deployItemFacts(item).fill(node)
-	want := "9 Normal DeployItem/web Asked job j2 was handed over\n10 Normal DeployItem/web Waiting Deployment web: 1 of 2\n"
+	want := "9 Normal DeployItem/web Asked job j2 was assigned\n10 Normal DeployItem/web Waiting Deployment web: 1 of 2\n"
 	if diff := cmp.Diff(want, lines(Story(node, nil))); diff != "" {
 		t.Error(diff)
 	}

@@ -15,8 +15,7 @@ import (
 // root first. A subinstallation whose parent does not exist is the root of a
 // tree of its own, marked as orphaned.
 //
-// Each Installation is in one tree only, and circles end, because what was seen is not
-// visited again.
+// Each Installation is in one tree only, and cycles end, because no object is visited twice.
 func Forest(snapshot Snapshot) []*Node {
 	g := newGraph(snapshot)
 	var roots, others []*v1alpha1.Installation
@@ -34,8 +33,8 @@ func Forest(snapshot Snapshot) []*Node {
 	for _, root := range roots {
 		forest = append(forest, g.tree(root))
 	}
-	// Whatever no root leads to would be invisible: children of vanished parents,
-	// and circles, which only wrong labels can make.
+	// Objects below no root would be invisible: children of deleted parents, and cycles, which only
+	// wrong labels can make.
 	for _, orphan := range append(others, g.installations...) {
 		if !g.seen[orphan] {
 			tree := g.tree(orphan)

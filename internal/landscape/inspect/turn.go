@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// QueuedReason is the reason of an object whose turn it is, and that its controller or
-	// deployer has not picked up. Nobody has written that it has a job: children take that
-	// of their parent, and a deployer in the process of an Execution gets it without a write.
+	// QueuedReason is the reason of an object whose turn it is, and that its controller or deployer
+	// has not picked up. No status says that it has a job: children take the job of their parent, and
+	// a deployer in the process of an Execution gets it without a write.
 	QueuedReason = "Queued"
 	// turnReason is the reason of an item that other items come before.
 	turnReason = "Turn"
@@ -29,11 +29,11 @@ func (n *Node) queuedMessage() string {
 	return fmt.Sprintf("no deployer has picked it up yet (type %s; %s", n.DeployItem.Spec.Type, ask)
 }
 
-// handDown says of the children of an Installation that have not taken its job what they
-// wait for. A job that only hands values on is not for all of them.
+// handDown says what the children of an Installation wait for that have not picked up its job. A
+// job that only propagates values is not for all of them.
 //
-// It follows what the controllers do (job.HandsDown, and the order of the package
-// execution); nobody writes it, so that it is worked out again here.
+// It follows what the controllers do (job.HandsDown, and the order of the package execution); no
+// object records it, so that it is computed again here.
 func (n *Node) handDown() {
 	inst := n.Installation
 	if inst.Status.JobID == inst.Status.JobIDFinished || inst.Status.DataUpdate != nil {
@@ -151,7 +151,7 @@ func (n *Node) dependsOn(other *Node) bool {
 	return n != other && other.TemplateName != "" && slices.Contains(strings.Split(noted, ","), other.TemplateName)
 }
 
-// handedOver is when a child could get the job at the earliest: nobody writes it.
+// handedOver is when a child could get the job at the earliest: no object records it.
 func (n *Node) handedOver(child *Node) *metav1.Time {
 	created := child.Object().GetCreationTimestamp()
 	candidates := []*metav1.Time{&created, child.Object().GetDeletionTimestamp(), n.PhaseTime}

@@ -44,7 +44,7 @@ func TestWaitForWhatIsThere(t *testing.T) {
 		{"nobody has started a job", []string{"new", "--timeout", "LIMIT", "-q"}, 5, "",
 			"Error: after LIMIT still waiting for new (no phase): no job was started yet: run landscaper-cli installations reconcile new\n"},
 		{"nobody has deleted it", []string{"good", "--for", "deleted", "--timeout", "LIMIT", "-q"}, 5, "",
-			"Error: after LIMIT still waiting for good (Succeeded): nobody has asked for its deletion yet: run kubectl delete installation good\n"},
+			"Error: after LIMIT still waiting for good (Succeeded): its deletion has not been requested yet: run kubectl delete installation good\n"},
 	}
 	for _, test := range tests {
 		got, limit := withLimit(t, resource.Kubeconfig, test.err, append([]string{"inst", "wait", "-n", namespace}, test.args...)...)
@@ -131,7 +131,7 @@ func TestWaitForDeletion(t *testing.T) {
 	shop.Finalizers = []string{v1alpha1.Finalizer}
 	shop = create(t, shop, job("job-1", "Succeeded"))
 	p := begin(t, resource.Kubeconfig, "inst", "wait", "shop", "--for", "deleted", "-n", namespace)
-	p.err.await(t, "nobody has asked for its deletion yet")
+	p.err.await(t, "its deletion has not been requested yet")
 	if err := cluster.Delete(t.Context(), shop); err != nil {
 		t.Fatal(err)
 	}

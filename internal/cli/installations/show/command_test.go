@@ -123,7 +123,7 @@ func TestCommands(t *testing.T) {
 		{"events of nothing", NewEventsCommand, "none", 3, "", "Error: there is no Installation none"},
 		{"events of all is not a thing", NewEventsCommand, "", 64, "", "Error: installationName was not defined: NAME is missing: name the Installation\nUsage:   events NAME\n"},
 		{"events in another form", NewEventsCommand, "shop -o yaml", 64, "", `Error: invalid option for '--output'/'-o' flag: "yaml": use json` + "\n"},
-		{"a story, from events and statuses", NewLogsCommand, "shop", 0, `10:00:00   Installation shop: job j1 was handed over
+		{"a story, from events and statuses", NewLogsCommand, "shop", 0, `10:00:00   Installation shop: job j1 was assigned
 10:00:01   Installation shop: the work has begun
 10:00:02   Installation shop: it begins
 10:00:04 ! DeployItem shop-item: first second?]0;t? (3 times)

@@ -42,9 +42,9 @@ var sources = []Source{
 	{v1alpha1.GroupVersion, inspect.KindDeployItem, "deployitems", func() client.ObjectList { return &v1alpha1.DeployItemList{} }, func() client.Object { return &v1alpha1.DeployItem{} }},
 }
 
-// Collect reads a snapshot of a namespace, or of all if it is empty, with one
-// list per kind. Whoever may see Installations only gets a snapshot of those. More
-// sources are read besides the three kinds of every snapshot.
+// Collect reads a snapshot of a namespace, or of all if it is empty, with one list per kind. A user
+// with rights to Installations only gets a snapshot of those. More sources are read besides the
+// three kinds of every snapshot.
 //
 // The lists are of different moments, so that a child may be ahead of its parent.
 func Collect(ctx context.Context, reader client.Reader, namespace string, more ...Source) (inspect.Snapshot, error) {

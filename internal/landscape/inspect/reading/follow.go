@@ -21,10 +21,9 @@ import (
 // firstAttempts is how many requests for a kind may fail before the first snapshot.
 const firstAttempts = 5
 
-// Live is a snapshot that watches keep up to date. A watch that breaks is taken
-// up again where it was, or begins anew, also across a restart of the API server.
-// The mutex is for failures and attempts, which the informers write; what they have stored
-// has locks of its own.
+// Live is a snapshot that watches keep up to date. A watch that breaks is resumed where it was, or
+// begins anew, also across a restart of the API server. The mutex is for failures and attempts,
+// which the informers write; what they have stored has locks of its own.
 type Live struct {
 	namespace string
 	sources   []Source
@@ -121,8 +120,7 @@ func (l *Live) newInformer(reader client.WithWatch, number int, source Source) (
 	listAndWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			if options.ResourceVersion == "0" {
-				// "0" allows an answer from the past, which may not know of a job that
-				// somebody has just asked for.
+				// "0" allows an answer from the past, which may lack a job that a user has just requested.
 				options.ResourceVersion = ""
 			}
 			list := source.newList()
@@ -151,8 +149,7 @@ func (l *Live) newInformer(reader client.WithWatch, number int, source Source) (
 	return informer, err
 }
 
-// withKind sets the kind before an object is stored, because later nobody may
-// change it.
+// withKind sets the kind before an object is stored, because a stored object must not be changed.
 func withKind(source Source) cache.TransformFunc {
 	return func(object any) (any, error) {
 		if typed, ok := object.(client.Object); ok {
