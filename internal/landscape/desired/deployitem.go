@@ -15,11 +15,10 @@ import (
 // timeFormat is how annotations show a time.
 const timeFormat = "2006-01-02T15:04:05Z07:00"
 
-// DeployItem returns the DeployItem that an Execution wants for one of its items.
-// Live is the one that is there, or nil. The name of a new one follows from the
-// Execution and the item; with a salt it is another one, for the case that something
-// else has taken the first. Cluster is the shoot behind its Target, "" if there is none,
-// and nil if nobody knows.
+// DeployItem returns the DeployItem that an Execution wants for one of its items. Live is the one
+// that is there, or nil. The name of a new one follows from the Execution and the item; with a salt
+// it is another one, for the case that something else has taken the first. Cluster is the shoot
+// behind its Target, "" without a shoot, and nil if it is unknown.
 func DeployItem(exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate, live *v1alpha1.DeployItem, cluster *string, salt int, now time.Time) (*v1alpha1.DeployItem, Change, error) {
 	item := live.DeepCopy()
 	if live == nil {

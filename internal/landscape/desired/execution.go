@@ -17,8 +17,8 @@ func Execution(inst *v1alpha1.Installation, items v1alpha1.DeployItemTemplateLis
 	if live == nil {
 		exec = &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{
 			Name: inst.Name, Namespace: inst.Namespace,
-			// The public system writes it on each Execution, and nobody ever removes it or acts
-			// on it: the job comes from the parent.
+			// Upstream writes it on each Execution, and nothing ever removes it or acts on it: the job comes
+			// from the parent.
 			Annotations:     map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.ReconcileOperation)},
 			Finalizers:      []string{v1alpha1.Finalizer},
 			OwnerReferences: controllerOf(inst, "Installation"),

@@ -26,7 +26,7 @@ func Subinstallation(parent, planned, live *v1alpha1.Installation, salt int) (*v
 	// Templates say nothing about these.
 	wired.AutomaticReconcile, wired.RegistryPullSecrets = sub.Spec.AutomaticReconcile, sub.Spec.RegistryPullSecrets
 	if wired.ComponentDescriptor.IsEmpty() && sub.Spec.ComponentDescriptor.IsEmpty() {
-		// The public system stores an empty definition where there is no component.
+		// Upstream stores an empty definition for a blueprint without a component.
 		wired.ComponentDescriptor = sub.Spec.ComponentDescriptor
 	}
 	sub.Spec = *wired

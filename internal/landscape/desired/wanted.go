@@ -1,8 +1,7 @@
-// Package desired says which objects a parent wants: from an Installation and what
-// its plan made to its Execution and the copies of its imports, from an Execution to
-// its DeployItems and the object with their exports. Each function compares with what
-// is there and makes no request, so that whoever only wants to know what a job would
-// write gets the answer that the controllers act on.
+// Package desired says which objects a parent wants: from an Installation and what its plan made to
+// its Execution and the copies of its imports, from an Execution to its DeployItems and the object
+// with their exports. Each function compares with what is there and makes no request, so that a
+// preview of what a job would write gets the answer that the controllers act on.
 package desired
 
 import (
@@ -91,8 +90,8 @@ func mirror(annotations, from map[string]string, key string) {
 	delete(annotations, key)
 }
 
-// inherit sets an annotation as it is on another object that has it; what somebody has set
-// here stays otherwise.
+// inherit copies an annotation from another object that has it; without one, the annotation that a
+// user has set here stays.
 func inherit(annotations, from map[string]string, key string) {
 	if value, ok := from[key]; ok {
 		annotations[key] = value

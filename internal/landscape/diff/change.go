@@ -19,7 +19,7 @@ const (
 	Replace Action = "replace"
 	// Move means that an object becomes one of another item, and may change with that.
 	Move Action = "move"
-	// Unknown means that nobody can tell before.
+	// Unknown means that the outcome is known only when the job runs.
 	Unknown Action = "unknown"
 )
 
@@ -35,7 +35,7 @@ type Object struct {
 	// one it has only what the manifest says, as an API server fills in other values with
 	// each creation, and of none it is nil.
 	Applied map[string]any
-	// Unknown tells why nobody can tell what becomes of it.
+	// Unknown is the reason why the outcome cannot be known before.
 	Unknown string
 	// MovesFrom and MovesTo name the items between which the object moves: the one that does
 	// not want it any more, and the one that takes it over. The marks of owners are no
@@ -68,9 +68,9 @@ type Change struct {
 // hidden stands for values that are not shown.
 const hidden = "(secret)"
 
-// Of compares an object. Hide replaces in a text what nobody may read; it may be nil.
-// A value with anything of that kind is not shown at all, nor what it was before: that
-// may be what nobody may read of another time.
+// Of compares an object. Hide replaces the confidential parts of a text; it may be nil. A value
+// with a confidential part is not shown at all, and neither is the value before it, which may
+// contain an older secret.
 func Of(object Object, hide func(string) string) Change {
 	if hide == nil {
 		hide = func(text string) string { return text }
@@ -151,8 +151,8 @@ func emptyOf(value any) any {
 	return nil
 }
 
-// conceal takes out what nobody may read: the content of Secrets, and values that came
-// from Secrets and are repeated elsewhere.
+// conceal removes what is confidential: the content of Secrets, and values from Secrets that are
+// repeated elsewhere.
 func (f *Field) conceal(kind, apiVersion string, hide func(string) string) {
 	inSecret := kind == "Secret" && apiVersion == "v1" && (under(f.Path, "data") || under(f.Path, "stringData") || strings.Contains(f.Path, "last-applied-configuration"))
 	f.Secret = inSecret || repeats(f.Before, hide) || repeats(f.After, hide)
@@ -172,7 +172,7 @@ func under(path, field string) bool {
 	return path == field || strings.HasPrefix(path, field+".") || strings.HasPrefix(path, field+"[")
 }
 
-// repeats reports whether there is anything in a value that nobody may read.
+// repeats reports whether a value contains anything confidential.
 func repeats(value any, hide func(string) string) bool {
 	switch value := value.(type) {
 	case nil, bool:

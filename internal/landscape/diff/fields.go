@@ -1,5 +1,5 @@
-// Package diff compares objects as they are with what they would become, and says so
-// without what nobody may read. It knows no cluster and no controller.
+// Package diff compares live objects with what they would become, and leaves out what is
+// confidential. It depends on no cluster and no controller.
 package diff
 
 import (

@@ -53,8 +53,8 @@ func (v *Value) Outside() bool { return len(v.Exporters) == 0 }
 // Of returns how values flow among some Installations and inside of them. The nodes are
 // siblings.
 //
-// Names are followed as they are written: an element of a list counts as the list, since
-// that is what somebody hands on.
+// Names are followed as they are written: an element of a list counts as the list, since the list
+// is what an Installation exports.
 func Of(nodes []*inspect.Node) *Scope {
 	s := &Scope{Units: []*Unit{}}
 	values := map[dataflow.Object]*Value{}

@@ -126,8 +126,8 @@ func (o objects) get(ctx context.Context, object dataflow.Object, into client.Ob
 	return nil
 }
 
-// ValueOf reads the Secret with the value of a DataObject. There is none if the
-// DataObject holds its value itself, or if it is missing.
+// ValueOf reads the Secret with the value of a DataObject. The result is nil if the DataObject
+// holds its value itself, or if the Secret is missing.
 func ValueOf(ctx context.Context, reader client.Reader, object *v1alpha1.DataObject) (*corev1.Secret, error) {
 	name := valueobject.SecretOf(object)
 	if name == "" {

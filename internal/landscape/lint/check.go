@@ -114,8 +114,8 @@ func (r *run) schemas(ctx context.Context, b one) {
 	}
 }
 
-// schema compiles a schema, and returns nil if there is none that can be used. One
-// that refers to a component cannot be judged without the component.
+// schema compiles a schema, and returns nil if it cannot be used. A schema that refers to a
+// component cannot be judged without the component.
 func (r *run) schema(ctx context.Context, compiler *schema.Compiler, at place, definition *v1alpha1.JSONSchemaDefinition) *schema.Schema {
 	if definition == nil {
 		return nil
@@ -184,7 +184,7 @@ func (r *run) fail(at place, err error) {
 
 func (r *run) warn(at place, message string) { r.add(Warning, at, message) }
 
-// notChecked tells that something needs a component, and there is none.
+// notChecked reports that something needs a component, which is missing.
 func (r *run) notChecked(at place) {
 	r.add(Note, at, "not checked, because it refers to a component: give the component to check it, too")
 }

@@ -7,9 +7,9 @@ import (
 	"go.landscaper.dev/internal/model/dataflow"
 )
 
-// Bounds of a tree of Installations. Blueprints may refer to each other in a circle,
-// contain themselves twice, or hand one large import on to a thousand children: all
-// of that is written in a few lines.
+// Bounds of a tree of Installations. Blueprints may refer to each other in a cycle, contain
+// themselves twice, or pass one large import to a thousand children: all of that is written in a
+// few lines.
 const (
 	// MaxDepth is how deep subinstallations may be nested.
 	MaxDepth = 32
@@ -31,9 +31,8 @@ var ErrTree = errors.New("the tree of Installations is too large")
 // have taken so far, the one that is looked at not included. Zero is a root, or a tree
 // of which nothing is known yet.
 //
-// It is counted in memory by whoever drives the tree, so that it bounds mistakes and malice
-// and is no exact account: two Installations that are planned at the same moment do not see
-// what the other one takes.
+// It is counted in memory by the controller, so that it bounds mistakes and malice without being
+// exact: two Installations that are planned at the same moment do not see each other's use.
 type Use struct {
 	// Depth is how far the Installation is below the root.
 	Depth int

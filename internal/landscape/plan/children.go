@@ -12,8 +12,8 @@ import (
 // Children are what an Installation brings up.
 type Children struct {
 	Subinstallations []Subinstallation
-	// Held says which subinstallations cannot run, because they wait for each other in
-	// a circle or export the same; nil if there are none. All others can run.
+	// Held names the subinstallations that cannot run, because they wait for each other in a cycle or
+	// export the same; nil without such. All others can run.
 	Held error
 	// DeployItems are the items of its Execution.
 	DeployItems v1alpha1.DeployItemTemplateList
@@ -60,8 +60,8 @@ func (c *Children) Graph() *siblinggraph.Graph {
 // mean something only among themselves.
 const templateScope = "parent"
 
-// inOrder returns the subinstallations in the order of their data. There are no
-// circles: they have been checked.
+// inOrder returns the subinstallations in the order of their data. There are no cycles: they have
+// been checked.
 func (c *Children) inOrder() []Subinstallation {
 	byName := make(map[string]Subinstallation, len(c.Subinstallations))
 	for _, sub := range c.Subinstallations {

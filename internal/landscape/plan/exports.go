@@ -19,7 +19,7 @@ type Results struct {
 	DataObjects, Targets map[string]any
 }
 
-// Exports are what an Installation hands on.
+// Exports are the objects with the exports of an Installation.
 type Exports struct {
 	// Values are the exports of the blueprint and of the mappings, by name.
 	Values map[string]any
@@ -54,8 +54,8 @@ func (p *Plan) Exports(ctx context.Context, results Results) (*Exports, error) {
 	return exports, nil
 }
 
-// finishExports checks the exports of the blueprint, maps them, and makes the
-// objects of what the Installation hands on.
+// finishExports checks the exports of the blueprint, maps them, and makes the objects that the
+// Installation exports.
 func (p *Plan) finishExports(ctx context.Context, rendered map[string]any) (*Exports, error) {
 	inst := p.in.Installation
 	values, warnings, err := dataflow.CheckExports(ctx, inst.Name, p.in.Blueprint.Info.Exports, rendered, p.compile)

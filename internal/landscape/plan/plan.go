@@ -40,7 +40,7 @@ type Input struct {
 	// Component is nil without a component.
 	Component *Component
 	Imports   dataflow.Imports
-	// Functions reach clusters and tokens; they come from whoever has clients.
+	// Functions reach clusters and tokens; the caller provides them.
 	Functions map[string]template.Function
 	// Tree is what the rest of the tree has taken already.
 	Tree Use

@@ -19,16 +19,15 @@ type StateKey struct {
 	Executor string
 }
 
-// Prefixes of the keys. In the public system subinstallation executors share
-// that of deploy executors.
+// Prefixes of the keys. In upstream, subinstallation executors share that of deploy executors.
 const (
 	DeployPrefix          = "deploy"
 	ExportPrefix          = "export"
 	SubinstallationPrefix = "subinst"
 )
 
-// SecretName is the name of the Secret that holds the state, which is the one
-// that the public system gave it.
+// SecretName is the name of the Secret that holds the state, which is the name that upstream gave
+// it.
 func (k StateKey) SecretName(installation string) string {
 	sum := sha1.Sum([]byte(installation + "/" + k.Prefix + k.Executor))
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:]))
@@ -88,9 +87,8 @@ func stateKey(phase template.Phase, name string) (StateKey, bool) {
 	return StateKey{}, false
 }
 
-// readState reads a state. That of a subinstallation executor may be stored in the
-// way of the public system; unless a deploy executor has the same name, whose
-// state it then is.
+// readState reads a state. The state of a subinstallation executor may be stored as upstream stores
+// it, unless a deploy executor has the same name: then it is the state of that one.
 func (p *Plan) readState(ctx context.Context, key StateKey) ([]byte, error) {
 	stored, err := p.in.States.Read(ctx, key)
 	if err != nil || stored != nil || key.Prefix != SubinstallationPrefix {

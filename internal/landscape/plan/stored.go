@@ -20,9 +20,8 @@ import (
 // storedVersion is that of the document. A reader knows the versions up to its own.
 const storedVersion = 1
 
-// maxDocument bounds a document before it is compressed: whoever reopens it has to hold
-// it in memory.
-// The bound for what is in the Secrets does not help here: a few hundred bytes can be
+// maxDocument bounds a document before it is compressed: a controller that reopens it has to hold
+// it in memory. The bound for what is in the Secrets does not help here: a few hundred bytes can be
 // unpacked to a gigabyte.
 const maxDocument = 64 << 20
 
@@ -58,9 +57,8 @@ type document struct {
 // a restart and after changes of everything that the plan was made from. It holds
 // imported values. Most Installations have no exports, and need nothing.
 //
-// It is stored before the children get the job, because afterwards nobody can work it out
-// again: imports may have changed, and import executions may have used the time or random
-// values.
+// It is stored before the children get the job, because it cannot be computed again afterwards:
+// imports may have changed, and import executions may have used the time or random values.
 func (p *Plan) Stored() (content []byte, needed bool, err error) {
 	info, spec := p.in.Blueprint.Info, &p.in.Installation.Spec
 	if len(info.ExportExecutions)+len(spec.Exports.Data)+len(spec.Exports.Targets)+len(spec.ExportDataMappings) == 0 {
@@ -87,8 +85,8 @@ func (p *Plan) Stored() (content []byte, needed bool, err error) {
 
 // admitted returns what exports need of an Installation.
 //
-// The rest of the specification is left out, since it has worked already: what is here can
-// be looked at by whoever may read Secrets.
+// The rest of the specification is left out, since it has worked already: the stored plan can be
+// read by every user who may read Secrets.
 func admitted(inst *v1alpha1.Installation) *v1alpha1.Installation {
 	kept := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{
 		Name: inst.Name, Namespace: inst.Namespace, UID: inst.UID, Generation: inst.Generation, OwnerReferences: inst.OwnerReferences,

@@ -40,9 +40,8 @@ type Subinstallation struct {
 // subinstallations renders the subinstallation executions and adds those that are
 // written into the blueprint.
 //
-// What is wrong with a template fails all of them, since nobody can say what was meant. A
-// circle or a collision concerns its members only: it is returned apart, and all others may
-// run.
+// A mistake in a template fails all of them, since what was meant is unknown. A cycle or a
+// collision concerns its members only: it is returned apart, and all others may run.
 func (p *Plan) subinstallations(ctx context.Context, states *newStates) (subs []Subinstallation, held error, err error) {
 	templates, err := p.renderedTemplates(ctx, states)
 	if err != nil {

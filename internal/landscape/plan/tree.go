@@ -38,10 +38,10 @@ func (n *Node) Name() string { return n.Path[strings.LastIndex(n.Path, "/")+1:] 
 // Waiting is a subinstallation whose imports are not known.
 type Waiting struct {
 	Path string
-	// Reason joins a *dataflow.MissingError for each import that nobody gives.
+	// Reason joins a *dataflow.MissingError for each import without a source.
 	Reason error
-	// From says which sibling has exports that only a job can tell, and why; nil if there
-	// is none.
+	// From says which sibling has exports that only a job can determine, and why; nil without such a
+	// sibling.
 	From error
 }
 
@@ -100,7 +100,7 @@ type SimulatedExports struct {
 type Tree struct {
 	// Open finds what a subinstallation consists of.
 	Open func(ctx context.Context, parent Input, inst *v1alpha1.Installation) (Input, error)
-	// Simulation tells exports; nil if nobody knows them.
+	// Simulation determines exports; nil if they are unknown.
 	Simulation Simulation
 	// Identify gives a subinstallation the name and the UID that it has, if it exists
 	// already; nil if nothing exists.

@@ -33,8 +33,8 @@ type Reader struct {
 	Foreign validation.SourceNamespaces
 	// Keys are what the deployment checks signatures with, by their names.
 	Keys map[string]signature.Trust
-	// OwnKeys lets these keys count alone, and not those of Contexts: whoever may
-	// write a Context could sign for himself.
+	// OwnKeys lets only these keys count, and not those of Contexts: a user who may write a Context
+	// could sign for himself.
 	OwnKeys bool
 }
 
@@ -156,7 +156,7 @@ func (s *Sources) contextTrust(ctx context.Context, name string, references v1al
 		*part.into = content
 	}
 	if trust.Usable() != nil {
-		return trust, &NotFoundError{fmt.Sprintf("Context %s: verificationSignatures.%s has neither a publicKeySecretReference nor a caCertificateSecretReference: nobody is trusted by default", s.Context.Name, name)}
+		return trust, &NotFoundError{fmt.Sprintf("Context %s: verificationSignatures.%s has neither a publicKeySecretReference nor a caCertificateSecretReference: no key is trusted by default", s.Context.Name, name)}
 	}
 	return trust, nil
 }

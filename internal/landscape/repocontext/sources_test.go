@@ -217,7 +217,7 @@ func TestTrust(t *testing.T) {
 		{"a key", "{s: {publicKeySecretReference: {name: key, key: k}}}", nil},
 		{"a key in the namespace of the Context, which is named", "{s: {publicKeySecretReference: {name: key, namespace: team-a, key: k}}}", nil},
 		{"a namespace that the administrator has permitted", "{s: {publicKeySecretReference: {name: shared, namespace: keys, key: k}}}", nil},
-		{"neither key nor authority: nobody is trusted", "{s: {}}", []string{"Context vendor", "verificationSignatures.s", "nobody is trusted by default"}},
+		{"neither key nor authority: no key is trusted", "{s: {}}", []string{"Context vendor", "verificationSignatures.s", "no key is trusted by default"}},
 		{"a key without content is no permission for everybody", "{s: {publicKeySecretReference: {name: key, key: blank}}}", []string{"publicKeySecretReference of Context vendor", `the key "blank" of Secret key is empty`}},
 		{"authorities without content", "{s: {publicKeySecretReference: {name: key, key: k}, caCertificateSecretReference: {name: key, key: blank}}}", []string{"caCertificateSecretReference of Context vendor", "is empty"}},
 		{"another name", "{other: {publicKeySecretReference: {name: key, key: k}}}", []string{"Context vendor", `signature name "s"`}},

@@ -108,10 +108,10 @@ func dependsOn(item *inspect.Node) string {
 	return item.DeployItem.Annotations[v1alpha1.ExecutionDependsOnAnnotation]
 }
 
-// stepsOf returns when each node goes: after all that need it.
+// stepsOf returns when each node is deleted: after all nodes that need it.
 //
-// What is in a circle is put behind the rest in no particular order: a plan of a deletion
-// must not fail because of what could never run.
+// Members of cycles are put behind the rest in no particular order: a plan of a deletion must not
+// fail because of what could never run.
 func stepsOf(needs graph.Graph) []int {
 	steps := make([]int, len(needs))
 	order, held := needs.Order()
@@ -152,7 +152,7 @@ type part struct {
 	next int
 }
 
-// stepsInTurn lets each subinstallation begin when all are gone that import from it.
+// stepsInTurn lets each subinstallation begin when all importers of its exports are deleted.
 func stepsInTurn(needs graph.Graph, subs []*inspect.Node, path string, step int) []part {
 	parts := make([]part, len(subs))
 	begin := slices.Repeat([]int{step}, len(subs))

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// partSize leaves room for the rest of a Secret of at most 1 MiB.
+	// partSize leaves space for the rest of a Secret of at most 1 MiB.
 	partSize = 900 << 10
 	// maxParts bounds how many Secrets a plan may take.
 	maxParts = 8
@@ -29,7 +29,7 @@ const (
 // Errors about stored plans. A job cannot go on with any of them; the next one
 // makes a plan of its own.
 var (
-	// ErrNone: somebody has deleted what the job has stored.
+	// ErrNone: the Secrets of the stored plan were deleted.
 	ErrNone = errors.New("the stored plan of the job is missing: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile")
 	// ErrOtherJob: what is stored belongs to another job or Installation.
 	ErrOtherJob = errors.New("the stored plan belongs to another job: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile")
