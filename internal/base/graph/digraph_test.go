@@ -15,15 +15,15 @@ func TestGraph(t *testing.T) {
 		cycles      []Cycle
 	}{
 		{"nothing", nil, nil, nil, nil},
-		{"who waits for nobody keeps the place", Graph{{}, {}, {}}, []int{0, 1, 2}, nil, nil},
+		{"a node that waits for none keeps its place", Graph{{}, {}, {}}, []int{0, 1, 2}, nil, nil},
 		{"a chain that is written from its end", Graph{{1}, {2}, {}}, []int{2, 1, 0}, nil, nil},
 		{"a diamond", Graph{{1, 2}, {3}, {3}, {}}, []int{3, 1, 2, 0}, nil, nil},
 		{"what is listed twice counts once", Graph{{1, 1}, {}}, []int{1, 0}, nil, nil},
-		{"one that waits for itself", Graph{{0}, {}}, []int{1}, []int{0}, []Cycle{{[]int{0}, []int{0, 0}}}},
-		{"who waits for a circle is held, but no member", Graph{{1}, {2}, {1}, {}}, []int{3}, []int{0, 1, 2}, []Cycle{{[]int{1, 2}, []int{1, 2, 1}}}},
-		{"whom a circle waits for is free", Graph{{1}, {0, 2}, {}}, []int{2}, []int{0, 1}, []Cycle{{[]int{0, 1}, []int{0, 1, 0}}}},
-		{"two circles are told apart", Graph{{1}, {0}, {3}, {2}}, nil, []int{0, 1, 2, 3}, []Cycle{{[]int{0, 1}, []int{0, 1, 0}}, {[]int{2, 3}, []int{2, 3, 2}}}},
-		{"two circles with a common node are one group, and the shorter way is told", Graph{{1, 3}, {2}, {0}, {0}}, nil, []int{0, 1, 2, 3}, []Cycle{{[]int{0, 1, 2, 3}, []int{0, 3, 0}}}},
+		{"a node that waits for itself", Graph{{0}, {}}, []int{1}, []int{0}, []Cycle{{[]int{0}, []int{0, 0}}}},
+		{"a node that waits for a cycle is held, but no member", Graph{{1}, {2}, {1}, {}}, []int{3}, []int{0, 1, 2}, []Cycle{{[]int{1, 2}, []int{1, 2, 1}}}},
+		{"a node that a cycle waits for is free", Graph{{1}, {0, 2}, {}}, []int{2}, []int{0, 1}, []Cycle{{[]int{0, 1}, []int{0, 1, 0}}}},
+		{"two cycles are two groups", Graph{{1}, {0}, {3}, {2}}, nil, []int{0, 1, 2, 3}, []Cycle{{[]int{0, 1}, []int{0, 1, 0}}, {[]int{2, 3}, []int{2, 3, 2}}}},
+		{"two cycles with a common node are one group with the shorter path", Graph{{1, 3}, {2}, {0}, {0}}, nil, []int{0, 1, 2, 3}, []Cycle{{[]int{0, 1, 2, 3}, []int{0, 3, 0}}}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			order, held := test.graph.Order()
@@ -56,8 +56,8 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestRandom: whatever the graph, the order respects it, and what is held is what
-// waits for a member of a circle.
+// TestRandom: the order respects any graph, and exactly the nodes are held that wait for a member
+// of a cycle.
 func TestRandom(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 0))
@@ -107,7 +107,7 @@ func TestWorkIsLinear(t *testing.T) {
 			edges++
 		}
 	}
-	graph[0] = []int{len(graph) - 1} // all paths are parts of circles
+	graph[0] = []int{len(graph) - 1} // all paths are parts of cycles
 	search := newGroupSearch(graph)
 	search.groups()
 	if most := len(graph) + edges + 1; search.visited > most {

@@ -54,8 +54,8 @@ func TestLinks(t *testing.T) {
 		{"through a link to a directory", "directory/sub/items.yaml", "deployItems: []\n", nil},
 		{"two links after each other", "directory/up", "kind: Blueprint\n", nil},
 		{"dots in a target", "here", "kind: Blueprint\n", nil},
-		{"a circle of two", "a", "", ErrLinks},
-		{"a circle that grows", "self", "", ErrLinks},
+		{"a cycle of two links", "a", "", ErrLinks},
+		{"a cycle whose path grows", "self", "", ErrLinks},
 		{"a target that is not there", "gone", "", fs.ErrNotExist},
 		{"inside by its text, outside by where a link on the way leads", "escape", "", ErrOutside},
 		{"below a file", "file-as-directory", "", errNoDirectory},
@@ -127,7 +127,7 @@ func TestBuilderRefuses(t *testing.T) {
 	}
 }
 
-func TestNobodyCanChangeATree(t *testing.T) {
+func TestTreeIsImmutable(t *testing.T) {
 	b := &Builder{}
 	if err := sample(b); err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// TestModes: nobody can write, and only programs run.
+// TestModes: nothing is writable, and only programs are executable.
 func TestModes(t *testing.T) {
 	tree := build(t, func(b *Builder) error {
 		return errors.Join(sample(b), b.File("bin/run", "#!/bin/sh\n"), b.Executable("bin/run"), b.Same("run-too", "bin/run"))

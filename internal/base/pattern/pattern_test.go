@@ -31,7 +31,7 @@ func TestCompile(t *testing.T) {
 		{"look-around needs another engine", "(?!a)", "which has no look-around and no back references", true},
 		{"back references as well", `(a)\1`, "is not valid (invalid escape sequence)", true},
 		{"no expression at all", "[", "is not valid (missing closing ])", true},
-		{"bytes that are no text", "\xff", "is not valid (invalid UTF-8)", true},
+		{"bytes that are not UTF-8", "\xff", "is not valid (invalid UTF-8)", true},
 		{"brackets in brackets use the stack of the parser", strings.Repeat("(", MaxLength/2) + strings.Repeat(")", MaxLength/2), "is not valid (expression nests too deeply)", true},
 	}
 	for _, test := range tests {
@@ -115,15 +115,15 @@ func TestFindAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	enough := errors.New("enough")
-	var told []int
+	var counts []int
 	_, err = compiled.Find(strings.Repeat("a", 100), -1, func(found int) error {
-		if told = append(told, found); found >= 4 {
+		if counts = append(counts, found); found >= 4 {
 			return enough
 		}
 		return nil
 	})
-	if !errors.Is(err, enough) || !slices.Equal(told, []int{1, 2, 4}) {
-		t.Errorf("got %v after %v", err, told)
+	if !errors.Is(err, enough) || !slices.Equal(counts, []int{1, 2, 4}) {
+		t.Errorf("got %v after %v", err, counts)
 	}
 }
 

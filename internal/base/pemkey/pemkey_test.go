@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// huge returns a private key in the encoding of PKCS #1 with a modulus of a number of
-// bits. Its numbers are no key, which nobody sees who has not computed with them.
+// huge returns a private key in the encoding of PKCS #1 with a modulus of a number of bits. Its
+// numbers do not form a key, which only a computation with them shows.
 func huge(bits int) []byte {
 	one := big.NewInt(1)
 	number := func(bits int) *big.Int { n := new(big.Int).Lsh(one, uint(bits-1)); return n.Add(n, one) }

@@ -17,7 +17,7 @@ func TestHas(t *testing.T) {
 		{"a letter of another alphabet goes on", "regionä", "region", false},
 		{"a part first, the word later", "regions, region", "region", true},
 		{"what overlaps with itself", "a.a.a", "a.a", true},
-		{"bytes that are no text end a word", "\xffregion\xff", "region", true},
+		{"bytes that are not UTF-8 end a word", "\xffregion\xff", "region", true},
 		{"nothing is no word", "region", "", false},
 		{"nothing has no word", "", "region", false},
 	} {

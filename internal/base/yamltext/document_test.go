@@ -214,9 +214,8 @@ func TestNothingMerges(t *testing.T) {
 	}
 }
 
-// TestDecodedAsElsewhere reads random documents as the library that the rest of the
-// project reads YAML with. Keys are texts as they are written here, so there are none
-// that could be something else.
+// TestDecodedAsElsewhere reads random documents as the library that the rest of the project reads
+// YAML with. Keys are written as texts here, so no key could be read as something else.
 func TestDecodedAsElsewhere(t *testing.T) {
 	parts := []string{"a", "b: ", "- ", "\n", "  ", "1", "'x'", "\"y\"", "[", "]", "{", "}", ",", ": ", "&r ", "*r ", "|\n  t\n", "# c\n", "?", "!!str ", "1.5"}
 	state := uint64(1)

@@ -35,8 +35,8 @@ func TestMistakes(t *testing.T) {
 		{"a control character", "a: \x01hunter2", "control characters are not allowed", 0},
 		{"deeper than the library goes, before our limits count", strings.Repeat("[", 10_001) + "hunter2", "exceeded max depth of 10000", 0},
 		{"a name of an anchor is a word of the text", "a: 1\nb: *hunter2", "an alias refers to an anchor that does not exist", 0},
-		{"bytes that are no text", "a: hunter2\xff", "the text is not UTF-8", 0},
-		{"bytes that are no text behind another mistake", "a: b: hunter2\xc3", "the text is not UTF-8", 0},
+		{"bytes that are not UTF-8", "a: hunter2\xff", "the text is not UTF-8", 0},
+		{"bytes that are not UTF-8 behind another mistake", "a: b: hunter2\xc3", "the text is not UTF-8", 0},
 		{"what else the library knows has no words of its own", "!hunter2!a b", notYAML, 0},
 		{"directives neither", "%hunter2\n---\na", notYAML, 0},
 	}

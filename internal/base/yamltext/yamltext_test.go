@@ -88,7 +88,7 @@ func TestErrors(t *testing.T) {
 		{"a colon too many", "a: 1\nb: hunter2: x\n", 2, 0, "mapping values are not allowed"},
 		{"a list that does not end", "a: [hunter2", 1, 0, "did not find expected ',' or ']'"},
 		{"a character that starts nothing", "a: @hunter2", 0, 0, "cannot start any token"},
-		{"a tag of nobody", "a: !hunter2!x 1", 0, 0, "the text is not YAML"},
+		{"an unknown tag", "a: !hunter2!x 1", 0, 0, "the text is not YAML"},
 		{"a text that is not UTF-8", "a: \xff", 0, 0, "UTF-8"},
 		{"an alias without an anchor", "a: *hunter2", 0, 0, "anchor that does not exist"},
 		{"an anchor that contains itself", "a: 1\nb: &hunter2 {c: *hunter2}", 2, 17, "an anchor contains itself"},
@@ -158,7 +158,7 @@ func TestToJSON(t *testing.T) {
 		{"nothing", "", "null"},
 		{"keys are sorted as bytes", "{b: 1, B: 2, é: 3, a.b: 4, a: 5}", `{"B":2,"a":5,"a.b":4,"b":1,"é":3}`},
 		{"what HTML would take for its own is escaped, as ever", `["<a href='x'>&", "say \"hi\"\n", "tab\t\u2028\x7f", "süß"]`, `["\u003ca href='x'\u003e\u0026","say \"hi\"\n","tab\t\u2028` + "\x7f" + `","süß"]`},
-		{"all that is no text", "[true, no, ~, {}, [], -0, 1e999999]", `[true,false,null,{},[],0,"1e999999"]`},
+		{"all kinds of values but strings", "[true, no, ~, {}, [], -0, 1e999999]", `[true,false,null,{},[],0,"1e999999"]`},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got, err := ToJSON([]byte(test.text), DefaultLimits()); err != nil || string(got) != test.want {
