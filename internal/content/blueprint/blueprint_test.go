@@ -65,7 +65,7 @@ func TestLoadErrors(t *testing.T) {
 	for _, test := range []struct{ reason, description, want string }{
 		{"another kind", `kind: Installation`, `decode blueprint.yaml: kind is "Installation": write Blueprint`},
 		{"another version", `apiVersion: landscaper.gardener.cloud/v2`, `decode blueprint.yaml: apiVersion is "landscaper.gardener.cloud/v2": write landscaper.gardener.cloud/v1alpha1`},
-		{"a kind that is no text", `kind: {}`, "kind is "},
+		{"a kind that is not a string", `kind: {}`, "kind is "},
 		{"nothing", ``, "is not a map with fields"},
 		{"a list", `[imports]`, "is not a map with fields"},
 		{"no YAML", `imports: [`, "decode blueprint.yaml: line 1"},
@@ -80,7 +80,7 @@ func TestLoadErrors(t *testing.T) {
 		{"an import execution without a type", `importExecutions: [{name: a}]`, "importExecutions[0].type: Required value"},
 		{"a description that is too large", "# " + strings.Repeat("x", maxDescription), "read blueprint.yaml: the number of bytes is more than the limit of 4194304"},
 		{"a short text that stands for many bytes", "annotations: {a: &a " + strings.Repeat("x", 1<<20) + "}\nlocalTypes: {y: [" + strings.Repeat("*a, ", 100) + "]}", "with its aliases the text is longer"},
-		{"a map to be merged that is none", `{<<: x}`, "only maps can be merged"},
+		{"a text to be merged as a map", `{<<: x}`, "only maps can be merged"},
 		{"a key that is a list", `{[a]: b}`, "a map or a list is used as a key"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -135,7 +135,7 @@ imports: [{name: a, required: false, schema: {x: 1}, default: {value: {y: 1}}}]
 deployExecutions: [{name: a, type: GoTemplate, template: {deployItems: []}}]
 subinstallations: [{name: a, blueprint: {filesystem: {z: {q: ""}}}, importDataMappings: {m: {n: 1}}}]`, nil},
 		{"annotations are free", `annotations: {anything: x}`, nil},
-		{"a dialect that is none", `jsonSchema: {}`, []string{"jsonSchema is not the name of a dialect, it is ignored: write for example jsonSchemaVersion: " + v1alpha1.DefaultJSONSchemaVersion}},
+		{"an invalid dialect", `jsonSchema: {}`, []string{"jsonSchema is not the name of a dialect, it is ignored: write for example jsonSchemaVersion: " + v1alpha1.DefaultJSONSchemaVersion}},
 		{"two dialects", `{jsonSchema: a, jsonSchemaVersion: b}`, []string{"jsonSchema is ignored, since jsonSchemaVersion is given, too"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

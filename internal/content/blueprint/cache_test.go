@@ -81,9 +81,9 @@ func TestCacheGivesNothingWithoutCredentials(t *testing.T) {
 		unpacked     int64
 		denied       bool
 	}{
-		{"nobody has it yet", "", 0, true},
+		{"no credentials, before the blueprint is in the cache", "", 0, true},
 		{"the first with credentials", "shop-a", 1, false},
-		{"again", "shop-a", 1, false},
+		{"the first namespace asks again", "shop-a", 1, false},
 		{"another namespace with credentials of its own", "shop-b", 1, false},
 		{"no credentials, although the blueprint is in the cache", "", 1, true},
 		{"wrong credentials, although the blueprint is in the cache", "thief", 1, true},
@@ -140,11 +140,11 @@ func TestCacheIsBounded(t *testing.T) {
 		{"first", "a", 20_000, 1}, {"second", "b", 20_000, 2}, {"third", "c", 20_000, 3}, {"fourth", "d", 20_000, 4},
 		{"used again, so it is kept longer", "a", 20_000, 4},
 		{"drives out the oldest", "e", 20_000, 5},
-		{"still there", "a", 20_000, 5},
+		{"a is still there", "a", 20_000, 5},
 		{"no longer there", "b", 20_000, 6},
 		{"too large to be kept", "large", 90_000, 7},
-		{"it was not kept", "large", 90_000, 8},
-		{"and has driven out nothing", "a", 20_000, 8},
+		{"the large one was not kept", "large", 90_000, 8},
+		{"the large one has not displaced a", "a", 20_000, 8},
 	} {
 		get(step.name, step.size)
 		if count.Load() != step.count {

@@ -399,7 +399,7 @@ func TestArtifactsThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestArchiveOfAnArtifactIsToldByItsContent(t *testing.T) {
+func TestArchiveOfAnArtifactIsFoundByItsContent(t *testing.T) {
 	data := tarOf(t, description())
 	config := []byte("{}")
 	at := func(mediaType string, data []byte) ocispec.Descriptor {

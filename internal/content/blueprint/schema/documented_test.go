@@ -119,7 +119,7 @@ func (p *page) run(ctx context.Context, b block) error {
 	case "text":
 	default:
 		if !strings.Contains(b.role, ".") {
-			return fail(errors.New("nobody knows what this block is"))
+			return fail(errors.New("the kind of this block is unknown"))
 		}
 	}
 	return nil

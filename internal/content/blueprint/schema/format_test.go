@@ -33,7 +33,7 @@ func TestFormats(t *testing.T) {
 		{"iri-reference", []string{"ä", "../a"}, []string{`\`}},
 		{"duration", []string{"", "not looked at"}, nil},
 		{"semver", []string{"not looked at"}, nil},
-		{"of nobody", []string{"", "anything"}, nil},
+		{"unknown", []string{"", "anything"}, nil},
 	}
 	for _, test := range tests {
 		for _, want := range []bool{true, false} {
@@ -49,7 +49,7 @@ func TestFormats(t *testing.T) {
 				})
 			}
 		}
-		t.Run(test.format+": what is no text has no format", func(t *testing.T) {
+		t.Run(test.format+": a value that is not a string has no format", func(t *testing.T) {
 			if err := check(t, &Compiler{}, fmt.Sprintf(`{"format": %q}`, test.format), "[1, {a: null}]"); err != nil {
 				t.Error(err)
 			}

@@ -38,7 +38,7 @@ func TestEndlessReferences(t *testing.T) {
 			expect(t, reason, err, want)
 		})
 	}
-	// Nobody applies the definitions here.
+	// No reference leads to the definitions here.
 	_, err := (&Compiler{}).Compile(t.Context(), []byte(`{definitions: {a: {$ref: "#/definitions/b"}, b: {$ref: "#/definitions/a"}}}`))
 	expect(t, "a cycle that is not used", err, "")
 }

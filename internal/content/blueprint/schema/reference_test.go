@@ -59,7 +59,7 @@ func TestReferences(t *testing.T) {
 		{"rules beside a reference count", `{$ref: "local://list#/allOf/0", maxLength: 1}`, "ab", "less than or equal to 1"},
 		{"rules beside a reference count, and the reference too", `{$ref: "local://list#/allOf/0", maxLength: 1, allOf: [true]}`, "1", "Expected: string"},
 		{"rules beside a reference count in draft 7, too", `{` + draft7 + `, properties: {a: {$ref: "#/definitions/s", maxLength: 1}}, definitions: {s: {type: string}}}`, "{a: ab}", "a: String length"},
-		{"an id beside a reference is none", `{$id: "https://example.org/x.json", $ref: "#/definitions/s", definitions: {s: {type: string}}}`, "1", "Expected: string"},
+		{"an id beside a reference is ignored", `{$id: "https://example.org/x.json", $ref: "#/definitions/s", definitions: {s: {type: string}}}`, "1", "Expected: string"},
 		{"the published schema of schemas needs no network", `{$ref: "http://json-schema.org/draft-07/schema#"}`, `{type: text}`, "type: Must validate at least one schema"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestReferenceErrors(t *testing.T) {
 	}
 	files := map[string]string{"bad.json": `{"type": `, "dir/x.json": `{}`, "list.json": `[]`}
 	for _, test := range []struct{ reason, schema, want string }{
-		{"a reference that is no text", `{properties: {a: {$ref: 5}}}`, "properties.a.$ref: a reference must be a string, not an integer"},
+		{"a reference that is not a string", `{properties: {a: {$ref: 5}}}`, "properties.a.$ref: a reference must be a string, not an integer"},
 		{"one that is an object", `{$ref: {type: string}}`, "$ref: a reference must be a string, not an object"},
 		{"http", `{properties: {a: {$ref: "http://169.254.169.254/latest"}}}`, `error resolving reference at properties.a.$ref: "http://169.254.169.254/latest": http://169.254.169.254/latest is refused, because schemas are not fetched from other places: local://`},
 		{"https", `{$ref: "https://example.org/a.json#/b"}`, "https://example.org/a.json is refused"},
@@ -111,7 +111,7 @@ func TestReferenceErrors(t *testing.T) {
 		{"no file at all", `{$ref: "blueprint://"}`, "the name of a file is missing"},
 		{"a file that is broken", `{$ref: "blueprint://bad.json"}`, "unable to read local schema from bad.json: it is neither JSON nor YAML"},
 		{"a file without a schema", `{$ref: "blueprint://list.json"}`, "blueprint://list.json: (root): a schema is an object, true or false, not an array"},
-		{"a component where there is none", `{$ref: "cd://resources/a"}`, "no component descriptor defined to resolve the ref: set spec.componentDescriptor"},
+		{"a component in a schema without one", `{$ref: "cd://resources/a"}`, "no component descriptor defined to resolve the ref: set spec.componentDescriptor"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			_, err := blueprint(types, files).Compile(t.Context(), []byte(test.schema))

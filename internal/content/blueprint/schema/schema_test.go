@@ -82,7 +82,7 @@ func TestDialects(t *testing.T) {
 		{"draft 7: id gives no address", `{` + draft7 + `, $ref: "https://example.org/a", definitions: {a: {id: "https://example.org/a"}}}`, "1", "https://example.org/a is refused"},
 		{"a later draft is hybrid", `{` + later + `, minimum: 1, exclusiveMinimum: true, prefixItems: [false]}`, "1", "Must be greater than 1"},
 		{"an own dialect is hybrid, and not fetched", `{$schema: "https://example.org/mine", const: 1}`, "2", "Must be 1"},
-		{"a dialect that is no text", `{$schema: 7}`, "2", "$schema must be a string, not an integer"},
+		{"a dialect that is not a string", `{$schema: 7}`, "2", "$schema must be a string, not an integer"},
 		{"a dialect inside has no effect", `{properties: {a: {` + draft4 + `, const: 1}}}`, "{a: 2}", "Must be 1"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -253,10 +253,10 @@ func TestSchemaErrors(t *testing.T) {
 		{"a wrong type", `{properties: {a: {type: text}}}`, "properties.a.type: Must be one of: "},
 		{"required of draft 3", `{properties: {a: {required: true}}}`, "properties.a.required: Invalid type. Expected: array, given: boolean"},
 		{"a negative length", `{minLength: -1}`, "minLength: Must be greater than or equal to 0"},
-		{"properties that are no object", `{properties: [a]}`, "properties: Invalid type. Expected: object, given: array"},
-		{"definitions that are no object", `{definitions: []}`, "definitions: it must be an object, not an array"},
-		{"a mistake in a definition that nobody uses", `{definitions: {a: {type: text}}}`, "definitions.a.type: Must be one of: "},
-		{"a format that is no text", `{format: [date]}`, "format: a format is a string, not an array"},
+		{"properties that are not an object", `{properties: [a]}`, "properties: Invalid type. Expected: object, given: array"},
+		{"definitions that are not an object", `{definitions: []}`, "definitions: it must be an object, not an array"},
+		{"a mistake in an unused definition", `{definitions: {a: {type: text}}}`, "definitions.a.type: Must be one of: "},
+		{"a format that is not a string", `{format: [date]}`, "format: a format is a string, not an array"},
 		{"a look-ahead", `{pattern: "^(?=a)"}`, `pattern: the pattern "^(?=a)" is not valid (invalid or unsupported Perl syntax): use the syntax of RE2, which has no look-around and no back references`},
 		{"a back reference", `{properties: {a: {pattern: '(a)\1'}}}`, `properties.a.pattern: the pattern "(a)\\1" is not valid (invalid escape sequence)`},
 		{"a look-behind in the name of properties", `{patternProperties: {"(?<!a)b": {}}}`, `patternProperties: the pattern "(?<!a)b" is not valid (invalid named capture)`},

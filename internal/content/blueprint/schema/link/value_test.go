@@ -65,7 +65,7 @@ func TestBounded(t *testing.T) {
 		{"an exponent beyond the numbers", json.Number("1e99999999999999999999"), "(root): The number"},
 		{"an integer of Go, which no decoder makes", []any{1}, "a value cannot be checked"},
 		{"bytes", []byte("s3cret"), "a value cannot be checked"},
-		{"keys that are no texts", map[any]any{1: 2}, "cannot be checked"},
+		{"keys that are not strings", map[any]any{1: 2}, "cannot be checked"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			err := Bounded(test.value, 5)
