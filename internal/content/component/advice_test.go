@@ -26,8 +26,8 @@ func TestAdvise(t *testing.T) {
 		{"something else is missing", fmt.Errorf("find charts/a: %w", oci.ErrNotFound), "publish it there, or correct the reference"},
 		{"a resource is missing", &descriptor.NotFoundError{Kind: "resource", Identity: descriptor.Identity{"name": "a"}, There: []string{"blueprint", "notes"}}, "correct the name, there are blueprint, notes"},
 		{"another content", fmt.Errorf("read: %w", oci.ErrDigest), "publish it again, or correct the digest"},
-		{"an authority that nobody knows", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "certificateAuthorities"},
-		{"nobody answers", &net.OpError{Op: "dial", Err: errors.New("connection refused")}, "check that the host runs"},
+		{"an unknown authority", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "certificateAuthorities"},
+		{"a refused connection", &net.OpError{Op: "dial", Err: errors.New("connection refused")}, "check that the host runs"},
 		{"credentials, whose error says it", fmt.Errorf("find: %w", registry.ErrDenied), ""},
 		{"anything else", errors.New("no"), ""},
 	}

@@ -96,7 +96,7 @@ inline:
 
 	_, err = NewSession(NewShared(), Options{Default: Context(remote.RepositoryContext)}).Resolve(t.Context(), Reference{Name: "github.com/my-comp", Version: "v.1.7.2"})
 	if err == nil || errors.Is(err, ErrNoRepository) || !strings.Contains(err.Error(), `"v.1.7.2"`) {
-		t.Errorf("the sample version is none, and the message says so: %v", err)
+		t.Errorf("the sample version is not valid, and the message says so: %v", err)
 	}
 }
 

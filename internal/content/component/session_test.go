@@ -188,7 +188,7 @@ func TestResolveErrors(t *testing.T) {
 	}{
 		{"nothing says where", Options{}, Reference{Name: "example.org/a", Version: "1.0.0"}, "no repository or ocm resolvers found", false},
 		{"a version that is not there", Options{Default: archiveContext(t, path)}, Reference{Name: "example.org/shop/web", Version: "9.9.9"}, `component version "example.org/shop/web:9.9.9" not found in CommonTransportFormat`, true},
-		{"a version that is none", Options{Default: archiveContext(t, path)}, Reference{Name: "example.org/shop/web", Version: "v.1.7.2"}, `component version "v.1.7.2"`, false},
+		{"an invalid version", Options{Default: archiveContext(t, path)}, Reference{Name: "example.org/shop/web", Version: "v.1.7.2"}, `component version "v.1.7.2"`, false},
 		{"a name that leads out", Options{Default: archiveContext(t, path)}, Reference{Name: "../x", Version: "1.0.0"}, `component name "../x"`, false},
 		{"an empty reference", Options{}, Reference{}, "cannot be nil", false},
 		{"an unknown repository", Options{Default: typed(t, map[string]any{"type": "S3"})}, Reference{Name: "example.org/a", Version: "1.0.0"}, `unknown repository type "S3"`, false},

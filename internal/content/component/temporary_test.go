@@ -36,7 +36,7 @@ func TestIsTemporary(t *testing.T) {
 		{"a web server does not have it", &access.StatusError{Code: 404}, false},
 		{"the version does not exist", oci.ErrNotFound, false},
 		{"the credentials are wrong, whatever the status", errors.Join(registry.ErrDenied, status(500)), false},
-		{"nobody listens", &net.OpError{Op: "dial", Err: errors.New("connection refused")}, true},
+		{"a refused connection", &net.OpError{Op: "dial", Err: errors.New("connection refused")}, true},
 		{"the registry hangs", registry.ErrStalled, true},
 		{"the answer is cut", io.ErrUnexpectedEOF, true},
 		{"the answer takes too long", context.DeadlineExceeded, true},

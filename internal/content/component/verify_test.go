@@ -32,7 +32,7 @@ func TestOnlyWhatWasVerified(t *testing.T) {
 		{"the same repository", good.context(), nil, ""},
 		{"an overwrite leads to another repository", good.context(), []Overwrite{{Source: db, Substitution: Reference{Context: evil.context()}}}, ""},
 		{"an overwrite leads to another component", good.context(), []Overwrite{{Source: db, Substitution: Reference{Name: "example.org/shop/other"}}}, ""},
-		{"a label that nobody has signed has another descriptor", good.context(), nil, `{"meta":{"schemaVersion":"v2"},"component":{"name":"example.org/shop/db","version":"1.0.0","provider":"p"}}`},
+		{"an unsigned label is in another descriptor", good.context(), nil, `{"meta":{"schemaVersion":"v2"},"component":{"name":"example.org/shop/db","version":"1.0.0","provider":"p"}}`},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := NewSession(NewSharedWith(egress.Policy{AllowLoopback: true}), Options{Tenant: "shop", Default: good.context(), Overwrites: test.overwrite})
@@ -73,7 +73,7 @@ func TestOnlyWhatWasVerified(t *testing.T) {
 				})
 			}
 			if _, err := s.Resolve(t.Context(), Reference{Name: "example.org/shop/other", Version: "1.0.0"}); !errors.Is(err, ErrUnverified) {
-				t.Errorf("a component version that nobody has signed: %v", err)
+				t.Errorf("an unsigned component version: %v", err)
 			}
 		})
 	}

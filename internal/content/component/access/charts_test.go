@@ -137,7 +137,7 @@ func TestChartsKeepCredentialsAtHome(t *testing.T) {
 		{"the digest in another spelling", "/charts", entry("urls: [ELSEWHERE/app.tgz], digest: 'sha256:" + good + "'"), nil, "", "reader@/charts/index.yaml", "/app.tgz"},
 		{"another host delivers something else", "/charts", entry("urls: [ELSEWHERE/app.tgz], digest: 00" + good[2:]), nil, "not the chart that the index describes", "reader@/charts/index.yaml reader@/charts/index.yaml", "/app.tgz"},
 		{"an invalid address in the index", "/charts", entry("urls: ['http://%zz?sig=s3cr3t']"), nil, "an invalid address", "reader@/charts/index.yaml", ""},
-		{"a file", "/charts", entry("urls: ['file:///etc/passwd']"), nil, "no address with http or https", "reader@/charts/index.yaml", ""},
+		{"a file", "/charts", entry("urls: ['file:///etc/passwd']"), nil, "not an address with http or https", "reader@/charts/index.yaml", ""},
 		{"the repository is away", "/charts", entry("urls: [app.tgz]"), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, "answers 503", "reader@/charts/index.yaml reader@/charts/app.tgz", ""},
 		{"the chart is refused", "/charts", entry("urls: [app.tgz]"), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "401 Unauthorized: check the credentials", "reader@/charts/index.yaml reader@/charts/app.tgz", ""},
 	} {

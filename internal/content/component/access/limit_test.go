@@ -120,7 +120,7 @@ func TestImageArchives(t *testing.T) {
 			}
 		})
 	}
-	// Whoever has enough may stop reading.
+	// A reader that has enough may stop.
 	wanted := resource(`{"type":"localBlob","localReference":"set","mediaType":"` + archived + `"}`)
 	wanted.Digest = right
 	blob, err := reader.Resource(t.Context(), version, wanted)
@@ -177,7 +177,7 @@ func TestHostileDownloads(t *testing.T) {
 	cancel()
 	for _, access := range []string{`{"type":"wget","url":"https://example.org"}`, `{"type":"git","repository":"https://example.org/a"}`} {
 		if _, _, err := (&Reader{HTTP: newClient(false)}).Read(ctx, inline(t, nil), resource(access), 100); !errors.Is(err, context.Canceled) {
-			t.Errorf("whoever asks may give up: %v", err)
+			t.Errorf("the caller may give up: %v", err)
 		}
 	}
 }
@@ -204,7 +204,7 @@ func TestAuthoritiesOfDownloads(t *testing.T) {
 		{"the one of the access", chart + fmt.Sprintf(`,"caCert":%q}`, authority), nil, ""},
 		{"the one of the credentials", chart + "}", credentials, ""},
 		{"for any download", `{"type":"wget","url":"` + server.URL + `"}`, credentials, ""},
-		{"one that is none", chart + `,"caCert":"x"}`, nil, "no PEM certificate"},
+		{"an invalid authority", chart + `,"caCert":"x"}`, nil, "no PEM certificate"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			reader := &Reader{HTTP: newClient(true), Credentials: test.credentials}

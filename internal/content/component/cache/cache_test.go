@@ -112,8 +112,8 @@ func TestContentIsSharedOnlyAfterAcceptance(t *testing.T) {
 	}
 }
 
-// TestClaimsAreNoDelivery: a registry that claims to have a content, and has not
-// delivered it, gets nobody another tenant's content.
+// TestClaimsAreNoDelivery: a registry that claims to have a content without delivering it gives no
+// tenant the content of another one.
 func TestClaimsAreNoDelivery(t *testing.T) {
 	data := []byte("secret blueprint")
 	behind, d := newStore("private", "1", data)
@@ -220,7 +220,7 @@ func TestBytesAreBounded(t *testing.T) {
 		behind, d := newStore("repo", "1", bytes.Repeat([]byte("x"), max/2))
 		d.Size = size
 		if got, err := read(t, cache.Store(behind, "r", Asker{Tenant: "a"}), "repo", d); err != nil || len(got) != max/2 {
-			t.Errorf("a large content (announced as %d) is handed on: %d bytes, %v", size, len(got), err)
+			t.Errorf("a large content (announced as %d) is passed: %d bytes, %v", size, len(got), err)
 		}
 	}
 	if used := cache.Used(); used != before {

@@ -43,8 +43,8 @@ func TestDocument(t *testing.T) {
 		want        string
 		asked, sent int64
 	}{
-		{"within the validity nobody is asked", `"1"`, "a", time.Second, nil, "one", 1, 1},
-		{"then the server is asked whether it is the same", `"1"`, "a", time.Minute, nil, "one", 2, 1},
+		{"within the validity no server is asked", `"1"`, "a", time.Second, nil, "one", 1, 1},
+		{"after the validity the server is asked whether the document is unchanged", `"1"`, "a", time.Minute, nil, "one", 2, 1},
 		{"a server that has no name for the state sends it again", "", "a", time.Minute, nil, "one", 2, 2},
 		{"what has changed is sent", `"1"`, "a", time.Minute, func(p *page) { p.text, p.validator = "two", `"2"` }, "two", 2, 2},
 		{"another tenant has to get it with his own credentials", `"1"`, "b", time.Second, nil, "one", 2, 2},

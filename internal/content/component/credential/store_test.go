@@ -46,7 +46,7 @@ func TestConsumers(t *testing.T) {
 		{"a host that begins alike", "hostname=h.example.org", "https://h.example.org.evil.org/", false},
 		{"an address of IPv6", "hostname=::1", "https://[::1]/x", true},
 		{"an address of IPv6 with a port", "hostname=[::1]:5000", "https://[::1]:5000/x", true},
-		{"no host is nobody's", "type=wget", "https://h.example.org/", false},
+		{"an entry without a host has no credentials for any host", "type=wget", "https://h.example.org/", false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			address, err := url.Parse(test.address)
@@ -102,7 +102,7 @@ func TestOnlyTLS(t *testing.T) {
 		{"encrypted, at the usual port by its number", "h", "", Request{Scheme: "https", Host: "h:443"}, true},
 		{"in clear text", "h", "", Request{Scheme: "http", Host: "h"}, false},
 		{"in clear text at the port of https", "h", "", Request{Scheme: "http", Host: "h:443"}, false},
-		{"encrypted at a port that somebody else has chosen", "h", "", Request{Scheme: "https", Host: "h:8443"}, false},
+		{"encrypted at a port that another user has chosen", "h", "", Request{Scheme: "https", Host: "h:8443"}, false},
 		{"encrypted at a port that is named", "h:8443", "", Request{Scheme: "https", Host: "h:8443"}, true},
 		{"in clear text at a port that is named", "h:8080", "", Request{Scheme: "http", Host: "h:8080"}, false},
 		{"in clear text where that is allowed", "h:8080", "h:8080", Request{Scheme: "http", Host: "h:8080"}, true},
@@ -184,7 +184,7 @@ func TestDockerKeys(t *testing.T) {
 		{"a host", "r.example.org", "r.example.org", "a", true},
 		{"an address with a version of the API", "https://r.example.org/v1/", "r.example.org", "a", true},
 		{"a path behind the version", "https://r.example.org/v2/a", "r.example.org", "a/b", true},
-		{"and another path", "https://r.example.org/v2/a", "r.example.org", "b", false},
+		{"another path behind the version", "https://r.example.org/v2/a", "r.example.org", "b", false},
 		{"a path that only begins like a version", "r.example.org/v2x", "r.example.org", "a", false},
 		{"a port", "r.example.org:5000", "r.example.org:5000", "a", true},
 		{"a host that is asked by another of its names", "docker.io", "registry-1.docker.io", "library/x", true},

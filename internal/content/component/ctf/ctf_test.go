@@ -61,7 +61,7 @@ func TestHostileArchives(t *testing.T) {
 		{"a link", tarOf(t, entry{name: "blobs/x", kind: tar.TypeSymlink, link: "/etc/passwd"}), "is a link"},
 		{"a device", tarOf(t, entry{name: "blobs/x", kind: tar.TypeChar}), "device"},
 		{"no index", tarOf(t, entry{name: "blobs/x"}), "artifact-index.json is missing"},
-		{"an index that is none", tarOf(t, entry{name: indexFile, content: "[]"}), "decode artifact-index.json"},
+		{"an invalid index", tarOf(t, entry{name: indexFile, content: "[]"}), "decode artifact-index.json"},
 		{"a digest that is a path", tarOf(t, entry{name: indexFile, content: indexOf("sha256:../../../etc/passwd")}), "artifacts[0]"},
 		{"no archive", []byte(strings.Repeat("no archive ", 100)), "read the archive"},
 		{"a cut archive", tarOf(t, entry{name: indexFile, content: indexOf(good)})[:600], "EOF"},

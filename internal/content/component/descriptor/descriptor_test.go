@@ -103,7 +103,7 @@ func TestDecode(t *testing.T) {
 		{"another kind", strings.Replace(thirdSchema, "ComponentVersion", "hunter2", 1), "another kind than ComponentVersion"},
 		{"no name", "meta: {schemaVersion: v2}\ncomponent: {version: 1.0.0}", "name of the component is missing"},
 		{"no version", "meta: {schemaVersion: v2}\ncomponent: {name: example.org/a}", "version of the component is missing"},
-		{"a name that is no path of a registry", strings.Replace(minimal, "example.org/shop/web", "../../etc", 1), "not valid"},
+		{"a name that is not a path of a registry", strings.Replace(minimal, "example.org/shop/web", "../../etc", 1), "not valid"},
 		{"a name that is too long", strings.Replace(minimal, "example.org/shop/web", "example.org/"+strings.Repeat("a", 250), 1), "at most 255"},
 		{"a resource without access", withResource(`{name: x1, type: t}`), "resources[0].access is missing"},
 		{"an access without type", withResource(`{name: x1, type: t, access: {}}`), "resources[0].access.type is missing"},
@@ -223,7 +223,7 @@ func TestReferenceBy(t *testing.T) {
 		{"a name that is unique", Named("cache"), 0, ""},
 		{"a name and an attribute", Identity{"name": "db", "region": "us"}, 2, ""},
 		{"a name that two have", Named("db"), 0, "2 of component version example.org/a:1.0.0 match"},
-		{"a name that nobody has", Named("ghost"), 0, "failed to get component reference with name ghost"},
+		{"a name that no reference has", Named("ghost"), 0, "failed to get component reference with name ghost"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got, err := d.ReferenceBy(test.identity)

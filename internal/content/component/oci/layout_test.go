@@ -80,7 +80,7 @@ func TestOneArtifact(t *testing.T) {
 		{"both indexes, its own one first", []archive.File{indexOf(artifactSetDescriptor, "", good), indexOf(artifactSetIndex, "", evil), blob(good), blob(evil)}},
 		{"hostile: both indexes, another artifact first", []archive.File{indexOf(artifactSetIndex, "", evil), indexOf(artifactSetDescriptor, "", good), blob(good), blob(evil)}},
 		{"hostile: the other index between the contents", []archive.File{blob(evil), indexOf(artifactSetIndex, "", evil), blob(good), indexOf(artifactSetDescriptor, "", good)}},
-		{"hostile: blobs whose names are no digests", []archive.File{indexOf(artifactSetDescriptor, "", good), blob(good), {Path: "blobs/x", Data: []byte("x")}, {Path: "blobs/sha256.ff", Data: []byte("x")}}},
+		{"hostile: blobs whose names are not digests", []archive.File{indexOf(artifactSetDescriptor, "", good), blob(good), {Path: "blobs/x", Data: []byte("x")}, {Path: "blobs/sha256.ff", Data: []byte("x")}}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			content, want := packed(t, test.files...), digest.FromString(good)
@@ -116,7 +116,7 @@ func TestLayoutNames(t *testing.T) {
 		{"its tag", "1.0.0", "1.0.0"},
 		{"the first of several", "1.0.0,latest", "1.0.0"},
 		{"none", "", ""},
-		{"an empty first one is none", ",latest", ""},
+		{"an empty first tag is ignored", ",latest", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var first bytes.Buffer
@@ -162,7 +162,7 @@ func TestSetsThatAreNone(t *testing.T) {
 		{"an index that is no JSON", packed(t, raw("{")), "decode the index"},
 		{"an index of nothing", packed(t, raw(`{"manifests":[]}`)), "has 0 manifests and says of none"},
 		{"null", packed(t, raw(`null`)), "has 0 manifests"},
-		{"two manifests, and nobody says which", packed(t, raw(`{"manifests":[`+entry(good, 13)+","+entry(good, 13)+`]}`)), "has 2 manifests and says of none"},
+		{"two manifests without a choice", packed(t, raw(`{"manifests":[`+entry(good, 13)+","+entry(good, 13)+`]}`)), "has 2 manifests and says of none"},
 		{"a main one that is not there", packed(t, raw(`{"annotations":{"software.ocm/main":"sha256:00"},"manifests":[`+entry(good, 13)+`]}`)), "says of none"},
 		{"a digest that is a path", packed(t, raw(`{"manifests":[`+entry("../../x", 13)+`]}`)), "digest"},
 		{"a digest without an algorithm", packed(t, raw(`{"manifests":[`+entry("abc", 13)+`]}`)), "digest"},

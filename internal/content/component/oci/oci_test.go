@@ -44,8 +44,8 @@ func TestIsSet(t *testing.T) {
 		{"not compressed", ocispec.MediaTypeImageManifest + "+tar", ocispec.MediaTypeImageManifest},
 		{"as tools write it that leave +json out", "application/vnd.oci.image.manifest.v1+tar+gzip", ocispec.MediaTypeImageManifest},
 		{"an index without +json", "application/vnd.oci.image.index.v1+tar", ocispec.MediaTypeImageIndex},
-		{"a manifest is no archive", ocispec.MediaTypeImageManifest, ""},
-		{"half a manifest is none, either", "application/vnd.oci.image.manifest.v1", ""},
+		{"a manifest is not an archive", ocispec.MediaTypeImageManifest, ""},
+		{"a manifest's media type without its end", "application/vnd.oci.image.manifest.v1", ""},
 		{"any other archive", "application/x-tar+gzip", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

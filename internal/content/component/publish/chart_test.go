@@ -51,7 +51,7 @@ func TestChart(t *testing.T) {
 	}
 	for _, test := range []struct{ reason, path, want string }{
 		{"a directory without a chart", ".", "is no chart"},
-		{"a file that is none", "chart/Chart.yaml", "it is no chart"},
+		{"an invalid file", "chart/Chart.yaml", "it is no chart"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if _, err := p.content(t.Context(), &Input{Type: "helm/v1", Path: test.path}); err == nil || !strings.Contains(err.Error(), test.want) {

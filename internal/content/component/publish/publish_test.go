@@ -44,8 +44,8 @@ func TestParse(t *testing.T) {
 		{"a number in the place of a text, by its name", "{name: example.org/a, version: 1.0, provider: p}", "field version must be a text, not number"},
 		{"a field twice", "name: example.org/a\nname: example.org/b", "line 2, column 1: the key is there twice, first in line 1"},
 		{"aliases that multiply", "labels: [&a [" + strings.Repeat("x,", 2000) + "]" + strings.Repeat(",*a", 2000) + "]", "more than 400000 values"},
-		{"a version that is none", "{name: example.org/a, version: latest, provider: p}", `component version "latest"`},
-		{"a name that is none", "{name: a, version: 1.0.0, provider: p}", `component name "a"`},
+		{"an invalid version", "{name: example.org/a, version: latest, provider: p}", `component version "latest"`},
+		{"an invalid name", "{name: a, version: 1.0.0, provider: p}", `component name "a"`},
 		{"no provider", "{name: example.org/a, version: 1.0.0}", "line 1: provider.name: it is missing"},
 		{"neither access nor input", "{name: example.org/a, version: 1.0.0, provider: p, resources: [{name: rr, type: t}]}", `line 1: resources[0]: resource "rr" has neither an access nor an input`},
 		{"both access and input", "{name: example.org/a, version: 1.0.0, provider: p, sources: [{name: rr, type: t, access: {type: none}, input: {type: utf8}}]}", `source "rr" has both an access and an input`},
@@ -267,8 +267,8 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
-// TestLinksToDirectories: they are followed as links to files are, but not out of the
-// directory and not in a circle.
+// TestLinksToDirectories: they are followed as links to files are, but not out of the directory and
+// not in a cycle.
 func TestLinksToDirectories(t *testing.T) {
 	for _, test := range []struct {
 		reason, link, to, want, err string

@@ -142,7 +142,7 @@ func TestLyingManifests(t *testing.T) {
 			announce(w, len(right))
 			w.Header().Set("Docker-Content-Digest", "sha256:../../etc/passwd")
 		}, func(err error) bool { return err != nil }},
-		{"a media type that is none", func(w http.ResponseWriter, _ *http.Request) {
+		{"an invalid media type", func(w http.ResponseWriter, _ *http.Request) {
 			announce(w, len(right))
 			w.Header().Set("Content-Type", "a/b/c;;;")
 		}, func(err error) bool { return err != nil }},
@@ -161,7 +161,7 @@ func TestLyingManifests(t *testing.T) {
 	}
 }
 
-// TestCancelledInTheMiddle: whoever asks may also give up while an answer comes.
+// TestCancelledInTheMiddle: the caller may also give up while an answer comes.
 func TestCancelledInTheMiddle(t *testing.T) {
 	home := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "7")

@@ -16,8 +16,8 @@ func (s *seen) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: request}, nil
 }
 
-// TestRedirectsCarryNoCredentials: the HTTP client keeps headers for another port of
-// the same host, and for hosts below it; somebody else may listen there.
+// TestRedirectsCarryNoCredentials: the HTTP client keeps headers for another port of the same host,
+// and for hosts below it; another server may listen there.
 func TestRedirectsCarryNoCredentials(t *testing.T) {
 	for _, test := range []struct {
 		reason, to string

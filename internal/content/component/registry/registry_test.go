@@ -94,7 +94,7 @@ func TestRedirects(t *testing.T) {
 	}{
 		{"blobs may come from another host", Redirects{}, ""},
 		{"an allowed host", Redirects{Hosts: []string{"localhost"}}, ""},
-		{"hosts below a domain, and this is none", Redirects{Hosts: []string{".example.org"}}, "not one of those allowed"},
+		{"hosts below a domain, but the target is outside", Redirects{Hosts: []string{".example.org"}}, "not one of those allowed"},
 		{"redirects can be switched off", Redirects{Refuse: true}, "switched off"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -327,7 +327,7 @@ func TestHangingRegistries(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := read(ctx, client(home, Options{}, DefaultTimeouts()), blob("content")); !errors.Is(err, context.Canceled) {
-		t.Errorf("whoever asks may give up: %v", err)
+		t.Errorf("the caller may give up: %v", err)
 	}
 }
 
@@ -432,7 +432,7 @@ func TestPlainHTTPIsFoundOnlyIfAllowed(t *testing.T) {
 	}
 }
 
-// TestHostsAreForgotten: whoever names hosts may name as many as they like.
+// TestHostsAreForgotten: a tenant may name any number of hosts.
 func TestHostsAreForgotten(t *testing.T) {
 	pool := NewPool(egress.Policy{}, DefaultTimeouts())
 	for i := range maxHosts + 10 {

@@ -93,8 +93,8 @@ func TestLateAnswers(t *testing.T) {
 	}
 }
 
-// TestOutages: a host that does not answer holds up one request of whoever asks it,
-// and nobody else.
+// TestOutages: a host that does not answer delays one request of each caller of this host, and no
+// other request.
 func TestOutages(t *testing.T) {
 	var requests atomic.Int32
 	hang := serve(t, func(_ http.ResponseWriter, r *http.Request) {

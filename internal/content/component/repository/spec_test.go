@@ -18,7 +18,7 @@ func TestWrongSpecs(t *testing.T) {
 		{"none", "", "the repository context is missing"},
 		{"no JSON", "{", "the repository context is no JSON: "},
 		{"no type", `{"baseUrl":"r.example.org"}`, "the repository context has no type: use OCIRegistry with a baseUrl"},
-		{"a type that nobody knows", `{"type":"Maven/v1"}`, `unknown repository type "Maven": use OCIRegistry`},
+		{"an unknown type", `{"type":"Maven/v1"}`, `unknown repository type "Maven": use OCIRegistry`},
 		{"no address", `{"type":"OCIRegistry"}`, "names no host"},
 		{"only a scheme", `{"type":"OCIRegistry","baseUrl":"https://"}`, "names no host"},
 		{"only a path", `{"type":"OCIRegistry","baseUrl":"https:///path"}`, ""},
@@ -29,7 +29,7 @@ func TestWrongSpecs(t *testing.T) {
 		{"credentials without a scheme", `{"type":"OCIRegistry","baseUrl":"user:s3cr3t@r.example.org"}`, `"hidden@r.example.org" of the repository context holds credentials`},
 		{"credentials in a query", `{"type":"OCIRegistry","baseUrl":"r.example.org?token=s3cr3t"}`, `"r.example.org" of the repository context has a query or a fragment: leave it out`},
 		{"credentials in a fragment", `{"type":"OCIRegistry","baseUrl":"r.example.org#s3cr3t"}`, "has a query or a fragment"},
-		{"a way to make names that nobody knows", `{"type":"OCIRegistry","baseUrl":"r.example.org","componentNameMapping":"md5"}`, `unknown component name mapping method "md5": use urlPath or sha256-digest`},
+		{"an unknown way to make names", `{"type":"OCIRegistry","baseUrl":"r.example.org","componentNameMapping":"md5"}`, `unknown component name mapping method "md5": use urlPath or sha256-digest`},
 		{"an address that is a number", `{"type":"OCIRegistry","baseUrl":1}`, "baseUrl"},
 		{"an archive nowhere", `{"type":"CommonTransportFormat/v1"}`, "the repository context of type CommonTransportFormat has no filePath"},
 		{"a component archive nowhere", `{"type":"ComponentArchive"}`, "has no filePath"},
@@ -151,7 +151,7 @@ func TestChain(t *testing.T) {
 		return Inline([]*descriptor.Descriptor{{Name: name, Version: version, Provider: descriptor.Provider{Name: label}}}, nil)
 	}
 	without := Inline(nil, nil)
-	broken := brokenRepository{errors.New("the disk is gone")}
+	broken := brokenRepository{errors.New("the disk has failed")}
 	for _, test := range []struct {
 		reason string
 		chain  []Repository
@@ -161,8 +161,8 @@ func TestChain(t *testing.T) {
 		{"the first of two", []Repository{has("first"), has("second")}, "first", ""},
 		{"the second if the first has none", []Repository{without, has("second")}, "second", ""},
 		{"none has it", []Repository{without, without}, "", `component version "example.org/a:1.0.0" not found in the inline component descriptors`},
-		{"there is none", nil, "", "none is configured"},
-		{"a broken one is not passed over", []Repository{broken, has("second")}, "", "the disk is gone"},
+		{"no repository", nil, "", "none is configured"},
+		{"a broken one is not passed over", []Repository{broken, has("second")}, "", "the disk has failed"},
 		{"unless one before it has it", []Repository{has("first"), broken}, "first", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

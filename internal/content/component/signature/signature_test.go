@@ -248,13 +248,13 @@ func TestVerify(t *testing.T) {
 		{"a key, although there is a certificate", "SHA-256", JSONv3, AlgorithmPKCS1, mediaTypePEM, "", key, nil, ""},
 		{"another key", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", Trust{PublicKey: s.other}, nil, "was not made with this key"},
 		{"no key for a plain signature", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", chain, nil, "public key from signature"},
-		{"a certificate of another issuer", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypePEM, "CN=somebody", chain, nil, "names the issuer"},
+		{"a certificate of another issuer", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypePEM, "CN=other", chain, nil, "names the issuer"},
 		{"a certificate of an unknown authority", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypePEM, "", Trust{Authorities: s.web}, nil, "is not trusted"},
-		{"nobody is trusted by default, nor the authorities of web servers", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypePEM, "", Trust{}, nil, "neither a public key nor a certificate authority"},
-		{"an empty key is no key", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypePEM, "", Trust{PublicKey: []byte(" \n")}, nil, "neither a public key nor a certificate authority"},
+		{"no key is trusted by default, nor the authorities of web servers", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypePEM, "", Trust{}, nil, "neither a public key nor a certificate authority"},
+		{"an empty key is not a key", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypePEM, "", Trust{PublicKey: []byte(" \n")}, nil, "neither a public key nor a certificate authority"},
 		{"a certificate for whom it must be for", "SHA-256", JSONv3, AlgorithmPSS, mediaTypePEM, "", Trust{Authorities: s.root, Issuer: "CN=release,O=shop"}, nil, ""},
-		{"a certificate for somebody else of the same authority", "SHA-256", JSONv3, AlgorithmPSS, mediaTypePEM, "", Trust{Authorities: s.root, Issuer: "CN=other"}, nil, `not by "CN=other"`},
-		{"a key that is none", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", Trust{PublicKey: []byte("s3cr3t")}, nil, "failed parsing public key data"},
+		{"a certificate of the same authority for another subject", "SHA-256", JSONv3, AlgorithmPSS, mediaTypePEM, "", Trust{Authorities: s.root, Issuer: "CN=other"}, nil, `not by "CN=other"`},
+		{"an invalid key", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", Trust{PublicKey: []byte("s3cr3t")}, nil, "failed parsing public key data"},
 		{"an unknown media type", "SHA-256", JSONv1, AlgorithmPKCS1, "text/plain", "", key, nil, "invalid signature mediaType"},
 		{"changed content", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) { w.files["one"].Data = []byte("evil!") }, "does not match found digest"},
 		{"changed content of a referenced component", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) { w.files["two"].Data = []byte("evil!") }, "does not match found digest"},
@@ -277,7 +277,7 @@ func TestVerify(t *testing.T) {
 				Name: "two", Version: "1", Digest: &descriptor.Digest{HashAlgorithm: "SHA-256", NormalisationAlgorithm: access.NormalisationBlob, Value: "00"},
 			}}}}
 		}, "mismatches existing digest (00) for two:1"},
-		{"a circle has no digest", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) {
+		{"a cycle has no digest", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) {
 			w.db.References = []descriptor.Reference{{Element: descriptor.Element{Name: "up"}, ComponentName: w.root.Name}}
 		}, "refers to itself"},
 		{"no signature of the name", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) { w.root.Signatures = nil }, `signature "release" not found`},
@@ -382,12 +382,12 @@ func TestSwappedAfterVerification(t *testing.T) {
 	}{
 		{"no digest at all", func(w *world) *descriptor.Resource { return &w.root.Resources[0] }, ""},
 		{"a digest whose kind has no name", blind, `unknown normalisation of a content ""`},
-		{"a digest of a kind that nobody knows", func(w *world) *descriptor.Resource {
+		{"a digest of an unknown kind", func(w *world) *descriptor.Resource {
 			resource := blind(w)
 			resource.Digest.NormalisationAlgorithm = "trustMe/v1"
 			return resource
 		}, `"trustMe/v1"`},
-		{"a forged digest behind an honest one among the nested digests, which nobody signs", func(w *world) *descriptor.Resource {
+		{"a forged digest behind an honest one among the nested digests, which are not signed", func(w *world) *descriptor.Resource {
 			w.db.Resources[0].Digest = digestOf("swapped")
 			w.root.NestedDigests = []descriptor.NestedDigest{{Name: w.db.Name, Version: "1.0.0", ResourceDigests: []descriptor.ResourceDigest{{Name: "two", Version: "1", Digest: digestOf("second")}}}}
 			return &w.db.Resources[0]

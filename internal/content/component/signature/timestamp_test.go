@@ -119,7 +119,7 @@ func TestTimeStamps(t *testing.T) {
 		{"for another digest", authority.stamp(t, elsewhere, inside, true, true), trust, "something else than the digest"},
 		{"of an unknown authority", other.stamp(t, d, inside, true, true), trust, "it is not trusted"},
 		{"the authorities of the system do not count", authority.stamp(t, d, inside, true, true), Trust{}, "neither a public key nor a certificate authority"},
-		{"of somebody who may sign code, not time", noStamps.stamp(t, d, inside, true, true), trust, "is not for time stamps"},
+		{"of a signer who may sign code, not time", noStamps.stamp(t, d, inside, true, true), trust, "is not for time stamps"},
 		{"without the certificate of its signer", authority.stamp(t, d, inside, true, false), trust, "exactly one signer"},
 		{"changed on the way", string(changed), trust, "the time stamp of signature"},
 		{"no PEM", "yesterday", trust, "is not PEM"},

@@ -86,12 +86,12 @@ func TestTrustIsChecked(t *testing.T) {
 		{"a key", Trust{PublicKey: s.pub}, ""},
 		{"the key of a certificate", Trust{PublicKey: s.leaf}, ""},
 		{"an authority", Trust{Authorities: s.root}, ""},
-		{"nobody", Trust{}, ErrNoTrust.Error()},
+		{"no key and no authority", Trust{}, ErrNoTrust.Error()},
 		{"blank space", Trust{Authorities: []byte("\n\t ")}, ErrNoTrust.Error()},
 		{"a text for a key", Trust{PublicKey: []byte("s3cr3t")}, "failed parsing public key data: it is not PEM"},
 		{"a private key in the wrong place is not repeated", Trust{PublicKey: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("s3cr3t")})}, "neither a PKIX nor a PKCS #1 public key"},
 		{"authorities without a certificate", Trust{Authorities: s.pub}, "it has no PEM certificate"},
-		{"a key that is none, beside an authority, does not fall back to the authority", Trust{PublicKey: []byte("x"), Authorities: s.root}, "it is not PEM"},
+		{"an invalid key, beside an authority, does not fall back to the authority", Trust{PublicKey: []byte("x"), Authorities: s.root}, "it is not PEM"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			err := test.trust.Check()
@@ -183,7 +183,7 @@ func TestSignRefuses(t *testing.T) {
 	}{
 		{"no key", func(how *Signing, _ *world) { how.Key = nil }, "the private key is not PEM"},
 		{"a text", func(how *Signing, _ *world) { how.Key = []byte("s3cr3t") }, "the private key is not PEM"},
-		{"a block that is no key", func(how *Signing, _ *world) {
+		{"a block that is not a key", func(how *Signing, _ *world) {
 			how.Key = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("s3cr3t")})
 		}, `a PEM block "PRIVATE KEY" is neither`},
 		{"a key with a password", func(how *Signing, _ *world) {
@@ -193,9 +193,9 @@ func TestSignRefuses(t *testing.T) {
 		{"another kind of key", func(how *Signing, _ *world) {
 			how.Key = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 		}, "must be one of RSA: it is one of ECDSA"},
-		{"the certificate of somebody else", func(how *Signing, _ *world) { how.Certificates = s.root }, "the first certificate is not for this key: the signer's goes first"},
+		{"the certificate of another key", func(how *Signing, _ *world) { how.Certificates = s.root }, "the first certificate is not for this key: the signer's goes first"},
 		{"the authority in front", func(how *Signing, _ *world) { how.Certificates = append(slices.Clone(s.root), s.leaf...) }, "the signer's goes first"},
-		{"a certificate that is none", func(how *Signing, _ *world) { how.Certificates = []byte("s3cr3t") }, "no PEM certificate"},
+		{"an invalid certificate", func(how *Signing, _ *world) { how.Certificates = []byte("s3cr3t") }, "no PEM certificate"},
 		{"a key in the place of the certificate", func(how *Signing, _ *world) { how.Certificates = key }, "no PEM certificate"},
 		{"a broken certificate", func(how *Signing, _ *world) {
 			how.Certificates = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("s3cr3t")})
@@ -221,7 +221,7 @@ func TestSignRefuses(t *testing.T) {
 	}
 }
 
-// TestPEMSignatures reads signatures that somebody else has written.
+// TestPEMSignatures reads signatures that other programs have written.
 func TestPEMSignatures(t *testing.T) {
 	s := newSigner(t)
 	block := func(algorithm string) string {
