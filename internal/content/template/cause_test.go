@@ -10,9 +10,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestCauses shows that an error of a function is behind that of the template:
-// whoever renders wants to know whether another attempt may go better. What the
-// function was given is not shown.
+// TestCauses shows that an error of a function is behind that of the template: the caller wants to
+// know whether another attempt may succeed. The arguments of the function are not shown.
 func TestCauses(t *testing.T) {
 	outage := errors.New("the registry does not answer: hunter2hunter2")
 	slow := func(ctx context.Context, _ []any) (any, error) {

@@ -13,8 +13,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// hugeKey is an RSA key of 262144 bits: two primes are not needed to take the time of
-// whoever parses it.
+// hugeKey is an RSA key of 262144 bits: parsing it takes long even without two primes.
 func hugeKey(t *testing.T) string {
 	t.Helper()
 	const bits = 262144

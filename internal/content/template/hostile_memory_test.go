@@ -117,9 +117,8 @@ func measured(t *testing.T, want string, render func() error) {
 	t.Logf("%d MiB", used>>20)
 }
 
-// TestSharedMemory renders at the same time: all together stay within one budget,
-// whoever needs little succeeds, and whoever is ended for the sake of others is told
-// to try again.
+// TestSharedMemory renders at the same time: all together stay within one budget, a rendering that
+// needs little succeeds, and a rendering that ends in favour of others is asked to try again.
 func TestSharedMemory(t *testing.T) {
 	const hungry = `{{ $text := printf "[%s{}]" (repeat 50000 "{},") }}{{ $kept := list }}{{ range until 30 }}{{ $kept = append $kept (fromJson $text) }}{{ end }}{{ range until 100000 }}{{ end }}deployItems: []`
 	templates := map[v1alpha1.TemplateType]string{v1alpha1.GOTemplateType: hungry, v1alpha1.SpiffTemplateType: "a: (( length([1..500000]) ))\nb: (( length([1..500000]) ))\nc: (( length([1..500000]) ))\ndeployItems: []\n"}

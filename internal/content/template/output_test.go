@@ -97,8 +97,8 @@ func TestErrors(t *testing.T) {
 		{"a text for a number in an included file", DeployExecution, "GoTemplate", "deployItems:\n{{ include \"items.tpl\" .imports }}", []string{`item "[...]", template execution`, "deployItems[0].number: expected an integer, got a text", "\n2:    - name: [...]\n3:      number: wrong\n"}},
 		{"a list for a map", DeployExecution, "GoTemplate", "deployItems:\n- labels: []\n", []string{"deployItems[0].labels: expected a map, got a list"}},
 		{"a map for a list", DeployExecution, "GoTemplate", "deployItems: {}\n", []string{"deployItems: expected a list, got a map"}},
-		{"a label that is no text", DeployExecution, "GoTemplate", "deployItems:\n- labels: {zone: 1}\n", []string{"deployItems[0].labels[...]: expected a text, got an integer"}},
-		{"a duration that is none", DeployExecution, "GoTemplate", "deployItems:\n- timeout: soon\n", []string{"deployItems[0].timeout: a text is not a valid period"}},
+		{"a label that is not a string", DeployExecution, "GoTemplate", "deployItems:\n- labels: {zone: 1}\n", []string{"deployItems[0].labels[...]: expected a text, got an integer"}},
+		{"an invalid duration", DeployExecution, "GoTemplate", "deployItems:\n- timeout: soon\n", []string{"deployItems[0].timeout: a text is not a valid period"}},
 		{"a root that is a list", DeployExecution, "GoTemplate", "- a\n", []string{"the root of the output must be a map"}},
 		{"two spellings of a field", DeployExecution, "GoTemplate", "deployItems: []\ndeployitems: []\n", []string{"the output has the field deployItems more than once, as deployItems and deployitems"}},
 

@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 		{"a function that does not exist", "GoTemplate", "a: 1\nb: {{ lookup 1 }}", []string{`execution "default"`, `default:2: function "lookup" not defined`, "2:    b: {{ lookup 1 }}", "\u02c6"}},
 		{"a syntax error", "GoTemplate", "{{ if }}", []string{"missing value for if"}},
 		{"a valid spiff template is not executed", "Spiff", map[string]any{"a": "(( imports.none ))", "b": "((! x", "c": "(())"[:2]}, nil},
-		{"an expression that is none", "Spiff", map[string]any{"a": []any{map[string]any{"b": "(( 1 + ))"}}}, []string{"(( 1 + ))\tin template\ta.[0].b\t", "parse error"}},
+		{"an invalid expression", "Spiff", map[string]any{"a": []any{map[string]any{"b": "(( 1 + ))"}}}, []string{"(( 1 + ))\tin template\ta.[0].b\t", "parse error"}},
 		{"a text that is no YAML", "Spiff", "a: 1\nb: [", []string{"template source:", "b: ["}},
 	}
 	for _, test := range tests {

@@ -195,7 +195,7 @@ func TestNoAccess(t *testing.T) {
 		}
 	}
 	if logged > 0 {
-		t.Error("a kubeconfig that nobody got is logged")
+		t.Error("a kubeconfig that was not delivered is logged")
 	}
 	// One switched-off function does not touch the others.
 	functions := Functions(Options{Clusters: &recorded{}, Disabled: map[string]bool{"getOidcKubeconfig": true}})

@@ -14,7 +14,7 @@ import (
 
 const secret = "top-secret-word"
 
-// odd are arguments that nobody should give.
+// odd are arguments that no template should give.
 func odd(t testing.TB) []any {
 	web := open(t, "web", "1.4.2", "")
 	cd, err := web.Descriptor()

@@ -49,7 +49,7 @@ func TestGetResource(t *testing.T) {
 		{"no arguments", web, nil, nil, "", "at least 2 arguments are expected"},
 		{"only a descriptor", web, []any{own(t, web)}, nil, "", "at least 2 arguments are expected"},
 		{"a key without a value", web, []any{"name", "web", "arch"}, nil, "", "odd number of key value pairs"},
-		{"a value that is no text", web, []any{"name", int64(3)}, nil, "", "expect argument 2 to be a string, but it is a number"},
+		{"a value that is not a string", web, []any{"name", int64(3)}, nil, "", "expect argument 2 to be a string, but it is a number"},
 		{"positions count the descriptor", web, []any{own(t, web), "name", []any{}}, nil, "", "expect argument 3 to be a string, but it is a list"},
 		{"no component", none, []any{"name", "web"}, nil, "", "Unable to search for a resource as no ComponentDescriptor is defined."},
 		{"a descriptor that is not there", web, []any{nil, "name", "web"}, nil, "", "Unable to search for a resource as no ComponentDescriptor is defined."},

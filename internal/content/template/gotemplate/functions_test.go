@@ -139,10 +139,10 @@ func TestMentioned(t *testing.T) {
 	}{
 		{"a call in an action", `a: {{ .x|quote }}`, []string{"quote"}},
 		{"digits and underlines belong to a name", `{{b64enc my_own 1}}`, []string{"b64enc", "my_own"}},
-		{"a part of a word is none", `{{ quoted | xadd | int64 }}`, nil},
+		{"a part of a word does not count", `{{ quoted | xadd | int64 }}`, nil},
 		{"digits before a name do not", `{{ 1add }}`, []string{"add"}},
 		{"a letter beyond ASCII", `{{ö}}`, []string{"ö"}},
-		{"what is no text", "\xffquote\xff", []string{"quote"}},
+		{"invalid UTF-8 around a word", "\xffquote\xff", []string{"quote"}},
 		{"nothing", "", nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -41,7 +41,7 @@ func TestShow(t *testing.T) {
 		{"anything else", "whatever", "[...]"},
 		{"short constants do not count", "ab", "[...]"},
 		{"the beginning of a line that the template has", "    image: secret/x:1\n  name: web-5", "    image: [...]\n  name: web-[...]"},
-		{"a constant in a longer word is none", "my-choose one", "[...]"},
+		{"a constant in a longer word does not count", "my-choose one", "[...]"},
 		{"lines stay lines", "a\n\n b\n", "[...]\n\n [...]\n"},
 		{"a percent sign", "100", "100"},
 		{"a constant that is a value", "password", "[...]"},

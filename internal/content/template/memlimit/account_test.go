@@ -54,7 +54,7 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// TestWhatNeverFits: nobody has to end for a rendering that would not get on either.
+// TestWhatNeverFits: no rendering has to end for one that could not continue even then.
 func TestWhatNeverFits(t *testing.T) {
 	b := New(100)
 	large, greedy := b.Open(), b.Open()
@@ -75,8 +75,8 @@ func TestWhatNeverFits(t *testing.T) {
 	}
 }
 
-// TestWhoeverGivesUpWaitsForNobody: the time of a rendering ends while it waits.
-func TestWhoeverGivesUpWaitsForNobody(t *testing.T) {
+// TestGivingUpEndsTheWait: the time of a rendering ends while it waits.
+func TestGivingUpEndsTheWait(t *testing.T) {
 	b := New(100)
 	large, small := b.Open(), b.Open()
 	defer large.Close()
@@ -119,8 +119,8 @@ func TestSizes(t *testing.T) {
 		{"a map of a library", map[string]string{"a": long}, 1000, 1600},
 		{"a map with keys of a library", map[named]any{named(long): nil}, 1000, 1600},
 		{"lists of a library", [][]string{{long}, {long}}, 2000, 2400},
-		{"room that nobody uses yet", make([]any, 0, 1000), 16_000, 16_100},
-		{"room of a library", make([]int64, 0, 1000), 8000, 8100},
+		{"capacity that is not used yet", make([]any, 0, 1000), 16_000, 16_100},
+		{"capacity of a list of a library", make([]int64, 0, 1000), 8000, 8100},
 		{"an object that is no value", struct{ a int }{}, 1, 100},
 		{"many levels", deep, 10_000 * 24, 10_000 * 100},
 	} {

@@ -81,7 +81,7 @@ func TestBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := large.Take(ctx, 20); !busy(err) {
-		t.Fatalf("whoever holds most is refused at once: %v", err)
+		t.Fatalf("the rendering that holds most is refused at once: %v", err)
 	}
 	granted := make(chan error, 1)
 	go func() { granted <- small.Take(ctx, 30) }()
@@ -109,8 +109,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetNobodyWaitsForEver lets renderings of the same size meet.
-func TestBudgetNobodyWaitsForEver(t *testing.T) {
+// TestBudgetNeverBlocksForEver lets renderings of the same size meet.
+func TestBudgetNeverBlocksForEver(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	b := New(100)

@@ -38,9 +38,9 @@ func TestComparisons(t *testing.T) {
 		{"no order without a value", "lt", with(nil, 1), "a value does not exist"},
 		{"no order of text and number", "gt", with("s3cret", 1), "incompatible types for comparison"},
 		{"too many arguments", "lt", with(1, 2, 3), "wrong number of args for lt: want 2 got 3"},
-		{"a text is no list", "uniq", with("s3cret"), "a list is needed, not string"},
-		{"nil is no list", "without", with(nil, 1), "a list is needed, not nil"},
-		{"a map is no list", "has", with(1, fields{}), "a list is needed, not map"},
+		{"a text is not a list", "uniq", with("s3cret"), "a list is needed, not string"},
+		{"nil is not a list", "without", with(nil, 1), "a list is needed, not nil"},
+		{"a map is not a list", "has", with(1, fields{}), "a list is needed, not map"},
 	})
 }
 
@@ -150,10 +150,10 @@ func TestTextAndLists(t *testing.T) {
 		{"a long random text", "randAlphaNum", with(1 << 20), "random texts have at most 65536 characters"},
 		{"a negative random text", "randBytes", with(-1), "random texts have at most"},
 		{"chunks of nothing", "chunk", with(0, []any{"s3cret"}), ""},
-		{"a number is no list", "first", with(1), "list"},
-		{"a text is no number", "until", with("s3cret"), "wrong type for value 1; expected integer; got string"},
-		{"a fraction is no number of times", "repeat", with(1.5, "a"), "wrong type for value 1; expected integer; got number"},
-		{"nil is no text", "upper", with(nil), "wrong type for value 1; expected string; got nil"},
+		{"a number is not a list", "first", with(1), "list"},
+		{"a text is not a number", "until", with("s3cret"), "wrong type for value 1; expected integer; got string"},
+		{"a fraction is not a number of times", "repeat", with(1.5, "a"), "wrong type for value 1; expected integer; got number"},
+		{"nil is not a string", "upper", with(nil), "wrong type for value 1; expected string; got nil"},
 		{"no version", "semver", with("s3cret"), "the argument is not a semantic version"},
 		{"no version constraint", "semverCompare", with("s3cret", "1"), "the arguments are not a version constraint and a semantic version"},
 		{"no path", "dig", with("s3cret"), ""},
@@ -169,15 +169,15 @@ func TestDates(t *testing.T) {
 		{"a time", "date", with(time.RFC3339, noon), "2031-05-06T12:00:00Z"},
 		{"a pointer to a time", "date", with(time.RFC3339, &noon), "2031-05-06T12:00:00Z"},
 		{"another zone", "dateInZone", with("15:04", noon, "Asia/Tokyo"), "21:00"},
-		{"a zone that nobody knows is UTC", "dateInZone", with("15:04", noon, "Nowhere/Land"), "12:00"},
+		{"an unknown zone is UTC", "dateInZone", with("15:04", noon, "Nowhere/Land"), "12:00"},
 		{"the zone of the machine is UTC", "date_in_zone", with("15:04 MST", noon, "Local"), "12:00 UTC"},
 		{"a date of a zone", "htmlDateInZone", with(noon, "Pacific/Kiritimati"), "2031-05-07"},
 		{"a text as date", "toDate", with("2006-01-02", "2031-05-06"), noon.Add(-12 * time.Hour)},
-		{"a text that is none gives the first moment", "toDate", with("2006-01-02", "s3cret"), time.Time{}},
+		{"an invalid date gives the zero time", "toDate", with("2006-01-02", "s3cret"), time.Time{}},
 	})
 	fails(t, []row{
-		{"a text that is none", "mustToDate", with("2006-01-02", "s3cret"), "the text is not a date of this layout"},
-		{"a duration that is none", "mustDateModify", with("s3cret", noon), "the text is not a duration such as -1.5h"},
+		{"an invalid date", "mustToDate", with("2006-01-02", "s3cret"), "the text is not a date of this layout"},
+		{"an invalid duration", "mustDateModify", with("s3cret", noon), "the text is not a duration such as -1.5h"},
 	})
 }
 
@@ -205,7 +205,7 @@ func TestEncoding(t *testing.T) {
 		{"a value that contains itself, copied", "deepCopy", with(loop), "a value is nested too deeply or contains itself"},
 		{"a value that contains itself, printed", "toString", with(loop), "a value is nested too deeply or contains itself"},
 		{"no number", "toJson", with(math.NaN()), "the value cannot be written as JSON"},
-		{"a number is no text", "fromYaml", with(1), "wrong type for value 1; expected string; got integer"},
+		{"a number is not a string", "fromYaml", with(1), "wrong type for value 1; expected string; got integer"},
 	})
 }
 

@@ -51,7 +51,7 @@ func TestNumbersHaveOneOrder(t *testing.T) {
 			}
 			for _, c := range all {
 				if holds(operand.Le, a, b) && holds(operand.Le, b, c) && holds(operand.Gt, a, c) {
-					t.Errorf("%v, %v and %v make a circle", a, b, c)
+					t.Errorf("%v, %v and %v make a cycle", a, b, c)
 				}
 			}
 		}
@@ -97,8 +97,8 @@ func TestEqual(t *testing.T) {
 		want   bool
 		failed string
 	}{
-		{"what is no number equals nothing", math.NaN(), math.NaN(), false, ""},
-		{"nor an integer", math.NaN(), 1, false, ""},
+		{"NaN equals nothing", math.NaN(), math.NaN(), false, ""},
+		{"NaN does not equal an integer", math.NaN(), 1, false, ""},
 		{"texts", "a", "a", true, ""},
 		{"booleans", true, false, false, ""},
 		{"nil and a list that is nil", nil, []any(nil), true, ""},

@@ -202,7 +202,7 @@ func TestFetch(t *testing.T) {
 			}
 		})
 	}
-	t.Run("nobody waits any more", func(t *testing.T) {
+	t.Run("the caller has given up", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := (&osaccess.System{}).Fetch(ctx, server.URL); !errors.Is(err, context.Canceled) {

@@ -102,7 +102,7 @@ func TestCanonicalTextMeansTheSame(t *testing.T) {
 		{"the absolute index", `.["m"].x`},
 		{"outermost", `___.m.x`},
 		{"undefined", `~~ || ~`},
-		{"what is no name elsewhere", `{"merge"=1}.merge`},
+		{"a keyword as a field", `{"merge"=1}.merge`},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) { sameMeaning(t, test.src) })
@@ -216,7 +216,7 @@ func TestTagNames(t *testing.T) {
 		{"nor a later one", "a.1b", "", false},
 		{"a document of the stream", "doc.-1", "doc.-1", true},
 		{"a document by a colon", "doc:2", "doc.2", true},
-		{"a document that is none", "doc.x", "doc.x", true},
+		{"an invalid document", "doc.x", "doc.x", true},
 		{"an empty component", "a..b", "", false},
 		{"a dot at the end", "a.", "", false},
 		{"a hyphen", "a-b", "", false},

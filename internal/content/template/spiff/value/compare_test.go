@@ -39,11 +39,11 @@ func TestEqual(t *testing.T) {
 		{"case counts", value.Text("a"), value.Text("A"), false, nil},
 		{"a text against an integer: its text", value.Text("07"), value.Int(7), false, nil},
 		{"an integer against a text: its number", value.Int(7), value.Text("07"), true, nil},
-		{"an integer against a text that is none", value.Int(7), value.Text("seven"), false, nil},
+		{"an integer against a text that is not a number", value.Int(7), value.Text("seven"), false, nil},
 		{"an integer against a text beyond 64 bit", value.Int(math.MaxInt64), value.Text("9223372036854775808"), false, nil},
 		{"a text against a boolean: its text", value.Text("TRUE"), value.Bool(true), false, nil},
 		{"a boolean against a text: in any case", value.Bool(true), value.Text("TrUe"), true, nil},
-		{"a boolean against a text that is none", value.Bool(false), value.Text("no"), false, nil},
+		{"a boolean against a text that is not true or false", value.Bool(false), value.Text("no"), false, nil},
 		{"an integer against a boolean", value.Int(1), value.Bool(true), true, nil},
 		{"2 is not true", value.Int(2), value.Bool(true), false, nil},
 		{"2 is not false either", value.Int(2), value.Bool(false), false, nil},
@@ -55,15 +55,15 @@ func TestEqual(t *testing.T) {
 		{"a text against a lambda: its text without brackets", value.Text("lambda|x|->x"), lambda("lambda|x|->x"), true, nil},
 		{"a text against a template has no rule", value.Text("a"), text{"template", "a"}, false, value.ErrUncomparable},
 		{"lambdas by their definition", lambda("lambda|x|->x"), lambda("lambda|x|->x"), true, nil},
-		{"a lambda is no text", lambda("lambda|x|->x"), value.Text("lambda|x|->x"), false, nil},
-		{"an integer is no list", value.Int(1), list(value.Int(1)), false, nil},
+		{"a lambda is not a string", lambda("lambda|x|->x"), value.Text("lambda|x|->x"), false, nil},
+		{"an integer is not a list", value.Int(1), list(value.Int(1)), false, nil},
 		{"numbers by value", value.Int(2), value.Float(2), true, nil},
 		{"numbers by value, the other way", value.Float(2), value.Int(2), true, nil},
 		{"no digit is lost", value.Int(beyond), value.Float(beyond), false, nil},
 		{"no digit is lost, the other way", value.Float(beyond), value.Int(beyond), false, nil},
 		{"the largest integer is no power of two", value.Float(1 << 63), value.Int(math.MaxInt64), false, nil},
 		{"the smallest one is", value.Float(-(1 << 63)), value.Int(math.MinInt64), true, nil},
-		{"what is no number equals nothing", value.Float(math.NaN()), value.Float(math.NaN()), false, nil},
+		{"NaN equals nothing", value.Float(math.NaN()), value.Float(math.NaN()), false, nil},
 		{"nor an integer", value.Int(0), value.Float(math.NaN()), false, nil},
 		{"nor the other way", value.Float(math.NaN()), value.Int(0), false, nil},
 		{"infinity is itself", value.Float(math.Inf(1)), value.Float(math.Inf(1)), true, nil},
@@ -74,8 +74,8 @@ func TestEqual(t *testing.T) {
 		{"entries without a rule are unequal, no error", list(value.Text("a")), list(list()), false, nil},
 		{"maps of the same", fields("a", value.Int(1)), fields("a", value.Text("1")), true, nil},
 		{"another key", fields("a", value.Int(1)), fields("b", value.Int(1)), false, nil},
-		{"a list is no map", list(), fields(), false, nil},
-		{"a map is no list", fields(), list(), false, nil},
+		{"a list is not a map", list(), fields(), false, nil},
+		{"a map is not a list", fields(), list(), false, nil},
 		{"binary content is text", value.Bytes("a"), value.Text("a"), true, nil},
 		{"a text against binary content", value.Text("a"), value.Bytes("a"), true, nil},
 		{"an integer against binary content", value.Int(1), value.Bytes("1"), true, nil},
@@ -131,7 +131,7 @@ func TestCompare(t *testing.T) {
 		bothWays(value.Float(math.NaN()), value.Float(1)), bothWays(value.Float(1), value.Float(math.NaN())),
 		bothWays(value.Int(1), value.Float(math.NaN())), bothWays(value.Float(math.NaN()), value.Int(1)),
 	} {
-		t.Run("what is no number has no order: "+name(pair[0])+" and "+name(pair[1]), func(t *testing.T) {
+		t.Run("NaN has no order: "+name(pair[0])+" and "+name(pair[1]), func(t *testing.T) {
 			if _, ordered, err := value.Compare(pair[0], pair[1]); ordered || err != nil {
 				t.Errorf("ordered %t, %v", ordered, err)
 			}
@@ -170,7 +170,7 @@ func TestNumbersHaveOneOrder(t *testing.T) {
 			}
 			for _, c := range all {
 				if order(a, b) <= 0 && order(b, c) <= 0 && order(a, c) > 0 {
-					t.Errorf("%s, %s and %s make a circle", name(a), name(b), name(c))
+					t.Errorf("%s, %s and %s make a cycle", name(a), name(b), name(c))
 				}
 			}
 		}

@@ -170,7 +170,7 @@ func TestDropFlagged(t *testing.T) {
 		{"on every level", value.Temporary, fields("a", list(value.Int(2), value.Int(3)), "b", value.Int(4), "c", value.Int(5))},
 		{"one of several is enough", value.Temporary | value.Local, fields("a", list(value.Int(2), value.Int(3)), "c", value.Int(5))},
 		{"no flag drops nothing", 0, whole},
-		{"a flag that nobody has drops nothing", value.Dynamic, whole},
+		{"a flag that no entry has drops nothing", value.Dynamic, whole},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

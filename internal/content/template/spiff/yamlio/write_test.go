@@ -96,7 +96,7 @@ func TestShapeOfTheText(t *testing.T) {
 		{"nothing is null", value.Undefined{}, "null\n"},
 		{"what others take for a number is quoted", value.ListOf(value.Text("1_0"), value.Text("0o7"), value.Text("1:30")), "- \"1_0\"\n- \"0o7\"\n- \"1:30\"\n"},
 		{"a key that is too long for its line", value.MapOf(long, value.Int(1)), "? " + long + "\n: 1\n"},
-		{"bytes that are no text", value.Text("\xff"), "!!binary /w==\n"},
+		{"bytes that are not UTF-8", value.Text("\xff"), "!!binary /w==\n"},
 		{"a float with an exponent has a point for old readers", value.Float(1e21), "1.0e+21\n"},
 	}
 	for _, test := range tests {

@@ -25,7 +25,7 @@ func TestNetworks(t *testing.T) {
 		{"an address is no network", `min_ip("10.0.0.1")`, `"10.0.0.1": no CIDR`},
 		{"a prefix that is too long", `max_ip("10.0.0.0/33")`, "no CIDR"},
 		{"more than 64 bit", `num_ip("::/64")`, "number of addresses does not fit into 64 bit"},
-		{"a network is no address", `contains_ip("10.0.0.0/8", "10.0.0.0/9")`, "no IP address or CIDR"},
+		{"a network is not an address", `contains_ip("10.0.0.0/8", "10.0.0.0/9")`, "no IP address or CIDR"},
 		{"nothing", `num_ip("")`, "no CIDR"},
 		{"a number is no network", `min_ip(10)`, "argument 1 must be a string"},
 	})
@@ -38,7 +38,7 @@ func TestIPSet(t *testing.T) {
 		{"at positions", `ipset("10.0.0.0/24", 2, 5, 3)`, `["10.0.0.5", "10.0.0.3"]`},
 		{"at positions in nested lists", `ipset("10.0.0.0/24", 3, [[1], 2, [[3]]], 9)`, `["10.0.0.1", "10.0.0.2", "10.0.0.3"]`},
 		{"none", `ipset("10.0.0.0/24", 0)`, `[]`},
-		{"an empty list of positions is none given", `ipset("10.0.0.0/24", 1, [])`, `["10.0.0.0"]`},
+		{"an empty list of positions counts as omitted", `ipset("10.0.0.0/24", 1, [])`, `["10.0.0.0"]`},
 		{"a large network is not counted through", `ipset("::/0", 1, 9223372036854775806)`, `["::7fff:ffff:ffff:fffe"]`},
 	})
 	language.Language{}.Fails(t, []language.Row{
@@ -52,7 +52,7 @@ func TestIPSet(t *testing.T) {
 		{"what is no range", `ipset("a-b", 1)`, `"a-b": no IP address or CIDR`},
 		{"no ranges", `ipset([], 1)`, "ranges have no address number 0"},
 		{"a number is no range", `ipset(1, 1)`, "argument 1 must be a string or a list of strings"},
-		{"a text is no number", `ipset("10.0.0.0/24", "1")`, "argument 2 must be an integer"},
+		{"a text is not a number", `ipset("10.0.0.0/24", "1")`, "argument 2 must be an integer"},
 		{"a text is no position", `ipset("10.0.0.0/24", 1, "1")`, "positions must be integers or lists of them, not a string"},
 	})
 }

@@ -52,8 +52,8 @@ func TestOrderChecks(t *testing.T) {
 		{"texts by bytes", `"a"`, `[">", "B"]`, `true`},
 		{"no digit of a large number is lost", `9007199254740993`, `[">", 9007199254740992]`, `true`},
 		{"no digit is lost against a float", `9007199254740993`, `[">", 9007199254740992.0]`, `true`},
-		{"what is no number is not greater", `float("nan")`, `[">=", 1]`, `false`},
-		{"nor less", `1`, `["<=", float("nan")]`, `false`},
+		{"NaN is not greater", `float("nan")`, `[">=", 1]`, `false`},
+		{"no number is less than NaN", `1`, `["<=", float("nan")]`, `false`},
 	})
 	language.Language{}.Fails(t, []language.Row{
 		{"a text against a number", `check("1", [">", 1])`, "a string cannot be compared with an int"},
@@ -97,7 +97,7 @@ func TestTextChecks(t *testing.T) {
 		{"an address of the sixth version", `"::1"`, `"ip"`, `true`},
 		{"an address with a zone is one of a machine", `"fe80::1%eth0"`, `"ip"`, `false`},
 		{"an address with leading zeros", `"10.0.0.01"`, `"ip"`, `false`},
-		{"a network is no address", `"10.0.0.0/8"`, `"ip"`, `false`},
+		{"a network is not an address", `"10.0.0.0/8"`, `"ip"`, `false`},
 		{"a network", `"10.0.0.1/8"`, `"cidr"`, `true`},
 		{"a prefix that is too long", `"10.0.0.0/33"`, `"cidr"`, `false`},
 		{"an address is no network", `"10.0.0.1"`, `"cidr"`, `false`},
@@ -105,14 +105,14 @@ func TestTextChecks(t *testing.T) {
 		{"a version that meets all constraints", `"1.2.3"`, `["semver", "^1", ">1.1"]`, `true`},
 		{"a version that meets one of two", `"1.2.3"`, `["semver", "^1", "<1"]`, `false`},
 		{"no version", `"x"`, `["semver", "^1"]`, `false`},
-		{"any text is no key", `"x"`, `"privatekey"`, `false`},
-		{"nor a certificate", `""`, `"certificate"`, `false`},
+		{"a text is not a private key", `"x"`, `"privatekey"`, `false`},
+		{"an empty text is not a certificate", `""`, `"certificate"`, `false`},
 	})
 	language.Language{}.Fails(t, []language.Row{
 		{"a number is no label", `check(1, "dnslabel")`, "dns label must be a string, not an int"},
-		{"nil is no address", `check(nil, "ip")`, "ip address must be a string, not nil"},
-		{"a list is no version", `check([], "semver")`, "a version must be a string, not a list"},
-		{"a constraint that is none", `check("1.0.0", ["semver", "?"])`, "is no version constraint"},
+		{"nil is not an address", `check(nil, "ip")`, "ip address must be a string, not nil"},
+		{"a list is not a version", `check([], "semver")`, "a version must be a string, not a list"},
+		{"an invalid constraint", `check("1.0.0", ["semver", "?"])`, "is not a version constraint"},
 		{"a pattern needs a text", `check(1, ["match", "1"])`, "match needs strings, not an int and a string"},
 		{"a pattern is a text", `check("1", ["match", 1])`, "match needs strings, not a string and an int"},
 		{"a broken pattern", `check("1", ["match", "("])`, "invalid regular expression"},
@@ -124,19 +124,19 @@ func TestChecksOfParts(t *testing.T) {
 	passes(t, [][4]string{
 		{"a list", `[]`, `"list"`, `true`},
 		{"every entry passes every check", `[2, 3]`, `["list", [">", 1], ["<", 4]]`, `true`},
-		{"one entry does not", `[2, 5]`, `["list", [">", 1], ["<", 4]]`, `false`},
-		{"a map is no list", `{}`, `"list"`, `false`},
+		{"one of several entries does not pass", `[2, 5]`, `["list", [">", 1], ["<", 4]]`, `false`},
+		{"a map is not a list", `{}`, `"list"`, `false`},
 		{"a map", `{}`, `"map"`, `true`},
 		{"every value", `{"a"=1, "b"=2}`, `["map", ["type", "int"]]`, `true`},
 		{"keys and values", `{"a"=1}`, `["map", "dnslabel", ["type", "int"]]`, `true`},
 		{"a key that does not pass", `{"A"=1}`, `["map", "dnslabel", ["type", "int"]]`, `false`},
-		{"a list is no map", `[]`, `["map", "ip"]`, `false`},
+		{"a list is not a map", `[]`, `["map", "ip"]`, `false`},
 		{"a field is there", `{"a"=nil}`, `["mapfield", "a"]`, `true`},
 		{"a field is not there", `{}`, `["mapfield", "a"]`, `false`},
 		{"a field that passes", `{"a"=1}`, `["mapfield", "a", [">", 0]]`, `true`},
 		{"a field that does not", `{"a"=0}`, `["mapfield", "a", [">", 0]]`, `false`},
 		{"a field may be missing", `{}`, `["optionalfield", "a", [">", 0]]`, `true`},
-		{"but if it is there it has to pass", `{"a"=0}`, `["optionalfield", "a", [">", 0]]`, `false`},
+		{"an optional field that exists has to pass", `{"a"=0}`, `["optionalfield", "a", [">", 0]]`, `false`},
 		{"a list has no fields", `[]`, `["optionalfield", "a"]`, `false`},
 		{"checks inside of checks", `{"a"=[{"b"="x"}]}`, `["mapfield", "a", ["list", ["mapfield", "b", "dnslabel"]]]`, `true`},
 	})
@@ -152,22 +152,22 @@ func TestChecksOfParts(t *testing.T) {
 
 func TestCombinations(t *testing.T) {
 	passes(t, [][4]string{
-		{"all of several", `5`, `["and", [">", 1], ["<", 9]]`, `true`},
-		{"not all", `10`, `["and", [">", 1], ["<", 9]]`, `false`},
-		{"one of several", `10`, `["or", ["<", 1], [">", 9]]`, `true`},
+		{"and: all of several", `5`, `["and", [">", 1], ["<", 9]]`, `true`},
+		{"and: not all of several", `10`, `["and", [">", 1], ["<", 9]]`, `false`},
+		{"or: one of several", `10`, `["or", ["<", 1], [">", 9]]`, `true`},
 		{"none of several", `5`, `["or", ["<", 1], [">", 9]]`, `false`},
 		{"none of nothing", `5`, `"or"`, `false`},
-		{"all of nothing", `5`, `"and"`, `true`},
-		{"not one", `5`, `["not", ["<", 1]]`, `true`},
-		{"not several is not all of them", `5`, `["not", [">", 1], ["<", 1]]`, `true`},
-		{"not several, but all of them", `5`, `["not", [">", 1], ["<", 9]]`, `false`},
+		{"and: all of no checks", `5`, `"and"`, `true`},
+		{"not: one check that fails", `5`, `["not", ["<", 1]]`, `true`},
+		{"not: several checks of which one fails", `5`, `["not", [">", 1], ["<", 1]]`, `true`},
+		{"not: several checks that all pass", `5`, `["not", [">", 1], ["<", 9]]`, `false`},
 		{"the sign in front of a name", `"a"`, `"!empty"`, `true`},
 		{"the sign in front of a list", `5`, `["!", ["<", 1]]`, `true`},
 		{"twice not", `""`, `"!!empty"`, `true`},
 		{"a name with arguments", `5`, `["!>", 9]`, `true`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"not of nothing", `check(1, "not")`, "wrong number of arguments"},
+		{"not: no checks at all", `check(1, "not")`, "wrong number of arguments"},
 		{"a problem stays one behind a not", `check(1, "!ip")`, "condition 1 has problem: ip address must be a string"},
 		{"an unknown check names the known ones", `check(1, "ipp")`, `unknown check "ipp", known are empty, type`},
 		{"an unknown one behind a not", `check(1, "!nope")`, `unknown check "nope"`},
@@ -192,10 +192,10 @@ func TestLambdaChecks(t *testing.T) {
 		{"a list with messages", `3`, `|x|->[true, "good", "bad"]`, `true`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"one message is for both", `validate(3, |x|->[false, "is odd"])`, "condition 1 failed: is odd"},
+		{"one message serves both outcomes", `validate(3, |x|->[false, "is odd"])`, "condition 1 failed: is odd"},
 		{"the second message is for failure", `validate(3, |x|->[false, "good", "bad"])`, "condition 1 failed: bad"},
 		{"behind a not the first message is what is wrong", `validate(3, ["not", |x|->[true, "good", "bad"]])`, "condition 1 failed: good"},
-		{"without a message it is named", `validate(3, |x|->x == 4)`, "lambda|x|->x == 4 failed"},
+		{"a condition without a message is named", `validate(3, |x|->x == 4)`, "lambda|x|->x == 4 failed"},
 		{"an empty list is no verdict", `check(3, |x|->[])`, "must give a truth value or a list of 1 to 3 entries"},
 		{"four entries are no verdict", `check(3, |x|->[1, "a", "b", "c"])`, "must give a truth value or a list of 1 to 3 entries"},
 		{"a message is a text", `check(3, |x|->[true, 1])`, "messages of a check must be strings"},
@@ -210,7 +210,7 @@ func TestValidate(t *testing.T) {
 		{"the value comes back as it is", `validate({"a"=[1]}, "map").a[0]`, `1`},
 		{"no checks at all", `validate(~)`, `~`},
 		{"a failure can be caught", `validate(1, [">", 2]) || "small"`, `small`},
-		{"check tells about all conditions", `check(1, [">", 0], [">", 2])`, `false`},
+		{"check joins all conditions", `check(1, [">", 0], [">", 2])`, `false`},
 	})
 	language.Language{}.Fails(t, []language.Row{
 		{"the first condition that fails is named", `validate(1, [">", 0], [">", 2], [">", 3])`, "condition 2 failed: is less than or equal to 2"},
@@ -225,8 +225,8 @@ func TestValidate(t *testing.T) {
 		Bindings: map[string]any{"secret": "s3cret", "map": map[string]any{"k3y": 1}},
 	}.Fails(t, []language.Row{
 		{"a bound value stays out of the message", `validate(secret, ["=", "x"])`, "invalid value <string>\n"},
-		{"and as the bound of a check", `validate("a", ["<", secret], [">", secret])`, "<string>\n"},
-		{"and as a key", `validate(map, ["map", "ip", nil])`, "map key <string> is no ip address\n"},
-		{"and in a message of a lambda", `validate(secret, |x|->[false, "bad " x])`, "condition 1 failed: <string>\n"},
+		{"a secret as the bound of a check is hidden", `validate("a", ["<", secret], [">", secret])`, "<string>\n"},
+		{"a secret as a key is hidden", `validate(map, ["map", "ip", nil])`, "map key <string> is no ip address\n"},
+		{"a secret in a message of a lambda is hidden", `validate(secret, |x|->[false, "bad " x])`, "condition 1 failed: <string>\n"},
 	})
 }

@@ -14,7 +14,7 @@ func TestEncryption(t *testing.T) {
 	withKey.Key = "the key of the host"
 	withKey.Gives(t, []language.Row{
 		{"the key of the host", `decrypt(encrypt([1, "a"]))`, `[1, a]`},
-		{"a name of a method is no key", `decrypt(encrypt("a", "AES-GCM"), "AES-GCM")`, `a`},
+		{"a name of a method is not a key", `decrypt(encrypt("a", "AES-GCM"), "AES-GCM")`, `a`},
 		{"unless a method is given as well", `decrypt(encrypt("a", "AES-GCM", "3DES"), "AES-GCM", "3DES")`, `a`},
 		{"a key of the template goes before that of the host", `catch(decrypt(encrypt("a", "other"))).valid`, `false`},
 		{"any kind of value", `decrypt(encrypt({"a"=[nil, true, 1.5, {}]}, "k"), "k")`, `{a: [~, true, 1.5, {}]}`},
@@ -25,7 +25,7 @@ func TestEncryption(t *testing.T) {
 	})
 	withKey.Fails(t, []language.Row{
 		{"an unknown method", `encrypt("a", "k", "ROT13")`, `unknown method "ROT13", known are 3DES and AES-GCM`},
-		{"the empty key is none", `encrypt("a", "")`, "no key is given"},
+		{"an empty key counts as missing", `encrypt("a", "")`, "no key is given"},
 		{"a key is a text", `encrypt("a", 1)`, "argument 2 must be a string"},
 		{"a method is a text", `encrypt("a", "k", 1)`, "argument 3 must be a string"},
 		{"another key", `decrypt(encrypt("a", "k"), "l")`, "text cannot be decrypted, text or key are wrong"},

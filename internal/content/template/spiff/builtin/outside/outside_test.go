@@ -100,13 +100,13 @@ func TestRead(t *testing.T) {
 		{"a file that is missing", `read("nope")`, `read: "nope": file does not exist`},
 		{"a directory is no file", `read("dir")`, `read: "dir": `},
 		{"no name", `read("")`, `read: ""`},
-		{"a mode that nobody knows", `read("a.yaml", "xml")`, `unknown mode "xml"`},
+		{"an unknown mode", `read("a.yaml", "xml")`, `unknown mode "xml"`},
 		{"a mode is a text", `read("a.yaml", 1)`, "argument 2 must be a string"},
 		{"a broken document", `read("broken.yaml")`, "error parsing broken.yaml"},
 		{"several documents where one is wanted", `read("many.yml")`, "mode yaml needs a single document, but there are 3"},
 		{"several documents as one template", `read("many.yml", "template")`, "mode template needs a single document"},
 		{"no network", `read("https://host/a")`, "no network access in this execution environment"},
-		{"a number is no path", `read(1)`, "argument 1 must be a string"},
+		{"a number is not a path", `read(1)`, "argument 1 must be a string"},
 	})
 }
 
@@ -153,7 +153,7 @@ func TestParse(t *testing.T) {
 		{"a broken text", `parse("[")`, "error parsing parsed text"},
 		{"an unknown mode", `parse("a", "toml")`, `unknown mode "toml"`},
 		{"two documents", `parse("a\n---\nb")`, "mode import needs a single document, but there are 2"},
-		{"a number is no text", `parse(1)`, "argument 1 must be a string"},
+		{"a number is not a string", `parse(1)`, "argument 1 must be a string"},
 		{"hostile: aliases that multiply", `parse("a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f]")`, "error parsing"},
 	})
 	language.Language{Config: spiff.Config{Sensitive: true}, Bindings: map[string]any{"secret": "{s3cret"}}.Fails(t, []language.Row{

@@ -30,7 +30,7 @@ func TestMatch(t *testing.T) {
 		{"a broken pattern", `match("(", "a")`, `invalid regular expression "("`},
 		{"what only other engines know", `match("(?=a)", "a")`, "invalid regular expression"},
 		{"no matches asked for", `match("a", "a", 0)`, "must not be 0"},
-		{"a number that is none", `match("a", "a", "1")`, "argument 3 must be an integer or boolean"},
+		{"an invalid number", `match("a", "a", "1")`, "argument 3 must be an integer or boolean"},
 		{"a list is no subject", `match("a", ["a"])`, "argument 2 must be a string, integer or boolean"},
 		{"a pattern is a text", `match(1, "1")`, "argument 1 must be a string"},
 		{"hostile: a pattern that multiplies itself", `match("((a{1,100}){1,100}){1,100}", "a")`, "regular expression"},

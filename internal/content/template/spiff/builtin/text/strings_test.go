@@ -22,9 +22,9 @@ func TestJoin(t *testing.T) {
 		{"a float prints like string() prints it", `join("", [1.5, 2.0])`, `"1.52"`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"nil inside of a list is no text", `join(",", ["a", nil])`, "must be simple values, not nil"},
-		{"lists in lists are no text", `join(",", [["a"]])`, "must be simple values, not a list"},
-		{"a map is no text", `join(",", {"a"=1})`, "argument 2 must be a simple value"},
+		{"nil inside of a list is not a string", `join(",", ["a", nil])`, "must be simple values, not nil"},
+		{"lists in lists are not strings", `join(",", [["a"]])`, "must be simple values, not a list"},
+		{"a map is not a string", `join(",", {"a"=1})`, "argument 2 must be a simple value"},
 		{"the separator is a text, no number", `join(1, "a")`, "argument 1 must be a string"},
 		{"nil is no separator", `join(nil, "a")`, "argument 1 must be a string"},
 		{"a separator is needed", `join()`, "takes at least 1 argument"},
@@ -47,17 +47,17 @@ func TestSplit(t *testing.T) {
 		{"chunks count characters", `split(2, "aä漢b!")`, `[aä, 漢b, "!"]`},
 		{"a chunk larger than the text", `split(9223372036854775807, "ab")`, `[ab]`},
 		{"the last chunk keeps the rest", `split(1, "abc", 2)`, `[a, bc]`},
-		{"chunks of nothing are none", `split(2, "")`, `[]`},
+		{"an empty text has no chunks", `split(2, "")`, `[]`},
 		{"no chunks", `split(2, "abc", 0)`, `[]`},
 	})
 	language.Language{}.Fails(t, []language.Row{
 		{"chunks of no character would never end", `split(0, "abc")`, "chunk size must be positive"},
-		{"nor can they be negative", `split(-1, "abc")`, "chunk size must be positive"},
+		{"a negative chunk size", `split(-1, "abc")`, "chunk size must be positive"},
 		{"a separator is a text or a number", `split(nil, "abc")`, "argument 1 must be a string or an integer"},
 		{"a float is no chunk size", `split(1.5, "abc")`, "argument 1 must be a string or an integer"},
 		{"only texts are split", `split(",", ["a"])`, "argument 2 must be a string"},
-		{"nil is no text", `split(",", nil)`, "argument 2 must be a string"},
-		{"a limit that is no number", `split(",", "a", "x")`, "argument 3 must be an integer"},
+		{"nil is not a string", `split(",", nil)`, "argument 2 must be a string"},
+		{"a limit that is not a number", `split(",", "a", "x")`, "argument 3 must be an integer"},
 	})
 }
 
@@ -72,7 +72,7 @@ func TestTrim(t *testing.T) {
 		{"an empty list", `trim([])`, `[]`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"entries that are no texts", `trim(["a", 1])`, "must be strings, not an int"},
+		{"entries that are not strings", `trim(["a", 1])`, "must be strings, not an int"},
 		{"a number is not trimmed", `trim(1)`, "must be a string or a list of strings"},
 		{"a cut set is a text", `trim("a", 1)`, "argument 2 must be a string"},
 		{"hostile: a long text and a long set", `trim(sum[[1..20]|"a"|s,i|->s s], sum[[1..20]|"ba"|s,i|->s s])`, "steps"},
@@ -86,7 +86,7 @@ func TestSubstr(t *testing.T) {
 		{"both ends from the end", `substr("abcd", -3, -1)`, `bc`},
 		{"an empty part at the end", `substr("abc", 3)`, `""`},
 		{"an empty part in the middle", `substr("abc", 1, 1)`, `""`},
-		{"of nothing there is nothing", `substr("", 0)`, `""`},
+		{"the rest of an empty text is empty", `substr("", 0)`, `""`},
 		{"the end as numeric text", `substr("abc", 0, "2")`, `ab`},
 	})
 	language.Language{}.Fails(t, []language.Row{
@@ -132,7 +132,7 @@ func TestBase64(t *testing.T) {
 		{"lines of the width of the text", `base64("abc", 4)`, `YWJj`},
 		{"the last line is shorter", `base64("abcd", 6)`, `"YWJjZA\n=="`},
 		{"no width", `base64("abcdef", 0)`, `YWJjZGVm`},
-		{"a negative width is none", `base64("abcdef", -1)`, `YWJjZGVm`},
+		{"a negative width counts as omitted", `base64("abcdef", -1)`, `YWJjZGVm`},
 		{"line breaks inside do not disturb", `base64_decode(base64("abcdef", 4))`, `abcdef`},
 		{"decoded nothing", `base64_decode("")`, `""`},
 	})
@@ -162,8 +162,8 @@ func TestPaths(t *testing.T) {
 		{"wide characters", `dirname("ä/漢")`, `ä`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"a list is no path", `basename(["a"])`, "argument 1 must be a string"},
-		{"nil is no path", `dirname(nil)`, "argument 1 must be a string"},
+		{"a list is not a path", `basename(["a"])`, "argument 1 must be a string"},
+		{"nil is not a path", `dirname(nil)`, "argument 1 must be a string"},
 	})
 }
 
@@ -176,12 +176,12 @@ func TestParseURL(t *testing.T) {
 		{"a user without a password", `parseurl("ssh://git@h/r").userinfo`, `{username: git}`},
 		{"an empty password is one", `parseurl("ssh://git:@h/r").userinfo`, `{username: git, password: ""}`},
 		{"an address of the sixth version loses its brackets", `parseurl("http://[::1]:80/").host`, `"::1"`},
-		{"an empty port is none", `defined(parseurl("http://h:/").port)`, `false`},
+		{"an empty port counts as missing", `defined(parseurl("http://h:/").port)`, `false`},
 	})
 	language.Language{}.Fails(t, []language.Row{
 		{"a broken escape", `parseurl("http://h/%zz")`, "text is not a URL"},
 		{"the message does not repeat the text", `parseurl("http://user:secret@h:x/")`, "parseurl: text is not a URL\n"},
-		{"a number is no URL", `parseurl(1)`, "argument 1 must be a string"},
+		{"a number is not a URL", `parseurl(1)`, "argument 1 must be a string"},
 	})
 }
 
@@ -191,7 +191,7 @@ func TestCase(t *testing.T) {
 		{"digits stay", `lower("A1")`, `a1`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"a boolean is no text", `lower(true)`, "argument 1 must be a string"},
+		{"a boolean is not a string", `lower(true)`, "argument 1 must be a string"},
 		{"one text at a time", `upper("a", "b")`, "takes 1 argument"},
 	})
 }

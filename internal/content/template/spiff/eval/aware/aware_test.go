@@ -17,7 +17,7 @@ func TestError(t *testing.T) {
 		{"a message without operands", `error("100 %% sure")`, " *100 % sure\n"},
 		{"a list is YAML", `error("%s", [1])`, " *- 1\n"},
 		{"a list of arguments", `error(["%s-%s", 1, 2]...)`, "%!s(int64=1)"},
-		{"a format that is no text", `error(1)`, "the format must be a string"},
+		{"a format that is not a string", `error(1)`, "the format must be a string"},
 		{"nothing to say is an error as well", `error("")`, "failed without a message"},
 		{"an undefined format must not crash", `error(~~)`, "undefined"},
 		{"an undefined operand does not make the failure vanish", `error("no", ~~)`, "no"},
@@ -96,12 +96,12 @@ func TestMergeAndEval(t *testing.T) {
 		{"undefined stays undefined", `eval(~~) || "gone"`, `gone`},
 	})
 	l.Fails(t, []language.Row{
-		{"a text is no map", `merge("a")`, "merge: argument 1 must be a map or a map template, but is a string"},
+		{"a text is not a map", `merge("a")`, "merge: argument 1 must be a map or a map template, but is a string"},
 		{"a list among maps", `merge({}, [1])`, "merge: argument 2 must be a map"},
 		{"an empty list", `merge([])`, "merge: the list is empty"},
 		{"what fails inside", `merge({"a"="(( nope ))"})`, "merge: 'nope' not found"},
 		{"a broken text", `eval("1 +")`, "eval: parse error near symbol"},
-		{"a number is no text", `eval(1)`, "eval: argument must be a string, not an int"},
+		{"a number is not a string", `eval(1)`, "eval: argument must be a string, not an int"},
 		{"text that fails", `eval("nope")`, "'nope' not found"},
 		{"hostile: text that evaluates itself", `( $s="eval(s)" ) eval(s)`, "nested deeper"},
 		{"hostile: maps that merge themselves", `( $f=|n|->merge({"a"=_(n)}) ) ( $g=f ) map[[1]|i|->(g)(1)]`, "nested deeper"},

@@ -26,7 +26,7 @@ func TestIf(t *testing.T) {
 		{"in a list a list is spliced", "l: [{<<if: true, <<then: [1, 2]}, 3]", `{l: [1, 2, 3]}`},
 		{"a path through it", "a: {<<if: true, <<then: {b: 1}}\nc: (( a.b ))", `{a: {b: 1}, c: 1}`},
 		{"a marker for the result", "a: {<<: (( &temporary )), <<if: true, <<then: x}\nb: (( a ))", `{b: x}`},
-		{"an escape is none", "a: {<<!if: 1}", `{a: {<<if: 1}}`},
+		{"an escaped control is an ordinary field", "a: {<<!if: 1}", `{a: {<<if: 1}}`},
 	})
 	controlled().Breaks(t, []language.Row{
 		{"a number is no condition", "a: {<<if: 1, <<then: x}", "<<if needs a bool, not an int"},
@@ -66,8 +66,8 @@ func TestSwitch(t *testing.T) {
 		{"no case and no default", "a: {<<switch: z, x: 1}", `no case for "z", and no default`},
 		{"a number selects no field", "a: {<<switch: 1, x: 1}", "<<switch with fields needs a string, not an int"},
 		{"cases and fields", "a: {<<switch: x, <<cases: [{case: x}], y: 1}", "cannot have regular fields"},
-		{"cases that are no list", "a: {<<switch: x, <<cases: x}", "<<cases must be a list, not a string"},
-		{"a case that is no map", "a: {<<switch: x, <<cases: [x]}", "case 0 must be a map, not a string"},
+		{"cases that are not a list", "a: {<<switch: x, <<cases: x}", "<<cases must be a list, not a string"},
+		{"a case that is not a map", "a: {<<switch: x, <<cases: [x]}", "case 0 must be a map, not a string"},
 		{"a case without a question", "a: {<<switch: x, <<cases: [{value: 1}]}", "case 0 requires the field case or match"},
 		{"an unknown field of a case", "a: {<<switch: x, <<cases: [{case: x, then: 1}]}", `case 0 has the unknown field "then"`},
 		{"a lambda that fails", "a: {<<switch: x, <<cases: [{match: (( |x|->nope ))}]}", "'nope' not found"},
@@ -103,7 +103,7 @@ func TestFor(t *testing.T) {
 		{"a text is no set of ranges", "a: {<<for: abc, <<do: 1}", "<<for needs a map or list of ranges, not a string"},
 		{"a range without a name", "a: {<<for: [{values: [1]}], <<do: 1}", "range 0 of <<for needs the field name"},
 		{"a range without values", "a: {<<for: [{name: x}], <<do: 1}", `range "x" of <<for must be a list or map, not undefined`},
-		{"a range that is no map", "a: {<<for: [x], <<do: 1}", "range 0 of <<for must be a map, not a string"},
+		{"a range that is not a map", "a: {<<for: [x], <<do: 1}", "range 0 of <<for must be a map, not a string"},
 		{"a key that is a number", "a: {<<for: {x: [1]}, <<mapkey: (( x )), <<do: 1}", "<<mapkey must be a string, not an int"},
 		{"a body that fails", "a: {<<for: {x: [1]}, <<do: (( nope ))}", "'nope' not found"},
 		{"hostile: ranges that multiply", "l: (( &temporary ([1..2000]) ))\na: {<<for: {x: (( l )), y: (( l )), z: (( l ))}, <<do: 1}", "list is longer than"},
@@ -119,8 +119,8 @@ func TestMerge(t *testing.T) {
 		{"what is overridden may be broken", "a: {<<merge: {x: 1}, x: (( nope ))}", `{a: {x: 1}}`},
 	})
 	controlled().Breaks(t, []language.Row{
-		{"a text is no map", "a: {<<merge: x}", "<<merge needs a map or a list of maps, not a string"},
-		{"an entry that is no map", "a: {<<merge: [{}, 1]}", "<<merge needs a map or a list of maps, not an int"},
+		{"a text is not a map", "a: {<<merge: x}", "<<merge needs a map or a list of maps, not a string"},
+		{"an entry that is not a map", "a: {<<merge: [{}, 1]}", "<<merge needs a map or a list of maps, not an int"},
 	})
 	controlled("a: stub\nb: {x: stub}\nc: [{name: n, v: stub}]").Renders(t, []language.Row{
 		{"a simple result is overridden like a literal", "a: {<<if: true, <<then: x}", `{a: stub}`},

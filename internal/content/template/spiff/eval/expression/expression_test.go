@@ -34,7 +34,7 @@ func TestLiterals(t *testing.T) {
 		{"a text is not spread", `[s...]`, "s... needs a list, not a string"},
 		{"nil is not spread", `[n...]`, "n... needs a list, not nil"},
 		{"a key is a text", `{1=2}`, "key 1 must be a string, not an int"},
-		{"nil is no key", `{nil=2}`, "key nil must be a string, not nil"},
+		{"nil is not a key", `{nil=2}`, "key nil must be a string, not nil"},
 		{"a range of texts", `["a".."b"]`, "range needs integers, not a string"},
 		{"a range of floats", `[1.0..2]`, "range needs integers, not a float"},
 		{"a range without an end", `[1..]`, "a range needs both ends"},
@@ -56,7 +56,7 @@ func TestScopes(t *testing.T) {
 		{"a path into a local value", `( $a={"b"=[7]} ) a.b[0]`, `7`},
 	})
 	bound().Fails(t, []language.Row{
-		{"a number is no name", `( 1=2 ) s`, "must be a string, not an int"},
+		{"a number is not a name", `( 1=2 ) s`, "must be a string, not an int"},
 		{"names end with the expression", `[( $a=1 ) a, a]`, "'a' not found"},
 	})
 }
@@ -82,7 +82,7 @@ func TestSlices(t *testing.T) {
 		{"the smallest number", `l[-9223372036854775808..]`, "slice leaves the list"},
 		{"a map has no slices", `m[0..1]`, "a slice needs a list, not a map"},
 		{"a text has no slices", `s[0..1]`, "a projection needs a list or map, not a string"},
-		{"an end that is no number", `l["a"..]`, "range needs integers, not a string"},
+		{"an end that is not a number", `l["a"..]`, "range needs integers, not a string"},
 		{"an undefined end", `l[~~..]`, "end of a slice is undefined"},
 	})
 }
@@ -244,7 +244,7 @@ func TestCalls(t *testing.T) {
 		{"text that is no lambda", `lambda "x"`, "text is no lambda, it must look like |x|->x"},
 		{"broken text is no lambda", `lambda "|x"`, "text is no lambda: parse error"},
 		{"a number is no lambda", `lambda 5`, "lambda needs a lambda or the text of one, not an int"},
-		{"a failure tells of the call", `(|x|->x / 0)(7)`, "division by zero\n\t... evaluation of lambda|x|->x / 0 with x=7"},
+		{"a failure names the call", `(|x|->x / 0)(7)`, "division by zero\n\t... evaluation of lambda|x|->x / 0 with x=7"},
 		{"hostile: without an end", `(|x|->_(x))(1)`, "calls are nested deeper than 10000 levels"},
 		{"hostile: twice without an end", `(|x|->_(x) + _(x))(1) || (|x|->_(x) + _(x))(1)`, "nested deeper"},
 	})

@@ -28,10 +28,10 @@ func TestArithmetic(t *testing.T) {
 		{"division by a float of zero", `1 / 0.0`, "division by zero"},
 		{"the remainder of a division by zero", `1 % 0`, "division by zero"},
 		{"the remainder of floats", `1.5 % 1`, "% needs integers, not float and int"},
-		{"a boolean is no number", `true + 1`, "+ needs numbers"},
-		{"nil is no number", `1 - nil`, "- needs numbers"},
-		{"a number as text is no number", `1 + "1"`, "+ needs numbers (or an IP address or CIDR on the left), not int and string"},
-		{"a list is no number", `[1] * 2`, "* needs numbers"},
+		{"a boolean is not a number", `true + 1`, "+ needs numbers"},
+		{"nil is not a number", `1 - nil`, "- needs numbers"},
+		{"a number as text is not a number", `1 + "1"`, "+ needs numbers (or an IP address or CIDR on the left), not int and string"},
+		{"a list is not a number", `[1] * 2`, "* needs numbers"},
 	})
 }
 
@@ -47,7 +47,7 @@ func TestAddresses(t *testing.T) {
 		{"an address has no remainder", `"10.0.0.1" % 2`, "% needs integers, not string and int"},
 		{"two addresses are not added", `"10.0.0.1" + "10.0.0.2"`, "an integer is needed on the right of an address"},
 		{"a float is no distance", `"10.0.0.1" + 1.0`, "an integer is needed on the right of an address"},
-		{"what is no address", `"ten" + 1`, `"ten" + 1: no IP address or CIDR`},
+		{"a text that is not an address", `"ten" + 1`, `"ten" + 1: no IP address or CIDR`},
 		{"out of the network", `"10.0.0.5/24" + 300`, "result is outside of the address range"},
 		{"no parts", `"10.0.0.0/24" / 0`, "divisor must be a positive number"},
 	})
@@ -57,7 +57,7 @@ func TestComparison(t *testing.T) {
 	bound().Gives(t, []language.Row{
 		{"numbers of two kinds", `[1 < 1.5, 2.0 <= 2, 3 > 2.5, 2 >= 2.5]`, `[true, true, true, false]`},
 		{"texts by bytes", `["B" < "a", "a" < "aa", "" <= ""]`, `[true, true, true]`},
-		{"what is no number compares with nothing", `( $n=float(nan) ) [n < 1, n > 1, n == n, n != n, 1 <= n]`, `[false, false, false, true, false]`},
+		{"NaN compares with nothing", `( $n=float(nan) ) [n < 1, n > 1, n == n, n != n, 1 <= n]`, `[false, false, false, true, false]`},
 		{"other left operands have no order, which is no error", `[nil < 1, true > false, [1] <= [1], {} >= {}]`, `[false, false, false, false]`},
 		{"nil is nil only", `[nil == nil, nil == 0, nil != "", 0 == nil, "" == nil]`, `[true, false, true, false, false]`},
 		{"the left side decides", `["1" == 1, 1 == "1", 1 == "one", true == "TRUE", "true" == true]`, `[true, true, false, true, true]`},

@@ -61,8 +61,8 @@ func TestDependent(t *testing.T) {
 		{"of a failure it waits for what failed", outcome.Fail("no"), outcome.Follower, false, false},
 		{"of a wait it waits as well", outcome.ErrRunning, outcome.Waiting, false, false},
 		{"of a follower it follows", &outcome.Pending{Class: outcome.Follower}, outcome.Follower, false, false},
-		{"what has to be evaluated first is handed on", deferred, outcome.Waiting, true, true},
-		{"what may be tried again is handed on", outcome.ErrTried, outcome.Waiting, true, true},
+		{"a node that has to be evaluated first is passed on", deferred, outcome.Waiting, true, true},
+		{"a node that may be tried again is passed on", outcome.ErrTried, outcome.Waiting, true, true},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestDependent(t *testing.T) {
 	}
 	abort := &outcome.Abort{Err: errors.New("over")}
 	if outcome.Dependent(abort, "x") != error(abort) || !errors.Is(abort, abort.Err) {
-		t.Error("the end is not handed on")
+		t.Error("the end is not propagated")
 	}
 	if given := errors.New("given"); outcome.OrFail(given, "x") != given || outcome.OrFail(nil, "x %d", 1).Error() != "x 1" {
 		t.Error("an error that is there is replaced, or none is made")

@@ -93,7 +93,7 @@ func TestTags(t *testing.T) {
 		{"two on one level", "a: {<<: (( &tag:lib:a )), x: 1}\nb: {<<: (( &tag:lib:b )), x: 2}\nr: (( lib::x ))", "r *ambiguous tag resolution for lib::x: lib.a <-> lib.b"},
 		{"one name for two places", "a: (( &tag:t (1) ))\nb: (( &tag:t (2) ))", "duplicate tag"},
 		{"a name with a hyphen", "a: (( tagdef(\"a-b\", 1) ))", "tagdef: invalid tag name"},
-		{"a number is no name", "a: (( tagdef(1, 1) ))", "tagdef: tag name must be a string"},
+		{"a number is not a name", "a: (( tagdef(1, 1) ))", "tagdef: tag name must be a string"},
 		{"an unknown scope", "a: (( tagdef(\"t\", 1, \"far\") ))", `tagdef: scope must be "local" or "global"`},
 		{"a tag of a value that needs it", "a: (( &tag:t (t::.) ))", "a "},
 	})

@@ -88,7 +88,7 @@ func TestBind(t *testing.T) {
 		{"a number below zero", "|x|->x", nil, named("-1", value.Int(1)), "", "parameter number -1 is out of range 1 to 1"},
 		{"hostile: a number beyond the numbers is a name", "|x|->x", nil, named("99999999999999999999", value.Int(1)), "", "there is no parameter"},
 		{"an empty name", "|x|->x", nil, named("", value.Int(1)), "", `there is no parameter ""`},
-		{"the rest by name is no list", "|r...|->r", nil, named("r", value.Int(1)), "", `variable parameter "r" needs a list`},
+		{"the rest by name is not a list", "|r...|->r", nil, named("r", value.Int(1)), "", `variable parameter "r" needs a list`},
 		{"the rest by name and by position", "|x,r...|->x", numbers(1, 2), named("r", value.ListOf()), "", "too many arguments: 2 are expected"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -214,7 +214,7 @@ func TestLambdasAreTheirText(t *testing.T) {
 		{"spaces do not count", "|x|->x + 1", "| x |->  x  +  1", true},
 		{"names count", "|x|->x", "|y|->y", false},
 		{"defaults count", "|x=1|->x", "|x=2|->x", false},
-		{"an integer is no text", "|x=1|->x", `|x="1"|->x`, false},
+		{"an integer is not a string", "|x=1|->x", `|x="1"|->x`, false},
 		{"the rest counts", "|x|->x", "|x...|->x", false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

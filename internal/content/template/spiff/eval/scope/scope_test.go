@@ -39,7 +39,7 @@ func TestGet(t *testing.T) {
 		{"an empty name", settled, "", "", false},
 		{"what needs no evaluation is seen before the insert key is settled", unsettled, "plain", "1", false},
 		{"what needs it has to wait", unsettled, "active", "", true},
-		{"another field may still come with the insert key, but nobody waits for it", unsettled, "other", "", false},
+		{"a lookup does not wait for another field that may come with the insert key", unsettled, "other", "", false},
 		{"a local name", settled.Push(locals("x", 5)), "x", "5", false},
 		{"the last of two local names, as in a scope literal", settled.Push(locals("x", 5, "x", 6)), "x", "6", false},
 		{"a frame does not look further out", settled.Push(locals("x", 5)), "a", "", false},
@@ -103,7 +103,7 @@ func TestLocals(t *testing.T) {
 		level  *scope.Level
 		want   []string
 	}{
-		{"no frame, no names; fields are none", root, nil},
+		{"a scope without frames has no names, since fields do not count", root, nil},
 		{"one frame", outer, []string{"a=1", "b=2"}},
 		{"inner ones win, and a field between does not hide a local name", inner, []string{"a=1", "b=3", "c=4"}},
 		{"a frame without names changes nothing", inner.WithSelf(value.Int(1)), []string{"a=1", "b=3", "c=4"}},

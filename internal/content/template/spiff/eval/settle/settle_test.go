@@ -100,7 +100,7 @@ func TestInjection(t *testing.T) {
 		{"what is missing is added, what is there overridden", "m: {x: 0}", `{m: {d: 3, new: 1, x: 2}}`},
 		{"a default does not override", "m: {d: 0, x: 0}", `{m: {d: 0, new: 1, x: 2}}`},
 		{"not into a map that is not there", "q: {}", `{q: {}}`},
-		{"not into what is no map", "m: (( [1] ))", `{m: {d: 3, new: 1, plain: 4, x: 2}}`},
+		{"not into a value that is not a map", "m: (( [1] ))", `{m: {d: 3, new: 1, plain: 4, x: 2}}`},
 		{"entries at the front of a list", "l: [{v: 1}]", `{l: [{v: 5}, {v: 1}]}`},
 		{"not where the stub is inserted", "m: {<<: (( merge )), x: 0}", `{m: {d: 3, new: 1, plain: 4, x: 2}}`},
 	})

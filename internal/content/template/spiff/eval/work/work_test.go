@@ -157,7 +157,7 @@ func TestInsertKeys(t *testing.T) {
 		{"none", value.New(value.MapOf("a", value.Int(2))), "", "", false},
 		{"an empty map", value.New(value.MapOf()), "", "", false},
 		{"an escaped one is a field", value.New(value.MapOf("<<!", value.Int(1))), "", "", false},
-		{"a control is none", value.New(value.MapOf("<<if", value.Int(1))), "", "", false},
+		{"a control is not a merge", value.New(value.MapOf("<<if", value.Int(1))), "", "", false},
 		{"both", value.New(value.MapOf("<<", value.Int(1), "<<<", value.Int(1))), "", "multiple merge keys not allowed", false},
 		{"data from outside inserts nothing", value.New(data), "", "", false},
 		{"a map that is being worked on", task, "<<", "", false},
@@ -342,7 +342,7 @@ func TestTagTable(t *testing.T) {
 	}{
 		{"the nearest level first, in the order of names", "lib", []string{"lib.a", "lib.b", "lib.far", "lib.a.deep"}},
 		{"a name that only begins so is not below", "libr", nil},
-		{"below what nobody defined", "nope", nil},
+		{"below an undefined name", "nope", nil},
 		{"a part of a name", "lib.a", []string{"lib.a.deep"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

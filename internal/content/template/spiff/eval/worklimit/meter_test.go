@@ -183,7 +183,7 @@ func TestBounded(t *testing.T) {
 				t.Errorf("it became %v", got)
 			}
 			if err != nil && got != nil {
-				t.Errorf("the refused value is handed on: %T", got)
+				t.Errorf("the refused value is returned: %T", got)
 			}
 		})
 	}
@@ -242,7 +242,7 @@ func TestCalls(t *testing.T) {
 	}
 	expect(t, m.EnterCall(), "calls are nested deeper than 3 levels", true)
 	if m.NestedCalls() != 3 {
-		t.Errorf("a refused call is counted, though nobody leaves it: %d", m.NestedCalls())
+		t.Errorf("a refused call is counted, though it is never left: %d", m.NestedCalls())
 	}
 	m.LeaveCall()
 	expect(t, m.EnterCall(), "", true)
@@ -255,8 +255,8 @@ func TestHandled(t *testing.T) {
 		want   string
 	}{
 		{"a short text costs nothing", value.Text(strings.Repeat("a", 4096)), ""},
-		{"a long one costs with every use", value.Text(strings.Repeat("a", 20<<10)), "more than 10 steps"},
-		{"what is no text costs nothing", value.ListOf(value.Text(strings.Repeat("a", 20<<10))), ""},
+		{"a long text costs with every use", value.Text(strings.Repeat("a", 20<<10)), "more than 10 steps"},
+		{"a value that is not a text costs nothing", value.ListOf(value.Text(strings.Repeat("a", 20<<10))), ""},
 		{"no value at all", nil, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -268,7 +268,7 @@ func TestHandled(t *testing.T) {
 // TestTheClock looks at what ends an evaluation for good.
 func TestTheClock(t *testing.T) {
 	cancelled, cancel := context.WithCancelCause(context.Background())
-	cancel(errors.New("the reader is gone"))
+	cancel(errors.New("the reader has closed the connection"))
 	for _, test := range []struct {
 		reason string
 		ctx    context.Context
@@ -278,8 +278,8 @@ func TestTheClock(t *testing.T) {
 	}{
 		{"there is time", context.Background(), time.Hour, "", nil},
 		{"the time was over before it began", context.Background(), -time.Second, "evaluation takes longer than -1s", worklimit.ErrTimeLimit},
-		{"nobody waits any more", cancelled, time.Hour, "evaluation was cancelled", context.Canceled},
-		{"nobody waits, and the time is over: the limit is not to blame", cancelled, -time.Second, "evaluation was cancelled", context.Canceled},
+		{"the caller has given up", cancelled, time.Hour, "evaluation was cancelled", context.Canceled},
+		{"the caller has given up, and the time is over: the limit is not to blame", cancelled, -time.Second, "evaluation was cancelled", context.Canceled},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			limits := worklimit.DefaultLimits()
