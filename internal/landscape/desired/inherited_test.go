@@ -7,15 +7,15 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestLeaveEarlierCluster: what somebody sets on an Installation reaches its items; what
-// somebody has set on an item stays.
+// TestLeaveEarlierCluster: an annotation of an Installation reaches its items; one that a user has
+// set on an item stays.
 func TestLeaveEarlierCluster(t *testing.T) {
 	const leave = v1alpha1.LeaveEarlierClusterAnnotation
 	for _, test := range []struct {
 		reason, above, here, want string
 		change                    Change
 	}{
-		{"nobody has said anything", "", "", "", None},
+		{"no annotation anywhere", "", "", "", None},
 		{"it comes from above", "one", "", "one", Update},
 		{"it is here already", "one", "one", "one", None},
 		{"another one comes", "two", "one", "two", Update},

@@ -41,7 +41,7 @@ func TestSubinstallation(t *testing.T) {
 		check  func(*v1alpha1.Installation) bool
 	}{
 		{"as it is wanted", nil, nil, None, nil},
-		{"with an empty definition of a component, as the public system stores it", nil, func(live *v1alpha1.Installation) {
+		{"with an empty definition of a component, as upstream stores it", nil, func(live *v1alpha1.Installation) {
 			live.Spec.ComponentDescriptor = &v1alpha1.ComponentDescriptorDefinition{}
 		}, None, nil},
 		{"with an empty definition where there is a component now", func(plan *v1alpha1.Installation) {

@@ -55,8 +55,8 @@ func fullTemplate(t *testing.T) v1alpha1.DeployItemTemplate {
 	return template
 }
 
-// TestEveryFieldTwice: with every field set, the first job creates each kind, the
-// second one changes nothing and does not break down.
+// TestEveryFieldTwice: with every field set, the first job creates each kind, the second one
+// changes nothing and does not panic.
 func TestEveryFieldTwice(t *testing.T) {
 	inst, exec, template := installation(), execution(), fullTemplate(t)
 	inst.Annotations = map[string]string{v1alpha1.CacheHelmChartsAnnotation: "true"}
@@ -202,7 +202,7 @@ func TestLabelsOfDeployItem(t *testing.T) {
 		{"one that the template no longer has goes", map[string]string{"team": "a", "tier": "web"}, nil, map[string]string{"tier": "db"}, "tier=db"},
 		{"all of them go", map[string]string{"team": "a"}, nil, nil, ""},
 		{"those of others stay", map[string]string{"team": "a"}, func(i *v1alpha1.DeployItem) { i.Labels["theirs"] = "l" }, nil, "theirs=l"},
-		{"the public system does not say whose they are, so that they stay", map[string]string{"team": "a"}, func(i *v1alpha1.DeployItem) {
+		{"upstream does not record the owner of labels, so that they stay", map[string]string{"team": "a"}, func(i *v1alpha1.DeployItem) {
 			delete(i.Annotations, v1alpha1.ExecutionTemplateLabelsAnnotation)
 		}, nil, "team=a"},
 		{"ours stay, whatever a template has written over them", map[string]string{v1alpha1.ExecutionManagedByLabel: "x"}, nil, nil, ""},
@@ -296,7 +296,7 @@ func TestExecution(t *testing.T) {
 			e.Labels = map[string]string{"theirs": "l"}
 		}), None},
 		{"without any annotation", one, live(one, func(e *v1alpha1.Execution) { e.Annotations = nil }), None},
-		{"compressed by the public system", one, live(one, func(e *v1alpha1.Execution) { compress(t, e) }), None},
+		{"compressed by upstream", one, live(one, func(e *v1alpha1.Execution) { compress(t, e) }), None},
 		{"what cannot be read is replaced", one, live(one, func(e *v1alpha1.Execution) { e.Spec.DeployItemsCompressed = []byte("x") }), Update},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -348,7 +348,7 @@ func TestSame(t *testing.T) {
 		{"the order of a list does", raw(`[1,2]`), raw(`[2,1]`), false},
 		{"one is one", raw(`1`), raw(`1.0`), true},
 		{"large numbers keep their digits", raw(`9007199254740993`), raw(`9007199254740992`), false},
-		{"a number is no text", raw(`1`), raw(`"1"`), false},
+		{"a number is not a string", raw(`1`), raw(`"1"`), false},
 		{"nothing is not null in a field that shows it", raw(`{"a":null}`), raw(`{}`), false},
 		{"a type with a field that cannot be compared", v1alpha1.NewDuration(time.Minute), v1alpha1.NewDuration(time.Minute), true},
 		{"and its other value", v1alpha1.NewDuration(time.Minute), v1alpha1.NewDuration(time.Hour), false},

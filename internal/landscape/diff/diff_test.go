@@ -55,9 +55,9 @@ func TestOf(t *testing.T) {
 		{"nothing, and nothing to come", object("ConfigMap", nil, nil), Change{Action: Keep}},
 		{"new", object("ConfigMap", nil, m{"kind": "ConfigMap", "metadata": m{"name": "a", "labels": m{"l": "1"}}, "data": m{"k": "v"}}),
 			Change{Action: Create, Fields: []Field{{Path: "data.k", After: "v"}, {Path: "metadata.labels.l", After: "1"}}}},
-		{"why nobody can tell, without what nobody may read", Object{APIVersion: "v1", Kind: "Job", Namespace: "n", Name: "a", Unknown: "it runs canary"}, Change{Action: Unknown, Reason: "it runs ***"}},
+		{"an unknown outcome has its reason without confidential parts", Object{APIVersion: "v1", Kind: "Job", Namespace: "n", Name: "a", Unknown: "it runs canary"}, Change{Action: Unknown, Reason: "it runs ***"}},
 		{"moving as it is", moves(object("ConfigMap", live, same)), Change{Action: Move, MovesFrom: "x/***", MovesTo: "y"}},
-		{"moving, and nobody writes it", moves(object("ConfigMap", live, nil)), Change{Action: Move, MovesFrom: "x/***", MovesTo: "y"}},
+		{"a move without a write", moves(object("ConfigMap", live, nil)), Change{Action: Move, MovesFrom: "x/***", MovesTo: "y"}},
 		{"moving and changing", moves(object("ConfigMap", m{"data": m{"k": "v"}}, m{"data": m{"k": "w"}})), Change{Action: Move, MovesFrom: "x/***", MovesTo: "y", Fields: []Field{{Path: "data.k", Before: "v", After: "w"}}}},
 		{"made anew by another item", replaced(moves(object("ConfigMap", m{"data": m{"k": "v"}}, m{"data": m{"k": "w"}}))), Change{Action: Replace, MovesFrom: "x/***", MovesTo: "y", Fields: []Field{{Path: "data.k", Before: "v", After: "w"}}}},
 		{"going", object("ConfigMap", live, nil), Change{Action: Delete}},
@@ -99,6 +99,6 @@ func TestSummary(t *testing.T) {
 	}
 	s = Summary{Unknown: 1}
 	if !s.Changes() {
-		t.Error("what nobody knows may change")
+		t.Error("an unknown outcome may change")
 	}
 }

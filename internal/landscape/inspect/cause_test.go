@@ -128,8 +128,8 @@ func TestReducedTreeLosesNothing(t *testing.T) {
 	}
 }
 
-// TestRemovalRound: what has ended the job and kept nothing gets no removal round, and waits
-// for nobody. What is not wanted any more gets nothing else.
+// TestRemovalRound: an object that has ended the job without anything held gets no removal round,
+// and waits for no other object. A held object gets nothing else.
 func TestRemovalRound(t *testing.T) {
 	for _, test := range []struct {
 		reason string

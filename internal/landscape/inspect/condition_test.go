@@ -18,7 +18,7 @@ func TestCondition(t *testing.T) {
 	}{
 		{"the phase", "phase=Succeeded", done, Reached, ""},
 		{"another phase of a job that runs", "phase=Completing", running, Pending, ""},
-		{"another phase, and nobody will change it", "phase=Failed", done, Pending, "phase=Failed is not the case, and no job is running"},
+		{"another phase without a running job", "phase=Failed", done, Pending, "phase=Failed is not the case, and no job is running"},
 		{"nothing is there", "phase=Failed", nil, Gone, ""},
 		{"a value", "jsonpath={.status.phase}=Succeeded", done, Reached, ""},
 		{"any value", "jsonpath={.status.jobID}", done, Reached, ""},

@@ -29,7 +29,7 @@ func event(uid, reason, message string, second int, change ...func(*corev1.Event
 }
 
 // told is a root whose item has failed in its last job.
-func told() *Node {
+func storyTree() *Node {
 	root := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "shop", UID: "u-shop"}}
 	root.Status = v1alpha1.InstallationStatus{JobID: "j2", JobIDFinished: "j2", InstallationPhase: "Failed",
 		TransitionTimes:    &v1alpha1.TransitionTimes{TriggerTime: at(100), InitTime: at(100), WaitTime: at(102), FinishedTime: at(130)},
@@ -70,7 +70,7 @@ func TestStory(t *testing.T) {
 		}),
 		event("u-shop", "Old", "of an earlier job", 60),
 		event("u-other", "Other", "of another tree", 120),
-		event("", "Nobody", "of no object", 120),
+		event("", "NoObject", "of no object", 120),
 		event("u-exec", "Counted", "as older clients write it", 0, func(e *corev1.Event) {
 			e.EventTime, e.Count, e.LastTimestamp = metav1.MicroTime{}, 2, *at(105)
 		}),
@@ -86,7 +86,7 @@ func TestStory(t *testing.T) {
 129 Warning DeployItem/web Ended the job ended in phase Failed
 130 Warning Installation/shop Ended the job ended in phase Failed
 `
-	if diff := cmp.Diff(want, lines(Story(told(), events))); diff != "" {
+	if diff := cmp.Diff(want, lines(Story(storyTree(), events))); diff != "" {
 		t.Error(diff)
 	}
 	want = `60 Normal Installation/shop Old of an earlier job
@@ -94,20 +94,20 @@ func TestStory(t *testing.T) {
 120 Warning DeployItem/web Unreachable no answer (4)
 129 Normal DeployItem/web Timeout timed out
 `
-	if diff := cmp.Diff(want, lines(EventsOf(told(), events))); diff != "" {
+	if diff := cmp.Diff(want, lines(EventsOf(storyTree(), events))); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // TestStoryOfOneSecond: in a second, a job goes down the tree, and its failure comes up.
 func TestStoryOfOneSecond(t *testing.T) {
-	told := &v1alpha1.TransitionTimes{TriggerTime: at(100), FinishedTime: at(100)}
+	times := &v1alpha1.TransitionTimes{TriggerTime: at(100), FinishedTime: at(100)}
 	failed := &v1alpha1.Error{Reason: "E", Message: "bad", LastUpdateTime: *at(100)}
 	root := object("Failed", func(i *v1alpha1.Installation) {
-		i.Status.ExecutionReference, i.Status.TransitionTimes, i.Status.LastError = &v1alpha1.ObjectReference{Name: "a"}, told, failed
+		i.Status.ExecutionReference, i.Status.TransitionTimes, i.Status.LastError = &v1alpha1.ObjectReference{Name: "a"}, times, failed
 	})
 	exec := execution("a", func(e *v1alpha1.Execution) {
-		e.Status.ExecutionPhase, e.Status.TransitionTimes, e.Status.LastError = "Failed", told, failed
+		e.Status.ExecutionPhase, e.Status.TransitionTimes, e.Status.LastError = "Failed", times, failed
 	})
 	tree := Tree(Snapshot{Installations: []*v1alpha1.Installation{root}, Executions: []*v1alpha1.Execution{exec}}, "ns", "a")
 	var order []string

@@ -101,9 +101,9 @@ func TestForest(t *testing.T) {
 				})},
 				DeployItems: []*v1alpha1.DeployItem{item("left", "x", "Succeeded")},
 			}, "a(x?(left))"},
-		{"a part whose whole is gone",
+		{"a subinstallation whose parent is deleted",
 			Snapshot{Installations: []*v1alpha1.Installation{named("b", partOf("a")), named("c", partOf("b")), named("z")}}, "z b!(c)"},
-		{"a circle of labels is shown once",
+		{"a cycle of labels is shown once",
 			Snapshot{Installations: []*v1alpha1.Installation{named("a", partOf("b")), named("b", partOf("a"))}}, "a!(b)"},
 		{"a part of itself", Snapshot{Installations: []*v1alpha1.Installation{named("a", partOf("a"))}}, "a!"},
 		{"namesakes in other namespaces are strangers",
@@ -196,7 +196,7 @@ func TestBlockers(t *testing.T) {
 		given  Snapshot
 		want   string
 	}{
-		{"nobody blocks what is ready", Snapshot{Installations: []*v1alpha1.Installation{named("a")}}, ""},
+		{"a ready object has no blocker", Snapshot{Installations: []*v1alpha1.Installation{named("a")}}, ""},
 		{"the root itself, if there is nothing below", Snapshot{Installations: []*v1alpha1.Installation{named("a", inPhase("Init"), running)}}, "a"},
 		{"the lowest objects, the worst first",
 			Snapshot{
@@ -209,21 +209,21 @@ func TestBlockers(t *testing.T) {
 				named("a", inPhase("Failed")), named("b", partOf("a"), inPhase("Failed")), named("b-1", partOf("b"), inPhase("Failed")),
 				named("b-2", partOf("b"), inPhase("Failed"), because("AllPredecessorsSucceeded")), named("c", partOf("a"), inPhase("Failed"), because("AllPredecessorsSucceeded")),
 			}}, "b-1"},
-		{"who works, and not who waits for it",
+		{"an object that works, and not the one that waits for it",
 			Snapshot{Installations: []*v1alpha1.Installation{
 				named("a", inPhase("Progressing"), running), named("b", partOf("a"), inPhase("Progressing"), running), named("c", partOf("a"), inPhase("Init"), running, because("AllPredecessorsFinished")),
 			}}, "b"},
-		{"who waits, if nobody else is to blame",
+		{"a waiting object blocks if no other object does",
 			Snapshot{Installations: []*v1alpha1.Installation{
 				named("a", inPhase("Progressing"), running), named("c", partOf("a"), inPhase("Init"), running, because("AllPredecessorsFinished")),
 			}}, "c"},
-		{"what the job has not reached is not to blame",
+		{"an object that the job has not reached is not a blocker",
 			Snapshot{
 				Installations: []*v1alpha1.Installation{named("a", inPhase("Progressing"), running, reference)},
 				Executions:    []*v1alpha1.Execution{execution("a", job, func(e *v1alpha1.Execution) { e.Status.ExecutionPhase = "Init" })},
 				DeployItems:   []*v1alpha1.DeployItem{old},
 			}, "a"},
-		{"but a deployer that does not take up what is its turn",
+		{"a deployer blocks that does not pick up the item whose turn it is",
 			Snapshot{
 				Installations: []*v1alpha1.Installation{named("a", inPhase("Progressing"), running, reference)},
 				Executions:    []*v1alpha1.Execution{execution("a", job)},

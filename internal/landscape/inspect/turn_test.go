@@ -145,7 +145,7 @@ func TestTurnsEnd(t *testing.T) {
 			}
 		})
 	}
-	// A job that was written and that nobody has begun is told in the same words.
+	// A job that was written and not begun is described in the same words.
 	written := queue("Progressing", "x=new")
 	written.DeployItems[0].Status.JobID = "j2"
 	node := Tree(written, "ns", "a").Children[0].Children[0]

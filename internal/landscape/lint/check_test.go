@@ -45,7 +45,7 @@ func TestBlueprint(t *testing.T) {
 		{"an unknown field below another one", "imports:\n- name: a\n  schema: {}\n  requird: false", []string{
 			`blueprint.yaml:6: warning: imports[0].requird: unknown field, it is ignored, did you mean "required"?`,
 		}},
-		{"a schema that is none", "localTypes:\n  b: {type: nonsense}\n  a: {type: [1]}\nexports:\n- {name: x, schema: {type: 1}}", []string{
+		{"an invalid schema", "localTypes:\n  b: {type: nonsense}\n  a: {type: [1]}\nexports:\n- {name: x, schema: {type: 1}}", []string{
 			"blueprint.yaml:5: error: localTypes[a]: error compiling jsonschema: ",
 			"blueprint.yaml:4: error: localTypes[b]: error compiling jsonschema: ",
 			"blueprint.yaml:7: error: exports[0].schema: error compiling jsonschema: ",
@@ -65,7 +65,7 @@ func TestBlueprint(t *testing.T) {
 		{"the syntax of a Go template, with its line", "importExecutions:\n- name: a\n  type: GoTemplate\n  template: |\n    bindings:\n      x: {{ if }}", []string{
 			`blueprint.yaml:4: error: importExecutions[0]: template execution "a": template: a:2: missing value for if`,
 		}},
-		{"a function that nobody knows", "exportExecutions:\n- {name: a, type: GoTemplate, template: '{{ nonsense }}'}", []string{
+		{"an unknown function", "exportExecutions:\n- {name: a, type: GoTemplate, template: '{{ nonsense }}'}", []string{
 			`blueprint.yaml:4: error: exportExecutions[0]: template execution "a": template: a:1: function "nonsense" not defined`,
 		}},
 		{"the syntax of spiff", "subinstallationExecutions:\n- {name: a, type: Spiff, template: {a: '(( 1 + ))'}}", []string{
@@ -96,13 +96,13 @@ func TestSubinstallations(t *testing.T) {
 		{"nothing is wrong", nested, ""},
 		{"no YAML", "[", "blueprint.yaml:4: error: subinstallations[0].file: Invalid value"},
 		{"another kind", "kind: Installation", "blueprint.yaml:4: error: subinstallations[0].file: Invalid value"},
-		{"a name that is none", "name: A B\nblueprint: {ref: 'cd://resources/x'}", "sub.yaml:1: error: name: Invalid value"},
+		{"an invalid name", "name: A B\nblueprint: {ref: 'cd://resources/x'}", "sub.yaml:1: error: name: Invalid value"},
 		{"no blueprint", template, "sub.yaml:1: error: blueprint: "},
 		{"an unknown field", nested + "import: {}", `sub.yaml:9: warning: import: unknown field, it is ignored, did you mean "imports"?`},
-		{"an import that nobody has", nested + "imports:\n  data:\n  - {name: x, dataRef: none}", "sub.yaml:11: error: imports.data[0]"},
+		{"an import that does not exist", nested + "imports:\n  data:\n  - {name: x, dataRef: none}", "sub.yaml:11: error: imports.data[0]"},
 		{"a reference to a component", template + "blueprint:\n  ref: cd://resources/x", "sub.yaml:5: note: blueprint.ref: not checked"},
-		{"a reference that is none", template + "blueprint:\n  ref: nonsense://x", "sub.yaml:5: error: blueprint.ref: "},
-		{"a file system that is none", template + "blueprint:\n  filesystem: [1]", "sub.yaml:5: error: blueprint.filesystem: "},
+		{"an invalid reference", template + "blueprint:\n  ref: nonsense://x", "sub.yaml:5: error: blueprint.ref: "},
+		{"an invalid file system", template + "blueprint:\n  filesystem: [1]", "sub.yaml:5: error: blueprint.filesystem: "},
 		{"a nested blueprint, written as a map", nested + "      deployExecutions:\n      - {name: a, type: GoTemplate, file: x}", "sub.yaml:10: error: blueprint.filesystem[blueprint.yaml].deployExecutions[0]: "},
 		{"a nested blueprint, written as a text", template + "blueprint:\n  filesystem:\n    blueprint.yaml: |\n      import: []", "sub.yaml:6: warning: blueprint.filesystem[blueprint.yaml].import: unknown field"},
 	} {
@@ -120,7 +120,7 @@ func TestSubinstallations(t *testing.T) {
 }
 
 // TestCircle has inline subinstallations that wait for each other.
-func TestCircle(t *testing.T) {
+func TestCycle(t *testing.T) {
 	const sub = "- {name: %, blueprint: {ref: 'cd://resources/x'}, imports: {data: [{name: i, dataRef: &}]}, exports: {data: [{name: e, dataRef: %}]}}\n"
 	text := header + "subinstallations:\n"
 	for _, names := range [][]string{{"a", "b"}, {"b", "a"}} {

@@ -22,7 +22,7 @@ func TestNoValueInMessages(t *testing.T) {
 		"list of targets":        `{name: a, type: t, target: {import: VALUE, index: 1}}`,
 		"index":                  `{name: a, type: t, target: {import: list, index: VALUE}}`,
 		"predecessor":            `{name: a, type: t, dependsOn: [VALUE]}`,
-		"circle":                 `{name: VALUE, type: t, dependsOn: [b]}, {name: b, type: t, dependsOn: [VALUE]}`,
+		"cycle":                  `{name: VALUE, type: t, dependsOn: [b]}, {name: b, type: t, dependsOn: [VALUE]}`,
 		"onDelete":               `{name: a, type: t, onDelete: VALUE}`,
 		"unknown field":          `{name: a, type: t, config: {}, VALUE: 1}`,
 		"item":                   `VALUE`,
@@ -38,7 +38,7 @@ func TestNoValueInMessages(t *testing.T) {
 		"imports twice":       `{name: a, blueprint: {ref: a}, imports: {data: [{name: VALUE, dataRef: size}, {name: VALUE, dataRef: size}]}}`,
 		"export":              `{name: VALUE, blueprint: {ref: a}, exports: {data: [{name: VALUE, dataRef: size}]}}`,
 		"exports twice":       `{name: VALUE, blueprint: {ref: a}, exports: {data: [{name: a, dataRef: VALUE}, {name: b, dataRef: VALUE}]}}`,
-		"circle":              `{name: VALUE, blueprint: {ref: a}, imports: {data: [{name: a, dataRef: VALUE}]}, exports: {data: [{name: a, dataRef: VALUE}]}}`,
+		"cycle":               `{name: VALUE, blueprint: {ref: a}, imports: {data: [{name: a, dataRef: VALUE}]}, exports: {data: [{name: a, dataRef: VALUE}]}}`,
 		"blueprint":           `{name: a, blueprint: {ref: VALUE}}`,
 	}
 	run := func(kind, field, list, what string) {

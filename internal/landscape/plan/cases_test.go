@@ -249,7 +249,7 @@ func lacks(whole, part any, path string) []string {
 	case map[string]any:
 		there, isMap := whole.(map[string]any)
 		if !isMap {
-			return []string{path + " is no map"}
+			return []string{path + " is not a map"}
 		}
 		for key, value := range part {
 			problems = append(problems, lacks(there[key], value, path+"/"+key)...)

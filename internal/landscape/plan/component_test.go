@@ -124,7 +124,7 @@ func TestNestedInlineDescriptor(t *testing.T) {
 	}
 	definition := made.Subinstallations[0].Installation.Spec.ComponentDescriptor
 	if definition.Reference != nil || !strings.Contains(string(definition.Inline.RawMessage), `"example.org/db"`) {
-		t.Errorf("a nested descriptor is handed down: %+v", definition)
+		t.Errorf("a nested descriptor is passed to the child: %+v", definition)
 	}
 }
 

@@ -41,8 +41,8 @@ subinstallations:
     data: [{name: login, dataRef: password}, {name: size, dataRef: size}]
 `
 
-// TestSecretsStaySecrets: however far a value from a Secret is handed on, no DataObject
-// has it, and everybody who imports it gets it.
+// TestSecretsStaySecrets: however far a value from a Secret is passed, no DataObject has it, and
+// every importer gets it.
 func TestSecretsStaySecrets(t *testing.T) {
 	in := input(t, wired)
 	in.Imports.Data["password"] = dataflow.DataImport{Value: v1alpha1.NewAnyJSON([]byte(`"hunter2hunter2"`)), Salt: "uid-of-secret"}

@@ -145,7 +145,7 @@ func overviewComments(t *testing.T, d documents) {
 	inst.Spec.ComponentDescriptor = &v1alpha1.ComponentDescriptorDefinition{Reference: &v1alpha1.ComponentDescriptorReference{ComponentName: "github.com/gardener/gardener", Version: "v.1.7.2"}}
 	from := component.NewSession(component.NewShared(), component.Options{Default: descriptor.Typed(`{"type":"ociRegistry","baseUrl":"eu.gcr.io/myproj"}`)})
 	_, err = openAll(t, from, inst)
-	wantError(t, "a version that is none cannot be a tag", err, `"v.1.7.2"`, "version")
+	wantError(t, "an invalid version cannot be a tag", err, `"v.1.7.2"`, "version")
 }
 
 func remoteDescriptor(t *testing.T, d documents) {

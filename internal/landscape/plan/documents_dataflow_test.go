@@ -205,7 +205,7 @@ exportExecutions:
 	if err != nil || len(made.DataObjects) != 2 {
 		t.Fatal(made, err)
 	}
-	wantYAML(t, "an export is handed on", made.DataObjects[0].Data, "one")
+	wantYAML(t, "an export of a child is exported by its parent", made.DataObjects[0].Data, "one")
 	wantYAML(t, "two are joined", made.DataObjects[1].Data, "[{type: aws, creds: {accessKeyID: id, accessKeySecret: secret}}, {type: gcp, creds: {serviceaccount.yaml: 'file: content'}}]")
 }
 

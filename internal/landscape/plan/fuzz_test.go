@@ -10,8 +10,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// FuzzReopen goes on with stored plans. Whoever may write Secrets can change them; then
-// the job ends with an error, or works with what it finds, within its limits.
+// FuzzReopen continues with stored plans. A user who may write Secrets can change them; then the
+// job ends with an error, or works with what it finds, within its limits.
 func FuzzReopen(f *testing.F) {
 	in := input(f, imports+"exports: [{name: a, schema: {type: string}}]\nexportExecutions: [{name: e, type: GoTemplate, template: \"exports: {a: {{ .imports.password }}}\"}]")
 	in.Installation.Status.JobID = "job"

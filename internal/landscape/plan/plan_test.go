@@ -140,10 +140,10 @@ func TestDeployItemErrors(t *testing.T) {
 	}
 	tests := []struct{ reason, executions, want string }{
 		{"an import that does not exist", template(`deployItems: [{name: x, type: t, target: {import: ghost}}]`), `invalid deployitem specification "x": target import "ghost" not found: the Installation imports the Targets ["cluster"]`},
-		{"an element of something that is no list", template(`deployItems: [{name: x, type: t, target: {import: cluster, index: 0}}]`), `targetlist import "cluster" not found`},
+		{"an element of something that is not a list", template(`deployItems: [{name: x, type: t, target: {import: cluster, index: 0}}]`), `targetlist import "cluster" not found`},
 		{"an element that a list does not have", template(`deployItems: [{name: x, type: t, target: {import: list, index: 2}}]`), `index out of bounds: targetlist import "list" has 2 elements`},
 		{"a negative index", template(`deployItems: [{name: x, type: t, target: {import: list, index: -1}}]`), `index out of bounds`},
-		{"an element of something that is no map", template(`deployItems: [{name: x, type: t, target: {import: cluster, key: a}}]`), `targetmap import "cluster" not found`},
+		{"an element of something that is not a map", template(`deployItems: [{name: x, type: t, target: {import: cluster, key: a}}]`), `targetmap import "cluster" not found`},
 		{"a key that a map does not have", template(`deployItems: [{name: x, type: t, target: {import: map, key: red}}]`), `key "red" not found in targetmap import "map": it has 1 other keys`},
 		{"a reference to nothing", template(`deployItems: [{name: x, type: t, target: {}}]`), "empty target reference"},
 		{"two items of one name", template(`deployItems: [{name: x, type: t}, {name: x, type: t}]`), `deployItems[1].name: Duplicate value: "x"`},
@@ -286,7 +286,7 @@ subinstallationExecutions:
 		t.Errorf("the state of spiff is not given back: %q", configs)
 	}
 	if got := stored[SubinstallationPrefix+"sub"]; !strings.Contains(got, "8") {
-		t.Errorf("the state of a subinstallation executor continues that of the public system: %q", got)
+		t.Errorf("the state of a subinstallation executor continues that of upstream: %q", got)
 	}
 	if _, written := stored[DeployPrefix+"other"]; written {
 		t.Error("an executor without a state writes none")

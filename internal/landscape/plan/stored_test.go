@@ -263,7 +263,7 @@ func TestStoredSize(t *testing.T) {
 	}
 }
 
-// TestDecode: what somebody with rights on the Secret could have written.
+// TestDecode: what a user with rights on the Secret could have written.
 func TestDecode(t *testing.T) {
 	in := exporting(t, `- {name: e, type: Spiff, template: {exports: {out: 1}}}`)
 	content, _, err := planned(t, in).Stored()

@@ -8,8 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// TestReadTemplate checks what authors are told about a file with an installation
-// template.
+// TestReadTemplate checks the messages to authors of a file with an installation template.
 func TestReadTemplate(t *testing.T) {
 	for _, test := range []struct{ reason, file, text, want string }{
 		{"fine", "sub.yaml", "apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: InstallationTemplate\nname: a\n", ""},

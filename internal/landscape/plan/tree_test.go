@@ -178,13 +178,13 @@ func TestTreeErrors(t *testing.T) {
 	const itself = `subinstallations: [{name: again, blueprint: {filesystem: {blueprint.yaml: "x"}}}]`
 	tests := []struct{ reason, blueprint, want string }{
 		{"a blueprint that contains itself", itself, "nested more than 32 levels deep: a blueprint seems to contain itself"},
-		{"an import that nobody gives", `subinstallations: [{name: a, blueprint: {filesystem: {}}, imports: {data: [{name: x, dataRef: ghost}]}}]`, `subinstallations[0].imports.data[0].dataRef: Not found: "ghost"`},
+		{"an import without a source", `subinstallations: [{name: a, blueprint: {filesystem: {}}, imports: {data: [{name: x, dataRef: ghost}]}}]`, `subinstallations[0].imports.data[0].dataRef: Not found: "ghost"`},
 		{"two of one name", `subinstallations: [{name: a, blueprint: {filesystem: {a: x}}}, {name: a, blueprint: {filesystem: {a: x}}}]`, "Duplicate value"},
 		{"a file that does not exist", "subinstallations: [{file: ghost.yaml}]", `subinstallations[0].file: Not found: "ghost.yaml"`},
 		{"a file with something else", "subinstallations: [{file: pod.yaml}]", `kind is not InstallationTemplate`},
 		{"a rendered template of another kind", `subinstallationExecutions: [{name: e, type: GoTemplate, template: "subinstallations: [{kind: Pod, name: a}]"}]`, `installation template 0 of execution "e": kind is not InstallationTemplate`},
 		{"a reference without a component", `subinstallations: [{name: a, blueprint: {ref: "cd://resources/b"}}]`, "no component descriptor defined to resolve the blueprint ref"},
-		{"a circle", `
+		{"a cycle", `
 subinstallations:
 - {name: a, blueprint: {filesystem: {a: x}}, imports: {data: [{name: x, dataRef: b}]}, exports: {data: [{name: x, dataRef: a}]}}
 - {name: b, blueprint: {filesystem: {a: x}}, imports: {data: [{name: x, dataRef: a}]}, exports: {data: [{name: x, dataRef: b}]}}`, "a -> b -> a"},
@@ -238,7 +238,7 @@ func TestHeldSubinstallations(t *testing.T) {
 	const plain = `blueprint: {filesystem: {a: x}}`
 	for _, test := range []struct{ reason, templates, want string }{
 		{"all can run", `[{name: a, ` + plain + `}]`, ""},
-		{"a circle", `[{name: a, ` + plain + `, imports: {data: [{name: x, dataRef: b}]}, exports: {data: [{name: x, dataRef: a}]}}, {name: b, ` + plain + `, imports: {data: [{name: x, dataRef: a}]}, exports: {data: [{name: x, dataRef: b}]}}, {name: c, ` + plain + `}]`, "a -> b -> a"},
+		{"a cycle", `[{name: a, ` + plain + `, imports: {data: [{name: x, dataRef: b}]}, exports: {data: [{name: x, dataRef: a}]}}, {name: b, ` + plain + `, imports: {data: [{name: x, dataRef: a}]}, exports: {data: [{name: x, dataRef: b}]}}, {name: c, ` + plain + `}]`, "a -> b -> a"},
 		{"two that export the same", `[{name: a, ` + plain + `, exports: {data: [{name: x, dataRef: x}]}}, {name: b, ` + plain + `, exports: {data: [{name: x, dataRef: x}]}}]`, "already exported by subinstallation a"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -132,7 +132,7 @@ func TestReadErrors(t *testing.T) {
 	}{
 		{"a Secret that does not exist", "registryPullSecrets: [{name: good}, {name: ghost}]", []string{"Context vendor", "registryPullSecrets", "Secret ghost", "create it"}},
 		{"one of another namespace is not looked for", "registryPullSecrets: [{name: foreign}]", []string{"Secret foreign cannot be found in this namespace"}},
-		{"a Docker configuration that is none", "registryPullSecrets: [{name: broken}]", []string{"registryPullSecrets", "key .dockerconfigjson of Secret broken"}},
+		{"an invalid Docker configuration", "registryPullSecrets: [{name: broken}]", []string{"registryPullSecrets", "key .dockerconfigjson of Secret broken"}},
 		{"an OCM credential configuration of another type", "registryPullSecrets: [{name: type}]", []string{"key .ocmcredentialconfig of Secret type"}},
 		{"a ConfigMap that does not exist", "ocmConfig: {name: ghost}", []string{"ocmConfig", "ConfigMap ghost", "create it"}},
 		{"a ConfigMap without the key", "ocmConfig: {name: keyless}", []string{"ocmConfig", "keyless", `does not contain key ".ocmconfig"`}},
@@ -223,7 +223,7 @@ func TestTrust(t *testing.T) {
 		{"another name", "{other: {publicKeySecretReference: {name: key, key: k}}}", []string{"Context vendor", `signature name "s"`}},
 		{"a Secret that does not exist", "{s: {publicKeySecretReference: {name: ghost, key: k}}}", []string{"verificationSignatures.s.publicKeySecretReference of Context vendor", "Secret ghost"}},
 		{"a key that does not exist", "{s: {caCertificateSecretReference: {name: key, key: ghost}}}", []string{"verificationSignatures.s.caCertificateSecretReference", `Secret key has no key "ghost"`}},
-		{"a namespace that nobody has permitted", "{s: {caCertificateSecretReference: {name: theirs, namespace: team-b, key: k}}}", []string{"caCertificateSecretReference", "is in namespace team-b", "importNamespaces"}},
+		{"a namespace that is not permitted", "{s: {caCertificateSecretReference: {name: theirs, namespace: team-b, key: k}}}", []string{"caCertificateSecretReference", "is in namespace team-b", "importNamespaces"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			r := reader(t, interceptor.Funcs{},
@@ -262,7 +262,7 @@ func TestOwnKeys(t *testing.T) {
 		{"a name that only the Context has", "theirs", false, ofContext, nil},
 		{"enforced: the same name does not bring the Context's key in", "both", true, ofDeployment, nil},
 		{"enforced: a name of the deployment", "ours", true, ofDeployment, nil},
-		{"enforced: a tenant's key is no key", "theirs", true, "", []string{`signature name "theirs"`, "signatureVerification.keys"}},
+		{"enforced: a tenant's key is not a key", "theirs", true, "", []string{`signature name "theirs"`, "signatureVerification.keys"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			r := reader(t, interceptor.Funcs{}, secret("team-a", "key", map[string]string{"k": ofContext}))

@@ -81,7 +81,7 @@ func TestLeftovers(t *testing.T) {
 }
 
 // TestUninstallsOfCircle: an order for what could never be deployed.
-func TestUninstallsOfCircle(t *testing.T) {
+func TestUninstallsOfCycle(t *testing.T) {
 	root := sub("shop", "", "")
 	root.Children = []*inspect.Node{sub("a", "x", "y", item("one", "two", "not json"), item("two", "one", "")), sub("b", "y", "x", item("one", "", ""))}
 	if got := Uninstalls(root); len(got) != 3 {

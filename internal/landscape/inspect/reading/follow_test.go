@@ -43,14 +43,14 @@ func TestFirstSnapshot(t *testing.T) {
 		times  int
 		kind   inspect.Kind
 		err    error
-		// want is what the error names, "" if there is none.
+		// want is what the error names, "" without an error.
 		want string
 	}{
 		{"nothing has failed", 1, inspect.KindInstallation, nil, ""},
 		{"who may not see Installations sees nothing", 1, inspect.KindInstallation, errForbidden, "installations"},
 		{"who may not see Executions sees Installations alone", 9, inspect.KindExecution, errForbidden, ""},
 		{"who may not see events does without them", 9, Events.kind, errForbidden, ""},
-		{"nobody listens: the address is wrong", 1, inspect.KindDeployItem, errRefused, "deployitems"},
+		{"a refused connection: the address is wrong", 1, inspect.KindDeployItem, errRefused, "deployitems"},
 		{"the password is wrong", 1, inspect.KindExecution, apierrors.NewUnauthorized("who?"), "executions"},
 		{"Landscaper is not installed", 1, inspect.KindInstallation, apierrors.NewNotFound(schema.GroupResource{}, ""), "installations"},
 		{"an API server that starts is waited for", firstAttempts, inspect.KindInstallation, errUnavailable, ""},
@@ -79,7 +79,7 @@ func TestDisconnected(t *testing.T) {
 		{"all is well", nil, "", ""},
 		{"a watch is broken", map[inspect.Kind]error{inspect.KindDeployItem: errReset}, "deployitems", ""},
 		{"what may not be seen is told, and no reason to wait", map[inspect.Kind]error{inspect.KindExecution: errForbidden}, "", "executions"},
-		{"the rights to all are gone", map[inspect.Kind]error{inspect.KindInstallation: errForbidden}, "installations", ""},
+		{"the rights to all kinds are withdrawn", map[inspect.Kind]error{inspect.KindInstallation: errForbidden}, "installations", ""},
 		{"both", map[inspect.Kind]error{inspect.KindInstallation: errUnavailable, Events.kind: errForbidden}, "installations", "events"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -101,6 +101,6 @@ func TestDisconnected(t *testing.T) {
 	select {
 	case <-l.Changed():
 	default:
-		t.Error("nobody hears of it")
+		t.Error("the failure is not reported")
 	}
 }

@@ -88,7 +88,7 @@ func TestContent(t *testing.T) {
 			}
 			return s
 		}, ErrOtherJob},
-		{"somebody else's", func(s []*corev1.Secret) []*corev1.Secret {
+		{"of another owner", func(s []*corev1.Secret) []*corev1.Secret {
 			for _, secret := range s {
 				secret.OwnerReferences = nil
 			}
