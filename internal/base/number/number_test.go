@@ -22,7 +22,7 @@ func TestLiterals(t *testing.T) {
 		{"beyond 2^53 floats have gaps, integers have none", "9007199254740993", int64(9007199254740993), json.Number("9007199254740993"), true},
 		{"the largest of 64 bits", "9223372036854775807", int64(math.MaxInt64), json.Number("9223372036854775807"), true},
 		{"the smallest", "-9223372036854775808", int64(math.MinInt64), json.Number("-9223372036854775808"), true},
-		{"one more keeps its digits", "9223372036854775808", json.Number("9223372036854775808"), json.Number("9223372036854775808"), true},
+		{"the first number beyond an int64 keeps its digits", "9223372036854775808", json.Number("9223372036854775808"), json.Number("9223372036854775808"), true},
 		{"a point makes a float", "1.0", 1.0, 1.0, true},
 		{"an exponent as well", "1e3", 1000.0, 1000.0, true},
 		{"in both cases", "1E3", 1000.0, 1000.0, true},
@@ -35,7 +35,7 @@ func TestLiterals(t *testing.T) {
 		{"behind the point as well", "1e-1001", 0.0, 0.0, false},
 		{"an exponent that is no int", "1e99999999999999999999", json.Number("1e99999999999999999999"), json.Number("1e99999999999999999999"), false},
 		{"as many digits as there may be", json.Number(strings.Repeat("1", MaxDigits)), json.Number(strings.Repeat("1", MaxDigits)), json.Number(strings.Repeat("1", MaxDigits)), true},
-		{"one more", json.Number(strings.Repeat("1", MaxDigits+1)), json.Number(strings.Repeat("1", MaxDigits+1)), json.Number(strings.Repeat("1", MaxDigits+1)), false},
+		{"one digit too many", json.Number(strings.Repeat("1", MaxDigits+1)), json.Number(strings.Repeat("1", MaxDigits+1)), json.Number(strings.Repeat("1", MaxDigits+1)), false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestFloats(t *testing.T) {
 		want   is
 	}{
 		{"without a fraction", 3, is{true, true, "3", "3", "3", "3.0"}},
-		{"with one", 0.5, is{false, false, "0.5", "0.5", "0.5", ""}},
+		{"with a fraction", 0.5, is{false, false, "0.5", "0.5", "0.5", ""}},
 		{"nothing", 0, is{true, true, "0", "0", "0", "0.0"}},
 		{"below nothing", -2, is{true, true, "-2", "-2", "-2", "-2.0"}},
 		{"a million: an exponent is shorter only from 1e21", 1e6, is{true, true, "1e+06", "1000000", "1.0e+06", "1000000.0"}},
@@ -78,7 +78,7 @@ func TestFloats(t *testing.T) {
 		{"the last that is certain", 1<<53 - 1, is{true, true, "9.007199254740991e+15", "9007199254740991", "9.007199254740991e+15", "9007199254740991.0"}},
 		{"from here on it may have been another integer", 1 << 53, is{true, false, "9.007199254740992e+15", "9007199254740992", "9.007199254740992e+15", "9007199254740992.0"}},
 		{"the smallest of 64 bits", -1 << 63, is{true, false, "-9.223372036854776e+18", "-9223372036854776000", "-9.223372036854776e+18", "-9223372036854775808.0"}},
-		{"one float below it", -9223372036854777856, is{false, false, "-9.223372036854778e+18", "-9223372036854778000", "-9.223372036854778e+18", "-9223372036854777856.0"}},
+		{"the next float below -2^63", -9223372036854777856, is{false, false, "-9.223372036854778e+18", "-9223372036854778000", "-9.223372036854778e+18", "-9223372036854777856.0"}},
 		{"the largest of 64 bits is no float, the next one does not fit", 1 << 63, is{false, false, "9.223372036854776e+18", "9223372036854776000", "9.223372036854776e+18", "9223372036854775808.0"}},
 		{"from here on JSON has an exponent anyway", 1e21, is{false, false, "1e+21", "1000000000000000000000", "1.0e+21", ""}},
 		{"infinite", inf, is{false, false, "+Inf", "+Inf", ".inf", ""}},
@@ -111,15 +111,15 @@ func TestSame(t *testing.T) {
 	}{
 		{"one text", "12", "12", true},
 		{"a point changes nothing", "1", "1.0", true},
-		{"nor an exponent", "1000", "1e3", true},
+		{"an exponent changes nothing", "1000", "1e3", true},
 		{"another integer", "12", "13", false},
 		{"a zero has no sign: an API server answers without it", "-0", "0", true},
 		{"integers keep digits that floats lose", "9007199254740992", "9007199254740993", false},
 		{"beyond 64 bits an API server answers with a float", "123456789012345678901234567890", "1.2345678901234568e+29", true},
-		{"so these are the same to it", "9223372036854775808", "9223372036854775809", true},
+		{"two integers with the same float are the same to an API server", "9223372036854775808", "9223372036854775809", true},
 		{"a float and the integer next to it as well", "9007199254740993", "9007199254740992.0", true},
 		{"what no float can hold", "1e400", "1e401", false},
-		{"but to itself", "1e400", "1e400", true},
+		{"a number beyond floats equals itself", "1e400", "1e400", true},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -137,14 +137,14 @@ func TestCompare(t *testing.T) {
 		f      float64
 		want   int
 	}{
-		{"the same", 3, 3, 0},
+		{"two equal integers", 3, 3, 0},
 		{"less", 3, 3.5, -1},
 		{"more", 3, 2.5, 1},
 		{"below nothing a fraction goes the other way", -3, -3.5, 1},
 		{"as floats they would be the same", 9007199254740993, 9007199254740992, 1},
 		{"the largest is less than 2^63", math.MaxInt64, 1 << 63, -1},
 		{"the smallest is -2^63", math.MinInt64, -1 << 63, 0},
-		{"and more than what is below", math.MinInt64, -1 << 64, 1},
+		{"the smallest is more than what is below", math.MinInt64, -1 << 64, 1},
 		{"infinite", 1, math.Inf(-1), 1},
 		{"no number has no order", 0, math.NaN(), 2},
 	}

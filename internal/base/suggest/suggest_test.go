@@ -16,7 +16,7 @@ func TestName(t *testing.T) {
 		{"something else", "password", ""},
 		{"nothing", "", ""},
 		{"a long name is not compared", strings.Repeat("x", longest+1), ""},
-		{"nor with a long one", strings.Repeat("x", longest), ""},
+		{"a name is not compared with a long name", strings.Repeat("x", longest), ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := Name(test.name, known); got != test.want {

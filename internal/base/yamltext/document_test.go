@@ -181,7 +181,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 // TestEscaped writes what a reader must not see as it is, as a value and as a key.
 func TestEscaped(t *testing.T) {
 	for _, test := range []struct{ reason, text string }{
-		{"it stands alone", "e"}, {"in a text that needs no quotes", "hello"}, {"with what quotes escape", "e\"\\\n\te"}, {"in several lines", "a\nbe\n"},
+		{"a text of one letter", "e"}, {"in a text that needs no quotes", "hello"}, {"with what quotes escape", "e\"\\\n\te"}, {"in several lines", "a\nbe\n"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			value := map[string]any{test.text: []any{test.text, "a"}, "a" + test.text: "b", "b": map[string]any{}}
