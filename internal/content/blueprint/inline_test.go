@@ -103,7 +103,7 @@ func TestInlineErrors(t *testing.T) {
 		{"a name for another system", `{'a\b': x}`, "is not a file name"},
 		{"a file and a directory", `{a: text, a/b: text}`, `"a" is a file and is no directory`},
 		{"a directory and a file", `{a: {b: x}, /a: text}`, `"a" is a file and is no directory`},
-		{"the same file twice", `{a: {b: x}, a/b: x}`, "a/b: it is already there as a file"},
+		{"a file that is written twice", `{a: {b: x}, a/b: x}`, "a/b: it is already there as a file"},
 		{"broken base64", `{a: "---Start Binary---\n%%\n---End Binary---"}`, `"a": decode base64`},
 		{"no end of the base64", `{a: "---Start Binary---\naGVsbG8="}`, `must end with the line "---End Binary---"`},
 		{"broken typed base64", `{a: {$type: file, binary: "%"}}`, `"a": binary: decode base64`},

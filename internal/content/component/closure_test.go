@@ -26,7 +26,7 @@ func TestClosureIsBounded(t *testing.T) {
 		want   string
 	}{
 		{"as many as may be", 1, ""},
-		{"one more", 0, "more than 10000 component versions belong to example.org/c0:1.0.0"},
+		{"one component version too many", 0, "more than 10000 component versions belong to example.org/c0:1.0.0"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := session(t, Options{})

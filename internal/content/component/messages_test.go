@@ -19,7 +19,7 @@ func TestMessages(t *testing.T) {
 		want    string
 	}{
 		{"a local repository without a path", `{"type":"local"}`, "example.org/a", "1.0.0", "find component version example.org/a:1.0.0: open repository local: error indexing repository: f: "},
-		{"one with a path", `{"type":"local","filePath":"d"}`, "example.org/a", "1.0.0", "open repository local d: error indexing repository: f: "},
+		{"a local repository with a path", `{"type":"local","filePath":"d"}`, "example.org/a", "1.0.0", "open repository local d: error indexing repository: f: "},
 		{"no version, and no repository", "", "example.org/a", "", "find component version example.org/a without version: no repository or ocm resolvers found"},
 		{"no name", `{"type":"local"}`, "", "1.0.0", "component descriptor reference cannot be nil"},
 	} {

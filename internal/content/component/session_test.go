@@ -301,7 +301,7 @@ func TestApplyOverwrites(t *testing.T) {
 		{"another name", []Overwrite{{Source: Reference{Name: "other"}, Substitution: Reference{Version: "2"}}}, given, false},
 		{"an empty source matches all", []Overwrite{{Substitution: Reference{Version: "2"}}}, Reference{a, given.Name, "2"}, true},
 		{"a match without effect is a match", []Overwrite{{}}, given, true},
-		{"the same repository in other words", []Overwrite{{Source: Reference{Context: sameA}, Substitution: Reference{Context: b}}}, Reference{b, given.Name, "1.0.0"}, true},
+		{"a rule that spells the repository in another way", []Overwrite{{Source: Reference{Context: sameA}, Substitution: Reference{Context: b}}}, Reference{b, given.Name, "1.0.0"}, true},
 		{"the first wins", []Overwrite{{Substitution: Reference{Version: "2"}}, {Substitution: Reference{Version: "3"}}}, Reference{a, given.Name, "2"}, true},
 		{"a substitution counts as a whole", []Overwrite{{Substitution: Reference{Version: "2"}}, {Substitution: Reference{Version: "3", Name: "n"}}}, Reference{a, given.Name, "2"}, true},
 		{"several add up", []Overwrite{{Substitution: Reference{Version: "2"}}, {Substitution: Reference{Context: b}}}, Reference{b, given.Name, "2"}, true},

@@ -147,7 +147,7 @@ func TestComponentReferences(t *testing.T) {
 	c := shop(t)
 	for _, test := range []struct{ reason, schema, value, want string }{
 		{"a schema of the component itself", `{$ref: "cd://resources/own"}`, "1", "Expected: string"},
-		{"one of a component that it refers to, as in section 5.4", `{properties: {vendor: {$ref: "cd://componentReferences/base/resources/vendor-schema"}}}`, "{vendor: {name: 1}}", "vendor.name: Invalid type. Expected: string"},
+		{"a schema of a component that the component refers to, as in section 5.4", `{properties: {vendor: {$ref: "cd://componentReferences/base/resources/vendor-schema"}}}`, "{vendor: {name: 1}}", "vendor.name: Invalid type. Expected: string"},
 		{"nested references start at the component that has the schema", `{$ref: "cd://componentReferences/base/resources/vendor-schema"}`, "{peer: a}", "peer: Invalid type. Expected: integer"},
 		{"a relative reference leads to another resource of that component", `{$ref: "cd://componentReferences/base/resources/vendor-schema"}`, "{beside: a}", "beside: Invalid type. Expected: null"},
 		{"a part of it", `{$ref: "cd://componentReferences/base/resources/vendor-schema#/properties/name"}`, "1", "Expected: string"},

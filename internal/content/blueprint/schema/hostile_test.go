@@ -87,10 +87,10 @@ func TestLimits(t *testing.T) {
 		want   string
 	}{
 		{"a deep schema", nil, nested(250), ""},
-		{"one that is too deep", nil, nested(300), "nested more than 256 levels deep"},
-		{"one that would overflow a stack", nil, nested(100_000), "exceeded max depth"},
+		{"a schema that is too deep", nil, nested(300), "nested more than 256 levels deep"},
+		{"a schema that would overflow a stack", nil, nested(100_000), "exceeded max depth"},
 		{"references one after the other", chain, `{"$ref": "local://c200"}`, ""},
-		{"too many of them", chain, `{"$ref": "local://c300"}`, "more than 256 schemas apply to the same value one inside the other"},
+		{"too many schemas one inside the other", chain, `{"$ref": "local://c300"}`, "more than 256 schemas apply to the same value one inside the other"},
 		{"too many documents", many, `{"allOf": [` + strings.Join(references, ",") + `]}`, "more than 1000 documents belong to the schema"},
 		{"too many schemas", nil, `{"allOf": [` + strings.Repeat("{},", 10_000) + `{}]}`, "more than 10000 schemas belong to the schema"},
 		{"long paths", nil, strings.Repeat(`{"properties": {"`+strings.Repeat("x", 1000)+`":`, 60) + `{"definitions": {` + strings.Repeat(`"a": {}, `, 100) + `"b": {}, "c": {}}}` + strings.Repeat("}}", 60), ""},

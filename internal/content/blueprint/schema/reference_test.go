@@ -79,7 +79,7 @@ func TestReferenceErrors(t *testing.T) {
 	files := map[string]string{"bad.json": `{"type": `, "dir/x.json": `{}`, "list.json": `[]`}
 	for _, test := range []struct{ reason, schema, want string }{
 		{"a reference that is not a string", `{properties: {a: {$ref: 5}}}`, "properties.a.$ref: a reference must be a string, not an integer"},
-		{"one that is an object", `{$ref: {type: string}}`, "$ref: a reference must be a string, not an object"},
+		{"a reference that is an object", `{$ref: {type: string}}`, "$ref: a reference must be a string, not an object"},
 		{"http", `{properties: {a: {$ref: "http://169.254.169.254/latest"}}}`, `error resolving reference at properties.a.$ref: "http://169.254.169.254/latest": http://169.254.169.254/latest is refused, because schemas are not fetched from other places: local://`},
 		{"https", `{$ref: "https://example.org/a.json#/b"}`, "https://example.org/a.json is refused"},
 		{"file", `{$ref: "file:///etc/passwd"}`, "file:///etc/passwd is refused"},

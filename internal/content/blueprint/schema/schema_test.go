@@ -94,7 +94,7 @@ func TestDialects(t *testing.T) {
 func TestDefaultDialect(t *testing.T) {
 	for _, test := range []struct{ reason, version, schema, value, want string }{
 		{"the default of all blueprints changes nothing", v1alpha1.DefaultJSONSchemaVersion, `{minimum: 1, exclusiveMinimum: true}`, "1", "Must be greater than 1"},
-		{"nor does a later draft", "https://json-schema.org/draft/2020-12/schema", `{const: 1}`, "2", "Must be 1"},
+		{"a later draft changes nothing", "https://json-schema.org/draft/2020-12/schema", `{const: 1}`, "2", "Must be 1"},
 		{"draft 4 counts", "http://json-schema.org/draft-04/schema#", `{const: 1}`, "2", ""},
 		{"the schema's own word comes first", "http://json-schema.org/draft-04/schema#", `{` + draft7 + `, const: 1}`, "2", "Must be 1"},
 	} {
@@ -136,7 +136,7 @@ additionalProperties: false
 func TestNumbersAreExact(t *testing.T) {
 	for _, test := range []struct{ reason, schema, value, want string }{
 		{"a limit above 2^53", `{maximum: 9007199254740993}`, "9007199254740993", ""},
-		{"one above it", `{maximum: 9007199254740993}`, "9007199254740994", "Must be less than or equal to 9007199254740993"},
+		{"a number above a limit above 2^53", `{maximum: 9007199254740993}`, "9007199254740994", "Must be less than or equal to 9007199254740993"},
 		{"an integer of more than 64 bits", `{"const": 123456789012345678901234567890}`, `123456789012345678901234567890`, ""},
 		{"its neighbour", `{"const": 123456789012345678901234567890}`, `123456789012345678901234567891`, "Must be 123456789012345678901234567890"},
 		{"a tenth is a tenth", `{"multipleOf": 0.1}`, `0.3`, ""},

@@ -313,8 +313,8 @@ func TestHostilePacks(t *testing.T) {
 		{"a file that inflates without end", packOf(3, nil, 10<<20, make([]byte, 10<<20)), true},
 		{"a file that is longer than it says", packOf(3, nil, 5, make([]byte, 10<<20)), true},
 		{"a small difference with a huge result", packOf(7, make([]byte, 20), len(huge), huge), true},
-		{"one with the largest result there is", packOf(7, make([]byte, 20), len(most), most), true},
-		{"one whose result has no end", packOf(7, make([]byte, 20), 40, bytes.Repeat([]byte{0xff}, 40)), true},
+		{"a difference with the largest possible result", packOf(7, make([]byte, 20), len(most), most), true},
+		{"a difference whose result has no end", packOf(7, make([]byte, 20), 40, bytes.Repeat([]byte{0xff}, 40)), true},
 		{"more objects than there may be, each of which takes memory of its own", []byte("PACK\x00\x00\x00\x02\x00\x00\x00\x02"), true},
 		{"something else", []byte("PACKET"), true},
 	} {

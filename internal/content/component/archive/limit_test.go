@@ -62,7 +62,7 @@ func TestReadAll(t *testing.T) {
 	}{
 		{"as much as is allowed", strings.NewReader("abc"), 3, "abc", nil},
 		{"nothing, of which nothing is allowed", strings.NewReader(""), 0, "", nil},
-		{"one byte more", strings.NewReader("abcd"), 3, "", isTooLarge},
+		{"one byte too many", strings.NewReader("abcd"), 3, "", isTooLarge},
 		{"anything, where nothing is allowed", strings.NewReader("a"), 0, "", isTooLarge},
 		{"without an end", zeros{}, 3, "", isTooLarge},
 		{"what breaks off", io.MultiReader(strings.NewReader("ab"), failing{broken}), 3, "", func(err error) bool { return errors.Is(err, broken) }},
@@ -202,7 +202,7 @@ func TestPackTree(t *testing.T) {
 		{"of permissions only that a file is a program", fstest.MapFS{"a": {Mode: 0o700}, "b": {Mode: 0o600}, "c": {Mode: 0o001}}, roomy, "a 755 b 644 c 755", nil},
 		{"nothing", fstest.MapFS{}, roomy, "", nil},
 		{"as much as is allowed", fstest.MapFS{"a": {Data: []byte("12")}, "b": {Data: []byte("3")}}, Limits{Bytes: 3, Files: 2}, "a 644 b 644", nil},
-		{"one byte more", fstest.MapFS{"a": {Data: []byte("12")}, "b": {Data: []byte("34")}}, Limits{Bytes: 3, Files: 2}, "", isTooLarge},
+		{"one byte more than the files may have", fstest.MapFS{"a": {Data: []byte("12")}, "b": {Data: []byte("34")}}, Limits{Bytes: 3, Files: 2}, "", isTooLarge},
 		{"a file more", fstest.MapFS{"a": {}, "b": {}, "c": {}}, Limits{Bytes: 3, Files: 2}, "", isTooLarge},
 		{"directories count", fstest.MapFS{"a/b/c": {}}, Limits{Bytes: 3, Files: 2}, "", isTooLarge},
 		{"a device", fstest.MapFS{"a": {Mode: fs.ModeDevice}}, roomy, "", func(err error) bool { return strings.Contains(err.Error(), "a is not a regular file") }},

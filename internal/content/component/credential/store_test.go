@@ -152,14 +152,14 @@ func TestFingerprints(t *testing.T) {
 		other  *Store
 		same   bool
 	}{
-		{"the same", store(func(s *Store) { add(s, "hostname=h", "geheim") }), true},
+		{"equal credentials", store(func(s *Store) { add(s, "hostname=h", "geheim") }), true},
 		{"the same host in other letters", store(func(s *Store) { add(s, "hostname=H.", "geheim") }), true},
 		{"another password", store(func(s *Store) { add(s, "hostname=h", "other") }), false},
 		{"another host", store(func(s *Store) { add(s, "hostname=i", "geheim") }), false},
 		{"a port", store(func(s *Store) { add(s, "hostname=h port=1", "geheim") }), false},
 		{"a path", store(func(s *Store) { add(s, "hostname=h pathprefix=a", "geheim") }), false},
 		{"only encrypted", store(func(s *Store) { add(s, "hostname=h", "geheim"); s.OnlyTLS() }), false},
-		{"one more", store(func(s *Store) { add(s, "hostname=h", "geheim"); add(s, "hostname=i", "x") }), false},
+		{"credentials for one more host", store(func(s *Store) { add(s, "hostname=h", "geheim"); add(s, "hostname=i", "x") }), false},
 		{"from a Docker configuration", store(func(s *Store) { _ = s.AddDockerConfig([]byte(`{"auths":{"h":{"password":"geheim"}}}`)) }), false},
 		{"none", &Store{}, false},
 	} {

@@ -46,7 +46,7 @@ func TestHostileTokenServers(t *testing.T) {
 		answer func(w http.ResponseWriter, r *http.Request, third string)
 		want   string
 	}{
-		{"it never answers", here, func(_ http.ResponseWriter, r *http.Request, _ string) { <-r.Context().Done() }, "timeout"},
+		{"the token service never answers", here, func(_ http.ResponseWriter, r *http.Request, _ string) { <-r.Context().Done() }, "timeout"},
 		{"its answer stands still", here, func(w http.ResponseWriter, r *http.Request, _ string) {
 			_, _ = w.Write([]byte(`{"token":`))
 			w.(http.Flusher).Flush()
@@ -61,7 +61,7 @@ func TestHostileTokenServers(t *testing.T) {
 			}
 		}, "failed to"},
 		{"its answer is no token", here, func(w http.ResponseWriter, _ *http.Request, _ string) { _, _ = w.Write([]byte("<html>")) }, "failed to"},
-		{"it sends us on to a third host", here, func(w http.ResponseWriter, r *http.Request, third string) {
+		{"the token service redirects to a third host", here, func(w http.ResponseWriter, r *http.Request, third string) {
 			http.Redirect(w, r, third+"/token", http.StatusTemporaryRedirect)
 		}, ""},
 		{"the registry names a file", func(string, string) string { return "file:///etc/passwd" }, nil, "file:///etc/passwd"},
@@ -113,13 +113,13 @@ func TestLyingManifests(t *testing.T) {
 				_, _ = w.Write([]byte(right))
 			}
 		}, func(err error) bool { return err == nil }},
-		{"another one of the same size", func(w http.ResponseWriter, r *http.Request) {
+		{"another content of the same size", func(w http.ResponseWriter, r *http.Request) {
 			announce(w, len(right))
 			if r.Method == http.MethodGet {
 				_, _ = w.Write([]byte(strings.Replace(right, "2", "1", 1)))
 			}
 		}, isDigest},
-		{"another one that tells its own digest", func(w http.ResponseWriter, r *http.Request) {
+		{"another content with its own digest", func(w http.ResponseWriter, r *http.Request) {
 			announce(w, len(right))
 			if r.Method == http.MethodGet {
 				other := strings.Replace(right, "2", "1", 1)
@@ -127,7 +127,7 @@ func TestLyingManifests(t *testing.T) {
 				_, _ = w.Write([]byte(other))
 			}
 		}, func(err error) bool { return err != nil }},
-		{"one without end, whose size is not told", func(w http.ResponseWriter, r *http.Request) {
+		{"a content without end and without a size", func(w http.ResponseWriter, r *http.Request) {
 			announce(w, len(right))
 			if r.Method == http.MethodGet {
 				w.Header().Del("Content-Length")

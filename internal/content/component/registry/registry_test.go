@@ -404,7 +404,7 @@ func TestOneCheckForEachTenantAndPeriod(t *testing.T) {
 		denied       bool
 	}{
 		{"the first ever: refusal that tells how to log in, check, content", "a", 0, 3, false},
-		{"again in the same period", "a", 0, 0, false},
+		{"a second request of the same namespace in the same period", "a", 0, 0, false},
 		{"another namespace: only its check", "b", 0, 1, false},
 		{"the next period: only the check", "a", 2 * time.Minute, 1, false},
 		{"a namespace whose credentials are wrong gets nothing", "c", 0, 2, true},

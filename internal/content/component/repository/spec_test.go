@@ -52,7 +52,7 @@ func TestEqual(t *testing.T) {
 		reason, other string
 		want          bool
 	}{
-		{"the same text", base, true},
+		{"equal texts", base, true},
 		{"another order", `{"baseUrl":"r.example.org/a/b","type":"OCIRegistry"}`, true},
 		{"an old name of the type", `{"type":"ociRegistry","baseUrl":"r.example.org/a/b"}`, true},
 		{"a version of the type", `{"type":"OCIRegistry/v1","baseUrl":"r.example.org/a/b"}`, true},
@@ -126,7 +126,7 @@ func TestCheck(t *testing.T) {
 	for _, test := range []struct {
 		reason, name, version, warning, err string
 	}{
-		{"it is", "example.org/a", "1.0.0+b", "", ""},
+		{"the component and the version of the descriptor", "example.org/a", "1.0.0+b", "", ""},
 		{"another component", "example.org/b", "1.0.0+b", "", "invalid component name: asked for example.org/b:1.0.0+b, the descriptor is of example.org/a"},
 		{"another version", "example.org/a", "2.0.0", "", "invalid component version: asked for example.org/a:2.0.0, the descriptor is of version 1.0.0+b"},
 		{"the tag of the version", "example.org/a", "1.0.0.build-b", "which is the tag of version 1.0.0+b: use the version", ""},

@@ -328,7 +328,7 @@ func TestWebServersDoNotSign(t *testing.T) {
 func TestDigestsKeepTheirHash(t *testing.T) {
 	const sha256Of = "a7937b64b8caa58f03721bb6bacf5c78cb235febe0e70b1b84cd99541461a08e" // "first"
 	for _, test := range []struct{ reason, signature, stored, want string }{
-		{"the same hash", "SHA-256", "SHA-256", "SHA-256"},
+		{"equal hashes", "SHA-256", "SHA-256", "SHA-256"},
 		{"another hash", "SHA-512", "SHA-256", "SHA-256"},
 		{"an old spelling in the descriptor", "SHA-256", "sha256", "sha256"},
 		{"an old spelling in the signature", "sha256", "SHA-256", "sha256"},

@@ -28,7 +28,7 @@ func TestSameName(t *testing.T) {
 		{"parts of it", "O=shop", release, true},
 		{"the common name alone", "release", release, true},
 		{"another common name", "other", release, false},
-		{"one part of several is another one", "CN=release,O=other", release, false},
+		{"one part matches and another does not", "CN=release,O=other", release, false},
 		{"a part that is not there", "CN=release,OU=x", release, false},
 		{"the beginning of a part", "CN=rel", release, false},
 		{"another case: names are compared as they are", "CN=Release", release, false},

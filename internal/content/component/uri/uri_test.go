@@ -54,7 +54,7 @@ func TestResource(t *testing.T) {
 		reason, uri, component, resource, fragment string
 	}{
 		{"a resource of the component itself", "cd://resources/schema", "example.org/web", "schema", ""},
-		{"one reference away", "cd://componentReferences/db/resources/schema", "example.org/db", "schema", ""},
+		{"a resource of a referenced component", "cd://componentReferences/db/resources/schema", "example.org/db", "schema", ""},
 		{"references that go round and come back", "cd://componentReferences/db/componentReferences/web/resources/schema", "example.org/web", "schema", ""},
 		{"the singular, as some documents write it", "cd://componentReference/db/resource/schema", "example.org/db", "schema", ""},
 		{"a fragment is kept as it was written", "cd://resources/schema#/properties/a~1b%20c", "example.org/web", "schema", "/properties/a~1b%20c"},

@@ -48,12 +48,12 @@ func TestDocument(t *testing.T) {
 		{"a reference alone", `{$ref: "local://port"}`, `{"0":{"$ref":"#/definitions/1"},"1":{"minimum":1,"type":"integer"}}`},
 		{"a reference to itself", `{items: {$ref: "#"}}`, `{"0":{"items":{"$ref":"#/definitions/0"}}}`},
 		{"what stands beside a reference counts", `{$ref: "local://port", maximum: 5}`, `{"0":{"allOf":[{"$ref":"#/definitions/1"}],"maximum":5},"1":{"minimum":1,"type":"integer"}}`},
-		{"also beside rules that must hold all", `{$ref: "local://port", allOf: [true]}`, `{"0":{"allOf":[true,{"$ref":"#/definitions/1"}]},"1":{"minimum":1,"type":"integer"}}`},
+		{"a rule for all beside a reference counts", `{$ref: "local://port", allOf: [true]}`, `{"0":{"allOf":[true,{"$ref":"#/definitions/1"}]},"1":{"minimum":1,"type":"integer"}}`},
 		{"two references to one place", `{properties: {x: {$ref: "local://port"}, y: {$ref: "local://port#"}}}`, `{"0":{"properties":{"x":{"$ref":"#/definitions/1"},"y":{"$ref":"#/definitions/1"}}},"1":{"minimum":1,"type":"integer"}}`},
 		{"types that refer to each other end", `{$ref: "local://a"}`, `{"0":{"$ref":"#/definitions/1"},"1":{"properties":{"b":{"$ref":"#/definitions/2"}}},"2":{"properties":{"a":{"$ref":"#/definitions/1"}}}}`},
 		{"a place in a type, with a slash in its name", `{$ref: "local://slash#/definitions/a~1b"}`, `{"0":{"$ref":"#/definitions/1"},"1":{"type":"string"}}`},
 		{"a file with a blank in its name", `{$ref: "blueprint://dir/x%20y.json"}`, `{"0":{"$ref":"#/definitions/1"},"1":{"type":"boolean"}}`},
-		{"the same file by a longer way", `{allOf: [{$ref: "blueprint://dir/x%20y.json"}, {$ref: "blueprint:///dir/../dir/./x%20y.json"}]}`, `{"0":{"allOf":[{"$ref":"#/definitions/1"},{"$ref":"#/definitions/1"}]},"1":{"type":"boolean"}}`},
+		{"a file by a longer path is the same file", `{allOf: [{$ref: "blueprint://dir/x%20y.json"}, {$ref: "blueprint:///dir/../dir/./x%20y.json"}]}`, `{"0":{"allOf":[{"$ref":"#/definitions/1"},{"$ref":"#/definitions/1"}]},"1":{"type":"boolean"}}`},
 		{"a type keeps its own draft, in which const means nothing", `{$ref: "local://four", const: 2}`, `{"0":{"allOf":[{"$ref":"#/definitions/1"}],"const":2},"1":{"exclusiveMinimum":1}}`},
 		{"ids and remarks are left out", `{$id: "http://h/a", title: t, description: d, default: 1, examples: [1], $comment: c, type: string}`, `{"0":{"type":"string"}}`},
 		{"unknown keywords have no effect", `{typ: string, x-secret: 1}`, `{"0":{}}`},
@@ -186,9 +186,9 @@ func TestPatterns(t *testing.T) {
 	for _, test := range []struct {
 		reason, pattern, good, bad string
 	}{
-		{"one of the schema, in the form of ECMA", `^\u00e4+$`, "ää", "a"},
-		{"one for names", `^b`, "bc", "cb"},
-		{"one that the library asks for later", `^d\/e$`, "d/e", "de"},
+		{"a pattern of the schema, in the form of ECMA", `^\u00e4+$`, "ää", "a"},
+		{"a pattern for names", `^b`, "bc", "cb"},
+		{"a pattern that the library asks for later", `^d\/e$`, "d/e", "de"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			p, err := linked.Patterns.Engine(test.pattern)
