@@ -15,7 +15,7 @@ func TestHostileCalls(t *testing.T) {
 	const digits = `{{ $n := fromJson (printf "1%s" (repeat 3000000 "0")) }}`
 	tests := []struct{ reason, template, want string }{
 		{"steps that lead beyond the largest integer and around again", `{{ untilStep 0 9223372036854775807 9223372036854775806 }}`, "longer than 1000000 entries"},
-		{"the same downwards", `{{ untilStep 0 -9223372036854775807 -9223372036854775806 }}`, "longer than 1000000 entries"},
+		{"steps that lead below the smallest integer and around again", `{{ untilStep 0 -9223372036854775807 -9223372036854775806 }}`, "longer than 1000000 entries"},
 		{"a sequence of such steps", `{{ seq 9223372036854775797 8 9223372036854775802 }}`, "longer than 1000000 entries"},
 		{"as many characters to trim as there are in the text", `{{ trimAll (printf "%sb" (repeat 2000000 "世")) (repeat 8000000 "b") }}`, "steps"},
 		{"under its other name", `{{ trimall (printf "%sb" (repeat 2000000 "世")) (repeat 8000000 "b") }}`, "steps"},

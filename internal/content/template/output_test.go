@@ -34,7 +34,7 @@ func TestDecode(t *testing.T) {
 		want     result
 	}{
 		{"nothing is an empty document", "GoTemplate", "{{ if false }}x{{ end }}", result{}},
-		{"so are comments", "GoTemplate", "# nothing\n", result{}},
+		{"comments are an empty document", "GoTemplate", "# nothing\n", result{}},
 		{"fields in any case", "GoTemplate", "DEPLOYITEMS:\n- NAME: a\n  nUmber: 2\n", result{DeployItems: []item{{Name: "a", Number: 2}}}},
 		{"other fields are ignored", "GoTemplate", "deployitems: []\nhelper: {a: b}", result{DeployItems: []item{}}},
 		{"integers are exact", "GoTemplate", "any: 9007199254740993\nexports: {a: {b: [9007199254740993, 1.5, x]}}\nraw: {a: 9007199254740993}", result{
@@ -79,7 +79,7 @@ func TestErrors(t *testing.T) {
 		{"an author's own words", DeployExecution, "GoTemplate", `{{ fail "choose a size: S or M" }}`, []string{"error calling fail: choose a size: S or M\n"}},
 		{"a required value", DeployExecution, "GoTemplate", `{{ required "give a name" .imports.none }}`, []string{"error calling required: give a name\n"}},
 		{"an included file has its own lines", DeployExecution, "GoTemplate", "\n\n\n{{ include \"bad.tpl\" . }}", []string{`template execution "default" (file "bad.tpl"): template: bad.tpl:2: function "nope" not defined`, "2:    {{ .a.b.c | nope }}"}},
-		{"also when it is executed", DeployExecution, "GoTemplate", "{{ include \"calls.tpl\" . }}", []string{`(file "calls.tpl"): template: calls.tpl:3:3: executing "calls.tpl" at <fail "not like this">: error calling fail: not like this`, "\n3:    {{ fail \"not like this\" }}\n         \u02c6"}},
+		{"an included file has its own lines when it is executed", DeployExecution, "GoTemplate", "{{ include \"calls.tpl\" . }}", []string{`(file "calls.tpl"): template: calls.tpl:3:3: executing "calls.tpl" at <fail "not like this">: error calling fail: not like this`, "\n3:    {{ fail \"not like this\" }}\n         \u02c6"}},
 		{"a file that does not exist", DeployExecution, "GoTemplate", `{{ include "ghost.tpl" . }}`, []string{`unable to read include file "ghost.tpl": file does not exist`}},
 		{"a path that leads out", DeployExecution, "GoTemplate", `{{ readFile "../../etc/passwd" }}`, []string{`open "../../etc/passwd": the path leads out of the blueprint`}},
 		{"a method fails, whose error may show what it got", DeployExecution, "GoTemplate", `{{ (semver "1.0.0").SetPrerelease "a_b" }}`, []string{"error calling SetPrerelease: it failed\n"}},
@@ -145,8 +145,8 @@ func TestNoValue(t *testing.T) {
 		{"null", DeployExecution, "x: {{ .null }}", true},
 		{"a field of a missing value", DeployExecution, "x: {{ .none.x.y }}", true},
 		{"a missing value in an included file", DeployExecution, `x: {{ include "part.tpl" . | quote }}`, true},
-		{"which is cleaned up", DeployExecution, `x: {{ include "part.tpl" . | replace "<no value>" "" | quote }}`, false},
-		{"or not printed", DeployExecution, `{{ $x := include "part.tpl" . }}x: 1`, false},
+		{"a missing value that is cleaned up", DeployExecution, `x: {{ include "part.tpl" . | replace "<no value>" "" | quote }}`, false},
+		{"a missing value that is not printed", DeployExecution, `{{ $x := include "part.tpl" . }}x: 1`, false},
 		{"a default", DeployExecution, `x: {{ .none | default "a" }}`, false},
 		{"a comparison", DeployExecution, `{{ if .none }}{{ end }}x: 1`, false},
 		{"an import execution", ImportExecution, "x: {{ .none }}", false},

@@ -25,7 +25,7 @@ func TestState(t *testing.T) {
 		{"a change is stored", "GoTemplate", DeployExecution, "state: {k: {{ add1 .state.k }}}", "k: 1\n", "k: 2\n", nil},
 		{"no change is not", "GoTemplate", DeployExecution, "state: {b: [1, 2.0], a: {{ .state.a }}}", `{"a":"x","b":[1,2]}`, "", nil},
 		{"an empty state keeps what is stored", "GoTemplate", DeployExecution, "state: {}", "k: 1\n", "", nil},
-		{"so does none", "GoTemplate", SubinstallationExecution, "deployItems: []", "k: 1\n", "", nil},
+		{"an output without a state keeps what is stored", "GoTemplate", SubinstallationExecution, "deployItems: []", "k: 1\n", "", nil},
 		{"the key in any case", "GoTemplate", DeployExecution, "STATE: {k: 1}", "", "k: 1\n", nil},
 		{"large integers stay exact", "GoTemplate", DeployExecution, "state: {k: {{ .state.k }}, m: 9007199254740993}", "k: 9007199254740995\n", "k: 9007199254740995\nm: 9007199254740993\n", nil},
 		{"import executions have no state", "GoTemplate", ImportExecution, "x: {{ .state }}\nstate: {a: 1}", "k: 1\n", "", "<no value>"},

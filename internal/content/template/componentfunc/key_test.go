@@ -31,7 +31,7 @@ func TestGetResourceKey(t *testing.T) {
 		{"the version where it is needed", web, `resource: {name: twin, version: 2.0.0}`, "component:\n  name: example.org/shop/web\n  version: 1.4.2\nresource:\n  name: twin\n  version: 2.0.0\n", ""},
 		{"a reference with an extra identity is found by all of it", web, "resource: {name: x}\nreferencePath: [{name: cache, tier: fast}]", "", "component version example.org/shop/cache:2.0.0 has none with the identity"},
 		{"a reference with an extra identity is found by its name alone", web, "resource: {name: x}\nreferencePath: [{name: cache}]", "", "component version example.org/shop/cache:2.0.0 has none with the identity"},
-		{"but not by another attribute", web, "resource: {name: x}\nreferencePath: [{name: cache, tier: slow}]", "", "failed to get component reference with name cache"},
+		{"a reference is not found by an attribute that it does not have", web, "resource: {name: x}\nreferencePath: [{name: cache, tier: slow}]", "", "failed to get component reference with name cache"},
 		{"a reference needs a name", web, "resource: {name: x}\nreferencePath: [{tier: fast}]", "", "failed to get component reference with name"},
 		{"overwrites count", open(t, "web", "1.4.2", "", newerDB), "resource: {name: db-chart, arch: amd64}\nreferencePath: [{name: db}]", "component:\n  name: example.org/shop/db\n  version: 3.2.0\nresource:\n  arch: amd64\n  name: db-chart\n", ""},
 		{"several resources match", web, "resource: {name: tool}", "", `unable to resolve relative resource reference: failed to get resource with name tool: 2 of component version example.org/shop/web:1.4.2 match`},

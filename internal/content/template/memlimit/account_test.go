@@ -24,8 +24,8 @@ func TestAccount(t *testing.T) {
 		used   int64
 	}{
 		{"all there is", []func(*testing.T, *Account) error{take(100)}, false, 100},
-		{"one byte more", []func(*testing.T, *Account) error{take(101)}, true, 0},
-		{"one byte more, later", []func(*testing.T, *Account) error{take(100), take(1)}, true, 100},
+		{"one byte more than there is", []func(*testing.T, *Account) error{take(101)}, true, 0},
+		{"one byte more than is left", []func(*testing.T, *Account) error{take(100), take(1)}, true, 100},
 		{"nothing, when there is nothing left", []func(*testing.T, *Account) error{take(100), take(0)}, false, 100},
 		{"a part was given back", []func(*testing.T, *Account) error{take(100), release(40), take(40)}, false, 100},
 		{"more was given back than was held", []func(*testing.T, *Account) error{take(60), release(1000), take(100)}, false, 100},

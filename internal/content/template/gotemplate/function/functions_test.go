@@ -235,8 +235,8 @@ func TestRegularExpressions(t *testing.T) {
 func TestKinds(t *testing.T) {
 	gives(t, []row{
 		{"an integer is what every number is elsewhere", "kindOf", with(1), "float64"},
-		{"but it answers to its own name", "kindIs", with("int", 1), true},
-		{"and to the other", "typeIs", with("float64", 1), true},
+		{"an integer answers to its own kind", "kindIs", with("int", 1), true},
+		{"an integer answers to the type float64", "typeIs", with("float64", 1), true},
 		{"a float is no integer", "typeIs", with("int", 1.5), false},
 		{"a map", "kindOf", with(fields{}), "map"},
 		{"nothing", "kindOf", with(nil), "invalid"},

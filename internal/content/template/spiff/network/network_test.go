@@ -20,7 +20,7 @@ func TestShift(t *testing.T) {
 		{"host part and prefix stay", "+", "10.0.0.5/24", 3, "10.0.0.8/24", nil},
 		{"a range is not left", "+", "10.0.0.5/24", 251, "", network.ErrOutside},
 		{"the address space is not left", "+", "255.255.255.255", 1, "", network.ErrOutside},
-		{"nor below its start", "-", "0.0.0.0", 1, "", network.ErrOutside},
+		{"the address space is not left below its start", "-", "0.0.0.0", 1, "", network.ErrOutside},
 		{"next networks, host part masked", "*", "10.0.0.5/24", 3, "10.0.3.0/24", nil},
 		{"first part of a split", "/", "10.0.0.0/22", 4, "10.0.0.0/24", nil},
 		{"parts are rounded up to a power of two", "/", "10.0.0.0/22", 3, "10.0.0.0/24", nil},

@@ -178,12 +178,12 @@ func TestFetch(t *testing.T) {
 	}{
 		{"a document", "/text", 5, ""},
 		{"nothing", "/empty", 0, ""},
-		{"one that moved", "/moved", 5, ""},
+		{"a document that moved", "/moved", 5, ""},
 		{"as long as is allowed", "/full", most, ""},
 		{"a longer one is refused; the first part of it would be another document", "/more", 0, "fetching: the document is longer than 67108864 bytes"},
 		{"none there, without what the server writes about it", "/none", 0, "fetching: server answers 404 Not Found"},
 		{"an answer without a document", "/partial", 0, "fetching: server answers 204 No Content"},
-		{"one that breaks off", "/broken", 0, "fetching: "},
+		{"an answer that breaks off", "/broken", 0, "fetching: "},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got, err := (&osaccess.System{}).Fetch(t.Context(), server.URL+test.path)

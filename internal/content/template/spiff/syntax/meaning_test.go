@@ -212,8 +212,8 @@ func TestTagNames(t *testing.T) {
 		{"one component", "lib", "lib", true},
 		{"colons are dots", "a:b.c", "a.b.c", true},
 		{"a component may end in a digit", "a1", "a1", true},
-		{"but not begin with one", "1a", "", false},
-		{"nor a later one", "a.1b", "", false},
+		{"a component must not begin with a digit", "1a", "", false},
+		{"a later component must not begin with a digit", "a.1b", "", false},
 		{"a document of the stream", "doc.-1", "doc.-1", true},
 		{"a document by a colon", "doc:2", "doc.2", true},
 		{"an invalid document", "doc.x", "doc.x", true},
@@ -236,7 +236,7 @@ func TestShort(t *testing.T) {
 	for _, test := range []struct{ reason, text, want string }{
 		{"a short text stays", "abc", "abc"},
 		{"as many characters as are shown", strings.Repeat("ä", syntax.MaxShown), strings.Repeat("ä", syntax.MaxShown)},
-		{"one more is cut between characters", strings.Repeat("ä", syntax.MaxShown+1), strings.Repeat("ä", syntax.MaxShown) + "..."},
+		{"one character more is cut between characters", strings.Repeat("ä", syntax.MaxShown+1), strings.Repeat("ä", syntax.MaxShown) + "..."},
 		{"nothing", "", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

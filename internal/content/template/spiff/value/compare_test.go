@@ -64,8 +64,8 @@ func TestEqual(t *testing.T) {
 		{"the largest integer is no power of two", value.Float(1 << 63), value.Int(math.MaxInt64), false, nil},
 		{"the smallest one is", value.Float(-(1 << 63)), value.Int(math.MinInt64), true, nil},
 		{"NaN equals nothing", value.Float(math.NaN()), value.Float(math.NaN()), false, nil},
-		{"nor an integer", value.Int(0), value.Float(math.NaN()), false, nil},
-		{"nor the other way", value.Float(math.NaN()), value.Int(0), false, nil},
+		{"NaN does not equal an integer", value.Int(0), value.Float(math.NaN()), false, nil},
+		{"NaN on the left does not equal an integer", value.Float(math.NaN()), value.Int(0), false, nil},
 		{"infinity is itself", value.Float(math.Inf(1)), value.Float(math.Inf(1)), true, nil},
 		{"zero has one value", value.Float(math.Copysign(0, -1)), value.Int(0), true, nil},
 		{"lists of the same", list(value.Int(1), value.Text("a")), list(value.Float(1), value.Text("a")), true, nil},
@@ -110,14 +110,14 @@ func TestCompare(t *testing.T) {
 		{"below zero floors go down", value.Int(-2), value.Float(-2.5), 1, true, nil},
 		{"no digit is lost", value.Int(beyond), value.Float(beyond), 1, true, nil},
 		{"infinity is above all", value.Int(math.MaxInt64), value.Float(math.Inf(1)), -1, true, nil},
-		{"and below all", value.Float(math.Inf(-1)), value.Int(math.MinInt64), -1, true, nil},
+		{"negative infinity is below all", value.Float(math.Inf(-1)), value.Int(math.MinInt64), -1, true, nil},
 		{"floats", value.Float(1.5), value.Float(1.25), 1, true, nil},
 		{"equal numbers", value.Float(2), value.Int(2), 0, true, nil},
 		{"a text against a number", value.Text("1"), value.Int(1), 0, false, value.ErrUncomparable},
 		{"a number against a text", value.Int(1), value.Text("1"), 0, false, value.ErrUncomparable},
 		{"a float against nil", value.Float(1), value.Null{}, 0, false, value.ErrUncomparable},
 		{"other left operands have no order, which is no error", list(), list(), 0, false, nil},
-		{"nor has nil", value.Null{}, value.Int(1), 0, false, nil},
+		{"nil as left operand has no order", value.Null{}, value.Int(1), 0, false, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

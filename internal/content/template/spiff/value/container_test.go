@@ -29,8 +29,8 @@ func TestShape(t *testing.T) {
 		{"lists in lists", list(list(value.Int(1)), value.Int(2)), value.Shape{Size: 4, Depth: 2}},
 		{"keys have bytes", fields("ab", value.Text("c")), value.Shape{Size: 2, Bytes: 3, Depth: 1}},
 		{"an insert key is something to evaluate", fields("<<", value.Int(1)), value.Shape{Size: 2, Bytes: 2, Depth: 1, Active: true}},
-		{"a control as well", fields("a", value.Int(1), "<<if", value.Int(1), "z", value.Int(1)), value.Shape{Size: 4, Bytes: 6, Depth: 1, Active: true}},
-		{"and the tag of a key field", fields("key:id", value.Int(1)), value.Shape{Size: 2, Bytes: 6, Depth: 1, Active: true}},
+		{"a control is active", fields("a", value.Int(1), "<<if", value.Int(1), "z", value.Int(1)), value.Shape{Size: 4, Bytes: 6, Depth: 1, Active: true}},
+		{"the tag of a key field is active", fields("key:id", value.Int(1)), value.Shape{Size: 2, Bytes: 6, Depth: 1, Active: true}},
 		{"a key that only begins like one is not", fields("<", value.Int(1), "key", value.Int(1)), value.Shape{Size: 3, Bytes: 4, Depth: 1}},
 		{"in a map from outside such keys mean nothing", value.MarkData(fields("<<", value.Text("(( a ))"))),
 			value.Shape{Size: 2, Bytes: 9, Depth: 1, Data: true}},
@@ -142,7 +142,7 @@ func TestPairs(t *testing.T) {
 		{"fields by key", fields("a", value.Int(1), "b", undefined, "c", value.Null{}), []value.Value{value.Text("a"), value.Text("c")}},
 		{"keys from outside are data", value.MarkData(fields("a", value.Int(1))), []value.Value{value.Data("a")}},
 		{"a text has no elements", value.Text("abc"), nil},
-		{"nor has nil", value.Null{}, nil},
+		{"nil has no elements", value.Null{}, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

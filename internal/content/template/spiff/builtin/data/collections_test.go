@@ -78,7 +78,7 @@ func TestElement(t *testing.T) {
 	language.Language{}.Fails(t, []language.Row{
 		{"behind the end", `element([1], 1)`, "list of 1 entries has no index 1"},
 		{"positions do not count from the end", `element([1], -1)`, "has no index -1"},
-		{"nor as text", `element([1], "-1")`, "has no index -1"},
+		{"positions as texts do not count from the end", `element([1], "-1")`, "has no index -1"},
 		{"a position that is not a number", `element([1], "x")`, "argument 2 must be an integer or numeric text"},
 		{"a float is no position", `element([1], 0.0)`, "argument 2 must be an integer or numeric text"},
 		{"a key that is missing", `element({}, "a")`, `map has no field "a"`},
@@ -139,7 +139,7 @@ func TestSort(t *testing.T) {
 		{"texts by bytes", `sort(["b", "ä", "B", ""])`, `["", B, b, ä]`},
 		{"integers by value", `sort([10, -1, 9])`, `[-1, 9, 10]`},
 		{"nothing", `sort([])`, `[]`},
-		{"one of any kind needs no order", `sort([nil], |a,b|->error("no"))`, `[~]`},
+		{"a list of one element of any kind needs no order", `sort([nil], |a,b|->error("no"))`, `[~]`},
 		{"a lambda that gives a boolean", `sort([1, 3, 2], |a,b|->a > b)`, `[3, 2, 1]`},
 		{"a lambda that gives a number", `sort([1, 3, 2], |a,b|->b - a)`, `[3, 2, 1]`},
 		{"equal entries keep their order", `sort([[1, "a"], [0, "b"], [1, "c"], [0, "d"]], |a,b|->a[0] < b[0])`, `[[0, b], [0, d], [1, a], [1, c]]`},
@@ -189,7 +189,7 @@ func TestMaps(t *testing.T) {
 		{"a float as key", `makemap(1.5, 1)`, "keys must be simple values, not a float"},
 		{"a pair without a value", `makemap([{"key"="a"}])`, "entry 0 must be a map with the fields key and value"},
 		{"an invalid pair", `makemap(["a"])`, "entry 0 must be a map with the fields key and value"},
-		{"one argument is a list", `makemap("a")`, "argument 1 must be a list"},
+		{"a single argument must be a list", `makemap("a")`, "argument 1 must be a list"},
 		{"deepmerge with a list", `deepmerge({}, [])`, "argument 2 must be a map, not a list"},
 		{"deepmerge with nil", `deepmerge(nil)`, "argument 1 must be a map, not nil"},
 	})
@@ -242,10 +242,10 @@ func TestKeysOfAnyKind(t *testing.T) {
 		t.Run(fmt.Sprintf("%q", key), func(t *testing.T) {
 			quoted := syntax.Quote(key)
 			language.Language{}.Gives(t, []language.Row{
-				{"it is there", `contains(makemap(` + quoted + `, 1), ` + quoted + `)`, `true`},
-				{"it is found", `element(makemap(` + quoted + `, 7), ` + quoted + `)`, `7`},
-				{"it is an index", `makemap(` + quoted + `, 7)[` + quoted + `]`, `7`},
-				{"it is the only one", `keys(deepmerge(makemap(` + quoted + `, 1), {` + quoted + `=2})) == [` + quoted + `]`, `true`},
+				{"a quoted key is contained", `contains(makemap(` + quoted + `, 1), ` + quoted + `)`, `true`},
+				{"a quoted key is found", `element(makemap(` + quoted + `, 7), ` + quoted + `)`, `7`},
+				{"a quoted key is an index", `makemap(` + quoted + `, 7)[` + quoted + `]`, `7`},
+				{"a quoted key is merged with itself", `keys(deepmerge(makemap(` + quoted + `, 1), {` + quoted + `=2})) == [` + quoted + `]`, `true`},
 			})
 		})
 	}

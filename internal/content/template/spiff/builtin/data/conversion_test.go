@@ -59,7 +59,7 @@ func TestFloat(t *testing.T) {
 		{"an exponent", `float("1e3")`, `1e3`},
 		{"an integer", `float(2)`, `2.0`},
 		{"a boolean", `float(true)`, `1.0`},
-		{"it divides with a fraction", `float(1) / 2`, `0.5`},
+		{"a float divides with a fraction", `float(1) / 2`, `0.5`},
 	})
 	language.Language{}.Fails(t, []language.Row{
 		{"a text that is not a number", `float("two")`, "is not a number"},
@@ -107,7 +107,7 @@ func TestMath(t *testing.T) {
 		{"a float comes out, also of integers", `sqrt(4) / 4`, `0.5`},
 		{"the logarithm of 0 is below all numbers", `log(0) < -1e308`, `true`},
 		{"powers of e end somewhere", `exp(1000) > 1e308`, `true`},
-		{"one undoes the other", `round(log(exp(3)))`, `3`},
+		{"log undoes exp", `round(log(exp(3)))`, `3`},
 		{"inverse functions on the unit interval", `round(sin(asin(1)) * cos(acos(1)))`, `1`},
 		{"the hyperbola", `round(sinh(asinh(3)) * cosh(acosh(2)))`, `6`},
 	})

@@ -94,7 +94,7 @@ func TestRead(t *testing.T) {
 	})
 	reader().Renders(t, []language.Row{
 		{"without a dot absolute references mean the document around", "around: 7\nv: (( read(\"root.yaml\").root ))", `{around: 7, v: 7}`},
-		{"and bindings, if that has no such field", "v: (( read(\"root.yaml\").root ))", `{v: 10}`},
+		{"without a dot absolute references mean bindings if the document around has no such field", "v: (( read(\"root.yaml\").root ))", `{v: 10}`},
 	})
 	reader().Fails(t, []language.Row{
 		{"a file that is missing", `read("nope")`, `read: "nope": file does not exist`},
@@ -147,7 +147,7 @@ func TestParse(t *testing.T) {
 	})
 	language.Language{Config: spiff.Config{Features: []string{"interpolation", "control"}}}.Gives(t, []language.Row{
 		{"features in order", `features()`, `[control, interpolation]`},
-		{"one that is on", `features("control")`, `true`},
+		{"a feature that is on", `features("control")`, `true`},
 	})
 	language.Language{}.Fails(t, []language.Row{
 		{"a broken text", `parse("[")`, "error parsing parsed text"},

@@ -63,8 +63,8 @@ func TestOrder(t *testing.T) {
 
 func TestConstraints(t *testing.T) {
 	language.Language{}.Gives(t, []language.Row{
-		{"the same minor version", `[semvermatch("1.2.9", "~1.2.3"), semvermatch("1.3.0", "~1.2.3")]`, `[true, false]`},
-		{"the same major version", `[semvermatch("1.9.0", "^1.2.3"), semvermatch("2.0.0", "^1.2.3")]`, `[true, false]`},
+		{"~ keeps the minor version", `[semvermatch("1.2.9", "~1.2.3"), semvermatch("1.3.0", "~1.2.3")]`, `[true, false]`},
+		{"^ keeps the major version", `[semvermatch("1.9.0", "^1.2.3"), semvermatch("2.0.0", "^1.2.3")]`, `[true, false]`},
 		{"before the first release the minor version counts", `semvermatch("0.3.0", "^0.2.3")`, `false`},
 		{"any number", `semvermatch("1.2.3", "1.2.x")`, `true`},
 		{"from and to", `[semvermatch("2.0.0", "1.0 - 2.0"), semvermatch("2.0.1", "1.0.0 - 2.0.0")]`, `[true, false]`},

@@ -9,7 +9,7 @@ import (
 
 func TestError(t *testing.T) {
 	language.Language{}.Gives(t, []language.Row{
-		{"it is a failure that can be caught", `error("no") || 1`, `1`},
+		{"an error is a failure that can be caught", `error("no") || 1`, `1`},
 		{"a check for definition is no failure", `defined(error("no"))`, `false`},
 	})
 	language.Language{}.Fails(t, []language.Row{
@@ -26,8 +26,8 @@ func TestError(t *testing.T) {
 	language.Language{
 		Config: spiff.Config{Sensitive: true}, Bindings: map[string]any{"secret": "s3cret"},
 	}.Fails(t, []language.Row{
-		{"what is bound is not told", `error("a %s", secret)`, " *a <string>\n"},
-		{"nor if an argument before it is undefined", `error(~~, "%s", secret)`, " *<string>\n"},
+		{"a bound value is not shown", `error("a %s", secret)`, " *a <string>\n"},
+		{"a bound value is not shown behind an undefined argument", `error(~~, "%s", secret)`, " *<string>\n"},
 	})
 }
 
@@ -35,7 +35,7 @@ func TestDefinedness(t *testing.T) {
 	l := language.Language{Bindings: map[string]any{"n": nil, "x": 1}}
 	l.Gives(t, []language.Row{
 		{"nil is defined", `defined(n)`, `true`},
-		{"but not valid", `valid(n)`, `false`},
+		{"nil is not valid", `valid(n)`, `false`},
 		{"undefined is neither", `[defined(~~), valid(~~)]`, `[false, false]`},
 		{"what fails is neither", `[defined(nope), valid(1 / 0)]`, `[false, false]`},
 		{"all of several", `[defined(x, n), defined(x, nope), valid(x, n)]`, `[true, false, false]`},

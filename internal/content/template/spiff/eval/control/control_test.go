@@ -20,7 +20,7 @@ func TestIf(t *testing.T) {
 		{"undefined is no", "a: {<<if: (( ~~ )), <<then: x, <<else: y}", `{a: y}`},
 		{"what is not chosen may be broken", "a: {<<if: true, <<then: x, <<else: (( nope ))}", `{a: x}`},
 		{"a branch that is a map", "a: {<<if: true, <<then: {b: (( c )), c: 1}}", `{a: {b: 1, c: 1}}`},
-		{"one in another", "a: {<<if: true, <<then: {<<if: false, <<then: 1, <<else: 2}}", `{a: 2}`},
+		{"an if in an if", "a: {<<if: true, <<then: {<<if: false, <<then: 1, <<else: 2}}", `{a: 2}`},
 		{"in a list it is an entry", "l: [{<<if: true, <<then: x}, y]", `{l: [x, y]}`},
 		{"in a list an undefined one vanishes", "l: [{<<if: false, <<then: x}, y]", `{l: [y]}`},
 		{"in a list a list is spliced", "l: [{<<if: true, <<then: [1, 2]}, 3]", `{l: [1, 2, 3]}`},
@@ -93,7 +93,7 @@ func TestFor(t *testing.T) {
 		{"an empty range with keys", "a: {<<for: {x: []}, <<mapkey: k, <<do: 1}", `{a: {}}`},
 		{"no range at all is one turn", "a: {<<for: {}, <<do: 1}", `{a: [1]}`},
 		{"a body that is a map", "a: {<<for: {x: [1, 2]}, <<do: {n: (( x )), m: (( n ))}}", `{a: [{n: 1, m: 1}, {n: 2, m: 2}]}`},
-		{"one in another", "a: {<<for: {x: [1, 2]}, <<do: {<<for: {y: [3]}, <<do: (( x + y ))}}", `{a: [[4], [5]]}`},
+		{"a for in a for", "a: {<<for: {x: [1, 2]}, <<do: {<<for: {y: [3]}, <<do: (( x + y ))}}", `{a: [[4], [5]]}`},
 		{"in a list it is spliced", "l: [0, {<<for: {x: [1, 2]}, <<do: (( x ))}]", `{l: [0, 1, 2]}`},
 		{"a range that has to wait", "a: {<<for: {x: (( b ))}, <<do: (( x ))}\nb: (( c ))\nc: [1]", `{a: [1], b: [1], c: [1]}`},
 	})

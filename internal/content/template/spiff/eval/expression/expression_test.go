@@ -47,9 +47,9 @@ func TestLiterals(t *testing.T) {
 func TestScopes(t *testing.T) {
 	bound().Gives(t, []language.Row{
 		{"a name for the expression", `( $a=1, "b"=2 ) a + b`, `3`},
-		{"it hides what is around", `( $s="local" ) s`, `local`},
+		{"a local name hides a field around", `( $s="local" ) s`, `local`},
 		{"values are evaluated outside", `( $s=1, "t"=s ) t`, `text`},
-		{"one behind the other", `( $a=1 ) ( $a=a + 1 ) a`, `2`},
+		{"a scope behind another one", `( $a=1 ) ( $a=a + 1 ) a`, `2`},
 		{"nothing in it", `() s`, `text`},
 		{"an undefined value is nil", `( $a=~~ ) a`, `~`},
 		{"a lambda takes the names with it", `(( $a=5 ) |x|->a + x)(1)`, `6`},
@@ -98,7 +98,7 @@ func TestProjections(t *testing.T) {
 		{"of nothing", `[][*].a`, `[]`},
 	})
 	bound().Fails(t, []language.Row{
-		{"one without the field fails all", `[{"a"=1}, {}][*].a`, "element 1 of [{ \"a\" = 1 }, { }]: "},
+		{"an element without the field fails all", `[{"a"=1}, {}][*].a`, "element 1 of [{ \"a\" = 1 }, { }]: "},
 		{"a number has no elements", `i[*]`, "a projection needs a list or map, not an int"},
 		{"nil has no elements", `n[*].a`, "a projection needs a list or map, not nil"},
 	})

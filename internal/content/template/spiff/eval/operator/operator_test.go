@@ -19,7 +19,7 @@ func TestArithmetic(t *testing.T) {
 		{"an integral float stays a float", `1.5 + 1.5`, `3.0`},
 		{"operators of a level from left to right", `10 - 3 - 2`, `5`},
 		{"the smallest number divided by minus one", `(-9223372036854775808) / -1`, `-9223372036854775808`},
-		{"and its remainder", `(-9223372036854775808) % -1`, `0`},
+		{"the remainder of the smallest number divided by minus one", `(-9223372036854775808) % -1`, `0`},
 		{"floats beyond their range", `1e308 * 10 == float("inf")`, `true`},
 		{"an undefined operand makes all undefined", `(~~ + 1) || "gone"`, `gone`},
 	})
@@ -109,7 +109,7 @@ func TestLogic(t *testing.T) {
 	bound().Gives(t, []language.Row{
 		{"truth of all kinds", `map[[false, nil, 0, "", [], {}, 0.0, "false", -1, [nil]]|x|->x ? 1 :0]`, `[0, 0, 0, 0, 0, 0, 1, 1, 1, 1]`},
 		{"integers by bits", `[6 -and 3, 6 -or 3]`, `[2, 7]`},
-		{"others by truth", `["a" -and 1, nil -or 0, [] -or "b", 6 -and true]`, `[true, false, true, true]`},
+		{"values that are not integers by truth", `["a" -and 1, nil -or 0, [] -or "b", 6 -and true]`, `[true, false, true, true]`},
 		{"the left side decides alone", `[false -and nope, "a" -or nope]`, `[false, true]`},
 		{"not", `[!nil, !0.0, !"", ! ! 5]`, `[true, false, true, true]`},
 		{"only the chosen branch is evaluated", `[true ? 1 :nope, nil ? nope :2]`, `[1, 2]`},

@@ -20,7 +20,7 @@ func TestNames(t *testing.T) {
 		{"a binding", "r: (( b ))", `{r: bound}`},
 		{"a binding from the root", "r: (( .m.x ))", `{r: 1}`},
 		{"a field hides a binding", "b: 1\nr: (( b ))", `{b: 1, r: 1}`},
-		{"but not from the outermost name", "b: 1\nr: (( ___.b ))", `{b: 1, r: bound}`},
+		{"a field does not hide a binding from the outermost name", "b: 1\nr: (( ___.b ))", `{b: 1, r: bound}`},
 		{"its own name goes on outwards", "b: (( b ))\na: {b: (( b ))}", `{b: bound, a: {b: bound}}`},
 		{"lists are no scopes, maps in them are", "x: 1\nl:\n- x: 2\n  r: (( x ))\n- (( x ))", `{x: 1, l: [{x: 2, r: 2}, 1]}`},
 		{"a binding with a dot in its name", "r: (( ___[\"x.y\"] ))", `{r: 2}`},

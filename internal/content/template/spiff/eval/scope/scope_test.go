@@ -147,7 +147,7 @@ func TestLexical(t *testing.T) {
 		{"outside of lambdas the chain is as it stands", called.Push(locals("y", 1)), called, "y"},
 		{"inside it goes on at the definition, with the parameters", body, defined, "x"},
 		{"frames in between stay", body.Push(locals("y", 1)), defined, "y"},
-		{"one defined at no place ends there", called.WithSelf(free), nil, ""},
+		{"a lambda that was defined at no place has no scope", called.WithSelf(free), nil, ""},
 		{"only the innermost counts: its definition says what is around it", document(body, value.MapOf()).WithSelf(&scope.Template{Place: called}), called, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestTemplates(t *testing.T) {
 	}{
 		{"itself", one, true},
 		{"what counts is how it is printed, not where it was defined", &scope.Template{Printed: value.MapOf("a", value.Text("(( x ))")), Place: document(nil, value.MapOf())}, true},
-		{"another one", &scope.Template{Printed: value.MapOf("a", value.Text("(( y ))"))}, false},
+		{"a template that is printed in another way", &scope.Template{Printed: value.MapOf("a", value.Text("(( y ))"))}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if one.Same(test.other) != test.same {

@@ -79,7 +79,7 @@ func TestInserts(t *testing.T) {
 		{"merge none switches overrides off", "m: {<<: (( merge none )), x: own}", `{m: {x: own}}`},
 		{"replace drops own fields", "m: {<<: (( merge replace )), x: own, z: own}", `{m: {x: stub, s: stub}}`},
 		{"a field of it", "q: (( merge m.x ))", `{q: stub}`},
-		{"or something else", "q: (( merge m.nope || 5 ))", `{q: 5}`},
+		{"a value in place of a field that is missing", "q: (( merge m.nope || 5 ))", `{q: 5}`},
 		{"inside of an expression", "m: {x: (( \"<\" merge \">\" ))}", `{m: {x: <stub>}}`},
 		{"a map that inserts a part of itself that is settled", "a: {<<: (( .b )), c: 1}\nb: {d: 2}", `{a: {c: 1, d: 2}, b: {d: 2}}`},
 		{"escaped keys are fields", "q: {<<!: 1, <<<!: 2}", `{q: {<<: 1, <<<: 2}}`},

@@ -113,7 +113,7 @@ func TestKeep(t *testing.T) {
 		{"a failure: the same question has the same answer", errors.New("no"), 1},
 		{"the end of the evaluation", &outcome.Abort{Err: errors.New("over")}, 1},
 		{"what has to wait is asked for again", waits, 3},
-		{"also if the function says more about it", fmt.Errorf("read: %w", waits), 3},
+		{"a wait with a message of the function is asked for again", fmt.Errorf("read: %w", waits), 3},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			r, calls := run(t, false), 0
@@ -270,7 +270,7 @@ func TestLeaves(t *testing.T) {
 		{"an expression in it", work.Slot{Doc: template}, value.Shape{Active: true}, false},
 		{"stubs may override", work.Slot{Doc: template, Stubs: stubs}, value.Shape{}, false},
 		{"markers end with the template", work.Slot{Doc: template}, value.Shape{Marked: true}, false},
-		{"and travel on from a stub", work.Slot{Doc: stub}, value.Shape{Marked: true}, true},
+		{"markers of a stub reach the next document", work.Slot{Doc: stub}, value.Shape{Marked: true}, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if test.slot.Leaves(test.shape) != test.want {
@@ -307,11 +307,11 @@ func TestDefine(t *testing.T) {
 		message string
 	}{
 		{"a new name", func(*work.TagTable) error { return nil }, 1, ""},
-		{"the same node again, as it is evaluated twice", func(t *work.TagTable) error { return t.Define("t", node, root.Field("a"), false) }, 1, ""},
+		{"a node that is evaluated twice", func(t *work.TagTable) error { return t.Define("t", node, root.Field("a"), false) }, 1, ""},
 		{"another node at the same place, which replaced it", func(t *work.TagTable) error { return t.Define("t", value.New(value.Int(2)), secret, false) }, 1, ""},
 		{"another place", func(t *work.TagTable) error { return t.Define("t", value.New(value.Int(2)), root.Field("a"), false) }, 1, `duplicate tag "t": imports.<key> <-> a`},
 		{"a global one elsewhere", func(t *work.TagTable) error { return t.Define("t", value.New(value.Int(2)), root.Field("a"), true) }, 1, "duplicate tag"},
-		{"the same place in another document is another place", func(t *work.TagTable) error { return t.Define("t", value.New(value.Int(2)), secret, false) }, 2, "duplicate tag"},
+		{"an equal path in another document is another place", func(t *work.TagTable) error { return t.Define("t", value.New(value.Int(2)), secret, false) }, 2, "duplicate tag"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			tags := work.NewTagTable(nil)
@@ -372,8 +372,8 @@ func TestDocumentTags(t *testing.T) {
 	tags := table(t)
 	for _, test := range []struct{ reason, name, want string }{
 		{"the current document", "doc.0", "doc.3"},
-		{"the one before", "doc.-1", "doc.2"},
-		{"one that never was", "doc.-7", "doc.-4"},
+		{"the document before", "doc.-1", "doc.2"},
+		{"a document that never was", "doc.-7", "doc.-4"},
 		{"by its number", "doc.1", "doc.1"},
 		{"a name", "doc.x", "doc.x"},
 		{"nothing", "doc.", "doc."},

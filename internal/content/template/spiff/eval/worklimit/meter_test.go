@@ -45,7 +45,7 @@ func TestDefaults(t *testing.T) {
 		{"nothing is set", worklimit.Limits{}, defaults},
 		{"everything is set", own, own},
 		{"less than nothing would end everything at once", worklimit.Limits{Depth: -1, Steps: -1, Bytes: -1, Text: -1, List: -1, Nodes: -1, Memory: -1, Time: -1}, defaults},
-		{"one is set, the others are not", worklimit.Limits{List: 7}, func() worklimit.Limits { l := defaults; l.List = 7; return l }()},
+		{"one limit is set, the others are not", worklimit.Limits{List: 7}, func() worklimit.Limits { l := defaults; l.List = 7; return l }()},
 		{"a second time nothing changes", own.WithDefaults(), own},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestSteps(t *testing.T) {
 		want   string
 	}{
 		{"up to the limit", []int64{4, 6}, ""},
-		{"one more", []int64{10, 1}, "evaluation takes more than 10 steps"},
+		{"one step too many", []int64{10, 1}, "evaluation takes more than 10 steps"},
 		{"all at once", []int64{11}, "evaluation takes more than 10 steps"},
 		{"nothing is always allowed", []int64{10, 0}, ""},
 		{"hostile: as many as a number can hold", []int64{math.MaxInt64}, "more than 10 steps"},
@@ -99,9 +99,9 @@ func TestTexts(t *testing.T) {
 		want    string
 	}{
 		{"the longest one", []int{20}, ""},
-		{"one byte more", []int{21}, "text is longer than 20 bytes"},
+		{"a text with one byte too many", []int{21}, "text is longer than 20 bytes"},
 		{"as many as are allowed together", []int{20, 20}, ""},
-		{"one byte more together", []int{20, 20, 1}, "evaluation produces more than 40 bytes of text"},
+		{"texts with one byte too many together", []int{20, 20, 1}, "evaluation produces more than 40 bytes of text"},
 		{"an empty one costs a step only", []int{20, 20, 0}, ""},
 		{"empty ones without end", []int{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, "more than 10 steps"},
 		{"hostile: as long as a number can hold", []int{math.MaxInt}, "text is longer than 20 bytes"},
@@ -129,7 +129,7 @@ func TestElements(t *testing.T) {
 	}{
 		{"the longest list", 5, nil, ""},
 		{"an empty one", 0, nil, ""},
-		{"one entry more", 6, nil, "list is longer than 5 entries"},
+		{"a list with one entry too many", 6, nil, "list is longer than 5 entries"},
 		{"hostile: as many as a number can hold", math.MaxInt, nil, "list is longer than 5 entries"},
 		{"four entries cost a step", 4 * 10, func(l *worklimit.Limits) { l.List = 100 }, "more than 10 steps"},
 		{"as much memory as is allowed, with that of the steps", 5, func(l *worklimit.Limits) { l.Memory = 448 }, ""},
@@ -166,7 +166,7 @@ func TestBounded(t *testing.T) {
 		want   string
 	}{
 		{"as many nodes as are allowed", value.ListOf(value.Int(1), value.Int(2), value.Int(3)), 4, ""},
-		{"one more", value.ListOf(value.Int(1), value.Int(2), value.Int(3), value.Int(4)), 4, "value has more than 4 nodes"},
+		{"one node more than is allowed", value.ListOf(value.Int(1), value.Int(2), value.Int(3), value.Int(4)), 4, "value has more than 4 nodes"},
 		{"nil", value.Null{}, 4, ""},
 		{"undefined", value.Undefined{}, 4, ""},
 		{"long texts together", value.ListOf(value.Text(strings.Repeat("a", 21)), value.Text(strings.Repeat("b", 21))), 4, "value has more than 40 bytes of text"},
@@ -204,7 +204,7 @@ func TestResults(t *testing.T) {
 		want   string
 	}{
 		{"a value that is new", list, nil, "evaluation makes more than 1000 bytes"},
-		{"the same value as the argument costs its places only", list, []value.Value{list}, ""},
+		{"a result that is the argument costs its places only", list, []value.Value{list}, ""},
 		{"less than the arguments gives nothing back", value.Int(1), []value.Value{list, long}, ""},
 		{"the text of an argument is not counted again", value.ListOf(long), []value.Value{long}, ""},
 		{"a text that is new, and that no message tells", value.ListOf(long, long, long, long, long), []value.Value{value.Int(1)}, "evaluation makes more than 1000 bytes"},
