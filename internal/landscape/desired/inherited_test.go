@@ -16,10 +16,10 @@ func TestLeaveEarlierCluster(t *testing.T) {
 		change                    Change
 	}{
 		{"no annotation anywhere", "", "", "", None},
-		{"it comes from above", "one", "", "one", Update},
-		{"it is here already", "one", "one", "one", None},
-		{"another one comes", "two", "one", "two", Update},
-		{"it was set here", "", "one", "one", None},
+		{"an annotation of the parent is added", "one", "", "one", Update},
+		{"an annotation of the parent that is here already", "one", "one", "one", None},
+		{"a changed annotation of the parent is copied", "two", "one", "two", Update},
+		{"an annotation that was set here stays", "", "one", "one", None},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			inst, exec, template := installation(), execution(), fullTemplate(t)

@@ -63,7 +63,7 @@ func TestSubinstallation(t *testing.T) {
 			live.Labels["theirs"], live.Annotations["theirs"] = "l", "a"
 			live.Finalizers = append(live.Finalizers, "theirs")
 		}, None, nil},
-		{"also if something else changes", func(plan *v1alpha1.Installation) { plan.Spec.Context = "other" }, func(live *v1alpha1.Installation) {
+		{"labels and annotations of others stay when the Context changes", func(plan *v1alpha1.Installation) { plan.Spec.Context = "other" }, func(live *v1alpha1.Installation) {
 			live.Labels["theirs"], live.Annotations["theirs"] = "l", "a"
 		}, Update, func(got *v1alpha1.Installation) bool {
 			return got.Labels["theirs"] == "l" && got.Annotations["theirs"] == "a"

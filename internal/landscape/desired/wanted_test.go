@@ -199,9 +199,9 @@ func TestLabelsOfDeployItem(t *testing.T) {
 		want   string
 	}{
 		{"the first ones", nil, nil, map[string]string{"team": "a"}, "team=a"},
-		{"one that the template no longer has goes", map[string]string{"team": "a", "tier": "web"}, nil, map[string]string{"tier": "db"}, "tier=db"},
-		{"all of them go", map[string]string{"team": "a"}, nil, nil, ""},
-		{"those of others stay", map[string]string{"team": "a"}, func(i *v1alpha1.DeployItem) { i.Labels["theirs"] = "l" }, nil, "theirs=l"},
+		{"a label that the template no longer has is removed", map[string]string{"team": "a", "tier": "web"}, nil, map[string]string{"tier": "db"}, "tier=db"},
+		{"all labels that the template no longer has are removed", map[string]string{"team": "a"}, nil, nil, ""},
+		{"labels of others stay", map[string]string{"team": "a"}, func(i *v1alpha1.DeployItem) { i.Labels["theirs"] = "l" }, nil, "theirs=l"},
 		{"upstream does not record the owner of labels, so that they stay", map[string]string{"team": "a"}, func(i *v1alpha1.DeployItem) {
 			delete(i.Annotations, v1alpha1.ExecutionTemplateLabelsAnnotation)
 		}, nil, "team=a"},
@@ -284,9 +284,9 @@ func TestExecution(t *testing.T) {
 	}{
 		{"no items, no Execution", nil, nil, None},
 		{"the first items", one, nil, Create},
-		{"the same items", one, live(one, nil), None},
-		{"the same, written in another way", v1alpha1.DeployItemTemplateList{{Name: "a", Type: "x", Configuration: config(`{ "n": 1.0, "kind": "C", "apiVersion": "v1" }`)}}, live(one, nil), None},
-		{"another number", v1alpha1.DeployItemTemplateList{{Name: "a", Type: "x", Configuration: config(`{"apiVersion":"v1","kind":"C","n":2}`)}}, live(one, nil), Update},
+		{"unchanged items", one, live(one, nil), None},
+		{"unchanged items, written in another way", v1alpha1.DeployItemTemplateList{{Name: "a", Type: "x", Configuration: config(`{ "n": 1.0, "kind": "C", "apiVersion": "v1" }`)}}, live(one, nil), None},
+		{"items with another number", v1alpha1.DeployItemTemplateList{{Name: "a", Type: "x", Configuration: config(`{"apiVersion":"v1","kind":"C","n":2}`)}}, live(one, nil), Update},
 		{"other items", v1alpha1.DeployItemTemplateList{{Name: "b", Type: "x", Configuration: one[0].Configuration}}, live(one, nil), Update},
 		{"no items any more: the old ones have to go", nil, live(one, nil), Update},
 		{"another Context", one, live(one, func(e *v1alpha1.Execution) { e.Spec.Context = "old" }), Update},
@@ -346,13 +346,13 @@ func TestSame(t *testing.T) {
 	}{
 		{"the order of fields does not count", raw(`{"a":1,"b":2}`), raw(`{"b":2,"a":1}`), true},
 		{"the order of a list does", raw(`[1,2]`), raw(`[2,1]`), false},
-		{"one is one", raw(`1`), raw(`1.0`), true},
+		{"1 equals 1.0", raw(`1`), raw(`1.0`), true},
 		{"large numbers keep their digits", raw(`9007199254740993`), raw(`9007199254740992`), false},
 		{"a number is not a string", raw(`1`), raw(`"1"`), false},
 		{"nothing is not null in a field that shows it", raw(`{"a":null}`), raw(`{}`), false},
 		{"a type with a field that cannot be compared", v1alpha1.NewDuration(time.Minute), v1alpha1.NewDuration(time.Minute), true},
-		{"and its other value", v1alpha1.NewDuration(time.Minute), v1alpha1.NewDuration(time.Hour), false},
-		{"the same text in two spellings", v1alpha1.NewDuration(time.Minute), raw(`"1m0s"`), true},
+		{"a type with a field that cannot be compared, with another value", v1alpha1.NewDuration(time.Minute), v1alpha1.NewDuration(time.Hour), false},
+		{"a duration in two spellings", v1alpha1.NewDuration(time.Minute), raw(`"1m0s"`), true},
 		{"a wrong one", &invalid, raw(`"soon"`), true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -452,7 +452,7 @@ func TestItemExports(t *testing.T) {
 		change  func(*v1alpha1.DataObject)
 		want    Change
 	}{
-		{"the same", map[string]any{"a": map[string]any{"x": 1}}, nil, None},
+		{"an unchanged value", map[string]any{"a": map[string]any{"x": 1}}, nil, None},
 		{"another value", map[string]any{"a": map[string]any{"x": 2}}, nil, Update},
 		{"an Execution of the name that was deleted", map[string]any{"a": map[string]any{"x": 1}}, func(d *v1alpha1.DataObject) { d.OwnerReferences[0].UID = "old" }, Update},
 	} {

@@ -15,10 +15,10 @@ func TestFields(t *testing.T) {
 		before, after any
 		want          []Field
 	}{
-		{"the same", m{"a": int64(1)}, m{"a": int64(1)}, nil},
+		{"no change", m{"a": int64(1)}, m{"a": int64(1)}, nil},
 		{"nothing in two spellings", m{"a": []any{}, "b": m{}}, m{"c": nil}, nil},
 		{"a value", m{"a": m{"b": "x", "c": "y"}}, m{"a": m{"b": "z", "c": "y"}}, []Field{{Path: "a.b", Before: "x", After: "z"}}},
-		{"one more, one less, sorted", m{"z": "1"}, m{"a": "2"}, []Field{{Path: "a", After: "2"}, {Path: "z", Before: "1"}}},
+		{"a new field and a removed one, sorted", m{"z": "1"}, m{"a": "2"}, []Field{{Path: "a", After: "2"}, {Path: "z", Before: "1"}}},
 		{"an element", m{"l": []any{m{"n": "a"}, "b"}}, m{"l": []any{m{"n": "c"}, "b"}}, []Field{{Path: "l[0].n", Before: "a", After: "c"}}},
 		{"a longer list as a whole", m{"l": []any{"a"}}, m{"l": []any{"a", "b"}}, []Field{{Path: "l", Before: []any{"a"}, After: []any{"a", "b"}}}},
 		{"a key that needs quotes", m{"x.y/z": "a"}, m{"x.y/z": "b"}, []Field{{Path: "['x.y/z']", Before: "a", After: "b"}}},
@@ -63,7 +63,7 @@ func TestOf(t *testing.T) {
 		{"going", object("ConfigMap", live, nil), Change{Action: Delete}},
 		{"a secret value is changed or not, and nothing more", object("Secret", m{"data": m{"p": "old", "q": "same"}, "type": "a"}, m{"data": m{"p": "new", "q": "same", "r": "more"}, "type": "b"}),
 			Change{Action: Update, Fields: []Field{{Path: "data.p", Before: "(secret)", After: "(secret)", Secret: true}, {Path: "data.r", After: "(secret)", Secret: true}, {Path: "type", Before: "a", After: "b"}}}},
-		{"also in a new Secret", object("Secret", nil, m{"stringData": m{"p": "canary"}}),
+		{"a value of a new Secret is hidden", object("Secret", nil, m{"stringData": m{"p": "canary"}}),
 			Change{Action: Create, Fields: []Field{{Path: "stringData.p", After: "(secret)", Secret: true}}}},
 		{"a secret value elsewhere is hidden, and what was there before", object("ConfigMap", m{"a": []any{"x"}, "b": "before"}, m{"a": []any{true, nil, m{"b": "url://canary"}}, "b": int64(5)}),
 			Change{Action: Update, Fields: []Field{{Path: "a", Before: "(secret)", After: "(secret)", Secret: true}, {Path: "b", Before: "(secret)", After: "(secret)", Secret: true}}}},

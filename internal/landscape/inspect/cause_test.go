@@ -137,7 +137,7 @@ func TestRemovalRound(t *testing.T) {
 		want   string
 	}{
 		{"the orphan is held until all others are done", func(*v1alpha1.Installation, *v1alpha1.Execution, *v1alpha1.DeployItem) {}, "waiting for Deployment ns/web; at item wanted"},
-		{"it waits for its turn in the removal round", func(root *v1alpha1.Installation, exec *v1alpha1.Execution, orphan *v1alpha1.DeployItem) {
+		{"the orphan waits for its turn in the removal round", func(root *v1alpha1.Installation, exec *v1alpha1.Execution, orphan *v1alpha1.DeployItem) {
 			root.Status.Conditions = []v1alpha1.Condition{condition(v1alpha1.PendingRemovalsCondition, v1alpha1.ConditionTrue, job.RemovingReason, "")}
 			exec.Status.JobID, exec.Status.JobIDFinished = job.RemovalOf("j2"), "j2"
 			orphan.Status.JobID = exec.Status.JobID

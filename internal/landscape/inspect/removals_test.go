@@ -85,13 +85,13 @@ func TestHeldSubs(t *testing.T) {
 		pending        string
 		held, outdated bool
 	}{
-		{"it is held while the others are deployed", named("a", running, progressing, leavesSub("b")), named("b", partOf("a"), earlier), "", job.NotWanted, true, false},
+		{"a subinstallation is held while the others are deployed", named("a", running, progressing, leavesSub("b")), named("b", partOf("a"), earlier), "", job.NotWanted, true, false},
 		{"the job has failed before anything was removed", named("a", leavesSub("b")), named("b", partOf("a"), earlier), "", job.NotWanted, true, false},
 		{"the next job has not come to its children", named("a", running), named("b", partOf("a"), earlier, keeps(job.NotWantedReason)), "", job.NotWanted, true, false},
-		{"it goes, and its controller has not picked that up", named("a", running, progressing, leavesSub("b"), keeps(job.RemovingReason)), named("b", partOf("a"), earlier, deleting), "", "", false, true},
-		{"it has kept nothing in the round", named("a", running, progressing, keeps(job.RemovingReason)), named("b", partOf("a")), "", "", false, false},
-		{"it has kept something, and not got the round yet", named("a", running, progressing, keeps(job.RemovingReason)), named("b", partOf("a"), keeps(job.KeptReason)), untakenMessage, "", false, false},
-		{"it has ended the round", named("a", running, progressing, keeps(job.RemovingReason)), named("b", partOf("a"), round), "", "", false, false},
+		{"a subinstallation is removed, and its controller has not picked that up", named("a", running, progressing, leavesSub("b"), keeps(job.RemovingReason)), named("b", partOf("a"), earlier, deleting), "", "", false, true},
+		{"a subinstallation without anything held in the round", named("a", running, progressing, keeps(job.RemovingReason)), named("b", partOf("a")), "", "", false, false},
+		{"a subinstallation holds something, and has not got the round yet", named("a", running, progressing, keeps(job.RemovingReason)), named("b", partOf("a"), keeps(job.KeptReason)), untakenMessage, "", false, false},
+		{"a subinstallation has ended the round", named("a", running, progressing, keeps(job.RemovingReason)), named("b", partOf("a"), round), "", "", false, false},
 		{"the job has ended with the round", named("a"), named("b", partOf("a"), round), "", "", false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -65,7 +65,7 @@ func TestTurns(t *testing.T) {
 		{"an item that has done an earlier job", queue("Progressing", "x"), "x: " + queued + " @100"},
 		{"an item in work", queue("Progressing", "x=works"), ""},
 		{"an item behind another one", queue("Progressing", "x=works", "y<x=new"), "y: waiting for item x, on which it depends"},
-		{"and behind two", queue("Progressing", "x=works", "y=works", "z<x,y"), "z: waiting for item x, on which it depends, item y, on which it depends"},
+		{"an item behind two others", queue("Progressing", "x=works", "y=works", "z<x,y"), "z: waiting for item x, on which it depends, item y, on which it depends"},
 		{"an item that nothing is before any more, since then", queue("Progressing", "x=done", "y<x"), "y: " + queued + " @200"},
 		{"an item that names itself does not wait for itself", queue("Progressing", "x<x"), "x: " + queued + " @100"},
 		{"what is no longer wanted goes before others begin", queue("Progressing", "x!", "y=new"), "x: " + queued + " @150"},
@@ -109,7 +109,7 @@ func TestHandDown(t *testing.T) {
 	}{
 		{"its parent has handed the job down", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier), untakenMessage},
 		{"its parent has not", named("a", running, phase("Init")), named("b", partOf("a"), earlier), ""},
-		{"it has the job, and tells itself", named("a", running, phase("Progressing")), named("b", partOf("a"), running, phase("Init")), ""},
+		{"a child with the job describes its own wait", named("a", running, phase("Progressing")), named("b", partOf("a"), running, phase("Init")), ""},
 		{"the job has ended", named("a", phase("Failed")), named("b", partOf("a"), earlier), ""},
 		{"a job that hands values on is not for all", named("a", running, phase("Progressing"), handsOn), named("b", partOf("a"), earlier), ""},
 		{"its parent goes, and it goes with it", named("a", running, phase("Deleting")), named("b", partOf("a"), earlier, deleting), untakenMessage},

@@ -204,9 +204,9 @@ func TestReopenComponent(t *testing.T) {
 		open   opens
 		want   string
 	}{
-		{"the same", opener(from), ""},
-		{"it cannot be reached", never, "component of the stored plan: the registry is down"},
-		{"another one", other, "has changed since the job began: start another job"},
+		{"an unchanged component", opener(from), ""},
+		{"a component that cannot be reached", never, "component of the stored plan: the registry is down"},
+		{"a component that has changed", other, "has changed since the job began: start another job"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if _, err := reopened(t.Context(), planned(t, uses), test.open); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
@@ -232,8 +232,8 @@ func TestStoredSize(t *testing.T) {
 		secrets int
 	}{
 		{"a small one", 100, 1},
-		{"one that does not fit into a Secret", 3 << 20, 2},
-		{"one that is too large", 2*parcel.MaxSize + 1<<20, 0},
+		{"a document that does not fit into a Secret", 3 << 20, 2},
+		{"a document that is too large", 2*parcel.MaxSize + 1<<20, 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			in := exporting(t, `- {name: e, type: Spiff, template: {exports: {out: 1}}}`)

@@ -131,7 +131,7 @@ func TestReadErrors(t *testing.T) {
 		wants           []string
 	}{
 		{"a Secret that does not exist", "registryPullSecrets: [{name: good}, {name: ghost}]", []string{"Context vendor", "registryPullSecrets", "Secret ghost", "create it"}},
-		{"one of another namespace is not looked for", "registryPullSecrets: [{name: foreign}]", []string{"Secret foreign cannot be found in this namespace"}},
+		{"a Secret of another namespace is not looked for", "registryPullSecrets: [{name: foreign}]", []string{"Secret foreign cannot be found in this namespace"}},
 		{"an invalid Docker configuration", "registryPullSecrets: [{name: broken}]", []string{"registryPullSecrets", "key .dockerconfigjson of Secret broken"}},
 		{"an OCM credential configuration of another type", "registryPullSecrets: [{name: type}]", []string{"key .ocmcredentialconfig of Secret type"}},
 		{"a ConfigMap that does not exist", "ocmConfig: {name: ghost}", []string{"ocmConfig", "ConfigMap ghost", "create it"}},

@@ -19,7 +19,7 @@ func TestRemarks(t *testing.T) {
 	}{
 		{"nothing to remark", "", false, "reconcile", ""},
 		{"another operation is lost", "interrupt", false, "reconcile", `Warning: operation "interrupt" was pending and is replaced`},
-		{"the same operation is asked for again", "reconcile", false, "reconcile", `Warning: operation "reconcile" was already pending`},
+		{"an operation that is already pending", "reconcile", false, "reconcile", `Warning: operation "reconcile" was already pending`},
 		{"the new job has to wait", "", true, "reconcile", "Note: a job is running; the new one starts when it has ended"},
 		{"nothing to interrupt", "", false, "interrupt", "Note: no job is running"},
 		{"something to interrupt", "", true, "interrupt", ""},
@@ -56,8 +56,8 @@ func TestArrived(t *testing.T) {
 		{"the first attempt was lost on its way", state("", "1"), state("", "1"), false},
 		{"only the answer was lost", state("", "1"), state("reconcile", "1"), true},
 		{"a controller has even begun", state("", "1"), state("", "2"), true},
-		{"a controller has taken the first job up", state("", ""), taken, true},
-		{"it had done so before", taken, taken, false},
+		{"a controller has picked up the first job", state("", ""), taken, true},
+		{"a controller has picked up the first job before", taken, taken, false},
 		{"the annotation was there before, so nothing is known", state("reconcile", "1"), state("reconcile", "1"), false},
 	}
 	for _, test := range tests {

@@ -54,7 +54,7 @@ func TestFirstSnapshot(t *testing.T) {
 		{"the password is wrong", 1, inspect.KindExecution, apierrors.NewUnauthorized("who?"), "executions"},
 		{"Landscaper is not installed", 1, inspect.KindInstallation, apierrors.NewNotFound(schema.GroupResource{}, ""), "installations"},
 		{"an API server that starts is waited for", firstAttempts, inspect.KindInstallation, errUnavailable, ""},
-		{"but not for ever", firstAttempts + 1, inspect.KindInstallation, errUnavailable, "installations"},
+		{"an API server that does not start is not waited for", firstAttempts + 1, inspect.KindInstallation, errUnavailable, "installations"},
 		{"a connection that broke is made again", 1, inspect.KindDeployItem, errReset, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -64,7 +64,7 @@ func TestContent(t *testing.T) {
 			left.Data[partKey] = []byte("2")
 			return append(s, left)
 		}, nil},
-		{"one of an earlier job beside it", func(s []*corev1.Secret) []*corev1.Secret {
+		{"a part of an earlier job beside the parts", func(s []*corev1.Secret) []*corev1.Secret {
 			left := s[1].DeepCopy()
 			left.Labels[v1alpha1.DataObjectJobIDLabel] = "job-0"
 			return append(s, left)
