@@ -1,7 +1,6 @@
-// Package graph answers questions about nodes that wait for each other: in which
-// order they can go, which of them never can, and what one of them holds up. What
-// takes longer than the graph is large does not belong here: namespaces of tenants
-// become graphs.
+// Package graph answers questions about nodes that wait for each other: in which order they can go,
+// which of them never can, and what one of them blocks. All functions take linear time, since the
+// namespaces of tenants become graphs.
 package graph
 
 import (

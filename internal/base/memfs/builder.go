@@ -20,7 +20,7 @@ type Limits struct {
 	Bytes int64
 }
 
-// LimitError tells that a tree would exceed a limit.
+// LimitError says that a tree would exceed a limit.
 type LimitError struct {
 	What  string
 	Limit int64

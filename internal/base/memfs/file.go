@@ -90,8 +90,7 @@ func (i info) Size() int64 { return int64(len(i.node.content)) }
 // Mode implements fs.FileInfo.
 func (i info) Mode() fs.FileMode { return i.node.mode }
 
-// ModTime implements fs.FileInfo. The same content gives the same tree, so there
-// are no times.
+// ModTime implements fs.FileInfo. Trees have no times, so that equal content gives equal trees.
 func (i info) ModTime() time.Time { return time.Time{} }
 
 // IsDir implements fs.FileInfo.

@@ -4,7 +4,7 @@
 //   - A literal without a point and an exponent is an integer, with all its digits.
 //   - Anything else is a float, which counts as an integer where one is wanted and it
 //     has no fraction.
-//   - Integers keep all digits; a float stands for a whole number without doubt only
+//   - Integers keep all digits; a float stands for exactly one whole number only
 //     below 2^53.
 //   - A literal that fits into neither an int64 nor a float64 stays a literal.
 //
@@ -64,8 +64,8 @@ func Whole(f float64) (int64, bool) {
 	return int64(f), true
 }
 
-// Certain returns a float that can only stand for one integer as this. JSON has one
-// kind of numbers, so what was an integer may come as a float.
+// Certain returns a float that can stand for only one integer as that integer. JSON has one kind of
+// numbers, so an integer may arrive as a float.
 func Certain(f float64) (int64, bool) {
 	if math.Abs(f) >= Unambiguous {
 		return 0, false

@@ -33,8 +33,8 @@ const (
 	MaxTime = 300 * time.Millisecond
 )
 
-// Pattern is a regular expression. Who calls the methods of Regexp instead of Match
-// and Find has bounded the work before, by Size and the text.
+// Pattern is a regular expression. A caller of the methods of Regexp instead of Match and Find must
+// bound the work before, by Size and the text.
 type Pattern struct {
 	*regexp.Regexp
 	// Size is the number of instructions, see size.
@@ -45,7 +45,7 @@ type Pattern struct {
 type Error struct {
 	// Malformed is set if the text is not a regular expression, whatever the limits.
 	Malformed bool
-	// Reason goes on after "the regular expression", and says what to do.
+	// Reason follows the words "the regular expression", and says what to do.
 	Reason string
 }
 
@@ -122,9 +122,9 @@ func (p *Pattern) Match(text string) (bool, error) {
 	return p.MatchString(text), nil
 }
 
-// Find returns up to n matches, all if n is negative, as FindAllStringSubmatchIndex
-// does. They are looked for in growing portions, and before each further one account is
-// told how many there are: an error of it ends the search. Other errors are an *Error.
+// Find returns up to n matches, all if n is negative, as FindAllStringSubmatchIndex does. Matches
+// are looked for in growing portions, and before each further portion account is called with their
+// number: an error of account ends the search. Other errors are an *Error.
 func (p *Pattern) Find(text string, n int, account func(found int) error) ([][]int, error) {
 	if err := p.Affordable(text); err != nil {
 		return nil, err

@@ -88,8 +88,8 @@ type Unknown struct {
 	Known []string
 }
 
-// Unknown returns the first field that a Go type does not have; nil if all are
-// known. What reads itself is not looked into.
+// Unknown returns the first field that a Go type does not have; nil if all are known. A type with
+// an unmarshaller of its own is not looked into.
 func (d *Document) Unknown(of reflect.Type) *Unknown {
 	return unknown(d.root, of, 0)
 }

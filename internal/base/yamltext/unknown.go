@@ -11,11 +11,11 @@ import (
 	"go.landscaper.dev/internal/base/suggest"
 )
 
-// maxUnknownFields bounds how many unknown fields are told.
+// maxUnknownFields bounds how many unknown fields are listed.
 const maxUnknownFields = 50
 
-// UnknownFields lists the fields that have no effect in a description of a type,
-// such as v1alpha1.InstallationTemplate. What reads itself is not looked into.
+// UnknownFields lists the fields that have no effect in a description of a type, such as
+// v1alpha1.InstallationTemplate. A type with an unmarshaller of its own is not looked into.
 func UnknownFields(fields map[string]any, into reflect.Type) []string {
 	return unknownSearch{}.all("", fields, into)
 }
