@@ -95,7 +95,7 @@ func nested(ctx context.Context, from *repository.Version, reference *descriptor
 	alone.References = []descriptor.Reference{*reference}
 	all, err := alone.Nested()
 	if err != nil {
-		return nil, err // the caller tells where
+		return nil, err // the caller says where
 	}
-	return repository.Inline(all, nil).Lookup(ctx, reference.ComponentName, reference.Version) // the caller tells where
+	return repository.Inline(all, nil).Lookup(ctx, reference.ComponentName, reference.Version) // the caller says where
 }

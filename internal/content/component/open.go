@@ -27,7 +27,7 @@ func (s *Session) openRepository(spec repository.Spec, context descriptor.Typed)
 		}
 		opened, err := ctf.Open(spec.FilePath)
 		if err != nil {
-			return nil, err // the caller tells where
+			return nil, err // the caller says where
 		}
 		s.archives = append(s.archives, opened)
 		return repository.OCI(opened, spec, context), nil
@@ -40,7 +40,7 @@ func (s *Session) openRepository(spec repository.Spec, context descriptor.Typed)
 			return nil, err
 		}
 		s.archives = append(s.archives, closer)
-		return repository.ComponentArchive(files, context) // the caller tells where
+		return repository.ComponentArchive(files, context) // the caller says where
 	case repository.KindLocal:
 		return s.openLocal(spec, context)
 	}
@@ -58,7 +58,7 @@ func (s *Session) openLocal(spec repository.Spec, context descriptor.Typed) (rep
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", directory, err)
 	}
-	return repository.Local(files, context) // the caller tells where
+	return repository.Local(files, context) // the caller says where
 }
 
 // openFiles opens a directory, or a tar of one.

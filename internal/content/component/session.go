@@ -33,8 +33,7 @@ type Shared struct {
 	Indexes *access.Indexes
 	// HTTP fetches what is not in a registry; nil refuses it.
 	HTTP *http.Client
-	// MaxContent is the size of the largest content of a resource that is handed
-	// out; zero allows any.
+	// MaxContent is the size of the largest content of a resource that is delivered; zero allows any.
 	MaxContent int64
 	// S3Endpoint is the address of a storage that speaks S3; that of Amazon if empty.
 	S3Endpoint string
@@ -84,7 +83,7 @@ type Options struct {
 	Files bool
 }
 
-// ErrNoRepository tells that nothing says where components are.
+// ErrNoRepository says that nothing says where components are.
 var ErrNoRepository = errors.New("no repository or ocm resolvers found: set a repositoryContext in the Installation or its Context, or resolvers in the OCM configuration of the Context")
 
 // Session resolves component versions for one tenant.
@@ -113,9 +112,8 @@ type Session struct {
 
 // NewSession returns a session. It is to be closed at the end.
 //
-// Of credentials that fit equally well the last ones count: those of the registry options.
-// Their fingerprint is a part of the tenant, so that the cache never hands out what was read
-// with others.
+// Of credentials that fit equally well the last ones count: those of the registry options. Their
+// fingerprint is a part of the tenant, so that the cache never delivers what was read with others.
 func NewSession(shared *Shared, options Options) *Session {
 	credentials := &credential.Store{}
 	if options.Config != nil {
@@ -132,7 +130,7 @@ func NewSession(shared *Shared, options Options) *Session {
 		Registry: s.store, HTTP: shared.HTTP, Tenant: options.Tenant, Credentials: credentials, Lookup: s.lookupFor,
 		MaxBytes: shared.MaxContent, S3Endpoint: shared.S3Endpoint, Indexes: shared.Indexes,
 		Documents: func(ctx context.Context, wanted cache.Wanted, ask cache.Ask) ([]byte, error) {
-			return shared.Cache.Document(ctx, s.by, wanted, ask) // what was asked tells what it did
+			return shared.Cache.Document(ctx, s.by, wanted, ask) // what was asked says what it did
 		},
 	}
 	return s
@@ -275,11 +273,11 @@ func (f *found) lookup(ctx context.Context, in repository.Repository, contexts [
 	if known {
 		return version, nil
 	}
-	// Without the lock, since it makes requests: two may look the same up, and the first
-	// one who is back counts for both.
+	// Without the lock, since it makes requests: two goroutines may look up the same version, and the
+	// first result counts for both.
 	version, err := in.Lookup(ctx, reference.Name, reference.Version)
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what it did
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -303,7 +301,7 @@ func (l lazy) Lookup(ctx context.Context, name, version string) (*repository.Ver
 	if err != nil {
 		return nil, fmt.Errorf("find component version %s:%s: %w", name, version, err)
 	}
-	return opened.Lookup(ctx, name, version) // tells what it did
+	return opened.Lookup(ctx, name, version) // says what it did
 }
 
 // Reader returns what reads the contents of resources.
@@ -319,7 +317,7 @@ func (s *Session) store(scheme, host string) oci.Store {
 func (s *Session) repository(context descriptor.Typed) (repository.Repository, error) {
 	spec, err := repository.ParseSpec(context)
 	if err != nil {
-		return nil, err // tells what is wrong
+		return nil, err // says what is wrong
 	}
 	key := fmt.Sprintf("%+v", spec)
 	s.mu.Lock()

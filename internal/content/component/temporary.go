@@ -20,7 +20,7 @@ import (
 // completely. What was refused or does not exist stays so.
 //
 // Final errors are looked for first: a refusal of our own policy comes wrapped into errors of the
-// network, which would be worth another attempt.
+// network, which would justify another attempt.
 func IsTemporary(err error) bool {
 	for _, final := range []error{oci.ErrNotFound, oci.ErrDigest, registry.ErrDenied, registry.ErrRedirect, context.Canceled} {
 		if errors.Is(err, final) {

@@ -11,19 +11,18 @@ import (
 	"go.landscaper.dev/internal/content/component/signature"
 )
 
-// ErrUnverified tells that something is no part of the component version whose
-// signature was verified.
+// ErrUnverified says that something is no part of the component version whose signature was
+// verified.
 var ErrUnverified = errors.New("it is no part of the component version whose signature was verified")
 
-// Verify checks the signature of a component version and of all that belongs to
-// it. Overwrites do not count: what was signed is checked. From then on the session
-// hands out what was verified and nothing else, whatever a repository context, a
-// label or an overwrite says.
+// Verify checks the signature of a component version and of all that belongs to it. Overwrites do
+// not count: the signed component version is checked. From then on the session delivers only what
+// was verified, whatever a repository context, a label or an overwrite says.
 func (s *Session) Verify(ctx context.Context, version *repository.Version, name string, trust signature.Trust) error {
 	verifier := s.verifier(version)
 	closure, err := verifier.Verify(ctx, version, name, trust)
 	if err != nil {
-		return err // tells what it did
+		return err // says what it did
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,7 +37,7 @@ func (s *Session) Verify(ctx context.Context, version *repository.Version, name 
 // Overwrites do not count.
 func (s *Session) Sign(ctx context.Context, version *repository.Version, how signature.Signing) (*descriptor.Signature, error) {
 	verifier := s.verifier(version)
-	return verifier.Sign(ctx, version, how) // tells what it did
+	return verifier.Sign(ctx, version, how) // says what it did
 }
 
 // verifier finds what a component version refers to in the repository of the

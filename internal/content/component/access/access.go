@@ -40,18 +40,18 @@ type Reader struct {
 	Indexes *Indexes
 	// Lookup finds another component version, for accesses of type ocm.
 	Lookup func(ctx context.Context, context descriptor.Typed, name, version string) (*repository.Version, error)
-	// MaxBytes is the size of the largest content that is handed out; zero allows
-	// any. A digest is taken of any content, since nothing of it is kept.
+	// MaxBytes is the size of the largest content that is delivered; zero allows any. Digests are
+	// computed of contents of any size, since nothing of them is kept.
 	MaxBytes int64
 	// S3Endpoint is the address of a storage that speaks S3; that of Amazon in the
 	// region of the access if empty.
 	S3Endpoint string
-	// Progress, if set, is told while the content of a resource is read how much of
-	// it has come. The total is zero if it is not known.
+	// Progress, if set, is called while the content of a resource is read, with the bytes so far. The
+	// total is zero if it is unknown.
 	Progress func(resource string, done, total int64)
 }
 
-// UnknownError tells that nothing can read an access.
+// UnknownError says that nothing can read an access.
 type UnknownError struct{ Type string }
 
 // Error implements error.
@@ -59,7 +59,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("access method %q is unknown", e.Type)
 }
 
-// ErrNoContent tells that an access has no content by its nature.
+// ErrNoContent says that an access has no content by its nature.
 var ErrNoContent = errors.New("the resource has access none, which means that it has no content")
 
 type method func(r *Reader, ctx context.Context, version *repository.Version, access descriptor.Typed, depth int) (*repository.Blob, error)
@@ -137,7 +137,7 @@ func artifact(ctx context.Context, store oci.Store, reference Reference) (*repos
 	}
 	at, err := store.Resolve(ctx, reference.Repository, name)
 	if err != nil {
-		return nil, err // the store tells what it did
+		return nil, err // the store says what it did
 	}
 	return repository.ArtifactSet(ctx, store, reference.Repository, at, reference.Tag), nil
 }
@@ -154,7 +154,7 @@ func (r *Reader) relative(ctx context.Context, version *repository.Version, acce
 	}
 	store, prefix, err := version.Blobs.Relative()
 	if err != nil {
-		return nil, err // tells what is missing
+		return nil, err // says what is missing
 	}
 	if prefix != "" {
 		prefix += "/"
@@ -186,7 +186,7 @@ func (r *Reader) localBlob(ctx context.Context, version *repository.Version, acc
 		}
 		return nil, noBlobs(version, access)
 	}
-	return version.Blobs.Open(ctx, spec.LocalReference, spec.MediaType) // tells what it did
+	return version.Blobs.Open(ctx, spec.LocalReference, spec.MediaType) // says what it did
 }
 
 func (r *Reader) localOCIBlob(ctx context.Context, version *repository.Version, access descriptor.Typed, _ int) (*repository.Blob, error) {
@@ -199,11 +199,11 @@ func (r *Reader) localOCIBlob(ctx context.Context, version *repository.Version, 
 	if version.Blobs == nil {
 		return nil, noBlobs(version, access)
 	}
-	return version.Blobs.Open(ctx, spec.Digest, "") // tells what it did
+	return version.Blobs.Open(ctx, spec.Digest, "") // says what it did
 }
 
 func (r *Reader) localFile(ctx context.Context, version *repository.Version, access descriptor.Typed, _ int) (*repository.Blob, error) {
-	// The decoder does not tell upper from lower case, so that filename fits, too.
+	// The decoder is not case-sensitive, so that filename fits, too.
 	var spec struct {
 		FileName  string `json:"fileName"`
 		MediaType string `json:"mediaType"`
@@ -214,7 +214,7 @@ func (r *Reader) localFile(ctx context.Context, version *repository.Version, acc
 	if version.Blobs == nil {
 		return nil, noBlobs(version, access)
 	}
-	return version.Blobs.Open(ctx, spec.FileName, spec.MediaType) // tells what it did
+	return version.Blobs.Open(ctx, spec.FileName, spec.MediaType) // says what it did
 }
 
 func (r *Reader) ociBlob(ctx context.Context, version *repository.Version, access descriptor.Typed, _ int) (*repository.Blob, error) {
@@ -241,7 +241,7 @@ func (r *Reader) ociBlob(ctx context.Context, version *repository.Version, acces
 	}
 	content, err := r.store(version, reference).Open(ctx, reference.Repository, blob)
 	if err != nil {
-		return nil, err // the store tells what it did
+		return nil, err // the store says what it did
 	}
 	return &repository.Blob{ReadCloser: content, MediaType: spec.MediaType, Size: max(blob.Size, 0)}, nil
 }
@@ -276,7 +276,7 @@ func (r *Reader) other(ctx context.Context, version *repository.Version, access 
 		}
 		reference, err := found.Reference(step)
 		if err != nil {
-			return nil, err // tells what is missing
+			return nil, err // says what is missing
 		}
 		if found, err = r.Lookup(ctx, spec.Repository, reference.ComponentName, reference.Version); err != nil {
 			return nil, err
@@ -284,7 +284,7 @@ func (r *Reader) other(ctx context.Context, version *repository.Version, access 
 	}
 	resource, err := found.Resource(spec.ResourceRef.Resource)
 	if err != nil {
-		return nil, err // tells what is missing
+		return nil, err // says what is missing
 	}
 	blob, err := r.open(ctx, found, resource.Access, depth+1)
 	if err != nil {

@@ -111,7 +111,7 @@ func TestChartVersions(t *testing.T) {
 	}
 }
 
-// TestChartsKeepCredentialsAtHome tells which hosts hear of the credentials.
+// TestChartsKeepCredentialsAtHome: which hosts get the credentials.
 func TestChartsKeepCredentialsAtHome(t *testing.T) {
 	elsewhere := watch(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "chart") })
 	good := digest.FromString("chart").Encoded()
@@ -164,8 +164,8 @@ func TestChartsKeepCredentialsAtHome(t *testing.T) {
 	}
 }
 
-// TestEncryptionIsKept tells that neither an index nor a redirect leads from a
-// connection that is encrypted to one that is not.
+// TestEncryptionIsKept: neither an index nor a redirect leads from a connection that is encrypted
+// to one that is not.
 func TestEncryptionIsKept(t *testing.T) {
 	plain := watch(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "chart") })
 	for _, test := range []struct{ reason, url string }{{"an index", plain.URL + "/app.tgz"}, {"a redirect", "moved.tgz"}} {
@@ -190,7 +190,7 @@ func TestEncryptionIsKept(t *testing.T) {
 	}
 }
 
-// TestDocumentsAreAskedAgain tells what goes over the wire when a chart is read again.
+// TestDocumentsAreAskedAgain: what goes over the wire when a chart is read again.
 func TestDocumentsAreAskedAgain(t *testing.T) {
 	var conditional, whole int
 	home, reader := charts(t, "entries: {app: [{version: 1.0.0, urls: [app.tgz]}]}", func(w http.ResponseWriter, r *http.Request) {
@@ -220,8 +220,8 @@ func TestDocumentsAreAskedAgain(t *testing.T) {
 	}
 }
 
-// TestArchivesComeAsTheyAre tells that no compression of the connection is taken off
-// an archive, whose digest counts.
+// TestArchivesComeAsTheyAre: no compression of the connection is taken off an archive, whose digest
+// counts.
 func TestArchivesComeAsTheyAre(t *testing.T) {
 	home := watch(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -248,8 +248,8 @@ func TestStatusErrors(t *testing.T) {
 	}
 }
 
-// TestAuthoritiesOfAccesses tells that an authority that an access brings along counts
-// for the repository that it names, not for others.
+// TestAuthoritiesOfAccesses: an authority that an access brings along counts for the repository
+// that it names, not for others.
 func TestAuthoritiesOfAccesses(t *testing.T) {
 	serve := func(handle http.HandlerFunc) *httptest.Server {
 		server := httptest.NewUnstartedServer(handle)
@@ -280,8 +280,8 @@ func TestAuthoritiesOfAccesses(t *testing.T) {
 	}
 }
 
-// TestIndexesAreRemembered tells that an index is read once for a question, and that
-// what is remembered is small, whatever the index says.
+// TestIndexesAreRemembered: an index is read once for a question, and that what is remembered is
+// small, whatever the index says.
 func TestIndexesAreRemembered(t *testing.T) {
 	indexes := NewIndexes()
 	text := []byte("entries: {app: [{version: 1.0.0, urls: [app.tgz, " + strings.Repeat("x", 100_000) + "]}, {version: 2.0.0, urls: [" + strings.Repeat("y", maxAddress+1) + "]}]}")
@@ -317,7 +317,7 @@ func TestIndexesAreRemembered(t *testing.T) {
 	}
 }
 
-// TestWrongNamesAreCheap tells that a wrong name is not compared with each of very many.
+// TestWrongNamesAreCheap: a wrong name is not compared with each of very many.
 func TestWrongNamesAreCheap(t *testing.T) {
 	for names, want := range map[int]string{maxSuggested - 1: "did you mean zapp", maxSuggested: "it has no chart zapq: not found"} {
 		text := strings.Builder{}

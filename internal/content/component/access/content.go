@@ -169,7 +169,7 @@ func identify(archived io.ReadCloser, check func(digest.Digest) error) *identify
 			err = check(found)
 		}
 		i.found <- err
-		// What comes behind the end of the archive is of no interest.
+		// Bytes behind the end of the archive are ignored.
 		_, _ = io.Copy(io.Discard, reader)
 	}()
 	return i
@@ -269,15 +269,15 @@ func blobDigest(blob *repository.Blob, algorithm crypto.Hash, stored *descriptor
 	_, isSet := oci.IsSet(blob.MediaType)
 	if !isSet || stored == nil {
 		_, err := io.Copy(sum, blob)
-		return hex.EncodeToString(sum.Sum(nil)), err // tells what it did
+		return hex.EncodeToString(sum.Sum(nil)), err // says what it did
 	}
 	found, err := oci.SetDigest(io.TeeReader(blob, sum))
 	if err == nil && found.Algorithm() == ociAlgorithm(algorithm) && strings.EqualFold(found.Encoded(), stored.Value) {
 		return found.Encoded(), nil
 	}
-	// What is no artifact, whatever its media type says, is bytes.
+	// A content that is not an artifact counts as bytes, whatever its media type says.
 	_, err = io.Copy(sum, blob)
-	return hex.EncodeToString(sum.Sum(nil)), err // tells what it did
+	return hex.EncodeToString(sum.Sum(nil)), err // says what it did
 }
 
 func artifactDigest(blob *repository.Blob, algorithm digest.Algorithm) (string, error) {
@@ -285,7 +285,7 @@ func artifactDigest(blob *repository.Blob, algorithm digest.Algorithm) (string, 
 	if found == "" {
 		var err error
 		if found, err = oci.SetDigest(blob); err != nil {
-			return "", err // tells what it did
+			return "", err // says what it did
 		}
 	}
 	if found.Algorithm() != algorithm {

@@ -16,10 +16,10 @@ import (
 	"go.landscaper.dev/internal/content/component/registry"
 )
 
-// StatusError tells that a server has answered, but not with what was asked for.
+// StatusError says that a server has answered, but not with what was asked for.
 type StatusError struct{ Code int }
 
-// Error implements error. What the server says beside the code is of no interest.
+// Error implements error. Everything that the server says beside the code is left out.
 func (e *StatusError) Error() string {
 	text := fmt.Sprintf("the server answers %d %s", e.Code, http.StatusText(e.Code))
 	if e.Is(registry.ErrDenied) {
@@ -28,7 +28,7 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// Is sorts the codes into the errors that callers tell apart.
+// Is sorts the codes into the errors that callers distinguish.
 func (e *StatusError) Is(target error) bool {
 	switch e.Code {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -39,7 +39,7 @@ func (e *StatusError) Is(target error) bool {
 	return false
 }
 
-// Temporary reports whether another attempt may go better.
+// Temporary reports whether another attempt may succeed.
 func (e *StatusError) Temporary() bool {
 	return e.Code >= http.StatusInternalServerError || e.Code == http.StatusTooManyRequests || e.Code == http.StatusRequestTimeout
 }

@@ -59,7 +59,7 @@ func (w *gitWalk) entry(entry object.TreeEntry, at string, depth int) error {
 		header.Name, header.Typeflag, header.Mode = at+"/", tar.TypeDir, 0o755
 		if err := w.to.WriteHeader(header); err != nil || entry.Mode == filemode.Submodule {
 			// Submodules are other repositories; their place stays empty.
-			return err // the caller tells what it did
+			return err // the caller says what it did
 		}
 		return w.directory(entry.Hash, at, depth+1)
 	case filemode.Executable:
@@ -94,12 +94,12 @@ func (w *gitWalk) file(header *tar.Header, size int64, content io.Reader) error 
 			return fmt.Errorf("link %s: %w", header.Name, err)
 		}
 		header.Linkname = string(target)
-		return w.to.WriteHeader(header) // the caller tells what it did
+		return w.to.WriteHeader(header) // the caller says what it did
 	}
 	header.Size = size
 	if err := w.to.WriteHeader(header); err != nil {
-		return err // the caller tells what it did
+		return err // the caller says what it did
 	}
 	_, err := io.Copy(w.to, content)
-	return err // the caller tells what it did
+	return err // the caller says what it did
 }

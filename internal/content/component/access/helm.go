@@ -64,8 +64,8 @@ func (r *Reader) helm(ctx context.Context, version *repository.Version, access d
 	return r.chart(ctx, version, repository, now, spec.CACert)
 }
 
-// ChartProvenance reads what lies next to a chart in a chart repository and tells who has
-// signed it, of at most limit bytes; nothing if the chart is not in one.
+// ChartProvenance reads the provenance file next to a chart in a chart repository, of at most limit
+// bytes; nothing if the chart is not in one.
 func (r *Reader) ChartProvenance(ctx context.Context, access descriptor.Typed, limit int64) ([]byte, error) {
 	var spec chartAccess
 	if access.Kind() != "helm" {

@@ -205,7 +205,7 @@ func follow(next *http.Request, via []*http.Request) error {
 	case first.Scheme == "https" && next.URL.Scheme != "https":
 		return errors.New("redirected to a connection that is not encrypted")
 	case next.URL.Host != first.Host || next.URL.Scheme != first.Scheme:
-		// What is asked goes along, but nothing about who asks.
+		// Another host gets the headers about the document, but none about the caller.
 		kept := http.Header{}
 		for _, name := range []string{headerEncoding, headerValidator} {
 			if value := next.Header.Get(name); value != "" {

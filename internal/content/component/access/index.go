@@ -35,7 +35,7 @@ type chartVersion struct {
 	name    string
 	Version string   `json:"version"`
 	URLs    []string `json:"urls"`
-	// Digest is the SHA-256 of the archive; repositories need not tell it.
+	// Digest is the SHA-256 of the archive; repositories may omit it.
 	Digest string `json:"digest"`
 }
 

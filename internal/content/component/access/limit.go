@@ -40,7 +40,7 @@ func (c *capped) Read(p []byte) (int, error) {
 	return n, err // a reader returns io.EOF unwrapped
 }
 
-// reported tells how much of a content has come.
+// reported reports how much of a content has been read.
 func (r *Reader) reported(blob *repository.Blob, resource string) *repository.Blob {
 	if r.Progress != nil {
 		blob.ReadCloser = &reporting{ReadCloser: blob.ReadCloser, report: func(done int64) { r.Progress(resource, done, blob.Size) }}

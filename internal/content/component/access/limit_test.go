@@ -23,8 +23,7 @@ import (
 	"go.landscaper.dev/internal/content/component/registry"
 )
 
-// TestLimitAndProgress: every kind of content keeps the limit, and tells how much
-// of it has come.
+// TestLimitAndProgress: every kind of content keeps the limit, and says how much of it has come.
 func TestLimitAndProgress(t *testing.T) {
 	m := newMemory()
 	m.image(t, "img/x:1", strings.Repeat("layer", 100))

@@ -18,8 +18,8 @@ import (
 // maxWindow bounds the memory that a decompressor may take.
 const maxWindow = 64 << 20
 
-// Decompress returns the content behind a compression that is told by its first
-// bytes: gzip, bzip2, xz, zstd or none.
+// Decompress returns the content behind a compression that its first bytes identify: gzip, bzip2,
+// xz, zstd or no compression.
 func Decompress(content io.Reader) (io.ReadCloser, error) {
 	buffered := bufio.NewReaderSize(content, 4096)
 	// A short content has fewer bytes; that is no error.

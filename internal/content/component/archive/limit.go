@@ -28,7 +28,7 @@ func DefaultLimits() Limits {
 // well without being an attack.
 const ratioFloor = 1 << 20
 
-// TooLargeError tells that something exceeds a limit.
+// TooLargeError says that something exceeds a limit.
 type TooLargeError = memfs.LimitError
 
 // ReadAll reads a content completely if it has at most the given number of bytes.

@@ -15,9 +15,9 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 )
 
-// xzReader decompresses xz: a header, blocks with LZMA2, and an index of them. The library
-// would do so, too, but reserves the memory that a block asks for, up to 4 GiB: so each is
-// looked at before. Where a block ends, only who decompresses it knows.
+// xzReader decompresses xz: a header, blocks with LZMA2, and an index of them. The library would do
+// so, too, but reserves the memory that a block asks for, up to 4 GiB: so each block is checked
+// before. The end of a block is known only after its decompression.
 type xzReader struct {
 	from *bufio.Reader
 	// sum is the kind of the checksums behind the blocks; nil for blocks without checksums.
@@ -66,7 +66,7 @@ func openXZ(content *bufio.Reader) (io.ReadCloser, error) {
 	default:
 		return nil, errXZ
 	}
-	// What cannot be decompressed at all is told at once.
+	// A content that cannot be decompressed at all is an error at once.
 	if x.err = x.begin(); x.err != nil && !errors.Is(x.err, io.EOF) {
 		return nil, x.err
 	}

@@ -51,8 +51,8 @@ type Cache struct {
 	// answers of registries to a tenant.
 	tags     map[tagKey]answer
 	accepted map[place]time.Time
-	// events counts beginnings of jobs and requests, in their order; jobs has when a job
-	// asked first. A count tells what a clock does not when both are in one instant.
+	// events counts beginnings of jobs and requests, in their order; jobs has when a job asked first.
+	// A count orders two events of one instant, which a clock does not.
 	events uint64
 	jobs   map[jobKey]uint64
 	// last is what tags have led to, for everybody.
@@ -89,8 +89,8 @@ type answer struct {
 	validator string
 }
 
-// New returns a cache of at most max bytes. What a registry said to a tenant is
-// asked again after the validity.
+// New returns a cache of at most max bytes. After the validity the registry is asked again for what
+// it said to a tenant.
 func New(max int64, validity time.Duration, now func() time.Time) *Cache {
 	return &Cache{
 		max: max, validity: validity, now: now, order: list.New(),
@@ -163,16 +163,16 @@ func (s *store) Resolve(ctx context.Context, repository, reference string) (ocis
 	return manifest, err
 }
 
-// resolve asks for a manifest that is probably not there yet as a whole, and else
-// only what a tag stands for.
+// resolve asks for the whole manifest if it is probably not cached yet, and otherwise only for its
+// digest.
 func (s *store) resolve(ctx context.Context, key tagKey, repository string) (ocispec.Descriptor, error) {
 	fetcher, can := s.behind.(oci.Fetcher)
 	if !can || s.cache.seen(key.repository, key.reference) {
-		return s.behind.Resolve(ctx, repository, key.reference) // the store tells what it did
+		return s.behind.Resolve(ctx, repository, key.reference) // the store says what it did
 	}
 	manifest, raw, err := fetcher.Fetch(ctx, repository, key.reference)
 	if err != nil {
-		return ocispec.Descriptor{}, err // the store tells what it did
+		return ocispec.Descriptor{}, err // the store says what it did
 	}
 	s.cache.put(key.place, manifest.Digest, raw)
 	s.cache.note(key.repository, key.reference, manifest.Digest)
@@ -204,7 +204,7 @@ func (s *store) Open(ctx context.Context, repository string, wanted ocispec.Desc
 		return io.NopCloser(bytes.NewReader(data)), nil
 	}
 	if wanted.Size > s.cache.largest() {
-		return s.behind.Open(ctx, repository, wanted) // the store tells what it did
+		return s.behind.Open(ctx, repository, wanted) // the store says what it did
 	}
 	var content io.ReadCloser
 	err := s.cache.turns.do(ctx, fmt.Sprint(at, wanted.Digest), func() (err error) {
@@ -223,7 +223,7 @@ func (s *store) Open(ctx context.Context, repository string, wanted ocispec.Desc
 func (s *store) fetch(ctx context.Context, repository string, wanted ocispec.Descriptor) (io.ReadCloser, error) {
 	reader, err := s.behind.Open(ctx, repository, wanted)
 	if err != nil {
-		return nil, err // the store tells what it did
+		return nil, err // the store says what it did
 	}
 	start, err := io.ReadAll(io.LimitReader(reader, s.cache.largest()+1))
 	if err == nil && int64(len(start)) > s.cache.largest() {

@@ -15,8 +15,8 @@ type Document struct {
 	// Validator is what the server calls this state of the document; "" if it has no
 	// name for it.
 	Validator string
-	// Unchanged tells that the document is still the one with the validator that was
-	// asked with; the data are empty then.
+	// Unchanged reports that the document is still the one with the validator that was asked with; the
+	// data are empty then.
 	Unchanged bool
 }
 
@@ -38,12 +38,12 @@ type Wanted struct {
 	Anew bool
 }
 
-// Document returns what an address delivers to a tenant. A tenant that has got the
-// document gets it from the cache for the time of the validity, and for the job that has
-// asked for it: another job asks the server whether the document is still the same, unless
-// its digest is known or the address stands for one document. After the validity the server
-// is always asked, also whether the document is still for this tenant. A tenant never gets
-// what the server has delivered to another one only, but equal documents are kept once.
+// Document returns what an address delivers to a tenant. A tenant that has got the document gets it
+// from the cache during the validity, and for the job that has asked for it: for another job the
+// server is asked whether the document is unchanged, unless its digest is known or the address
+// stands for one document. After the validity the server is always asked, also whether this tenant
+// may still read the document. A tenant never gets a document that the server has delivered only to
+// another tenant, but equal documents are kept once.
 func (c *Cache) Document(ctx context.Context, by Asker, wanted Wanted, ask Ask) ([]byte, error) {
 	if c == nil {
 		found, err := ask(ctx, "")

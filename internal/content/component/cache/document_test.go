@@ -121,8 +121,8 @@ func TestUnchangedWithoutAQuestion(t *testing.T) {
 	}
 }
 
-// TestPagesOpenNoRepositories tells that a page of a host gives no access to the
-// repository of the same address.
+// TestPagesOpenNoRepositories: a page of a host gives no access to the repository of the same
+// address.
 func TestPagesOpenNoRepositories(t *testing.T) {
 	data := []byte("secret chart")
 	behind, d := newStore("private", "1", data)
@@ -164,7 +164,7 @@ func TestDocumentIsFetchedOnce(t *testing.T) {
 	}
 }
 
-// TestLargeDocumentsAreNotKept tells that one document does not drive out all others.
+// TestLargeDocumentsAreNotKept: one document does not displace all others.
 func TestLargeDocumentsAreNotKept(t *testing.T) {
 	cache := New(4<<10, time.Minute, time.Now)
 	server := &page{text: strings.Repeat("x", 2<<10), validator: "1"}

@@ -41,7 +41,7 @@ func (t *turns) do(ctx context.Context, key string, work func() error) error {
 		own, other, err := t.next(in, came)
 		switch {
 		case err != nil:
-			return err // the work tells what it did
+			return err // the work says what it did
 		case own != nil:
 			return t.work(ctx, in, own, work)
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// slowServer is asked by work, which goes on until it is told the answer.
+// slowServer is asked by work, which continues until it gets the answer.
 type slowServer struct {
 	turns  turns
 	asked  chan struct{}

@@ -49,8 +49,8 @@ func (p Properties) String() string { return "credentials (hidden)" }
 // GoString hides the values.
 func (p Properties) GoString() string { return p.String() }
 
-// Fingerprint tells credentials apart without giving them away. Callers must not
-// store it: short passwords could be guessed from it.
+// Fingerprint distinguishes credentials without revealing them. Callers must not store it: short
+// passwords could be guessed from it.
 func (p Properties) Fingerprint() string {
 	// A map of texts can always be encoded, and its keys are sorted.
 	text, _ := json.Marshal(map[string]string(p))
@@ -150,8 +150,8 @@ func best(entries []entry, request Request) Properties {
 	return found
 }
 
-// score tells how well an entry matches: the longer path first, then the port,
-// the scheme and the type.
+// score says how well an entry matches: the longer path first, then the port, the scheme and the
+// type.
 func (e entry) score(request Request) (int, bool) {
 	if !e.reaches(request) || (e.consumer != "" && !strings.EqualFold(e.consumer, request.Type)) {
 		return 0, false
@@ -169,8 +169,7 @@ func (e entry) score(request Request) (int, bool) {
 	return score, true
 }
 
-// reaches tells whether an entry is for the host of a request, over this scheme and
-// port.
+// reaches reports whether an entry is for the host of a request, over this scheme and port.
 func (e entry) reaches(request Request) bool {
 	host, port := splitHost(request.Host)
 	if port == "" {
@@ -207,7 +206,7 @@ func splitHost(hostport string) (string, string) {
 	return host, port
 }
 
-// Fingerprint tells stores with other credentials apart, like that of properties.
+// Fingerprint distinguishes stores with different credentials, like that of properties.
 func (s *Store) Fingerprint() string {
 	sum := sha256.New()
 	for _, list := range [][]entry{s.consumers, s.docker} {

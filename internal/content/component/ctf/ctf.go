@@ -139,7 +139,7 @@ type Writer struct {
 	directory directory
 
 	mu sync.Mutex
-	// blobs are locked while they are written: others may have the same at hand.
+	// blobs are locked while they are written: other goroutines may write the same blob.
 	blobs map[digest.Digest]*sync.Mutex
 }
 

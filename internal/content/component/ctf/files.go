@@ -90,18 +90,18 @@ func openFiles(name string) (files, error) {
 		return nil, fmt.Errorf("%w: %w", oci.ErrNotFound, err)
 	}
 	if err != nil {
-		return nil, err // the caller tells the name
+		return nil, err // the caller says the name
 	}
 	if info.IsDir() {
 		root, err := os.OpenRoot(name)
 		if err != nil {
-			return nil, err // the caller tells the name
+			return nil, err // the caller says the name
 		}
 		return directory{root}, nil
 	}
 	file, err := os.Open(name) // the user named it
 	if err != nil {
-		return nil, err // the caller tells the name
+		return nil, err // the caller says the name
 	}
 	defer file.Close() //nolint:errcheck // nothing is written
 	return unpack(file)

@@ -58,7 +58,7 @@ type Label struct {
 	Merge   *Merge          `json:"merge,omitempty"`
 }
 
-// Merge tells transports how to merge a label.
+// Merge says how a transport merges a label.
 type Merge struct {
 	Algorithm string          `json:"algorithm,omitempty"`
 	Config    json.RawMessage `json:"config,omitempty"`

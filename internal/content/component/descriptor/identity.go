@@ -6,8 +6,8 @@ import (
 	"maps"
 )
 
-// Identity tells elements of a descriptor apart: name, extra identity, and
-// version where it is needed.
+// Identity distinguishes elements of a descriptor: name, extra identity, and version where it is
+// needed.
 type Identity map[string]string
 
 // Named is the identity of an element that has only a name.
@@ -48,7 +48,7 @@ func IdentityOf[E Elementer](element E, siblings []E) Identity {
 	return identity
 }
 
-// NotFoundError tells that a descriptor does not have an element.
+// NotFoundError says that a descriptor does not have an element.
 type NotFoundError struct {
 	// Kind is "resource", "source" or "component reference".
 	Kind      string

@@ -91,8 +91,7 @@ func (v *violations) version(version string, path ...any) {
 	}
 }
 
-// wrongName tells what is wrong with a name of an element, or with a key of its
-// identity.
+// wrongName says what is wrong with a name of an element, or with a key of its identity.
 func wrongName(name string) string {
 	if len(name) >= minElementName && elementName.MatchString(name) {
 		return ""
@@ -103,7 +102,7 @@ func wrongName(name string) string {
 // maxWarnings is how many rules a warning names.
 const maxWarnings = 3
 
-// Warnings tells what readers elsewhere would refuse, for those who only read.
+// Warnings lists what other readers would refuse, for callers that only read.
 func (d *Descriptor) Warnings() []string {
 	all := d.Violations()
 	if len(all) == 0 {

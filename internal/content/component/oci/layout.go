@@ -42,7 +42,7 @@ func WriteLayout(to io.Writer, set io.Reader) error {
 		case entry.Path == artifactSetDescriptor, entry.Path == artifactSetIndex && index == nil:
 			raw, err := archive.ReadAll(entry.Content, MaxManifest)
 			index = raw
-			return err // the caller tells what was done
+			return err // the caller says what was done
 		}
 		return nil
 	})

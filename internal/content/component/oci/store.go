@@ -45,8 +45,7 @@ type Store interface {
 	Open(ctx context.Context, repository string, content ocispec.Descriptor) (io.ReadCloser, error)
 }
 
-// Fetcher is a store that delivers a manifest together with what a tag stands for,
-// which saves a question.
+// Fetcher is a store that delivers a manifest together with its descriptor, which saves a request.
 type Fetcher interface {
 	Fetch(ctx context.Context, repository, reference string) (ocispec.Descriptor, []byte, error)
 }

@@ -34,7 +34,7 @@ type Config struct {
 	Resolvers []Resolver
 	// Credentials are those in the configuration.
 	Credentials *credential.Store
-	// Warnings tell what is passed over.
+	// Warnings say what is passed over.
 	Warnings []string
 }
 
@@ -88,7 +88,7 @@ func (c *Config) add(raw json.RawMessage, depth int) error {
 	case "":
 		return errors.New("the OCM configuration has no type: set type to generic.config.ocm.software/v1")
 	default:
-		// What is not known may be anything, and is not repeated.
+		// An unknown value may be a secret, and is not repeated.
 		c.Warnings = append(c.Warnings, fmt.Sprintf("the OCM configuration has a part of another type than %s and %s, which is not used", ocmType, credential.OCMConfigType))
 	}
 	return nil

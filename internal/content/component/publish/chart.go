@@ -41,7 +41,7 @@ func (p *publication) open(ctx context.Context, input *Input, access map[string]
 	}
 	typed, err := descriptor.NewTyped(access)
 	if err != nil {
-		return content{}, err // tells what it did
+		return content{}, err // says what it did
 	}
 	blob, err := p.options.Open(ctx, typed)
 	if err != nil {
@@ -88,7 +88,7 @@ func (p *publication) chart(ctx context.Context, input *Input) (content, error) 
 	tag = strings.ReplaceAll(tag, "+", "_")
 	var out bytes.Buffer
 	if err := oci.WriteSet(ctx, &out, store, "chart", at, tag); err != nil {
-		return content{}, err // tells what it did
+		return content{}, err // says what it did
 	}
 	name := input.hint(p.descriptor.Name)
 	if name == "" {
@@ -129,7 +129,7 @@ func (i *Input) packChart(base string) (packed, proof []byte, err error) {
 	}
 	info, err := os.Stat(found)
 	if err != nil {
-		return nil, nil, err // the caller tells which
+		return nil, nil, err // the caller says which
 	}
 	if info.IsDir() {
 		packed, err = packChartDirectory(found)
@@ -163,7 +163,7 @@ func packChartDirectory(found string) ([]byte, error) {
 		_, err := to.Write(plain)
 		return err // a buffer takes everything
 	})
-	return out.Bytes(), err // tells what it did
+	return out.Bytes(), err // says what it did
 }
 
 // aboutChart is what a chart says about itself.
@@ -228,5 +228,5 @@ func (p parts) Resolve(context.Context, string, string) (ocispec.Descriptor, err
 
 // Open implements oci.Store.
 func (p parts) Open(_ context.Context, _ string, content ocispec.Descriptor) (io.ReadCloser, error) {
-	return oci.Verified(io.NopCloser(bytes.NewReader(p[content.Digest])), content) // tells what is wrong
+	return oci.Verified(io.NopCloser(bytes.NewReader(p[content.Digest])), content) // says what is wrong
 }

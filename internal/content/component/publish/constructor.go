@@ -113,13 +113,13 @@ func Parse(data []byte) (*Constructor, error) {
 func (c *Constructor) add(document *yamltext.Document) error {
 	raw, err := document.JSON()
 	if err != nil {
-		return err // tells what and where
+		return err // says what and where
 	}
 	var probe struct {
 		Components json.RawMessage `json:"components"`
 	}
 	if err := json.Unmarshal(raw, &probe); err != nil {
-		return yamltext.Explain(err) // tells what is wrong
+		return yamltext.Explain(err) // says what is wrong
 	}
 	var one Component
 	read := Constructor{}
@@ -192,7 +192,7 @@ func (c *Component) check(document *yamltext.Document, at []any) error {
 	return errors.Join(errs...)
 }
 
-// isOwnVersion tells that a path leads to a version that is that of the component.
+// isOwnVersion reports that a path leads to a version that is that of the component.
 func (c *Component) isOwnVersion(at []any) bool {
 	if len(at) != 3 || at[2] != "version" {
 		return false
@@ -207,7 +207,7 @@ func (c *Component) isOwnVersion(at []any) bool {
 	return false
 }
 
-// source tells what is wrong with where a content comes from.
+// source says what is wrong with where a content comes from.
 func source(access, input bool) string {
 	switch {
 	case access && input:

@@ -31,8 +31,8 @@ func inMemory(data []byte, mediaType string) content {
 	return content{bytes: bytes.NewReader(data), size: int64(len(data)), digest: digest.FromBytes(data), mediaType: mediaType}
 }
 
-// spooled puts a content into a temporary file: only its end tells its digest, which
-// has to be known before it is written elsewhere.
+// spooled puts a content into a temporary file: its digest is known only at its end, and is needed
+// before the content is written elsewhere.
 func spooled(blob *repository.Blob) (content, error) {
 	file, err := os.CreateTemp("", "landscaper-content-")
 	if err != nil {

@@ -30,9 +30,9 @@ type Copying struct {
 	Parallel int
 }
 
-// Copy copies a component version as it is, with its digests and signatures: what
-// changes is where it is. What is there is neither read nor written again, so a copy
-// that was interrupted goes on where it was.
+// Copy copies a component version unchanged, with its digests and signatures: only its location
+// changes. What is there is neither read nor written again, so a copy that was interrupted
+// continues where it was.
 func Copy(ctx context.Context, version *repository.Version, how Copying) (Published, error) {
 	published, err := newCopying(version, how).copy(ctx)
 	if err != nil {
@@ -64,10 +64,10 @@ func newCopying(version *repository.Version, how Copying) *copying {
 func (c *copying) copy(ctx context.Context) (Published, error) {
 	tag, err := repository.Tag(c.version.Version)
 	if err != nil {
-		return Published{}, err // tells what is wrong
+		return Published{}, err // says what is wrong
 	}
 	if c.limit, err = repository.BlobLimit(c.Context); err != nil {
-		return Published{}, err // tells what is wrong
+		return Published{}, err // says what is wrong
 	}
 	values := c.values()
 	if err := c.reuse(ctx, values); err != nil {
@@ -122,7 +122,7 @@ func (c *copying) contents(ctx context.Context, values []*value) error {
 			group.Go(func() error { return c.store(ctx, value) })
 		}
 	}
-	return group.Wait() // the caller tells what was done
+	return group.Wait() // the caller says what was done
 }
 
 func (c *copying) accesses() []descriptor.Typed {
@@ -146,7 +146,7 @@ func (c *copying) localArtifact(ctx context.Context, stored *repository.Stored, 
 		Digest         string `json:"digest"`
 	}
 	if err := from.Decode(&local); err != nil {
-		return err // tells what is wrong
+		return err // says what is wrong
 	}
 	return c.artifact(ctx, stored, digest.Digest(local.LocalReference+local.Digest))
 }
@@ -173,7 +173,7 @@ func (c *copying) artifact(ctx context.Context, stored *repository.Stored, refer
 		return c.pushStored(ctx, stored, ocispec.Descriptor{Digest: reference, Size: -1, MediaType: "application/octet-stream"})
 	}
 	if err != nil {
-		return err // the store tells what it did
+		return err // the store says what it did
 	}
 	return c.tree(ctx, stored, at, 0)
 }
@@ -187,7 +187,7 @@ func (c *copying) tree(ctx context.Context, stored *repository.Stored, at ocispe
 	}
 	manifest, err := oci.ReadManifest(ctx, stored.Store, stored.Repository, at)
 	if err != nil {
-		return err // tells what it did
+		return err // says what it did
 	}
 	for _, child := range manifest.Manifests {
 		if err := c.tree(ctx, stored, child, depth+1); err != nil {
@@ -201,7 +201,7 @@ func (c *copying) tree(ctx context.Context, stored *repository.Stored, at ocispe
 			}
 		}
 	}
-	return c.Target.Push(ctx, c.repository, at, bytes.NewReader(manifest.Raw)) // the target tells what it did
+	return c.Target.Push(ctx, c.repository, at, bytes.NewReader(manifest.Raw)) // the target says what it did
 }
 
 // pushStored copies a content, which is not read if it is there already.
@@ -226,7 +226,7 @@ func Rewrite(ctx context.Context, version *repository.Version, options Options) 
 	}
 	tag, err := repository.Tag(version.Version)
 	if err != nil {
-		return Published{}, err // tells what is wrong
+		return Published{}, err // says what is wrong
 	}
 	options.Overwrite = true
 	p := &publication{options: options, repository: stored.Repository, descriptor: version.Descriptor, layers: contentLayers(stored)}
@@ -247,7 +247,7 @@ func contentLayers(stored *repository.Stored) []ocispec.Descriptor {
 func (c *copying) pushOfUnknownSize(ctx context.Context, stored *repository.Stored, content ocispec.Descriptor) error {
 	reader, err := stored.Store.Open(ctx, stored.Repository, content)
 	if err != nil {
-		return err // the store tells what it did
+		return err // the store says what it did
 	}
 	found, err := spooled(&repository.Blob{ReadCloser: reader})
 	if err = errors.Join(err, reader.Close()); err != nil {

@@ -149,16 +149,16 @@ func (i *Input) inPlace() ([]byte, string, error) {
 	case i.FormattedJSON != nil:
 		var out bytes.Buffer
 		err := json.Indent(&out, i.FormattedJSON, "", "  ")
-		return out.Bytes(), "application/json", err // the caller tells which
+		return out.Bytes(), "application/json", err // the caller says which
 	case i.JSON != nil:
 		return i.JSON, "application/json", nil
 	case i.YAML != nil:
 		value, err := jsonvalue.Literal(i.YAML)
 		if err != nil {
-			return nil, "", err // the caller tells which
+			return nil, "", err // the caller says which
 		}
 		text, err := yamltext.Encode(value)
-		return []byte(text), "application/x-yaml", err // the caller tells which
+		return []byte(text), "application/x-yaml", err // the caller says which
 	}
 	return []byte(i.Text), "text/plain", nil
 }

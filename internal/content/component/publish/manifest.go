@@ -71,11 +71,11 @@ type part struct {
 func (p *publication) build() (*written, error) {
 	text, err := p.descriptor.EncodeYAML()
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what it did
 	}
 	packed, err := repository.PackDescriptor(text)
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what it did
 	}
 	layer := describe(repository.MediaTypeDescriptor, packed)
 	config, err := json.Marshal(repository.ComponentConfig{DescriptorLayer: &layer})
@@ -108,7 +108,7 @@ func (p *publication) exists(ctx context.Context, w *written, tag string) (bool,
 	case err == nil && !p.options.Overwrite:
 		return false, ErrExists
 	case err != nil && !errors.Is(err, oci.ErrNotFound):
-		return false, err // the target tells what it did
+		return false, err // the target says what it did
 	}
 	return false, nil
 }
@@ -128,9 +128,9 @@ func (p *publication) finish(ctx context.Context, tag string) (Published, error)
 func (p *publication) write(ctx context.Context, w *written, tag string) (Published, error) {
 	for _, part := range w.parts {
 		if err := p.options.Target.Push(ctx, p.repository, part.is, bytes.NewReader(part.data)); err != nil {
-			return Published{}, err // the target tells what it did
+			return Published{}, err // the target says what it did
 		}
 	}
 	p.progress("tagging %s:%s", p.repository, tag)
-	return w.result, p.options.Target.Tag(ctx, p.repository, w.parts[len(w.parts)-1].is, tag) // the target tells what it did
+	return w.result, p.options.Target.Tag(ctx, p.repository, w.parts[len(w.parts)-1].is, tag) // the target says what it did
 }

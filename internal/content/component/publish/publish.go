@@ -45,7 +45,7 @@ type Options struct {
 	Image func(ctx context.Context, reference string) (*repository.Blob, error)
 	// Open opens what an access elsewhere leads to, for inputs that are downloads.
 	Open func(ctx context.Context, access descriptor.Typed) (*repository.Blob, error)
-	// Progress is told what is being done; may be nil.
+	// Progress is called with what is being done; may be nil.
 	Progress func(message string)
 }
 
@@ -61,7 +61,7 @@ type Published struct {
 	Elsewhere []string
 }
 
-// ErrExists tells that a version exists with other content.
+// ErrExists says that a version exists with other content.
 var ErrExists = errors.New("the version exists with other content: publish another version, or allow to overwrite it")
 
 // Publish writes all component versions of a constructor.
@@ -91,11 +91,11 @@ type publication struct {
 func publish(ctx context.Context, component *Component, options Options) (Published, error) {
 	tag, err := repository.Tag(component.Version)
 	if err != nil {
-		return Published{}, err // tells what is wrong
+		return Published{}, err // says what is wrong
 	}
 	limit, err := repository.BlobLimit(options.Context)
 	if err != nil {
-		return Published{}, err // tells what is wrong
+		return Published{}, err // says what is wrong
 	}
 	p := &publication{options: options, repository: options.Spec.Repository(component.Name), descriptor: component.descriptor(options.Schema), limit: limit}
 	for i := range component.Resources {
@@ -188,14 +188,14 @@ func localBlob(reference, mediaType, name string) (descriptor.Typed, error) {
 	if name != "" {
 		fields["referenceName"] = name
 	}
-	return descriptor.NewTyped(fields) // tells what it did
+	return descriptor.NewTyped(fields) // says what it did
 }
 
 // push pushes a content, in pieces if the repository wants it so.
 func (p *publication) push(ctx context.Context, found content) ([]ocispec.Descriptor, error) {
 	if p.limit <= 0 || found.size <= p.limit {
 		layer := ocispec.Descriptor{MediaType: found.mediaType, Digest: found.digest, Size: found.size}
-		return []ocispec.Descriptor{layer}, p.options.Target.Push(ctx, p.repository, layer, found.reader(0, found.size)) // the target tells what it did
+		return []ocispec.Descriptor{layer}, p.options.Target.Push(ctx, p.repository, layer, found.reader(0, found.size)) // the target says what it did
 	}
 	if pieces := (found.size + p.limit - 1) / p.limit; pieces > repository.MaxPieces {
 		return nil, fmt.Errorf("the content of %d bytes would have %d pieces of the blobLimit %d, at most %d are read: set a higher blobLimit", found.size, pieces, p.limit, repository.MaxPieces)
@@ -208,7 +208,7 @@ func (p *publication) push(ctx context.Context, found content) ([]ocispec.Descri
 		}
 		layer := ocispec.Descriptor{MediaType: found.mediaType, Digest: sum, Size: min(p.limit, found.size-at)}
 		if err := p.options.Target.Push(ctx, p.repository, layer, found.reader(at, p.limit)); err != nil {
-			return nil, err // the target tells what it did
+			return nil, err // the target says what it did
 		}
 		layers = append(layers, layer)
 	}

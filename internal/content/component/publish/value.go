@@ -26,7 +26,7 @@ type value struct {
 	// layers are where the content is; none while that is not known.
 	layers    []ocispec.Descriptor
 	mediaType string
-	// elsewhere tells why nothing here can read the content: it stays where it is.
+	// elsewhere says why nothing here can read the content: it stays where it is.
 	elsewhere string
 }
 
@@ -48,8 +48,8 @@ func (c *copying) values() []*value {
 	return all
 }
 
-// isValue tells that a content has to be stored with the copy: because it is known
-// only beside the original, or because that is asked for.
+// isValue reports that a content has to be stored with the copy: it is known only beside the
+// original, or the caller has asked for that.
 func (c *copying) isValue(from descriptor.Typed, elsewhere bool) bool {
 	switch strings.ToLower(from.Kind()) {
 	case "localblob", "localociblob":
@@ -73,7 +73,7 @@ func (c *copying) reuse(ctx context.Context, values []*value) error {
 		return nil
 	}
 	if err != nil {
-		return err // tells what it did
+		return err // says what it did
 	}
 	for _, value := range values {
 		for i := range existing.Resources {
@@ -85,7 +85,7 @@ func (c *copying) reuse(ctx context.Context, values []*value) error {
 	return nil
 }
 
-// is tells that an existing resource has the content of the value.
+// is reports whether an existing resource has the content of the value.
 func (v *value) is(existing *descriptor.Resource, of *repository.Version) bool {
 	return v.resource != nil && v.resource.Digest != nil && existing.Digest != nil && !existing.Digest.NoContent() &&
 		*v.resource.Digest == *existing.Digest && maps.Equal(v.identity, descriptor.IdentityOf(*existing, of.Resources))
@@ -139,7 +139,7 @@ func (c *copying) store(ctx context.Context, v *value) error {
 // openValue opens the content. That of a resource is compared with its digest.
 func (c *copying) openValue(ctx context.Context, v *value) (*repository.Blob, error) {
 	if v.resource != nil {
-		return c.Reader.Resource(ctx, c.version, v.resource) // tells what it did
+		return c.Reader.Resource(ctx, c.version, v.resource) // says what it did
 	}
 	blob, err := c.Reader.Open(ctx, c.version, *v.access)
 	if err != nil {
@@ -159,7 +159,7 @@ func (c *copying) settle(values []*value) error {
 			ReferenceName  string `json:"referenceName"`
 		}
 		if err := v.access.Decode(&from); err != nil {
-			return err // tells what is wrong
+			return err // says what is wrong
 		}
 		name := from.ReferenceName
 		if name == "" && from.ImageReference != "" {

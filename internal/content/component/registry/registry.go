@@ -29,10 +29,10 @@ import (
 // sufficient.
 var ErrDenied = errors.New("the registry denies access: check the credentials for this host")
 
-// DeniedError is one of ErrDenied that tells for whom.
+// DeniedError is an ErrDenied with the host that refused the caller.
 type DeniedError struct {
 	Host string
-	// Given tells that there were credentials for the host.
+	// Given reports that there were credentials for the host.
 	Given bool
 	cause error
 }
@@ -102,7 +102,7 @@ func (c *Client) Registry(scheme, host string) *Registry {
 	return &Registry{client: c, scheme: scheme, host: strings.ToLower(host)}
 }
 
-// Name tells registries apart.
+// Name distinguishes registries.
 func (r *Registry) Name() string {
 	if r.scheme == "http" {
 		return "http://" + r.host
@@ -214,8 +214,8 @@ func (c *Client) authClient(scheme, host, repository string) (*auth.Client, erro
 	return client, nil
 }
 
-// tokens remembers the tokens of a client. How a registry wants to be addressed
-// is no secret: all clients share it, which saves each the first refusal.
+// tokens remembers the tokens of a client. The way to log in to a registry is not secret: all
+// clients share it, which saves each of them the first refusal.
 type tokens struct {
 	auth.Cache
 	pool  *Pool
@@ -299,7 +299,7 @@ func (r *Registry) Open(ctx context.Context, name string, content ocispec.Descri
 	return oci.Verified(&explaining{ReadCloser: reader, explain: func(err error) error { return r.explain(err, what) }}, content)
 }
 
-// explaining tells what was being read when it ends before its time.
+// explaining says what was being read when it ends before its time.
 type explaining struct {
 	io.ReadCloser
 	explain func(error) error
@@ -353,8 +353,7 @@ func (r *Registry) Tag(ctx context.Context, name string, manifest ocispec.Descri
 	return nil
 }
 
-// explain tells what was being done, and sorts errors into those that callers
-// tell apart.
+// explain says what was being done, and sorts errors into those that callers distinguish.
 func (r *Registry) explain(err error, what string) error {
 	var answer *errcode.ErrorResponse
 	switch {

@@ -106,7 +106,7 @@ func (p *Pool) reach(t trust) (*reach, error) {
 			break
 		}
 	}
-	// What else users may reach, a registry outside may not; the proxy is the operator's.
+	// A registry outside must not reach what users may reach; the proxy is the operator's.
 	outside := egress.Policy{DenyPrivate: p.policy.DenyPrivate, Deny: p.policy.Deny, Proxy: p.policy.Proxy}
 	added := &reach{home: p.transport(p.policy, config), outside: p.transport(outside, config.Clone())}
 	p.reaches[t] = added
@@ -198,8 +198,8 @@ func withPort(scheme, host string) string {
 	return host + ":443"
 }
 
-// tokenHost reports whether credentials may be exchanged for tokens there: on
-// the same machine, or where we were told.
+// tokenHost reports whether credentials may be exchanged for tokens there: on the same machine, or
+// on a configured host.
 func (g *guard) tokenHost(address *url.URL) bool {
 	if address.Scheme != g.scheme && address.Scheme != "https" {
 		return false
@@ -250,7 +250,7 @@ func internal(host string) bool {
 }
 
 func (g *guard) send(next http.RoundTripper, request *http.Request) (*http.Response, error) {
-	// What is no content is small, however slowly it comes.
+	// An answer that is not a content is small, however slowly it arrives.
 	total := time.Duration(0)
 	if !strings.Contains(request.URL.Path, "/blobs/") {
 		total = 3 * g.watch.Timeouts.Stall

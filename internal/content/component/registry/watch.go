@@ -40,11 +40,11 @@ func ServerTimeouts() Timeouts {
 	return Timeouts{Connect: 5 * time.Second, Answer: 10 * time.Second, Stall: 5 * time.Second, Rate: 16 << 10, Outage: 10 * time.Second}
 }
 
-// ErrStalled tells that an answer stood still, or came too slowly.
+// ErrStalled says that an answer stopped, or came too slowly.
 var ErrStalled = errors.New("the server stopped sending")
 
-// OutageError tells that a host was not asked, because it did not answer just
-// before. It is one of its cause, so another attempt may go better.
+// OutageError says that a host was not asked, because it did not answer just before. The error
+// wraps its cause, so another attempt may succeed.
 type OutageError struct {
 	Host string
 	// Left is how long the host is left alone.
@@ -76,7 +76,7 @@ type Outages struct {
 	known  map[exchange]outage
 }
 
-// exchange is who asks whom.
+// exchange is a tenant and the host that it asks.
 type exchange struct{ tenant, host string }
 
 type outage struct {
@@ -219,7 +219,7 @@ func (a *answer) Read(p []byte) (int, error) {
 		// Also if something came in that moment: the body is closed.
 		return n, a.stalled("nothing for %s", a.timeouts.Stall)
 	case err != nil:
-		return n, err // the caller tells what was read
+		return n, err // the caller says what was read
 	case a.total > 0 && a.whole > a.total:
 		return n, a.stalled("not complete after %s", a.total)
 	case a.waited >= a.timeouts.Stall:

@@ -77,14 +77,14 @@ func below(files fs.FS, directory string) fs.FS {
 func readDescriptor(files fs.FS, name string) (*descriptor.Descriptor, error) {
 	file, err := files.Open(name)
 	if err != nil {
-		return nil, err // the caller tells where
+		return nil, err // the caller says where
 	}
 	defer file.Close() //nolint:errcheck // nothing is written
 	data, err := archive.ReadAll(file, descriptor.MaxSize)
 	if err != nil {
-		return nil, err // the caller tells where
+		return nil, err // the caller says where
 	}
-	return descriptor.Decode(data) // the caller tells where
+	return descriptor.Decode(data) // the caller says where
 }
 
 // Lookup implements Repository.

@@ -329,7 +329,7 @@ func (p *pieces) Read(buffer []byte) (int, error) {
 		}
 		n, err := p.current.Read(buffer)
 		if !errors.Is(err, io.EOF) {
-			return n, err // the store tells what it did
+			return n, err // the store says what it did
 		}
 		_ = p.current.Close()
 		p.current = nil

@@ -41,7 +41,7 @@ type Spec struct {
 	NameMapping string
 	// FilePath is that of an archive.
 	FilePath string
-	// content is what tells other repositories apart.
+	// content is what distinguishes repositories.
 	content string
 }
 
@@ -83,7 +83,7 @@ func canonical(context descriptor.Typed) (string, error) {
 	if err := context.Decode(&value); err != nil {
 		return "", err
 	}
-	// What was decoded from JSON can be encoded.
+	// A value that was decoded from JSON can be encoded.
 	text, _ := json.Marshal(value)
 	return string(text), nil
 }
@@ -133,9 +133,8 @@ func parseOCI(context descriptor.Typed) (Spec, error) {
 	return spec, nil
 }
 
-// BlobLimit returns the size of the largest blob that a repository of components
-// takes; larger ones are written in pieces. Zero is no limit. It does not tell
-// repositories apart.
+// BlobLimit returns the size of the largest blob that a repository of components takes; larger ones
+// are written in pieces. Zero is no limit. The limit does not distinguish repositories.
 func BlobLimit(context descriptor.Typed) (int64, error) {
 	if context.IsZero() {
 		return 0, nil

@@ -10,7 +10,7 @@ import (
 	"go.landscaper.dev/internal/content/component/oci"
 )
 
-// NotFoundError tells that no repository has a component version.
+// NotFoundError says that no repository has a component version.
 type NotFoundError struct {
 	Name, Version string
 	// In is where it was looked for.
@@ -38,7 +38,7 @@ type Version struct {
 	Context descriptor.Typed
 	// Blobs are the contents that are stored with the version; nil if it has none.
 	Blobs Blobs
-	// Warnings tell what was tolerated.
+	// Warnings say what was tolerated.
 	Warnings []string
 }
 

@@ -40,8 +40,7 @@ func unknownNormalisation(name string) error {
 	return fmt.Errorf("unknown normalisation of a component descriptor %q: %s are known", name, strings.Join(Normalisations(), ", "))
 }
 
-// prepare returns a copy in which resources can be told apart and those without
-// content have no digest.
+// prepare returns a copy in which resources are distinct and those without content have no digest.
 func prepare(d *descriptor.Descriptor, algorithm string) *descriptor.Descriptor {
 	prepared := *d
 	prepared.Resources = append([]descriptor.Resource{}, d.Resources...)
@@ -91,7 +90,7 @@ func toMap(value any) (map[string]any, error) {
 func normaliseStored(d *descriptor.Descriptor) ([]byte, error) {
 	raw, err := d.Encode()
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what it did
 	}
 	form, err := toMap(json.RawMessage(raw))
 	if err != nil {

@@ -33,7 +33,7 @@ type Signing struct {
 // Check finds names that are not known, before anything is read.
 func (how Signing) Check() error {
 	if _, err := access.Hash(how.Hash); err != nil {
-		return err // tells what is wrong
+		return err // says what is wrong
 	}
 	if how.Algorithm != AlgorithmPSS && how.Algorithm != AlgorithmPKCS1 {
 		return fmt.Errorf("the algorithm %q is not known: use %s or %s", how.Algorithm, AlgorithmPSS, AlgorithmPKCS1)
@@ -82,7 +82,7 @@ func (v *Verifier) Sign(ctx context.Context, version *repository.Version, how Si
 func (how Signing) value(key *rsa.PrivateKey, of *descriptor.Digest) (descriptor.SignatureValue, error) {
 	hash, err := access.Hash(of.HashAlgorithm)
 	if err != nil {
-		return descriptor.SignatureValue{}, err // tells what is wrong
+		return descriptor.SignatureValue{}, err // says what is wrong
 	}
 	sum, err := hex.DecodeString(of.Value)
 	if err != nil {

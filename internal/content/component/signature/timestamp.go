@@ -57,7 +57,7 @@ func (t Trust) checkStamp(signed *descriptor.Signature) (time.Time, error) {
 	}
 	hash, err := access.Hash(signed.Digest.HashAlgorithm)
 	if err != nil {
-		return time.Time{}, err // tells what is wrong
+		return time.Time{}, err // says what is wrong
 	}
 	sum, err := hex.DecodeString(signed.Digest.Value)
 	if err != nil || stamp.HashAlgorithm != hash || !bytes.Equal(stamp.HashedMessage, sum) {
@@ -69,8 +69,8 @@ func (t Trust) checkStamp(signed *descriptor.Signature) (time.Time, error) {
 	return stamp.Time, nil
 }
 
-// checkAuthority checks who made a time stamp. It must have been possible at the
-// time that it tells.
+// checkAuthority checks who made a time stamp. The certificate must have been valid at the time of
+// the stamp.
 func (t Trust) checkAuthority(message *pkcs7.PKCS7, at time.Time) error {
 	leaf := message.GetOnlySigner()
 	if leaf == nil {

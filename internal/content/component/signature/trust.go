@@ -39,12 +39,12 @@ type Trust struct {
 	Issuer string
 }
 
-// ErrUntrusted tells that the certificate of a signature does not lead to an
-// authority that is trusted.
+// ErrUntrusted says that the certificate of a signature does not lead to an authority that is
+// trusted.
 var ErrUntrusted = errors.New("its authority is not among those for signers")
 
-// ErrNoTrust tells that nothing says whose signatures count. The authorities of
-// the system are for web servers: anybody with a web site has a certificate of one.
+// ErrNoTrust says that no key and no authority is configured. The authorities of the system are for
+// web servers: every owner of a web site has a certificate of one.
 var ErrNoTrust = errors.New("there is neither a public key nor a certificate authority to check it with")
 
 // Usable refuses a trust without anybody in it.
@@ -82,7 +82,7 @@ func (t Trust) check(signed *descriptor.Signature) error {
 	}
 	hash, err := access.Hash(signed.Digest.HashAlgorithm)
 	if err != nil {
-		return err // tells what is wrong
+		return err // says what is wrong
 	}
 	sum, err := hex.DecodeString(signed.Digest.Value)
 	if err != nil {

@@ -49,7 +49,7 @@ func (v *Verifier) verify(ctx context.Context, version *repository.Version, name
 		return nil, fmt.Errorf("signature %q: %w", name, err)
 	}
 	if _, err := access.Hash(signed.Digest.HashAlgorithm); err != nil {
-		return nil, err // tells what is wrong
+		return nil, err // says what is wrong
 	}
 	run := newRun(v, version, signed.Digest.HashAlgorithm, signed.Digest.NormalisationAlgorithm)
 	for _, nested := range version.NestedDigests {
@@ -101,9 +101,9 @@ type run struct {
 	normalisation string
 	// nested are the digests that the root has for what it refers to.
 	nested map[Key]descriptor.NestedDigest
-	// versions are what names stand for. The first that was found for a name counts
-	// for all references to it: two ways that lead to different things under one
-	// name would let the digest of one speak for the other.
+	// versions are what names stand for. The first that was found for a name counts for all references
+	// to it: otherwise two references that lead to different versions under one name could be checked
+	// by the digest of one.
 	versions Closure
 	// done has the digests of component versions; "" while one is taken.
 	done map[taken]string
@@ -197,7 +197,7 @@ func (r *run) digest(ctx context.Context, version *repository.Version, as kind) 
 	}
 	algorithm, err := access.Hash(as.hash)
 	if err != nil {
-		return "", err // tells what is wrong
+		return "", err // says what is wrong
 	}
 	sum := algorithm.New()
 	// A hash takes everything.
@@ -240,8 +240,8 @@ func (r *run) reference(ctx context.Context, version *repository.Version, refere
 		return err
 	}
 	calculated := &descriptor.Digest{HashAlgorithm: r.spelling(as.hash), NormalisationAlgorithm: as.normalisation, Value: value}
-	// What the root says about nested digests is not signed: it does not take the
-	// place of what the reference says itself.
+	// The nested digests of the root are not signed: they do not replace the digest of the reference
+	// itself.
 	for _, expected := range []*descriptor.Digest{nested, reference.Digest} {
 		if sameKind(expected, calculated) && !strings.EqualFold(expected.Value, value) {
 			return fmt.Errorf("calculated reference digest (%s) mismatches existing digest (%s) for %s:%s", value, expected.Value, reference.ComponentName, reference.Version)
