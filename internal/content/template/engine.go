@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/internal/content/template/memlimit"
 )
 
-// Function is a function that templates can call. Arguments and result are plain
-// values. What its error says is shown, except for values of the bindings.
+// Function is a function that templates can call. Arguments and result are plain values. The text
+// of its error is shown, except for values of the bindings.
 type Function = func(ctx context.Context, args []any) (any, error)
 
 // Functions are added to the builtin functions of the engines. In a Go template

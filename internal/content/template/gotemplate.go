@@ -39,8 +39,8 @@ func (e *Engine) goTemplate(ctx context.Context, account *memlimit.Account, s so
 	return goTemplateOutput(s, rendered, in, state)
 }
 
-// goTemplateOutput takes what a template printed. That it is not a document is
-// told when it is decoded.
+// goTemplateOutput takes what a template printed. An output that is not a document fails when it is
+// decoded.
 func goTemplateOutput(s source, rendered *gotemplate.Result, in Input, state any) (*Output, error) {
 	out := &Output{source: s, rendered: rendered}
 	out.parse(rendered.Text)

@@ -24,7 +24,7 @@ type Output struct {
 	// document is the JSON of the document, and fields are those of its root.
 	document []byte
 	fields   map[string]json.RawMessage
-	// broken tells why the output is not a document.
+	// broken says why the output is not a document.
 	broken error
 	state  []byte
 }
@@ -89,8 +89,8 @@ func (o *Output) FieldsOf(list string) [][]string {
 	return names
 }
 
-// Says reports whether the template has a text literally, as a word of its own. Such
-// a text is no secret.
+// Says reports whether the template has a text literally, as a word of its own. Such a text is not
+// secret.
 func (o *Output) Says(text string) bool {
 	if o.rendered != nil {
 		return o.rendered.Says(text)

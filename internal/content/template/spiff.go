@@ -82,7 +82,7 @@ func (s source) spiffDocument() (spiff.Document, error) {
 	return spiff.ParseOne([]byte(s.text), templateName)
 }
 
-// spiffText is what the template says, for telling its own words from values.
+// spiffText is the text of the template, to distinguish its own words from values.
 func (s source) spiffText() string {
 	if s.document == nil {
 		return s.text
@@ -128,7 +128,7 @@ type failures struct {
 	causes []error
 }
 
-// maxFailures bounds what is kept: a template can catch failures and go on.
+// maxFailures bounds what is kept: a template can catch failures and continue.
 const maxFailures = 20
 
 func (f *failures) watched(functions map[string]Function) map[string]spiff.Function {

@@ -1,8 +1,7 @@
-// Package clusterfunc gives templates kubeconfigs for target clusters. It checks
-// arguments; who reaches the clusters is behind a small interface.
+// Package clusterfunc gives templates kubeconfigs for target clusters. It checks arguments; access
+// to the clusters is behind a small interface.
 //
-// Errors name the position of an argument and what it must be, and nothing of
-// what a template passed.
+// Errors name the position of an argument and what it must be, but no value that a template passed.
 package clusterfunc
 
 import (

@@ -110,8 +110,8 @@ func (c *Component) Descriptor() (any, error) {
 // name and version; nil without a component. They are loaded once, with the first
 // call. The value is shared and must not be changed.
 //
-// The lock is held while they are loaded, because several templates of one blueprint may
-// ask at once. An error is not remembered: another attempt may go better.
+// The lock is held while they are loaded, because several templates of one blueprint may ask at
+// once. An error is not cached: another attempt may succeed.
 func (c *Component) Components(ctx context.Context) (any, error) {
 	if c.own == nil {
 		return nil, nil

@@ -58,7 +58,7 @@ type convert func(text string) (any, error)
 func asText(text string) (any, error) { return text, nil }
 
 func asNode(text string) (any, error) {
-	return jsonvalue.FromYAML([]byte(text)) // the caller tells the resource
+	return jsonvalue.FromYAML([]byte(text)) // the caller says the resource
 }
 
 // getResourceContent returns the content of a resource.

@@ -13,9 +13,9 @@ import (
 
 var errNoSession = errors.New("other component versions cannot be looked up here: no repositories are configured")
 
-// target returns the descriptor that a function works with, and the selector: the
-// descriptor may be given as the first argument, else it is that of the
-// Installation. What names what is searched for.
+// target returns the descriptor that a function works with, and the selector: the descriptor may be
+// given as the first argument, else it is that of the Installation. What names the kind of element
+// that is searched for.
 func (c *Component) target(args []any, what string) (*view, descriptor.Identity, error) {
 	object, position := c.own, 1
 	if len(args) > 0 {
@@ -113,7 +113,7 @@ func (c *Component) referenced(ctx context.Context, in *view, reference *descrip
 	}
 	if last != nil {
 		if from.Context, err = descriptor.NewTyped(last); err != nil {
-			return nil, err // tells what it did
+			return nil, err // says what it did
 		}
 		from.RepositoryContexts = []descriptor.Typed{from.Context}
 	}

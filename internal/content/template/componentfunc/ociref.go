@@ -73,8 +73,8 @@ func repositoryOf(parsed reference.Named) string {
 	}
 }
 
-// explainOCI tells what is wrong with a reference without showing it: the parser
-// repeats parts of the text.
+// explainOCI says what is wrong with a reference without showing it: the parser repeats parts of
+// the text.
 func explainOCI(err error) error {
 	for _, known := range []error{
 		reference.ErrTagInvalidFormat, reference.ErrDigestInvalidFormat, reference.ErrNameContainsUppercase,

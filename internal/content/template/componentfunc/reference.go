@@ -52,8 +52,8 @@ func textReference(arg any) (refer, error) {
 	return mapReference(value)
 }
 
-// isURI recognises the one scheme that is meant. What looks like a URI of another
-// scheme may hold a password, so no message shows it.
+// isURI recognises the one supported scheme. A URI of another scheme may contain a password, so no
+// message shows it.
 func isURI(text string) bool {
 	scheme, _, found := strings.Cut(text, "://")
 	return found && strings.EqualFold(scheme, uri.Scheme)

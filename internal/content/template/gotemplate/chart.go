@@ -21,8 +21,8 @@ func (r *renderer) chartFunctions() template.FuncMap {
 		"fromYaml": r.chartMap(r.FromYAML), "fromYamlArray": r.chartList(r.FromYAML),
 		"fromJson": r.chartMap(r.FromJSON), "fromJsonArray": r.chartList(r.FromJSON),
 		"toToml": r.ToTOML, "mustToToml": r.ToTOML, "fromToml": r.chartMap(r.FromTOML),
-		// Nothing is looked up in the name service: neither what a chart asks nor what it
-		// learns is ours to tell.
+		// Nothing is looked up in DNS: neither the question of a chart nor the answer may leave the
+		// machine.
 		"getHostByName": func(string) string { return "" },
 	}
 	natives := template.FuncMap{}
@@ -36,8 +36,8 @@ func (r *renderer) chartFunctions() template.FuncMap {
 	return functions
 }
 
-// chartMap returns a function that reads a map. What cannot be read is a map with an
-// entry Error, as charts expect it.
+// chartMap returns a function that reads a map. A text that cannot be read gives a map with an
+// entry Error, as charts expect.
 func (r *renderer) chartMap(read func(string) (any, error)) func(string) (map[string]any, error) {
 	return func(text string) (map[string]any, error) {
 		value, err := read(text)

@@ -102,7 +102,7 @@ func withCause(e *Error, cause error) string {
 	return before + "it failed"
 }
 
-// known tells whether a text stands literally in a template or a file.
+// known reports whether a text stands literally in a template or a file.
 func (r *renderer) known(text string) bool {
 	for _, p := range r.programs {
 		if p.computed {

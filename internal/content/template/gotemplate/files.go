@@ -127,7 +127,7 @@ type entry struct {
 // Name is the name in the directory.
 func (e entry) Name() string { return e.name }
 
-// IsDir tells whether it is a directory.
+// IsDir reports whether the file is a directory.
 func (e entry) IsDir() bool { return e.mode.IsDir() }
 
 // Size is the length in bytes.

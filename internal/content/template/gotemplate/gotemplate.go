@@ -28,7 +28,7 @@ import (
 // are plain values.
 type Function = func(ctx context.Context, args []any) (any, error)
 
-// What users of this package work with.
+// Types that users of this package work with.
 type (
 	// Source is a template with its name.
 	Source = failure.Source
@@ -49,8 +49,7 @@ type Config struct {
 	Functions map[string]Function
 	// Limits bound one rendering. Zero values mean the defaults.
 	Limits Limits
-	// Memory is what the rendering takes its memory from. nil: there is no bound but
-	// its own.
+	// Memory is the account that the rendering books its memory on. nil: only its own limit holds.
 	Memory *memlimit.Account
 }
 
@@ -201,7 +200,7 @@ func (r *renderer) own() map[string]any {
 	}
 }
 
-// betweenWords tells characters that belong to no name of a function.
+// betweenWords reports whether a character belongs to no name of a function.
 func betweenWords(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r) }
 
 // mentioned returns the functions whose names are in a text. A template copies all

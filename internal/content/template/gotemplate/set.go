@@ -107,8 +107,8 @@ func (r *renderer) includeNamed(name string, dot any) (string, error) {
 // computedName is the name of a text that a template of a set has made.
 const computedName = "tpl"
 
-// tplNamed renders a text as a template that sees all named templates. What it defines
-// is seen by itself only.
+// tplNamed renders a text as a template that sees all named templates. Only the text itself sees
+// the templates that it defines.
 func (r *renderer) tplNamed(text string, dot any) (string, error) {
 	if !strings.Contains(text, "{{") {
 		return text, nil

@@ -33,8 +33,8 @@ func checkSource(text string) error {
 	return nil
 }
 
-// What a parsed template takes: a node for each action, and more nodes for what is
-// in it, measured with actions of one letter and with lists of numbers.
+// The memory of a parsed template: a node for each action, and more nodes for its content, measured
+// with actions of one letter and with lists of numbers.
 const (
 	action      = 1 << 10
 	actionBytes = 64

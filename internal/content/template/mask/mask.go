@@ -82,7 +82,7 @@ func collect(value any, into map[string]bool, depth int) {
 		}
 	case map[string]any:
 		if value["kind"] == "Target" {
-			// The name of a Target is no secret, its content is.
+			// The name of a Target is not secret, its content is.
 			collect(value["spec"], into, depth+1)
 			return
 		}
@@ -284,5 +284,5 @@ func (p Pieces) at(line string, i int) string {
 
 func inWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
-// adjoins tells whether a letter next to r belongs to the same name as r.
+// adjoins reports whether a letter next to r belongs to the same name as r.
 func adjoins(r rune) bool { return inWord(r) || r == '_' || r == '-' || r == '.' }

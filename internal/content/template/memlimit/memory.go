@@ -34,8 +34,7 @@ type Account struct {
 	yields atomic.Bool
 }
 
-// Busy says that a rendering ended because others need memory, too. Another attempt
-// may go better.
+// Busy says that a rendering ended because others need memory, too. Another attempt may succeed.
 type Busy struct{}
 
 // Error implements error.
@@ -46,7 +45,7 @@ func (*Busy) Error() string {
 // Timeout and Temporary make it a net.Error, which everybody knows to try again.
 func (*Busy) Timeout() bool { return false }
 
-// Temporary reports that another attempt may go better.
+// Temporary reports that another attempt may succeed.
 func (*Busy) Temporary() bool { return true }
 
 // Open returns an account for a rendering, which closes it.
@@ -87,8 +86,8 @@ func (b *Budget) release(a *Account, bytes int64) {
 
 // wait returns what is closed when memory is given back.
 //
-// It is closed once and replaced with the next wait: all who wait try again, and most of
-// them wait anew. The lock is held.
+// The channel is closed once and replaced with the next wait: all waiting renderings try again, and
+// most of them wait anew. The lock is held.
 func (b *Budget) wait() <-chan struct{} {
 	if b.released == nil {
 		b.released = make(chan struct{})
@@ -121,7 +120,7 @@ func (a *Account) try(bytes int64) (released <-chan struct{}, err error) {
 	if a.yields.Load() {
 		return nil, &Busy{}
 	}
-	// What never fits is nothing that others have to end for. Below that no sum can overflow.
+	// No other rendering has to end for a request that never fits. Below that no sum can overflow.
 	if bytes > b.total {
 		return nil, &Busy{}
 	}

@@ -6,9 +6,8 @@ import (
 	"unsafe"
 )
 
-// What values cost beside their content, measured with the runtime of Go 1.26:
-// the word and the header behind an interface, a map with its first eight places,
-// and the places of a larger one.
+// The memory of values beside their content, measured with the runtime of Go 1.26: the word and the
+// header behind an interface, a map with its first eight places, and the places of a larger one.
 const (
 	boxed       = 16
 	listHeader  = 24
@@ -37,8 +36,8 @@ func Map(length int) int64 {
 	return smallMap + firstPlaces + mapPlace*int64(length)
 }
 
-// Deep is the memory of a value with everything in it. What occurs several times is
-// kept once. It stops at most bytes.
+// Deep is the memory of a value with everything in it. A part that occurs several times is counted
+// once. It stops at most bytes.
 func Deep(value any, most int64) int64 {
 	s := sizes{most: most, seen: map[unsafe.Pointer]struct{}{}}
 	s.add(value)

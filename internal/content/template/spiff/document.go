@@ -54,7 +54,7 @@ func FromData(data any, name string) (Document, error) {
 // Data returns the content as plain Go data, expressions as their text.
 func (d Document) Data() any { return yamlio.ToGo(d.content.Value) }
 
-// empty tells whether the document is nil or an empty map.
+// empty reports whether the document is nil or an empty map.
 func (d Document) empty() bool {
 	m, isMap := d.content.Value.(*value.Map)
 	return value.IsNull(d.content.Value) || isMap && m.Len() == 0

@@ -80,7 +80,7 @@ func addSeeds(f *testing.F) {
 	f.Add("a: (( error(secret) ))\nb: (( map[secret] ))\nc: (( secret + 1 ))\nd: (( integer(secret) ))", "")
 }
 
-// checkFuzzError tells whether there is an error and checks its messages.
+// checkFuzzError reports whether there is an error and checks its messages.
 func checkFuzzError(t *testing.T, err error) bool {
 	t.Helper()
 	if err == nil {

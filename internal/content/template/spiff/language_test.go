@@ -16,7 +16,7 @@ import (
 	"go.landscaper.dev/internal/content/template/spiff"
 )
 
-// languageCase is one case of testdata/language. Why tells what would break.
+// languageCase is one case of testdata/language. Why says what would break.
 type languageCase struct {
 	Name      string            `yaml:"name"`
 	Rule      string            `yaml:"rule"`

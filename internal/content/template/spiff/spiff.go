@@ -74,8 +74,7 @@ type Config struct {
 	// Functions are added to the builtin ones, which they cannot replace.
 	Functions map[string]Function
 	Limits    Limits
-	// Memory takes memory that evaluations share; an error ends this one. nil: there
-	// is no bound but that of Limits.
+	// Memory books memory that evaluations share; an error ends this one. nil: only Limits hold.
 	Memory func(ctx context.Context, bytes int64) error
 	// Sensitive keeps all values out of messages; types stand in their place.
 	Sensitive bool

@@ -36,7 +36,7 @@ func (d Document) Result() *Result {
 	return &Result{value: d.content.Value, state: value.NewBuilder(0).Map()}
 }
 
-// Empty tells whether the result is nil.
+// Empty reports whether the result is nil.
 func (r *Result) Empty() bool { return value.IsNull(r.value) || value.IsUndefined(r.value) }
 
 // At returns the part of a result below a path such as "a.b.[0]".

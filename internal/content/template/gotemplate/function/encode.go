@@ -123,8 +123,8 @@ func (l *Library) FromTOML(text string) (any, error) {
 	})
 }
 
-// What a value of a text takes while it is read. Braces in texts count, too: it is
-// an upper bound.
+// The memory that a value of a text takes while it is read. Braces in texts count, too: this is an
+// upper bound.
 const (
 	readValue = 64
 	readMap   = 370

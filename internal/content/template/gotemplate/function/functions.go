@@ -14,9 +14,9 @@ import (
 	"go.landscaper.dev/internal/content/template/gotemplate/worklimit"
 )
 
-// sprigNames are the functions that are taken from sprig as they are. What is not
-// in this list or in own cannot be called: a new version of sprig adds
-// nothing by itself. Functions of own replace those of sprig.
+// sprigNames are the functions that are taken from sprig as they are. A function that is neither in
+// this list nor in own cannot be called: a new version of sprig adds none. Functions of own replace
+// those of sprig.
 var sprigNames = strings.Fields(`
 	hello
 

@@ -7,8 +7,8 @@ import (
 	"go.landscaper.dev/internal/content/template/gotemplate/failure"
 )
 
-// keyed are functions that read keys and certificates, with the positions of them.
-// What others get was made by these.
+// keyed are functions that read keys and certificates, with the positions of them. All other
+// functions get keys from these.
 var keyed = map[string][]int{
 	"genCAWithKey": {2}, "genSelfSignedCertWithKey": {4}, "genSignedCertWithKey": {5}, "buildCustomCert": {0, 1},
 }

@@ -96,7 +96,7 @@ func scanFormat(format string, args []any) usage {
 		}
 		format = after[min(verb+1, len(after)):]
 	}
-	// What a format does not use is printed behind it.
+	// Operands that a format does not use are printed behind it.
 	for i := range u.times {
 		u.times[i] = max(u.times[i], 1)
 	}

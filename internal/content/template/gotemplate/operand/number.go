@@ -96,7 +96,7 @@ func ordered(a, b any) (order int, numbers bool) {
 
 var errNoComparison = errors.New("missing argument for comparison")
 
-// Eq tells whether the first argument is equal to one of the others.
+// Eq reports whether the first argument is equal to one of the others.
 func Eq(first any, others ...any) (bool, error) {
 	if len(others) == 0 {
 		return false, &failure.CallError{Reason: errNoComparison.Error()}
@@ -151,22 +151,22 @@ func incomparable(a, b any) error {
 	return &failure.CallError{Reason: fmt.Sprintf("incompatible types for comparison: %s and %s", TypeName(a), TypeName(b))}
 }
 
-// Ne tells whether two values differ.
+// Ne reports whether two values differ.
 func Ne(a, b any) (bool, error) {
 	equal, err := Eq(a, b)
 	return !equal, err
 }
 
-// Lt tells whether a is less than b.
+// Lt reports whether a is less than b.
 func Lt(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order < 0 }) }
 
-// Le tells whether a is at most b.
+// Le reports whether a is at most b.
 func Le(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order <= 0 }) }
 
-// Gt tells whether a is more than b.
+// Gt reports whether a is more than b.
 func Gt(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order > 0 }) }
 
-// Ge tells whether a is at least b.
+// Ge reports whether a is at least b.
 func Ge(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order >= 0 }) }
 
 func less(a, b any, fits func(order int) bool) (bool, error) {

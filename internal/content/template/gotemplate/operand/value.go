@@ -60,8 +60,7 @@ func Made(value any) any {
 	return value
 }
 
-// PlainValue returns a value of a template as a plain value. What is plain already
-// is not copied.
+// PlainValue returns a value of a template as a plain value. A plain value is not copied.
 func PlainValue(value any) (any, bool) {
 	switch value := value.(type) {
 	case nil, bool, string, int64, float64, json.Number:
@@ -144,7 +143,7 @@ func plainList(value []any) (any, bool) {
 	return copied, true
 }
 
-// same tells whether a conversion changed nothing.
+// same reports whether a conversion changed nothing.
 func same(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:

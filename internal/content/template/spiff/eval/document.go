@@ -130,8 +130,8 @@ func (s *Stream) Process(ctx context.Context, doc Input, partial bool) (result *
 // ErrInternal is in the chain of an error that a defect of the engine caused.
 var ErrInternal = errors.New("internal error")
 
-// guard turns a panic into an error: whatever a template does, the process
-// that evaluates it goes on.
+// guard turns a panic into an error: whatever a template does, the process that evaluates it
+// continues.
 func guard(err *error) {
 	if p := recover(); p != nil {
 		*err = &outcome.Abort{Err: fmt.Errorf("%w: %v", ErrInternal, p)}

@@ -163,7 +163,7 @@ func Count(cidr string) (int64, error) {
 	return n.Int64(), nil
 }
 
-// Contains tells whether an address is in a range.
+// Contains reports whether an address is in a range.
 func Contains(cidr, addr string) (bool, error) {
 	prefix, err := parse(cidr)
 	if err != nil {

@@ -90,7 +90,7 @@ func (*System) Fetch(ctx context.Context, url string) ([]byte, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("fetching: server answers %s", resp.Status)
 	}
-	// One byte more tells a document of that length from the first part of a longer one.
+	// One byte more distinguishes a document of that length from the first part of a longer one.
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxDownload+1))
 	if err != nil {
 		return nil, fmt.Errorf("fetching: %w", err)

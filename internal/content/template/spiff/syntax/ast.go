@@ -159,7 +159,7 @@ type Marker struct {
 	Global bool
 }
 
-// MappingKind tells the words of the mapping family apart.
+// MappingKind distinguishes the words of the mapping family.
 type MappingKind string
 
 // The mapping words.

@@ -51,7 +51,7 @@ func (p *parser) listOrRange() Expr {
 	return &List{Items: p.moreItems(first, "]")}
 }
 
-// rangeStart reads up to ".." and tells whether it is there.
+// rangeStart reads up to ".." and reports whether it is there.
 func (p *parser) rangeStart() (Expr, bool) {
 	p.space()
 	if p.has("..") && !p.has("...") {

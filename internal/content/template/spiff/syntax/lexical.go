@@ -61,7 +61,7 @@ func (p *parser) need(token string) {
 	}
 }
 
-// space skips white space and tells whether there was any.
+// space skips white space and reports whether there was any.
 func (p *parser) space() bool {
 	start := p.pos
 	for p.pos < len(p.src) && isSpace(p.src[p.pos]) {
@@ -115,7 +115,7 @@ func keyEnd(src string, pos int) int {
 	return end
 }
 
-// word tells whether the reserved word stands here as a whole name.
+// word reports whether the reserved word stands here as a whole name.
 func (p *parser) word(w string) bool {
 	return p.has(w) && !isName(p.at(len(w)))
 }

@@ -87,8 +87,8 @@ func (p *parser) sync() Expr {
 	return p.chain(s)
 }
 
-// lambdaHeaderAhead tells whether "| params | ->" stands here. A default value
-// settles the question, since "=" is no operator.
+// lambdaHeaderAhead reports whether "| params | ->" stands here. A default value settles the
+// question, since "=" is no operator.
 func (p *parser) lambdaHeaderAhead() bool {
 	src, i := p.src, p.pos
 	if i >= len(src) || src[i] != '|' {

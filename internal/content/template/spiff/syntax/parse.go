@@ -173,8 +173,7 @@ func (p *parser) operator(ops []Op) (Op, bool) {
 	return "", false
 }
 
-// wordOperator tells whether a symbol that may also start an operand stands
-// here as an operator.
+// wordOperator reports whether a symbol that may also start an operand stands here as an operator.
 func (p *parser) wordOperator() bool {
 	for _, op := range []Op{Mul, Unequal} {
 		if p.has(string(op)) && isSpace(p.at(len(op))) {
@@ -184,7 +183,7 @@ func (p *parser) wordOperator() bool {
 	return false
 }
 
-// startsOperand tells whether an operand can begin at the current position.
+// startsOperand reports whether an operand can begin at the current position.
 func (p *parser) startsOperand() bool {
 	switch c := p.peek(); c {
 	case '"', '$', '*', '(', '[', '{', '~':

@@ -176,7 +176,7 @@ func (p *printer) operand(e Expr) {
 	p.wrap("(", e, ")")
 }
 
-// chained tells whether a path can follow without brackets.
+// chained reports whether a path can follow without brackets.
 func chained(e Expr) bool {
 	switch e := e.(type) {
 	case *Ref, *Group, Element:

@@ -121,7 +121,7 @@ func ShapeOf(v Value) Shape {
 	return Shape{Size: 1}
 }
 
-// IsOpen tells whether a value holds unfinished nodes.
+// IsOpen reports whether a value holds unfinished nodes.
 func IsOpen(v Value) bool {
 	switch v := v.(type) {
 	case *List:
@@ -132,8 +132,8 @@ func IsOpen(v Value) bool {
 	return false
 }
 
-// MayHoldExpression tells whether a text has brackets at all. It is a cheap
-// first test; the evaluator decides.
+// MayHoldExpression reports whether a text has brackets at all. It is a cheap first test; the
+// evaluator decides.
 func MayHoldExpression(s string) bool { return strings.Contains(s, "((") }
 
 // saturated adds without overflow.

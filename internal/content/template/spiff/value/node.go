@@ -13,10 +13,10 @@ const (
 	Dynamic
 )
 
-// Has tells whether all given flags are set.
+// Has reports whether all given flags are set.
 func (f Flags) Has(flags Flags) bool { return f&flags == flags }
 
-// Any tells whether one of the given flags is set.
+// Any reports whether one of the given flags is set.
 func (f Flags) Any(flags Flags) bool { return f&flags != 0 }
 
 // Source names the document that a node was read from.

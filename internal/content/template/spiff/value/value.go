@@ -37,7 +37,7 @@ type Opaque interface {
 	Plain() Value
 	// Weight is the shape of the printable form.
 	Weight() Shape
-	// Same tells whether the other value has the same definition.
+	// Same reports whether the other value has the same definition.
 	Same(other Opaque) bool
 }
 
@@ -96,7 +96,7 @@ func A(v Value) string {
 	}
 }
 
-// IsUndefined tells whether v is missing or undefined.
+// IsUndefined reports whether v is missing or undefined.
 func IsUndefined(v Value) bool {
 	if v == nil {
 		return true
@@ -105,7 +105,7 @@ func IsUndefined(v Value) bool {
 	return ok
 }
 
-// IsNull tells whether v is nil in terms of the language.
+// IsNull reports whether v is nil in terms of the language.
 func IsNull(v Value) bool {
 	_, ok := v.(Null)
 	return ok

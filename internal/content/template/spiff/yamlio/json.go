@@ -85,7 +85,7 @@ func jsonText(b *bytes.Buffer, text string) error {
 	return nil
 }
 
-// unreadable tells whether YAML does not take a character as it is inside of quotes.
+// unreadable reports whether YAML does not take a character as it is inside of quotes.
 func unreadable(r rune) bool {
 	return r >= 0x7f && r <= 0x9f || r == 0xfeff || r == 0xfffe || r == 0xffff
 }

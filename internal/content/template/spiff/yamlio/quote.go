@@ -42,9 +42,8 @@ func stringText(s string) string {
 	return quoted(s)
 }
 
-// plainSafe tells whether the string may stand without quotes: it must be no
-// YAML syntax and must not read as another type in YAML 1.1 or 1.2 (dates and
-// base 60 included).
+// plainSafe reports whether the string may stand without quotes: it must be no YAML syntax and must
+// not read as another type in YAML 1.1 or 1.2 (dates and base 60 included).
 func plainSafe(s string) bool {
 	if s == "" || strings.Contains(s, ": ") || strings.Contains(s, " #") {
 		return false
@@ -70,7 +69,7 @@ func plainSafe(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r != ' ' && !unicode.IsPrint(r) })
 }
 
-// literalSafe tells whether a block scalar keeps the text as it is.
+// literalSafe reports whether a block scalar keeps the text as it is.
 func literalSafe(s string) bool {
 	if !utf8.ValidString(s) || strings.ContainsAny(s[:1], " \n\t") {
 		return false

@@ -60,7 +60,7 @@ func hash(c *call.Call) (value.Value, error) {
 func sumOf(kind string, data []byte) []byte {
 	switch kind {
 	case "md4":
-		// What old templates got under this name: the data and the sum of nothing.
+		// Old templates got this result under this name: the data and the checksum of an empty text.
 		empty, _ := hex.DecodeString("31d6cfe0d16ae931b73c59d7e0c089c0")
 		return append(append([]byte(nil), data...), empty...)
 	case "md5":

@@ -212,7 +212,7 @@ func IsPublicKey(s string) bool {
 	return strings.HasSuffix(block.Type, "PUBLIC KEY") && isSequence(block.Bytes)
 }
 
-// isSequence tells whether DER data is one sequence that fills the data.
+// isSequence reports whether DER data is one sequence that fills the data.
 func isSequence(der []byte) bool {
 	const sequence = 0x30
 	return len(der) > 2 && der[0] == sequence && (der[1]&0x80 != 0 || int(der[1]) == len(der)-2)

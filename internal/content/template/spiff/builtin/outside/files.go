@@ -78,7 +78,7 @@ func entries(c *call.Call, name string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(s.Files, directory(name))
 }
 
-// exists tells whether a path is there, and whether it is a directory.
+// exists reports whether a path is there, and whether it is a directory.
 func exists(c *call.Call, name string) (dir, ok bool) {
 	s := c.Settings()
 	var info fs.FileInfo

@@ -144,7 +144,7 @@ func compareVersions(c *call.Call) (value.Value, error) {
 	return value.Int(a.Compare(b)), nil
 }
 
-// Meets tells whether a version meets all constraints from argument i on.
+// Meets reports whether a version meets all constraints from argument i on.
 func Meets(c *call.Call, v *semver.Version, i int) (bool, error) {
 	met := true
 	for ; i < c.Len(); i++ {

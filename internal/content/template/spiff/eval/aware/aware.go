@@ -38,7 +38,7 @@ func isValid(e *expression.Env, args []syntax.Expr) (value.Value, error) {
 	return all(e, args, func(v value.Value) bool { return !value.IsUndefined(v) && !value.IsNull(v) })
 }
 
-// all tells whether every expression evaluates to a value that passes a test.
+// all reports whether every expression evaluates to a value that passes a test.
 func all(e *expression.Env, args []syntax.Expr, test func(value.Value) bool) (value.Value, error) {
 	result := true
 	for _, a := range args {

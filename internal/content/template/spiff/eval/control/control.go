@@ -42,7 +42,7 @@ func controlWord(key string) (string, bool) {
 	return word, true
 }
 
-// Has tells whether a map has control keys.
+// Has reports whether a map has control keys.
 func Has(m *value.Map) bool {
 	if !m.Shape.Active {
 		return false

@@ -13,7 +13,7 @@ type Piece struct {
 	Escaped    bool // "((! … ))"
 }
 
-// interpolated tells whether a text holds at least one expression.
+// interpolated reports whether a text holds at least one expression.
 func interpolated(text string) bool {
 	if !strings.Contains(text, "((") {
 		return false

@@ -25,12 +25,12 @@ type parsed struct {
 	err  error
 }
 
-// IsExpression tells whether a whole text is an expression.
+// IsExpression reports whether a whole text is an expression.
 func IsExpression(text string) bool {
 	return len(text) >= 4 && strings.HasPrefix(text, "((") && strings.HasSuffix(text, "))") && text[2] != '!'
 }
 
-// Evaluates tells whether a text is to be evaluated.
+// Evaluates reports whether a text is to be evaluated.
 func (p *Parser) Evaluates(text string) bool {
 	return IsExpression(text) || p.interpolation && interpolated(text)
 }

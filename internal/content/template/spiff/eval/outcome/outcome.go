@@ -10,7 +10,7 @@ import (
 	"go.landscaper.dev/internal/content/template/spiff/value"
 )
 
-// Class tells how a node of an error report failed.
+// Class says how a node of an error report failed.
 type Class byte
 
 // The classes of the report.
@@ -106,7 +106,7 @@ func DeferredNode(err error) *value.Node {
 	return nil
 }
 
-// Aborted tells whether the whole evaluation has ended.
+// Aborted reports whether the whole evaluation has ended.
 func Aborted(err error) bool {
 	_, ok := err.(*Abort)
 	return ok
@@ -132,7 +132,7 @@ var ErrRunning = &Pending{Class: Waiting, Issue: Issue{Message: "waits for itsel
 // ErrTried is the same during an evaluation that may be given up.
 var ErrTried = &Pending{Class: Waiting, Issue: Issue{Message: "waits for itself"}, tried: true}
 
-// Again tells whether the node has to be evaluated again.
+// Again reports whether the node has to be evaluated again.
 func Again(err error) bool {
 	p, ok := err.(*Pending)
 	return ok && (p.Deferred != nil || p.tried)

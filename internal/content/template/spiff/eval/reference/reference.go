@@ -138,9 +138,8 @@ func documents(s *scope.Level) *scope.Level {
 	return s.Under(documents(s.Parent))
 }
 
-// lookup finds a relative name in the scopes, the outer documents and the
-// bindings. If the nearest hit is the very node being evaluated, the search
-// goes on; only without another hit it stays.
+// lookup finds a relative name in the scopes, the outer documents and the bindings. If the nearest
+// hit is the very node being evaluated, the search continues; only without another hit it stays.
 func (f *Finder) lookup(s *scope.Level, name string) (*value.Node, error) {
 	var own *value.Node
 	for ; s != nil; s = s.Parent {
@@ -170,7 +169,7 @@ func (f *Finder) lookup(s *scope.Level, name string) (*value.Node, error) {
 	return own, nil
 }
 
-// evaluating tells whether a node is the one that the expression belongs to.
+// evaluating reports whether a node is the one that the expression belongs to.
 func (f *Finder) evaluating(n *value.Node) bool {
 	return n == f.Site.Node || n == f.Site.Task.Host
 }
@@ -225,7 +224,7 @@ func (f *Finder) Absolute(name string) (*value.Node, error) {
 	return n, nil
 }
 
-// computed tells whether a node is an expression that is being evaluated.
+// computed reports whether a node is an expression that is being evaluated.
 func computed(n *value.Node) bool {
 	t, ok := n.Work.(*work.Task)
 	if !ok || t.State != work.Running {

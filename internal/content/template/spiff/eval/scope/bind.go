@@ -120,8 +120,8 @@ func (l *Lambda) Curry(args []*value.Node, named []Named) (*Lambda, error) {
 	return next, nil
 }
 
-// AutoCurries tells whether a call with too few arguments is a partial
-// application, which old templates rely on.
+// AutoCurries reports whether a call with too few arguments is a partial application, which old
+// templates rely on.
 func (l *Lambda) AutoCurries(given int) bool {
 	if l.Def.Variadic || given >= len(l.Def.Params) {
 		return false

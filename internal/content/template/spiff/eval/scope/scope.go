@@ -123,8 +123,8 @@ func (s *Level) Under(parent *Level) *Level {
 	return &Level{Parent: parent, Owner: s.Owner, Names: s.Names, same: same}
 }
 
-// Lexical is the chain of scopes as written: inside of a lambda or template it
-// goes on at the place of the definition, not at the place of use.
+// Lexical is the chain of scopes as written: inside of a lambda or template it continues at the
+// place of the definition, not at the place of use.
 func (s *Level) Lexical() *Level {
 	var inner []*Level
 	for q := s; q != nil; q = q.Parent {

@@ -110,8 +110,8 @@ func innerSlot(t *work.Task) work.Slot {
 	return inner
 }
 
-// completes tells whether a computed structure still has something to
-// evaluate or to take over from the stubs.
+// completes reports whether a computed structure still has something to evaluate or to take over
+// from the stubs.
 func completes(t *work.Task, inner work.Slot, v value.Value) bool {
 	return !t.Info.Merged && (value.ShapeOf(v).Active || inner.Inner && inner.Stubs != nil)
 }

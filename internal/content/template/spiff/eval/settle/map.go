@@ -203,8 +203,8 @@ func (r *Runner) insertValue(host *value.Node, t *work.Task, raw *value.Node, le
 	return v, todo.Info, nil
 }
 
-// optionalMerge tells whether the expression is a plain merge, whose missing
-// value means nothing in an insert.
+// optionalMerge reports whether the expression is a plain merge, whose missing value means nothing
+// in an insert.
 func (r *Runner) optionalMerge(t *work.Task) bool {
 	s, ok := t.Raw.(value.String)
 	if !ok {

@@ -1,6 +1,6 @@
-// Package settle gives the nodes of a document their values, in the order in which
-// they need each other: expressions, maps with insert keys, lists with key fields,
-// templates. What the stubs say of a node is merged in here.
+// Package settle gives the nodes of a document their values, in the order in which they need each
+// other: expressions, maps with insert keys, lists with key fields, templates. The values of stubs
+// are merged into a node here.
 package settle
 
 import (
@@ -275,8 +275,8 @@ func (r *Runner) catchUp(first *value.Node) {
 	}
 }
 
-// SettleAll evaluates everything below a node and goes on after failures, so
-// that the report is complete.
+// SettleAll evaluates everything below a node and continues after failures, so that the report is
+// complete.
 func (r *Runner) SettleAll(n *value.Node) error {
 	v, err := r.topAll(n)
 	if err != nil {

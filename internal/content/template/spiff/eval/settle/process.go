@@ -55,7 +55,7 @@ func (r *Runner) Process(d *work.Document, content *value.Node) (value.Value, er
 	return v, nil
 }
 
-// waitsForTag tells whether a node failed because a tag was unknown.
+// waitsForTag reports whether a node failed because a tag was unknown.
 func waitsForTag(nodes []outcome.Node) bool {
 	for _, n := range nodes {
 		if n.Class == outcome.Local && strings.Contains(n.Expression, "::") {

@@ -41,7 +41,7 @@ type Nodes interface {
 	// DeepContent settles the content of a list or map and leaves the undefined nodes
 	// out.
 	DeepContent(v value.Value) (value.Value, error)
-	// SettleAll evaluates everything below a node and goes on after failures.
+	// SettleAll evaluates everything below a node and continues after failures.
 	SettleAll(n *value.Node) error
 	// Place makes the working node for a piece of content.
 	Place(raw *value.Node, s Slot) *value.Node
@@ -65,7 +65,7 @@ func NewRun(ctx context.Context, config *Config) *Run {
 	}
 }
 
-// Feature tells whether an optional part of the language is on.
+// Feature reports whether an optional part of the language is on.
 func (r *Run) Feature(f Feature) bool { return r.Features[f] }
 
 // Show renders a value for a message, without content if it is sensitive.

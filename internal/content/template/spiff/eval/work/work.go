@@ -112,7 +112,7 @@ func (t *Task) Shown() string {
 	return t.Expression
 }
 
-// Leaves tells whether nothing can happen in a structure of that shape.
+// Leaves reports whether nothing can happen in a structure of that shape.
 func (s Slot) Leaves(shape value.Shape) bool {
 	return !shape.Active && s.Stubs == nil && (!s.Doc.Final || !shape.Marked)
 }

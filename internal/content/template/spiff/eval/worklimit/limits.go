@@ -14,8 +14,7 @@ type Limits struct {
 	Text  int64 // length of one text
 	List  int64 // length of one list
 	Nodes int64 // nodes of one value
-	// Memory is an estimate of everything that is made. What is garbage later counts,
-	// too.
+	// Memory is an estimate of everything that is made. Memory that is garbage later counts, too.
 	Memory int64
 	Time   time.Duration // wall time
 }

@@ -55,8 +55,8 @@ func (m *Meter) Step(n int64) error {
 	return m.memory(n * stepMemory)
 }
 
-// What is made: a node of a value with a number or a short text, a place in a list
-// or map for one that exists, and what a step leaves behind on average.
+// The memory of a node of a value with a number or a short text, of a place in a list or map for an
+// existing node, and of what a step leaves behind on average.
 const (
 	nodeMemory  = 160
 	placeMemory = 32
