@@ -38,7 +38,7 @@ func isBlueprint(mediaType string) bool {
 func (p *packed) artifact(ctx context.Context) (*memfs.Tree, error) {
 	set, err := oci.ReadSet(bytes.NewReader(p.data), archive.DefaultLimits())
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what it did
 	}
 	manifest, err := mainManifest(ctx, set)
 	if err != nil {
@@ -64,12 +64,12 @@ func (p *packed) artifact(ctx context.Context) (*memfs.Tree, error) {
 func mainManifest(ctx context.Context, set *oci.Set) (*oci.Manifest, error) {
 	manifest, err := oci.ReadManifest(ctx, set, "", set.Main)
 	if err != nil || !manifest.Index {
-		return manifest, err // tells what it did
+		return manifest, err // says what it did
 	}
 	if len(manifest.Manifests) != 1 || oci.IsIndex(manifest.Manifests[0].MediaType) {
 		return nil, fmt.Errorf("%w: it is an index of %d manifests", ErrNoBlueprint, len(manifest.Manifests))
 	}
-	return oci.ReadManifest(ctx, set, "", manifest.Manifests[0]) // tells what it did
+	return oci.ReadManifest(ctx, set, "", manifest.Manifests[0]) // says what it did
 }
 
 // unpackLayers puts the layers over each other. Of those after the first one only
@@ -89,7 +89,7 @@ func unpackLayers(ctx context.Context, set *oci.Set, layers []ocispec.Descriptor
 		}
 		data, err := oci.Read(ctx, set, "the artifact", layer, limits.Bytes)
 		if err != nil {
-			return nil, err // tells what it did
+			return nil, err // says what it did
 		}
 		if err := archive.UnpackInto(builder, bytes.NewReader(data), limits); err != nil {
 			return nil, fmt.Errorf("unpack layer %d of media type %q: %w", i, layer.MediaType, err)
@@ -98,7 +98,7 @@ func unpackLayers(ctx context.Context, set *oci.Set, layers []ocispec.Descriptor
 	return builder.Tree(), nil
 }
 
-// describe tells the media types in a manifest.
+// describe lists the media types in a manifest.
 func describe(manifest *oci.Manifest) string {
 	const most = 5
 	var types []string

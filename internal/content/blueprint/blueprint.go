@@ -30,7 +30,7 @@ type Blueprint struct {
 	Files fs.FS
 	// Info is its description with all defaults set.
 	Info *v1alpha1.Blueprint
-	// Warnings tell what has no effect, such as unknown fields.
+	// Warnings say what has no effect, such as unknown fields.
 	Warnings []string
 	// Digest stands for the content; empty if the blueprint is inline.
 	Digest string
@@ -75,7 +75,7 @@ func readDescription(files fs.FS) ([]byte, error) {
 	return text, nil
 }
 
-// missing tells what is at the root instead of a blueprint.
+// missing says what is at the root instead of a blueprint.
 func missing(files fs.FS) error {
 	const most = 10
 	entries, err := fs.ReadDir(files, ".")
@@ -119,12 +119,12 @@ func decode(text []byte) (*v1alpha1.Blueprint, []string, error) {
 	warnings := adoptDialect(fields)
 	raw, err := json.Marshal(fields)
 	if err != nil {
-		return nil, nil, err // the caller tells the file
+		return nil, nil, err // the caller says the file
 	}
 	info := &v1alpha1.Blueprint{}
-	// As the API server does it, fields are told by upper and lower case, too.
+	// Names of fields are case-sensitive, as they are for the API server.
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, info); err != nil {
-		return nil, nil, yamltext.Explain(err) // the caller tells the file
+		return nil, nil, yamltext.Explain(err) // the caller says the file
 	}
 	return info, append(warnings, unknownFields(fields)...), nil
 }

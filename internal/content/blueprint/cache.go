@@ -92,7 +92,7 @@ func (c *Cache) get(ctx context.Context, content *packed) (*Blueprint, error) {
 		return loaded, err
 	})
 	if err != nil {
-		return nil, err // the caller tells the resource
+		return nil, err // the caller says the resource
 	}
 	return result.(*Blueprint).copy(), nil
 }

@@ -26,12 +26,12 @@ var ErrNoBlueprint = errors.New("artifact does not match blueprint downloader (c
 func FromArtifact(ctx context.Context, reader *access.Reader, artifact descriptor.Typed) (*Blueprint, error) {
 	blob, err := reader.Open(ctx, nil, artifact)
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what it did
 	}
 	defer blob.Close() //nolint:errcheck // nothing is written
 	data, err := archive.ReadAll(blob, archive.DefaultLimits().Bytes)
 	if err != nil {
-		return nil, err // tells what it did
+		return nil, err // says what it did
 	}
 	return (&packed{data: data, mediaType: blob.MediaType, digest: digest.FromBytes(data)}).load(ctx)
 }
@@ -58,8 +58,8 @@ func read(ctx context.Context, reader *access.Reader, version *repository.Versio
 	return &packed{data: data, mediaType: mediaType, digest: digest.FromBytes(data)}, nil
 }
 
-// load unpacks and reads a blueprint. What the content is decides more than its
-// media type, which many tools do not set with care.
+// load unpacks and reads a blueprint. The content decides, not its media type, which many tools do
+// not set with care.
 func (p *packed) load(ctx context.Context) (*Blueprint, error) {
 	files, err := p.unpack(ctx)
 	if err != nil {

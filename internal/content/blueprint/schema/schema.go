@@ -102,7 +102,7 @@ func (s *Schema) Validate(value any) error {
 		return &InvalidError{Violations: []Violation{{Path: link.Path(limit.Names), Rule: "limit", Message: limit.Problem}}}
 	}
 	if err != nil {
-		return err // tells what is wrong
+		return err // says what is wrong
 	}
 	work := work{}
 	if !work.evaluate(s.compiled, value) {

@@ -23,14 +23,14 @@ type Violation struct {
 	Path string
 	// Rule is the keyword of the schema.
 	Rule string
-	// Message tells the rule in words.
+	// Message states the rule in words.
 	Message string
 }
 
 // String returns the path and the message.
 func (v Violation) String() string { return v.Path + ": " + v.Message }
 
-// InvalidError tells all rules that a value does not keep, sorted by path.
+// InvalidError lists all rules that a value breaks, sorted by path.
 type InvalidError struct{ Violations []Violation }
 
 // maxShown is how many violations a message shows.
@@ -122,7 +122,7 @@ func (c *collector) collect(details *jsonschema.ValidationError) []finding {
 	return all
 }
 
-// messages tells a rule that is not kept in words, and names of properties.
+// messages states a broken rule in words, with names of properties.
 func (c *collector) messages(details *jsonschema.ValidationError) []string {
 	var all []string
 	switch k := details.ErrorKind.(type) {
@@ -166,7 +166,7 @@ func (c *collector) closest(details *jsonschema.ValidationError) []finding {
 			case len(f.names) == len(details.InstanceLocation) && f.rule == "type":
 				distance += 1000
 			case f.rule == "const", f.rule == "enum":
-				// These tell alternatives apart.
+				// These distinguish alternatives.
 				distance += 10
 			}
 		}
@@ -177,7 +177,7 @@ func (c *collector) closest(details *jsonschema.ValidationError) []finding {
 	return best
 }
 
-// sentence tells a simple rule in words.
+// sentence states a simple rule in words.
 func sentence(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Enum:
@@ -206,7 +206,7 @@ func sentence(k jsonschema.ErrorKind) string {
 	return sentenceOfMany(k)
 }
 
-// sentenceOfMany tells a rule for arrays, objects or anything.
+// sentenceOfMany states a rule for arrays, objects or anything.
 func sentenceOfMany(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.MinItems:
@@ -259,7 +259,7 @@ func literals(values []any) string {
 			shown = append(shown, "...")
 			break
 		}
-		// What was decoded from JSON can be encoded.
+		// A value that was decoded from JSON can be encoded.
 		text, _ := json.Marshal(value)
 		shown = append(shown, link.Shortened(string(text)))
 	}

@@ -41,8 +41,8 @@ func samePlace(s *jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
 	}
 }
 
-// inside returns the schemas that apply to parts of the value, in the same order each time:
-// the first mistake is told.
+// inside returns the schemas that apply to parts of the value, in a stable order: the first mistake
+// is reported.
 func inside(s *jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
 	return func(yield func(*jsonschema.Schema) bool) {
 		all := []*jsonschema.Schema{s.Contains}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Formats tell whether a text has a format. These are the formats that are checked; others have no
-// effect. Each accepts at least what upstream accepts.
+// Formats report whether a text has a format. These are the formats that are checked; others have
+// no effect. Each accepts at least what upstream accepts.
 var Formats = map[string]func(string) bool{
 	"date":                  oneTime("2006-01-02"),
 	"time":                  oneTime("15:04:05Z07:00", "15:04:05"),

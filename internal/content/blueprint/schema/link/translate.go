@@ -121,7 +121,7 @@ func (t *translation) plain(name string, value any) {
 	list, isList := value.([]any)
 	switch {
 	case name == "type" && isList && len(list) == 0:
-		// No type at all is no rule.
+		// An empty list of types is no rule.
 	case name == "minimum" && t.from["exclusiveMinimum"] == true, name == "maximum" && t.from["exclusiveMaximum"] == true:
 		// The exclusive limit takes its place.
 	default:
@@ -170,8 +170,8 @@ func (t *translation) definitions(name string, form form, value any) error {
 	return nil
 }
 
-// children translates a keyword that holds schemas. What has the wrong form is
-// taken over; the schema of schemas tells what is wrong then.
+// children translates a keyword that holds schemas. A value of the wrong form is copied; the schema
+// of schemas says what is wrong then.
 func (t *translation) children(name string, form form, value any) error {
 	child := func(value any, names ...string) (any, error) {
 		return t.translate(t.document, t.at.child(names...), t.base, value)

@@ -50,7 +50,7 @@ func article(name string) string {
 	return "a " + name
 }
 
-// LimitError tells where a value exceeds a limit.
+// LimitError says where a value exceeds a limit.
 type LimitError struct {
 	// Names lead to the place.
 	Names   []string
@@ -95,9 +95,9 @@ func bounded(value any, level, levels int) error {
 	return errors.New("a value cannot be checked: it is neither an object, an array, a string, a number, a boolean nor null")
 }
 
-// firstBeyond looks into an object or list. Of several elements beyond the limits it
-// reports always the same one: a message that changes by itself would make a status
-// change, and a reconciliation follow, again and again.
+// firstBeyond looks into an object or list. Of several elements beyond the limits it always reports
+// the same one: a message that changes without a reason would change the status, and trigger a
+// reconcile each time.
 func firstBeyond(holder any, level, levels int) error {
 	var first error
 	var at string
