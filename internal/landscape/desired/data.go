@@ -50,9 +50,9 @@ func TargetCopy(inst *v1alpha1.Installation, target, live *v1alpha1.Target) (*v1
 	return changed, change, err
 }
 
-// Stale reports whether an object in the scope of an Installation is a copy of an
-// import that this job has not written, because the import is no longer there. What the job
-// has written in its first round counts in its removal round, too.
+// Stale reports whether an object in the scope of an Installation is a copy of an import that this
+// job has not written, because the import no longer exists. Copies of the first round of a job
+// count in its removal round, too.
 func Stale(inst *v1alpha1.Installation, object metav1.Object) bool {
 	return object.GetLabels()[v1alpha1.DataObjectJobIDLabel] != job.BaseOf(inst.Status.JobID) &&
 		job.Owner{Kind: "Installation", Object: inst}.Owns(object)
@@ -78,7 +78,7 @@ func PlanSecret(secret, live *corev1.Secret) (*corev1.Secret, Change, error) {
 func ItemExports(exec *v1alpha1.Execution, exports map[string]any, live *v1alpha1.DataObject) (*v1alpha1.DataObject, Change, error) {
 	raw, err := valueobject.EncodeData(exports)
 	if err != nil {
-		return nil, "", err // the caller tells whose exports they are
+		return nil, "", err // the caller says whose exports they are
 	}
 	object := &v1alpha1.DataObject{
 		ObjectMeta: metav1.ObjectMeta{

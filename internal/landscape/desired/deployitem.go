@@ -71,9 +71,8 @@ func fill(item *v1alpha1.DeployItem, exec *v1alpha1.Execution, template *v1alpha
 	inherit(item.Annotations, exec.Annotations, v1alpha1.LeaveEarlierClusterAnnotation)
 }
 
-// takeLabels gives a DeployItem the labels of its template. Those that an earlier
-// template had and this one does not have go; an annotation tells which these are, so
-// that labels of others stay.
+// takeLabels gives a DeployItem the labels of its template. Labels that only an earlier template
+// had are removed; an annotation lists them, so that labels of others stay.
 func takeLabels(item *v1alpha1.DeployItem, labels map[string]string) {
 	for name := range strings.SplitSeq(item.Annotations[v1alpha1.ExecutionTemplateLabelsAnnotation], ",") {
 		delete(item.Labels, name)
@@ -86,8 +85,8 @@ func takeLabels(item *v1alpha1.DeployItem, labels map[string]string) {
 	item.Annotations[v1alpha1.ExecutionTemplateLabelsAnnotation] = strings.Join(slices.Sorted(maps.Keys(labels)), ",")
 }
 
-// takeCluster tells which shoot a DeployItem is deployed to. That of an earlier Target
-// goes: with it gone, the item would be left where it is now.
+// takeCluster sets the shoot that a DeployItem is deployed to. The shoot of an earlier Target is
+// removed: when that shoot no longer exists, the item would be left where it is now.
 func takeCluster(item *v1alpha1.DeployItem, cluster *string) {
 	switch {
 	case cluster == nil:

@@ -47,7 +47,7 @@ func compareExecutions(live, changed *v1alpha1.Execution) (Change, error) {
 	first, second := meaning{Annotations: live.Annotations, Context: live.Spec.Context}, meaning{Annotations: changed.Annotations, Context: changed.Spec.Context}
 	var err error
 	if first.Items, err = live.Spec.Items(); err != nil {
-		// What cannot be read is replaced.
+		// A value that cannot be read is replaced.
 		return Update, nil //nolint:nilerr // see above
 	}
 	if second.Items, err = changed.Spec.Items(); err != nil {

@@ -19,7 +19,7 @@ func Subinstallation(parent, planned, live *v1alpha1.Installation, salt int) (*v
 		return sub, Create, nil
 	}
 	sub := live.DeepCopy()
-	// What users have added stays.
+	// Additions of users stay.
 	sub.Labels, sub.Annotations = merged(live.Labels, planned.Labels), merged(live.Annotations, planned.Annotations)
 	mirror(sub.Annotations, planned.Annotations, v1alpha1.CacheHelmChartsAnnotation)
 	wired := planned.Spec.DeepCopy()

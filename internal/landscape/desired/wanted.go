@@ -42,9 +42,8 @@ var numbers = conversion.EqualitiesOrDie(number.Same)
 // Same reports whether two objects are the same on the wire. It does not look at Go
 // fields: types may keep what the wire does not show, and what cannot be compared.
 //
-// What the API server has stored was written by us in other words: without empty fields,
-// with numbers as it prints them. A comparison that sees these would write each object in
-// each job.
+// The API server stores our objects in another form: without empty fields, with numbers as it
+// prints them. A comparison that sees these differences would write each object in each job.
 func Same(a, b any) (bool, error) {
 	first, err := json.Marshal(a)
 	if err != nil {
@@ -106,9 +105,9 @@ func merged(base, over map[string]string) map[string]string {
 	return all
 }
 
-// takeMetadata gives an object the metadata of a wanted one. What others have added
-// stays, except for labels about where a value comes from, and for owners of our kind:
-// one has written it.
+// takeMetadata gives an object the metadata of a wanted one. Additions of others stay, except for
+// labels about the source of a value, and for owners of our kind, of which only one has written the
+// object.
 func takeMetadata(into, wanted metav1.Object, owner job.Owner) {
 	labels := maps.Clone(into.GetLabels())
 	maps.DeleteFunc(labels, func(name, _ string) bool { return strings.HasPrefix(name, dataLabels) })

@@ -61,7 +61,7 @@ type Change struct {
 	// MovesFrom and MovesTo are the items between which the object moves.
 	MovesFrom string `json:"movesFrom,omitempty"`
 	MovesTo   string `json:"movesTo,omitempty"`
-	// Reason tells why it is unknown.
+	// Reason says why the change is unknown.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -250,7 +250,7 @@ func (s *Summary) Add(action Action) {
 	}
 }
 
-// Changes tells whether anything would change, or may.
+// Changes reports whether anything would change, or may.
 func (s *Summary) Changes() bool { return s.Create+s.Update+s.Move+s.Delete+s.Replace+s.Unknown > 0 }
 
 // String is a line for people.

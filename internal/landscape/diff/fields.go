@@ -17,7 +17,7 @@ type Field struct {
 	// Before and After are the values; nil for none.
 	Before any `json:"before,omitempty"`
 	After  any `json:"after,omitempty"`
-	// Secret tells that the values are not shown.
+	// Secret means that the values are not shown.
 	Secret bool `json:"secret,omitempty"`
 }
 

@@ -1,5 +1,5 @@
-// Package flowview tells how values flow between the Installations of a landscape: who
-// exports what, and who imports it. It follows from the objects alone.
+// Package flowview shows how values flow between the Installations of a landscape: which object
+// exports a value, and which ones import it. The view follows from the objects alone.
 package flowview
 
 import (
@@ -25,7 +25,7 @@ type Unit struct {
 	// Name is that of the object; Title is how its blueprint calls it, or else the name.
 	Name  string `json:"name"`
 	Title string `json:"title"`
-	// Phase, State and Why tell how it stands.
+	// Phase, State and Why describe its progress.
 	Phase string        `json:"phase,omitempty"`
 	State inspect.State `json:"state"`
 	Why   string        `json:"why,omitempty"`
@@ -47,7 +47,7 @@ type Value struct {
 	Importers []string `json:"importers,omitempty"`
 }
 
-// Outside tells that the value comes from outside of the scope.
+// Outside means that the value comes from outside of the scope.
 func (v *Value) Outside() bool { return len(v.Exporters) == 0 }
 
 // Of returns how values flow among some Installations and inside of them. The nodes are

@@ -9,11 +9,11 @@ import (
 // severity orders the states of blockers: those that need a user's action come first.
 var severity = []State{Stalled, Failed, Missing, Waiting, Running}
 
-// Blockers returns the objects that keep a tree from being ready: those that are
-// not ready while everything below them is. The worst come first. Who only follows
-// from a sibling is to blame for nothing, as long as anybody else is.
+// Blockers returns the objects that keep a tree from being ready: those that are not ready while
+// everything below them is. The worst come first. An object that only follows from a sibling is no
+// blocker as long as there is another one.
 //
-// Only the lowest ones count: who waits for something below only repeats it.
+// Only the lowest objects count: an object that waits for something below only repeats its reason.
 func Blockers(tree *Node) []*Node {
 	var found []*Node
 	collectBlockers(tree, &found)
@@ -32,7 +32,7 @@ func collectBlockers(node *Node, found *[]*Node) {
 	}
 	before := len(*found)
 	for _, child := range node.Children {
-		// What an object says of one that is missing is more than that it is missing.
+		// The message of an object about a missing one says more than that it is missing.
 		if child.State != Missing || node.LastError == nil {
 			collectBlockers(child, found)
 		}

@@ -84,8 +84,8 @@ func (n *Node) locate(way []string, causes []Cause) {
 	}
 }
 
-// Troubled returns the trees with nothing but what has failed, does not go on, or has
-// succeeded with warnings, and what leads there. The trees that it is given stay as they are.
+// Troubled returns the trees reduced to objects that have failed, do not continue, or have
+// succeeded with warnings, and the path to them. The trees that it is given stay as they are.
 func Troubled(trees []*Node) []*Node {
 	var kept []*Node
 	for _, tree := range trees {

@@ -8,7 +8,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job/cause"
 )
 
-// TestTroubled: what has failed or does not go on, and what leads there.
+// TestTroubled: what has failed or does not continue, and what leads there.
 func TestTroubled(t *testing.T) {
 	failed := Snapshot{
 		Installations: []*v1alpha1.Installation{named("good"), named("top", func(i *v1alpha1.Installation) {

@@ -58,8 +58,8 @@ const (
 type Verdict struct {
 	// Result says how far the wait has come.
 	Result Result
-	// Reason tells why it is pending, where the protocol of jobs is the reason; it
-	// is empty while the job runs.
+	// Reason says why the goal is pending, where the protocol of jobs is the reason; it is empty while
+	// the job runs.
 	Reason string
 }
 

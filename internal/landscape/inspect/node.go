@@ -55,11 +55,11 @@ type Node struct {
 	Phase string `json:"phase,omitempty"`
 	// State says in one word how the object stands.
 	State State `json:"state"`
-	// Ready tells that everything is true for the current inputs.
+	// Ready means that everything is true for the current inputs.
 	Ready bool `json:"ready"`
-	// Outdated tells that the object has not received the job of the tree's root.
+	// Outdated means that the object has not received the job of the tree's root.
 	Outdated bool `json:"outdated,omitempty"`
-	// Orphaned tells that the parent of a subinstallation does not exist.
+	// Orphaned means that the parent of a subinstallation does not exist.
 	Orphaned bool `json:"orphaned,omitempty"`
 	// JobID identifies the current or last job.
 	JobID string `json:"jobID,omitempty"`
@@ -74,7 +74,7 @@ type Node struct {
 	// PendingRemovals is what the object keeps until the end of the job, or that the object itself is
 	// held until then; of a root, what is removed now.
 	PendingRemovals string `json:"pendingRemovals,omitempty"`
-	// Held tells that the object is not wanted any more, and kept until the end of the job.
+	// Held means that the object is not wanted any more, and kept until the end of the job.
 	Held bool `json:"held,omitempty"`
 	// LastError is the published error of the last step.
 	LastError *v1alpha1.Error `json:"lastError,omitempty"`
@@ -132,7 +132,7 @@ func (n *Node) Failed() bool {
 	return v1alpha1.InstallationPhase(n.Phase).IsFailed()
 }
 
-// Why tells why the object is not ready; it is empty for one that is.
+// Why is the reason why the object is not ready; it is empty for a ready object.
 func (n *Node) Why() string {
 	switch {
 	case n.Ready:
@@ -154,8 +154,8 @@ func (n *Node) unbegun() bool {
 	return n.JobID != n.JobIDFinished && (n.Phase == "" || v1alpha1.InstallationPhase(n.Phase).IsFinal())
 }
 
-// Since tells from when on the object stands as it does: the phase of an earlier job
-// says nothing about one that waits to begin.
+// Since is the time from which the object is in its state: the phase of an earlier job does not
+// count for a job that waits to begin.
 func (n *Node) Since() *metav1.Time {
 	if n.queued != nil {
 		return n.queued

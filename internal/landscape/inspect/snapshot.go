@@ -21,7 +21,7 @@ type Snapshot struct {
 	DeployItems []*v1alpha1.DeployItem
 	// Events are the events, if the caller has asked for them.
 	Events []*corev1.Event
-	// Unreadable tells which kinds the reader may not see. What is made from the
+	// Unreadable lists the kinds that the reader may not see. Everything that is made from the
 	// snapshot lacks them.
 	Unreadable []*ReadError
 }
@@ -47,8 +47,8 @@ func (e *ReadError) Error() string {
 // Unwrap returns the cause.
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// Add takes an object into the snapshot. Lists and watches leave its kind out;
-// who prints it needs the kind.
+// Add takes an object into the snapshot, and sets its kind, which lists and watches leave out and
+// printers need.
 func (s *Snapshot) Add(object runtime.Object) error {
 	switch object := object.(type) {
 	case *v1alpha1.Installation:

@@ -101,8 +101,8 @@ func (f facts) state() State {
 	return Ready
 }
 
-// waits tells whether a running job waits for something outside. Objects without
-// our conditions tell it by the codes of their last error.
+// waits reports whether a running job waits for something outside. Objects without our conditions
+// say so by the codes of their last error.
 func (f facts) waits() bool {
 	if reconciling := f.condition(v1alpha1.ReconcilingCondition); reconciling != nil {
 		return reconciling.Reason == job.WaitingReason

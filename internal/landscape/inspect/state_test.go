@@ -191,7 +191,7 @@ func TestWaitIsNoError(t *testing.T) {
 	}
 }
 
-// TestAbortedExecution: a job that is being aborted tells how long it may still take.
+// TestAbortedExecution: a job that is being aborted says how long it may still take.
 func TestAbortedExecution(t *testing.T) {
 	execution := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", Annotations: map[string]string{
 		v1alpha1.OperationAnnotation: "abort", v1alpha1.AbortTimeAnnotation: "2030-01-02T12:00:30Z",

@@ -25,7 +25,7 @@ type Entry struct {
 	Type string `json:"type"`
 	// Reason is a short word for what happened.
 	Reason string `json:"reason,omitempty"`
-	// Message tells it to people.
+	// Message is the text for people.
 	Message string `json:"message,omitempty"`
 	// Count is how often it happened, if more than once.
 	Count int32 `json:"count,omitempty"`
@@ -104,12 +104,12 @@ func Story(tree *Node, events []*corev1.Event) []Entry {
 		}
 	})
 	entries = append(entries, EventsOf(tree, events)...)
-	// What was before is of an earlier job.
+	// Earlier entries belong to an earlier job.
 	entries = slices.DeleteFunc(entries, func(entry Entry) bool { return entry.Time.Before(begin) })
 	return inOrder(withoutRepetition(entries))
 }
 
-// withoutRepetition drops what a status and an event tell alike.
+// withoutRepetition drops entries that a status and an event have in common.
 func withoutRepetition(entries []Entry) []Entry {
 	type fact struct {
 		kind          Kind

@@ -122,9 +122,9 @@ func (g *graph) tree(root *v1alpha1.Installation) *Node {
 	return tree
 }
 
-// markOutdated marks what has not received a job and is to. A job that only hands values
-// on reaches none of the items of an Installation that it leaves as it is, and nothing
-// below one that it does not concern. What is held gets no job; a removal round is a part of
+// markOutdated marks the objects that have not received a job and are to get it. A job that only
+// propagates values reaches no item of an Installation that it leaves as it is, and nothing below
+// an Installation that it does not concern. A held object gets no job; a removal round is a part of
 // the job.
 func (n *Node) markOutdated(jobID string, stays, itemsStay bool) {
 	stays = stays || n.Held

@@ -94,7 +94,7 @@ func (n *Node) takeTurns() {
 			return
 		}
 		if slices.ContainsFunc(n.Children, (*Node).deleted) {
-			// What is no longer wanted goes before anything else begins.
+			// Objects that are no longer wanted are deleted before anything else begins.
 			n.wait((*Node).deleted, n.goneBefore)
 			return
 		}

@@ -67,8 +67,8 @@ func (r *run) load(ctx context.Context, files fs.FS, at place, depth int) {
 	r.subinstallations(ctx, b)
 }
 
-// warnings reports what loading warned about. What jobs tolerate in blueprints that
-// are in use, their authors should mend.
+// warnings reports what loading warned about. Jobs tolerate these mistakes in blueprints that are
+// in use, but their authors should correct them.
 func (r *run) warnings(b one) {
 	advice := validation.BlueprintAdvice(b.Info)
 	mended := map[string]bool{}
@@ -154,8 +154,8 @@ func (r *run) imports(ctx context.Context, compiler *schema.Compiler, definition
 	}
 }
 
-// loadError tells what is wrong with a description that could not be loaded. Errors
-// about fields are findings of their own.
+// loadError says what is wrong with a description that could not be loaded. Errors about fields are
+// findings of their own.
 func (r *run) loadError(at place, err error) {
 	var list interface{ Errors() []error }
 	if !errors.As(err, &list) {
@@ -206,5 +206,5 @@ func (r *run) add(severity Severity, at place, message string) {
 	r.findings = append(r.findings, Finding{Severity: severity, File: at.file, Line: at.line(), Field: at.field(), Message: message})
 }
 
-// errDepth tells that inline blueprints are nested too deep.
+// errDepth says that inline blueprints are nested too deep.
 var errDepth = fmt.Errorf("blueprints are nested more than %d levels deep", maxDepth)

@@ -2,7 +2,7 @@ package lint
 
 import "strconv"
 
-// Severity tells how bad a finding is.
+// Severity is how bad a finding is.
 type Severity string
 
 // The severities.

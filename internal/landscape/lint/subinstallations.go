@@ -29,7 +29,7 @@ func (r *run) subinstallations(ctx context.Context, b one) {
 		r.nested(ctx, b, template, at)
 	}
 	if len(templates) < len(b.Info.Subinstallations) || len(b.Info.SubinstallationExecutions) > 0 {
-		// What one imports may come from one that is not known.
+		// The imports of a subinstallation may come from one that is not known.
 		return
 	}
 	whole := b.at.child("subinstallations")
@@ -104,8 +104,8 @@ func (r *run) nested(ctx context.Context, b one, template *v1alpha1.Installation
 	r.load(ctx, files, at.inlineBlueprint(), b.depth+1)
 }
 
-// reference checks that a reference to the blueprint of a component leads to one.
-// What is in it belongs to its own component.
+// reference checks that a reference to the blueprint of a component leads to one. The content of
+// that blueprint belongs to its own component.
 func (r *run) reference(ctx context.Context, reference string, at place) {
 	parsed, err := uri.Parse(reference)
 	if err != nil || r.Component == nil {

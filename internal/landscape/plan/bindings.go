@@ -71,12 +71,11 @@ func (c *Component) effective() *v1alpha1.ComponentDescriptorReference {
 	return c.Reference
 }
 
-// mentioned returns which words occur in the files of a blueprint. To load all
-// component versions that belong together takes time and can fail, and to read
-// states takes requests; few templates use them.
+// mentioned returns which words occur in the files of a blueprint. Loading all component versions
+// of a closure takes time and can fail, and reading states takes requests; few templates use them.
 //
-// It looks for words and does not parse: one too many only costs what would have been
-// saved. A template that puts such a name together by itself finds nothing under it.
+// The search is for words and does not parse: a word too many only costs what would have been
+// saved. A template that composes such a name finds nothing under it.
 func mentioned(files fs.FS, words ...string) map[string]bool {
 	found := make(map[string]bool, len(words))
 	_ = fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {

@@ -56,7 +56,7 @@ type blueprintCase struct {
 	Published exact `json:"published"`
 	// Error is a part of the message.
 	Error string `json:"error"`
-	// Same tells that a second run with the stored states gives the same items.
+	// Same reports that a second run with the stored states gives the same items.
 	Same bool `json:"same"`
 }
 
@@ -241,8 +241,8 @@ func wantParts(t *testing.T, what string, got, want any) {
 	}
 }
 
-// lacks tells what of a part the whole has not. Lists must have the same length; a
-// text that begins with "re:" is a regular expression.
+// lacks says what of a part the whole has not. Lists must have the same length; a text that begins
+// with "re:" is a regular expression.
 func lacks(whole, part any, path string) []string {
 	var problems []string
 	switch part := part.(type) {

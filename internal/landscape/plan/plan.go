@@ -51,14 +51,14 @@ type Input struct {
 // Plan is an Installation whose imports are known and checked. Its children and
 // exports follow from it.
 //
-// The order in a job is New, Children, Copies and Stored; a crash before the job has handed
-// itself on begins again with New. What follows the children, perhaps in another process,
-// begins with Reopen.
+// The order in a job is New, Children, Copies and Stored; after a crash before the children have
+// got the job, the order begins again with New. The steps after the children, perhaps in another
+// process, begin with Reopen.
 type Plan struct {
 	// Imports are the values by the names of the blueprint, after defaults, mappings
 	// and import executions.
 	Imports dataflow.Values
-	// Warnings tell what is probably not meant.
+	// Warnings list probable mistakes.
 	Warnings []string
 
 	in        Input

@@ -20,7 +20,7 @@ var fileWords = []string{"include", "read", "blueprint://"}
 type readable struct {
 	files map[string][]byte
 	links map[string]string
-	// component tells that they may read the component version.
+	// component means that they may read the component version.
 	component bool
 }
 
@@ -102,7 +102,7 @@ func contains(texts [][]byte, words []string) bool {
 
 // all adds all files and links.
 func (r *readable) all(files fs.FS) error {
-	// the caller tells what is read
+	// the caller says what is read
 	return fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

@@ -26,9 +26,8 @@ type Surroundings struct {
 // children were rendered once.
 type Reopened struct{ plan *Plan }
 
-// Reopen goes on with what the job has stored. All inputs are those that the job was
-// admitted with, whatever has become of them. The Installation tells which job is
-// running.
+// Reopen continues with what the job has stored. All inputs are those that the job was admitted
+// with, whatever has changed since. The Installation says which job is running.
 func Reopen(ctx context.Context, inst *v1alpha1.Installation, content []byte, with Surroundings) (*Reopened, error) {
 	doc, bindings, err := decodeDocument(content)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // StateKey names what one executor of an Installation stores.
 type StateKey struct {
-	// Prefix tells executors of one name in different lists apart.
+	// Prefix distinguishes executors of one name in different lists.
 	Prefix   string
 	Executor string
 }
@@ -92,11 +92,11 @@ func stateKey(phase template.Phase, name string) (StateKey, bool) {
 func (p *Plan) readState(ctx context.Context, key StateKey) ([]byte, error) {
 	stored, err := p.in.States.Read(ctx, key)
 	if err != nil || stored != nil || key.Prefix != SubinstallationPrefix {
-		return stored, err // the caller tells what was read
+		return stored, err // the caller says what was read
 	}
 	taken := slices.ContainsFunc(p.in.Blueprint.Info.DeployExecutions, func(other v1alpha1.TemplateExecutor) bool { return other.Name == key.Executor })
 	if taken {
 		return nil, nil
 	}
-	return p.in.States.Read(ctx, StateKey{DeployPrefix, key.Executor}) // the caller tells what was read
+	return p.in.States.Read(ctx, StateKey{DeployPrefix, key.Executor}) // the caller says what was read
 }

@@ -49,7 +49,7 @@ type document struct {
 	Mentioned map[string]bool `json:"mentioned,omitempty"`
 	// Bindings are what templates see, with the results of import executions.
 	Bindings json.RawMessage `json:"bindings"`
-	// Component tells that exports may read the component version.
+	// Component means that exports may read the component version.
 	Component bool `json:"component,omitempty"`
 }
 

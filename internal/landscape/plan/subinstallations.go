@@ -23,8 +23,8 @@ import (
 	"go.landscaper.dev/internal/model/validation"
 )
 
-// ErrNoComponent tells that a subinstallation refers to a blueprint of a component
-// and the Installation has none.
+// ErrNoComponent says that a subinstallation refers to a blueprint of a component and the
+// Installation has none.
 var ErrNoComponent = errors.New("no component descriptor defined to resolve the blueprint ref: set spec.componentDescriptor of the Installation, or use blueprint.filesystem")
 
 // Subinstallation is a child that is an Installation.
@@ -258,7 +258,7 @@ type lastReference struct {
 // Referenced implements uri.Finder.
 func (l *lastReference) Referenced(ctx context.Context, from *repository.Version, reference *descriptor.Reference, context descriptor.Typed) (*repository.Version, error) {
 	l.reference = reference
-	return l.Finder.Referenced(ctx, from, reference, context) // tells what it looked for
+	return l.Finder.Referenced(ctx, from, reference, context) // says what it looked for
 }
 
 func (l *lastReference) definition(in Input) *v1alpha1.ComponentDescriptorDefinition {

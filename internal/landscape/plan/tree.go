@@ -45,8 +45,8 @@ type Waiting struct {
 	From error
 }
 
-// unknownFor says which of those that a subinstallation imports from have exports that
-// only a job can tell.
+// unknownFor says which sibling that a subinstallation imports from has exports that only a job can
+// determine.
 func (n *Node) unknownFor(name string) error {
 	before := n.Graph().Predecessors(name)
 	for _, other := range n.Nodes {
@@ -62,11 +62,10 @@ func (n *Node) unknownFor(name string) error {
 	return nil
 }
 
-// ErrUnknown is what an error is that tells why only a job can tell what is exported: see
-// Unknown.
+// ErrUnknown marks errors that say why only a job can determine what is exported: see Unknown.
 var ErrUnknown = errors.New("only a job can tell")
 
-// Unknown tells that only a job can tell what is exported, and why.
+// Unknown says that only a job can determine what is exported, and why.
 func Unknown(reason error) error { return &unknown{reason} }
 
 type unknown struct{ reason error }
@@ -80,10 +79,10 @@ func (u *unknown) Is(target error) bool { return target == ErrUnknown }
 // Unwrap returns the reason.
 func (u *unknown) Unwrap() error { return u.reason }
 
-// Simulation knows exports that only a real deployment could tell.
+// Simulation knows exports that only a real deployment could determine.
 type Simulation interface {
-	// Item returns the exports of a deploy item; nil if it has none. ErrUnknown says that
-	// only a job can tell: then nothing is known of what follows from them.
+	// Item returns the exports of a deploy item; nil if it has none. ErrUnknown says that only a job
+	// can determine them: then nothing that follows from them is known.
 	Item(ctx context.Context, node *Node, item *v1alpha1.DeployItemTemplate) (any, error)
 	// Installation returns the exports of an Installation that is not to be worked
 	// out any further; nil if it is.

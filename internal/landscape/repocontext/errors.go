@@ -6,15 +6,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// NotFoundError tells that something does not exist, or must not be used, that a
-// Context refers to.
+// NotFoundError says that something does not exist, or must not be used, that a Context refers to.
 type NotFoundError struct{ message string }
 
 // Error implements error.
 func (e *NotFoundError) Error() string { return e.message }
 
-// ReadError tells that the API server did not hand out an object, which may exist
-// all the same: another attempt may go better.
+// ReadError says that the API server did not deliver an object, which may exist: another attempt
+// may succeed.
 type ReadError struct {
 	// Object names what was to be read.
 	Object string

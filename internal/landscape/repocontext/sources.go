@@ -42,9 +42,9 @@ type Reader struct {
 type Sources struct {
 	Context *v1alpha1.Context
 	Options component.Options
-	// Overwritten tells that the Context names overwrites.
+	// Overwritten means that the Context names overwrites.
 	Overwritten bool
-	// Warnings tell what is passed over.
+	// Warnings say what is passed over.
 	Warnings []string
 
 	reader *Reader

@@ -37,10 +37,10 @@ type Uninstall struct {
 	// EarlierClusters are what the item has left on clusters to which its Target led
 	// before.
 	EarlierClusters []Leftovers `json:"earlierClusters,omitempty"`
-	// Unknown are objects of which only the deletion can tell, with the reasons, or why the
+	// Unknown are objects whose outcome only the deletion can show, with the reasons, or why the
 	// cluster could not be asked.
 	Unknown []string `json:"unknown,omitempty"`
-	// Kept tells that the objects stay.
+	// Kept means that the objects stay.
 	Kept bool `json:"kept,omitempty"`
 }
 
@@ -60,8 +60,8 @@ type Leftovers struct {
 	Objects []corev1.ObjectReference `json:"objects,omitempty"`
 }
 
-// Uninstalls are all items of a tree in the order in which they go: who imports goes
-// before who exports, and who depends on an item before the item.
+// Uninstalls are all items of a tree in the order of their deletion: importers come before
+// exporters, and dependants before the items that they depend on.
 //
 // It follows the same edges as the deletion itself, from the objects as they are: nothing
 // is rendered, since a blueprint may have changed meanwhile.

@@ -36,9 +36,8 @@ func ForcedRemovals(tree *inspect.Node) []Removal {
 	return steps
 }
 
-// ForceDelete deletes objects without waiting for anybody who should do something
-// before: it removes their finalizers. Parents are asked to go first, so that their
-// controllers do not bring back what is deleted.
+// ForceDelete deletes objects without waiting for other controllers: it removes their finalizers.
+// Parents are deleted first, so that their controllers do not create deleted objects again.
 func ForceDelete(ctx context.Context, c client.Client, steps []Removal, tell func(line string)) error {
 	for i := len(steps) - 1; i >= 0; i-- {
 		step := steps[i]
@@ -61,7 +60,7 @@ func sameObject(object client.Object) client.DeleteOption {
 	return client.Preconditions{UID: &uid}
 }
 
-// gone tells that an object does not exist any more, or that another one has its name.
+// gone reports whether an object no longer exists, or another object has its name.
 func gone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
 
 // release removes the finalizers of an object that is being deleted.

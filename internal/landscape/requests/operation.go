@@ -74,15 +74,15 @@ func Annotate(ctx context.Context, c client.Client, object client.Object, annota
 	return c.Patch(ctx, object.DeepCopyObject().(client.Object), client.RawPatch(types.MergePatchType, patch))
 }
 
-// arrived tells that an attempt whose answer was lost did take effect. Asking
-// again would start a second job.
+// arrived reports that an attempt whose answer was lost did take effect. A second request would
+// start a second job.
 func arrived(before, present *v1alpha1.Installation, operation v1alpha1.Operation) bool {
 	return present.Annotations[v1alpha1.OperationAnnotation] == string(operation) && before.Annotations[v1alpha1.OperationAnnotation] != string(operation) ||
 		present.Status.JobID != before.Status.JobID || job.Admitted(present) && !job.Admitted(before)
 }
 
-// passes tells that another attempt may go better: the API server says so, or
-// there was no answer at all.
+// passes reports that another attempt may succeed: the API server says so, or there was no answer
+// at all.
 func passes(err error) bool {
 	var unanswered *url.Error
 	return apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||

@@ -78,7 +78,7 @@ func Collect(ctx context.Context, reader client.Reader, namespace string, more .
 // none is so large that the API server suffers.
 const pageSize = 2500
 
-// list reads in pages, so that a large landscape is no burden for the API server.
+// list reads in pages, so that a large landscape does not burden the API server.
 func (s Source) list(ctx context.Context, reader client.Reader, namespace string) (runtime.Object, error) {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		list := s.newList()

@@ -28,8 +28,7 @@ type Live struct {
 	namespace string
 	sources   []Source
 	informers []cache.SharedIndexInformer
-	// It holds one value at most, and is never closed: who reads it waits for a context as
-	// well.
+	// It holds one value at most, and is never closed: its reader waits for a context as well.
 	changed chan struct{}
 	stop    context.CancelFunc
 
@@ -180,7 +179,7 @@ func (l *Live) readError(number int) *inspect.ReadError {
 	return &inspect.ReadError{Resource: l.sources[number].groupResource(), Namespace: l.namespace, Err: l.failures[number]}
 }
 
-// complete tells that everything that may be read has been read.
+// complete reports that everything that may be read has been read.
 func (l *Live) complete() bool {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -205,13 +204,13 @@ func (l *Live) fatal() error {
 	return nil
 }
 
-// hidden tells that the reader may not see a kind that the snapshot can lack.
+// hidden reports that the reader may not see a kind that the snapshot can lack.
 func (l *Live) hidden(number int, err error) bool {
 	return apierrors.IsForbidden(err) && l.sources[number].kind != inspect.KindInstallation
 }
 
-// passes tells that an error may be gone after a moment. The API server that does
-// not exist, or does not know us or the kind, stays as it is.
+// passes reports that an error may end by itself. An API server that does not exist, or does not
+// know the user or the kind, stays so.
 func passes(err error) bool {
 	var network *net.OpError
 	if errors.As(err, &network) && network.Op == "dial" {

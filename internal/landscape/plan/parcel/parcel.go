@@ -26,8 +26,8 @@ const (
 	MaxSize = maxParts * partSize
 )
 
-// Errors about stored plans. A job cannot go on with any of them; the next one
-// makes a plan of its own.
+// Errors about stored plans. A job cannot continue with any of them; the next one makes a plan of
+// its own.
 var (
 	// ErrNone: the Secrets of the stored plan were deleted.
 	ErrNone = errors.New("the stored plan of the job is missing: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile")
@@ -40,7 +40,7 @@ var (
 // Type is the type of the Secrets that hold plans.
 const Type corev1.SecretType = v1alpha1.GroupName + "/plan"
 
-// Label tells whose plan a Secret holds.
+// Label names the Installation whose plan a Secret holds.
 const Label = v1alpha1.GroupName + "/plan-of"
 
 // Keys of the Secrets: the content, the digest of the whole content, the number of
