@@ -53,8 +53,8 @@ func (g Graph) Reversed() Graph {
 	return reversed
 }
 
-// Reach returns all nodes that can be reached from some of them over any number of
-// edges, by number. One that is started from is among them only if it is reached.
+// Reach returns all nodes that can be reached from some of them over any number of edges, by
+// number. A start node is among them only if it is reached.
 func (g Graph) Reach(from ...int) []int {
 	seen := make([]bool, len(g))
 	var reached []int

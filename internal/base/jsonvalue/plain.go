@@ -59,8 +59,8 @@ func Of(object any) (any, error) {
 	return FromJSON(raw)
 }
 
-// Clone returns a deep copy of a value that was decoded. One that a template made
-// may contain itself, and has no copy.
+// Clone returns a deep copy of a value that was decoded. A value that a template made may contain
+// itself, and has no copy.
 func Clone(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

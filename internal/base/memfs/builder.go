@@ -31,8 +31,8 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s is more than the limit of %d", e.What, e.Limit)
 }
 
-// Builder builds a tree. Directories above a file are made on the way. A path
-// that is already there is an error, as is a file in the place of a directory.
+// Builder builds a tree. Directories above a file are created. A path that is already there is an
+// error, as is a file in the place of a directory.
 type Builder struct {
 	// Limits may be set before the first file is added.
 	Limits Limits

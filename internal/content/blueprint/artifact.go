@@ -72,8 +72,8 @@ func mainManifest(ctx context.Context, set *oci.Set) (*oci.Manifest, error) {
 	return oci.ReadManifest(ctx, set, "", manifest.Manifests[0]) // says what it did
 }
 
-// unpackLayers puts the layers over each other. Of those after the first one only
-// archives of files count: others are something about the blueprint.
+// unpackLayers puts the layers over each other. After the first layer only archives of files count:
+// other layers describe the blueprint.
 func unpackLayers(ctx context.Context, set *oci.Set, layers []ocispec.Descriptor) (*memfs.Tree, error) {
 	if len(layers) > maxLayers {
 		return nil, &archive.TooLargeError{What: "the number of layers", Limit: maxLayers}

@@ -110,7 +110,7 @@ func (c *Cache) find(key string) *Blueprint {
 
 func (c *Cache) keep(key string, loaded *Blueprint) {
 	entry := &kept{key: key, blueprint: loaded, cost: loaded.cost()}
-	// One large blueprint must not drive out all others.
+	// One large blueprint must not displace all others.
 	if entry.cost > c.max/4 {
 		return
 	}

@@ -36,8 +36,8 @@ func (r Reference) check() error {
 	return nil
 }
 
-// Overwrite replaces what is set in the substitution, in references that match
-// the source. What is empty in the source matches anything.
+// Overwrite replaces what is set in the substitution, in references that match the source. An empty
+// field of the source matches anything.
 type Overwrite struct {
 	Source       Reference
 	Substitution Reference

@@ -65,8 +65,8 @@ func NewSharedWith(policy egress.Policy) *Shared {
 type Options struct {
 	// Tenant identifies the caller, usually by its namespace.
 	Tenant string
-	// Job is the job that needs component versions and contents: for each job, servers
-	// are asked anew what names stand for. Without one, what they said a moment ago counts.
+	// Job is the job that needs component versions and contents: for each job, names are resolved
+	// anew. Without a job, an answer of a moment ago counts.
 	Job string
 	// Registry says how registries are reached, and has the credentials.
 	Registry registry.Options
@@ -98,8 +98,8 @@ type Session struct {
 	reader  *access.Reader
 	inline  repository.Repository
 	known   []*descriptor.Descriptor
-	// found remembers component versions, so that what was verified is what is
-	// used, even if a tag is moved in between.
+	// found caches component versions, so that the verified versions are used, even if a tag is moved
+	// in between.
 	found *found
 
 	mu   sync.Mutex
@@ -259,7 +259,7 @@ func (s *Session) resolve(ctx context.Context, reference Reference) (*repository
 	return s.found.lookup(ctx, repository.Chain(chain...), contexts, reference)
 }
 
-// found remembers component versions for the life of a session.
+// found caches component versions for the life of a session.
 type found struct {
 	mu       sync.Mutex
 	versions map[string]*repository.Version
@@ -288,8 +288,8 @@ func (f *found) lookup(ctx context.Context, in repository.Repository, contexts [
 	return version, nil
 }
 
-// lazy opens a repository when it is asked: one that is broken does no harm
-// behind another that has the version.
+// lazy opens a repository when it is asked: a broken repository does no harm behind another that
+// has the version.
 type lazy struct {
 	session *Session
 	context descriptor.Typed

@@ -63,8 +63,8 @@ func (s *Session) closure() signature.Closure {
 // pinned returns the component version with a name that was verified; nil if
 // nothing was.
 //
-// It is asked before overwrites and defaults: after a verification these could only lead
-// away from what was verified.
+// It comes before overwrites and defaults: after a verification these could only lead to another
+// version.
 func (s *Session) pinned(reference Reference) (*repository.Version, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

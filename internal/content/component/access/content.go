@@ -99,9 +99,9 @@ func checked(blob *repository.Blob, resource *descriptor.Resource) (*repository.
 	return blob, nil
 }
 
-// checkedBlob checks the bytes of a content. Of an artifact some tools take the
-// digest of its manifest under the same name, since the bytes of the archive are
-// whatever the archiver makes of it; so that digest fits as well.
+// checkedBlob checks the bytes of a content. For an artifact some tools give the digest of its
+// manifest under the same name, since the bytes of the archive depend on the archiver; so that
+// digest fits as well.
 func checkedBlob(blob *repository.Blob, algorithm crypto.Hash, want string) (*repository.Blob, error) {
 	if at := digest.Digest(blob.Digest); at != "" {
 		if at.Algorithm() != ociAlgorithm(algorithm) || !strings.EqualFold(at.Encoded(), want) {
@@ -229,8 +229,8 @@ func (h *hashing) Read(p []byte) (int, error) {
 	return n, err // a reader returns io.EOF unwrapped
 }
 
-// Digest takes the digest of the content behind an access, in the way that is
-// asked for; "" chooses the way that suits the content.
+// Digest computes the digest of the content behind an access, in the given normalisation; ""
+// chooses the one that suits the content.
 func (r *Reader) Digest(ctx context.Context, version *repository.Version, resource *descriptor.Resource, hashName, normalisation string) (*descriptor.Digest, error) {
 	algorithm, err := Hash(hashName)
 	if err != nil {

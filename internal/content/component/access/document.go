@@ -62,7 +62,7 @@ func (r *Reader) Download(ctx context.Context, address string, limit int64) ([]b
 func (r *Reader) document(ctx context.Context, from request, wanted cache.Wanted, limit int64) ([]byte, error) {
 	ask := func(ctx context.Context, validator string) (cache.Document, error) {
 		asked := from
-		// An archive comes as it is: its digest is taken.
+		// An archive is not decompressed: its digest is computed.
 		asked.header = map[string][]string{headerEncoding: {"identity"}}
 		if validator != "" {
 			asked.header[headerValidator] = []string{validator}

@@ -131,7 +131,7 @@ func (r *Reader) chart(ctx context.Context, version *repository.Version, from Ch
 		return r.chartArtifact(ctx, version, at.String())
 	}
 	authorities = from.authoritiesFor(at, authorities)
-	// The index has just said which chart it is: the same one is not asked for again.
+	// The index has just named the chart: it is not read again.
 	wanted := cache.Wanted{Digest: found.digest()}
 	data, err := r.document(ctx, request{consumer: credential.TypeHelmRepository, url: at.String(), authorities: authorities}, wanted, archive.DefaultLimits().Bytes)
 	if err != nil {
@@ -196,8 +196,8 @@ func (c ChartRepository) of(found chartVersion) (*url.URL, error) {
 // index returns the address of the index.
 func (c ChartRepository) index() string { return c.address.JoinPath("index.yaml").String() }
 
-// at returns the address that the index gives for a chart. As Helm does it, the query
-// of the repository goes along to what is relative to it.
+// at returns the address that the index gives for a chart. As in Helm, a relative address keeps the
+// query of the repository.
 func (c ChartRepository) at(text string) (*url.URL, error) {
 	address, err := url.Parse(text)
 	if err != nil || address.IsAbs() || address.Host != "" || address.RawQuery != "" {

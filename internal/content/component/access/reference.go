@@ -18,8 +18,8 @@ type Reference struct {
 	Digest digest.Digest
 }
 
-// ParseReference reads host/repository:tag@digest. As everybody does, it takes a
-// name without a host for one of the default Docker registry.
+// ParseReference reads host/repository:tag@digest. As usual, a name without a host belongs to the
+// default Docker registry.
 func ParseReference(text string) (Reference, error) {
 	fail := func(why any) (Reference, error) {
 		return Reference{}, fmt.Errorf("%.200q is not a reference to an artifact in a registry: %v", text, why)

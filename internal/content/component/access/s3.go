@@ -70,7 +70,7 @@ func (r *Reader) s3Request(ctx context.Context, region, bucket, key, version str
 		return nil, fmt.Errorf("%q is not an address of a storage that speaks S3", repository.Redact(r.S3Endpoint))
 	}
 	address.Path = "/" + bucket + "/" + key
-	// What is sent is what is signed.
+	// The signed path is the sent path.
 	address.RawPath = escapeS3(address.Path, true)
 	if version != "" {
 		address.RawQuery = "versionId=" + escapeS3(version, false)

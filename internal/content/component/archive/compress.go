@@ -1,6 +1,5 @@
-// Package archive reads and writes archives. What it reads is hostile until
-// proven otherwise: sizes, numbers of files and depths are bounded, and nothing
-// touches the file system of the host.
+// Package archive reads and writes archives. Archives to be read count as hostile: sizes, numbers
+// of files and depths are bounded, and nothing touches the file system of the host.
 package archive
 
 import (

@@ -41,8 +41,8 @@ var (
 	errXZBlocks = errors.New("decompress xz: the content has too many small blocks, each of which asks for memory of its own")
 )
 
-// maxReserved bounds for how much memory the blocks may ask one after the other, beyond
-// what comes out of them: to clear it costs time. Usual blocks hold more than they ask for.
+// maxReserved bounds the memory that blocks may request one after the other, beyond their output:
+// clearing it costs time. Usual blocks hold more than they ask for.
 const maxReserved = 16 * maxWindow
 
 // openXZ decompresses xz.

@@ -55,7 +55,7 @@ type Cache struct {
 	// A count orders two events of one instant, which a clock does not.
 	events uint64
 	jobs   map[jobKey]uint64
-	// last is what tags have led to, for everybody.
+	// last is what tags have led to, for all tenants.
 	last map[tag]digest.Digest
 }
 
@@ -111,9 +111,9 @@ type Asker struct {
 	// Tenant stands for a namespace together with its credentials: other credentials
 	// are another tenant.
 	Tenant string
-	// Job is the job that needs the answer. What a name stands for is asked anew for
-	// each job, since the content may have been published again under its name before
-	// the job. Without a job, an answer counts for the time of the validity.
+	// Job is the job that needs the answer. Names are resolved anew for each job, since the content
+	// may have been published again under its name before the job. Without a job, an answer counts for
+	// the time of the validity.
 	Job string
 }
 
@@ -260,8 +260,8 @@ func (c *Cache) event() uint64 {
 	return c.events
 }
 
-// began returns when a job asked first in this process; 0 without a job. A job that was
-// forgotten begins anew, which costs a request and never gives an older answer.
+// began returns when a job asked first in this process; 0 without a job. A job that was dropped
+// begins anew, which costs a request and never gives an older answer.
 func (c *Cache) began(by Asker) uint64 {
 	if by.Job == "" {
 		return 0
@@ -280,8 +280,8 @@ func (c *Cache) began(by Asker) uint64 {
 	return c.events
 }
 
-// remember notes what a registry said to a tenant. It says nothing about where a
-// content is: a registry may claim any digest, and gets to show that it has it.
+// remember notes what a registry said to a tenant. The answer does not prove where a content is: a
+// registry may claim any digest, and has to deliver the content.
 func (c *Cache) remember(key tagKey, said answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,12 +6,11 @@ import (
 	"sync"
 )
 
-// turns lets one at a time do the work for a key.
+// turns runs the work for a key one caller at a time.
 //
-// A failure counts for all that were waiting when the failed work began: a server that takes
-// long to say that it is busy is asked once for all of them, and not by one after the other.
-// A failure of work that began earlier does not count, since what was asked for may be there
-// by now.
+// A failure counts for all callers that were waiting when the failed work began: a server that
+// takes long to say that it is busy is asked once for all of them, and not by each in turn. A
+// failure of work that began earlier does not count, since what was asked for may be there by now.
 type turns struct {
 	mu    sync.Mutex
 	lines map[string]*line

@@ -199,7 +199,7 @@ func splitHost(hostport string) (string, string) {
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	switch host {
-	// One registry, several names.
+	// The names of one registry.
 	case "index.docker.io", "registry-1.docker.io", "registry.hub.docker.com":
 		host = "docker.io"
 	}

@@ -31,8 +31,8 @@ type Copying struct {
 }
 
 // Copy copies a component version unchanged, with its digests and signatures: only its location
-// changes. What is there is neither read nor written again, so a copy that was interrupted
-// continues where it was.
+// changes. Existing contents are neither read nor written again, so an interrupted copy continues
+// where it was.
 func Copy(ctx context.Context, version *repository.Version, how Copying) (Published, error) {
 	published, err := newCopying(version, how).copy(ctx)
 	if err != nil {

@@ -50,7 +50,7 @@ type trust struct {
 	insecure    bool
 }
 
-// NewPool returns a pool without connections, which goes where the policy allows.
+// NewPool returns a pool without connections, which connects only to hosts that the policy allows.
 func NewPool(policy egress.Policy, timeouts Timeouts) *Pool {
 	return &Pool{
 		policy: policy, timeouts: timeouts, outages: NewOutages(timeouts.Outage, time.Now),
@@ -131,7 +131,7 @@ func (r *reach) close() {
 	r.outside.CloseIdleConnections()
 }
 
-// guard keeps credentials at home and requests where the policy allows them.
+// guard sends credentials only to their registry, and requests only where the policy allows them.
 type guard struct {
 	// next leads to the registry, outside to what a registry outside has named.
 	next, outside http.RoundTripper

@@ -66,9 +66,9 @@ func (e *OutageError) Timeout() bool { return true }
 // Temporary implements net.Error.
 func (e *OutageError) Temporary() bool { return true }
 
-// Outages remembers which hosts did not answer whom, so that one that hangs holds
-// up one request and not each of them. Tenants are kept apart: a path of a host
-// that one of them has found to hang says nothing about the paths of others.
+// Outages records which hosts did not answer which tenant, so that a host that hangs delays one
+// request and not each of them. Tenants are separate: a path of a host that hangs for one tenant
+// says nothing about the paths of others.
 type Outages struct {
 	period time.Duration
 	now    func() time.Time

@@ -125,7 +125,7 @@ func (how Signing) issuer(key *rsa.PrivateKey) (string, error) {
 	return leaf.Subject.String(), nil
 }
 
-// parsePrivateKey reads a key. What a parser says about it is not repeated.
+// parsePrivateKey reads a key. The message of the parser is not repeated.
 func parsePrivateKey(text []byte) (*rsa.PrivateKey, error) {
 	block, _ := pem.Decode(text)
 	if block == nil {

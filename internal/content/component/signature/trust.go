@@ -47,7 +47,7 @@ var ErrUntrusted = errors.New("its authority is not among those for signers")
 // web servers: every owner of a web site has a certificate of one.
 var ErrNoTrust = errors.New("there is neither a public key nor a certificate authority to check it with")
 
-// Usable refuses a trust without anybody in it.
+// Usable refuses a trust without a key and an authority.
 func (t Trust) Usable() error {
 	if len(bytes.TrimSpace(t.PublicKey)) == 0 && len(bytes.TrimSpace(t.Authorities)) == 0 {
 		return ErrNoTrust
@@ -169,7 +169,7 @@ func (t Trust) key(signed *descriptor.Signature, chain []*x509.Certificate) (*rs
 	return found, nil
 }
 
-// parseKey reads a key. What a parser says about it is not repeated.
+// parseKey reads a key. The message of the parser is not repeated.
 func parseKey(text []byte) (crypto.PublicKey, error) {
 	block, _ := pem.Decode(text)
 	if block == nil {

@@ -273,7 +273,7 @@ func (r *run) resource(ctx context.Context, version *repository.Version, resourc
 		return nil
 	}
 	nested := r.nestedResource(version, resource)
-	// A digest that is there was signed as it is, whatever the hash of the signature.
+	// An existing digest was signed unchanged, whatever the hash of the signature.
 	as := kind{hash: r.hash}
 	for _, said := range []*descriptor.Digest{stored, nested} {
 		if said != nil {

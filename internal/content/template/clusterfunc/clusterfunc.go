@@ -51,8 +51,8 @@ var (
 
 // Functions returns the functions, the same for both engines.
 //
-// A template can be tried again, and each attempt makes a kubeconfig anew: none of them is
-// remembered here.
+// A template can be tried again, and each attempt makes a kubeconfig anew: none of them is cached
+// here.
 func Functions(options Options) map[string]Function {
 	functions := make(map[string]Function)
 	for name, function := range table() {

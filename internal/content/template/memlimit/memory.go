@@ -42,7 +42,7 @@ func (*Busy) Error() string {
 	return "the server has no more memory for templates at the moment: it will try again"
 }
 
-// Timeout and Temporary make it a net.Error, which everybody knows to try again.
+// Timeout and Temporary make it a net.Error, which callers know to try again.
 func (*Busy) Timeout() bool { return false }
 
 // Temporary reports that another attempt may succeed.

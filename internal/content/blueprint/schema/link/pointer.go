@@ -98,7 +98,7 @@ func Path(names []string) string {
 // maxName is how much of a name messages show.
 const maxName = 100
 
-// Name returns a name as messages show it; it may come from anybody.
+// Name returns a name as messages show it; any user may have written it.
 func Name(name string) string {
 	quoted := strconv.Quote(Shortened(name))
 	if quoted[1:len(quoted)-1] == name {

@@ -128,7 +128,7 @@ func leads(address string) bool {
 	return hasScheme && slices.Contains(schemes, strings.ToLower(scheme))
 }
 
-// remember returns the document with the given key, and makes it the first time.
+// remember returns the document with the given key, which it makes the first time.
 func (l *linker) remember(key string, prepare func() (*document, error)) (*document, error) {
 	if known := l.documents[key]; known != nil {
 		return known, nil

@@ -56,8 +56,8 @@ func (t *translation) fail(err error, names ...string) error {
 	return fmt.Errorf("%s: %w", t.document.at(t.at, names...), err)
 }
 
-// reference adds what the schema refers to. In drafts 4 to 7 what stands beside
-// a reference has no effect, which surprises and hides mistakes; it counts here.
+// reference adds what the schema refers to. In drafts 4 to 7 keywords beside a reference have no
+// effect, which surprises and hides mistakes; they count here.
 func (t *translation) reference() error {
 	value, exists := t.from["$ref"]
 	if !exists {

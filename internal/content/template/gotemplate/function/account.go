@@ -6,8 +6,8 @@ import (
 	"go.landscaper.dev/internal/content/template/memlimit"
 )
 
-// fresh are functions whose result has nothing in it that existed before. What the
-// others return is new by itself only: its elements were booked when they were made.
+// fresh are functions whose result has nothing in it that existed before. The other functions
+// return a new list or map with existing elements, which were booked when they were made.
 var fresh = set("regexFindAll mustRegexFindAll regexSplit mustRegexSplit split splitList splitn toStrings sortAlpha urlParse readDir deepCopy mustDeepCopy")
 
 // merging are functions that put what is in the other arguments into the first.
