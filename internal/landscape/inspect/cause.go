@@ -17,8 +17,8 @@ type Cause struct {
 	Node *Node
 }
 
-// Causes returns why a tree is not ready, the worst first: subinstallations that another
-// client has removed, and the blockers that say something. One that only works says nothing.
+// Causes returns why a tree is not ready, the worst first: subinstallations that another client has
+// removed, and the blockers that say something. A blocker that only works says nothing.
 func Causes(tree *Node) []Cause {
 	var causes []Cause
 	tree.Walk(func(node *Node) {
@@ -100,8 +100,8 @@ func Troubled(trees []*Node) []*Node {
 	return kept
 }
 
-// reduce returns the tree with nothing but what is shown, has failed or has warnings, and what
-// leads there; nil if there is nothing.
+// reduce returns the tree with only the objects that are shown, have failed or have warnings, and
+// the path to them; nil without such objects.
 func (n *Node) reduce(shown map[*Node]bool) *Node {
 	reduced := *n
 	reduced.Children = nil

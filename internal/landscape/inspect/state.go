@@ -68,7 +68,7 @@ func (f facts) fill(n *Node) {
 		n.Warnings = f.condition(v1alpha1.WarningsCondition).Message
 	}
 	if pending := job.Pending(f.conditions); pending != nil && n.Kind == KindDeployItem {
-		// Those above only repeat it.
+		// Objects above only repeat the message.
 		n.PendingRemovals = pending.Message
 	}
 	n.StartTime, n.FinishTime = f.period()

@@ -133,7 +133,7 @@ func (n *Node) walkDeep(depth int, visit func(*Node, int)) {
 	}
 }
 
-// inOrder sorts by time. Most times are full seconds: in one, a job goes down the tree,
+// inOrder sorts by time. Most times are full seconds: within one second, a job goes down the tree,
 // and its failures and its end come up again.
 func inOrder(entries []Entry) []Entry {
 	slices.SortStableFunc(entries, func(a, b Entry) int {

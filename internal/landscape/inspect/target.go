@@ -7,8 +7,8 @@ import (
 	"go.landscaper.dev/internal/model/dataflow/targets"
 )
 
-// sayTargets lets the messages of a tree speak of Targets as people know them:
-// controllers name the copies that they work with.
+// sayTargets replaces the names of copies of Targets in the messages of a tree by the names that
+// users know: controllers name the copies that they work with.
 func (n *Node) sayTargets() {
 	known := map[string]string{}
 	n.Walk(func(node *Node) {

@@ -135,7 +135,7 @@ func (n *Node) doneBefore(item *Node) []string {
 	return names
 }
 
-// goneBefore are the items that have to be gone before one goes.
+// goneBefore are the items that have to be deleted before an item is deleted.
 func (n *Node) goneBefore(item *Node) []string {
 	var names []string
 	for _, other := range n.Children {

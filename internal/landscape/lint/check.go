@@ -1,5 +1,5 @@
-// Package lint finds what is wrong with a blueprint before anybody uses it: what
-// its schemas, templates and files would say only when they are needed.
+// Package lint finds mistakes in a blueprint before its first use: those that schemas, templates
+// and files would report only when they are needed.
 package lint
 
 import (

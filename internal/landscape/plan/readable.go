@@ -74,8 +74,8 @@ func schemaText(schema *v1alpha1.JSONSchemaDefinition) []byte {
 
 // componentWords are in every template or schema that reads the component version.
 //
-// Functions without a component need none at the end of the job either, so that a registry
-// is not asked for their sake.
+// Functions without a component need no component at the end of the job either, so that no registry
+// is asked because of them.
 func (p *Plan) componentWords() []string {
 	words := []string{"cd://"}
 	pure := componentfunc.Pure()

@@ -33,8 +33,8 @@ var (
 	ErrTooLarge = errors.New("what the exports need of the imports and of the blueprint is too large to be stored: import less, or move files that the export executions do not read to another blueprint")
 )
 
-// document is what exports need of the moment in which the job was admitted. It
-// holds imported values, so that it is at home in Secrets only.
+// document is what exports need from the moment in which the job was admitted. It holds imported
+// values, so that it is stored in Secrets only.
 type document struct {
 	Version int `json:"version"`
 	// Installation has what exports need of the object that the job was admitted

@@ -29,7 +29,7 @@ var ErrNoComponent = errors.New("no component descriptor defined to resolve the 
 
 // Subinstallation is a child that is an Installation.
 type Subinstallation struct {
-	// Name is its name in the blueprint. That of the object is up to the writer.
+	// Name is its name in the blueprint. The writer chooses the name of the object.
 	Name string
 	// Installation is what the object has to look like.
 	Installation *v1alpha1.Installation
@@ -74,8 +74,8 @@ func (p *Plan) subinstallations(ctx context.Context, states *newStates) (subs []
 	return subs, held, nil
 }
 
-// invalidSubinstallations says what is wrong with templates. Of those that were
-// rendered no value is shown.
+// invalidSubinstallations says what is wrong with templates. No value of a rendered template is
+// shown.
 func (p *Plan) invalidSubinstallations(errs field.ErrorList) error {
 	if len(p.in.Blueprint.Info.SubinstallationExecutions) > 0 {
 		return fmt.Errorf("the subinstallations are not valid: %w", p.quiet(errs))

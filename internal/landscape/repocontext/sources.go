@@ -119,8 +119,8 @@ func (s *Sources) readOverwrites(ctx context.Context) error {
 	return nil
 }
 
-// Trust returns what a signature is checked with: a key of the deployment, or where
-// that is allowed one of the Context, which then goes first.
+// Trust returns what a signature is checked with: a key of the deployment, or where that is allowed
+// a key of the Context, which then takes precedence.
 func (s *Sources) Trust(ctx context.Context, name string) (signature.Trust, error) {
 	own, isOwn := s.reader.Keys[name]
 	references, ok := s.Context.VerificationSignatures[name]

@@ -28,9 +28,8 @@ type Uninstall struct {
 	Type string `json:"type"`
 	// Target is the name of the Target of its cluster, if it has one.
 	Target string `json:"target,omitempty"`
-	// Objects are the objects on that cluster that go: the recorded ones, in the order in
-	// which they were recorded, as long as the cluster was not asked. Not every deployer
-	// records all.
+	// Objects are the objects on that cluster that are deleted: the recorded ones, in their recorded
+	// order, as long as the cluster was not asked. Not every deployer records all.
 	Objects []corev1.ObjectReference `json:"objects,omitempty"`
 	// Moves are the objects that stay and become those of an item of another Installation.
 	Moves []Move `json:"moves,omitempty"`
@@ -71,7 +70,7 @@ func Uninstalls(tree *inspect.Node) []Uninstall {
 	return list
 }
 
-// uninstalls returns what goes from a step on, and the first step after that.
+// uninstalls returns the deletions from a step on, and the first step after them.
 func uninstalls(node *inspect.Node, path string, step int) (list []Uninstall, next int) {
 	var subs, items []*inspect.Node
 	for _, child := range node.Children {
@@ -205,7 +204,7 @@ type record struct {
 	ManagedResources deployer.ManagedResourceStatusList `json:"managedResources"`
 }
 
-// recordOf reads the record of an item. One that cannot be read is empty.
+// recordOf reads the record of an item. An unreadable record is empty.
 func recordOf(item *v1alpha1.DeployItem) record {
 	var found record
 	if item.Status.ProviderStatus == nil || json.Unmarshal(item.Status.ProviderStatus.Raw, &found) != nil {

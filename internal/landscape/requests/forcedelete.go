@@ -22,8 +22,8 @@ type Removal struct {
 	Object client.Object
 }
 
-// ForcedRemovals are all objects of a tree in the order in which their finalizers are
-// removed: what belongs to an object goes before the object.
+// ForcedRemovals are all objects of a tree in the order in which their finalizers are removed:
+// dependents come before their owner.
 func ForcedRemovals(tree *inspect.Node) []Removal {
 	var steps []Removal
 	for _, child := range tree.Children {

@@ -1,5 +1,5 @@
-// Package requests is what a person may ask of an Installation, with the words for
-// what that leads to. The command line and other surfaces share it.
+// Package requests has the operations that a user may request of an Installation, with the words
+// for their effects. The command line and other surfaces share it.
 package requests
 
 import (
@@ -19,11 +19,11 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// Request asks for an operation on an Installation and returns the Installation as it
-// was before. An answer that was lost does not lead to a second job.
+// Request asks for an operation on an Installation and returns the Installation as it was before. A
+// lost answer does not lead to a second job.
 //
-// Before the second attempt it is looked whether the first one has arrived; before is what
-// was there at first, whichever attempt succeeds.
+// The second attempt checks first whether the first one has arrived; before is the state before
+// both attempts.
 func Request(ctx context.Context, c client.Client, name client.ObjectKey, operation v1alpha1.Operation) (*v1alpha1.Installation, error) {
 	var before *v1alpha1.Installation
 	err := retry.OnError(retry.DefaultBackoff, passes, func() error {
@@ -61,8 +61,8 @@ func CheckRoot(installation *v1alpha1.Installation) error {
 	return nil
 }
 
-// Annotate changes nothing but an annotation, so that it never conflicts with a
-// controller. The UID keeps it off another object that took the name.
+// Annotate changes only an annotation, so that it never conflicts with a controller. The UID
+// protects another object of the same name.
 func Annotate(ctx context.Context, c client.Client, object client.Object, annotation, value string) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid":         object.GetUID(),

@@ -91,8 +91,8 @@ func secretName(inst *v1alpha1.Installation, part int) string {
 	return v1alpha1.HashedDataObjectName("Plan."+string(inst.UID), strconv.Itoa(part))
 }
 
-// Content puts together what Secrets has taken apart. Secrets of other owners and
-// of other jobs are not looked at.
+// Content joins what Secrets has split. Secrets of other owners and of other jobs are not looked
+// at.
 //
 // After a crash, parts of two attempts of one job may lie beside each other. Each part has
 // the digest of the whole content, which only parts of one attempt give.
