@@ -43,7 +43,7 @@ func TestGetResource(t *testing.T) {
 		{"the first of several", web, []any{"name", "tool"}, []any{"extraIdentity", "arch"}, "amd64", ""},
 		{"by extra identity", web, []any{"name", "tool", "arch", "arm64"}, []any{"extraIdentity", "arch"}, "arm64", ""},
 		{"by extra identity only", web, []any{"os", "linux"}, []any{"name"}, "tool", ""},
-		{"the version is no part of the identity", web, []any{"name", "web-image", "version", "1.4.2"}, nil, "", "NotFound"},
+		{"the version is not part of the identity", web, []any{"name", "web-image", "version", "1.4.2"}, nil, "", "NotFound"},
 		{"the type is not part of the identity", web, []any{"type", "ociImage"}, nil, "", "NotFound"},
 		{"nothing has the name", web, []any{"name", "ghost"}, nil, "", `NotFound: component descriptor of example.org/shop/web:1.4.2 has nothing with the identity {"name":"ghost"} under component.resources`},
 		{"no arguments", web, nil, nil, "", "at least 2 arguments are expected"},

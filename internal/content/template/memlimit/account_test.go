@@ -121,7 +121,7 @@ func TestSizes(t *testing.T) {
 		{"lists of a library", [][]string{{long}, {long}}, 2000, 2400},
 		{"capacity that is not used yet", make([]any, 0, 1000), 16_000, 16_100},
 		{"capacity of a list of a library", make([]int64, 0, 1000), 8000, 8100},
-		{"an object that is no value", struct{ a int }{}, 1, 100},
+		{"an object that is not a value", struct{ a int }{}, 1, 100},
 		{"many levels", deep, 10_000 * 24, 10_000 * 100},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -27,7 +27,7 @@ func TestShift(t *testing.T) {
 		{"one part is the network", "/", "10.0.0.7/22", 1, "10.0.0.0/22", nil},
 		{"too many parts", "/", "10.0.0.0/24", 257, "", network.ErrTooLarge},
 		{"no parts", "/", "10.0.0.0/24", 0, "", network.ErrDivisor},
-		{"an address is no network", "*", "10.0.0.1", 2, "", network.ErrNoRange},
+		{"an address is not a network", "*", "10.0.0.1", 2, "", network.ErrNoRange},
 		{"text is not an address", "+", "lol", 2, "", network.ErrNoAddress},
 		{"IPv6 addresses", "+", "fe80::ffff", 1, "fe80::1:0", nil},
 		{"the smallest number", "+", "10.0.0.0", math.MinInt64, "", network.ErrOutside},

@@ -99,7 +99,7 @@ func tagged(tag, text string, data bool) (value.Value, error) {
 	case "!!binary":
 		content, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 		if err != nil {
-			return nil, fmt.Errorf("!!binary value is no base64 text: %w", err)
+			return nil, fmt.Errorf("!!binary value is not base64 text: %w", err)
 		}
 		return value.Bytes(content), nil
 	case "!!int", "!!float", "!!bool":

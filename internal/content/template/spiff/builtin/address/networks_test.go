@@ -22,12 +22,12 @@ func TestNetworks(t *testing.T) {
 		{"another family is not", `contains_ip("0.0.0.0/0", "::1")`, `false`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"an address is no network", `min_ip("10.0.0.1")`, `"10.0.0.1": no CIDR`},
+		{"an address is not a network", `min_ip("10.0.0.1")`, `"10.0.0.1": no CIDR`},
 		{"a prefix that is too long", `max_ip("10.0.0.0/33")`, "no CIDR"},
 		{"more than 64 bit", `num_ip("::/64")`, "number of addresses does not fit into 64 bit"},
 		{"a network is not an address", `contains_ip("10.0.0.0/8", "10.0.0.0/9")`, "no IP address or CIDR"},
 		{"nothing", `num_ip("")`, "no CIDR"},
-		{"a number is no network", `min_ip(10)`, "argument 1 must be a string"},
+		{"a number is not a network", `min_ip(10)`, "argument 1 must be a string"},
 	})
 }
 

@@ -100,7 +100,7 @@ func TestTextChecks(t *testing.T) {
 		{"a network is not an address", `"10.0.0.0/8"`, `"ip"`, `false`},
 		{"a network", `"10.0.0.1/8"`, `"cidr"`, `true`},
 		{"a prefix that is too long", `"10.0.0.0/33"`, `"cidr"`, `false`},
-		{"an address is no network", `"10.0.0.1"`, `"cidr"`, `false`},
+		{"an address is not a network", `"10.0.0.1"`, `"cidr"`, `false`},
 		{"a version", `"1.2.3"`, `"semver"`, `true`},
 		{"a version that meets all constraints", `"1.2.3"`, `["semver", "^1", ">1.1"]`, `true`},
 		{"a version that meets one of two", `"1.2.3"`, `["semver", "^1", "<1"]`, `false`},

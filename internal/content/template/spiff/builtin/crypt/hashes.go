@@ -22,7 +22,7 @@ var Hashes = []call.Function{
 		Doc: "Old form of `hash(text, \"md5\")`.", Example: `md5("alice")`, Gives: `6384e2b2184bcbf58eccf10ca7a6563c`},
 	{Name: "hash", Usage: "hash(text [, kind])", Result: "string", Min: 1, Max: 2, Run: hash,
 		Doc: "A hash in hexadecimal: md5, sha1, sha224, sha256 (default), sha384, sha512, sha512/224, sha512/256. " +
-			"md4 is a historical value that is no hash.",
+			"md4 is a historical value that is not a hash.",
 		Example: `substr(hash("alice"), 0, 8)`, Gives: `2bd806c9`},
 	{Name: "rand", Usage: "rand(), rand(n), rand(bool) or rand(set [, length])", Result: "value", Min: 0, Max: 2, Run: random,
 		Doc: "A random integer (from 0 up to but not n; for negative n down to but not n), a random boolean, or a " +
@@ -140,12 +140,12 @@ func randomText(c *call.Call, set string) (value.Value, error) {
 	}
 	parsed, err := pattern.Parse("[" + set + "]")
 	if err != nil || parsed.Op != syntax.OpCharClass && parsed.Op != syntax.OpLiteral {
-		return nil, c.Failf("%s is no character set", c.Quote(set))
+		return nil, c.Failf("%s is not a character set", c.Quote(set))
 	}
 	ranges := parsed.Rune
 	if parsed.Op == syntax.OpLiteral {
 		if len(parsed.Rune) != 1 { // several sets behind each other
-			return nil, c.Failf("%s is no character set", c.Quote(set))
+			return nil, c.Failf("%s is not a character set", c.Quote(set))
 		}
 		ranges = []rune{parsed.Rune[0], parsed.Rune[0]}
 	}

@@ -32,7 +32,7 @@ func TestHash(t *testing.T) {
 		{"sha512", `substr(hash("abc", "sha512"), 0, 16)`, `ddaf35a193617aba`},
 		{"sha512/224", `hash("abc", "sha512/224")`, `4634270f707b6a54daae7530460842e20e37ed265ceee9a43e8924aa`},
 		{"sha512/256", `hash("abc", "sha512/256")`, `53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23`},
-		{"md4 is no hash, but what old templates got", `hash("ab", "md4")`, `"616231d6cfe0d16ae931b73c59d7e0c089c0"`},
+		{"md4 is not a hash, but what old templates got", `hash("ab", "md4")`, `"616231d6cfe0d16ae931b73c59d7e0c089c0"`},
 		{"bytes count, not characters", `md5("ä")`, `8419b71c87a225a2c70b50486fbee545`},
 	})
 	language.Language{}.Fails(t, []language.Row{
@@ -70,10 +70,10 @@ func TestRand(t *testing.T) {
 		{"no characters", `rand("a", 0)`, "length must be between 1 and"},
 		{"less than none", `rand("a", -1)`, "length must be between 1 and"},
 		{"hostile: a long text", `rand("a", 1000001)`, "length must be between 1 and 1000000"},
-		{"an empty set", `rand("")`, "is no character set"},
-		{"a set with its bounds reversed", `rand("b-a")`, "is no character set"},
-		{"more than a set", `rand("a]+[b")`, "is no character set"},
-		{"two sets instead of one", `rand("a][b")`, "is no character set"},
+		{"an empty set", `rand("")`, "is not a character set"},
+		{"a set with its bounds reversed", `rand("b-a")`, "is not a character set"},
+		{"more than a set", `rand("a]+[b")`, "is not a character set"},
+		{"two sets instead of one", `rand("a][b")`, "is not a character set"},
 		{"a set of half characters only", `rand("\\x{d800}-\\x{dfff}")`, "is empty"},
 		{"a list is no set", `rand(["a"])`, "argument 1 must be an integer, a boolean or a character set"},
 		{"nil is no limit", `rand(nil)`, "argument 1 must be"},

@@ -69,7 +69,7 @@ func checkPassword(c *call.Call) (value.Value, error) {
 	}
 	cost, err := bcrypt.Cost([]byte(hashed))
 	if err != nil {
-		return nil, c.Failf("second argument is no bcrypt hash")
+		return nil, c.Failf("second argument is not a bcrypt hash")
 	}
 	if cost > maxCost && c.Settings().Access < call.Full {
 		return nil, c.Failf("cost of the hash is above %d", maxCost)

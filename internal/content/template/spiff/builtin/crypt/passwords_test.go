@@ -22,7 +22,7 @@ func TestBcrypt(t *testing.T) {
 		{"hostile: a cost of seconds", `bcrypt("a", 15)`, "cost must not be above 14"},
 		{"hostile: a hash of hours", `bcrypt_check("a", "$2a$31$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW")`, "cost of the hash is above 14"},
 		{"a password that would be cut", `bcrypt("` + strings.Repeat("a", 73) + `", 4)`, "72"},
-		{"no hash", `bcrypt_check("a", "b")`, "second argument is no bcrypt hash"},
+		{"no hash", `bcrypt_check("a", "b")`, "second argument is not a bcrypt hash"},
 		{"a password is a text", `bcrypt(1)`, "argument 1 must be a string"},
 		{"a hash is a text", `bcrypt_check("a", nil)`, "argument 2 must be a string"},
 	})

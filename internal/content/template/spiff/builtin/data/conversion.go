@@ -103,7 +103,7 @@ func toInteger(c *call.Call) (value.Value, error) {
 	case value.String:
 		n, err := strconv.ParseInt(v.Text, 10, 64)
 		if err != nil {
-			return nil, c.Failf("%s is no decimal integer", c.Show(v))
+			return nil, c.Failf("%s is not a decimal integer", c.Show(v))
 		}
 		return value.Int(n), nil
 	}
@@ -160,7 +160,7 @@ func toBool(c *call.Call) (value.Value, error) {
 		}
 		b, err := strconv.ParseBool(v.Text)
 		if err != nil {
-			return nil, c.Failf("%s is no boolean", c.Show(v))
+			return nil, c.Failf("%s is not a boolean", c.Show(v))
 		}
 		return value.Bool(b), nil
 	}

@@ -41,11 +41,11 @@ func TestInteger(t *testing.T) {
 		{"an integer stays", `integer(7)`, `7`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"a fraction in a text", `integer("1.5")`, "is no decimal integer"},
-		{"hexadecimal", `integer("0x10")`, "is no decimal integer"},
-		{"blanks", `integer(" 1")`, "is no decimal integer"},
-		{"nothing", `integer("")`, "is no decimal integer"},
-		{"beyond 64 bit", `integer("9223372036854775808")`, "is no decimal integer"},
+		{"a fraction in a text", `integer("1.5")`, "is not a decimal integer"},
+		{"hexadecimal", `integer("0x10")`, "is not a decimal integer"},
+		{"blanks", `integer(" 1")`, "is not a decimal integer"},
+		{"nothing", `integer("")`, "is not a decimal integer"},
+		{"beyond 64 bit", `integer("9223372036854775808")`, "is not a decimal integer"},
 		{"a float beyond 64 bit", `integer(9223372036854775808.0)`, "does not fit into 64 bit"},
 		{"NaN is not an integer", `integer(float("nan"))`, "does not fit into 64 bit"},
 		{"nil", `integer(nil)`, "argument 1 must be"},
@@ -77,8 +77,8 @@ func TestBool(t *testing.T) {
 		{"nil is false", `bool(nil)`, `false`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"words of YAML only", `bool("yes")`, "is no boolean"},
-		{"mixed case", `bool("tRUE")`, "is no boolean"},
+		{"words of YAML only", `bool("yes")`, "is not a boolean"},
+		{"mixed case", `bool("tRUE")`, "is not a boolean"},
 		{"a list", `bool([])`, "argument 1 must be"},
 	})
 }

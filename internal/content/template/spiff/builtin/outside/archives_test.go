@@ -83,7 +83,7 @@ func TestArchive(t *testing.T) {
 		{"a text is no set of files", `archive("a")`, "argument 1 must be a map or a list of maps"},
 		{"a list of texts is no set of files", `archive(["a"])`, "argument 1 must be a map or a list of maps"},
 		{"a file without content", `archive({"a"={"mode"=1}})`, `file "a" needs the field data or base64`},
-		{"what is no base64", `archive({"a"={"base64"="!"}})`, `file "a" needs the field data or base64`},
+		{"what is not base64", `archive({"a"={"base64"="!"}})`, `file "a" needs the field data or base64`},
 		{"a file without a name", `archive({""="x"})`, "a file needs a path"},
 		{"the root is not a name", `archive({"/.."="x"})`, "a file needs a path"},
 		{"hostile: one large text in many files", `( $x=sum[[1..20]|"a"|s,i|->s s] ) archive(map{map[[1..200]|i|->"f" i]|f|->x})`, "more than"},

@@ -98,7 +98,7 @@ func TestRead(t *testing.T) {
 	})
 	reader().Fails(t, []language.Row{
 		{"a file that is missing", `read("nope")`, `read: "nope": file does not exist`},
-		{"a directory is no file", `read("dir")`, `read: "dir": `},
+		{"a directory is not a file", `read("dir")`, `read: "dir": `},
 		{"no name", `read("")`, `read: ""`},
 		{"an unknown mode", `read("a.yaml", "xml")`, `unknown mode "xml"`},
 		{"a mode is a text", `read("a.yaml", 1)`, "argument 2 must be a string"},
@@ -118,7 +118,7 @@ func TestLists(t *testing.T) {
 		{"a directory without directories", `list_dirs("dir/sub")`, `[]`},
 		{"where a file is", `lookup_file("b.txt", "x", "dir", "/dir")`, `[dir/b.txt, /dir/b.txt]`},
 		{"directories as a list", `lookup_file("b.txt", ["x", "dir"])`, `[dir/b.txt]`},
-		{"a file is no directory", `lookup_dir("b.txt", "dir")`, `[]`},
+		{"a file is not a directory", `lookup_dir("b.txt", "dir")`, `[]`},
 		{"where a directory is", `lookup_dir("sub", "dir", ".")`, `[dir/sub]`},
 		{"an absolute name needs no directory", `lookup_file("/a.yaml")`, `[/a.yaml]`},
 		{"a name without a directory is nowhere", `lookup_file("a.yaml")`, `[]`},
@@ -241,7 +241,7 @@ func TestSystem(t *testing.T) {
 	full(&world{}).Fails(t, []language.Row{
 		{"an unknown option", `write("f", "a", "exec")`, `unknown option "exec"`},
 		{"an option that is a list", `write("f", "a", [])`, "unknown option"},
-		{"content that is no base64", `write("f", "!", "binary")`, "binary data must be base64 text"},
+		{"content that is not base64", `write("f", "!", "binary")`, "binary data must be base64 text"},
 		{"a path is a text", `write(1, "a")`, "argument 1 must be a string"},
 		{"steps of a path are texts", `mkdir(["a", 1])`, "argument 1 must be a string or a list of strings"},
 		{"no command", `exec("")`, "no command is given"},

@@ -257,7 +257,7 @@ func decodeBase64(c *call.Call) (value.Value, error) {
 	}
 	content, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
-		return nil, c.Failf("text is no base64")
+		return nil, c.Failf("text is not base64")
 	}
 	return value.Text(string(content)), nil
 }

@@ -105,7 +105,7 @@ func TestTagNames(t *testing.T) {
 		{"a call with blanks and a global name", `tagdef( "*a.b", 1)`, []string{"a.b"}},
 		{"a computed name is not known", `tagdef(x, 1)`, nil},
 		{"no tags", "a + b", nil},
-		{"a reference is no definition", "tag::a", nil},
+		{"a reference is not a definition", "tag::a", nil},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

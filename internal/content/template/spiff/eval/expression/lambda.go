@@ -49,13 +49,13 @@ func (e *Env) lambdaText(s value.String) (value.Value, error) {
 	expr, err := e.Parse(text)
 	if err != nil {
 		if e.Settings.Sensitive && s.Data {
-			return nil, outcome.Fail("text is no lambda")
+			return nil, outcome.Fail("text is not a lambda")
 		}
-		return nil, outcome.Fail("text is no lambda: %s", err)
+		return nil, outcome.Fail("text is not a lambda: %s", err)
 	}
 	def, ok := expr.(*syntax.Lambda)
 	if !ok {
-		return nil, outcome.Fail("text is no lambda, it must look like |x|->x")
+		return nil, outcome.Fail("text is not a lambda, it must look like |x|->x")
 	}
 	return e.lambda(def)
 }
