@@ -89,7 +89,7 @@ func (b *Builder) Link(name, target string) error {
 func (b *Builder) Same(name, as string) error {
 	at := b.find(as)
 	if at == nil || !at.mode.IsRegular() {
-		return &fs.PathError{Op: "add", Path: name, Err: fmt.Errorf("%.100q is no file that was added before", as)}
+		return &fs.PathError{Op: "add", Path: name, Err: fmt.Errorf("%.100q is not a file that was added before", as)}
 	}
 	return b.add(name, at, true)
 }

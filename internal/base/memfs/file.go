@@ -11,7 +11,7 @@ import (
 
 var (
 	errDirectory   = errors.New("is a directory")
-	errNoDirectory = errors.New("is no directory")
+	errNoDirectory = errors.New("is not a directory")
 )
 
 func open(name string, n *node) fs.File {

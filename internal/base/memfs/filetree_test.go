@@ -84,9 +84,9 @@ func TestBuilderRefuses(t *testing.T) {
 	}{
 		{"a file that is there", func(b *Builder) error { return b.File("templates/sub/items.yaml", "") }, "already there as a file"},
 		{"a file in the place of a directory", func(b *Builder) error { return b.Replace("templates", "") }, "already there as a directory"},
-		{"a directory in the place of a file", func(b *Builder) error { return b.Directory("blueprint.yaml") }, "is a file and is no directory"},
-		{"a file below a file", func(b *Builder) error { return b.File("blueprint.yaml/a", "") }, `"blueprint.yaml" is a file and is no directory`},
-		{"a file below a link", func(b *Builder) error { return b.File("directory/a", "") }, `"directory" is a link and is no directory`},
+		{"a directory in the place of a file", func(b *Builder) error { return b.Directory("blueprint.yaml") }, "is a file and is not a directory"},
+		{"a file below a file", func(b *Builder) error { return b.File("blueprint.yaml/a", "") }, `"blueprint.yaml" is a file and is not a directory`},
+		{"a file below a link", func(b *Builder) error { return b.File("directory/a", "") }, `"directory" is a link and is not a directory`},
 		{"a path upwards", func(b *Builder) error { return b.File("../a", "") }, "invalid"},
 		{"the root as a file", func(b *Builder) error { return b.File(".", "") }, "invalid"},
 		{"an absolute path", func(b *Builder) error { return b.Directory("/a") }, "invalid"},
@@ -227,11 +227,11 @@ func TestWrongReads(t *testing.T) {
 			_, err = file.Read(make([]byte, 1))
 			return err
 		}, "read templates: is a directory"},
-		{"a file as a directory", func() error { _, err := tree.ReadDir("blueprint.yaml"); return err }, "readdir blueprint.yaml: is no directory"},
+		{"a file as a directory", func() error { _, err := tree.ReadDir("blueprint.yaml"); return err }, "readdir blueprint.yaml: is not a directory"},
 		{"a file that is not there", func() error { _, err := tree.Open("none"); return err }, "open none: file does not exist"},
 		{"a directory that is not there", func() error { _, err := tree.ReadDir("none"); return err }, "readdir none: file does not exist"},
 		{"the link of what is not there", func() error { _, err := tree.ReadLink("none"); return err }, "readlink none: file does not exist"},
-		{"below a file", func() error { _, err := tree.Stat("blueprint.yaml/x"); return err }, "stat blueprint.yaml/x: is no directory"},
+		{"below a file", func() error { _, err := tree.Stat("blueprint.yaml/x"); return err }, "stat blueprint.yaml/x: is not a directory"},
 		{"an absolute path", func() error { _, err := tree.Lstat("/blueprint.yaml"); return err }, "lstat /blueprint.yaml: invalid argument"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

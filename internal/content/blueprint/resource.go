@@ -82,7 +82,7 @@ func (p *packed) unpack(ctx context.Context) (*memfs.Tree, error) {
 	case err != nil && (isTree(p.mediaType) || isRefused(err)):
 		return nil, fmt.Errorf("unpack the content of media type %q: %w", p.mediaType, err)
 	case err != nil:
-		return nil, fmt.Errorf("%w: the content of media type %q is no tar: %w", ErrNoBlueprint, p.mediaType, err)
+		return nil, fmt.Errorf("%w: the content of media type %q is not a tar: %w", ErrNoBlueprint, p.mediaType, err)
 	case has(files, v1alpha1.BlueprintFileName):
 		return files, nil
 	case holdsArtifact(files):

@@ -261,7 +261,7 @@ func TestContentsThatAreSomethingElse(t *testing.T) {
 		noMatch   bool
 	}{
 		{"a directory too much", tarOf(t, file("web/blueprint.yaml"), file("README.md")), gzippedLayer, `found: "README.md", directory "web" (which has one`, false},
-		{"a text", []byte("hello"), "text/plain", `the content of media type "text/plain" is no tar`, true},
+		{"a text", []byte("hello"), "text/plain", `the content of media type "text/plain" is not a tar`, true},
 		{"a tar of another kind", tarOf(t, file("Chart.yaml")), "application/vnd.cncf.helm.chart.content.v1.tar+gzip", `found: "Chart.yaml"`, false},
 		{"a tar of no kind", tarOf(t, file("Chart.yaml")), "application/octet-stream", `the content has media type "application/octet-stream": there is no blueprint.yaml`, true},
 	} {
@@ -378,12 +378,12 @@ func TestArtifactsThatAreRefused(t *testing.T) {
 		{"a chart", "application/vnd.cncf.helm.config.v1+json", 0, []layer{{"application/vnd.cncf.helm.chart.content.v1.tar+gzip", gzipped(t, tarOf(t, file("web/Chart.yaml")))}},
 			`1 layers of types "application/vnd.cncf.helm.chart.content.v1.tar+gzip"; blueprints have config type ` + mediaTypeConfig + `: there is no blueprint.yaml at the root of the blueprint's files, found: directory "web"`, true},
 		{"no layers", mediaTypeConfig, 0, nil, "0 layers", true},
-		{"a layer that is no tar", image, 0, []layer{{"text/plain", []byte("hello")}}, "unpack layer 0", true},
+		{"a layer that is not a tar", image, 0, []layer{{"text/plain", []byte("hello")}}, "unpack layer 0", true},
 		{"several to choose from", mediaTypeConfig, 2, []layer{{mediaTypeLayer, tree}}, "it is an index of 2 manifests", true},
 		{"a blueprint without a description", mediaTypeConfig, 0, []layer{{mediaTypeLayer, tarOf(t, file("a"))}}, `there is no blueprint.yaml at the root of the blueprint's files, found: "a"`, false},
 		{"a path that leads out", image, 0, []layer{{mediaTypeLayer, tarOf(t, description(), file("../a"))}}, "leads out of it", false},
 		{"a path that leads out in a single layer of another type", image, 0, []layer{{"a/b", tarOf(t, description(), file("../a"))}}, "leads out of it", false},
-		{"a link over which a later layer writes", mediaTypeConfig, 0, []layer{{mediaTypeLayer, tarOf(t, description(), file("d/x"), tar.Header{Typeflag: tar.TypeSymlink, Name: "l", Linkname: "d"})}, {mediaTypeLayer, tarOf(t, file("l/x"))}}, `"l" is a link and is no directory`, false},
+		{"a link over which a later layer writes", mediaTypeConfig, 0, []layer{{mediaTypeLayer, tarOf(t, description(), file("d/x"), tar.Header{Typeflag: tar.TypeSymlink, Name: "l", Linkname: "d"})}, {mediaTypeLayer, tarOf(t, file("l/x"))}}, `"l" is a link and is not a directory`, false},
 		{"too many layers", mediaTypeConfig, 0, slices.Repeat([]layer{{mediaTypeLayer, tree}}, maxLayers+1), "the number of layers", false},
 		{"too many bytes in all layers together", mediaTypeConfig, 0, slices.Repeat([]layer{{mediaTypeLayer, tarOf(t, description(), sized("a", 9<<20))}}, 8), "the number of bytes is more than", false},
 	} {

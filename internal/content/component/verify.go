@@ -13,7 +13,7 @@ import (
 
 // ErrUnverified says that something is no part of the component version whose signature was
 // verified.
-var ErrUnverified = errors.New("it is no part of the component version whose signature was verified")
+var ErrUnverified = errors.New("it is not part of the component version whose signature was verified")
 
 // Verify checks the signature of a component version and of all that belongs to it. Overwrites do
 // not count: the signed component version is checked. From then on the session delivers only what

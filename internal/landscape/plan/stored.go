@@ -168,7 +168,7 @@ func decodeDocument(content []byte) (*document, map[string]any, error) {
 		return nil, nil, ErrNewer
 	}
 	if json.Unmarshal(raw, doc) != nil || doc.Version != storedVersion || doc.Installation == nil || doc.Info == nil {
-		return nil, nil, fmt.Errorf("%w (it is no plan)", parcel.ErrDamaged)
+		return nil, nil, fmt.Errorf("%w (it is not a plan)", parcel.ErrDamaged)
 	}
 	value, err := jsonvalue.FromJSON(doc.Bindings)
 	bindings, ok := value.(map[string]any)

@@ -98,7 +98,7 @@ func TestReferenceErrors(t *testing.T) {
 		{"an unknown type inside a type", `{$ref: "local://broken"}`, `error resolving reference at local://broken: properties.x.$ref: "local://none": type none is not defined in local types`},
 		{"a fragment that leads nowhere", `{$ref: "local://a#/properties/y"}`, `error resolving fragment /properties/y: element at "/properties" doesn't have a field "y"`},
 		{"a fragment below a text", `{$ref: "local://a#/properties/x/type/y"}`, `unable to resolve fragment /properties/x/type/y: element at "/properties/x/type" is not an object`},
-		{"a fragment that is no schema", `{$ref: "local://a#/properties/x/type"}`, "local://a: properties.x.type: a schema is an object, true or false, not a string"},
+		{"a fragment that is not a schema", `{$ref: "local://a#/properties/x/type"}`, "local://a: properties.x.type: a schema is an object, true or false, not a string"},
 		{"a fragment of the schema itself", `{$ref: "#/definitions/y"}`, `doesn't have a field "definitions"`},
 		{"a fragment that is a name", `{$ref: "local://a#y"}`, `no schema has the id "local://a#y"`},
 		{"a fragment with a wrong escape", `{$ref: "local://a#/~2"}`, "write ~0 for ~"},

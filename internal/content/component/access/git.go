@@ -89,7 +89,7 @@ func parseGit(location, ref, commit string) (gitSource, error) {
 	case address.User != nil:
 		return gitSource{}, fmt.Errorf("the repository %q holds credentials: put them into the OCM configuration, with an identity of type %s", repository.Redact(location), credential.TypeGit)
 	case commit != "" && !plumbing.IsHash(commit):
-		return gitSource{}, fmt.Errorf("the commit %.80q is no complete commit hash", commit)
+		return gitSource{}, fmt.Errorf("the commit %.80q is not a complete commit hash", commit)
 	}
 	address.RawQuery, address.Fragment = "", ""
 	return gitSource{address: address, ref: ref, commit: strings.ToLower(commit)}, nil

@@ -263,7 +263,7 @@ func (r *Reader) gitHub(ctx context.Context, _ *repository.Version, access descr
 	}
 	address, err := url.Parse(location)
 	if err != nil || address.Host == "" {
-		return nil, fmt.Errorf("%q is no repository", repository.Redact(spec.RepoURL))
+		return nil, fmt.Errorf("%q is not a repository", repository.Redact(spec.RepoURL))
 	}
 	parts := strings.Split(strings.Trim(strings.TrimSuffix(address.Path, ".git"), "/"), "/")
 	revision := firstOf(spec.Commit, spec.Ref)

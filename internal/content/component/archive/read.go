@@ -146,7 +146,7 @@ func unpackEntry(builder *memfs.Builder, header *tar.Header, name string, data i
 	case header.Typeflag == tar.TypeDir:
 		return unsafe(builder.Directory(name))
 	case name == ".":
-		return fmt.Errorf("the root is no directory: %w", ErrUnsafe)
+		return fmt.Errorf("the root is not a directory: %w", ErrUnsafe)
 	case header.Typeflag == tar.TypeSymlink:
 		return unsafe(builder.Link(name, header.Linkname))
 	case header.Typeflag == tar.TypeLink:

@@ -55,7 +55,7 @@ func open(files files) (*Archive, error) {
 	a := &Archive{files: files}
 	reader, _, err := files.open(indexFile)
 	if err != nil {
-		return nil, fmt.Errorf("the archive is no common transport archive, %s is missing: %w", indexFile, err)
+		return nil, fmt.Errorf("the archive is not a common transport archive, %s is missing: %w", indexFile, err)
 	}
 	defer reader.Close() //nolint:errcheck // nothing is written
 	raw, err := archive.ReadAll(reader, maxIndex)

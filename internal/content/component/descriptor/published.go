@@ -87,7 +87,7 @@ func (v *violations) element(e Element, list string, at int) {
 
 func (v *violations) version(version string, path ...any) {
 	if _, err := semver.NewVersion(version); err != nil {
-		v.add(fmt.Sprintf("%.100q is no semantic version such as 1.2.3 or v1.2.3", version), path...)
+		v.add(fmt.Sprintf("%.100q is not a semantic version such as 1.2.3 or v1.2.3", version), path...)
 	}
 }
 

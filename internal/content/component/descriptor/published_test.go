@@ -22,7 +22,7 @@ func TestViolations(t *testing.T) {
 		{"a key in upper case", element("name: rr, version: 1.0.0, extraIdentity: {A_B: x}"), `extraIdentity.A_B`},
 		{"a key with a slash", element("name: rr, version: 1.0.0, extraIdentity: {os/arch: x}"), `extraIdentity.os/arch`},
 		{"a good key", element("name: rr, version: 1.0.0, extraIdentity: {os: x}"), ""},
-		{"a word as version", element("name: rr, version: foo"), `resources[0].version: "foo" is no semantic version`},
+		{"a word as version", element("name: rr, version: foo"), `resources[0].version: "foo" is not a semantic version`},
 		{"two words as version", element("name: rr, version: foo bar"), `"foo bar"`},
 		{"a reference in upper case", reference("name: R_x, componentName: example.org/b, version: 1.0.0"), `references[0].name: "R_x"`},
 		{"a reference to no component", reference("name: rx, componentName: xy, version: 1.0.0"), `references[0].componentName: the component name "xy"`},

@@ -148,7 +148,7 @@ func (i *Input) packChart(base string) (packed, proof []byte, err error) {
 func packChartDirectory(found string) ([]byte, error) {
 	text, err := os.ReadFile(path.Join(found, chartFile)) // the user named it
 	if err != nil {
-		return nil, fmt.Errorf("%s is no chart: %w", found, err)
+		return nil, fmt.Errorf("%s is not a chart: %w", found, err)
 	}
 	_, about, err := decodeChart(text)
 	if err != nil {
@@ -202,10 +202,10 @@ func chartMetadata(packed []byte) ([]byte, aboutChart, error) {
 		return errors.Join(err, errFoundChart)
 	})
 	if err != nil && !errors.Is(err, errFoundChart) {
-		return nil, aboutChart{}, fmt.Errorf("it is no chart: %w", err)
+		return nil, aboutChart{}, fmt.Errorf("it is not a chart: %w", err)
 	}
 	if text == nil {
-		return nil, aboutChart{}, fmt.Errorf("it is no chart: it has no %s in a directory", chartFile)
+		return nil, aboutChart{}, fmt.Errorf("it is not a chart: it has no %s in a directory", chartFile)
 	}
 	return decodeChart(text)
 }

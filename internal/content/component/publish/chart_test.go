@@ -50,8 +50,8 @@ func TestChart(t *testing.T) {
 		t.Errorf("%v, %v", names, err)
 	}
 	for _, test := range []struct{ reason, path, want string }{
-		{"a directory without a chart", ".", "is no chart"},
-		{"an invalid file", "chart/Chart.yaml", "it is no chart"},
+		{"a directory without a chart", ".", "is not a chart"},
+		{"an invalid file", "chart/Chart.yaml", "it is not a chart"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if _, err := p.content(t.Context(), &Input{Type: "helm/v1", Path: test.path}); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -106,7 +106,7 @@ func (r *ociRepository) read(ctx context.Context, repository, tag string) (*Vers
 		return nil, fmt.Errorf("the manifest has no config: %w", oci.ErrNotFound)
 	}
 	if !isConfig(manifest.Config.MediaType) {
-		return nil, fmt.Errorf("artifact is no component: %s", manifest.Config.MediaType)
+		return nil, fmt.Errorf("artifact is not a component: %s", manifest.Config.MediaType)
 	}
 	raw, err := r.descriptor(ctx, repository, manifest)
 	if err != nil {

@@ -225,7 +225,7 @@ func TestHostileVersions(t *testing.T) {
 		make   func(*store) ocispec.Descriptor
 		want   string
 	}{
-		{"an image", with(func(p *parts) { p.configType = "application/vnd.oci.image.config.v1+json" }), "artifact is no component: application/vnd.oci.image.config.v1+json"},
+		{"an image", with(func(p *parts) { p.configType = "application/vnd.oci.image.config.v1+json" }), "artifact is not a component: application/vnd.oci.image.config.v1+json"},
 		{"an empty config", with(func(p *parts) { p.config = map[string]any{} }), "invalid component descriptor config"},
 		{"a config with a digest that is a path", with(func(p *parts) {
 			p.config = map[string]any{"componentDescriptorLayer": map[string]any{"digest": "sha256:../../etc/passwd"}}
