@@ -51,7 +51,7 @@ func TestSubinstallation(t *testing.T) {
 		}, Update, func(got *v1alpha1.Installation) bool {
 			return got.Spec.ComponentDescriptor.Reference.ComponentName == "c"
 		}},
-		{"its component has gone", nil, func(live *v1alpha1.Installation) {
+		{"the component no longer exists", nil, func(live *v1alpha1.Installation) {
 			live.Spec.ComponentDescriptor = &v1alpha1.ComponentDescriptorDefinition{Reference: &v1alpha1.ComponentDescriptorReference{ComponentName: "c", Version: "1"}}
 		}, Update, func(got *v1alpha1.Installation) bool { return got.Spec.ComponentDescriptor.IsEmpty() }},
 		{"other imports", func(plan *v1alpha1.Installation) { plan.Spec.Imports.Data[0].DataRef = "z" }, nil, Update, func(got *v1alpha1.Installation) bool { return got.Spec.Imports.Data[0].DataRef == "z" }},

@@ -22,7 +22,7 @@ import (
 
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// stored returns an object as the API server hands it out: decoded from its wire form.
+// stored returns an object as the API server returns it: decoded from its wire form.
 func stored[T any](t *testing.T, object *T) *T {
 	t.Helper()
 	raw, err := json.Marshal(object)
@@ -345,7 +345,7 @@ func TestSame(t *testing.T) {
 		want   bool
 	}{
 		{"the order of fields does not count", raw(`{"a":1,"b":2}`), raw(`{"b":2,"a":1}`), true},
-		{"the order of a list does", raw(`[1,2]`), raw(`[2,1]`), false},
+		{"the order of a list counts", raw(`[1,2]`), raw(`[2,1]`), false},
 		{"1 equals 1.0", raw(`1`), raw(`1.0`), true},
 		{"large numbers keep their digits", raw(`9007199254740993`), raw(`9007199254740992`), false},
 		{"a number is not a string", raw(`1`), raw(`"1"`), false},

@@ -50,7 +50,7 @@ func TestHeldItems(t *testing.T) {
 		queued, held, outdated bool
 	}{
 		{"an item that is held gets no job", heldIn(queue("Progressing", "x=works", "y"), "y"), job.NotWanted, false, true, false},
-		{"an item that goes first waits for its deployer", heldIn(queue("Progressing", "x", "y!"), "y"), "", true, false, true},
+		{"an item that is deleted first waits for its deployer", heldIn(queue("Progressing", "x", "y!"), "y"), "", true, false, true},
 		{"an item that has kept something is done", keptBy(queue("Progressing", "x=works", "y=done"), 1), "kept", false, false, false},
 		{"the round is not for one that has kept nothing", inRound(queue("Progressing", "x", "y=done")), "", false, false, false},
 		{"the round reaches one that has kept something", keptBy(inRound(queue("Progressing", "y=done")), 0), "kept", true, false, false},

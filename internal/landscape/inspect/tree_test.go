@@ -137,7 +137,7 @@ func TestTreeOfPart(t *testing.T) {
 	}
 }
 
-// TestTreeOfUpdate: what a job that hands values on is not to reach is not outdated.
+// TestTreeOfUpdate: an object that a job for values alone does not reach is not outdated.
 func TestTreeOfUpdate(t *testing.T) {
 	in := func(jobID string, update *v1alpha1.DataUpdate) func(*v1alpha1.Installation) {
 		return func(i *v1alpha1.Installation) { i.Status.JobID, i.Status.DataUpdate = jobID, update }

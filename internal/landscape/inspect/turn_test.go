@@ -68,7 +68,7 @@ func TestTurns(t *testing.T) {
 		{"an item behind two others", queue("Progressing", "x=works", "y=works", "z<x,y"), "z: waiting for item x, on which it depends, item y, on which it depends"},
 		{"an item that nothing is before any more, since then", queue("Progressing", "x=done", "y<x"), "y: " + queued + " @200"},
 		{"an item that names itself does not wait for itself", queue("Progressing", "x<x"), "x: " + queued + " @100"},
-		{"what is no longer wanted goes before others begin", queue("Progressing", "x!", "y=new"), "x: " + queued + " @150"},
+		{"an item that is no longer wanted is deleted before others begin", queue("Progressing", "x!", "y=new"), "x: " + queued + " @150"},
 		{"a deletion", queue("Deleting", "x!", "y!<x"), "x: waiting for item y, which depends on it, to go|y: " + queued + " @150"},
 		{"nothing is asked of an item that is not deleted yet", queue("TriggerDelete", "x"), ""},
 		{"nothing is asked of an item before its Execution begins", queue("Init", "x"), ""},
@@ -101,20 +101,20 @@ func TestHandDown(t *testing.T) {
 		return func(i *v1alpha1.Installation) { i.Status.InstallationPhase = phase }
 	}
 	earlier := func(i *v1alpha1.Installation) { i.Status.JobID, i.Status.JobIDFinished = "j1", "j1" }
-	handsOn := func(i *v1alpha1.Installation) { i.Status.DataUpdate = &v1alpha1.DataUpdate{} }
+	propagates := func(i *v1alpha1.Installation) { i.Status.DataUpdate = &v1alpha1.DataUpdate{} }
 	for _, test := range []struct {
 		reason        string
 		parent, child *v1alpha1.Installation
 		want          string
 	}{
-		{"its parent has handed the job down", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier), untakenMessage},
-		{"its parent has not", named("a", running, phase("Init")), named("b", partOf("a"), earlier), ""},
+		{"a child whose parent has propagated the job", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier), untakenMessage},
+		{"a child whose parent has not propagated the job", named("a", running, phase("Init")), named("b", partOf("a"), earlier), ""},
 		{"a child with the job describes its own wait", named("a", running, phase("Progressing")), named("b", partOf("a"), running, phase("Init")), ""},
 		{"the job has ended", named("a", phase("Failed")), named("b", partOf("a"), earlier), ""},
-		{"a job that hands values on is not for all", named("a", running, phase("Progressing"), handsOn), named("b", partOf("a"), earlier), ""},
-		{"its parent goes, and it goes with it", named("a", running, phase("Deleting")), named("b", partOf("a"), earlier, deleting), untakenMessage},
-		{"its parent goes, and it stays", named("a", running, phase("Deleting")), named("b", partOf("a"), earlier), ""},
-		{"its parent no longer wants it", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier, deleting), ""},
+		{"a job that propagates values is not for all children", named("a", running, phase("Progressing"), propagates), named("b", partOf("a"), earlier), ""},
+		{"a child that is deleted with its parent", named("a", running, phase("Deleting")), named("b", partOf("a"), earlier, deleting), untakenMessage},
+		{"a child that is not deleted yet with its parent", named("a", running, phase("Deleting")), named("b", partOf("a"), earlier), ""},
+		{"a child that its parent no longer wants", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier, deleting), ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			test.child.CreationTimestamp = metav1.Unix(100, 0)

@@ -92,9 +92,9 @@ func (u Use) add(copies dataflow.Exports) Use {
 func (u Use) check() error {
 	switch {
 	case u.Copies > MaxCopies:
-		return fmt.Errorf("%w: its imports have more than %d copies: hand fewer values on to subinstallations", ErrTree, MaxCopies)
+		return fmt.Errorf("%w: its imports have more than %d copies: pass fewer values to subinstallations", ErrTree, MaxCopies)
 	case u.Bytes > MaxCopied:
-		return fmt.Errorf("%w: the copies of its imports have more than %d bytes: hand fewer or smaller values on to subinstallations", ErrTree, MaxCopied)
+		return fmt.Errorf("%w: the copies of its imports have more than %d bytes: pass fewer or smaller values to subinstallations", ErrTree, MaxCopied)
 	}
 	return nil
 }

@@ -34,8 +34,8 @@ func TestUse(t *testing.T) {
 		want   string
 	}{
 		{"just enough", Use{Copies: MaxCopies, Bytes: MaxCopied}, ""},
-		{"too many copies", Use{Copies: MaxCopies + 1}, "more than 50000 copies: hand fewer values on"},
-		{"too large copies", Use{Bytes: MaxCopied + 1}, "more than 268435456 bytes: hand fewer or smaller values on"},
+		{"too many copies", Use{Copies: MaxCopies + 1}, "more than 50000 copies: pass fewer values to"},
+		{"too large copies", Use{Bytes: MaxCopied + 1}, "more than 268435456 bytes: pass fewer or smaller values to"},
 	} {
 		t.Run(test.reason, func(t *testing.T) { wantBound(t, test.use.check(), test.want) })
 	}
@@ -48,8 +48,8 @@ func wantBound(t *testing.T, err error, want string) {
 	}
 }
 
-// TestHandedOnManyTimes: a blueprint of a few lines hands one large value on to
-// hundreds of children, each of which would have a copy.
+// TestHandedOnManyTimes: a blueprint of a few lines passes one large value to hundreds of children,
+// each of which would have a copy.
 func TestHandedOnManyTimes(t *testing.T) {
 	const many = `
 subinstallationExecutions:
@@ -71,7 +71,7 @@ subinstallationExecutions:
 	// Others of the tree have taken nearly all.
 	tree := &Tree{Open: open, used: Use{Bytes: MaxCopied - 16<<20}}
 	_, err := tree.grow(t.Context(), in, in.Installation.Name)
-	wantBound(t, err, "hand fewer or smaller values on")
+	wantBound(t, err, "pass fewer or smaller values to")
 	if opened != 15 {
 		t.Errorf("%d children were worked out", opened)
 	}

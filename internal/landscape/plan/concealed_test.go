@@ -9,7 +9,7 @@ import (
 	"go.landscaper.dev/internal/model/dataflow/valueobject"
 )
 
-// wired hands a password on through two levels.
+// wired passes a password through two levels.
 const wired = `
 imports:
 - {name: password, schema: {type: string}}

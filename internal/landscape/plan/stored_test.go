@@ -142,7 +142,7 @@ func TestReopen(t *testing.T) {
 		files              []string
 	}{
 		{"imports", `- {name: e, type: GoTemplate, template: 'exports: {out: {size: {{ .imports.size }}, name: "{{ .imports.cluster.metadata.name }}"}}'}`, nil},
-		{"its own file", `- {name: e, type: Spiff, file: e.yaml}`, []string{"e.yaml", "exports: {out: (( imports.size ))}", "unused", "x"}},
+		{"the file of the execution", `- {name: e, type: Spiff, file: e.yaml}`, []string{"e.yaml", "exports: {out: (( imports.size ))}", "unused", "x"}},
 		{"other files", `- {name: e, type: GoTemplate, template: 'exports: {out: {{ include "a/x.tpl" . }}}'}`, []string{"a/x.tpl", "{{ .imports.size }}"}},
 		{"what an import execution has computed, integers and floats", "- {name: e, type: GoTemplate, template: 'exports: {out: \"{{ printf \"%T %T %T\" .imports.int .imports.whole .imports.float }}\"}'}\n" +
 			"importExecutions: [{type: GoTemplate, template: 'bindings: {int: 1, whole: 1e0, float: 1.5}'}]", nil},

@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/internal/content/blueprint"
 )
 
-// sites is a blueprint with subinstallations that hand data to each other, out of
-// order, and one below another.
+// sites is a blueprint with subinstallations that pass data to each other, out of order, and one
+// below another.
 const sites = `
 imports:
 - {name: size, schema: {type: integer}}

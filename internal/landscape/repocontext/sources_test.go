@@ -113,7 +113,7 @@ func TestRead(t *testing.T) {
 func TestReadLittle(t *testing.T) {
 	for _, test := range []struct{ reason, context, repository string }{
 		{"a Context without a repository has that of the deployment", "{}", "default.example.org"},
-		{"its own goes first", "repositoryContext: {type: ociRegistry, baseUrl: own.example.org}", "own.example.org"},
+		{"the repository context of the Context goes first", "repositoryContext: {type: ociRegistry, baseUrl: own.example.org}", "own.example.org"},
 		{"an empty OCM configuration says nothing", "ocmConfig: {name: blank}", "default.example.org"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -175,7 +175,7 @@ func check(t *testing.T, reason string, err error, wants []string) {
 	}
 }
 
-// TestAPIServer: what the API server does not hand out may be there all the same.
+// TestAPIServer: an object that the API server does not deliver may still exist.
 func TestAPIServer(t *testing.T) {
 	resource := schema.GroupResource{Resource: "things"}
 	for _, test := range []struct {

@@ -65,8 +65,8 @@ func gone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConf
 
 // release removes the finalizers of an object that is being deleted.
 //
-// The UID is in the patch: with another object of the name the API server answers with a
-// conflict, which counts as gone.
+// The UID is in the patch: with another object of the name the API server answers with a conflict,
+// which counts as deleted.
 func release(ctx context.Context, c client.Client, step Removal, tell func(line string)) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": step.Object.GetUID(), "finalizers": nil}})
 	if err != nil {
