@@ -28,8 +28,8 @@ func TestOnlyWhatWasVerified(t *testing.T) {
 		overwrite []Overwrite
 		label     string
 	}{
-		{"its references are read from another repository", evil.context(), nil, ""},
-		{"its references are read from the repository of the descriptor", good.context(), nil, ""},
+		{"references are read from another repository", evil.context(), nil, ""},
+		{"references are read from the repository of the descriptor", good.context(), nil, ""},
 		{"an overwrite leads to another repository", good.context(), []Overwrite{{Source: db, Substitution: Reference{Context: evil.context()}}}, ""},
 		{"an overwrite leads to another component", good.context(), []Overwrite{{Source: db, Substitution: Reference{Name: "example.org/shop/other"}}}, ""},
 		{"an unsigned label is in another descriptor", good.context(), nil, `{"meta":{"schemaVersion":"v2"},"component":{"name":"example.org/shop/db","version":"1.0.0","provider":"p"}}`},

@@ -50,7 +50,7 @@ func leaks(text string) []string {
 	return found
 }
 
-// TestGoTemplateLeaks renders templates that fail with a value at hand.
+// TestGoTemplateLeaks renders templates that fail with a value in reach.
 func TestGoTemplateLeaks(t *testing.T) {
 	e := &Engine{
 		Files:     fileTree(map[string]string{"part.tpl": "a: {{ .password }}: b\n", "fails.tpl": "a: 1\n{{ fail .password }}", "keep": "x"}),

@@ -138,7 +138,7 @@ func TestNumbersAreExact(t *testing.T) {
 		{"a limit above 2^53", `{maximum: 9007199254740993}`, "9007199254740993", ""},
 		{"a number above a limit above 2^53", `{maximum: 9007199254740993}`, "9007199254740994", "Must be less than or equal to 9007199254740993"},
 		{"an integer of more than 64 bits", `{"const": 123456789012345678901234567890}`, `123456789012345678901234567890`, ""},
-		{"its neighbour", `{"const": 123456789012345678901234567890}`, `123456789012345678901234567891`, "Must be 123456789012345678901234567890"},
+		{"the number beside a constant of many digits", `{"const": 123456789012345678901234567890}`, `123456789012345678901234567891`, "Must be 123456789012345678901234567890"},
 		{"a tenth is a tenth", `{"multipleOf": 0.1}`, `0.3`, ""},
 		{"not a multiple", `{"multipleOf": 0.1}`, `0.35`, "Must be a multiple of 0.1"},
 		{"an integer in another form", `{type: integer}`, `1.0`, ""},

@@ -25,22 +25,22 @@ func TestConsumers(t *testing.T) {
 		address  string
 		found    bool
 	}{
-		{"its host", "hostname=h.example.org", "https://h.example.org/x", true},
-		{"its host, written with a dot at its end", "hostname=h.example.org.", "https://h.example.org/x", true},
+		{"an equal host", "hostname=h.example.org", "https://h.example.org/x", true},
+		{"an equal host, written with a dot at its end", "hostname=h.example.org.", "https://h.example.org/x", true},
 		{"asked with a dot at its end", "hostname=h.example.org", "https://h.example.org./x", true},
 		{"a port in the name of the host", "hostname=h.example.org:8443", "https://h.example.org:8443/", true},
 		{"a port of its own comes before it", "hostname=h.example.org:1 port=8443", "https://h.example.org:8443/", true},
 		{"another port", "hostname=h.example.org port=8443", "https://h.example.org/", false},
 		{"the port of http", "hostname=h.example.org port=80", "http://h.example.org/", true},
 		{"the port of https is not that of http", "hostname=h.example.org port=443", "http://h.example.org/", false},
-		{"its scheme in capitals", "hostname=h.example.org scheme=HTTPS", "https://h.example.org/", true},
+		{"an equal scheme in capitals", "hostname=h.example.org scheme=HTTPS", "https://h.example.org/", true},
 		{"another scheme", "hostname=h.example.org scheme=https", "http://h.example.org/", false},
 		{"below its path", "hostname=h.example.org pathprefix=/a/b/", "https://h.example.org/a/b/c", true},
 		{"exactly its path", "hostname=h.example.org pathprefix=a", "https://h.example.org/a", true},
 		{"beside its path", "hostname=h.example.org pathprefix=a", "https://h.example.org/ab", false},
 		{"above its path", "hostname=h.example.org pathprefix=a/b", "https://h.example.org/a", false},
 		{"any type if it names none", "hostname=h.example.org", "https://h.example.org", true},
-		{"its type in other letters", "hostname=h.example.org type=WGET", "https://h.example.org", true},
+		{"an equal type in other letters", "hostname=h.example.org type=WGET", "https://h.example.org", true},
 		{"another type", "hostname=h.example.org type=Github", "https://h.example.org", false},
 		{"the host of a user's part is not the host", "hostname=good.example.org", "https://good.example.org@evil.example.org/", false},
 		{"a host that begins alike", "hostname=h.example.org", "https://h.example.org.evil.org/", false},
@@ -272,7 +272,7 @@ func TestAmazon(t *testing.T) {
 		request Request
 		found   bool
 	}{
-		{"its bucket", Request{Type: TypeS3, Host: HostS3, Path: "bucket/key"}, true},
+		{"the bucket of the entry", Request{Type: TypeS3, Host: HostS3, Path: "bucket/key"}, true},
 		{"another bucket", Request{Type: TypeS3, Host: HostS3, Path: "other/key"}, false},
 		{"storage elsewhere", Request{Type: TypeS3, Host: "s3.example.org", Path: "bucket/key"}, false},
 		{"something else at Amazon", Request{Type: TypeWget, Host: HostS3, Path: "bucket/key"}, false},

@@ -47,12 +47,12 @@ func TestHostileTokenServers(t *testing.T) {
 		want   string
 	}{
 		{"the token service never answers", here, func(_ http.ResponseWriter, r *http.Request, _ string) { <-r.Context().Done() }, "timeout"},
-		{"its answer stands still", here, func(w http.ResponseWriter, r *http.Request, _ string) {
+		{"the answer of the token service stops", here, func(w http.ResponseWriter, r *http.Request, _ string) {
 			_, _ = w.Write([]byte(`{"token":`))
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 		}, "stopped sending"},
-		{"its answer has no end", here, func(w http.ResponseWriter, r *http.Request, _ string) {
+		{"the answer of the token service has no end", here, func(w http.ResponseWriter, r *http.Request, _ string) {
 			_, _ = w.Write([]byte(`{"token":"`))
 			for r.Context().Err() == nil {
 				if _, err := w.Write(make([]byte, 1<<16)); err != nil {
@@ -60,7 +60,7 @@ func TestHostileTokenServers(t *testing.T) {
 				}
 			}
 		}, "failed to"},
-		{"its answer is no token", here, func(w http.ResponseWriter, _ *http.Request, _ string) { _, _ = w.Write([]byte("<html>")) }, "failed to"},
+		{"the answer of the token service is not a token", here, func(w http.ResponseWriter, _ *http.Request, _ string) { _, _ = w.Write([]byte("<html>")) }, "failed to"},
 		{"the token service redirects to a third host", here, func(w http.ResponseWriter, r *http.Request, third string) {
 			http.Redirect(w, r, third+"/token", http.StatusTemporaryRedirect)
 		}, ""},

@@ -57,8 +57,8 @@ type Options struct {
 	Authorities string
 	// Redirects say where a registry may send us to.
 	Redirects Redirects
-	// TokenHosts are further hosts that may see the credentials of a registry,
-	// because they hand out its tokens.
+	// TokenHosts are further hosts that may see the credentials of a registry, because they issue its
+	// tokens.
 	TokenHosts map[string][]string
 }
 

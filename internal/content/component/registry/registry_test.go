@@ -158,7 +158,7 @@ func TestTokenServers(t *testing.T) {
 		same   bool
 	}{
 		{"a token server on another host gets no credentials", false, false},
-		{"unless the administrator named it; then the library still refuses an internal address", true, false},
+		{"a host that the administrator has named: the library still refuses an internal address", true, false},
 		{"a token server on the same machine gets them", false, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -162,8 +162,8 @@ func TestChain(t *testing.T) {
 		{"the second if the first has none", []Repository{without, has("second")}, "second", ""},
 		{"none has it", []Repository{without, without}, "", `component version "example.org/a:1.0.0" not found in the inline component descriptors`},
 		{"no repository", nil, "", "none is configured"},
-		{"a broken one is not passed over", []Repository{broken, has("second")}, "", "the disk has failed"},
-		{"unless one before it has it", []Repository{has("first"), broken}, "first", ""},
+		{"a broken repository before one with the version is an error", []Repository{broken, has("second")}, "", "the disk has failed"},
+		{"a broken repository behind one with the version is not asked", []Repository{has("first"), broken}, "first", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got, err := Chain(test.chain...).Lookup(t.Context(), name, version)

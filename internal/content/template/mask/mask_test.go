@@ -17,7 +17,7 @@ var bindings = map[string]any{
 func TestHide(t *testing.T) {
 	tests := []struct{ reason, text, want string }{
 		{"a value", "bad Tr0ubador!", "bad [...]!"},
-		{"its base64", "bad VHIwdWJhZG9y!", "bad [...]!"},
+		{"a value in base64", "bad VHIwdWJhZG9y!", "bad [...]!"},
 		{"a number", "bad 4815", "bad [...]"},
 		{"a line of a value", "at second line", "at [...]"},
 		{"a value of a Target, but not its name", "blue-cluster has kubeconfig: x", "blue-cluster has [...]"},

@@ -92,7 +92,7 @@ func TestBudget(t *testing.T) {
 		runtime.Gosched()
 	}
 	if err := large.Take(ctx, 1); !busy(err) {
-		t.Errorf("the large one goes on: %v", err)
+		t.Errorf("the large one continues: %v", err)
 	}
 	select {
 	case err := <-granted:

@@ -145,8 +145,8 @@ func TestStateIsEmptyWithoutMarkers(t *testing.T) {
 	}
 }
 
-// TestBoundDataComesOutUnchanged hands any data through an expression: nothing
-// in it may be evaluated or lost.
+// TestBoundDataComesOutUnchanged passes any data through an expression: nothing in it may be
+// evaluated or lost.
 func TestBoundDataComesOutUnchanged(t *testing.T) {
 	engine := newEngine(t, spiff.Config{Features: []string{spiff.FeatureControl, spiff.FeatureInterpolation}})
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{

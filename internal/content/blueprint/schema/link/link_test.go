@@ -143,7 +143,7 @@ func TestOriginal(t *testing.T) {
 		reason, path, want string
 	}{
 		{"the schema itself", "definitions/0", "(root)"},
-		{"below it", "definitions/0/properties/p", "properties.p"},
+		{"below a definition", "definitions/0/properties/p", "properties.p"},
 		{"a place in another document", "definitions/1/type", "local://slash: definitions.a/b.type"},
 		{"a definition that is not there", "definitions/2", "definitions.2"},
 		{"no definition", "definitions", "definitions"},

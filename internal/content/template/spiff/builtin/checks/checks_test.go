@@ -174,7 +174,7 @@ func TestCombinations(t *testing.T) {
 		{"an empty list", `check(1, [])`, "check is an empty list"},
 		{"a number is no check", `check(1, 1)`, "a check must be a name, a lambda or a list, not an int"},
 		{"a map is no check", `check(1, {})`, "a check must be a name, a lambda or a list, not a map"},
-		{"which one of several", `check(1, nil, "nope")`, "condition 2 has problem"},
+		{"the message names the condition among several", `check(1, nil, "nope")`, "condition 2 has problem"},
 	})
 	language.Language{Config: spiff.Config{Limits: spiff.Limits{Steps: 100_000}}}.Fails(t, []language.Row{
 		{"a set of long lists that differ at their end",
@@ -216,8 +216,8 @@ func TestValidate(t *testing.T) {
 		{"the first condition that fails is named", `validate(1, [">", 0], [">", 2], [">", 3])`, "condition 2 failed: is less than or equal to 2"},
 		{"all reasons of an or", `validate(5, ["or", ["<", 1], [">", 9]])`, "(is greater than or equal to 1 and is less than or equal to 9)"},
 		{"what is no label", `validate("A", "dnslabel")`, "condition 1 failed: is no dns label"},
-		{"which entry", `validate([1, 0], ["list", [">", 0]])`, "list entry 1 is less than or equal to 0"},
-		{"which type was wanted", `validate(1, ["type", "string", "list"])`, "is not of type string or list"},
+		{"the message names the entry", `validate([1, 0], ["list", [">", 0]])`, "list entry 1 is less than or equal to 0"},
+		{"the message names the wanted types", `validate(1, ["type", "string", "list"])`, "is not of type string or list"},
 		{"a value is needed", `validate()`, "takes at least 1 argument"},
 	})
 	language.Language{

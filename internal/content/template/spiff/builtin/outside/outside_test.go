@@ -215,7 +215,7 @@ func TestSystem(t *testing.T) {
 		{"a command with arguments of all kinds", `exec("echo", "a b", 1, true, [2])`, `"a b 1 true - 2"`, []string{`run "" ["echo" "a b" "1" "true" "- 2\n"]`}},
 		{"a command as a list", `exec(["echo", "x"])`, `x`, []string{`run "" ["echo" "x"]`}},
 		{"an equal command runs once", `exec("echo", "x") exec("echo", "x")`, `xx`, []string{`run "" ["echo" "x"]`}},
-		{"unless it is asked for", `exec_uncached("echo", "x") exec_uncached("echo", "x")`, `xx`, []string{`run "" ["echo" "x"]`, `run "" ["echo" "x"]`}},
+		{"exec_uncached runs a command twice", `exec_uncached("echo", "x") exec_uncached("echo", "x")`, `xx`, []string{`run "" ["echo" "x"]`, `run "" ["echo" "x"]`}},
 		{"another input is another call", `pipe("1", "echo") + pipe("2", "echo")`, `3`, []string{`run "1" ["echo"]`, `run "2" ["echo"]`}},
 		{"a map is piped as YAML", `pipe({"a"=1}, "echo")`, `{a: 1}`, []string{`run "a: 1\n" ["echo"]`}},
 		{"output that is a map", `exec("echo", "a: (( b ))")`, `{a: "(( b ))"}`, []string{`run "" ["echo" "a: (( b ))"]`}},

@@ -21,7 +21,7 @@ func TestNames(t *testing.T) {
 		{"a binding from the root", "r: (( .m.x ))", `{r: 1}`},
 		{"a field hides a binding", "b: 1\nr: (( b ))", `{b: 1, r: 1}`},
 		{"a field does not hide a binding from the outermost name", "b: 1\nr: (( ___.b ))", `{b: 1, r: bound}`},
-		{"its own name goes on outwards", "b: (( b ))\na: {b: (( b ))}", `{b: bound, a: {b: bound}}`},
+		{"a field's own name is looked for further outwards", "b: (( b ))\na: {b: (( b ))}", `{b: bound, a: {b: bound}}`},
 		{"lists are no scopes, maps in them are", "x: 1\nl:\n- x: 2\n  r: (( x ))\n- (( x ))", `{x: 1, l: [{x: 2, r: 2}, 1]}`},
 		{"a binding with a dot in its name", "r: (( ___[\"x.y\"] ))", `{r: 2}`},
 		{"skipping local names", "x: 1\nr: (( ( $x=2 ) [x, __.x] ))", `{x: 1, r: [2, 1]}`},
@@ -31,7 +31,7 @@ func TestNames(t *testing.T) {
 	})
 	bound().Breaks(t, []language.Row{
 		{"nowhere", "r: (( nope ))", "r *'nope' not found\n"},
-		{"which step is missing", "a: {b: {}}\nr: (( a.b.c.d ))", "r *'a.b.c' not found\n"},
+		{"the message names the missing path", "a: {b: {}}\nr: (( a.b.c.d ))", "r *'a.b.c' not found\n"},
 		{"a step into a text", "a: text\nr: (( a.b ))", "r *'a.b' not found\n"},
 		{"a step into nil", "a: ~\nr: (( a.b ))", "r *'a.b' not found\n"},
 		{"a name of a list", "a: [1]\nr: (( a.b ))", "r *'a.b' not found\n"},

@@ -145,7 +145,7 @@ func TestLexical(t *testing.T) {
 		name   string
 	}{
 		{"outside of lambdas the chain is as it stands", called.Push(locals("y", 1)), called, "y"},
-		{"inside it goes on at the definition, with the parameters", body, defined, "x"},
+		{"inside of a lambda the chain continues at the definition, with the parameters", body, defined, "x"},
 		{"frames in between stay", body.Push(locals("y", 1)), defined, "y"},
 		{"a lambda that was defined at no place has no scope", called.WithSelf(free), nil, ""},
 		{"only the innermost counts: its definition says what is around it", document(body, value.MapOf()).WithSelf(&scope.Template{Place: called}), called, ""},

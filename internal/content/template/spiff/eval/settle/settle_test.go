@@ -75,7 +75,7 @@ func TestInserts(t *testing.T) {
 		{"an alias of YAML", "x: &x {a: 1}\nq: {<<: *x, b: 2}", `{x: {a: 1}, q: {a: 1, b: 2}}`},
 		{"the stub adds its fields and overrides", "m: {<<: (( merge )), x: own}", `{m: {x: stub, s: stub}}`},
 		{"a stub that is not there", "q: {<<: (( merge )), a: 1}", `{q: {a: 1}}`},
-		{"from elsewhere, with its overrides", "m: {<<: (( merge other )), x: own}", `{m: {x: other, o: other}}`},
+		{"a merge from another field, with the overrides of that field", "m: {<<: (( merge other )), x: own}", `{m: {x: other, o: other}}`},
 		{"merge none switches overrides off", "m: {<<: (( merge none )), x: own}", `{m: {x: own}}`},
 		{"replace drops own fields", "m: {<<: (( merge replace )), x: own, z: own}", `{m: {x: stub, s: stub}}`},
 		{"a field of it", "q: (( merge m.x ))", `{q: stub}`},
