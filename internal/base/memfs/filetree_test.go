@@ -93,7 +93,7 @@ func TestBuilderRefuses(t *testing.T) {
 		{"an absolute link", func(b *Builder) error { return b.Link("a", "/etc/passwd") }, "leads out of the tree"},
 		{"a link upwards", func(b *Builder) error { return b.Link("a/b", "../../etc/passwd") }, "leads out of the tree"},
 		{"an empty link", func(b *Builder) error { return b.Link("a", "") }, "leads out of the tree"},
-		{"a copy of a missing file", func(b *Builder) error { return b.Same("a", "b") }, "no file that was added before"},
+		{"a copy of a missing file", func(b *Builder) error { return b.Same("a", "b") }, "not a file that was added before"},
 		{"a program that is not there", func(b *Builder) error { return b.Executable("none") }, "mark none: file does not exist"},
 		{"a directory as a program", func(b *Builder) error { return b.Executable("templates") }, "mark templates: file does not exist"},
 		{"a link as a program", func(b *Builder) error { return b.Executable("link.yaml") }, "mark link.yaml: file does not exist"},
@@ -104,8 +104,8 @@ func TestBuilderRefuses(t *testing.T) {
 		{"a name that is no UTF-8", func(b *Builder) error { return b.File("a\xff", "") }, "invalid"},
 		{"a slash at the end", func(b *Builder) error { return b.File("a/", "") }, "invalid"},
 		{"dots in the middle", func(b *Builder) error { return b.File("a/../b", "") }, "invalid"},
-		{"a copy of a link", func(b *Builder) error { return b.Same("a", "link.yaml") }, "no file that was added before"},
-		{"a copy of a directory", func(b *Builder) error { return b.Same("a", "templates") }, "no file that was added before"},
+		{"a copy of a link", func(b *Builder) error { return b.Same("a", "link.yaml") }, "not a file that was added before"},
+		{"a copy of a directory", func(b *Builder) error { return b.Same("a", "templates") }, "not a file that was added before"},
 		{"too many bytes, although the file is replaced", func(b *Builder) error {
 			b.Limits.Bytes = 100
 			return errors.Join(b.Replace("a", strings.Repeat("x", 30)), b.Replace("a", strings.Repeat("x", 30)))

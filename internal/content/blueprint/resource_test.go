@@ -227,7 +227,7 @@ func TestHostileContents(t *testing.T) {
 		{"a path that leads out on its way", tarOf(t, description(), file("a/../../evil")), "leads out of it"},
 		{"a link to the host", tarOf(t, description(), link(tar.TypeSymlink, "a", "/etc/passwd")), "leads out of the tree"},
 		{"a link that leads out", tarOf(t, description(), link(tar.TypeSymlink, "a/b", "../../evil")), "leads out of the tree"},
-		{"a hard link to the host", tarOf(t, description(), link(tar.TypeLink, "a", "/etc/passwd")), "no file that was added before"},
+		{"a hard link to the host", tarOf(t, description(), link(tar.TypeLink, "a", "/etc/passwd")), "not a file that was added before"},
 		{"the description is a link to the host", tarOf(t, link(tar.TypeSymlink, v1alpha1.BlueprintFileName, "../../etc/passwd")), "leads out of the tree"},
 		{"the description is part of a cycle of links", tarOf(t, link(tar.TypeSymlink, v1alpha1.BlueprintFileName, "a"), link(tar.TypeSymlink, "a", v1alpha1.BlueprintFileName)), "a cycle of links"},
 		{"a device", tarOf(t, description(), tar.Header{Typeflag: tar.TypeChar, Name: "null", Devmajor: 1, Devminor: 3}), "device"},

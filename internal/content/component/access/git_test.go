@@ -179,7 +179,7 @@ func TestGit(t *testing.T) {
 		{"a commit of the history of a branch", `{"type":"git",` + location + `,"ref":"main","commit":"` + first + `"}`, login, one, ""},
 		{"a commit of the history of any branch", `{"type":"git",` + location + `,"commit":"` + first + `"}`, login, one, ""},
 		{"a commit that is nowhere", `{"type":"git",` + location + `,"commit":"` + strings.Repeat("1", 40) + `"}`, login, "", "is not part of what the server offers"},
-		{"a short commit", `{"type":"git",` + location + `,"commit":"` + first[:8] + `"}`, login, "", "no complete commit hash"},
+		{"a short commit", `{"type":"git",` + location + `,"commit":"` + first[:8] + `"}`, login, "", "not a complete commit hash"},
 		{"no such branch", `{"type":"git",` + location + `,"ref":"nowhere"}`, login, "", `has no reference "nowhere"`},
 		{"no such repository", `{"type":"git","repository":"` + s.URL + `/nowhere.git"}`, login, "", "no such repository"},
 		{"wrong credentials", `{"type":"git",` + location + `}`, credential.Properties{"username": "user", "password": "wr0ng"}, "", "denies access"},

@@ -62,7 +62,7 @@ func TestUnpackRefuses(t *testing.T) {
 		{"a link to the host", tarOf(t, link(tar.TypeSymlink, "a", "/etc/passwd")), "leads out of the tree"},
 		{"a link that leads out", tarOf(t, link(tar.TypeSymlink, "a/b", "../../evil")), "leads out of the tree"},
 		{"a file below a link", tarOf(t, link(tar.TypeSymlink, "a", "b"), file("a/c", 1)), "\"a\" is a link and is not a directory"},
-		{"a hard link to nothing", tarOf(t, link(tar.TypeLink, "a", "/etc/passwd")), "no file that was added before"},
+		{"a hard link to nothing", tarOf(t, link(tar.TypeLink, "a", "/etc/passwd")), "not a file that was added before"},
 		{"a character device", tarOf(t, tar.Header{Typeflag: tar.TypeChar, Name: "null", Devmajor: 1, Devminor: 3}), "device"},
 		{"a block device", tarOf(t, tar.Header{Typeflag: tar.TypeBlock, Name: "sda"}), "device"},
 		{"a pipe, which would hang", tarOf(t, tar.Header{Typeflag: tar.TypeFifo, Name: "pipe"}), "device"},
