@@ -245,7 +245,7 @@ func TestWrongUse(t *testing.T) {
 		{"an unknown field of export templates", "render team -e imports.yaml", 64, `export templates imports.yaml: error unmarshaling JSON: while decoding JSON: json: unknown field "imports"`},
 		{"validate nothing", "validate", 64, "SOURCE is missing"},
 		{"validate into an unknown form", "validate team -o yaml", 64, "output format is expected to be text or json but got 'yaml'"},
-		{"a wrong reference", "get registry.example.org/A:1", 64, `no reference to an artifact in a registry`},
+		{"a wrong reference", "get registry.example.org/A:1", 64, `not a reference to an artifact in a registry`},
 		{"push to a digest", "push registry.example.org/a@sha256:0000000000000000000000000000000000000000000000000000000000000000 team", 64, "names a digest: name a tag"},
 		{"push nothing", "push registry.example.org/a:1 none", 3, "there is no blueprint none"},
 		{"an unknown command", "nonsense", 64, "unknown command"},

@@ -107,7 +107,7 @@ func TestOutcomes(t *testing.T) {
 		{"half of a chart", remote(open.URL + "/half"), "fetch from " + open.host() + ": read the content: unexpected EOF", again},
 		{"a server that stands still", remote(open.URL + "/slow"), "stopped sending", again},
 		{"a chart that is too large", remote(open.URL + "/large"), "limit of 33554432", final},
-		{"a file", remote("file:///etc/passwd"), "no address with http or https", final},
+		{"a file", remote("file:///etc/passwd"), "not an address with http or https", final},
 		{"no address", remote("etc/passwd"), "no address with http or https", final},
 		{"no name", inRepository(s.URL+"/charts", "", "1.0.0"), "chart.helmChartRepo.helmChartName: must be set", final},
 		{"no version", inRepository(s.URL+"/charts", "web", " "), "chart.helmChartRepo.helmChartVersion: must be set", final},

@@ -137,8 +137,8 @@ func TestBase64(t *testing.T) {
 		{"decoded nothing", `base64_decode("")`, `""`},
 	})
 	language.Language{}.Fails(t, []language.Row{
-		{"missing padding", `base64_decode("YQ")`, "no base64"},
-		{"the alphabet of URLs", `base64_decode("_-8=")`, "no base64"},
+		{"missing padding", `base64_decode("YQ")`, "not base64"},
+		{"the alphabet of URLs", `base64_decode("_-8=")`, "not base64"},
 		{"a number is not encoded", `base64(1)`, "argument 1 must be a string"},
 		{"the message does not repeat the text", `base64_decode("!secret!")`, "base64_decode: text is not base64\n"},
 	})
