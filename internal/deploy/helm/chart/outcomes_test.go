@@ -88,7 +88,7 @@ func TestOutcomes(t *testing.T) {
 	}{
 		{"two sources", &helmv1alpha1.Chart{Ref: "a", ResourceRef: "b"}, "chart: chart.ref and chart.resourceRef are set, but a chart has one source", final},
 		{"no tag", ref(at + "web"), "chart.ref: no tag specified in reference " + at + "web", final},
-		{"no reference", ref("r.example.org/A B:1"), "is no reference", final},
+		{"no reference", ref("r.example.org/A B:1"), "is not a reference", final},
 		{"credentials in the reference", ref("oci://reader:" + password + "@r.example.org/web:1"), "the part after the @ is not a digest", final},
 		{"no such tag", ref(at + "web:9.9.9"), "not found", final},
 		{"a digest that does not exist", ref(at + "web:1.0.0@" + digest.FromString("x").String()), "not found", final},
@@ -108,7 +108,7 @@ func TestOutcomes(t *testing.T) {
 		{"a server that stands still", remote(open.URL + "/slow"), "stopped sending", again},
 		{"a chart that is too large", remote(open.URL + "/large"), "limit of 33554432", final},
 		{"a file", remote("file:///etc/passwd"), "not an address with http or https", final},
-		{"no address", remote("etc/passwd"), "no address with http or https", final},
+		{"no address", remote("etc/passwd"), "not an address with http or https", final},
 		{"no name", inRepository(s.URL+"/charts", "", "1.0.0"), "chart.helmChartRepo.helmChartName: must be set", final},
 		{"no version", inRepository(s.URL+"/charts", "web", " "), "chart.helmChartRepo.helmChartVersion: must be set", final},
 		{"no repository", inRepository("", "web", "1.0.0"), "chart.helmChartRepo.helmChartRepoUrl: must be set", final},

@@ -25,10 +25,10 @@ func TestWrongSources(t *testing.T) {
 		{"three sources", "{git: {url: a}, oci: {ref: a}, files: {a.yaml: ''}}", "source.files and source.git and source.oci are set"},
 		{"a repository without an address", "{git: {url: ' '}}", "source.git.url is missing"},
 		{"a branch and a tag", "{git: {url: a, ref: {branch: a, tag: b}}}", "both branch and tag"},
-		{"a part of a commit", "{git: {url: a, ref: {commit: abc}}}", "not a complete commit hash"},
+		{"a part of a commit", "{git: {url: a, ref: {commit: abc}}}", "no complete commit hash"},
 		{"a file above the source", "{files: {../a.yaml: ''}}", "invalid argument"},
 		{"an absolute path", "{files: {/a.yaml: ''}}", "invalid argument"},
-		{"a file that is a directory, too", "{files: {a: '', a/b: ''}}", "no directory"},
+		{"a file that is a directory, too", "{files: {a: '', a/b: ''}}", "not a directory"},
 		{"a key that is not valid", "{resourceRef: hello}", "it is not a key of a resource"},
 		{"a reference that is not valid", "{oci: {ref: 'a b'}}", "is not a reference to an artifact"},
 	} {
