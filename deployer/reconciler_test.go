@@ -189,7 +189,7 @@ func TestJobs(t *testing.T) {
 		{"a job that waits for somebody", answer(Done(), Waiting("o", "r", "create it")), newItem(), "Progressing", false, "create it", v1alpha1.DefaultDeployItemTimeout, []string{"reconcile"}},
 		{"a job that is tried again", answer(Done(), errors.New("broken")), newItem(), "Init", false, "broken", firstBackoff, []string{"reconcile"}},
 		{"a job that fails", answer(Done(), Final(errors.New("wrong"))), newItem(), "Failed", true, "wrong", 0, []string{"reconcile"}},
-		{"a deployer that breaks down", &script{reconcile: func(context.Context, *Item) (Result, error) { panic("secret") }}, newItem(), "Failed", true, "Landscaper itself broke down", 0, []string{"reconcile"}},
+		{"a deployer that breaks down", &script{reconcile: func(context.Context, *Item) (Result, error) { panic("secret") }}, newItem(), "Failed", true, "Landscaper itself panicked", 0, []string{"reconcile"}},
 		{"an item without configuration", &script{}, newItem(func(i *v1alpha1.DeployItem) { i.Spec.Configuration = nil }), "Failed", true, "set spec.config", 0, nil},
 		{"an item without its target", &script{}, newItem(func(i *v1alpha1.DeployItem) {
 			i.Spec.Target = &v1alpha1.ObjectReference{Namespace: key.Namespace, Name: "gone"}
@@ -294,7 +294,7 @@ func TestDeletion(t *testing.T) {
 		{"an item goes when everything is removed", nil, newItem(ending), true, "", false, "", []string{"delete"}},
 		{"it stays while something is left", func(context.Context, *Item) (Result, error) { return WaitFor("a"), nil }, newItem(ending), false, "Deleting", false, "", []string{"delete"}},
 		{"it stays if that fails", func(context.Context, *Item) (Result, error) { return Done(), Final(errors.New("wrong")) }, newItem(ending), false, "DeleteFailed", true, "wrong", []string{"delete"}},
-		{"it stays if the deployer breaks down", func(context.Context, *Item) (Result, error) { panic("secret") }, newItem(ending), false, "DeleteFailed", true, "broke down", []string{"delete"}},
+		{"it stays if the deployer breaks down", func(context.Context, *Item) (Result, error) { panic("secret") }, newItem(ending), false, "DeleteFailed", true, "panicked", []string{"delete"}},
 		{"a job that deploys ends first", nil, newItem(ending, running), false, "Failed", true, "the item was deleted while this job ran: ask the root for another job", nil},
 		{"nothing is to be removed", nil, newItem(ending, func(i *v1alpha1.DeployItem) {
 			i.Annotations = map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"}
@@ -385,7 +385,7 @@ func TestPanicInTheLibrary(t *testing.T) {
 			}
 			message := ""
 			if test.ended {
-				message = "broke down"
+				message = "panicked"
 			}
 			s.expect(test.phase, test.ended, message)
 			if !strings.HasPrefix(recorded, "test of ns/item: ") {

@@ -1,10 +1,10 @@
 // Package dispatch passes jobs from Executions to the deployers of the same process. A
-// deployer that works elsewhere finds its job in the status of an item; one that works
-// here gets it at the desk, and stores it with the first thing that it has to tell. So a
+// deployer of another process finds its job in the status of an item. A deployer of this
+// process gets the job from the dispatcher, and stores it with its first status write. So a
 // job is written once.
 //
-// All of it may be lost: an Execution looks for items without its job, also after a
-// start, and hands it over again.
+// The dispatched jobs may be lost: an Execution looks for items without its job, also after
+// a start, and dispatches the job again.
 package dispatch
 
 import (
@@ -26,47 +26,46 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
-// Desk is where jobs are handed over. Nil is a desk that nobody comes to.
-// The mutex guards the maps and newest. Nobody is told anything while it is held: a
-// deployer may come to the desk at once.
+// Desk dispatches jobs to deployers. Nil is a dispatcher without deployers.
+// The mutex guards the maps and newest. No callback is called while it is held: a
+// deployer may call the dispatcher at once.
 type Desk struct {
 	mutex sync.Mutex
-	// served are the types of items whose deployers come to the desk.
+	// served are the types of items whose deployers are registered here.
 	served map[v1alpha1.DeployItemType]func(*v1alpha1.DeployItem)
 	jobs   map[types.NamespacedName]handed
-	// newest is the newest version of any item of a namespace that the cache has come to. A
+	// newest is the newest version of any item of a namespace that the cache has reached. A
 	// server that is confined to some namespaces has a watch for each, and one of them may be
 	// behind the others.
 	newest map[string]uint64
 	// rewound says that the history of the API server was rewound.
 	rewound bool
-	// Handed hears of each item with its job; nil if nobody wants to know. It must not
-	// wait.
+	// Handed is called with each item and its job; nil for no call. It must not wait.
 	Handed func(*v1alpha1.DeployItem)
-	// lost hears of each Execution whose items have lost a job that was handed over.
+	// lost is called with each Execution whose items have lost a dispatched job.
 	lost func(types.NamespacedName)
 }
 
-// handed is a job that was handed over and that no cache has shown yet.
+// handed is a dispatched job that no cache has shown yet.
 type handed struct {
 	uid   types.UID
 	jobID string
 	at    metav1.Time
-	// version is the one that the job is for: what a cache shows may be older.
+	// version is that of the item that the job is for: a cache may show an older one.
 	version uint64
-	// execution is the name of the Execution that has handed it over.
+	// execution is the name of the Execution that has dispatched the job.
 	execution string
 }
 
-// Write hands a job over in the status of an item.
+// Write assigns a job to an item in its status.
 func Write(item *v1alpha1.DeployItem, jobID string, at metav1.Time) {
 	reporter.DeployItem(item).Status.Trigger(jobID, at)
 	item.Status.JobIDGenerationTime = &at
 }
 
-// Serve says that a deployer takes all jobs of a type here. It is told about the
-// item of each, as it is stored.
-func (d *Desk) Serve(of v1alpha1.DeployItemType, told func(*v1alpha1.DeployItem)) {
+// Serve registers the deployer of a type of items. The function is called for each
+// dispatched job, with the item as it is stored.
+func (d *Desk) Serve(of v1alpha1.DeployItemType, notify func(*v1alpha1.DeployItem)) {
 	if d == nil {
 		return
 	}
@@ -75,43 +74,43 @@ func (d *Desk) Serve(of v1alpha1.DeployItemType, told func(*v1alpha1.DeployItem)
 	if d.served == nil {
 		d.served, d.jobs = map[v1alpha1.DeployItemType]func(*v1alpha1.DeployItem){}, map[types.NamespacedName]handed{}
 	}
-	d.served[of] = told
+	d.served[of] = notify
 }
 
-// Hand gives an item a job. It is false if no deployer of the item comes to the desk:
-// then the job has to be stored.
+// Hand dispatches a job to the deployer of an item. It is false if no such deployer is
+// registered: then the job has to be stored.
 func (d *Desk) Hand(item *v1alpha1.DeployItem, jobID string, now time.Time) bool {
 	if d == nil {
 		return false
 	}
 	d.mutex.Lock()
-	told := d.served[item.Spec.Type]
+	notify := d.served[item.Spec.Type]
 	d.mutex.Unlock()
-	if told == nil {
+	if notify == nil {
 		return false
 	}
-	// As it would be read again if it were stored.
+	// The time has the precision of a stored one.
 	at := metav1.NewTime(now).Rfc3339Copy()
 	before := item.DeepCopy()
 	Write(item, jobID, at)
 	if d.Handed != nil {
-		// Whoever counts hears of the job before it is at the desk: a deployer may be at the
-		// item for another reason, find it there and be done in a moment.
+		// The metrics get the job before the deployer can find it: a deployer may work on the
+		// item for another reason, find the job and end it in a moment.
 		d.Handed(item)
 	}
 	d.mutex.Lock()
-	// The job is at the desk before the deployer is told: who comes because of it finds it.
+	// The job is kept before the deployer is notified: then the deployer finds it.
 	d.jobs[keyOf(item)] = handed{uid: item.UID, jobID: jobID, at: at, version: versionOf(item), execution: item.Labels[v1alpha1.ExecutionManagedByLabel]}
 	d.mutex.Unlock()
-	told(before)
+	notify(before)
 	return true
 }
 
-// Show returns an item from a cache with the job that was handed over, or the item
-// itself if it has none but what it shows. It is not changed.
+// Show returns an item from a cache with its dispatched job, or the item itself if it has
+// no such job. The given item is not changed.
 //
-// Whoever decides about an item looks at it through the desk, so that a job counts from the
-// moment of the hand-over, and not from that of its first write.
+// Every decision about an item reads the item through the dispatcher, so that a job counts
+// from its dispatch, and not from its first write.
 func (d *Desk) Show(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 	given, ok := d.find(item)
 	if !ok {
@@ -124,8 +123,8 @@ func (d *Desk) Show(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 
 // find returns the job of an item that its status does not show. An older version of the
 // item has none: it may want something else, or not know yet that it is being deleted.
-// What the status shows needs the desk no longer, nor what it shows to be done: then
-// somebody may have given the item another job already.
+// A job that the status shows is dropped, and so is one that the status shows as finished:
+// then another client may have given the item another job already.
 func (d *Desk) find(item *v1alpha1.DeployItem) (handed, bool) {
 	if d == nil {
 		return handed{}, false
@@ -143,7 +142,7 @@ func (d *Desk) find(item *v1alpha1.DeployItem) (handed, bool) {
 	return given, true
 }
 
-// Saw says that the cache has come to a version of an item, or to its deletion.
+// Saw records that the cache has reached a version of an item, or its deletion.
 func (d *Desk) Saw(item metav1.Object) {
 	if d == nil {
 		return
@@ -156,26 +155,26 @@ func (d *Desk) Saw(item metav1.Object) {
 	d.newest[item.GetNamespace()] = max(d.newest[item.GetNamespace()], versionOf(item))
 }
 
-// Lost calls a function with each Execution that has handed a job over which is forgotten, so
-// that the Execution looks again. It must not wait.
-func (d *Desk) Lost(told func(types.NamespacedName)) {
+// Lost calls a function with each Execution whose dispatched job is forgotten, so that the
+// Execution looks again. The function must not wait.
+func (d *Desk) Lost(notify func(types.NamespacedName)) {
 	if d == nil {
 		return
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	d.lost = told
+	d.lost = notify
 }
 
-// Rewound says that the history of the API server was rewound: its store was restored from a
-// backup. What the cache has come to says nothing any more, and an Execution may be at another
-// job than the one that it has handed over: it does so again if it is still at that.
+// Rewound records that the history of the API server was rewound: its store was restored from
+// a backup. The versions of the cache mean nothing any more, and an Execution may have another
+// job than the one that it has dispatched: it dispatches the job again if it still has it.
 func (d *Desk) Rewound() {
 	if d == nil {
 		return
 	}
 	d.mutex.Lock()
-	lost, told := make([]types.NamespacedName, 0, len(d.jobs)), d.lost
+	lost, notify := make([]types.NamespacedName, 0, len(d.jobs)), d.lost
 	for key, given := range d.jobs {
 		lost = append(lost, types.NamespacedName{Namespace: key.Namespace, Name: given.execution})
 	}
@@ -183,16 +182,16 @@ func (d *Desk) Rewound() {
 	d.rewound = true
 	clear(d.jobs)
 	d.mutex.Unlock()
-	if told == nil {
+	if notify == nil {
 		return
 	}
 	for _, execution := range lost {
-		told(execution)
+		notify(execution)
 	}
 }
 
-// Seen is how far the cache has come in a namespace. Whoever may miss an item asks for it
-// before looking: see Gone.
+// Seen returns the version that the cache has reached in a namespace. A reader that may not
+// find an item asks for the version before it reads.
 func (d *Desk) Seen(namespace string) uint64 {
 	if d == nil {
 		return 0
@@ -202,14 +201,15 @@ func (d *Desk) Seen(namespace string) uint64 {
 	return d.newest[namespace]
 }
 
-// Gone says that the cache has shown no such item after it had come to a version, and
-// reports whether there is none. One that was created just now may be on its way.
+// Gone records that the cache has shown no such item after it had reached a version, and
+// reports whether the item does not exist. The cache may not show an item yet that was
+// created just now.
 //
-// Items and Executions are watched apart. The Execution hands a job over in the moment in
-// which the item is created, which the cache of the deployer may not show yet. It may show
-// it a moment later, before the deployer has come here: so what counts is how far the cache
-// was before the look, not how far it is now. A job that was forgotten for that would be
-// handed over again by nobody, until it is too late for the item.
+// Items and Executions have separate watches. The Execution dispatches a job as soon as it
+// has created the item, which the cache of the deployer may not show yet. The cache may show
+// the item a moment later, before the deployer calls Gone: so the version of the cache before
+// the read counts, not the present one. A job that was forgotten too early would not be
+// dispatched again until it is too late for the item.
 func (d *Desk) Gone(key types.NamespacedName, seen uint64) bool {
 	if d == nil {
 		return true
@@ -224,9 +224,9 @@ func (d *Desk) Gone(key types.NamespacedName, seen uint64) bool {
 	return true
 }
 
-// goBack forgets the job of an item for a version that a restored store does not have: when it
-// comes again, it may want something else. A job that was handed over since stays: who hands it
-// over may hear of the item before the deployer.
+// goBack forgets the job of an item for a version that a restored store does not have: when
+// that version comes again, it may want something else. A job that was dispatched since stays:
+// the Execution may see the item before the deployer does.
 func (d *Desk) goBack(before, item metav1.Object) {
 	if d == nil {
 		return
@@ -242,7 +242,7 @@ func (d *Desk) goBack(before, item metav1.Object) {
 	}
 }
 
-// drop forgets the job of an item that is gone.
+// drop forgets the job of a deleted item.
 func (d *Desk) drop(key types.NamespacedName, uid types.UID) {
 	if d == nil {
 		return
@@ -254,7 +254,7 @@ func (d *Desk) drop(key types.NamespacedName, uid types.UID) {
 	}
 }
 
-// Handler lets the desk see how far the cache has come, and what is gone, before the
+// Handler records the version that the cache has reached, and the deletions, before the
 // events of items are handled.
 func (d *Desk) Handler(inner handler.EventHandler) handler.EventHandler {
 	type line = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -282,14 +282,14 @@ func (d *Desk) Handler(inner handler.EventHandler) handler.EventHandler {
 	}
 }
 
-// Open is how many jobs were handed over and not stored yet.
+// Open is the number of jobs that were dispatched and not stored yet.
 func (d *Desk) Open() int {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	return len(d.jobs)
 }
 
-// versionOf returns the version of an item; one that nobody can compare is the newest.
+// versionOf returns the version of an item; one that cannot be compared is the newest.
 func versionOf(item metav1.Object) uint64 {
 	version, err := strconv.ParseUint(item.GetResourceVersion(), 10, 64)
 	if err != nil {

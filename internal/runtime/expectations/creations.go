@@ -62,13 +62,13 @@ func (c *Creations) End(owner types.UID) {
 	delete(c.by, owner)
 }
 
-// shownLimit is how long a cache may be behind a creation. Afterwards it is believed: the
-// answer to another creation says what there is.
+// shownLimit is how long a cache may be behind a creation. Afterwards the cache counts: the
+// answer to another creation shows an object that exists.
 const shownLimit = time.Second
 
-// Await forgets what a cache shows, and returns Behind if it does not show all that was created
-// a moment ago. Each look in between would try to create all of that once more, and read what it
-// meets; the events of the objects bring the next look.
+// Await forgets the objects that a cache shows, and returns an error if the cache does not show
+// all that were created a moment ago. Each attempt in between would try to create all of them
+// once more, and read those that exist; the events of the objects trigger the next attempt.
 func (c *Creations) Await(owner types.UID, shown func(name string) bool, now time.Time) error {
 	for _, name := range c.Of(owner) {
 		at, _ := c.At(owner, name)

@@ -36,15 +36,15 @@ func (r *Reader) Ask(ctx context.Context, key client.ObjectKey, object client.Ob
 	// Decoding adds to what is there already.
 	reflect.ValueOf(object).Elem().SetZero()
 	err := r.API.Get(ctx, key, object)
-	// What is gone need not be remembered, nor what the API server has in an older version
-	// only: its store was restored from a backup, and no cache will ever show the newer one.
+	// A deleted object need not be remembered, nor one that the API server has in an older
+	// version only: its store was restored from a backup, and no cache will show the newer one.
 	if apierrors.IsNotFound(err) || err == nil && versionOf(object) < before {
 		r.written.rewound(key, before)
 	}
 	return err
 }
 
-// Behind says whether an object, which the cache has shown, is older than our last write.
+// Behind reports whether an object of the cache is older than our last write.
 func (r *Reader) Behind(object client.Object) bool {
 	return !r.written.shown(client.ObjectKeyFromObject(object), versionOf(object))
 }

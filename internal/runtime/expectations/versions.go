@@ -12,7 +12,7 @@ import (
 type versions[K comparable] struct {
 	mutex sync.Mutex
 	known map[K]written
-	// swept is when what has lasted was last forgotten.
+	// swept is the time of the last sweep.
 	swept time.Time
 }
 
@@ -31,15 +31,15 @@ func (v *versions[K]) wrote(key K, version uint64) {
 	if v.known == nil {
 		v.known = make(map[K]written)
 	}
-	// Who was slower may tell later.
+	// A slower writer may record its version later.
 	if version >= v.known[key].version {
 		now := time.Now()
 		v.known[key] = written{version, now, now.Add(patience), patience}
 	}
 }
 
-// shown says whether a version is as new as what was written. What need not be remembered
-// any more is forgotten.
+// shown reports whether a version is as new as the last write. A write that need not be
+// remembered any more is forgotten.
 func (v *versions[K]) shown(key K, version uint64) bool {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
@@ -51,7 +51,7 @@ func (v *versions[K]) shown(key K, version uint64) bool {
 }
 
 // due reports whether the API server is to be asked about a cache that is behind now, and how
-// long the cache is left alone. Of several who ask at the same time one gets the answer true.
+// long the cache is left alone. Of several concurrent callers one gets the answer true.
 func (v *versions[K]) due(key K) (ask bool, pause time.Duration) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
@@ -90,7 +90,7 @@ func (v *versions[K]) forget(key K) {
 	delete(v.known, key)
 }
 
-// sweep forgets what has lasted for long enough, and looks for that now and then.
+// sweep forgets, at intervals, the versions whose time is over.
 func (v *versions[K]) sweep(every, lasts time.Duration) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()

@@ -14,7 +14,7 @@ import (
 
 // Written remembers which version of each object this process wrote last, so
 // that a controller does not act on an older one from its cache.
-// Versions that are no numbers are believed: then a conflict stops a write that is too late.
+// Versions that are not numeric are believed: then a conflict stops a write that is too late.
 type Written struct{ versions versions[types.UID] }
 
 const (
@@ -23,10 +23,10 @@ const (
 	patience = 2 * time.Second
 	// longestPause is the longest time between two questions about one object.
 	longestPause = 30 * time.Second
-	// lasts is how long a version is remembered. One that a cache does not show by then will
-	// not come: the object was deleted.
+	// lasts is how long a version is remembered. A cache that does not show it by then never
+	// will: the object was deleted.
 	lasts = 10 * time.Minute
-	// sweeping is how often what has lasted is looked for.
+	// sweeping is the time between two sweeps.
 	sweeping = time.Minute
 )
 
@@ -56,11 +56,11 @@ func (w *Written) Record(object metav1.Object) {
 }
 
 // Await returns nil if an object from a cache is at least as new as what this process wrote,
-// and Behind if a newer version is on its way.
+// and an error if the cache does not show the newer version yet.
 //
-// The wait always ends. When a cache stays behind for long, the API server is asked: what it
-// has in an older version than was written will not come back, because its store was restored
-// from a backup. Then the older version counts, and what was written is forgotten.
+// The wait always ends. When a cache stays behind for long, the API server is asked: if it has
+// an older version than was written, its store was restored from a backup, and the newer one
+// will not come back. Then the older version counts, and the write is forgotten.
 func (w *Written) Await(ctx context.Context, live client.Reader, object client.Object) error {
 	w.versions.sweep(sweeping, lasts)
 	uid, version := object.GetUID(), versionOf(object)
@@ -93,5 +93,5 @@ func (w *Written) Await(ctx context.Context, live client.Reader, object client.O
 	return nil
 }
 
-// Forget drops what is remembered of an object that is gone.
+// Forget drops what is remembered of a deleted object.
 func (w *Written) Forget(uid types.UID) { w.versions.forget(uid) }

@@ -90,8 +90,8 @@ func (t *Queue[T]) Next(most int) (item T, ok bool) {
 
 // Done ends a turn of a lane.
 //
-// A lane without work and without anything that waits is forgotten; so nothing is kept of
-// namespaces that are gone.
+// A lane without running and waiting work is forgotten; so nothing is kept of deleted
+// namespaces.
 func (t *Queue[T]) Done(name string) {
 	of, ok := t.lanes[name]
 	if !ok || of.running == 0 {

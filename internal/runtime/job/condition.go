@@ -72,7 +72,7 @@ func Summarize(conditions *[]v1alpha1.Condition, summary Summary, now metav1.Tim
 		more = v1alpha1.Condition{}
 	case v1alpha1.PhaseStringFailed, v1alpha1.PhaseStringDeleteFailed:
 		ready.Message = message(summary.Err)
-		more.Type, more.Message = v1alpha1.StalledCondition, "nothing more happens until somebody changes something: "+message(summary.Err)
+		more.Type, more.Message = v1alpha1.StalledCondition, "nothing more happens until a user changes something: "+message(summary.Err)
 	default:
 		if summary.Err != nil {
 			ready.Message, more.Message, more.Reason = message(summary.Err), message(summary.Err), RetryingReason

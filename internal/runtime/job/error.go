@@ -139,7 +139,7 @@ func WaitFor(wake Wake, operation, reason, message string) error {
 	return waiting{NewError(operation, reason, message, v1alpha1.ErrorUnfinished, v1alpha1.ErrorForInfoOnly, v1alpha1.ErrorNoRetry), wake}
 }
 
-// WakeOf returns what ends the wait that an error tells of.
+// WakeOf returns what ends the wait that an error reports.
 func WakeOf(err error) Wake {
 	var w waiting
 	errors.As(err, &w)
@@ -188,9 +188,9 @@ func IsShutdown(ctx context.Context, err error) bool {
 // maxTold is how many bytes of a message a status tells.
 const maxTold = 8 << 10
 
-// Told returns the message of an error as a status tells it. A status has it several
-// times, and what others have written into it, such as a target cluster, may be longer
-// than an API server stores: then the job could never end.
+// Told returns the message of an error as a status has it. A status has the message several
+// times, and parts of it that others wrote, such as a target cluster, may be longer than an
+// API server stores: then the job could never end.
 func Told(err error) string { return cut(err.Error()) }
 
 func cut(text string) string {

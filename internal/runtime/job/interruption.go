@@ -7,8 +7,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// Interrupted is the error of a job that somebody has ended. It keeps what the job was
-// waiting for, or has failed of last: that is why somebody had to end it.
+// Interrupted is the error of a job that a user has ended. It keeps what the job was
+// waiting for, or its last failure: that is why the user had to end it.
 func Interrupted(conditions []v1alpha1.Condition, last *v1alpha1.Error) error {
 	const said = "operation was interrupted"
 	until := ""

@@ -14,7 +14,7 @@ import (
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
-// Panic is the error of a step that broke down: a mistake of ours, not of the user.
+// Panic is the error of a step that panicked: a mistake of ours, not of the user.
 // Another attempt would end the same way, so it ends the job.
 type Panic struct {
 	// Problem tells what happened and where, without any value of a user.
@@ -25,12 +25,12 @@ type Panic struct {
 
 // Error implements error.
 func (p *Panic) Error() string {
-	return "Landscaper itself broke down, which is a mistake in it, not in your objects (" + p.Problem + "); the log of the server has the details"
+	return "Landscaper itself panicked, which is a mistake in it, not in your objects (" + p.Problem + "); the log of the server has the details"
 }
 
-// Breakdowns counts the steps of this process that broke down.
+// Breakdowns counts the steps of this process that panicked.
 var Breakdowns = prometheus.NewCounter(prometheus.CounterOpts{
-	Name: "landscaper_breakdowns_total", Help: "Steps in which Landscaper itself broke down.",
+	Name: "landscaper_breakdowns_total", Help: "Steps in which Landscaper itself panicked.",
 })
 
 // Protect runs a step and turns a panic into an error that ends the job.
@@ -45,8 +45,8 @@ func Protect(step func() error) (err error) {
 	return step()
 }
 
-// newPanic tells of a panic that is being recovered. What the runtime says holds no
-// values; whatever else is thrown may hold anything, so that only its type is told.
+// newPanic describes a panic that is being recovered. Panics of the Go runtime hold no
+// values; any other panic value may hold secrets, so that only its type is shown.
 func newPanic(cause any) *Panic {
 	var counters [64]uintptr
 	came, stack := counters[:runtime.Callers(2, counters[:])], debug.Stack()
@@ -90,7 +90,7 @@ func place(came []uintptr) string {
 	}
 }
 
-// IsPanic reports whether an error is a step that broke down.
+// IsPanic reports whether an error is a step that panicked.
 func IsPanic(err error) bool {
 	var broken *Panic
 	return errors.As(err, &broken)

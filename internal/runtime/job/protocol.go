@@ -10,11 +10,11 @@ import (
 // NewID returns the ID of a new job.
 func NewID() string { return string(uuid.NewUUID()) }
 
-// Unfinished reports whether a job was handed over and has not ended yet.
+// Unfinished reports whether a job was assigned and has not ended yet.
 func Unfinished(jobID, finished string) bool { return jobID != finished }
 
-// Starting reports whether a job was handed over and nobody has begun to work on
-// it: the phase is still empty or that of the job before.
+// Starting reports whether a job was assigned and no work on it has begun: the phase is
+// still empty or that of the job before.
 func Starting(jobID, finished, phase string) bool {
 	current := v1alpha1.InstallationPhase(phase).Current()
 	return Unfinished(jobID, finished) && (current.IsEmpty() || current.IsFinal())
@@ -49,7 +49,7 @@ func TriggerOf(inst *v1alpha1.Installation) v1alpha1.JobTrigger {
 	return ""
 }
 
-// Triggered returns the transition times of a job that was just handed over.
+// Triggered returns the transition times of a job that was just assigned.
 func Triggered(now metav1.Time) *v1alpha1.TransitionTimes {
 	return &v1alpha1.TransitionTimes{TriggerTime: &now}
 }

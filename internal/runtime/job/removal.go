@@ -10,11 +10,11 @@ import (
 )
 
 // A job has two rounds where objects may move. In the first one, everything that is wanted is
-// applied, and what somebody else in the same tree might still take over is kept. The second
-// one, the removal round, reaches only those parts of the tree that have kept something, and
-// removes what nobody has taken over. Its ID is that of the job with a suffix, so that each
-// level below the root learns of the round as it learns of a job. The root keeps the ID of the
-// job, and says by a condition that the round has begun.
+// applied, and objects that another part of the same tree might still take over are kept. The
+// second one, the removal round, reaches only those parts of the tree that have kept something,
+// and removes what no part has taken over. Its ID is that of the job with a suffix, so that the
+// levels below the root get the round in the same way as a job. The root keeps the ID of the
+// job, and a condition on it shows that the round has begun.
 
 // removalSuffix marks the ID of a removal round.
 const removalSuffix = "-removal"

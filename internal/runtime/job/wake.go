@@ -17,7 +17,7 @@ type Wake struct {
 	deadline time.Time
 }
 
-// Event is a change of an object that somebody waits for.
+// Event is a change of an object that a job waits for.
 type Event struct {
 	// Kind is a kind that the controller watches.
 	Kind string
@@ -77,13 +77,13 @@ func (w Wake) Recorded() bool {
 	return w.settled || w.goesOn || len(w.events) > 0 || !w.deadline.IsZero()
 }
 
-// Pause returns the time until the deadline, and 0 if there is none: then only an
-// event wakes.
+// Pause returns the time until the deadline, and 0 without one: then only an event
+// triggers a reconcile.
 func (w Wake) Pause(now time.Time) time.Duration {
 	if w.deadline.IsZero() {
 		return 0
 	}
-	// 0 would mean that nobody is woken.
+	// 0 would mean that nothing is enqueued.
 	return max(w.deadline.Sub(now), time.Millisecond)
 }
 

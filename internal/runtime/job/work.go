@@ -14,8 +14,8 @@ type Work struct {
 
 type workKey struct{}
 
-// WithWork returns a context of work for an object, so that what is requested on the way
-// can be told of as a part of its job.
+// WithWork returns a context of work for an object, so that the requests made with it can be
+// reported as a part of its job.
 func WithWork(ctx context.Context, work Work) context.Context {
 	return context.WithValue(ctx, workKey{}, work)
 }

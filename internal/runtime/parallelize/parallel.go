@@ -14,9 +14,8 @@ import (
 const Width = 8
 
 // Do calls a function for each index and returns when all calls have returned. No
-// more than Width calls run at the same time. A panic in a call comes out of Do,
-// where whoever called can catch it: in a goroutine of its own it would end the
-// process.
+// more than Width calls run at the same time. A panic in a call comes out of Do, where
+// the caller can recover it: in the goroutine of the call it would end the process.
 func Do(count int, call func(index int)) {
 	if count == 1 {
 		call(0)
@@ -52,8 +51,8 @@ type Panic struct {
 	Came  []uintptr
 }
 
-// caught tells of a panic that is being recovered. One that has come out of calls within a
-// call has its cause and its place already.
+// caught describes a panic that is being recovered. A panic of nested calls has its cause
+// and its location already.
 func caught(cause any) *Panic {
 	if within, ok := cause.(*Panic); ok {
 		return within
@@ -82,8 +81,7 @@ func All(each Each, calls ...func()) {
 }
 
 // Until calls a function for each index, and begins no more calls when one has failed or
-// broken down. It returns the error of the first index that has one. Without each, it uses
-// Do.
+// panicked. It returns the error of the first index that has one. Without each, it uses Do.
 func Until(each Each, count int, call func(index int) error) error {
 	errs := make([]error, count)
 	var failed atomic.Bool

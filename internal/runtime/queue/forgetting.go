@@ -10,10 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Forgetting ends what a controller remembers of objects when the event of their end comes,
-// before that is handled. A controller learns of most ends by what it does itself; but
-// somebody may take a finalizer away, and of what was written last to let an object go no
-// cache ever shows anything.
+// Forgetting drops what a controller remembers of an object when the event of its deletion
+// comes, before the event is handled. A controller causes most deletions itself; but a user
+// may remove a finalizer, and no cache ever shows the last write that let an object be deleted.
 func Forgetting(forget func(client.Object), inner handler.EventHandler) handler.EventHandler {
 	return &forgetting{inner, forget}
 }

@@ -18,7 +18,7 @@ import (
 //
 // Ranks are in memory only: after a restart jobs are ordered as their first events come.
 // One mutex guards the order and the members of all its lines; it is never held while
-// anybody reads a cache or another lock is taken.
+// a cache is read or another lock is taken.
 type Order struct {
 	mutex sync.Mutex
 	jobs  map[types.NamespacedName]*standing
@@ -31,19 +31,19 @@ type standing struct {
 	members int
 }
 
-// Membership tells whether an object is at work, and for which job: objects with the
+// Membership reports whether an object is at work, and for which job: objects with the
 // same name of a job share its rank.
 type Membership func(client.Object) (job types.NamespacedName, atWork bool)
 
 // Line is the part of an Order that one controller has. It learns from the events of
 // the controller's own kind which objects are at work, so that a rank ends with the
-// job, or with the object: nobody has to remember to say so.
+// job, or with the object: no caller has to end it.
 type Line struct {
 	order      *Order
 	membership Membership
 	// seeing is held from the question whether an object is at work until the answer is
-	// noted: of two who tell of one object at the same time, the later answer counts. It is
-	// taken before the mutex of the order, and held while caches are read.
+	// noted: of two concurrent reports on one object, the later answer counts. It is taken
+	// before the mutex of the order, and held while caches are read.
 	seeing sync.Mutex
 	// members are the objects at work, by their names.
 	members map[types.NamespacedName]member
@@ -77,8 +77,8 @@ func (o *Order) Ranks() int {
 	return len(o.jobs)
 }
 
-// See notes what an event says about an object, or somebody who knows before. Whoever knows
-// before knows more than the events that are still on their way: what they show is older.
+// See records the state of an object, from an event or from a caller that knows it earlier.
+// Such a caller knows more than the events that are still to come: they show older states.
 //
 // Membership is asked before the order is locked: it reads caches, up to the root of a tree.
 func (l *Line) See(object client.Object) {
@@ -106,16 +106,16 @@ func (l *Line) See(object client.Object) {
 	}
 }
 
-// Member is the object at work that has a name; empty if there is none.
+// Member is the object at work that has a name; empty without one.
 func (l *Line) Member(key types.NamespacedName) types.UID {
 	l.order.mutex.Lock()
 	defer l.order.mutex.Unlock()
 	return l.members[key].uid
 }
 
-// Forget notes that an object is gone; another one that has its name by now stays. Who has
-// seen the end before the events did says so, because the event that tells of it may have
-// come before the object was seen.
+// Forget records that an object is deleted; another one that has its name by now stays. A
+// caller that has seen the deletion before the event calls it, because the event may have
+// come before the object was recorded.
 func (l *Line) Forget(key types.NamespacedName, uid types.UID) {
 	l.seeing.Lock()
 	defer l.seeing.Unlock()
@@ -161,8 +161,8 @@ func (l *Line) rank(key types.NamespacedName) uint64 {
 		// been seen first.
 		return of.rank
 	}
-	// It stands behind all that came before it, but the number is not kept: each time it is
-	// asked for again, it goes behind all others again.
+	// The object is last, but its number is not kept: each time the rank is asked for again,
+	// the object is behind all others again.
 	l.order.last++
 	return l.order.last
 }

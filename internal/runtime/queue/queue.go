@@ -69,7 +69,7 @@ func (q *requests) AddAfter(request reconcile.Request, after time.Duration) {
 }
 
 // ring adds a request whose timer has fired. Stop does not stop a timer that fires in the
-// same moment: whoever was replaced meanwhile finds another one in its place, and does
+// same moment: a timer that was replaced meanwhile finds another one in its place, and does
 // nothing.
 func (q *requests) ring(request reconcile.Request, rung *timer) {
 	q.mutex.Lock()
@@ -94,9 +94,9 @@ func (q *requests) Forget(request reconcile.Request) { q.limiter.Forget(request)
 // NumRequeues is how many pauses a request has had.
 func (q *requests) NumRequeues(request reconcile.Request) int { return q.limiter.NumRequeues(request) }
 
-// Get returns the next request. Whoever works on it decides anew when it is to come
-// again, so a timer that was set before has served: it would keep what has long been
-// done in memory, for 100 years where something waits without limit.
+// Get returns the next request. The worker decides anew when the request is to come again,
+// so an earlier timer is dropped: it would keep finished requests in memory, for 100 years
+// where an object waits without limit.
 func (q *requests) Get() (reconcile.Request, bool) {
 	request, shutdown := q.TypedInterface.Get()
 	q.mutex.Lock()

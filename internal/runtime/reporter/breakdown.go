@@ -16,15 +16,14 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// broken does what is left to do after a panic: it is recorded, and the job of the
-// object ends.
+// broken handles a panic: the panic is recorded, and the job of the object ends.
 func (r *Reporter) broken(ctx context.Context, s *Subject, step string, broken *job.Panic, err error) ctrl.Result {
 	where := r.Action
 	if s != nil {
 		where += " of " + client.ObjectKeyFromObject(s.Object).String()
 	}
 	logger := log.FromContext(ctx)
-	logger.Error(errors.New(broken.Problem), "a step broke down", "step", step, "stack", broken.Stack)
+	logger.Error(errors.New(broken.Problem), "a step panicked", "step", step, "stack", broken.Stack)
 	if r.Problems != nil {
 		if recordErr := r.Problems.Record(ctx, where+": "+broken.Problem); recordErr != nil {
 			logger.Error(recordErr, "the problem could not be recorded")
@@ -49,30 +48,30 @@ func (r *Reporter) broken(ctx context.Context, s *Subject, step string, broken *
 	return result
 }
 
-// Rest returns how long an object is left alone because a look at it broke down
-// again and again.
+// Rest returns how long an object is left alone because its reconciles panicked again and
+// again.
 func (r *Reporter) Rest(s *Subject) time.Duration { return r.breakdowns.pause(s.Object, r.Now()) }
 
-// Calm notes that a look at an object did not break down.
+// Calm notes that a reconcile of an object did not panic.
 func (r *Reporter) Calm(s *Subject) { r.breakdowns.over(s.Object.GetUID()) }
 
-// isGone reports whether an object that broke down does not exist any more. It is of the
-// kind of another one, and looked for where that is read from: in the cache.
+// isGone reports whether an object whose reconcile panicked does not exist any more. The
+// object has the given kind, and is read from the cache.
 func (r *Reporter) isGone(ctx context.Context, kind client.Object, uid types.UID, known breakdown) bool {
 	object := kind.DeepCopyObject().(client.Object)
 	err := r.Client.Get(ctx, known.key, object)
 	return apierrors.IsNotFound(err) || err == nil && object.GetUID() != uid
 }
 
-// breakdowns keeps objects on which we break down again and again from being tried
-// at once for ever. What has changed is tried at once, a deletion above all: both
-// change the generation.
-// It is kept in memory only. A restart tries everything once more, which is right: it may
+// breakdowns delays the attempts on objects whose reconciles panic again and again. A
+// changed object is tried at once, above all one that is being deleted: both change the
+// generation.
+// It is kept in memory only. A restart tries all objects once more, which is right: it may
 // be a new release.
 type breakdowns struct {
 	mutex sync.Mutex
 	known map[types.UID]breakdown
-	// kept is how many objects were left when those that are gone were dropped.
+	// kept is how many objects were left when the deleted ones were dropped.
 	kept int
 }
 
@@ -83,12 +82,11 @@ type breakdown struct {
 	until      time.Time
 }
 
-// longestBreak is the longest time that an object is left alone. The public system
-// waits as long.
+// longestBreak is the longest time that an object is left alone. Upstream waits as long.
 const longestBreak = 5 * time.Minute
 
-// note counts that a look at an object broke down. What is gone may never come to rest, so
-// it is dropped whenever twice as many objects are known as were left the last time.
+// note counts a panic of the reconcile of an object. A deleted object may never be reset, so
+// deleted ones are dropped whenever twice as many objects are known as were left last time.
 func (b *breakdowns) note(object client.Object, now time.Time, gone func(types.UID, breakdown) bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

@@ -19,8 +19,8 @@ const (
 	maxStatus = 8 << 10
 )
 
-// Remember notes in the history what has started the current job: at its end, the
-// request for it is long gone. It is stored with the job's ID.
+// Remember notes in the history what has started the current job: at its end, the request
+// for it does not exist any more. The trigger is stored with the job's ID.
 func (s *Subject) Remember(trigger v1alpha1.JobTrigger) {
 	if inst, ok := s.Object.(*v1alpha1.Installation); ok {
 		record(inst).Trigger = trigger
@@ -31,8 +31,8 @@ func (s *Subject) Remember(trigger v1alpha1.JobTrigger) {
 func record(inst *v1alpha1.Installation) *v1alpha1.JobRecord {
 	status := &inst.Status
 	if len(status.History) == 0 || status.History[0].JobID != status.JobID {
-		// What did not end before the next one began, as in a status that somebody has
-		// changed, tells nothing.
+		// A job that did not end before the next one began, as in a status that a user has
+		// changed, has nothing to record.
 		past := slices.DeleteFunc(slices.Clone(status.History), func(r v1alpha1.JobRecord) bool { return r.Phase == "" })
 		status.History = append([]v1alpha1.JobRecord{{JobID: status.JobID}}, past...)
 		status.History = status.History[:min(len(status.History), maxHistory)]

@@ -24,11 +24,11 @@ import (
 )
 
 const (
-	// ConflictPause is the time after which we look again when somebody was faster.
-	// Usually the newer version arrives before and wakes us.
+	// ConflictPause is the time until the next attempt when another writer was faster.
+	// Usually the newer version arrives before and triggers a reconcile.
 	ConflictPause = 250 * time.Millisecond
 	// silence is how long details of a failure that goes on are not written again:
-	// each write wakes us, and would end the pause between two attempts.
+	// each write triggers a reconcile, and would end the pause between two attempts.
 	silence = 10 * time.Second
 	// The pauses between attempts after an error double from the first to the longest.
 	// A registry or an API server that is back is used soon after.
@@ -36,31 +36,31 @@ const (
 	longestPause = 30 * time.Second
 )
 
-// ErrGone says that an object has disappeared while it was worked on.
-var ErrGone = errors.New("the object is gone")
+// ErrGone is the error of work on an object that was deleted meanwhile.
+var ErrGone = errors.New("the object is deleted")
 
 // Pauses returns the growing pauses between attempts after an error.
 func Pauses() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstPause, longestPause)
 }
 
-// Reporter writes into the status of objects how their jobs go, and tells users by
-// events. Controllers state facts; what follows from them is here.
+// Reporter writes the progress of jobs into the status of their objects, and emits events.
+// Controllers state facts; what follows from them is here.
 //
 // One write of the status is one transition. It is an update of the version that was read,
 // so that of two workers or processes that report at the same time the second one learns
 // that it was late; a patch would mix the two.
 type Reporter struct {
 	Client client.Client
-	// Events tells users what happened; nil tells nobody.
+	// Events emits events for users; nil emits none.
 	Events events.EventRecorder
-	// Action is what the events say that was done, for example ReconcileInstallation.
+	// Action is the action of the events, for example ReconcileInstallation.
 	Action string
-	// AnnounceSuccess says that the success of a job is worth an event, too.
+	// AnnounceSuccess emits an event for the success of a job, too.
 	AnnounceSuccess bool
 	// Now is the clock.
 	Now func() time.Time
-	// Problems records where we break down; nil only logs it.
+	// Problems records panics; nil only logs them.
 	Problems *Problems
 	// Written remembers what was written.
 	Written *expectations.Written
@@ -73,8 +73,7 @@ func (r *Reporter) Enter(ctx context.Context, s *Subject, phase string) error {
 	undo := s.keep()
 	s.enter(phase, nil, metav1.NewTime(r.Now()))
 	if err := r.store(ctx, s); err != nil {
-		// What tells of the error must not store the phase with it, the end of the job
-		// above all.
+		// The report of the error must not store the phase with it, above all a final one.
 		undo()
 		return err
 	}
@@ -85,7 +84,7 @@ func (r *Reporter) Enter(ctx context.Context, s *Subject, phase string) error {
 	return nil
 }
 
-// Pass ends a job well in which nothing was done, so that there is nothing to tell.
+// Pass ends a job well in which nothing was done, so that there is nothing to report.
 func (r *Reporter) Pass(ctx context.Context, s *Subject) error {
 	undo := s.keep()
 	s.enter(v1alpha1.PhaseStringSucceeded, nil, metav1.NewTime(r.Now()))
@@ -103,8 +102,8 @@ func (r *Reporter) Save(ctx context.Context, s *Subject) error { return r.store(
 // attempt. It returns the error if the queue shall try again. Subject is nil if the
 // error came before the object was known.
 func (r *Reporter) Report(ctx context.Context, s *Subject, step string, err error) (ctrl.Result, error) {
-	// What ends a job is written here; what only means "later" writes nothing: the object
-	// is gone, the process ends, somebody was faster.
+	// An error that ends a job is written here. One that only delays the job writes nothing:
+	// the object is deleted, the process ends, another writer was faster.
 	var broken *job.Panic
 	switch {
 	case errors.Is(err, ErrGone), job.IsShutdown(ctx, err):
@@ -114,7 +113,7 @@ func (r *Reporter) Report(ctx context.Context, s *Subject, step string, err erro
 	case s == nil:
 		return ctrl.Result{}, err
 	case job.OutcomeOf(err) == job.Conflict:
-		log.FromContext(ctx).V(1).Info("somebody was faster", "step", step, "conflict", err.Error())
+		log.FromContext(ctx).V(1).Info("another writer was faster", "step", step, "conflict", err.Error())
 		return ctrl.Result{RequeueAfter: ConflictPause}, nil
 	}
 	return r.report(ctx, s, err)
@@ -132,8 +131,8 @@ func (r *Reporter) report(ctx context.Context, s *Subject, err error) (ctrl.Resu
 		phase = s.firstPhase()
 	}
 	s.enter(phase, err, metav1.NewTime(r.Now()))
-	// The status shows this failure already. The queue's pause goes on, and no write wakes
-	// us early.
+	// The status shows this failure already. The queue's pause goes on, and no write triggers
+	// an early reconcile.
 	if outcome == job.Transient && isTold(before.LastError, *s.Status.LastError) {
 		return ctrl.Result{}, err
 	}
@@ -142,7 +141,7 @@ func (r *Reporter) report(ctx context.Context, s *Subject, err error) (ctrl.Resu
 			return notStored(err, writeErr)
 		}
 		if outcome != job.Waiting {
-			// A wait is no error, and the status tells it.
+			// A wait is not an error, and the status shows it.
 			r.tellError(s, before.LastError)
 		}
 	}
@@ -155,14 +154,14 @@ func (r *Reporter) report(ctx context.Context, s *Subject, err error) (ctrl.Resu
 	return ctrl.Result{}, nil
 }
 
-// isTold reports whether the status already tells of a failure. Details of its
-// message may differ, such as the port of a connection.
+// isTold reports whether the status already shows a failure. Details of its message may
+// differ, such as the port of a connection.
 func isTold(before, now *v1alpha1.Error) bool {
 	return before != nil && before.Operation == now.Operation && before.Reason == now.Reason &&
 		now.LastUpdateTime.Sub(before.LastUpdateTime.Time) < silence
 }
 
-// notStored says what to do if the status could not be written.
+// notStored returns the result for a status that could not be written.
 func notStored(err, writeErr error) (ctrl.Result, error) {
 	switch {
 	case errors.Is(writeErr, ErrGone):
@@ -186,7 +185,7 @@ func (r *Reporter) store(ctx context.Context, s *Subject) error {
 	return nil
 }
 
-// tellError tells about an error that the status did not show before.
+// tellError emits an event for an error that the status did not show before.
 func (r *Reporter) tellError(s *Subject, before *v1alpha1.Error) {
 	now := *s.Status.LastError
 	if before != nil && before.Message == now.Message {
@@ -199,7 +198,7 @@ func (r *Reporter) tellError(s *Subject, before *v1alpha1.Error) {
 	r.Tell(s, corev1.EventTypeWarning, reason, now.Message)
 }
 
-// tellWarnings tells what was noted: in one event for each kind.
+// tellWarnings emits the noted warnings: one event for each kind.
 func (r *Reporter) tellWarnings(s *Subject) {
 	for _, w := range s.warnings {
 		r.Tell(s, corev1.EventTypeWarning, w.reason, strings.Join(w.messages, "; "))
@@ -207,7 +206,7 @@ func (r *Reporter) tellWarnings(s *Subject) {
 	s.warnings = nil
 }
 
-// Tell tells users what happened, by an event.
+// Tell emits an event.
 func (r *Reporter) Tell(s *Subject, eventType, reason, message string) {
 	if r.Events != nil {
 		r.Events.Eventf(s.Object, nil, eventType, reason, r.Action, "%s", job.Note(message))

@@ -8,7 +8,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// Status points to the fields that tell about a job in the status of an object.
+// Status points to the fields of a job in the status of an object.
 // All kinds with jobs have them, each in a type of its own.
 type Status struct {
 	Phase               *string
@@ -27,7 +27,7 @@ type Status struct {
 type Subject struct {
 	Object client.Object
 	Status Status
-	// warnings are what is told with the next transition.
+	// warnings are emitted with the next transition.
 	warnings []warning
 }
 
@@ -86,12 +86,12 @@ func (s *Subject) keep() (undo func()) {
 	return func() {}
 }
 
-// Unfinished reports whether a job was handed over and has not ended yet.
+// Unfinished reports whether a job was assigned and has not ended yet.
 func (s Status) Unfinished() bool { return job.Unfinished(*s.JobID, *s.JobIDFinished) }
 
-// Trigger hands a job over. The phase stays: it tells that nobody has begun yet.
+// Trigger assigns a job. The phase stays, which shows that no work has begun yet.
 //
-// Whoever looks meanwhile sees a final phase with a job that is not finished: see Starting.
+// A reader meanwhile sees a final phase with a job that is not finished: see job.Starting.
 func (s Status) Trigger(jobID string, now metav1.Time) {
 	*s.JobID, *s.TransitionTimes = jobID, job.Triggered(now)
 }
@@ -111,8 +111,7 @@ func (s Status) Resume(now metav1.Time) { s.times(now).InitTime, s.times(now).Wa
 // Wait notes that the job now waits for its children.
 func (s Status) Wait(now metav1.Time) { s.times(now).WaitTime = &now }
 
-// times returns the times of the job. A tool that hands a job over may not have set
-// them.
+// times returns the times of the job. A tool that assigns a job may not have set them.
 func (s Status) times(now metav1.Time) *v1alpha1.TransitionTimes {
 	if *s.TransitionTimes == nil {
 		*s.TransitionTimes = job.Triggered(now)
@@ -124,7 +123,7 @@ func (s Status) times(now metav1.Time) *v1alpha1.TransitionTimes {
 // step, the times, the end of the job, and the summary conditions.
 //
 // JobIDFinished, the final phase and FinishedTime are set together and stored in one write,
-// so that nobody ever sees a job that has ended without its result.
+// so that no reader ever sees a job that has ended without its result.
 func (s Status) Enter(phase string, err error, now metav1.Time) {
 	if *s.Phase != phase {
 		*s.Phase, *s.PhaseTransitionTime = phase, &now
@@ -161,8 +160,8 @@ func (s *Subject) firstPhase() string {
 	return v1alpha1.PhaseStringInit
 }
 
-// SetTrue notes in a condition that something has gone well. The next write of the status
-// tells it.
+// SetTrue notes in a condition that something has succeeded. The next write of the status
+// stores it.
 func (s Status) SetTrue(conditionType v1alpha1.ConditionType, reason, message string, now metav1.Time) {
 	job.SetCondition(s.Conditions, v1alpha1.Condition{Type: conditionType, Status: v1alpha1.ConditionTrue, Reason: reason, Message: message}, now)
 }
@@ -172,9 +171,9 @@ func (s Status) SetFalse(conditionType v1alpha1.ConditionType, reason, message s
 	job.SetCondition(s.Conditions, v1alpha1.Condition{Type: conditionType, Status: v1alpha1.ConditionFalse, Reason: reason, Message: message}, now)
 }
 
-// Warn notes warnings of one kind in the status, which keeps them until the next job. They
-// are also told by an event, once in a job with its next transition; attempts that are
-// repeated say nothing.
+// Warn notes warnings of one kind in the status, which keeps them until the next job. An
+// event also reports them, once in a job with its next transition; repeated attempts emit
+// nothing.
 func (s *Subject) Warn(reason string, messages []string) {
 	if len(messages) > 0 {
 		s.warnings = append(s.warnings, warning{reason, messages})

@@ -9,8 +9,7 @@
 // version that is too old: every client of Kubernetes lists anew then.
 //
 // Clients also list anew for reasons of their own, from the version that they have. Such a list
-// is checked, too: whoever asks to be told that the history was rewound is told before any cache
-// shows it.
+// is checked, too: the callback for a rewound history is called before any cache shows it.
 //
 // A watch that has ended at its own time costs nothing more.
 package rewatch
@@ -117,7 +116,7 @@ func keyOf(path string, query url.Values) string {
 }
 
 // resumes reports whether a request goes on from a version, be it with a list: the API server
-// refuses that list, but nobody except the cache would learn of it.
+// refuses that list, but only the cache would see the error.
 func resumes(query url.Values) bool {
 	version := query.Get("resourceVersion")
 	return version != "" && version != "0"
@@ -156,8 +155,8 @@ func (t *transport) check(request *http.Request, query url.Values) (*http.Respon
 		return nil, err //nolint:wrapcheck // as for the watch itself
 	}
 	if answer.StatusCode != http.StatusOK {
-		// It cannot be told yet. An API server that has just started does not know kinds and
-		// rights of others for a moment; the cache tries again.
+		// The version is not known yet. An API server that has just started does not know custom
+		// kinds and rights for a moment; the cache tries again.
 		return answer, nil
 	}
 	defer func() { _ = answer.Body.Close() }() // it was read as far as it counts

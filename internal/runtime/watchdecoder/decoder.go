@@ -22,7 +22,7 @@ type decoder struct {
 	body   io.Closer
 	lines  *bufio.Reader
 	object reflect.Type
-	// line is used again for the next event: whoever decodes a text keeps no part of it.
+	// line is used again for the next event: decoded texts share no memory with it.
 	line []byte
 }
 
@@ -44,7 +44,7 @@ func (d *decoder) Decode() (watch.EventType, runtime.Object, error) {
 		Object runtime.Object  `json:"object"`
 	}{Object: object}
 	err := kjson.UnmarshalCaseSensitivePreserveInts(d.line, &event)
-	// Whether an event is an error is known when it has been read: its object is none of ours.
+	// Whether an event is an error is known when it has been read: its object is a Status.
 	if event.Type == watch.Error || err != nil && isError(d.line) {
 		return d.failure()
 	}

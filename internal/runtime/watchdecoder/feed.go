@@ -1,8 +1,8 @@
 // Package watchdecoder reads watches with little work: each event is decoded in one pass.
 //
 // The client library looks for the end of an event, reads its frame twice, then looks for
-// the kind of the object and reads that: each time, all of its text is gone over once or
-// twice. What the API server sends to us was a fifth of our work.
+// the kind of the object and reads that: each step scans the whole text once or twice.
+// Decoding the answers of the API server was a fifth of our work.
 package watchdecoder
 
 import (
@@ -42,7 +42,7 @@ func Claimable(config *rest.Config) *rest.Config {
 	return config
 }
 
-// claims gives the answers to watches to whoever has claimed them.
+// claims gives the answers to watches to the claims in their contexts.
 type claims struct {
 	http.RoundTripper
 }
@@ -67,7 +67,7 @@ func (c claims) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &empty, nil
 }
 
-// WrappedRoundTripper implements net.RoundTripperWrapper, for those who look for what is below.
+// WrappedRoundTripper implements net.RoundTripperWrapper, for callers that unwrap transports.
 func (c claims) WrappedRoundTripper() http.RoundTripper { return c.RoundTripper }
 
 // Watch opens a watch whose objects are like the example. Without Claimable, and for other
@@ -85,7 +85,7 @@ func Watch(ctx context.Context, from toolscache.ListerWatcherWithContext, option
 	events, err := from.WatchWithContext(context.WithValue(ctx, claimKey{}, claim), options)
 	if err != nil {
 		if claim.answer != nil {
-			_ = claim.answer.Body.Close() // the answer was good, but nobody will read it
+			_ = claim.answer.Body.Close() // the answer was good, but it is not read
 		}
 		return nil, err //nolint:wrapcheck // who opens it looks at the kind of error
 	}

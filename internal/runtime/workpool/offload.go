@@ -1,7 +1,7 @@
 // Package workpool carries out work that depends on the outside (registries, target
-// clusters) away from the workers of a controller. A worker asks for a result; if it
-// is not there yet, the work goes on elsewhere and whoever asked is woken. So a
-// registry that sends a byte now and then holds up what needs it, and nothing else.
+// clusters) away from the workers of a controller. A worker asks for a result; if it is
+// not there yet, the work goes on elsewhere and the object is enqueued at its end. So a
+// registry that sends a byte now and then delays what needs it, and nothing else.
 package workpool
 
 import (
@@ -16,35 +16,35 @@ import (
 	"go.landscaper.dev/internal/runtime/fairqueue"
 )
 
-// ErrPending says that the result is not there yet. Whoever asked is woken.
+// ErrPending says that the result is not there yet. The object is enqueued when it is.
 var ErrPending = errors.New("the work goes on elsewhere")
 
-// ErrMadeRoom is the end of work that has taken long while others had to wait. It
+// ErrMadeRoom is the error of work that has taken long while other work had to wait. It
 // may be begun again.
-var ErrMadeRoom = errors.New("what depends on the outside took long while others were waiting, and made room for them: it is begun again")
+var ErrMadeRoom = errors.New("work on another system took long while other work was waiting, and was ended for it: it is begun again")
 
-// Options say how much is done at the same time, and who is told.
+// Options say how much is done at the same time, and how results are announced.
 type Options struct {
 	// Most is how many pieces of work run at the same time.
 	Most int
-	// Share is how many of them may be of one namespace, even if it is alone: what
-	// is slow outside does not end just because somebody else comes.
+	// Share is how many of them may be of one namespace, even if it is alone: slow
+	// work does not end just because work of another namespace comes.
 	Share int
 	// Keep is how many results wait to be fetched at most. What is lost is done again.
 	Keep int
 	// Patience is how long work runs undisturbed. After that it goes on only as long
-	// as nobody else needs its place.
+	// as no other work needs its place.
 	Patience time.Duration
 	// Longest is how long work runs at all.
 	Longest time.Duration
 	// Wake is called when there is something to fetch.
 	Wake func(types.NamespacedName)
-	// Go lets work run beside whoever asks for it, which is never before this returns; nil
-	// for a goroutine.
+	// Go lets work run beside its caller, and returns before the work has ended; nil for a
+	// goroutine.
 	Go func(work func())
 }
 
-// Version tells which state of an object work is for. A result for another one is of
+// Version is the state of an object that work is for. A result for another one is of
 // no use.
 type Version struct {
 	UID        types.UID
@@ -58,7 +58,7 @@ type Version struct {
 // held; drop, start, watch, victim and what they call expect that it is.
 type Pool[T any] struct {
 	options Options
-	// background outlives whoever asks: a worker's context ends with its turn.
+	// background outlives the callers: the context of a worker ends with its reconcile.
 	background context.Context
 
 	mutex   sync.Mutex
@@ -67,7 +67,7 @@ type Pool[T any] struct {
 	running map[*task[T]]struct{}
 	// fetchable are the tasks with results, the oldest first.
 	fetchable []*task[T]
-	// alarm rings when work that runs may have to make room.
+	// alarm fires when running work may have to be preempted.
 	alarm *time.Timer
 	// came numbers what is asked for.
 	came uint64
@@ -80,7 +80,7 @@ const (
 	waiting state = iota
 	running
 	finished
-	// dropped tasks may still run, but nobody wants their results.
+	// dropped tasks may still run, but their results are not wanted.
 	dropped
 )
 
@@ -93,7 +93,7 @@ type task[T any] struct {
 	state  state
 	cancel context.CancelCauseFunc
 	began  time.Time
-	// ends is since when it was told to end.
+	// ends is the time when the context of the work was cancelled.
 	ends  time.Time
 	value T
 	err   error
@@ -107,9 +107,9 @@ func New[T any](background context.Context, options Options) *Pool[T] {
 	}
 }
 
-// Fetch returns the result of work for a version of an object. If there is none, the
-// work is begun, and the error is ErrPending; so it is as long as the work goes on.
-// A result is handed out once. Work for an older version is given up.
+// Fetch returns the result of work for a version of an object. Without a result, the
+// work is begun, and the error is ErrPending as long as the work goes on.
+// A result is returned once. Work for an older version is given up.
 //
 // The work turns its panics into errors itself: only the caller knows how they are reported.
 func (p *Pool[T]) Fetch(key types.NamespacedName, version Version, work func(context.Context) (T, error)) (T, error) {
@@ -132,13 +132,13 @@ func (p *Pool[T]) Fetch(key types.NamespacedName, version Version, work func(con
 	if known.state != finished {
 		return none, ErrPending
 	}
-	// A result is handed out once, whether it is good or bad: who asks again after an error
-	// wants another attempt.
+	// A result is returned once, whether it is good or bad: a caller that asks again after an
+	// error wants another attempt.
 	p.drop(known)
 	return known.value, known.err
 }
 
-// Knows tells whether work for a version was asked for and not fetched yet.
+// Knows reports whether work for a version was asked for and not fetched yet.
 func (p *Pool[T]) Knows(key types.NamespacedName, version Version) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -153,7 +153,7 @@ func (p *Pool[T]) Load() (running, waiting int) {
 	return len(p.running), p.turns.Len()
 }
 
-// Busy tells whether work for any version of an object was asked for and not fetched
+// Busy reports whether work for any version of an object was asked for and not fetched
 // yet.
 func (p *Pool[T]) Busy(key types.NamespacedName) bool {
 	p.mutex.Lock()
@@ -220,7 +220,7 @@ func (p *Pool[T]) run(ctx context.Context, t *task[T]) {
 	limited, cancel := context.WithTimeout(ctx, p.options.Longest)
 	value, err := t.work(limited)
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, ErrMadeRoom) {
-		// What the work says of its end is that it was ended; why, it does not know.
+		// The error of the work is that of the cancelled context, which does not name the reason.
 		err = ErrMadeRoom
 	}
 	cancel()
@@ -230,10 +230,9 @@ func (p *Pool[T]) run(ctx context.Context, t *task[T]) {
 	}
 }
 
-// finish frees the place of a task. It reports whether somebody wants the result.
+// finish frees the place of a task. It reports whether the result is still wanted.
 //
-// Work that nobody wants any more still gives its place back here: it could not be taken
-// from it before.
+// A dropped task, too, gives its place back only here: it has kept the place until then.
 func (p *Pool[T]) finish(t *task[T], value T, err error) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -254,14 +253,14 @@ func (p *Pool[T]) finish(t *task[T], value T, err error) bool {
 	return wanted
 }
 
-// grace is how long work that was told to end may take for it before others are told
-// as well.
+// grace is how long cancelled work may take to end before other work is cancelled as
+// well.
 const grace = time.Second
 
-// watch looks whether work has to make room, now or later.
+// watch checks whether work has to be preempted, now or later.
 //
-// One task is told to end at a time, and a second one only after the grace: mostly the
-// first place is free at once. An alarm that has fired already while it was stopped looks
+// One task is cancelled at a time, and a second one only after the grace: mostly the
+// first place is free at once. An alarm that has fired already while it was stopped checks
 // once more, which changes nothing.
 func (p *Pool[T]) watch() {
 	if p.alarm != nil {
@@ -284,9 +283,9 @@ func (p *Pool[T]) watch() {
 	})
 }
 
-// victim returns the work that makes room now: of those that have had their time,
-// and whose place somebody needs, the one whose namespace holds most, and of these
-// the oldest. If there is none, it tells when to look again; 0 means never.
+// victim returns the work that is preempted now: of the tasks whose time is over and
+// whose place other work needs, those of the namespace that holds most, and of these
+// the oldest. Without such a task, it returns when to look again; 0 means never.
 func (p *Pool[T]) victim() (chosen *task[T], after time.Duration) {
 	sooner := func(left time.Duration) {
 		if after == 0 || left < after {
@@ -316,8 +315,8 @@ func (p *Pool[T]) victim() (chosen *task[T], after time.Duration) {
 	return chosen, after
 }
 
-// crowdsItsOwn tells whether others of the same namespace wait because it has its
-// share.
+// crowdsItsOwn reports whether other work of the same namespace waits because the
+// namespace has its share.
 func (p *Pool[T]) crowdsItsOwn(t *task[T]) bool {
 	return p.turns.Running(t.key.Namespace) >= p.options.Share && p.turns.Waiting(t.key.Namespace) > 0
 }
@@ -329,7 +328,7 @@ func (p *Pool[T]) before(a, b *task[T]) bool {
 	return a.began.Before(b.began)
 }
 
-// Counts tells how much waits, runs and can be fetched.
+// Counts describes how much waits, runs and can be fetched.
 func (p *Pool[T]) Counts() string {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

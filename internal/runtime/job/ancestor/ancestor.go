@@ -15,7 +15,7 @@ import (
 )
 
 // Parent returns the Installation that a reference means, which must not be changed;
-// nil if it is gone.
+// nil if it does not exist.
 func Parent(ctx context.Context, reader client.Reader, namespace string, reference metav1.OwnerReference) (*v1alpha1.Installation, error) {
 	parent := &v1alpha1.Installation{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: reference.Name}, parent, client.UnsafeDisableDeepCopy)

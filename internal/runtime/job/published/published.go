@@ -4,7 +4,7 @@
 // Each group of the table says whose names it has. It must never hold anything else.
 package published
 
-// Recorded: names of the public system, as objects had them that it worked on.
+// Recorded: names of upstream, as recorded in objects that it worked on.
 const (
 	ApplyObjects                          = "ApplyObjects"
 	BuildErrorIfFailedChild               = "buildErrorIfFailedChild"
@@ -21,7 +21,7 @@ const (
 	StandardTimeoutCheckerTimeoutExceeded = "StandardTimeoutChecker.TimeoutExceeded"
 )
 
-// Described: names of the public system, for failures that nobody has recorded.
+// Described: names of upstream, for failures of which no object was recorded.
 const (
 	CreateExports          = "CreateExports"
 	DeleteHelmRelease      = "DeleteHelmRelease"
@@ -41,8 +41,8 @@ const (
 	WaitingForPickup       = "WaitingForPickup"
 )
 
-// Own: names of ours, for steps that the public system does not have, or whose name there
-// is not known. Nobody who comes from the public system compares them.
+// Own: names of ours, for steps that upstream does not have, or whose name there is not
+// known. No client of upstream compares them.
 const (
 	AbortOperation         = "AbortOperation"
 	BuildKustomization     = "BuildKustomization"
