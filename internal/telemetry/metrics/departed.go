@@ -10,8 +10,8 @@ import (
 // Execution takes that has read its items before.
 const remembrance = 5 * time.Minute
 
-// departed are the objects whose end was seen not long ago. A job may be handed over to one
-// by somebody who has not seen that yet: no event would ever end the count of such a job.
+// departed are the objects whose deletion was seen not long ago. An Execution that has not seen
+// the deletion may dispatch a job to one: no event would ever end the count of such a job.
 type departed struct {
 	known map[types.UID]struct{}
 	// ends are their ends, the oldest first.

@@ -32,8 +32,8 @@ var durations = []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600
 
 // Jobs counts the jobs of all objects of some kinds.
 type Jobs struct {
-	// Ended hears of each job that was seen at work, when it has ended; nil if nobody
-	// wants to know. It must not wait.
+	// Ended is called with each job that was seen at work, when it has ended; nil for no
+	// call. It must not wait.
 	Ended func(Job)
 
 	kinds []string
@@ -50,7 +50,7 @@ type Jobs struct {
 	began time.Time
 	// known are the jobs that have not ended, by the objects that they are of.
 	known map[types.UID]underWay
-	// departed are the items that are gone.
+	// departed are the deleted items.
 	departed departed
 }
 
@@ -62,7 +62,7 @@ type underWay struct {
 	// begun and written are when work on it began, and when its children were written;
 	// zero as long as that has not happened.
 	begun, written time.Time
-	// unseen says that the job was handed over in this process, and no cache has shown it.
+	// unseen says that the job was dispatched in this process, and no cache has shown it.
 	unseen bool
 }
 
@@ -71,7 +71,7 @@ type Job struct {
 	ID, Kind, Result string
 	// Object is what it was of; it is only read.
 	Object client.Object
-	// Handed is when it was handed over, Begun when work on it began, Written when its
+	// Handed is when the job was assigned, Begun when work on it began, Written when its
 	// children were written, and Ended when it ended. Begun and Written are zero if that
 	// was not seen.
 	Handed, Begun, Written, Ended time.Time
@@ -214,14 +214,14 @@ func (j *Jobs) see(before, now *reporter.Subject) {
 	case was && known.job == id:
 		j.tell(now, known, resultOf(*now.Status.Phase))
 	case before != nil && *before.Status.JobIDFinished != id, before == nil && j.endedSince(now):
-		// It was so short that nobody saw it run.
+		// The job was so short that it was never seen running.
 		j.end(kind, resultOf(*now.Status.Phase), taken(now))
 	}
 }
 
-// Handed notes the job of an item that was handed over in this process and is not stored
-// yet: it may be stored with its end, or never if the item goes. One that is gone already
-// has none.
+// Handed records the job of an item that was dispatched in this process and is not stored
+// yet: it may be stored with its end, or never if the item is deleted. A deleted item has
+// none.
 func (j *Jobs) Handed(item *v1alpha1.DeployItem) {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
@@ -237,7 +237,7 @@ func (j *Jobs) Handed(item *v1alpha1.DeployItem) {
 	j.known[item.UID] = known
 }
 
-// gone notes that an object was deleted, which is how the job of a deletion ends well.
+// gone records that an object was deleted, which is how the job of a deletion succeeds.
 func (j *Jobs) gone(last *reporter.Subject) {
 	if last == nil {
 		return
@@ -248,7 +248,7 @@ func (j *Jobs) gone(last *reporter.Subject) {
 	known, was := j.known[uid]
 	j.forget(kind, uid)
 	if kind == "DeployItem" {
-		// Jobs of others are not handed over in memory.
+		// Jobs of other kinds are not dispatched in memory.
 		j.departed.note(uid, j.now())
 	}
 	if was && last.Object.GetDeletionTimestamp() != nil {
@@ -301,13 +301,13 @@ func (u *underWay) reach(times *v1alpha1.TransitionTimes, seen bool, now time.Ti
 	if times == nil {
 		return
 	}
-	note := func(at *time.Time, told *metav1.Time) {
+	note := func(at *time.Time, recorded *metav1.Time) {
 		switch {
-		case told == nil || !at.IsZero():
+		case recorded == nil || !at.IsZero():
 		case seen:
 			*at = now
 		default:
-			*at = told.Time
+			*at = recorded.Time
 		}
 	}
 	note(&u.begun, times.InitTime)

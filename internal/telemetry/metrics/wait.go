@@ -16,7 +16,7 @@ type Reason string
 const (
 	// Working means that it waits for nothing.
 	Working Reason = ""
-	// Import is an object that somebody is about to export.
+	// Import is an object that a sibling is about to export.
 	Import Reason = "import"
 	// Sibling is another subinstallation of the same parent that has to go first.
 	Sibling Reason = "sibling"
@@ -28,7 +28,7 @@ const (
 	Deployer Reason = "deployer"
 	// Target is the Target with its Secret, or the cluster that it leads to.
 	Target Reason = "target"
-	// Readiness is that of objects on the target cluster, or that they are gone.
+	// Readiness is that of objects on the target cluster, or their deletion.
 	Readiness Reason = "readiness"
 	// Retry is the next attempt after an error.
 	Retry Reason = "retry"
@@ -36,7 +36,7 @@ const (
 	Other Reason = "other"
 )
 
-// told are the reasons of waits by those that controllers and deployers write into
+// told are the reasons of waits by the reasons that controllers and deployers write into
 // the status.
 var told = map[string]Reason{
 	"AllPredecessorsFinished": Sibling,
@@ -106,7 +106,7 @@ func waitAfter(err *v1alpha1.Error) Reason {
 	return Retry
 }
 
-// saysWaiting reports whether the conditions tell of a wait.
+// saysWaiting reports whether the conditions show a wait.
 func saysWaiting(status reporter.Status) bool {
 	condition := job.GetCondition(*status.Conditions, v1alpha1.ReconcilingCondition)
 	return condition != nil && condition.Reason == "Waiting"

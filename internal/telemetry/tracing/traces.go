@@ -1,7 +1,7 @@
-// Package tracing tells of jobs as OpenTelemetry traces: one for each job, with a span
+// Package tracing reports jobs as OpenTelemetry traces: one for each job, with a span
 // for each object that takes part and for its stages. All IDs follow from the ID of
-// the job and the UIDs of the objects, so that everything joins, whoever tells of it,
-// without any field for it. Attributes hold names of objects and no values.
+// the job and the UIDs of the objects, so that the spans of all processes join without
+// any field for it. Attributes hold names of objects and no values.
 package tracing
 
 import (
@@ -33,7 +33,7 @@ import (
 // endLimit is how long a process that ends tries to send what is left.
 const endLimit = 5 * time.Second
 
-// Tracer tells of jobs that have ended.
+// Tracer records jobs that have ended.
 type Tracer struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
@@ -50,8 +50,7 @@ func New(ctx context.Context, endpoint, version string, log logr.Logger) (*Trace
 	if err != nil {
 		return nil, fmt.Errorf("send traces to %s: %w", endpoint, err)
 	}
-	// It drops what does not fit into its queue: a collector that is gone holds nobody
-	// up.
+	// It drops spans that do not fit into its queue: an absent collector delays no work.
 	return newTracer(sdktrace.WithBatcher(exporter), version), nil
 }
 
@@ -72,10 +71,10 @@ func (t *Tracer) Run(ctx context.Context) error {
 	return nil
 }
 
-// Tell tells of a job that has ended.
+// Tell records a job that has ended.
 //
-// A child is mostly told of before its parent, which ends later: it refers to a span that
-// follows.
+// A child is mostly recorded before its parent, which ends later: its span refers to one
+// that follows.
 func (t *Tracer) Tell(ended metrics.Job) {
 	id := TraceID(ended.ID)
 	parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: parentID(ended), TraceFlags: trace.FlagsSampled, Remote: true})
@@ -98,7 +97,7 @@ func (t *Tracer) Tell(ended metrics.Job) {
 	span.End(trace.WithTimestamp(ended.Ended))
 }
 
-// Request tells of a request to a target cluster that was made for a job.
+// Request records a request to a target cluster that was made for a job.
 func (t *Tracer) Request(ctx context.Context, request traffic.Request) {
 	work, ok := job.WorkOf(ctx)
 	if !ok || work.JobID == "" {
@@ -159,8 +158,7 @@ func spanID(jobID string, uid types.UID, stage string) trace.SpanID {
 	return trace.SpanID(sum[:8])
 }
 
-// parentID returns the span of the object that an object belongs to; invalid if there
-// is none.
+// parentID returns the span of the owner of an object; invalid without one.
 func parentID(ended metrics.Job) trace.SpanID {
 	kind := "Installation"
 	if ended.Kind == "DeployItem" {
