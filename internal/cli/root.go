@@ -81,8 +81,8 @@ func addGlobalFlags(root *cobra.Command) {
 }
 
 // setVerbosity silences the client libraries, which would write about every broken
-// watch, unless the user wants to see that. One of them prints a stack trace when nobody
-// has said where its log goes.
+// watch, unless the user wants to see that. One of them prints a stack trace when its
+// logger is not set.
 func setVerbosity(level int) {
 	if level <= 1 {
 		log.SetLogger(logr.Discard())

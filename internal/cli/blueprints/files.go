@@ -89,7 +89,7 @@ func (f regularFiles) Open(name string) (fs.File, error) {
 		return nil, opening(name, err)
 	}
 	if !info.IsDir() && !info.Mode().IsRegular() {
-		return nil, opening(name, errors.New("it is no regular file"))
+		return nil, opening(name, errors.New("it is not a regular file"))
 	}
 	file, err := f.root.Open(filepath.FromSlash(name))
 	if err != nil {

@@ -195,7 +195,7 @@ func (o *renderOptions) root(from *source) (plan.Input, error) {
 func (o *renderOptions) child(ctx context.Context, from *source, parent plan.Input, inst *v1alpha1.Installation) (plan.Input, error) {
 	in := plan.Input{Installation: inst, Functions: parent.Functions}
 	var err error
-	// Without a component there is the reference to an example, which nobody has.
+	// Without a component there is the reference to an example that does not exist.
 	if definition := inst.Spec.ComponentDescriptor; !definition.IsEmpty() && from.component != nil {
 		if reference := definition.Reference; reference != nil {
 			o.say(fmt.Sprintf("resolving component descriptor %s:%s", reference.ComponentName, reference.Version))
@@ -236,7 +236,7 @@ func (o *renderOptions) warnNode(node *plan.Node) {
 	}
 }
 
-// missing lists the names that nobody exports.
+// missing lists the names without an exporter.
 func missing(err error) string {
 	var names []string
 	for _, one := range unjoined(err) {

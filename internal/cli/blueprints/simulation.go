@@ -100,7 +100,7 @@ type simulation struct {
 	input func(*v1alpha1.Installation) plan.Input
 	// say tells what is done.
 	say func(string)
-	// missing are the deploy items for which there is no template.
+	// missing are the deploy items without a template.
 	missing []string
 }
 

@@ -57,7 +57,7 @@ func (f *sourceFlags) check(text string) error {
 	case isComponent && f.descriptor != "":
 		return fmt.Errorf("-c and the source %s both name a component: leave one of them out", text)
 	case !isComponent && f.resource != "":
-		return fmt.Errorf("--resource chooses among the resources of a component version, but the source %s is none: write REPOSITORY//COMPONENT:VERSION", text)
+		return fmt.Errorf("--resource chooses among the resources of a component version, but the source %s is not one: write REPOSITORY//COMPONENT:VERSION", text)
 	}
 	return nil
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// defaultFile makes the name of a file from that of a resource, which somebody
-// else has chosen.
+// defaultFile makes the name of a file from that of a resource, which its vendor has
+// chosen.
 func defaultFile(resource, mediaType string, extracted bool) (string, error) {
 	name := strings.Map(func(r rune) rune {
 		switch {

@@ -80,7 +80,7 @@ func versionsAt(ctx context.Context, access *repositories.Access, at repositorie
 	found, err := access.Versions(ctx, at, name)
 	switch {
 	case errors.Is(err, oci.ErrNotFound):
-		return nil, terminal.Exitf(terminal.ExitNotFound, "there is no version of component %q in %s: check the name and the path of the repository", name, at.Text)
+		return nil, terminal.Exitf(terminal.ExitNotFound, "component %q has no versions in %s: check the name and the path of the repository", name, at.Text)
 	case err != nil:
 		return nil, fmt.Errorf("list the component versions of %s: %w", at.Text, err)
 	case len(found) == 0 && name != "" && at.Spec.Kind != repository.KindOCI:
@@ -88,7 +88,7 @@ func versionsAt(ctx context.Context, access *repositories.Access, at repositorie
 		if err != nil {
 			return nil, fmt.Errorf("list the component versions of %s: %w", at.Text, err)
 		}
-		return nil, terminal.Exitf(terminal.ExitNotFound, "there is no version of component %q in %s%s", name, at.Text, repositories.Listed(all))
+		return nil, terminal.Exitf(terminal.ExitNotFound, "component %q has no versions in %s%s", name, at.Text, repositories.Listed(all))
 	}
 	return found, nil
 }

@@ -72,7 +72,7 @@ func TestMessages(t *testing.T) {
 		{"a version without a component", "get transport//:2.0.0", terminal.ExitNotFound, `there is no component of version "2.0.0" in transport: ` + there},
 		{"neither of them, of several", "get transport", terminal.ExitUsage, "name the component and its version: " + there},
 		{"an archive with nothing in it", "get empty", terminal.ExitNotFound, "there is no component version in empty: it is empty"},
-		{"a component without versions", "list transport example.org/none", terminal.ExitNotFound, `there is no version of component "example.org/none" in transport: ` + there + "\n"},
+		{"a component without versions", "list transport example.org/none", terminal.ExitNotFound, `component "example.org/none" has no versions in transport: ` + there + "\n"},
 		{"a place for a copy that is not there", "copy transport example.org/shop/db 3.1.0 nowhere", terminal.ExitUsage, "make it with --create"},
 		{"an archive for a copy that is not there", "copy transport example.org/shop/db 3.1.0 ./nowhere", terminal.ExitNotFound, "make it with --create"},
 		{"all of one", "download transport example.org/shop/db 3.1.0 --all -O -", terminal.ExitUsage, "name the directory with --output-file"},

@@ -230,13 +230,13 @@ func (f *commonFlags) reportPublished(streams terminal.Streams, done string, at 
 	return nil
 }
 
-// preview publishes into an archive that nobody keeps, and prints what came out.
+// preview publishes into a temporary archive, and prints the result.
 func (f *pushFlags) preview(ctx context.Context, streams terminal.Streams, constructor *publish.Constructor, options publish.Options) error {
 	archive, err := repositories.Scratch()
 	if err != nil {
 		return err
 	}
-	defer archive.Close() //nolint:errcheck // nobody needs it
+	defer archive.Close() //nolint:errcheck // it is not kept
 	options.Target = archive.Target
 	published, err := publish.Publish(ctx, constructor, options)
 	if err != nil {

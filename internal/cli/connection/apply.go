@@ -24,8 +24,8 @@ func (c *Connection) Place(object *unstructured.Unstructured) error {
 	return nil
 }
 
-// Apply applies an object, and returns it as it was before, and what has become of it.
-// With force, it takes over fields that somebody else has set.
+// Apply applies an object, and returns it as it was before, and the result. With force, it
+// takes over fields that another client has set.
 func (c *Connection) Apply(ctx context.Context, object *unstructured.Unstructured, force bool) (before *unstructured.Unstructured, result string, err error) {
 	before = &unstructured.Unstructured{}
 	before.SetGroupVersionKind(object.GroupVersionKind())

@@ -28,7 +28,7 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check a whole set-up, and say what to do about each finding",
 		Long: `Check a whole set-up: the API server and its definitions, your permissions, the clocks,
-whether controllers and deployers take up what is asked of them, whether the clusters
+whether controllers and deployers pick up their jobs, whether the clusters
 of Targets answer, deletions that are stuck, and jobs that have failed. Each finding
 comes with what to do about it. Nothing is changed.
 

@@ -11,7 +11,7 @@ import (
 	"go.landscaper.dev/internal/landscape/inspect"
 )
 
-// language is how a drawing program wants to be told.
+// language is the syntax of a drawing program.
 type language struct {
 	head, foot string
 	open       func(text *strings.Builder, indent, id string, unit *flowview.Unit)

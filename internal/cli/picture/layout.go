@@ -26,7 +26,7 @@ const (
 )
 
 // block is something with a place: an Installation, perhaps with others inside, a value,
-// or the room that a line needs to pass others.
+// or the space that a line needs to pass others.
 type block struct {
 	unit  *flowview.Unit
 	value *flowview.Value
@@ -98,8 +98,8 @@ func textWidth(text string) float64 {
 
 func shortened(text string) string { return runewidth.Truncate(text, longest, "…") }
 
-// chooseColumns puts everything to the right of what it needs. What is in a circle
-// stands in a column behind all that the circle needs.
+// chooseColumns puts every block to the right of the blocks that it needs. The blocks of a
+// cycle are in a column behind all that the cycle needs.
 func (a *arrangement) chooseColumns() {
 	number := map[*block]int{}
 	for i, b := range a.blocks {
@@ -133,21 +133,21 @@ func (a *arrangement) firstUse(b *block) int {
 	return first
 }
 
-// bend gives lines that pass a column room in it.
+// bend gives lines that pass a column space in it.
 func (a *arrangement) bend() {
 	for i, edge := range a.edges {
 		long := way{edge.from()}
 		for column := edge.from().column + 1; column < edge.to().column; column++ {
-			room := &block{h: lineHeight, column: column}
-			a.blocks = append(a.blocks, room)
-			long = append(long, room)
+			space := &block{h: lineHeight, column: column}
+			a.blocks = append(a.blocks, space)
+			long = append(long, space)
 		}
 		a.edges[i] = append(long, edge.to())
 	}
 }
 
-// isRoom tells that a block is nothing but room for a line.
-func (b *block) isRoom() bool { return b.unit == nil && b.value == nil }
+// isSpace reports whether a block is only space for a line.
+func (b *block) isSpace() bool { return b.unit == nil && b.value == nil }
 
 // place gives each column its blocks from top to bottom, each near the middle of what
 // it is connected with.
@@ -174,7 +174,7 @@ func (a *arrangement) place() {
 			a.h = max(a.h, b.y+b.h)
 		}
 		for _, b := range column {
-			if b.isRoom() {
+			if b.isSpace() {
 				b.w = width
 			}
 		}

@@ -91,7 +91,7 @@ func drawValue(text *strings.Builder, b *block, x, y float64) {
 	fmt.Fprintf(text, `<text x="%s" y="%s" class="phase">%s</text>`+"\n", number(x+padding), number(y+17), escape(shortened(label(b.value))))
 }
 
-// drawEdge draws a line through all the room that it was given.
+// drawEdge draws a line through all the space that it was given.
 func drawEdge(text *strings.Builder, edge way, x, y float64) {
 	fmt.Fprintf(text, `<path class="edge%s" marker-end="url(#tip)" d="`, edgeClass(edge.from()))
 	for i := range len(edge) - 1 {

@@ -33,7 +33,7 @@ func (o *outlook) Leaves(item string) bool { return o.claim(claim{holder: item})
 
 func (o *outlook) claim(asked claim) bool {
 	if slices.ContainsFunc(o.task.refused, asked.same) || o.live.deployItem(asked.holder) == nil {
-		// Whoever does not exist lets nothing go: the object may be one of somebody else.
+		// An item that does not exist releases nothing: the object may belong to another item.
 		return false
 	}
 	o.lock.Lock()

@@ -251,7 +251,7 @@ func recordedRemoval(item *v1alpha1.DeployItem) rollout.Forecast {
 	return found
 }
 
-// result is what was found, in the order of the tree, without what nobody may read.
+// result is the outcome, in the order of the tree, without secret values.
 func (c *comparison) result() *Result {
 	hide := c.secrets.hide
 	r := &Result{Items: []Item{}, Follows: c.follows}

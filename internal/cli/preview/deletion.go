@@ -42,7 +42,7 @@ func (p *Previewer) Uninstalls(ctx context.Context, tree *inspect.Node, roots []
 	return uninstalls
 }
 
-// gone are the objects that go, and those of which only the deletion can tell.
+// gone are the objects that will be deleted, and those that only the deletion decides.
 func gone(objects []diff.Object) (found []corev1.ObjectReference, unknown []string) {
 	for _, object := range objects {
 		switch {

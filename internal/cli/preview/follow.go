@@ -20,12 +20,12 @@ import (
 // ended is a root that has had its job by now, in the preview.
 type ended struct {
 	inst *v1alpha1.Installation
-	// unknown says why nobody knows what it exports; nil if that is known.
+	// unknown says why its exports are not known; nil if they are.
 	unknown error
 }
 
-// follow adds the roots that get a job because of what others have exported, in the order
-// of their data. In a cycle nobody follows.
+// follow adds the roots that get a job because of the exports of others, in the order of
+// their data. No root of a cycle follows.
 func (c *comparison) follow(ctx context.Context, first *plan.Node, roots []*inspect.Node) error {
 	var related []*v1alpha1.Installation
 	for _, root := range roots {

@@ -25,7 +25,7 @@ const (
 	// maxKnown bounds the secrets that are looked for. With more, everything is hidden.
 	maxKnown = 1 << 20
 	// maxEscaped is how long a secret may be to be looked for in escaped forms as well:
-	// what is longer is a certificate or a document, which nobody puts into a URL.
+	// a longer one is a certificate or a document, which is not part of a URL.
 	maxEscaped = 4 << 10
 )
 
@@ -48,7 +48,7 @@ func newSecrets() *secrets {
 
 // parts are sums of parts of texts, by their lengths.
 // A sum of another text may be the same by chance; then more is hidden than needed. The
-// seed is a new one each time, so that nobody can choose a text for that.
+// seed is a new one each time, so that a text cannot be chosen for that.
 type parts struct {
 	seed maphash.Seed
 	sums map[int]map[uint64]bool

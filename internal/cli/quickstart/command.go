@@ -170,7 +170,7 @@ are Installations, unless --yes is given.`,
 	flags.BoolVar(&removal.Definitions, "delete-crd", false, "delete the CRDs with all their objects")
 	flags.BoolVar(&removal.DeleteNamespace, "delete-namespace", false, "delete the namespace")
 	flags.BoolVarP(&f.agree, "yes", "y", false, "do not ask")
-	flags.BoolVar(&removal.Wait, "wait", false, "wait until everything is gone")
+	flags.BoolVar(&removal.Wait, "wait", false, "wait until everything is deleted")
 	flags.DurationVar(&timeout, "timeout", 5*time.Minute, "how long it may take; 0 means no limit")
 	return command
 }

@@ -21,7 +21,7 @@ type Content struct {
 	what      string
 }
 
-// Explain tells of what the content is.
+// Explain adds to an error what the content belongs to.
 func (c *Content) Explain(err error) error {
 	if err == nil {
 		return nil

@@ -57,7 +57,7 @@ func (a *Access) Missing(ctx context.Context, at Location, name string, err erro
 }
 
 // Versions lists the versions of a component, the newest last; in an archive or a
-// directory those of all components if there is no name.
+// directory those of all components if the name is empty.
 func (a *Access) Versions(ctx context.Context, at Location, name string) ([]ComponentVersion, error) {
 	all, err := at.Versions()
 	if at.Spec.Kind == repository.KindOCI {
@@ -75,7 +75,7 @@ func (a *Access) versionsInRegistry(ctx context.Context, at Location, name strin
 	tags, err := registry.NewClient(a.shared.Pool, a.options).Registry(at.Spec.Scheme, at.Spec.Host).Tags(ctx, at.Spec.Repository(name))
 	var found []ComponentVersion
 	for _, tag := range tags {
-		// Other tags are no versions of components.
+		// Other tags are not those of component versions.
 		if version := repository.VersionOf(tag); descriptor.CheckVersion(version) == nil {
 			found = append(found, ComponentVersion{name, version})
 		}

@@ -42,8 +42,8 @@ func (p *Transfer) Target(behind oci.Target) oci.Target {
 	return &meteredTarget{Target: behind, progress: p}
 }
 
-// stream hands on a content until the end or the end of the context, and counts
-// it unless that was done where it comes from.
+// stream passes a content on until its end or the end of the context, and counts it
+// unless its source has counted it.
 func (m *meter) stream(ctx context.Context, content io.Reader) io.Reader {
 	return &meteredReader{ctx: ctx, from: content, count: func(n int) {
 		m.mu.Lock()

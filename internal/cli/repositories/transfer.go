@@ -27,10 +27,10 @@ type Transfer struct {
 	quiet    bool
 	now      func() time.Time
 
-	mu          sync.Mutex
-	what        string
-	began, told time.Time
-	done, total int64
+	mu           sync.Mutex
+	what         string
+	began, shown time.Time
+	done, total  int64
 	// open is true while the terminal's line is not complete.
 	open bool
 	// writing is how many contents are written at the moment.
@@ -59,7 +59,7 @@ func (p *Transfer) begin(what string) {
 	defer p.mu.Unlock()
 	p.what, p.done, p.total = what, 0, 0
 	p.began = p.now()
-	p.told = p.began
+	p.shown = p.began
 }
 
 // beginOne starts to count for one of several contents that are written at once.
@@ -91,8 +91,8 @@ func (p *Transfer) Reading(resource string, done, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
-	if p.told.IsZero() {
-		p.told = now
+	if p.shown.IsZero() {
+		p.shown = now
 	}
 	text := "reading " + terminal.Printable(shortened(resource)) + ": " + ByteSize(done)
 	if total > 0 {
@@ -128,10 +128,10 @@ func (p *Transfer) tell(now time.Time, text string) {
 	if p.terminal {
 		after = redrawAfter
 	}
-	if p.quiet || now.Sub(p.told) < after {
+	if p.quiet || now.Sub(p.shown) < after {
 		return
 	}
-	p.told = now
+	p.shown = now
 	if p.terminal {
 		fmt.Fprintf(p.out, "\r%s%s", text, terminal.ClearRight)
 		p.open = true

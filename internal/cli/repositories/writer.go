@@ -95,7 +95,7 @@ func (a *Access) Writer(at Location) (*Writer, error) {
 	return &Writer{temporary.target, finish, temporary.close}, nil
 }
 
-// workArchive is an archive in a directory that goes away.
+// workArchive is an archive in a temporary directory.
 type workArchive struct {
 	directory string
 	target    *ctf.Writer
@@ -171,7 +171,7 @@ func packArchive(directory, path string) error {
 	return nil
 }
 
-// Scratch is an archive that goes away when it is closed.
+// Scratch is an archive that is deleted when it is closed.
 func Scratch() (*Writer, error) {
 	temporary, err := temporaryArchive("")
 	if err != nil {

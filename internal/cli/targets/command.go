@@ -114,7 +114,7 @@ func (f *manifestFlags) send(ctx context.Context, out io.Writer, documents []map
 		}
 		_, result, err := on.Apply(ctx, object, false)
 		if apierrors.IsConflict(err) {
-			err = fmt.Errorf("%w: somebody else has made it; choose another name, or delete it before", err)
+			err = fmt.Errorf("%w: another client has created it; choose another name, or delete it before", err)
 		}
 		if err != nil {
 			return on.Explain(fmt.Errorf("apply %s %s: %w", object.GetKind(), object.GetName(), err))

@@ -7,7 +7,7 @@ import (
 )
 
 // Confirm asks a person whether to go on; the error says that the answer was not yes.
-// Without a terminal there is nobody to ask, and scripts have always gone on.
+// Without a terminal there is no user to ask, and scripts have always gone on.
 func (s Streams) Confirm(question string, agreed bool) error {
 	if agreed || !s.Terminal {
 		return nil

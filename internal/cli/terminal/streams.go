@@ -91,7 +91,7 @@ func printable(text, except string) string {
 	}, text)
 }
 
-// OneLine keeps a message of somebody else in its line, and from acting on a terminal.
+// OneLine keeps a foreign message in its line, and from acting on a terminal.
 func OneLine(text string) string { return Printable(strings.Join(strings.Fields(text), " ")) }
 
 // Controls reports whether a character does something to a terminal instead of being

@@ -101,17 +101,17 @@ func Duration(d time.Duration) string {
 // leastName is what is left of a name before what follows it is given up.
 const leastName = 6
 
-// fit returns a name and what follows it in the room behind what stands before: a
+// fit shortens a name so that it and the text after it fit behind the text before: a
 // picture that is drawn again in its place must keep its number of lines.
 func (p *printer) fit(before, name, after string) string {
-	room := p.options.Columns - runewidth.StringWidth(before)
-	if p.options.Live.IsZero() || p.options.Columns == 0 || runewidth.StringWidth(name+after) <= room {
+	space := p.options.Columns - runewidth.StringWidth(before)
+	if p.options.Live.IsZero() || p.options.Columns == 0 || runewidth.StringWidth(name+after) <= space {
 		return name + after
 	}
-	if room-runewidth.StringWidth(after) < leastName {
+	if space-runewidth.StringWidth(after) < leastName {
 		after = ""
 	}
-	return runewidth.Truncate(name, max(room-runewidth.StringWidth(after), 1), p.glyphs.cut) + after
+	return runewidth.Truncate(name, max(space-runewidth.StringWidth(after), 1), p.glyphs.cut) + after
 }
 
 // Cut shortens a line to the width of a terminal, if that is known.

@@ -361,7 +361,7 @@ func notThere(t *testing.T, w *workplace) {
 		{"no such version", []string{"get", at, "example.org/shop/trip", "9.9.9"}, `component version "example.org/shop/trip:9.9.9" not found in ` + at + ": there are example.org/shop/trip:1.0.0+build.7\n"},
 		{"no such component", []string{"list-resources", at, "example.org/shop/none", "1.0.0"}, `component version "example.org/shop/none:1.0.0" not found in ` + at + ": check the name, the version and the path of the repository\n"},
 		{"no such path", []string{"get", w.registry.Address + "/nowhere", "example.org/shop/trip", "1.0.0+build.7"}, "not found"},
-		{"no such component to list", []string{"list", at, "example.org/shop/none"}, `there is no version of component "example.org/shop/none" in ` + at + ": check the name and the path of the repository"},
+		{"no such component to list", []string{"list", at, "example.org/shop/none"}, `component "example.org/shop/none" has no versions in ` + at + ": check the name and the path of the repository"},
 		{"no such resource", []string{"download", at, "example.org/shop/trip", "1.0.0+build.7", "none"}, "there are large, schema, tree"},
 		{"no such reference", []string{"download", at, "example.org/shop/trip", "1.0.0+build.7", "x", "-r", "db"}, "failed to get component reference with name db"},
 	} {

@@ -90,7 +90,7 @@ func useQuickstart(t *testing.T, there client.Client, namespace string) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ flag, want string }{
-		{"--delete-namespace", "Error: the namespace " + namespace + " has Installations, which nobody would be there to delete"},
+		{"--delete-namespace", "Error: the namespace " + namespace + " has Installations, which no controller would be left to delete"},
 		{"--delete-crd", "There are root Installations: 1, in the namespaces " + namespace + " (1). They go with the CRDs; what they have deployed stays"},
 	} {
 		got := cli(t, empty.Kubeconfig, "quickstart", "uninstall", "--namespace", namespace, test.flag)

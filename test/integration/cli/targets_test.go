@@ -35,7 +35,7 @@ func TestTargetsApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := run("--name", "second", "-s", "foreign")
-	if got.code != 1 || got.out != "" || !strings.Contains(got.err, "apply Secret foreign") || !strings.Contains(got.err, "somebody else has made it") || strings.Contains(got.err, "of somebody else") {
+	if got.code != 1 || got.out != "" || !strings.Contains(got.err, "apply Secret foreign") || !strings.Contains(got.err, "another client has created it") || strings.Contains(got.err, "of somebody else") {
 		t.Errorf("%+v", got)
 	}
 	if got := run("--name", "edge", "-o", "file"); got.code != 1 || !strings.Contains(got.err, "leave out --output-file") {

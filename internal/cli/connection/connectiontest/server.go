@@ -76,7 +76,7 @@ func (s *Server) Writes() []string {
 	return slices.Clone(s.writes)
 }
 
-// Object returns an object by its path as JSON; empty if there is none.
+// Object returns an object by its path as JSON; empty if it does not exist.
 func (s *Server) Object(path string) string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -74,14 +74,14 @@ const (
 	silence = 3 * time.Minute
 	// lapse is how old a lease may be; a server renews it every few seconds.
 	lapse = time.Minute
-	// pickup is how long a request may wait to be taken up.
+	// pickup is how long a request may wait to be picked up.
 	pickup = 2 * time.Minute
-	// stuck is how long a deletion may take before somebody should look.
+	// stuck is how long a deletion may take before it is reported.
 	stuck = 15 * time.Minute
 )
 
-// present is the time by which ages are told: what they are counted from was written by
-// the API server, or by controllers whose clocks are more like its own than like ours.
+// present is the time from which ages are counted: the start times were written by the API
+// server, or by controllers whose clocks are closer to its clock than to ours.
 func (f Facts) present() time.Time {
 	if f.Server.IsZero() {
 		return f.Now
@@ -91,7 +91,7 @@ func (f Facts) present() time.Time {
 
 // Judge returns all findings, the checks in a fixed order.
 //
-// A check without findings is told as well: who asks wants to know what was looked at.
+// A check without findings is reported as well: the user wants to know what was checked.
 func Judge(facts Facts) []Finding {
 	var findings []Finding
 	for _, check := range []struct {
@@ -102,8 +102,8 @@ func Judge(facts Facts) []Finding {
 		{"definitions", "all are installed and fit this release", judgeDefinitions},
 		{"permissions", "you may read everything that is looked at here", judgePermissions},
 		{"clocks", "this machine and the API server agree", judgeClocks},
-		{"controllers", running(facts) + "nothing waits to be taken up", judgeControllers},
-		{"deployers", "no item waits to be taken up", judgeDeployers},
+		{"controllers", running(facts) + "nothing waits to be picked up", judgeControllers},
+		{"deployers", "no item waits to be picked up", judgeDeployers},
 		{"targets", fmt.Sprintf("all clusters answer (%d)", len(facts.Targets)), judgeTargets},
 		{"deletions", "none is stuck", judgeDeletions},
 		{"jobs", "no root has failed", judgeJobs},
@@ -186,18 +186,18 @@ func judgeLeases(facts Facts) []Finding {
 		if why := lease.lapsed(facts.present()); why != "" {
 			findings = append(findings, Finding{
 				Severity: severity, Message: why,
-				Remedy: "look at the Deployment of the server in namespace " + lease.Namespace + "; if there is none any more, delete the Lease " + v1alpha1.ServerLease,
+				Remedy: "look at the Deployment of the server in namespace " + lease.Namespace + "; if it does not exist any more, delete the Lease " + v1alpha1.ServerLease,
 			})
 		}
 	}
 	return findings
 }
 
-// lapsed says why nobody works by a lease; "" if somebody does.
+// lapsed says why a lease has no active holder; "" if it has one.
 func (l Lease) lapsed(now time.Time) string {
 	switch age := now.Sub(l.Renewed); {
 	case l.Holder == "":
-		return "no server runs in namespace " + l.Namespace + ": nobody holds its lease"
+		return "no server runs in namespace " + l.Namespace + ": its lease has no holder"
 	case age > lapse:
 		return fmt.Sprintf("the server %s in namespace %s does not run: it last renewed its lease %s ago", l.Holder, l.Namespace, age.Round(time.Second))
 	}
@@ -244,16 +244,16 @@ func judgeControllers(facts Facts) []Finding {
 	return findings
 }
 
-// late tells that somebody should have taken up by now what has waited since then.
+// late reports whether a request that has waited since then should have been picked up.
 func (f Facts) late(since *metav1.Time) bool {
 	return since != nil && f.present().Sub(since.Time) > pickup
 }
 
 // lastTouched is when the metadata or the specification of an Installation was last
-// written by anybody, as far as that is recorded.
+// written by any client, as far as that is recorded.
 //
-// When an annotation was set nobody records. Any later write of somebody else makes a
-// request look younger than it is, never older.
+// The time at which an annotation was set is not recorded. A later write of another client
+// makes a request look younger than it is, never older.
 func lastTouched(inst *v1alpha1.Installation) time.Time {
 	latest := inst.CreationTimestamp.Time
 	for _, entry := range inst.ManagedFields {
@@ -289,7 +289,7 @@ func judgeDeployers(facts Facts) []Finding {
 	var findings []Finding
 	for _, kind := range slices.Sorted(maps.Keys(waiting)) {
 		findings = append(findings, Finding{
-			Severity: Problem, Message: fmt.Sprintf("items of type %s wait to be taken up: %d, such as %s", kind, len(waiting[kind]), waiting[kind][0]),
+			Severity: Problem, Message: fmt.Sprintf("items of type %s wait to be picked up: %d, such as %s", kind, len(waiting[kind]), waiting[kind][0]),
 			Remedy: "see that a deployer for this type runs, that it is for the Target of the item, and that it has no more work than its workers can do",
 		})
 	}
@@ -327,8 +327,8 @@ func judgeDeletions(facts Facts) []Finding {
 			}
 		})
 	}
-	// What has lost its parent is in no tree.
-	const lost, byHand = "what it was a part of is gone", "removing the finalizers with kubectl"
+	// An object that has lost its parent is in no tree.
+	const lost, byHand = "its owner does not exist any more", "removing the finalizers with kubectl"
 	for _, exec := range facts.Snapshot.Executions {
 		if !seen[exec] {
 			judge(inspect.KindExecution, exec, lost, byHand)

@@ -86,7 +86,7 @@ func TestJudge(t *testing.T) {
 		{"a server that is silent", "controllers", health("Ok", time.Hour), Problem, "the server does not run"},
 		{"a server that holds its lease", "controllers", lease("pod-1", 10*time.Second), OK, "a server runs"},
 		{"a server that was killed", "controllers", lease("pod-1", 10*time.Minute), Problem, "the server pod-1 in namespace ls does not run"},
-		{"a server that has ended", "controllers", lease("", 10*time.Minute), Problem, "nobody holds its lease"},
+		{"a server that has ended", "controllers", lease("", 10*time.Minute), Problem, "its lease has no holder"},
 		{"a server that was moved elsewhere", "controllers", Facts{Leases: append(lease("", time.Hour).Leases, Lease{Namespace: "new", Holder: "pod-2", Renewed: now})}, Warning, "no server runs in namespace ls"},
 		{"a clock that is ahead lets nobody seem dead", "controllers", skewed(health("Ok", time.Hour)), OK, "nothing waits"},
 		{"nor any lease", "controllers", skewed(lease("pod-1", time.Hour)), OK, "a server runs"},
@@ -103,9 +103,9 @@ func TestJudge(t *testing.T) {
 		}), OK, "nothing waits"},
 		{"a job that no Execution takes", "controllers", untaken(time.Hour), Problem, "the job of Execution n/shop has waited since 2026-01-01T11:00:00Z"},
 		{"a job of this moment", "controllers", untaken(time.Second), OK, "nothing waits"},
-		{"an item that nobody takes", "deployers", item(time.Hour, ""), Problem, "items of type t wait to be taken up: 1"},
+		{"an item that nobody takes", "deployers", item(time.Hour, ""), Problem, "items of type t wait to be picked up: 1"},
 		{"an item that was just asked for", "deployers", item(time.Second, ""), OK, ""},
-		{"an item in the queue of a deployer in the same process", "deployers", queued(time.Hour), Problem, "items of type t wait to be taken up: 1, such as n/x"},
+		{"an item in the queue of a deployer in the same process", "deployers", queued(time.Hour), Problem, "items of type t wait to be picked up: 1, such as n/x"},
 		{"one that came into the queue just now", "deployers", queued(time.Second), OK, ""},
 		{"an item in work", "deployers", item(time.Hour, "Progressing"), OK, ""},
 		{"a cluster that answers", "targets", Facts{Targets: map[string]error{"n/a": nil}}, OK, "all clusters answer (1)"},
@@ -118,7 +118,7 @@ func TestJudge(t *testing.T) {
 			facts, at := item(time.Hour, "Deleting"), ago(time.Hour)
 			facts.Snapshot.DeployItems[0].DeletionTimestamp = &at
 			return facts
-		}(), Warning, "DeployItem n/x is being deleted since 2026-01-01T11:00:00Z, with the finalizers []: what it was a part of is gone"},
+		}(), Warning, "DeployItem n/x is being deleted since 2026-01-01T11:00:00Z, with the finalizers []: its owner does not exist any more"},
 		{"an Execution whose Installation is gone", "deletions", func() Facts {
 			at := ago(time.Hour)
 			return Facts{Snapshot: inspect.Snapshot{Executions: []*v1alpha1.Execution{{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "x", DeletionTimestamp: &at, Finalizers: []string{"f"}}}}}}

@@ -31,7 +31,7 @@ const longestProgress = 600
 type Flags struct {
 	// Goal is what is waited for.
 	Goal string
-	// condition is set if the goal is none of the known ones.
+	// condition is set if the goal is not one of the known ones.
 	condition *inspect.Condition
 	timeout   time.Duration
 	quiet     bool
@@ -114,7 +114,7 @@ func goals() string {
 	return strings.Join(words, ", ")
 }
 
-// Wait waits for Installations and tells about it.
+// Wait waits for Installations and reports the progress.
 type Wait struct {
 	streams terminal.Streams
 	on      *connection.Connection

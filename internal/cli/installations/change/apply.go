@@ -67,7 +67,7 @@ these jobs, and shows how they end.`,
 	flags.StringArrayVarP(&f.files, "filename", "f", nil, "`file` or directory with manifests, or - for the standard input; may be repeated")
 	flags.BoolVar(&f.reconcile, "reconcile", false, "start a job of each root Installation")
 	flags.BoolVar(&f.waits, "wait", false, "start the jobs, and wait for them")
-	flags.BoolVar(&f.force, "force-conflicts", false, "take over fields that somebody else has set")
+	flags.BoolVar(&f.force, "force-conflicts", false, "take over fields that another client has set")
 	f.wait.AddLimits(command)
 	terminal.BeStrict(command)
 	return command
@@ -174,7 +174,7 @@ func readManifests(in io.Reader, paths []string) ([]*unstructured.Unstructured, 
 			}
 			object := &unstructured.Unstructured{}
 			if err := object.UnmarshalJSON(raw); err != nil {
-				return fmt.Errorf("%s: line %d: this is no object of Kubernetes: it needs apiVersion and kind", name, document.Line())
+				return fmt.Errorf("%s: line %d: this is not a Kubernetes object: it needs apiVersion and kind", name, document.Line())
 			}
 			objects = append(objects, object)
 		}

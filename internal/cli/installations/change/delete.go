@@ -56,7 +56,7 @@ With --without-uninstall, what was deployed stays on its clusters.`,
 	}
 	f.Add(command)
 	flags := command.Flags()
-	flags.BoolVar(&f.waits, "wait", false, "wait until it is gone")
+	flags.BoolVar(&f.waits, "wait", false, "wait until it is deleted")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only show what would go")
 	flags.BoolVar(&f.keep, "without-uninstall", false, "leave on the clusters what was deployed")
 	flags.BoolVarP(&f.agree, "yes", "y", false, "do not ask")
@@ -102,8 +102,8 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 	return await.New(streams, on, f.wait, starts).Run(ctx)
 }
 
-// foresee asks the clusters what goes. What they do not say within a limit is told from the
-// record.
+// foresee asks the clusters which objects will be deleted. Without an answer within a limit,
+// the recorded objects are shown.
 func (f *deleteFlags) foresee(ctx context.Context, on *connection.Connection, tree *inspect.Node, roots []*inspect.Node) []requests.Uninstall {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -22,12 +22,12 @@ func NewForceDeleteCommand(streams terminal.Streams) *cobra.Command {
 		Aliases: []string{"fd"},
 		Short:   "Delete an Installation and its tree without uninstalling anything",
 		Long: `Delete an Installation with its subinstallations, Executions and DeployItems by
-removing their finalizers. Nobody uninstalls anything: what was deployed stays on its
-clusters, and nobody looks after it any more. It is the last resort; the gentle way is
+removing their finalizers. Nothing is uninstalled: what was deployed stays on its
+clusters, and is not managed any more. It is the last resort; the gentle way is
 delete, or delete --without-uninstall.
 
 On a terminal, the command asks before it begins.`,
-		Example: `  # what would go?
+		Example: `  # what would be deleted?
   landscaper-cli installations force-delete shop --dry-run
 
   landscaper-cli inst force-delete shop --yes`,

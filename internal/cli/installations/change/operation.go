@@ -80,7 +80,7 @@ becomes Failed. What a deployer is doing at this moment is not stopped.`,
 	return command
 }
 
-// request asks for an operation on an Installation, tells about it, and returns the
+// request asks for an operation on an Installation, reports it, and returns the
 // Installation as it was before.
 func request(command *cobra.Command, on *connection.Connection, name string, asked v1alpha1.Operation) (*v1alpha1.Installation, error) {
 	before, err := requests.Request(command.Context(), on.Client, client.ObjectKey{Namespace: on.Namespace, Name: name}, asked)

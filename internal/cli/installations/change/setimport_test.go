@@ -188,7 +188,7 @@ func TestReadManifests(t *testing.T) {
 	if got, want := strings.Join(names, " "), "Namespace/n Secret/s ConfigMap/c ConfigMap/i Target/t Pod/p Installation/shop"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	for path, want := range map[string]string{"bad": "line 1: this is no object of Kubernetes", "broken": "broken/x.yaml", "none": "no such file"} {
+	for path, want := range map[string]string{"bad": "line 1: this is not a Kubernetes object", "broken": "broken/x.yaml", "none": "no such file"} {
 		t.Run(path, func(t *testing.T) {
 			if _, err := readManifests(nil, []string{path}); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v", path, err)

@@ -92,7 +92,7 @@ func (f *options) run(ctx context.Context, streams terminal.Streams, on *connect
 	if err != nil {
 		return err
 	}
-	// Items that nobody may see would be planned as if they were not there.
+	// Items that the user may not read would be planned as if they did not exist.
 	connection.WarnUnreadable(streams.Err, "the plan is not complete", snapshot)
 	access, err := f.registry.AccessWithin(streams, on.Egress())
 	if err != nil {

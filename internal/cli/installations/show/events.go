@@ -87,14 +87,14 @@ func (f *storyFlags) complete(command *cobra.Command, streams terminal.Streams) 
 }
 
 func (f *storyFlags) run(ctx context.Context, streams terminal.Streams, on *connection.Connection, name string) error {
-	told := map[string]bool{}
+	printed := map[string]bool{}
 	if !f.follow {
 		snapshot, err := reading.Collect(ctx, on.Client, on.Namespace, reading.Events)
 		if err != nil {
 			return on.Explain(err)
 		}
 		connection.WarnUnreadable(streams.Err, "something is missing here", snapshot)
-		_, err = f.print(streams, on, snapshot, name, told)
+		_, err = f.print(streams, on, snapshot, name, printed)
 		return err
 	}
 	live, err := reading.Follow(ctx, on.Watches, on.Namespace, reading.Events)
@@ -103,7 +103,7 @@ func (f *storyFlags) run(ctx context.Context, streams terminal.Streams, on *conn
 	}
 	defer live.Close()
 	for {
-		if ended, err := f.print(streams, on, live.Snapshot(), name, told); ended || err != nil {
+		if ended, err := f.print(streams, on, live.Snapshot(), name, printed); ended || err != nil {
 			return err
 		}
 		select {
@@ -115,18 +115,18 @@ func (f *storyFlags) run(ctx context.Context, streams terminal.Streams, on *conn
 }
 
 // print prints what is new, and tells whether that was the end of what is followed.
-func (f *storyFlags) print(streams terminal.Streams, on *connection.Connection, snapshot inspect.Snapshot, name string, told map[string]bool) (bool, error) {
+func (f *storyFlags) print(streams terminal.Streams, on *connection.Connection, snapshot inspect.Snapshot, name string, printed map[string]bool) (bool, error) {
 	tree := inspect.Tree(snapshot, on.Namespace, name)
 	if tree == nil {
-		if len(told) > 0 {
+		if len(printed) > 0 {
 			return true, nil // it was deleted, and with it its story
 		}
 		return true, on.Missing(name)
 	}
 	entries := slices.DeleteFunc(f.tell(tree, snapshot.Events), func(entry inspect.Entry) bool {
 		key := fmt.Sprint(entry.Kind, entry.Name, entry.Time.Unix(), entry.Reason, entry.Message, entry.Count)
-		known := told[key]
-		told[key] = true
+		known := printed[key]
+		printed[key] = true
 		return known || len(f.types) > 0 && !slices.Contains(f.types, entry.Type)
 	})
 	write := f.write

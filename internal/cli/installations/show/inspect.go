@@ -167,7 +167,7 @@ func (f *inspectFlags) trees(snapshot inspect.Snapshot, on *connection.Connectio
 	return trees, nil
 }
 
-// chosen are those of the trees, and of what is in them, that somebody wants to see.
+// chosen are the trees, and the objects in them, that the user wants to see.
 func (f *inspectFlags) chosen(trees []*inspect.Node) []*inspect.Node {
 	if f.failed {
 		return inspect.Troubled(trees)

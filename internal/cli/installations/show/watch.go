@@ -112,7 +112,7 @@ func (f *inspectFlags) redraw(streams terminal.Streams, trees []*inspect.Node, w
 	return err
 }
 
-// changeLog remembers what it has told about.
+// changeLog remembers the states that it has printed.
 type changeLog struct {
 	began time.Time
 	said  map[string]string

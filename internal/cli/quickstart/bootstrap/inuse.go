@@ -53,16 +53,16 @@ func (u Use) String() string {
 	return fmt.Sprintf("root Installations: %d, in the namespaces %s", total, strings.Join(places, ", "))
 }
 
-// Consequence tells what a removal means for the Installations that there are; "" if there
-// are none. The error says that it must not be done like this.
+// Consequence describes what a removal means for the existing Installations; "" without any.
+// The error refuses the removal.
 func (r Removal) Consequence(use Use) (string, error) {
 	switch {
 	case len(use) == 0:
 		return "", nil
 	case r.Definitions:
-		return use.String() + ". They go with the CRDs; what they have deployed stays on its clusters, and nobody looks after it any more", nil
+		return use.String() + ". They are deleted with the CRDs; what they have deployed stays on its clusters, and is not managed any more", nil
 	case r.DeleteNamespace && use[r.Namespace] > 0:
-		return "", errors.New("the namespace " + r.Namespace + " has Installations, which nobody would be there to delete, so that it would never go: delete them before with landscaper-cli installations delete, or give up what they have deployed with --delete-crd")
+		return "", errors.New("the namespace " + r.Namespace + " has Installations, which no controller would be left to delete, so that the namespace would stay for ever: delete them before with landscaper-cli installations delete, or give up what they have deployed with --delete-crd")
 	}
 	return use.String() + ". They stay, and so does what they have deployed; nothing happens to them until a Landscaper is installed again", nil
 }

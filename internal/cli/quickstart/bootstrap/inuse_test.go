@@ -17,7 +17,7 @@ func TestConsequence(t *testing.T) {
 	}{
 		{"nobody uses it", Removal{Definitions: true, DeleteNamespace: true}, nil, "", false},
 		{"what is installed waits for the next Landscaper", Removal{Namespace: "ls"}, use, "root Installations: 3, in the namespaces shop (2), tools (1). They stay", false},
-		{"what is installed is given up", Removal{Namespace: "ls", Definitions: true}, use, "nobody looks after it any more", false},
+		{"what is installed is given up", Removal{Namespace: "ls", Definitions: true}, use, "is not managed any more", false},
 		{"a namespace with Installations would never go", Removal{Namespace: "shop", DeleteNamespace: true}, use, "the namespace shop has Installations", true},
 		{"unless they are given up", Removal{Namespace: "shop", DeleteNamespace: true, Definitions: true}, use, "They go with the CRDs", false},
 		{"nor does it matter in another namespace", Removal{Namespace: "ls", DeleteNamespace: true}, use, "They stay", false},

@@ -25,11 +25,11 @@ type Removal struct {
 	// Definitions removes all CRDs with all their objects, without uninstalling what
 	// these have deployed. DeleteNamespace also removes the namespace.
 	Definitions, DeleteNamespace bool
-	// Wait waits until everything is gone, and the programs with it.
+	// Wait waits until all objects are deleted, and the Pods have ended.
 	Wait bool
 }
 
-// Uninstall removes what Install has installed. What is gone already is fine.
+// Uninstall removes what Install has installed. Objects may be deleted already.
 func Uninstall(ctx context.Context, c client.WithWatch, removal Removal, out, progress io.Writer) error {
 	going := slices.Clone(removal.Objects)
 	slices.Reverse(going)
@@ -65,7 +65,7 @@ func newObject(kind schema.GroupVersionKind, name string) *unstructured.Unstruct
 	return object
 }
 
-// remove deletes an object. With wholly, it stays until what belongs to it is gone.
+// remove deletes an object. With wholly, the object stays until its dependents are deleted.
 func remove(ctx context.Context, c client.Client, object *unstructured.Unstructured, wholly bool, out io.Writer) error {
 	policy := metav1.DeletePropagationBackground
 	if wholly {
@@ -82,8 +82,8 @@ func remove(ctx context.Context, c client.Client, object *unstructured.Unstructu
 	return nil
 }
 
-// removeDefinitions removes the CRDs. The finalizers of their objects go first: nobody is
-// there any more who would remove them.
+// removeDefinitions removes the CRDs. The finalizers of their objects are removed first: no
+// controller is left that would remove them.
 func removeDefinitions(ctx context.Context, c client.Client, out io.Writer) ([]*unstructured.Unstructured, error) {
 	definitions, err := install.CRDs()
 	if err != nil {

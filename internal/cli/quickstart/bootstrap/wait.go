@@ -31,12 +31,12 @@ func Wait(ctx context.Context, c client.WithWatch, objects []*unstructured.Unstr
 	return nil
 }
 
-// waitFor follows one object. A watch that breaks is taken up again.
+// waitFor follows one object. A watch that breaks is resumed.
 func waitFor(ctx context.Context, c client.WithWatch, object *unstructured.Unstructured, progress io.Writer) error {
 	name := object.GetKind() + " " + object.GetName()
 	missing := "nothing is known of it yet"
 	look := func(event watch.Event) (bool, error) {
-		why := "it is gone"
+		why := "it is deleted"
 		if seen, ok := event.Object.(*unstructured.Unstructured); ok && event.Type != watch.Deleted {
 			why = readiness.Unready(seen).Why
 		}
@@ -55,14 +55,14 @@ func waitFor(ctx context.Context, c client.WithWatch, object *unstructured.Unstr
 	return nil
 }
 
-// waitGone returns when objects are gone.
+// waitGone returns when objects are deleted.
 func waitGone(ctx context.Context, c client.WithWatch, objects []*unstructured.Unstructured, progress io.Writer) error {
 	for _, object := range objects {
 		name := object.GetKind() + " " + object.GetName()
 		absent := func(store cache.Store) (bool, error) {
 			there := len(store.List()) > 0
 			if there {
-				fmt.Fprintf(progress, "waiting until %s is gone\n", name)
+				fmt.Fprintf(progress, "waiting until %s is deleted\n", name)
 			}
 			return !there, nil
 		}
@@ -71,7 +71,7 @@ func waitGone(ctx context.Context, c client.WithWatch, objects []*unstructured.U
 			if cause := context.Cause(ctx); cause != nil {
 				err = cause
 			}
-			return fmt.Errorf("wait until %s is gone: %w", name, err)
+			return fmt.Errorf("wait until %s is deleted: %w", name, err)
 		}
 	}
 	return nil
