@@ -25,8 +25,8 @@ import (
 
 // TestWhatIsAdmittedDecodes makes objects of each kind from its definition, lets
 // the validation of an API server choose those that it would store, and reads them
-// as a watch does: whole lists with our types. What was read must be admitted
-// again when it is written, so that nobody is locked out of an object.
+// as a watch does: whole lists with our types. Each object that was read must be
+// admitted again when it is written, so that no client is locked out of an object.
 func TestWhatIsAdmittedDecodes(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {

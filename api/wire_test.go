@@ -179,7 +179,7 @@ func TestNullsOfDeployers(t *testing.T) {
 	}
 }
 
-// unsetFields returns the fields of our own types that nobody has set.
+// unsetFields returns the fields of our own types that are not set.
 func unsetFields(value reflect.Value, path string) (unset []string) {
 	switch value.Kind() {
 	case reflect.Pointer:
@@ -232,7 +232,7 @@ func sharedParts(one, other reflect.Value, path string) (shared []string) {
 			shared = append(shared, sharedParts(one.MapIndex(key), other.MapIndex(key), path+"."+key.String())...)
 		}
 	case reflect.Struct:
-		// A place in time has a pointer to its zone, which nobody changes.
+		// A time has a pointer to its zone, which never changes.
 		for i := 0; i < one.NumField() && one.Type().PkgPath() != "time"; i++ {
 			shared = append(shared, sharedParts(one.Field(i), other.Field(i), path+"."+one.Type().Field(i).Name)...)
 		}

@@ -12,7 +12,7 @@ const (
 	ClusterScopedResources PredefinedResourceGroupType = "cluster-scoped-resources"
 	// CRDResources are all CustomResourceDefinitions.
 	CRDResources PredefinedResourceGroupType = "crds"
-	// EmptyResources is no object at all.
+	// EmptyResources matches no resources.
 	EmptyResources PredefinedResourceGroupType = "empty"
 )
 

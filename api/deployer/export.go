@@ -2,13 +2,13 @@ package deployer
 
 import "go.landscaper.dev/api/v1alpha1"
 
-// Exports says which values of deployed objects are handed on.
+// Exports says which values of deployed objects are exported.
 type Exports struct {
 	// DefaultTimeout limits the wait for each value inside the time of the item.
 	// +optional
 	DefaultTimeout *v1alpha1.Duration `json:"defaultTimeout,omitempty"`
-	// Watch keeps an eye on the values after the item has finished and hands on
-	// what changes.
+	// Watch keeps watching the values after the item has finished, and propagates
+	// their changes.
 	// +optional
 	Watch bool `json:"watch,omitempty"`
 	// Exports are the values.

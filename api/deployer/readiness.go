@@ -25,7 +25,7 @@ func (m ReadinessMode) Known() bool {
 
 // SkipReadinessAnnotation on a deployed object leaves it out of the default check of
 // mode kstatus with the value "true", for example a PersistentVolumeClaim that is not
-// bound before somebody uses it.
+// bound before a Pod uses it.
 const SkipReadinessAnnotation = "readiness.landscaper.gardener.cloud/skip"
 
 // ReadinessCheckConfiguration says when deployed objects count as ready.

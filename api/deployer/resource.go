@@ -29,7 +29,7 @@ type ManifestPolicy string
 const (
 	// ManagePolicy creates, updates and deletes the object.
 	ManagePolicy ManifestPolicy = "manage"
-	// FallbackPolicy manages the object unless it belongs to somebody else.
+	// FallbackPolicy manages the object unless it belongs to another owner.
 	FallbackPolicy ManifestPolicy = "fallback"
 	// KeepPolicy creates and updates the object but never deletes it.
 	KeepPolicy ManifestPolicy = "keep"
@@ -76,8 +76,8 @@ type ContinuousReconcileSpec struct {
 type DriftPolicy string
 
 const (
-	// DriftReport tells about changes and leaves them.
+	// DriftReport reports changes and leaves them.
 	DriftReport DriftPolicy = "report"
-	// DriftCorrect tells about changes and deploys again if there are any.
+	// DriftCorrect reports changes and deploys again if there are any.
 	DriftCorrect DriftPolicy = "correct"
 )

@@ -10,7 +10,7 @@ const (
 	ConditionTrue ConditionStatus = "True"
 	// ConditionFalse means that the condition does not hold.
 	ConditionFalse ConditionStatus = "False"
-	// ConditionUnknown means that nobody can tell yet.
+	// ConditionUnknown means that the state is not known yet.
 	ConditionUnknown ConditionStatus = "Unknown"
 	// ConditionProgressing means that work on the condition is under way.
 	ConditionProgressing ConditionStatus = "Progressing"
@@ -25,8 +25,7 @@ const (
 	ReadyCondition ConditionType = "Ready"
 	// ReconcilingCondition is true while a job runs.
 	ReconcilingCondition ConditionType = "Reconciling"
-	// StalledCondition is true when nothing more happens until somebody changes
-	// something.
+	// StalledCondition is true when nothing more happens until a user changes something.
 	StalledCondition ConditionType = "Stalled"
 	// WarningsCondition is true when the last job has found what is probably not meant, such
 	// as a field that does not exist and has no effect. It is there only while it is true.
@@ -37,8 +36,8 @@ const (
 	// PendingRemovalsCondition is true when an object keeps something that it does not want
 	// any more, because another part of the same tree may take it over in the job that runs.
 	// The reason Kept means that something is kept below, NotWanted that the object is kept
-	// itself although its parent does not want it any more, and Removing, on a root, that what
-	// nobody has taken over is being removed. It is there only while it is true.
+	// itself although its parent does not want it any more, and Removing, on a root, that objects
+	// which no part has taken over are being removed. The condition exists only while it is true.
 	PendingRemovalsCondition ConditionType = "PendingRemovals"
 )
 
@@ -79,7 +78,7 @@ const (
 	ErrorInternalProblem ErrorCode = "ERR_INTERNAL_PROBLEM"
 	// ErrorTimeout means that a time limit was exceeded.
 	ErrorTimeout ErrorCode = "ERR_TIMEOUT"
-	// ErrorCyclicDependencies means that things depend on each other in a circle.
+	// ErrorCyclicDependencies means that objects depend on each other in a cycle.
 	ErrorCyclicDependencies ErrorCode = "ERR_CYCLIC_DEPENDENCIES"
 	// ErrorWebhook means that an admission webhook could not be called.
 	ErrorWebhook ErrorCode = "ERR_WEBHOOK"
@@ -121,7 +120,7 @@ type Error struct {
 // TransitionTimes tells when a job entered its stages. A new job replaces all of
 // them.
 type TransitionTimes struct {
-	// TriggerTime is when the job was handed over.
+	// TriggerTime is when the job was assigned.
 	// +optional
 	TriggerTime *metav1.Time `json:"triggerTime,omitempty"`
 	// InitTime is when work on the job began.

@@ -110,8 +110,8 @@ var DeployItemPhases = struct {
 // DeployItemValidationCondition tells whether the configuration is valid.
 const DeployItemValidationCondition ConditionType = "DeployItemValidation"
 
-// DriftedCondition tells whether somebody else has changed what an item has deployed. It
-// is there only if the item asks for comparisons.
+// DriftedCondition shows whether another client has changed the objects of an item. It
+// exists only if the item asks for comparisons.
 const DriftedCondition ConditionType = "Drifted"
 
 // DeployItemStatus tells how far the last job came.
@@ -136,7 +136,7 @@ type DeployItemStatus struct {
 	// FirstError is the first error of the current job.
 	// +optional
 	FirstError *Error `json:"firstError,omitempty"`
-	// LastReconcileTime is when a deployer took up the current job.
+	// LastReconcileTime is when a deployer picked up the current job.
 	// +optional
 	LastReconcileTime *metav1.Time `json:"lastReconcileTime,omitempty"`
 	// Deployer tells who handles the item.
@@ -158,8 +158,8 @@ type DeployItemStatus struct {
 	// JobIDFinished identifies the last job that has ended.
 	// +optional
 	JobIDFinished string `json:"jobIDFinished,omitempty"`
-	// JobIDGenerationTime is when the job was handed over. The time that a deployer
-	// has to take it up begins here.
+	// JobIDGenerationTime is when the job was assigned. The time that a deployer
+	// has to pick up the job begins here.
 	// +optional
 	JobIDGenerationTime *metav1.Time `json:"jobIDGenerationTime,omitempty"`
 	// DeployerPhase was the phase of old releases. It is accepted and not used.

@@ -22,7 +22,7 @@ var documented = []string{"docs/spec", "docs/reference"}
 // published is where the constants are that others see on the wire.
 var published = []string{"api/v1alpha1", "api/deployer", "api/manifest", "api/helm", "api/kustomize", "api/container", "api/mock", "internal/runtime/job/published"}
 
-// TestConstantsAreDocumented: whoever meets a value in an object finds a page that has it.
+// TestConstantsAreDocumented: a page of the docs has each value that an object may have.
 func TestConstantsAreDocumented(t *testing.T) {
 	pages := words(textOf(t, documented, ".md"))
 	for name, value := range constants(t) {
@@ -86,7 +86,7 @@ var wire = []*regexp.Regexp{
 var named = regexp.MustCompile(`^[A-Z][a-z]\w+$`)
 
 // TestPagesNameWhatExists: a word of the wire on a page of docs/spec is one that the code
-// has. Reasons belong to where they are told, so any text of the code counts for a word.
+// has. Reasons belong to where they are reported, so any text of the code counts for a word.
 func TestPagesNameWhatExists(t *testing.T) {
 	values, code := map[string]bool{}, textOf(t, []string{"api", "internal", "deployer"}, ".go")
 	for _, value := range constants(t) {
@@ -170,20 +170,20 @@ func constants(t *testing.T) map[string]string {
 	return found
 }
 
-func collect(into map[string]string, room string, group *ast.GenDecl) {
+func collect(into map[string]string, prefix string, group *ast.GenDecl) {
 	for _, spec := range group.Specs {
 		one := spec.(*ast.ValueSpec)
 		for i, name := range one.Names {
 			if name.IsExported() && i < len(one.Values) {
 				if text := textIn(one.Values[i]); text != "" {
-					into[room+name.Name] = text
+					into[prefix+name.Name] = text
 				}
 			}
 		}
 	}
 }
 
-// textIn is the text of an expression, "" if it is none.
+// textIn is the text of an expression, "" if it is not a string literal.
 func textIn(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.BasicLit:

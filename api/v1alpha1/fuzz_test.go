@@ -31,7 +31,7 @@ func FuzzItems(f *testing.F) {
 		}
 		spec := &ExecutionSpec{}
 		if err := spec.SetItems(items); err != nil {
-			return // a configuration that is no JSON is told
+			return // a configuration that is not JSON is reported
 		}
 		again, err := spec.Items()
 		if err != nil {

@@ -224,13 +224,13 @@ type TargetImport struct {
 	// too.
 	// +optional
 	Targets []string `json:"targets,omitzero"`
-	// TargetListReference hands on a target list import of the parent.
+	// TargetListReference passes a target list import of the parent.
 	// +optional
 	TargetListReference string `json:"targetListRef,omitempty"`
 	// TargetMap are the names of the Targets of a map.
 	// +optional
 	TargetMap map[string]string `json:"targetMap,omitzero"`
-	// TargetMapReference hands on a target map import of the parent.
+	// TargetMapReference passes a target map import of the parent.
 	// +optional
 	TargetMapReference string `json:"targetMapRef,omitempty"`
 }

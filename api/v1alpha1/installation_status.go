@@ -67,14 +67,14 @@ type InstallationStatus struct {
 	// ImportsHash identifies the import values of the last job.
 	// +optional
 	ImportsHash string `json:"importsHash,omitempty"`
-	// DataUpdate says what the current or last job is about if it hands on values that
-	// have changed, and absent for all others.
+	// DataUpdate describes the current or last job if the job propagates changed values,
+	// and is absent for all others.
 	// +optional
 	DataUpdate *DataUpdate `json:"dataUpdate,omitempty"`
 	// AutomaticReconcileStatus counts the jobs that were started automatically.
 	// +optional
 	AutomaticReconcileStatus *AutomaticReconcileStatus `json:"automaticReconcileStatus,omitempty"`
-	// DependentsToTrigger are siblings that still have to be told that this job
+	// DependentsToTrigger are siblings that still have to be triggered because this job
 	// has ended.
 	// +optional
 	DependentsToTrigger []DependentToTrigger `json:"dependentsToTrigger,omitempty"`
@@ -99,8 +99,8 @@ type InstallationStatus struct {
 	InstallationReferences []NamedObjectReference `json:"installationRefs,omitempty"`
 }
 
-// DataUpdate is what a job is about that hands on values which have changed after an
-// earlier job.
+// DataUpdate describes a job that propagates values which have changed after an earlier
+// job.
 type DataUpdate struct {
 	// Installations are those whose items export other values, and those that they are a
 	// part of.
@@ -112,7 +112,7 @@ type DataUpdate struct {
 	Unchanged bool `json:"unchanged,omitempty"`
 }
 
-// JobRecord tells of a job.
+// JobRecord records a job.
 type JobRecord struct {
 	// JobID identifies the job.
 	JobID string `json:"jobID"`
@@ -122,11 +122,11 @@ type JobRecord struct {
 	// Phase is how the job has ended; empty as long as it has not.
 	// +optional
 	Phase InstallationPhase `json:"phase,omitempty"`
-	// Start is when the job was handed over; empty as long as it has not ended.
+	// Start is when the job was assigned; empty as long as it has not ended.
 	// +optional
 	Start *metav1.Time `json:"start,omitempty"`
-	// Queued is how long nobody worked on it; like the other spans absent if it was
-	// less than a second.
+	// Queued is how long the job waited for its first work; like the other spans absent
+	// if it was less than a second.
 	// +optional
 	Queued *Duration `json:"queued,omitempty"`
 	// Preparing is how long it took until the children were written.

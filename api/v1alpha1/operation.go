@@ -127,7 +127,7 @@ type SyncObjectList struct {
 
 // SyncObjectSpec names the locked object and the holder of the lock.
 type SyncObjectSpec struct {
-	// PodName is the pod that holds the lock; empty when nobody does.
+	// PodName is the pod that holds the lock; empty when the lock is free.
 	PodName string `json:"podName"`
 	// Kind is the kind of the locked object.
 	Kind string `json:"kind"`

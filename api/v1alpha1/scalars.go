@@ -150,7 +150,7 @@ func NewUnstructuredTypedObject(objectType string, fields map[string]any) (*Unst
 	return &UnstructuredTypedObject{Raw: raw}, nil
 }
 
-// Type returns the value of the field "type", or "" where there is none.
+// Type returns the value of the field "type", or "" without the field.
 func (o *UnstructuredTypedObject) Type() string {
 	if o == nil {
 		return ""
@@ -217,8 +217,8 @@ func isJSONNull(data []byte) bool {
 	return bytes.Equal(bytes.TrimSpace(data), []byte("null"))
 }
 
-// Whoever compares objects with equality.Semantic meets durations in them, and breaks
-// down on fields that it cannot see.
+// A comparison of objects by equality.Semantic meets durations in them, and panics on fields
+// that are not exported.
 func init() {
 	utilruntime.Must(equality.Semantic.AddFunc(func(a, b Duration) bool { return a == b }))
 }

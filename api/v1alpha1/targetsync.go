@@ -107,7 +107,7 @@ type TargetSyncStatus struct {
 	Items []TargetSyncItem `json:"items,omitempty"`
 }
 
-// TargetSyncItem tells about a shoot or a Secret whose Target is not up to date.
+// TargetSyncItem describes a shoot or a Secret whose Target is not up to date.
 type TargetSyncItem struct {
 	// Name is the name of the shoot or Secret, and of its Target.
 	Name string `json:"name"`

@@ -12,11 +12,11 @@ import (
 )
 
 // A watch delivers whole lists, so one time that cannot be decoded would stop the
-// work on all objects of the kind. Whoever may write a status can write one: the
-// format "date-time" of a schema admits "2020-01-01t00:00:00z" and any text behind
-// a second "t", which metav1.Time does not read. Our schemas have a pattern for
-// this reason, but what was stored under an older definition remains. Therefore
-// every type with times reads any text for them.
+// work on all objects of the kind. Any client that may write a status can write such
+// a time: the format "date-time" of a schema admits "2020-01-01t00:00:00z" and any
+// text behind a second "t", which metav1.Time does not read. Our schemas have a
+// pattern for this reason, but a time that was stored under an older definition
+// remains. Therefore every type with times reads any text for them.
 
 // unreadableTime stands for a time that cannot be read. It is not the zero time,
 // which is written as null and refused by the schema: the next write of the object
@@ -39,8 +39,8 @@ func decodeTimes(data []byte, into any) error {
 	return nil
 }
 
-// repairTimes returns the text of a value of a type with times that can be read. What is
-// no text of such a type stays as it is, for the decoder to complain.
+// repairTimes returns the text of a value of a type with times that can be read. Any other
+// text stays as it is, for the decoder to refuse.
 func repairTimes(data json.RawMessage, of reflect.Type) json.RawMessage {
 	switch {
 	case of == timeType:

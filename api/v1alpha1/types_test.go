@@ -80,7 +80,7 @@ func TestExecutionItems(t *testing.T) {
 	}
 }
 
-// TestObservedExecution reads a list that the public system compressed.
+// TestObservedExecution reads a list that upstream compressed.
 func TestObservedExecution(t *testing.T) {
 	const stored = `H4sIAAAAAAAA/3SPQWvDMAyF/4vOXkZ3zHXnwWCwS+lBi19dU8c2slIIJf99qMlyGT2+J+nTe8c7ZR5BPZUMcqRzNZE4+zZwhXSBxSNDuiGVyb9epx9IhqK9jJzjGU3tjCVAqd9pl/LwTbXKg1ljzHHkRIujoeRzDLbONX5DWizZNjZg51FTmSHd8xy3A6d64TdydI3ZU0+fUm7RQ94f8ElYjep2aqP+eN/Vv+e3AznyrGyTIIDGHKwJUioWenuz4j+4GhrKfydb8TZySnhefnFUS4rDvPblAFpOjqbqWfGlwopgs9WgZTn9AgAA//8BAAD//0PtS06jAQAA`
 	compressed, err := base64.StdEncoding.DecodeString(stored)
@@ -215,9 +215,9 @@ func TestSemanticEquality(t *testing.T) {
 		reason, a, b string
 		equal        bool
 	}{
-		{"the same", `"1m"`, `"60s"`, true},
-		{"another length", `"1m"`, `"2m"`, false},
-		{"texts that are none", `"soon"`, `"later"`, false},
+		{"two spellings of one duration are equal", `"1m"`, `"60s"`, true},
+		{"two durations differ", `"1m"`, `"2m"`, false},
+		{"two texts that are not durations differ", `"soon"`, `"later"`, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := equality.Semantic.DeepEqual(with(test.a), with(test.b)); got != test.equal {

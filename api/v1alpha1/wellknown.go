@@ -147,8 +147,8 @@ const (
 	ReconcileOperation Operation = "reconcile"
 	// ForceReconcileOperation starts a job although another one runs.
 	ForceReconcileOperation Operation = "force-reconcile"
-	// DataUpdateOperation starts a job that hands on what was exported anew by the items
-	// of some Installations: only what imports another value than before is deployed. A
+	// DataUpdateOperation starts a job that propagates the new exports of the items of some
+	// Installations: only objects that import another value than before are deployed. A
 	// deployer asks for it, and names the Installations in ChangedExportsAnnotation.
 	DataUpdateOperation Operation = "data-update"
 	// InterruptOperation fails what is not finished.
@@ -161,7 +161,7 @@ const (
 	TestReconcileOperation Operation = "test-reconcile"
 )
 
-// Limits on the names of Installations: the label of their data must have room
+// Limits on the names of Installations: the label of their data must have space
 // for the name and a prefix.
 const (
 	// InstallationNameMaxLength limits metadata.name.

@@ -115,12 +115,12 @@ type ProviderStatus struct {
 	// LastOperation is RECONCILE or DELETE.
 	// +optional
 	LastOperation string `json:"lastOperation,omitempty"`
-	// PodStatus tells about the pod.
+	// PodStatus describes the pod.
 	// +optional
 	PodStatus *PodStatus `json:"podStatus,omitempty"`
 }
 
-// PodStatus tells about the pod of a run.
+// PodStatus describes the pod of a run.
 type PodStatus struct {
 	// PodName is the name of the pod.
 	// +optional
@@ -131,18 +131,18 @@ type PodStatus struct {
 	// LastSuccessfulJobID is the last job that went well.
 	// +optional
 	LastSuccessfulJobID *string `json:"lastSuccessfulJobID,omitempty"`
-	// ContainerStatus tells about the main container.
+	// ContainerStatus describes the main container.
 	// +optional
 	ContainerStatus ContainerStatus `json:"containerStatus,omitzero"`
-	// InitContainerStatus tells about the init container.
+	// InitContainerStatus describes the init container.
 	// +optional
 	InitContainerStatus ContainerStatus `json:"initContainerStatus,omitzero"`
-	// WaitContainerStatus tells about the wait container.
+	// WaitContainerStatus describes the wait container.
 	// +optional
 	WaitContainerStatus ContainerStatus `json:"waitContainerStatus,omitzero"`
 }
 
-// ContainerStatus tells about a container.
+// ContainerStatus describes a container.
 type ContainerStatus struct {
 	// Message explains the state.
 	// +optional
@@ -165,8 +165,8 @@ type ContainerStatus struct {
 }
 
 const (
-	// InitContainerCondition tells about the init container.
+	// InitContainerCondition describes the init container.
 	InitContainerCondition core.ConditionType = "InitContainer"
-	// WaitContainerCondition tells about the wait container.
+	// WaitContainerCondition describes the wait container.
 	WaitContainerCondition core.ConditionType = "WaitContainer"
 )

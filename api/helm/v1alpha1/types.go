@@ -47,10 +47,10 @@ type ProviderConfiguration struct {
 	// Values are the values of the chart.
 	// +optional
 	Values core.AnyJSON `json:"values,omitzero"`
-	// ExportsFromManifests are values that are handed on. Use exports.
+	// ExportsFromManifests are values that are exported. Use exports.
 	// +optional
 	ExportsFromManifests []deployer.Export `json:"exportsFromManifests,omitempty"`
-	// Exports are the values that are handed on.
+	// Exports are the values that are exported.
 	// +optional
 	Exports *deployer.Exports `json:"exports,omitempty"`
 	// ContinuousReconcile repeats the deployment.

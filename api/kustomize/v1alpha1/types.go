@@ -46,7 +46,7 @@ type ProviderConfiguration struct {
 	// ReadinessChecks say when the objects count as ready.
 	// +optional
 	ReadinessChecks deployer.ReadinessCheckConfiguration `json:"readinessChecks,omitzero"`
-	// Exports are the values that are handed on.
+	// Exports are the values that are exported.
 	// +optional
 	Exports *deployer.Exports `json:"exports,omitempty"`
 	// ContinuousReconcile repeats the deployment.

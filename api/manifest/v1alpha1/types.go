@@ -34,7 +34,7 @@ type ProviderConfiguration struct {
 	// Manifests are the objects. All of them are managed.
 	// +optional
 	Manifests []*runtime.RawExtension `json:"manifests,omitempty"`
-	// Exports are the values that are handed on.
+	// Exports are the values that are exported.
 	// +optional
 	Exports *deployer.Exports `json:"exports,omitempty"`
 	// DeletionGroups are the steps in which the objects are deleted.

@@ -34,7 +34,7 @@ type ProviderConfiguration struct {
 	// Manifests are the objects.
 	// +optional
 	Manifests []Manifest `json:"manifests,omitempty"`
-	// Exports are the values that are handed on.
+	// Exports are the values that are exported.
 	// +optional
 	Exports *deployer.Exports `json:"exports,omitempty"`
 	// ContinuousReconcile repeats the deployment.

@@ -32,7 +32,7 @@ type ProviderConfiguration struct {
 	// ProviderStatus becomes the provider status of the item.
 	// +optional
 	ProviderStatus *runtime.RawExtension `json:"providerStatus,omitempty"`
-	// Export is the value that is handed on.
+	// Export is the value that is exported.
 	// +optional
 	Export *core.AnyJSON `json:"export,omitempty"`
 	// ContinuousReconcile repeats the run.
