@@ -21,7 +21,7 @@ func newItem(version string) *v1alpha1.DeployItem {
 	}
 }
 
-// TestDesk: which version of an item has the job that was handed over.
+// TestDesk: which version of an item has the dispatched job.
 func TestDesk(t *testing.T) {
 	now := time.Unix(1000, 999)
 	for _, test := range []struct {
@@ -29,27 +29,27 @@ func TestDesk(t *testing.T) {
 		change func(item *v1alpha1.DeployItem)
 		want   string
 	}{
-		{"the one that it was handed to", func(*v1alpha1.DeployItem) {}, "job"},
-		{"a newer one", func(item *v1alpha1.DeployItem) { item.ResourceVersion = "11" }, "job"},
-		{"an older one may want something else", func(item *v1alpha1.DeployItem) { item.ResourceVersion = "9" }, "before"},
-		{"another item of its name", func(item *v1alpha1.DeployItem) { item.UID = "b" }, "before"},
-		{"another item", func(item *v1alpha1.DeployItem) { item.Name = "other" }, "before"},
-		{"a job of its own gives way", func(item *v1alpha1.DeployItem) { item.Status.JobID = "own" }, "job"},
+		{"the version of the dispatch has the job", func(*v1alpha1.DeployItem) {}, "job"},
+		{"a newer version has the job", func(item *v1alpha1.DeployItem) { item.ResourceVersion = "11" }, "job"},
+		{"an older version does not have the job: it may want something else", func(item *v1alpha1.DeployItem) { item.ResourceVersion = "9" }, "before"},
+		{"an item of the same name with another UID does not have the job", func(item *v1alpha1.DeployItem) { item.UID = "b" }, "before"},
+		{"an item of another name does not have the job", func(item *v1alpha1.DeployItem) { item.Name = "other" }, "before"},
+		{"a job in the status of the item is replaced", func(item *v1alpha1.DeployItem) { item.Status.JobID = "own" }, "job"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			var told *v1alpha1.DeployItem
-			desk := &Desk{}
+			var notified *v1alpha1.DeployItem
+			dispatcher := &Desk{}
 			heard := ""
-			desk.Handed = func(item *v1alpha1.DeployItem) { heard = item.Status.JobID }
-			// Whoever is told looks what the item shows.
-			desk.Serve("ours", func(item *v1alpha1.DeployItem) { told = desk.Show(item) })
-			if !desk.Hand(newItem("10"), "job", now) || told == nil || told.Status.JobID != "job" || heard != "job" {
-				t.Fatalf("the deployer was told %+v", told)
+			dispatcher.Handed = func(item *v1alpha1.DeployItem) { heard = item.Status.JobID }
+			// A notified deployer reads the item through the dispatcher.
+			dispatcher.Serve("ours", func(item *v1alpha1.DeployItem) { notified = dispatcher.Show(item) })
+			if !dispatcher.Hand(newItem("10"), "job", now) || notified == nil || notified.Status.JobID != "job" || heard != "job" {
+				t.Fatalf("the deployer was notified of %+v", notified)
 			}
 			item := newItem("10")
 			test.change(item)
 			before := item.DeepCopy()
-			shown := desk.Show(item)
+			shown := dispatcher.Show(item)
 			if shown.Status.JobID != test.want || item.Status.JobID != before.Status.JobID {
 				t.Errorf("job %s of an item with %s", shown.Status.JobID, item.Status.JobID)
 			}
@@ -60,100 +60,100 @@ func TestDesk(t *testing.T) {
 	}
 }
 
-// end lets the desk see the event of the deletion of an item.
-func end(desk *Desk, item *v1alpha1.DeployItem) {
-	desk.Handler(handler.Funcs{}).Delete(context.Background(), event.DeleteEvent{Object: item}, nil)
+// end passes the event of the deletion of an item to the dispatcher.
+func end(dispatcher *Desk, item *v1alpha1.DeployItem) {
+	dispatcher.Handler(handler.Funcs{}).Delete(context.Background(), event.DeleteEvent{Object: item}, nil)
 }
 
-// TestForgetting: what was handed over is forgotten when the status shows it, or when the
-// item is gone; one that was created just now is on its way.
+// TestForgetting: a dispatched job is forgotten when the status shows it, or when the item is
+// deleted; it is kept for an item that was created just now and that no cache shows yet.
 func TestForgetting(t *testing.T) {
 	key := types.NamespacedName{Namespace: "ns", Name: "item"}
 	hand := func() *Desk {
-		desk := &Desk{}
-		desk.Serve("ours", func(*v1alpha1.DeployItem) {})
-		desk.Hand(newItem("10"), "job", time.Unix(1000, 0))
-		return desk
+		dispatcher := &Desk{}
+		dispatcher.Serve("ours", func(*v1alpha1.DeployItem) {})
+		dispatcher.Hand(newItem("10"), "job", time.Unix(1000, 0))
+		return dispatcher
 	}
 	for _, test := range []struct {
 		reason string
-		do     func(desk *Desk)
+		do     func(dispatcher *Desk)
 		open   int
 	}{
-		{"it is stored", func(desk *Desk) {
+		{"the status shows the job: it is forgotten", func(dispatcher *Desk) {
 			stored := newItem("11")
 			stored.Status.JobID = "job"
-			desk.Show(stored)
+			dispatcher.Show(stored)
 		}, 0},
-		{"it is done, and somebody has given the item another one", func(desk *Desk) {
+		{"the job is done, and another client has given the item another job: it is forgotten", func(dispatcher *Desk) {
 			done := newItem("12")
 			done.Status.JobID, done.Status.JobIDFinished = "own", "job"
-			if shown := desk.Show(done); shown.Status.JobID != "own" {
+			if shown := dispatcher.Show(done); shown.Status.JobID != "own" {
 				t.Errorf("job %s is done again", shown.Status.JobID)
 			}
 		}, 0},
-		{"a cache does not show the new item yet", func(desk *Desk) { desk.Gone(key, desk.Seen("ns")) }, 1},
-		{"it has come to something newer, so that the item is gone", func(desk *Desk) { desk.Saw(newItem("11")); desk.Gone(key, desk.Seen("ns")) }, 0},
-		{"the watch of another namespace is further", func(desk *Desk) {
+		{"the cache does not show the new item yet: the job is kept", func(dispatcher *Desk) { dispatcher.Gone(key, dispatcher.Seen("ns")) }, 1},
+		{"the cache has reached a newer version, so the item is deleted: the job is forgotten", func(dispatcher *Desk) { dispatcher.Saw(newItem("11")); dispatcher.Gone(key, dispatcher.Seen("ns")) }, 0},
+		{"the watch of another namespace has reached a newer version: the job is kept", func(dispatcher *Desk) {
 			elsewhere := newItem("11")
 			elsewhere.Namespace = "other"
-			desk.Saw(elsewhere)
-			desk.Gone(key, desk.Seen("ns"))
+			dispatcher.Saw(elsewhere)
+			dispatcher.Gone(key, dispatcher.Seen("ns"))
 		}, 1},
-		{"it has come to something older", func(desk *Desk) { desk.Saw(newItem("9")); desk.Gone(key, desk.Seen("ns")) }, 1},
-		{"it has come to the item since it was looked at", func(desk *Desk) {
-			seen := desk.Seen("ns")
-			desk.Saw(newItem("10"))
-			desk.Gone(key, seen)
+		{"the cache has reached an older version: the job is kept", func(dispatcher *Desk) { dispatcher.Saw(newItem("9")); dispatcher.Gone(key, dispatcher.Seen("ns")) }, 1},
+		{"the cache has reached the version of the item only after the read: the job is kept", func(dispatcher *Desk) {
+			seen := dispatcher.Seen("ns")
+			dispatcher.Saw(newItem("10"))
+			dispatcher.Gone(key, seen)
 		}, 1},
-		{"its end is seen", func(desk *Desk) { end(desk, newItem("9")) }, 0},
-		{"the end of an earlier item of its name is seen", func(desk *Desk) {
+		{"the deletion of the item is seen: the job is forgotten", func(dispatcher *Desk) { end(dispatcher, newItem("9")) }, 0},
+		{"the deletion of an earlier item of the same name is seen: the job is kept", func(dispatcher *Desk) {
 			earlier := newItem("9")
 			earlier.UID = "z"
-			end(desk, earlier)
+			end(dispatcher, earlier)
 		}, 1},
-		{"the next job", func(desk *Desk) { desk.Hand(newItem("12"), "next", time.Unix(1001, 0)) }, 1},
+		{"the next job replaces the job", func(dispatcher *Desk) { dispatcher.Hand(newItem("12"), "next", time.Unix(1001, 0)) }, 1},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			desk := hand()
-			test.do(desk)
-			if desk.Open() != test.open {
-				t.Errorf("%d jobs are open, want %d", desk.Open(), test.open)
+			dispatcher := hand()
+			test.do(dispatcher)
+			if dispatcher.Open() != test.open {
+				t.Errorf("%d jobs are open, want %d", dispatcher.Open(), test.open)
 			}
 		})
 	}
 }
 
-// TestNobodyComes: a job for a deployer elsewhere has to be stored.
-func TestNobodyComes(t *testing.T) {
+// TestNotRegistered: a job for a deployer of another process has to be stored.
+func TestNotRegistered(t *testing.T) {
 	other := &Desk{}
-	other.Serve("other", func(*v1alpha1.DeployItem) { t.Error("it is told about a job that is not its own") })
-	for reason, desk := range map[string]*Desk{"no desk": nil, "nobody": {}, "another deployer": other} {
+	other.Serve("other", func(*v1alpha1.DeployItem) { t.Error("a deployer is notified of a job of another type") })
+	for reason, dispatcher := range map[string]*Desk{"no dispatcher": nil, "no deployer": {}, "a deployer of another type": other} {
 		t.Run(reason, func(t *testing.T) {
 			item := newItem("10")
-			desk.Serve("another", func(*v1alpha1.DeployItem) {})
-			if desk.Hand(item, "job", time.Unix(1000, 0)) || item.Status.JobID != "before" || desk.Show(item) != item {
-				t.Errorf("the job was handed over: %+v", item.Status)
+			dispatcher.Serve("another", func(*v1alpha1.DeployItem) {})
+			if dispatcher.Hand(item, "job", time.Unix(1000, 0)) || item.Status.JobID != "before" || dispatcher.Show(item) != item {
+				t.Errorf("the job was dispatched: %+v", item.Status)
 			}
-			desk.Gone(keyOf(item), desk.Seen("ns"))
+			dispatcher.Gone(keyOf(item), dispatcher.Seen("ns"))
 		})
 	}
 }
 
-// TestHandedBefore: whoever counts hears of a job before a deployer can find it at the desk.
-// A deployer that looks at the item for another reason would otherwise begin and end it
-// before, and it would be counted as under way for ever.
+// TestHandedBefore: the metrics get a job before a deployer can find it. A deployer that looks
+// at the item for another reason would otherwise begin and end the job before, and the job
+// would be counted as running for ever.
 func TestHandedBefore(t *testing.T) {
-	desk, heard := &Desk{}, false
-	desk.Serve("ours", func(*v1alpha1.DeployItem) {})
-	desk.Handed = func(*v1alpha1.DeployItem) {
+	dispatcher, heard := &Desk{}, false
+	dispatcher.Serve("ours", func(*v1alpha1.DeployItem) {})
+	dispatcher.Handed = func(*v1alpha1.DeployItem) {
 		heard = true
-		if shown := desk.Show(newItem("10")); shown.Status.JobID != "before" {
+		if shown := dispatcher.Show(newItem("10")); shown.Status.JobID != "before" {
 			t.Errorf("a deployer finds %s already", shown.Status.JobID)
 		}
 	}
 	item := newItem("10")
-	if !desk.Hand(item, "job", time.Unix(1000, 0)) || !heard || desk.Show(newItem("10")).Status.JobID != "job" {
-		t.Errorf("the job was not handed over: heard %t", heard)
+	if !dispatcher.Hand(item, "job", time.Unix(1000, 0)) || !heard || dispatcher.Show(newItem("10")).Status.JobID != "job" {
+		t.Errorf("the job was not dispatched: heard %t", heard)
 	}
 }

@@ -51,18 +51,18 @@ func TestGet(t *testing.T) {
 		kept                int
 		reason              string
 	}{
-		{"not ours", nil, "7", "9", "7", 0, "whoever has written nothing may see what the cache has"},
-		{"nothing there", nil, "", "9", "", 0, "its creation by somebody else is told by the watch"},
+		{"not ours", nil, "7", "9", "7", 0, "without a write, the cache counts"},
+		{"nothing there", nil, "", "9", "", 0, "the watch reports a creation by another writer"},
 		{"shown", []string{"7"}, "7", "9", "7", 0, "no request is made for what the cache has"},
-		{"newer", []string{"7"}, "8", "9", "8", 0, "somebody else came later"},
+		{"newer", []string{"7"}, "8", "9", "8", 0, "another writer came later"},
 		{"made again", []string{"7"}, "20", "20", "20", 0, "a successor is younger than all of its predecessor"},
 		{"behind", []string{"10"}, "9", "10", "10", 1, "versions are numbers, and what was written is not in the cache"},
-		{"the last counts", []string{"10", "8"}, "9", "10", "10", 1, "two controllers write, and the slower one may tell later"},
+		{"the last counts", []string{"10", "8"}, "9", "10", "10", 1, "two controllers write, and the slower one may record later"},
 		{"not shown yet", []string{"7"}, "", "7", "7", 1, "it was created just now"},
-		{"gone meanwhile", []string{"7"}, "", "", "", 0, "nothing needs to be remembered of what is gone"},
+		{"deleted meanwhile", []string{"7"}, "", "", "", 0, "a deleted object need not be remembered"},
 		{"the store was restored from a backup", []string{"10"}, "9", "9", "9", 0, "the API server has the last word, and is not asked again"},
 		{"the store was restored, and the cache shows nothing", []string{"10"}, "", "9", "9", 0, "the API server has the last word, and is not asked again"},
-		{"gone, not in the cache", []string{"7"}, "6", "", "", 0, "the cache shows what is not there any more"},
+		{"deleted, but not in the cache", []string{"7"}, "6", "", "", 0, "the cache shows a deleted object"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +85,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// TestAsk shows that a cache which shows nothing, or what is gone, is not believed.
+// TestAsk shows that a cache which shows nothing, or a deleted object, is not believed.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	seen := &corev1.ConfigMap{}
@@ -97,9 +97,9 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestAskWhileSomebodyWrites: an answer that nothing is there is about the time before an
-// object was made.
-func TestAskWhileSomebodyWrites(t *testing.T) {
+// TestAskDuringWrite: an answer that the object does not exist may be older than the creation
+// of the object.
+func TestAskDuringWrite(t *testing.T) {
 	t.Parallel()
 	r := &Reader{Cache: showing(nil)}
 	r.API = meanwhile{showing(nil), func() { r.Wrote(version("9")) }}
@@ -133,11 +133,11 @@ func TestBehind(t *testing.T) {
 		reason      string
 	}{
 		{"", "7", false, "nothing was written"},
-		{"9", "7", true, "it is from before the write"},
-		{"", "8", true, "somebody else was faster, and it is still from before the write"},
-		{"", "9", false, "it is what was written"},
-		{"", "7", false, "a cache never goes back: what it has shown need not be remembered"},
-		{"11", "12", false, "somebody else came later"},
+		{"9", "7", true, "the cached version is from before the write"},
+		{"", "8", true, "another writer was faster, and the cached version is still from before the write"},
+		{"", "9", false, "the cached version is the written one"},
+		{"", "7", false, "a cache never goes back: a version that it has shown need not be remembered"},
+		{"11", "12", false, "another writer came later"},
 	} {
 		if step.wrote != "" {
 			r.Wrote(version(step.wrote))

@@ -41,12 +41,12 @@ func (s *server) Get(_ context.Context, _ client.ObjectKey, into client.Object, 
 	return nil
 }
 
-// TestWritten: an older object is waited for, a newer one counts, and nothing is remembered
-// that was shown or is gone.
+// TestWritten: an older object has to wait, a newer one counts, and a write is forgotten when
+// it was shown or its object is deleted.
 func TestWritten(t *testing.T) {
-	nobody := &server{err: errNoAnswer}
+	silent := &server{err: errNoAnswer}
 	var written Written
-	fresh := func(version string) bool { return written.Await(t.Context(), nobody, of("u", version)) == nil }
+	fresh := func(version string) bool { return written.Await(t.Context(), silent, of("u", version)) == nil }
 	if !fresh("5") {
 		t.Error("what was never written is fresh")
 	}
@@ -60,15 +60,15 @@ func TestWritten(t *testing.T) {
 	}
 	written.Record(of("u", "no number"))
 	if !fresh("no number") {
-		t.Error("what is no number cannot be compared")
+		t.Error("a version that is not numeric cannot be compared")
 	}
 	written.Record(of("u", "20"))
 	written.Forget("u")
 	if !fresh("1") {
-		t.Error("what is gone is forgotten")
+		t.Error("a deleted object is forgotten")
 	}
-	if nobody.asked > 0 {
-		t.Errorf("the API server was asked %d times", nobody.asked)
+	if silent.asked > 0 {
+		t.Errorf("the API server was asked %d times", silent.asked)
 	}
 }
 
@@ -87,12 +87,12 @@ func TestAwaitEnds(t *testing.T) {
 		// possible times.
 		asked int
 	}{
-		{"the cache is late: it is waited for, with growing pauses", "9", "10", "u", false, false, 4},
-		{"somebody else has written since", "9", "12", "u", false, false, 4},
-		{"the store was restored: what is there counts", "9", "9", "u", true, true, 1},
+		{"the cache is late: its object is not used, with growing pauses between questions", "9", "10", "u", false, false, 4},
+		{"the cache is late, and another writer has written since: its object is not used", "9", "12", "u", false, false, 4},
+		{"the store was restored: the older version counts", "9", "9", "u", true, true, 1},
 		{"the store was restored, and the cache does not show it yet", "8", "9", "u", true, true, 1},
-		{"it is gone, and the cache will show that", "9", "", "u", false, false, 4},
-		{"another one has its name, and the cache will show that", "9", "7", "other", false, false, 4},
+		{"the object is deleted, and the cache will show that", "9", "", "u", false, false, 4},
+		{"another object has the name, and the cache will show that", "9", "7", "other", false, false, 4},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -120,8 +120,8 @@ func TestAwaitEnds(t *testing.T) {
 	}
 }
 
-// TestAwaitFaults: an API server that does not answer is asked again, and an early look asks
-// nobody.
+// TestAwaitFaults: an API server that does not answer is asked again, and an early attempt does
+// not ask it.
 func TestAwaitFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		live := &server{err: errNoAnswer}
@@ -147,8 +147,8 @@ func TestAwaitFaults(t *testing.T) {
 	})
 }
 
-// TestWrittenLasts: what was written may never be shown, since an object may be gone before
-// its version is recorded.
+// TestWrittenLasts: a write may never be shown, since an object may be deleted before its
+// version is recorded.
 func TestWrittenLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var written Written
@@ -158,7 +158,7 @@ func TestWrittenLasts(t *testing.T) {
 		<-time.After(lasts + time.Second)
 		written.Record(of("v", "13"))
 		if len(written.versions.known) != 1 {
-			t.Errorf("it remembers what is gone: %v", written.versions.known)
+			t.Errorf("deleted objects are remembered: %v", written.versions.known)
 		}
 	})
 }
@@ -168,9 +168,9 @@ func TestAwaitNamesTheKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var written Written
 		written.Record(of("u", "10"))
-		nobody := &server{err: errNoAnswer}
+		silent := &server{err: errNoAnswer}
 		for range 100 {
-			err := written.Await(t.Context(), nobody, of("u", "9"))
+			err := written.Await(t.Context(), silent, of("u", "9"))
 			if pause, behind := PauseOf(err); behind {
 				<-time.After(pause)
 				continue

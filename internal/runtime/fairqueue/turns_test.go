@@ -19,13 +19,13 @@ func TestTurns(t *testing.T) {
 		most   int
 		want   []string
 	}{
-		{"older jobs first", []push{{"a", "young", 2}, {"a", "old", 1}}, 0, []string{"old", "young"}},
-		{"of the same age as they came", []push{{"a", "x", 1}, {"a", "y", 1}}, 0, []string{"x", "y"}},
+		{"older jobs are first", []push{{"a", "young", 2}, {"a", "old", 1}}, 0, []string{"old", "young"}},
+		{"jobs of the same age are in the order of their arrival", []push{{"a", "x", 1}, {"a", "y", 1}}, 0, []string{"x", "y"}},
 		{"a lane with older jobs takes turns with others", []push{{"a", "a1", 1}, {"a", "a2", 2}, {"a", "a3", 3}, {"b", "b1", 9}, {"b", "b2", 9}}, 0, []string{"a1", "b1", "a2", "b2", "a3"}},
 		{"a lane that is alone gets everything", []push{{"a", "a1", 1}, {"a", "a2", 2}, {"a", "a3", 3}}, 0, []string{"a1", "a2", "a3"}},
-		{"unless it is told what is most", []push{{"a", "a1", 1}, {"a", "a2", 2}, {"b", "b1", 1}}, 1, []string{"a1", "b1"}},
-		{"whoever waits already keeps the better rank", []push{{"a", "x", 5}, {"a", "y", 3}, {"a", "x", 1}, {"a", "y", 9}}, 0, []string{"x", "y"}},
-		{"nobody waits", nil, 0, nil},
+		{"a lane with a limit gets no more turns than the limit", []push{{"a", "a1", 1}, {"a", "a2", 2}, {"b", "b1", 1}}, 1, []string{"a1", "b1"}},
+		{"an item that waits already keeps the better rank", []push{{"a", "x", 5}, {"a", "y", 3}, {"a", "x", 1}, {"a", "y", 9}}, 0, []string{"x", "y"}},
+		{"without waiting items, nothing is next", nil, 0, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var turns Queue[string]
@@ -72,8 +72,8 @@ func TestTurnsNewcomers(t *testing.T) {
 	}
 }
 
-// TestTurnsAtRandom: whatever happens, nothing is lost, nothing comes twice, nobody
-// waits for a lane that has more, and nothing is kept at the end.
+// TestTurnsAtRandom: whatever happens, nothing is lost, nothing comes twice, no lane
+// waits for one that has more, and nothing is kept at the end.
 func TestTurnsAtRandom(t *testing.T) {
 	const workers = 5
 	for seed := range uint64(300) {
@@ -132,7 +132,7 @@ func TestTurnsAtRandom(t *testing.T) {
 		if len(turns.lanes)+len(turns.places)+len(turns.waiting) != 0 {
 			t.Fatalf("seed %d: something is kept", seed)
 		}
-		turns.Done("nobody")
+		turns.Done("unknown")
 	}
 }
 

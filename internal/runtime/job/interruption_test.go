@@ -6,7 +6,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestInterrupted: who ends a job that waits is still told for what it waited.
+// TestInterrupted: the error of an interrupted job still names what the job waited for.
 func TestInterrupted(t *testing.T) {
 	waits := []v1alpha1.Condition{{Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: "Waiting", Message: "waiting for ConfigMap a/b"}}
 	tests := []struct {
@@ -15,10 +15,10 @@ func TestInterrupted(t *testing.T) {
 		last       *v1alpha1.Error
 		want       string
 	}{
-		{"nothing was wrong", nil, nil, "operation was interrupted"},
-		{"it waited", waits, nil, "operation was interrupted; until then: waiting for ConfigMap a/b; ask for another job when that is mended"},
-		{"it tried again", nil, &v1alpha1.Error{Reason: "GetComponentVersion", Message: "503"}, "operation was interrupted; until then: 503; ask for another job when that is mended"},
-		{"it was interrupted before", nil, &v1alpha1.Error{Reason: "InterruptOperation", Message: "operation was interrupted"}, "operation was interrupted"},
+		{"a job without an error", nil, nil, "operation was interrupted"},
+		{"a job that waited", waits, nil, "operation was interrupted; until then: waiting for ConfigMap a/b; ask for another job when that is mended"},
+		{"a job that retried", nil, &v1alpha1.Error{Reason: "GetComponentVersion", Message: "503"}, "operation was interrupted; until then: 503; ask for another job when that is mended"},
+		{"a job that was interrupted before", nil, &v1alpha1.Error{Reason: "InterruptOperation", Message: "operation was interrupted"}, "operation was interrupted"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

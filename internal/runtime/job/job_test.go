@@ -26,15 +26,15 @@ func TestOutcomeOf(t *testing.T) {
 		want   Outcome
 	}{
 		{"nothing went wrong", nil, None},
-		{"a wait is no failure, also behind other errors", fmt.Errorf("init: %w", NewWaiting("op", "r", "sibling a is not finished")), Waiting},
-		{"somebody was faster", fmt.Errorf("write: %w", apierrors.NewConflict(resource, "a", errors.New("x"))), Conflict},
+		{"a wait is not a failure, also behind other errors", fmt.Errorf("init: %w", NewWaiting("op", "r", "sibling a is not finished")), Waiting},
+		{"another writer was faster", fmt.Errorf("write: %w", apierrors.NewConflict(resource, "a", errors.New("x"))), Conflict},
 		{"our own repeated create", apierrors.NewAlreadyExists(resource, "a"), Conflict},
 		{"the API server is not reachable", errors.New("connection refused"), Transient},
 		{"the user's configuration does not get better by trying", Wrap(errors.New("x"), "op", "r", "m", v1alpha1.ErrorConfigurationProblem), Terminal},
 		{"a code anywhere in the chain counts", Wrap(NewError("inner", "r", "m", v1alpha1.ErrorTimeout), "op", "r", "m"), Terminal},
 		{"a code in one of several causes counts", errors.Join(errors.New("x"), NewError("inner", "r", "m", v1alpha1.ErrorTimeout)), Terminal},
 		{"what the caller declares final is final", Terminally(errors.New("template error")), Terminal},
-		{"information is no reason to give up", NewError("op", "r", "m", v1alpha1.ErrorForInfoOnly), Transient},
+		{"an error code for information only does not end the job", NewError("op", "r", "m", v1alpha1.ErrorForInfoOnly), Transient},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestSummarize(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			// What an earlier job has left, or an earlier release, and somebody else.
+			// Conditions of an earlier job, of an earlier release, and of another writer.
 			conditions := []v1alpha1.Condition{{Type: "Other", Status: "False"}, {Type: "Stalled", Status: "False"}, {Type: "Ready", Status: "False"}, {Type: "Reconciling", Status: "False"}}
 			Summarize(&conditions, test.summary, metav1.Now())
 			var got []string
@@ -286,14 +286,14 @@ func TestOwner(t *testing.T) {
 		references []metav1.OwnerReference
 		owns, may  bool
 	}{
-		{"nobody owns it", nil, false, false},
-		{"ours", []metav1.OwnerReference{reference(ours, "Installation", "x", "1")}, true, true},
-		{"ours among others", []metav1.OwnerReference{reference("apps", "Deployment", "x", "9"), reference(ours, "Installation", "x", "1")}, true, true},
-		{"one of the same name that was deleted", []metav1.OwnerReference{reference(ours, "Installation", "x", "0")}, false, true},
-		{"another one", []metav1.OwnerReference{reference(ours, "Installation", "y", "2")}, false, false},
-		{"another kind with our UID", []metav1.OwnerReference{reference(ours, "Execution", "x", "1")}, false, false},
-		{"another group with our UID", []metav1.OwnerReference{reference("example.org", "Installation", "x", "1")}, false, false},
-		{"a group whose name begins like ours", []metav1.OwnerReference{reference(ours+".example.org", "Installation", "x", "1")}, false, false},
+		{"an object without an owner", nil, false, false},
+		{"an object of the owner", []metav1.OwnerReference{reference(ours, "Installation", "x", "1")}, true, true},
+		{"an object of the owner and of another one", []metav1.OwnerReference{reference("apps", "Deployment", "x", "9"), reference(ours, "Installation", "x", "1")}, true, true},
+		{"an object of a deleted owner of the same name", []metav1.OwnerReference{reference(ours, "Installation", "x", "0")}, false, true},
+		{"an object of another owner", []metav1.OwnerReference{reference(ours, "Installation", "y", "2")}, false, false},
+		{"an object of an owner of another kind with the same UID", []metav1.OwnerReference{reference(ours, "Execution", "x", "1")}, false, false},
+		{"an object of an owner of another group with the same UID", []metav1.OwnerReference{reference("example.org", "Installation", "x", "1")}, false, false},
+		{"an object of an owner of a group whose name begins like ours", []metav1.OwnerReference{reference(ours+".example.org", "Installation", "x", "1")}, false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			object := &metav1.ObjectMeta{OwnerReferences: test.references}
@@ -318,13 +318,13 @@ func TestWake(t *testing.T) {
 		pause    time.Duration
 		text     string
 	}{
-		{"nothing was said", Wake{}, false, 0, "nothing"},
-		{"no object is no event", OnChange("Context"), false, 0, "nothing"},
+		{"an empty wake", Wake{}, false, 0, "nothing"},
+		{"a change without a name is not an event", OnChange("Context"), false, 0, "nothing"},
 		{"the job has ended", Settled(), true, 0, "nothing, the job has ended"},
 		{"a step", GoesOn(), true, 0, "the step itself"},
 		{"events need no timer", OnChange("Execution", "a", "b"), true, 0, "Execution a, Execution b"},
 		{"the earliest of two moments counts", OnChange("Execution", "a").By(late).By(early).By(time.Time{}), true, time.Minute, "Execution a, the time 2030-01-02T12:00:00Z"},
-		{"a moment that is over is not never", Wake{}.By(noon.Add(-time.Hour)), true, time.Millisecond, "the time 2030-01-02T11:00:00Z"},
+		{"a deadline in the past triggers at once", Wake{}.By(noon.Add(-time.Hour)), true, time.Millisecond, "the time 2030-01-02T11:00:00Z"},
 		{"two waits at once", OnChange("Context", "a").And(OnChange("Installation", "b").By(early)), true, time.Minute, "Context a, Installation b, the time 2030-01-02T12:00:00Z"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -24,7 +24,7 @@ func TestPanicTellsItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := Protect(func() error { return http.ErrAbortHandler }); IsPanic(err) {
-		t.Error("an error is no panic")
+		t.Error("an error is not a panic")
 	}
 }
 
@@ -44,7 +44,7 @@ func TestPanicShowsNoValue(t *testing.T) {
 	}
 }
 
-// TestPanicElsewhere: what is done at the same time as other things breaks down no other way.
+// TestPanicElsewhere: a panic of a parallel call ends the job as any other panic does.
 func TestPanicElsewhere(t *testing.T) {
 	err := Protect(func() error {
 		parallelize.Do(2, func(int) { _ = breakDown() }) // it never returns
@@ -63,8 +63,8 @@ func TestPanicElsewhere(t *testing.T) {
 	}
 }
 
-// TestPanicWithin: what is done at the same time may itself do things at the same time. A
-// panic in there keeps its place, too.
+// TestPanicWithin: a parallel call may make parallel calls. A panic of such a call keeps its
+// location, too.
 func TestPanicWithin(t *testing.T) {
 	err := Protect(func() error {
 		parallelize.Do(2, func(int) {

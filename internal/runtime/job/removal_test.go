@@ -39,22 +39,22 @@ func TestPart(t *testing.T) {
 		round     string
 		due, done bool
 	}{
-		{"a job that it does not have", job.Part{JobID: "i", Finished: "i"}, "j", true, false},
-		{"a job that it works on", job.Part{JobID: "j", Finished: "i"}, "j", false, false},
-		{"a job that it has done", job.Part{JobID: "j", Finished: "j"}, "j", false, true},
-		{"what it has kept is no matter of the first round", job.Part{JobID: "j", Finished: "j", Pending: true}, "j", false, true},
-		{"it is held, and gets no job", job.Part{JobID: "i", Finished: "i", Leaving: true, Held: true}, "j", false, false},
-		{"it was held, and somebody has deleted it", job.Part{JobID: "i", Finished: "i", Leaving: true}, "j", true, false},
-		{"a round, and it has kept nothing", job.Part{JobID: "j", Finished: "j"}, round, false, true},
-		{"a round, and it has kept something", job.Part{JobID: "j", Finished: "j", Pending: true}, round, true, false},
-		{"a round that it works on", job.Part{JobID: round, Finished: "j", Pending: true}, round, false, false},
-		{"a round that it works on, and has said already that nothing is left", job.Part{JobID: round, Finished: "j"}, round, false, false},
-		{"a round that it has done", job.Part{JobID: round, Finished: round}, round, false, true},
-		{"it has kept something again", job.Part{JobID: round, Finished: round, Pending: true}, round, false, true},
-		{"a round, and it is still held", job.Part{JobID: "i", Finished: "i", Leaving: true, Held: true}, round, false, false},
-		{"a round, and it is deleted", job.Part{JobID: "i", Finished: "i", Leaving: true}, round, true, false},
-		{"a round of a job that it has never got", job.Part{JobID: "i", Finished: "i"}, round, true, false},
-		{"the job after a round", job.Part{JobID: round, Finished: round}, "k", true, false},
+		{"an object without the job is due", job.Part{JobID: "i", Finished: "i"}, "j", true, false},
+		{"an object that works on the job is neither due nor done", job.Part{JobID: "j", Finished: "i"}, "j", false, false},
+		{"an object that has done the job is done", job.Part{JobID: "j", Finished: "j"}, "j", false, true},
+		{"an object that has kept something is done with the first round", job.Part{JobID: "j", Finished: "j", Pending: true}, "j", false, true},
+		{"a held object gets no job", job.Part{JobID: "i", Finished: "i", Leaving: true, Held: true}, "j", false, false},
+		{"an object that was held and that a user has deleted is due", job.Part{JobID: "i", Finished: "i", Leaving: true}, "j", true, false},
+		{"an object that has kept nothing is done with the removal round", job.Part{JobID: "j", Finished: "j"}, round, false, true},
+		{"an object that has kept something is due for the removal round", job.Part{JobID: "j", Finished: "j", Pending: true}, round, true, false},
+		{"an object that works on the removal round is neither due nor done", job.Part{JobID: round, Finished: "j", Pending: true}, round, false, false},
+		{"an object that works on the removal round and has kept nothing any more is not done", job.Part{JobID: round, Finished: "j"}, round, false, false},
+		{"an object that has ended the removal round is done", job.Part{JobID: round, Finished: round}, round, false, true},
+		{"an object that has kept something in the removal round is done", job.Part{JobID: round, Finished: round, Pending: true}, round, false, true},
+		{"an object that is still held does not get the removal round", job.Part{JobID: "i", Finished: "i", Leaving: true, Held: true}, round, false, false},
+		{"an unwanted object that is not held is due for the removal round", job.Part{JobID: "i", Finished: "i", Leaving: true}, round, true, false},
+		{"an object that never got the job is due for its removal round", job.Part{JobID: "i", Finished: "i"}, round, true, false},
+		{"an object that has ended the removal round is due for the next job", job.Part{JobID: round, Finished: round}, "k", true, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

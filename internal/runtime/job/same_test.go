@@ -24,12 +24,12 @@ func TestCompareSame(t *testing.T) {
 		objects  []*metav1.ObjectMeta
 		want     string
 	}{
-		{"the oldest", "", []*metav1.ObjectMeta{of("a", 3, false), of("b", 1, false), of("c", 2, false)}, "b"},
-		{"of the same second, the one with the smaller name", "", []*metav1.ObjectMeta{of("b", 1, false), of("a", 1, false)}, "a"},
-		{"the one that the status has recorded", "a", []*metav1.ObjectMeta{of("a", 3, false), of("b", 1, false)}, "a"},
-		{"recorded, though it is being deleted: a job keeps its item", "a", []*metav1.ObjectMeta{of("a", 3, true), of("b", 1, false)}, "a"},
-		{"one that stays", "", []*metav1.ObjectMeta{of("a", 3, false), of("b", 1, true)}, "a"},
-		{"the recorded one does not exist any more", "gone", []*metav1.ObjectMeta{of("a", 3, false), of("b", 1, false)}, "b"},
+		{"the oldest one counts", "", []*metav1.ObjectMeta{of("a", 3, false), of("b", 1, false), of("c", 2, false)}, "b"},
+		{"of two of the same second, the one with the smaller name counts", "", []*metav1.ObjectMeta{of("b", 1, false), of("a", 1, false)}, "a"},
+		{"the one that the status has recorded counts", "a", []*metav1.ObjectMeta{of("a", 3, false), of("b", 1, false)}, "a"},
+		{"the recorded one counts even if it is being deleted: a job keeps its item", "a", []*metav1.ObjectMeta{of("a", 3, true), of("b", 1, false)}, "a"},
+		{"one that stays counts before one that is being deleted", "", []*metav1.ObjectMeta{of("a", 3, false), of("b", 1, true)}, "a"},
+		{"without the recorded one, the oldest counts", "gone", []*metav1.ObjectMeta{of("a", 3, false), of("b", 1, false)}, "b"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			for range len(test.objects) {

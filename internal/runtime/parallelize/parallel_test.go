@@ -45,8 +45,8 @@ func TestDoIsBounded(t *testing.T) {
 	}
 }
 
-// TestPanic shows that a panic reaches whoever called, after all other calls: it
-// must not end the process.
+// TestPanic shows that a panic reaches the caller, after all other calls: it must not
+// end the process.
 func TestPanic(t *testing.T) {
 	for _, count := range []int{1, 5} {
 		var others atomic.Int32
@@ -90,7 +90,7 @@ func TestUntil(t *testing.T) {
 	}{
 		{"nothing fails", nil, nil, "<nil>", 100},
 		{"in order, nothing begins after the first failure", inOrder, []int{3, 7}, "number 3", 4},
-		{"in another order it is the one that has failed", backwards, []int{3, 7}, "number 7", 93},
+		{"in reverse order, the first failed call counts, and nothing begins after it", backwards, []int{3, 7}, "number 7", 93},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestUntil(t *testing.T) {
 			}
 		})
 	}
-	t.Run("at the same time, what is under way ends and nothing else begins", func(t *testing.T) {
+	t.Run("after a failure of a parallel call, running calls end and no other begins", func(t *testing.T) {
 		var calls atomic.Int32
 		var group sync.WaitGroup
 		group.Add(Width)
@@ -121,7 +121,7 @@ func TestUntil(t *testing.T) {
 			t.Errorf("got %v after %d calls", err, calls.Load())
 		}
 	})
-	t.Run("neither does anything begin after a panic", func(t *testing.T) {
+	t.Run("after a panic, no other call begins", func(t *testing.T) {
 		var calls atomic.Int32
 		var group sync.WaitGroup
 		group.Add(Width)

@@ -9,14 +9,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 )
 
-// TestForgetting: what is remembered ends before anybody looks for what is gone, and with
-// no other event.
+// TestForgetting: an object is forgotten before the event of its deletion is handled, and
+// with no other event.
 func TestForgetting(t *testing.T) {
 	c := newController(t, &Order{})
 	var forgotten []string
 	events := Forgetting(func(gone client.Object) {
 		if c.queue.Len() != 0 {
-			t.Error("somebody may look already")
+			t.Error("the event is handled already")
 		}
 		forgotten = append(forgotten, string(gone.GetUID()))
 	}, &handler.EnqueueRequestForObject{})

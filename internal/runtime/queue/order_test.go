@@ -92,14 +92,14 @@ func TestRanksEnd(t *testing.T) {
 		end    func(c *controller)
 		want   []string
 	}{
-		{"nothing has ended", func(*controller) {}, []string{"old", "young"}},
+		{"no job has ended: the order stays", func(*controller) {}, []string{"old", "young"}},
 		{"the job has ended and another one has begun", func(c *controller) {
 			c.update(object("a", "old", "1", false))
 		}, []string{"young", "old"}},
 		{"the object was deleted, and another has its name", func(c *controller) {
 			c.gone(object("a", "old", "1", true))
 		}, []string{"young", "old"}},
-		{"the same, but the watch has missed the deletion", func(c *controller) {
+		{"the object was deleted, another has its name, and the watch has missed the deletion", func(c *controller) {
 			c.update(object("a", "old", "2", true))
 		}, []string{"young", "old"}},
 		{"a deletion that comes late again", func(c *controller) {

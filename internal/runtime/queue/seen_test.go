@@ -9,38 +9,37 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 )
 
-// TestWhoTellsLastCounts: while it is found out what an event says about an object,
-// somebody who knows more tells of the same object. The event, which knows less, must not
-// have the last word.
-func TestWhoTellsLastCounts(t *testing.T) {
+// TestLastReportCounts: while an event of an object is evaluated, a caller reports a newer
+// state of the object. The event, which has the older state, must not win.
+func TestLastReportCounts(t *testing.T) {
 	order, handed := &Order{}, false
-	told := make(chan struct{})
+	reported := make(chan struct{})
 	var line *Line
 	line = order.Line(func(item client.Object) (types.NamespacedName, bool) {
 		works := handed
 		if !works {
 			handed = true
 			go func() {
-				defer close(told)
+				defer close(reported)
 				line.See(item)
 			}()
 			if line.seeing.TryLock() {
-				// Nobody has to wait until the event is noted.
+				// The caller need not wait until the event is recorded.
 				line.seeing.Unlock()
-				<-told
+				<-reported
 			}
 		}
 		return client.ObjectKeyFromObject(item), works
 	})
 	line.See(object("a", "item", "1", false))
-	<-told
+	<-reported
 	if order.Ranks() != 1 {
-		t.Errorf("%d ranks: what was handed over has lost its place", order.Ranks())
+		t.Errorf("%d ranks: the dispatched job has lost its place", order.Ranks())
 	}
 }
 
-// TestPlacesStay: what says something about an older version of an object, or about
-// another one of its name, takes no place away.
+// TestPlacesStay: an event of an older version of an object, or of another object of the same
+// name, does not end a rank.
 func TestPlacesStay(t *testing.T) {
 	version := func(name, uid, version string, working bool) client.Object {
 		of := object("a", name, uid, working)
@@ -52,14 +51,14 @@ func TestPlacesStay(t *testing.T) {
 		then   func(c *controller)
 		stays  bool
 	}{
-		{"an event on its way, of the time before the job", func(c *controller) { c.update(version("item", "2", "9", false)) }, true},
-		{"the event of the end of an earlier object", func(c *controller) { c.gone(version("item", "1", "9", true)) }, true},
-		{"somebody has missed an earlier object", func(c *controller) { c.line.Forget(types.NamespacedName{Namespace: "a", Name: "item"}, "1") }, true},
-		{"the end of the job", func(c *controller) { c.update(version("item", "2", "11", false)) }, false},
-		{"versions that nobody can compare", func(c *controller) { c.update(version("item", "2", "new", false)) }, false},
-		{"an earlier object of which nobody knew", func(c *controller) { c.update(version("item", "3", "9", false)) }, false},
-		{"its own end", func(c *controller) { c.gone(version("item", "2", "12", true)) }, false},
-		{"somebody has missed it", func(c *controller) {
+		{"a late event from before the job: the rank stays", func(c *controller) { c.update(version("item", "2", "9", false)) }, true},
+		{"the event of the deletion of an earlier object: the rank stays", func(c *controller) { c.gone(version("item", "1", "9", true)) }, true},
+		{"a caller does not find an earlier object: the rank stays", func(c *controller) { c.line.Forget(types.NamespacedName{Namespace: "a", Name: "item"}, "1") }, true},
+		{"the end of the job: the rank ends", func(c *controller) { c.update(version("item", "2", "11", false)) }, false},
+		{"versions that cannot be compared: the rank ends", func(c *controller) { c.update(version("item", "2", "new", false)) }, false},
+		{"an earlier object that was not known: the rank ends", func(c *controller) { c.update(version("item", "3", "9", false)) }, false},
+		{"the deletion of the object: the rank ends", func(c *controller) { c.gone(version("item", "2", "12", true)) }, false},
+		{"a caller does not find the object: the rank ends", func(c *controller) {
 			key := types.NamespacedName{Namespace: "a", Name: "item"}
 			c.line.Forget(key, c.line.Member(key))
 		}, false},

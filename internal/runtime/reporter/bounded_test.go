@@ -43,10 +43,10 @@ func TestBounded(t *testing.T) {
 	}{
 		{"a job has its event", 0, 1, 1, 1, "1 of 1"},
 		{"many jobs one after the other", 0, 60, 60, 60, "60 of 60"},
-		{"one more has to wait, and comes", 0, 61, 60, 61, "61 of 61"},
+		{"an event beyond the limit has to wait, and comes", 0, 61, 60, 61, "61 of 61"},
 		{"a mistake of ours repeats itself: only the last news comes", 0, 5000, 60, 61, "(4939 events before this one were left out) 5000 of 5000"},
-		{"one a minute can go on for ever", time.Minute, 500, 500, 500, "500 of 500"},
-		{"one a second for an hour", time.Second, 3600, 120, 121, "3600 of 3600"},
+		{"an event each minute can go on for ever", time.Minute, 500, 500, 500, "500 of 500"},
+		{"an event each second for an hour is bounded", time.Second, 3600, 120, 121, "3600 of 3600"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestEveryRecorderIsBounded: nobody makes events in another way.
+// TestEveryRecorderIsBounded: events are made in no other way.
 func TestEveryRecorderIsBounded(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	unbounded := regexp.MustCompile(`\.GetEventRecorder(For)?\(`)

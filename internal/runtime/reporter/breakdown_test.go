@@ -57,8 +57,8 @@ func TestPanicWithoutJob(t *testing.T) {
 	}
 }
 
-// TestBreakdowns: what breaks down again and again is left alone for longer and
-// longer, but a deletion or another specification is looked at at once.
+// TestBreakdowns: an object whose reconciles panic again and again is left alone for longer
+// and longer, but a deletion or another specification is tried at once.
 func TestBreakdowns(t *testing.T) {
 	d := newDesk(t)
 	inst := installation("a", "", "Init")
@@ -77,13 +77,13 @@ func TestBreakdowns(t *testing.T) {
 	inst.Generation--
 	d.Calm(Installation(inst))
 	if got := d.Rest(Installation(inst)); got != 0 {
-		t.Errorf("after a calm look it waits %s", got)
+		t.Errorf("after a reconcile without a panic it waits %s", got)
 	}
 }
 
-// TestBreakdownsOfWhatIsGone: objects that come and go for ever take no memory for ever,
-// and those that are there are left alone as before.
-func TestBreakdownsOfWhatIsGone(t *testing.T) {
+// TestPanicsOfDeletedObjects: deleted objects take no memory for ever, and existing objects
+// are left alone as before.
+func TestPanicsOfDeletedObjects(t *testing.T) {
 	stays := installation("a", "", "Init")
 	d := newDesk(t, stays)
 	breakDownAt := func(name string, uid types.UID) {
@@ -103,6 +103,6 @@ func TestBreakdownsOfWhatIsGone(t *testing.T) {
 		t.Errorf("%d objects are known, of which one exists", known)
 	}
 	if d.Rest(Installation(stays)) == 0 {
-		t.Error("what exists is forgotten")
+		t.Error("an existing object is forgotten")
 	}
 }

@@ -65,11 +65,11 @@ func TestHistoryOfOddJobs(t *testing.T) {
 			s.Status.Begin(1, at(0))
 			s.enter(v1alpha1.PhaseStringFailed, job.Terminally(job.NewError("o", "r", "secret value")), at(5))
 		}, `[{"jobID":"a","phase":"Failed","start":"1970-01-01T00:00:00Z","preparing":"5s"}]`},
-		{"a job of a tool, or of an older release, whose trigger nobody noted", func(inst *v1alpha1.Installation) {
+		{"a job of a tool, or of an older release, whose trigger was not recorded", func(inst *v1alpha1.Installation) {
 			inst.Status.JobID = "a"
 			Installation(inst).enter(v1alpha1.PhaseStringSucceeded, nil, at(0))
 		}, `[{"jobID":"a","phase":"Succeeded","start":"1970-01-01T00:00:00Z"}]`},
-		{"a job that somebody has replaced before its end", func(inst *v1alpha1.Installation) {
+		{"a job that a user has replaced before its end", func(inst *v1alpha1.Installation) {
 			s := Installation(inst)
 			s.Status.Trigger("a", at(0))
 			s.Remember(v1alpha1.TriggeredByReconcile)

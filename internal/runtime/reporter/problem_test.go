@@ -46,8 +46,8 @@ func TestProblemsOfTwo(t *testing.T) {
 	}
 }
 
-// TestProblemsUnderPressure: a record is tried again when somebody else was faster,
-// and says where it wanted to write when the API server refuses.
+// TestProblemsUnderPressure: a record is tried again when another writer was faster, and
+// its error says where it wanted to write when the API server refuses.
 func TestProblemsUnderPressure(t *testing.T) {
 	conflict := apierrors.NewConflict(v1alpha1.Resource("criticalproblems"), problemsName, errors.New("raced"))
 	for _, test := range []struct {
@@ -56,9 +56,9 @@ func TestProblemsUnderPressure(t *testing.T) {
 		recorded,
 		fails bool
 	}{
-		{"nobody is in the way", nil, true, false},
-		{"two were faster", []error{conflict, conflict}, true, false},
-		{"it may not be written", []error{apierrors.NewForbidden(v1alpha1.Resource("criticalproblems"), problemsName, errors.New("no"))}, false, true},
+		{"a record without a conflict", nil, true, false},
+		{"a record after two conflicts", []error{conflict, conflict}, true, false},
+		{"a record that is forbidden", []error{apierrors.NewForbidden(v1alpha1.Resource("criticalproblems"), problemsName, errors.New("no"))}, false, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			scheme := runtime.NewScheme()
@@ -83,7 +83,7 @@ func TestProblemsUnderPressure(t *testing.T) {
 				},
 			}).Build()
 			problems := &Problems{Client: api, Reader: api, Namespace: "landscaper", PodName: "pod", Now: func() time.Time { return noon }}
-			err := problems.Record(t.Context(), "broke down")
+			err := problems.Record(t.Context(), "panicked")
 			if (err != nil) != test.fails || (err != nil && !slices.Contains([]string{
 				`record a critical problem in landscaper/critical-problems: criticalproblems.landscaper.gardener.cloud "critical-problems" is forbidden: no`,
 			}, err.Error())) {

@@ -25,7 +25,7 @@ import (
 
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// desk is a reporter with an API server in memory, and what it has told.
+// desk is a reporter with an API server in memory, and the events that it has emitted.
 type desk struct {
 	*Reporter
 	recorder *events.FakeRecorder
@@ -59,8 +59,8 @@ func newDesk(t *testing.T, objects ...client.Object) *desk {
 	return d
 }
 
-// told returns the events since the last call.
-func (d *desk) told() []string {
+// emitted returns the events since the last call.
+func (d *desk) emitted() []string {
 	var list []string
 	for {
 		select {
@@ -100,17 +100,17 @@ func TestReport(t *testing.T) {
 		finished string
 		after    time.Duration
 		again    bool
-		told     []string
+		events   []string
 	}{
 		{"another attempt follows, and the user knows why", installation("a", "", "Init"), transient, nil, "Init", "", 0, true, []string{"Warning Error connection refused"}},
 		{"a failure ends the job", installation("a", "", "Progressing"), terminal, nil, "Failed", "a", 0, false, []string{"Warning Bad bad template"}},
 		{"a failed deletion has a phase of its own", installation("b", "a", "Deleting"), terminal, nil, "DeleteFailed", "b", 0, false, []string{"Warning Bad bad template"}},
 		{"before a job begins, the phase is that of the one before", installation("b", "a", "DeleteFailed"), terminal, nil, "Failed", "b", 0, false, []string{"Warning Bad bad template"}},
 		{"a wait is in the status alone, and no timer runs", installation("a", "", "Init"), job.WaitFor(job.OnChange("Context", "default"), "op", "Context", "waiting for it"), nil, "Init", "", 0, false, nil},
-		{"somebody was faster: nothing is written", installation("a", "", "Init"), apierrors.NewConflict(resource, "x", transient), nil, "Init", "", ConflictPause, false, nil},
-		{"the object is gone", installation("a", "", "Init"), ErrGone, nil, "Init", "", 0, false, nil},
-		{"somebody was faster with the status", installation("a", "", "Init"), terminal, apierrors.NewConflict(resource, "x", transient), "Init", "", ConflictPause, false, nil},
-		{"it is gone when the status is written", installation("a", "", "Init"), terminal, apierrors.NewNotFound(resource, "x"), "Init", "", 0, false, nil},
+		{"another writer was faster: nothing is written", installation("a", "", "Init"), apierrors.NewConflict(resource, "x", transient), nil, "Init", "", ConflictPause, false, nil},
+		{"the object is deleted: nothing is written", installation("a", "", "Init"), ErrGone, nil, "Init", "", 0, false, nil},
+		{"another writer was faster with the status: the next attempt writes it", installation("a", "", "Init"), terminal, apierrors.NewConflict(resource, "x", transient), "Init", "", ConflictPause, false, nil},
+		{"the object is deleted when the status is written: no attempt follows", installation("a", "", "Init"), terminal, apierrors.NewNotFound(resource, "x"), "Init", "", 0, false, nil},
 		{"the status cannot be written", installation("a", "", "Init"), terminal, apierrors.NewInternalError(transient), "Init", "", 0, true, nil},
 	}
 	for _, test := range tests {
@@ -125,39 +125,39 @@ func TestReport(t *testing.T) {
 			if stored.InstallationPhase != test.phase || stored.JobIDFinished != test.finished || result.RequeueAfter != test.after || (err != nil) != test.again {
 				t.Errorf("%+v, %v, %+v", result, err, stored)
 			}
-			if told := d.told(); !slices.Equal(told, test.told) {
-				t.Errorf("told %q", told)
+			if events := d.emitted(); !slices.Equal(events, test.events) {
+				t.Errorf("events %q", events)
 			}
 		})
 	}
 }
 
-// TestSilence: a failure that goes on is neither written nor told over and over.
+// TestSilence: a failure that goes on is neither written nor reported over and over.
 func TestSilence(t *testing.T) {
 	inst := installation("a", "", "Init")
 	d := newDesk(t, inst)
-	attempt := func(after time.Duration, message string) (writes int, told []string) {
+	attempt := func(after time.Duration, message string) (writes int, events []string) {
 		before := d.writes
 		d.now = noon.Add(after)
 		if _, err := d.Report(t.Context(), Installation(read(t, d.Client)), "step", errors.New(message)); err == nil {
 			t.Error("there has to be another attempt")
 		}
-		return d.writes - before, d.told()
+		return d.writes - before, d.emitted()
 	}
 	for _, test := range []struct {
 		reason  string
 		after   time.Duration
 		message string
 		writes  int
-		told    []string
+		events  []string
 	}{
-		{"the first failure is news", 0, "port 1", 1, []string{"Warning Error port 1"}},
-		{"the same is none", time.Second, "port 1", 0, nil},
-		{"another port is none", 2 * time.Second, "port 2", 0, nil},
-		{"after a while the details are news", silence, "port 3", 1, []string{"Warning Error port 3"}},
+		{"the first failure is written", 0, "port 1", 1, []string{"Warning Error port 1"}},
+		{"the same failure is not written", time.Second, "port 1", 0, nil},
+		{"another port is not written", 2 * time.Second, "port 2", 0, nil},
+		{"after a while the details are written", silence, "port 3", 1, []string{"Warning Error port 3"}},
 	} {
-		if writes, told := attempt(test.after, test.message); writes != test.writes || !slices.Equal(told, test.told) {
-			t.Errorf("%s: %d writes, told %q", test.reason, writes, told)
+		if writes, events := attempt(test.after, test.message); writes != test.writes || !slices.Equal(events, test.events) {
+			t.Errorf("%s: %d writes, events %q", test.reason, writes, events)
 		}
 	}
 }
@@ -172,12 +172,12 @@ func TestRepeatedWait(t *testing.T) {
 			t.Error(result, err)
 		}
 	}
-	if d.writes != 1 || len(d.told()) != 0 {
+	if d.writes != 1 || len(d.emitted()) != 0 {
 		t.Errorf("%d writes", d.writes)
 	}
 }
 
-// TestEnter: what a good step writes and tells.
+// TestEnter: what a successful step writes and emits.
 func TestEnter(t *testing.T) {
 	d := newDesk(t, installation("a", "", "Init"))
 	subject := Installation(read(t, d.Client))
@@ -186,14 +186,14 @@ func TestEnter(t *testing.T) {
 	if err := d.Enter(t.Context(), subject, "Progressing"); err != nil {
 		t.Fatal(err)
 	}
-	if told := d.told(); !slices.Equal(told, []string{"Warning Unusual one; two"}) {
-		t.Errorf("told %q", told)
+	if events := d.emitted(); !slices.Equal(events, []string{"Warning Unusual one; two"}) {
+		t.Errorf("events %q", events)
 	}
 	if err := d.Enter(t.Context(), subject, "Succeeded"); err != nil {
 		t.Fatal(err)
 	}
-	if told := d.told(); !slices.Equal(told, []string{"Normal Succeeded job a has succeeded"}) {
-		t.Errorf("told %q", told)
+	if events := d.emitted(); !slices.Equal(events, []string{"Normal Succeeded job a has succeeded"}) {
+		t.Errorf("events %q", events)
 	}
 	status := read(t, d.Client).Status
 	if status.JobIDFinished != "a" || status.TransitionTimes.FinishedTime == nil || status.LastError != nil || job.GetCondition(status.Conditions, "Ready").Status != "True" {
@@ -205,7 +205,7 @@ func TestEnter(t *testing.T) {
 	}
 	d.Events, d.refuse = nil, nil
 	if err := d.Enter(t.Context(), subject, "Succeeded"); err != nil {
-		t.Error("without anybody to tell:", err)
+		t.Error("without a recorder of events:", err)
 	}
 }
 
@@ -232,8 +232,8 @@ func TestRefusedEnd(t *testing.T) {
 	if s := read(t, d.Client).Status; s.JobIDFinished != "a" || s.LastError != nil || len(s.History) != 1 {
 		t.Errorf("%+v", s)
 	}
-	if told := d.told(); len(told) != 2 || told[1] != "Normal Succeeded job a has succeeded" {
-		t.Errorf("told %q", told)
+	if events := d.emitted(); len(events) != 2 || events[1] != "Normal Succeeded job a has succeeded" {
+		t.Errorf("events %q", events)
 	}
 	for _, s := range []*Subject{Execution(&v1alpha1.Execution{}), DeployItem(&v1alpha1.DeployItem{})} {
 		s.Status.Trigger("a", metav1.NewTime(noon))
@@ -245,15 +245,15 @@ func TestRefusedEnd(t *testing.T) {
 	}
 }
 
-// TestWarningsOfAFailure: they are told with the end of the job, not with attempts.
+// TestWarningsOfAFailure: warnings are emitted with the end of the job, not with attempts.
 func TestWarningsOfAFailure(t *testing.T) {
 	d := newDesk(t, installation("a", "", "Init"))
 	subject := Installation(read(t, d.Client))
 	subject.Warn("Unusual", []string{"one"})
 	_, _ = d.Report(t.Context(), subject, "step", errors.New("soon"))
 	_, _ = d.Report(t.Context(), subject, "step", job.Terminally(errors.New("never")))
-	if told := d.told(); !slices.Equal(told, []string{"Warning Error soon", "Warning Error never", "Warning Unusual one"}) {
-		t.Errorf("told %q", told)
+	if events := d.emitted(); !slices.Equal(events, []string{"Warning Error soon", "Warning Error never", "Warning Unusual one"}) {
+		t.Errorf("events %q", events)
 	}
 }
 
@@ -264,7 +264,7 @@ func TestStatusOfAllKinds(t *testing.T) {
 	for _, s := range []*Subject{Installation(inst), Execution(exec), DeployItem(item)} {
 		s.Status.Trigger("a", now)
 		if !s.Status.Unfinished() {
-			t.Errorf("%T: the job is handed over", s.Object)
+			t.Errorf("%T: the job is assigned", s.Object)
 		}
 		s.Status.Begin(7, now)
 		s.Status.Wait(now)

@@ -82,7 +82,7 @@ func checkReport(t *testing.T, r reported) {
 		}
 	}
 	if running && ended && (after.TransitionTimes == nil || after.TransitionTimes.FinishedTime == nil) {
-		t.Error("nobody knows when the job has ended")
+		t.Error("the end of the job has no time")
 	}
 	if !slices.ContainsFunc([]string{"", "a", "b"}, func(id string) bool { return id == after.JobIDFinished }) || after.JobID != "b" {
 		t.Errorf("the job has become another one: %+v", after)
@@ -98,8 +98,8 @@ func deletes(inst *v1alpha1.Installation) bool {
 	return inst.Status.InstallationPhase.IsDeletion()
 }
 
-// TestAdopt: what a step noted on its copy is told with the next transition of the
-// object itself, and only once.
+// TestAdopt: the warnings that a step noted on its copy are emitted with the next transition
+// of the object itself, and only once.
 func TestAdopt(t *testing.T) {
 	d := newDesk(t, installation("a", "", "Init"))
 	subject := Installation(read(t, d.Client))
@@ -115,8 +115,8 @@ func TestAdopt(t *testing.T) {
 	if err := d.Enter(t.Context(), subject, "Progressing"); err != nil {
 		t.Fatal(err)
 	}
-	if told := d.told(); !slices.Equal(told, []string{"Warning Unusual one"}) {
-		t.Errorf("told %q", told)
+	if events := d.emitted(); !slices.Equal(events, []string{"Warning Unusual one"}) {
+		t.Errorf("events %q", events)
 	}
 	conditions := read(t, d.Client).Status.Conditions
 	for conditionType, want := range map[v1alpha1.ConditionType]v1alpha1.ConditionStatus{"ValidateImports": "True", "ValidateExport": "False"} {
@@ -125,10 +125,10 @@ func TestAdopt(t *testing.T) {
 		}
 	}
 	if job.GetCondition(conditions, "Unknown") != nil {
-		t.Error("nobody noted that")
+		t.Error("a warning that was not noted")
 	}
-	if err := d.Enter(t.Context(), subject, "Completing"); err != nil || len(d.told()) != 0 {
-		t.Errorf("the warning was told again: %v", err)
+	if err := d.Enter(t.Context(), subject, "Completing"); err != nil || len(d.emitted()) != 0 {
+		t.Errorf("the warning was emitted again: %v", err)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestFirstPhases(t *testing.T) {
 		{"after a failed deletion", "DeleteFailed", false, "Init"},
 		{"a deletion", "Succeeded", true, "InitDelete"},
 		{"a job that has begun keeps its phase", "Progressing", false, "Progressing"},
-		{"also if the object is deleted meanwhile", "Progressing", true, "Progressing"},
+		{"a job that has begun keeps its phase if the object is deleted meanwhile", "Progressing", true, "Progressing"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			inst := installation("b", "a", test.phase)

@@ -38,19 +38,19 @@ func TestTransport(t *testing.T) {
 		rewound  int
 	}{
 		{"a watch that has ended at its time is resumed", 200, "timeoutSeconds=1&resourceVersion=90", at("10"), "watch watch", 200, 0},
-		{"one that has ended early goes on where it was", 200, "timeoutSeconds=300&resourceVersion=90", at("95"), "watch list watch", 200, 0},
-		{"the history was rewound", 200, "timeoutSeconds=300&resourceVersion=90", at("10"), "watch list", 410, 1},
-		{"the watch had no time", 200, "resourceVersion=90", at("10"), "watch list", 410, 1},
-		{"it could not be opened", 503, "timeoutSeconds=300&resourceVersion=90", at("10"), "watch list", 410, 1},
-		{"a watch that begins with a list shows it, too", 200, "timeoutSeconds=300&resourceVersion=90&sendInitialEvents=true", at("10"), "watch list", 410, 1},
-		{"it was refused by an API server that has just started", 403, "timeoutSeconds=300&resourceVersion=90&sendInitialEvents=true", at("10"), "watch list", 410, 1},
-		{"an API server does not know watches that begin with a list", 422, "timeoutSeconds=300&resourceVersion=90", at("10"), "watch watch", 200, 0},
+		{"a watch that has ended early is resumed in the same history", 200, "timeoutSeconds=300&resourceVersion=90", at("95"), "watch list watch", 200, 0},
+		{"a watch of a rewound history is refused", 200, "timeoutSeconds=300&resourceVersion=90", at("10"), "watch list", 410, 1},
+		{"a watch without a timeout is refused after a rewind", 200, "resourceVersion=90", at("10"), "watch list", 410, 1},
+		{"a watch that could not be opened is refused after a rewind", 503, "timeoutSeconds=300&resourceVersion=90", at("10"), "watch list", 410, 1},
+		{"a watch that begins with a list is refused after a rewind", 200, "timeoutSeconds=300&resourceVersion=90&sendInitialEvents=true", at("10"), "watch list", 410, 1},
+		{"a watch that a starting API server has refused is checked, too", 403, "timeoutSeconds=300&resourceVersion=90&sendInitialEvents=true", at("10"), "watch list", 410, 1},
+		{"an API server that does not know watches with a list is not asked", 422, "timeoutSeconds=300&resourceVersion=90", at("10"), "watch watch", 200, 0},
 		{"a cache that starts lists what there is", 200, "timeoutSeconds=300&sendInitialEvents=true", at("10"), "watch watch", 200, 0},
-		{"it begins anywhere", 200, "timeoutSeconds=300&resourceVersion=0", at("10"), "watch watch", 200, 0},
-		{"versions that are no numbers say nothing", 200, "timeoutSeconds=300&resourceVersion=x", at("10"), "watch list watch", 200, 0},
-		{"an answer that is no list says nothing", 200, "timeoutSeconds=300&resourceVersion=90", ok("nonsense"), "watch list watch", 200, 0},
+		{"a watch from any version is not checked", 200, "timeoutSeconds=300&resourceVersion=0", at("10"), "watch watch", 200, 0},
+		{"versions that are not numeric cannot be checked", 200, "timeoutSeconds=300&resourceVersion=x", at("10"), "watch list watch", 200, 0},
+		{"an answer without a list cannot be checked", 200, "timeoutSeconds=300&resourceVersion=90", ok("nonsense"), "watch list watch", 200, 0},
 		{"an API server that has just started does not know the rights yet", 200, "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 403, "" }, "watch list", 403, 0},
-		{"nor the kinds of others", 200, "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 404, "" }, "watch list", 404, 0},
+		{"an API server that has just started does not know custom kinds yet", 200, "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 404, "" }, "watch list", 404, 0},
 		{"an API server that only starts is asked again later", 200, "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 503, "" }, "watch list", 503, 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -189,7 +189,7 @@ func listsAnew(t *testing.T, refused int) {
 	world.restore(500, refused)
 	await("500")
 	if !rewound.Load() {
-		t.Error("the cache shows what the restored store has, and nobody was told that it was restored")
+		t.Error("the cache shows what the restored store has, but the rewind was not reported")
 	}
 	cancel()
 	factory.Shutdown()

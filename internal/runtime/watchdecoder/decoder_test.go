@@ -138,7 +138,7 @@ func TestAsTheLibrary(t *testing.T) {
 	}
 }
 
-// TestUnreadable: what is no event ends the watch, with an error that repeats nothing of it.
+// TestUnreadable: an unreadable event ends the watch, with an error that repeats nothing of it.
 func TestUnreadable(t *testing.T) {
 	tests := []struct {
 		reason, stream, want string
@@ -147,12 +147,12 @@ func TestUnreadable(t *testing.T) {
 		{"an event that is cut, and a line", `{"type":"ADDED","object":{` + "\n", "decode event: unexpected end of JSON input"},
 		{"no JSON", canary + "\n", "decode event: invalid character"},
 		{"an empty line", "\n", "decode event: unexpected end of JSON input"},
-		{"a type that nobody knows", `{"type":"` + canary + `","object":{}}` + "\n", "decode event: unknown type"},
+		{"an unknown type", `{"type":"` + canary + `","object":{}}` + "\n", "decode event: unknown type"},
 		{"no type", `{"object":{}}` + "\n", "decode event: unknown type"},
 		{"no object", `{"type":"ADDED"}` + "\n", "decode event: it has no object of kind Installation"},
 		{"null for an object", `{"type":"ADDED","object":null}` + "\n", "decode event: it has no object of kind Installation"},
 		{"an object of another kind", `{"type":"ADDED","object":{"kind":"Secret","metadata":{"name":"a"}}}` + "\n", "decode event: it has no object of kind Installation"},
-		{"an error that is none", `{"type":"ERROR","object":[]}` + "\n", "decode error event"},
+		{"an error event without a Status", `{"type":"ERROR","object":[]}` + "\n", "decode error event"},
 		{"an event without an end", `{"type":"ADDED","object":"` + strings.Repeat("a", largestEvent), "more than 16777216 bytes"},
 	}
 	for _, test := range tests {

@@ -57,7 +57,7 @@ func TestWatch(t *testing.T) {
 		{"wrapped twice, as by a server that starts again", func(c *rest.Config) *rest.Config { return Claimable(Claimable(c)) }, "application/json", &v1alpha1.Installation{}, ours},
 		{"an encoding that only the library knows", Claimable, "application/vnd.kubernetes.protobuf;stream=watch", &v1alpha1.Installation{}, nothing},
 		{"metadata alone, whose type is the same for all kinds", Claimable, "application/json", &metav1.PartialObjectMetadata{}, library},
-		{"a client of somebody else", plain, "application/json", &v1alpha1.Installation{}, library},
+		{"a client without the transport", plain, "application/json", &v1alpha1.Installation{}, library},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -73,9 +73,9 @@ func TestWatch(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer events.Stop()
-			got, told := <-events.ResultChan()
+			got, sent := <-events.ResultChan()
 			if test.want == nothing {
-				if told {
+				if sent {
 					t.Errorf("got %+v of a text without a length", got)
 				}
 				return
@@ -108,7 +108,7 @@ func TestWatchRefused(t *testing.T) {
 	}
 }
 
-// TestStop: whoever stops a watch ends its request, so that the API server does not send on.
+// TestStop: stopping a watch ends its request, so that the API server sends no more events.
 func TestStop(t *testing.T) {
 	ended := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -128,7 +128,7 @@ func TestStop(t *testing.T) {
 	}
 	events.Stop()
 	<-ended
-	// The end of the request may still be told as an error.
+	// The end of the request may still be reported as an error.
 	for event := range events.ResultChan() {
 		if event.Type != watch.Error {
 			t.Errorf("another event: %+v", event)

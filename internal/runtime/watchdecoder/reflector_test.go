@@ -61,7 +61,7 @@ func TestReflector(t *testing.T) {
 		asked   []string
 		known   string
 	}{
-		{"an event is half there when the connection ends: it comes again", []string{
+		{"the connection ends within an event: the event comes again", []string{
 			first + version(t, watch.Added, "b", "11") + version(t, watch.Added, "c", "12")[:200],
 			version(t, watch.Added, "c", "12"),
 		}, []string{"all=true from=", "all= from=11"}, "a b c"},
@@ -69,15 +69,15 @@ func TestReflector(t *testing.T) {
 			first + string(event(watch.Bookmark, []byte(`{"kind":"Installation","metadata":{"resourceVersion":"99"}}`))),
 			version(t, watch.Deleted, "a", "100"),
 		}, []string{"all=true from=", "all= from=99"}, ""},
-		{"a version is too old: all comes again, and what has gone since goes", []string{
+		{"a version is too old: all objects come again, and deleted ones are dropped", []string{
 			first + expired,
 			version(t, watch.Added, "b", "20") + end("21"),
 		}, []string{"all=true from=", "all=true from=10"}, "b"},
-		{"the list is cut before its end: all comes again, and nothing of the half", []string{
+		{"the list is cut before its end: all objects come again, and none of the first part", []string{
 			version(t, watch.Added, "half", "5"),
 			first,
 		}, []string{"all=true from=", "all=true from="}, "a"},
-		{"an object cannot be read: the rest of the list comes again, and the one when it can be", []string{
+		{"an object cannot be read: the list comes again, and the object with it once it can be read", []string{
 			first + `{"type":"ADDED","object":{"kind":"Installation","metadata":{"name":7}}}` + "\n",
 			first + version(t, watch.Added, "b", "12"),
 		}, []string{"all=true from=", "all=true from=10"}, "a b"},

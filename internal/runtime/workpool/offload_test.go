@@ -12,16 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// bench is a pool whose wakes a test can wait for.
+// bench is a pool with a channel of the enqueued objects.
 type bench struct {
 	t     *testing.T
 	pool  *Pool[string]
-	wakes chan types.NamespacedName
+	queue chan types.NamespacedName
 }
 
 func newBench(t *testing.T, change func(*Options)) *bench {
-	b := &bench{t: t, wakes: make(chan types.NamespacedName, 1000)}
-	options := Options{Most: 4, Share: 2, Keep: 10, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { b.wakes <- key }}
+	b := &bench{t: t, queue: make(chan types.NamespacedName, 1000)}
+	options := Options{Most: 4, Share: 2, Keep: 10, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { b.queue <- key }}
 	if change != nil {
 		change(&options)
 	}
@@ -37,21 +37,21 @@ func key(namespace, name string) types.NamespacedName {
 
 var first = Version{UID: "u", Job: "1", Generation: 1}
 
-// woken waits for the wake of an object.
-func (b *bench) woken(want types.NamespacedName) {
+// enqueued waits until an object is enqueued.
+func (b *bench) enqueued(want types.NamespacedName) {
 	b.t.Helper()
 	select {
-	case got := <-b.wakes:
+	case got := <-b.queue:
 		if got != want {
-			b.t.Fatalf("%s is woken, want %s", got, want)
+			b.t.Fatalf("%s is enqueued, want %s", got, want)
 		}
 	case <-time.After(5 * time.Minute):
-		b.t.Fatalf("%s is not woken: %s", want, b.pool.Counts())
+		b.t.Fatalf("%s is not enqueued: %s", want, b.pool.Counts())
 	}
 }
 
 // begin asks for slow work and returns when it runs. The work ends when the returned
-// function is called, or when it is told to.
+// function is called, or when its context is cancelled.
 func (b *bench) begin(k types.NamespacedName, v Version) (end func()) {
 	b.t.Helper()
 	began, over := make(chan struct{}), make(chan struct{})
@@ -113,7 +113,7 @@ func never(t *testing.T) func(context.Context) (string, error) {
 	}
 }
 
-// TestFetch: whoever asks is told to come back, woken, and gets the result once.
+// TestFetch: the caller gets ErrPending, its object is enqueued, and it gets the result once.
 func TestFetch(t *testing.T) {
 	b := newBench(t, nil)
 	k := key("a", "x")
@@ -122,7 +122,7 @@ func TestFetch(t *testing.T) {
 		t.Errorf("while it runs: %v", err)
 	}
 	end()
-	b.woken(k)
+	b.enqueued(k)
 	if !b.pool.Knows(k, first) || b.pool.Knows(k, Version{}) || b.pool.Knows(key("a", "y"), first) {
 		t.Error("what is known is this version of this object")
 	}
@@ -131,7 +131,7 @@ func TestFetch(t *testing.T) {
 	}
 	b.counts("0 waiting, 0 running, 0 fetchable", "the result was handed out")
 	b.begin(k, first)()
-	b.woken(k)
+	b.enqueued(k)
 }
 
 // TestErrors: what goes wrong is a result as well.
@@ -150,7 +150,7 @@ func TestErrors(t *testing.T) {
 			if _, err := b.pool.Fetch(key("a", "x"), first, test.work); !errors.Is(err, ErrPending) {
 				t.Fatal(err)
 			}
-			b.woken(key("a", "x"))
+			b.enqueued(key("a", "x"))
 			if _, err := b.pool.Fetch(key("a", "x"), first, never(t)); !test.check(err) {
 				t.Errorf("got %v", err)
 			}
@@ -167,12 +167,12 @@ func TestVersions(t *testing.T) {
 		k := key("a", "x")
 		b.begin(k, first)
 		b.begin(k, next)()
-		b.woken(k)
+		b.enqueued(k)
 		if value, err := b.pool.Fetch(k, next, never(t)); value != "x" || err != nil {
 			t.Errorf("%v: got %q, %v", next, value, err)
 		}
 		b.begin(k, first)()
-		b.woken(k)
+		b.enqueued(k)
 		b.begin(k, next)
 		b.counts("0 waiting, 1 running, 0 fetchable", "a result for an older version is dropped")
 	}
@@ -190,48 +190,48 @@ func TestForget(t *testing.T) {
 	b.pool.Forget(key("b", "after"))
 	b.pool.Forget(key("b", "unknown"))
 	b.begin(key("c", "done"), first)()
-	b.woken(key("c", "done"))
+	b.enqueued(key("c", "done"))
 	b.pool.Forget(key("c", "done"))
 	b.counts("0 waiting, 0 running, 0 fetchable", "everything is forgotten")
 }
 
-// TestKeep: results that nobody fetches are bounded. What is lost is done again.
+// TestKeep: results that are not fetched are bounded. A lost one is worked out again.
 func TestKeep(t *testing.T) {
 	b := newBench(t, func(o *Options) { o.Keep = 2 })
 	for _, name := range []string{"x", "y", "z"} {
 		b.begin(key("a", name), first)()
-		b.woken(key("a", name))
+		b.enqueued(key("a", name))
 	}
 	b.counts("0 waiting, 0 running, 2 fetchable", "the bound")
 	if value, err := b.pool.Fetch(key("a", "z"), first, never(t)); value != "z" || err != nil {
 		t.Errorf("the newest: %q, %v", value, err)
 	}
 	b.begin(key("a", "x"), first)()
-	b.woken(key("a", "x"))
+	b.enqueued(key("a", "x"))
 }
 
 // TestShare: a namespace has its share, also if it is alone, so that there is always
-// room for others.
+// a place for others.
 func TestShare(t *testing.T) {
 	b := newBench(t, nil)
 	ends := []func(){b.begin(key("greedy", "1"), first), b.begin(key("greedy", "2"), first)}
 	third, fourth := b.wait(key("greedy", "3"), first), b.wait(key("greedy", "4"), first)
 	b.counts("2 waiting, 2 running, 0 fetchable", "the share is 2")
 	b.begin(key("modest", "1"), first)()
-	b.woken(key("modest", "1"))
+	b.enqueued(key("modest", "1"))
 	ends[0]()
-	b.woken(key("greedy", "1"))
+	b.enqueued(key("greedy", "1"))
 	b.mustBegin(third, "the next one of the same namespace")
 	ends[1]()
-	b.woken(key("greedy", "2"))
+	b.enqueued(key("greedy", "2"))
 	b.mustBegin(fourth, "and the next")
 }
 
-// TestMakeRoom: work that has had its time ends when somebody else needs its place,
+// TestPreemption: work whose time is over is preempted when other work needs its place,
 // and only then.
-func TestMakeRoom(t *testing.T) {
+func TestPreemption(t *testing.T) {
 	patience := func(o *Options) { o.Patience = 200 * time.Millisecond }
-	t.Run("for another namespace when all places are taken", func(t *testing.T) {
+	t.Run("work is preempted for another namespace when all places are taken", func(t *testing.T) {
 		b := newBench(t, patience)
 		for _, name := range []string{"1", "2"} {
 			b.begin(key("greedy", name), first)
@@ -239,48 +239,48 @@ func TestMakeRoom(t *testing.T) {
 		b.begin(key("other", "1"), first)
 		b.begin(key("third", "1"), first)
 		modest := b.wait(key("modest", "1"), first)
-		b.mustBegin(modest, "one of them makes room")
-		b.woken(key("greedy", "1"))
+		b.mustBegin(modest, "one of them is preempted")
+		b.enqueued(key("greedy", "1"))
 		if _, err := b.pool.Fetch(key("greedy", "1"), first, never(t)); !errors.Is(err, ErrMadeRoom) {
-			t.Errorf("the one that made room ends with %v", err)
+			t.Errorf("the preempted work ends with %v", err)
 		}
 		b.counts("0 waiting, 4 running, 0 fetchable", "one was enough")
 	})
-	t.Run("for others of its own namespace, which has its share", func(t *testing.T) {
+	t.Run("work is preempted for its own namespace, which has its share", func(t *testing.T) {
 		b := newBench(t, patience)
 		b.begin(key("greedy", "1"), first)
 		b.begin(key("greedy", "2"), first)
 		own := b.wait(key("greedy", "3"), first)
-		b.mustBegin(own, "one of them makes room")
-		b.woken(key("greedy", "1"))
+		b.mustBegin(own, "one of them is preempted")
+		b.enqueued(key("greedy", "1"))
 	})
-	t.Run("not if nobody waits", func(t *testing.T) {
+	t.Run("work is not preempted if no other work waits", func(t *testing.T) {
 		b := newBench(t, func(o *Options) { o.Patience = time.Nanosecond })
 		end := b.begin(key("a", "1"), first)
 		b.begin(key("b", "1"), first)()
-		b.woken(key("b", "1"))
+		b.enqueued(key("b", "1"))
 		end()
-		b.woken(key("a", "1"))
+		b.enqueued(key("a", "1"))
 		if value, err := b.pool.Fetch(key("a", "1"), first, never(t)); value != "1" || err != nil {
 			t.Errorf("got %q, %v", value, err)
 		}
 	})
-	t.Run("others make room if one does not end", func(t *testing.T) {
+	t.Run("other work is preempted if cancelled work does not end", func(t *testing.T) {
 		b := newBench(t, func(o *Options) { o.Most, o.Share, o.Patience = 2, 2, 100*time.Millisecond })
 		deaf, over := make(chan struct{}), make(chan struct{})
 		defer close(over)
 		_, _ = b.pool.Fetch(key("a", "deaf"), first, func(context.Context) (string, error) { close(deaf); <-over; return "", nil })
 		b.mustBegin(deaf, "the first")
 		b.begin(key("a", "hears"), first)
-		b.mustBegin(b.wait(key("b", "1"), first), "the second makes room")
-		b.woken(key("a", "hears"))
+		b.mustBegin(b.wait(key("b", "1"), first), "the second is preempted")
+		b.enqueued(key("a", "hears"))
 	})
 }
 
-// TestEnd: with the process all work ends, and nobody is woken.
+// TestEnd: with the process all work ends, and nothing is enqueued.
 func TestEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	pool := New[string](ctx, Options{Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(types.NamespacedName) { t.Error("woken") }})
+	pool := New[string](ctx, Options{Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(types.NamespacedName) { t.Error("enqueued") }})
 	began, ended := make(chan struct{}), make(chan struct{})
 	_, _ = pool.Fetch(key("a", "x"), first, func(ctx context.Context) (string, error) {
 		defer close(ended)
@@ -334,7 +334,7 @@ func TestConcurrentUse(t *testing.T) {
 				var k types.NamespacedName
 				select {
 				case k = <-asks:
-				case k = <-b.wakes:
+				case k = <-b.queue:
 				case <-done:
 					return
 				}

@@ -30,7 +30,7 @@ func newStory() *story {
 	return s
 }
 
-// write changes the Installation and tells of it.
+// write changes the Installation and sends the event.
 func (s *story) write(change func(*v1alpha1.Installation)) {
 	before := s.inst
 	if before == nil {
@@ -92,7 +92,7 @@ func TestJobs(t *testing.T) {
 			s.now = s.now.Add(time.Second)
 			s.enter("Succeeded", nil)
 		}, map[string]float64{failed: 0, succeeded: 1}, 0, nil},
-		{"a job that nobody saw run, by its own times", func(s *story) {
+		{"a job that was never seen running, by its own times", func(s *story) {
 			s.trigger("1")
 			s.enter("Succeeded", nil)
 			s.write(func(inst *v1alpha1.Installation) {
@@ -160,11 +160,11 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestEnded: who wants to know hears of a job with the moments of its stages.
+// TestEnded: the callback gets a job with the times of its stages.
 func TestEnded(t *testing.T) {
 	s := newStory()
-	var told []Job
-	s.jobs.Ended = func(ended Job) { told = append(told, ended) }
+	var reported []Job
+	s.jobs.Ended = func(ended Job) { reported = append(reported, ended) }
 	s.write(func(*v1alpha1.Installation) {})
 	s.trigger("1")
 	step := func(change func(reporter.Status)) {
@@ -174,17 +174,17 @@ func TestEnded(t *testing.T) {
 	step(func(status reporter.Status) { status.Begin(1, metav1.NewTime(s.now)) })
 	step(func(status reporter.Status) { status.Wait(metav1.NewTime(s.now)) })
 	step(func(status reporter.Status) { status.Enter("Failed", nil, metav1.NewTime(s.now)) })
-	if len(told) != 1 {
-		t.Fatalf("told of %+v", told)
+	if len(reported) != 1 {
+		t.Fatalf("reported %+v", reported)
 	}
-	got := told[0]
+	got := reported[0]
 	for i, at := range []time.Time{got.Handed, got.Begun, got.Written, got.Ended} {
 		if want := start.Add(time.Duration(i) * time.Second); !at.Equal(want) {
 			t.Errorf("stage %d began at %s, want %s", i, at, want)
 		}
 	}
 	if got.ID != "1" || got.Kind != "Installation" || got.Result != failed || got.Object.GetUID() != "a" {
-		t.Errorf("told of %+v", got)
+		t.Errorf("reported %+v", got)
 	}
 }
 
@@ -201,25 +201,25 @@ func TestHanded(t *testing.T) {
 		end    func(jobs *Jobs, item *v1alpha1.DeployItem)
 		want   map[string]float64
 	}{
-		{"it goes on", func(*Jobs, *v1alpha1.DeployItem) {}, map[string]float64{"landscaper_jobs_running": 1}},
-		{"it is stored with its end", func(jobs *Jobs, item *v1alpha1.DeployItem) {
+		{"the job goes on", func(*Jobs, *v1alpha1.DeployItem) {}, map[string]float64{"landscaper_jobs_running": 1}},
+		{"the job is stored with its end", func(jobs *Jobs, item *v1alpha1.DeployItem) {
 			done := handed(item, "2", start)
 			reporter.DeployItem(done).Status.Enter("Succeeded", nil, metav1.NewTime(start))
 			jobs.handler().OnUpdate(item, done)
 		}, map[string]float64{"landscaper_job_duration_seconds succeeded": 1, "landscaper_job_duration_seconds succeeded sum": 3}},
-		{"it is stored, and goes on", func(jobs *Jobs, item *v1alpha1.DeployItem) {
+		{"the job is stored, and goes on", func(jobs *Jobs, item *v1alpha1.DeployItem) {
 			jobs.handler().OnUpdate(item, handed(item, "2", start))
 		}, map[string]float64{"landscaper_jobs_running": 1}},
-		{"the item is gone", func(jobs *Jobs, item *v1alpha1.DeployItem) {
+		{"the item is deleted", func(jobs *Jobs, item *v1alpha1.DeployItem) {
 			now := metav1.NewTime(start)
 			item.DeletionTimestamp = &now
 			jobs.handler().OnDelete(item)
 		}, map[string]float64{"landscaper_job_duration_seconds deleted": 1, "landscaper_job_duration_seconds deleted sum": 3}},
-		{"another one is handed over by somebody who has not seen that the item is gone", func(jobs *Jobs, item *v1alpha1.DeployItem) {
+		{"an Execution that has not seen the deletion of the item dispatches another job", func(jobs *Jobs, item *v1alpha1.DeployItem) {
 			jobs.handler().OnDelete(item)
 			jobs.Handed(handed(item, "3", start))
 		}, nil},
-		{"the next one is handed over", func(jobs *Jobs, item *v1alpha1.DeployItem) {
+		{"the next job is dispatched", func(jobs *Jobs, item *v1alpha1.DeployItem) {
 			jobs.Handed(handed(item, "3", start))
 		}, map[string]float64{"landscaper_jobs_running": 1}},
 	} {
@@ -247,7 +247,7 @@ func TestHanded(t *testing.T) {
 	}
 }
 
-// TestDeparted: the end of an item is remembered as long as somebody may have missed it.
+// TestDeparted: the deletion of an item is remembered as long as a cache may not show it.
 func TestDeparted(t *testing.T) {
 	var d departed
 	d.note("a", start)
@@ -257,7 +257,7 @@ func TestDeparted(t *testing.T) {
 	}
 	d.note("c", start.Add(remembrance+1))
 	if d.has("a") || !d.has("b") || len(d.known) != 2 || len(d.ends) != 2 {
-		t.Errorf("what is long ago is remembered: %+v", d)
+		t.Errorf("an old deletion is remembered: %+v", d)
 	}
 }
 

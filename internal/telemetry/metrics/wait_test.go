@@ -23,20 +23,20 @@ func TestWaitsFor(t *testing.T) {
 		err     error
 		want    Reason
 	}{
-		{"siblings before it", reporter.Installation(inst), "Init", wait("AllPredecessorsFinished"), Sibling},
+		{"an Installation after its siblings", reporter.Installation(inst), "Init", wait("AllPredecessorsFinished"), Sibling},
 		{"siblings that have to be deleted before", reporter.Installation(inst), "InitDelete", wait("SiblingImport"), Sibling},
-		{"an import that somebody exports", reporter.Installation(inst), "Init", wait("ImportsSatisfied"), Import},
+		{"an import that a sibling exports", reporter.Installation(inst), "Init", wait("ImportsSatisfied"), Import},
 		{"the default Context", reporter.Installation(inst), "Init", wait("CalculateContext"), Context},
 		{"a wait that is new to us", reporter.Installation(inst), "Init", wait("Whatever"), Other},
 		{"a reason of another kind", reporter.Installation(inst), "Init", wait("NoTargetFound"), Other},
 		{"a registry that fails", reporter.Installation(inst), "Init", errors.New("no answer"), Retry},
 		{"rendering is work", reporter.Installation(inst), "Init", nil, Working},
-		{"all below it", reporter.Installation(inst), "Progressing", nil, Children},
-		{"all below it while it deletes", reporter.Installation(inst), "Deleting", nil, Children},
-		{"its exports are work", reporter.Installation(inst), "Completing", nil, Working},
-		{"items", reporter.Execution(exec), "Progressing", nil, Children},
-		{"an item that nobody has taken up", reporter.DeployItem(item), "", nil, Deployer},
-		{"an item that nobody has taken up since its last job", reporter.DeployItem(item), "Failed", errors.New("of the last job"), Deployer},
+		{"an Installation with all objects below it", reporter.Installation(inst), "Progressing", nil, Children},
+		{"an Installation with all objects below it in a deletion", reporter.Installation(inst), "Deleting", nil, Children},
+		{"collecting exports is work", reporter.Installation(inst), "Completing", nil, Working},
+		{"an Execution with its items", reporter.Execution(exec), "Progressing", nil, Children},
+		{"an item that no deployer has picked up", reporter.DeployItem(item), "", nil, Deployer},
+		{"an item that no deployer has picked up since its last job", reporter.DeployItem(item), "Failed", errors.New("of the last job"), Deployer},
 		{"no Target", reporter.DeployItem(item), "Progressing", wait("NoTargetFound"), Target},
 		{"no Context of an item", reporter.DeployItem(item), "Progressing", wait("GetLandscaperContext"), Context},
 		{"no Secret of the Target", reporter.DeployItem(item), "Progressing", wait("SecretNotFound"), Target},
@@ -57,7 +57,7 @@ func TestWaitsFor(t *testing.T) {
 }
 
 // TestReadiness: a wait for objects on the cluster is progress, so that only the
-// conditions tell it.
+// conditions show it.
 func TestReadiness(t *testing.T) {
 	item := &v1alpha1.DeployItem{}
 	item.Status.JobID, item.Status.Phase = "a", v1alpha1.DeployItemPhases.Progressing

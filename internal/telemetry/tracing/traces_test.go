@@ -23,7 +23,7 @@ import (
 
 const jobID = "4bf92f35-77b3-4da6-a3ce-929d0e0e4736"
 
-// moment is some seconds after the job was handed over.
+// moment is some seconds after the job was assigned.
 func moment(seconds int) time.Time { return time.Unix(1_000_000+int64(seconds), 0) }
 
 // owned returns what describes an object with an owner.
@@ -49,7 +49,7 @@ func family() []metrics.Job {
 }
 
 // TestTell: all objects of a job are in one trace, each below its owner, with their
-// stages, although each is told of alone.
+// stages, although each is recorded alone.
 func TestTell(t *testing.T) {
 	exporter := tracetest.NewInMemoryExporter()
 	tracer := newTracer(sdktrace.WithSyncer(exporter), "1.0")
@@ -107,7 +107,7 @@ func TestTraceID(t *testing.T) {
 	}{
 		{"a UUID is its digits, so that a user finds the trace", jobID, true},
 		{"a tool may name its jobs as it likes", "nightly", false},
-		{"zero is no ID of a trace", "00000000-0000-0000-0000-000000000000", false},
+		{"zero is not a valid trace ID", "00000000-0000-0000-0000-000000000000", false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

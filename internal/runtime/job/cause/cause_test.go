@@ -25,7 +25,7 @@ func TestList(t *testing.T) {
 		{"many places", []Cause{refused.Below("a"), refused.Below("b"), refused.Below("c"), refused.Below("d"), refused.Below("e")},
 			"the API server refuses it; at item web on Target prod; in a; at item web on Target prod; in b; at item web on Target prod; in c; and at 2 more places"},
 		{"many causes", []Cause{{Message: "1"}, {Message: "2"}, {Message: "3"}, {Message: "4"}, {Message: "5"}}, "1\n2\n3\nand 2 more"},
-		{"a long one is cut, the way to it is not", []Cause{Cause{Message: long}.Below("a")}, long[:1000] + " ...; in a"},
+		{"a long message is cut, the path to its object is not", []Cause{Cause{Message: long}.Below("a")}, long[:1000] + " ...; in a"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := List(test.causes); got != test.want {

@@ -54,9 +54,9 @@ func strays(file *ast.File) (found []string) {
 // TestOneTable: no name of an operation is written anywhere else.
 func TestOneTable(t *testing.T) {
 	root := filepath.Join("..", "..", "..", "..")
-	for _, room := range []string{"internal/controller/installation", "internal/controller/execution", "internal/runtime/job", "internal/deploy", "internal/cluster", "deployer"} {
-		t.Run(room, func(t *testing.T) {
-			err := filepath.WalkDir(filepath.Join(root, room), func(path string, entry fs.DirEntry, err error) error {
+	for _, directory := range []string{"internal/controller/installation", "internal/controller/execution", "internal/runtime/job", "internal/deploy", "internal/cluster", "deployer"} {
+		t.Run(directory, func(t *testing.T) {
+			err := filepath.WalkDir(filepath.Join(root, directory), func(path string, entry fs.DirEntry, err error) error {
 				if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 					return err
 				}
@@ -83,7 +83,7 @@ func TestStrays(t *testing.T) {
 		{"a wait", `var e = job.WaitFor(wake, "x", "y", "z")`, `"x"`},
 		{"a wait for progress names no operation", `var e = deployer.WaitFor("x", "y")`, ""},
 		{"an error that is written as a struct", `var e = &Error{Operation: "x"}`, `"x"`},
-		{"a constant of a room", `const initOperation = "x"`, `"x"`},
+		{"a constant of a package", `const initOperation = "x"`, `"x"`},
 		{"a name of the table", `var e = job.Wrap(err, published.Init, "y", "z")`, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -118,7 +118,7 @@ func marks(file *ast.File) map[string]bool {
 	return marked
 }
 
-// TestWhose: each name says whether it is one of the public system.
+// TestWhose: each name says whether it is one of upstream.
 func TestWhose(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "published.go", nil, parser.ParseComments)
 	if err != nil {
@@ -144,7 +144,7 @@ func TestMarks(t *testing.T) {
 		{"a group that says so", "// Own: ours.\nconst (\n X = \"x\"\n)", true},
 		{"a group without a comment", "const (\n X = \"x\"\n)", false},
 		{"a comment that says something else", "// More names.\nconst X = \"x\"", false},
-		{"what is no name of the table", "// Own: ours.\nvar X = \"x\"", false},
+		{"a variable, which is not a name of the table", "// Own: ours.\nvar X = \"x\"", false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			file, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\n"+test.code, parser.ParseComments)
