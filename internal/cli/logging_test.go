@@ -13,7 +13,7 @@ import (
 const alone = "LANDSCAPER_CLI_TEST_ALONE"
 
 // TestLogOfTheLibrary: after half a minute, the library for controllers prints a stack trace
-// if nobody has said where its log goes. Until then its logger is not enabled.
+// if its logger was not set. Until then its logger is not enabled.
 func TestLogOfTheLibrary(t *testing.T) {
 	if os.Getenv(alone) == "" {
 		command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLogOfTheLibrary$")
@@ -24,6 +24,6 @@ func TestLogOfTheLibrary(t *testing.T) {
 		return
 	}
 	if setVerbosity(2); !log.Log.Enabled() {
-		t.Error("nobody has said where the log goes")
+		t.Error("the logger is not set")
 	}
 }

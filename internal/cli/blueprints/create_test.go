@@ -81,7 +81,7 @@ func TestCreate(t *testing.T) {
 func TestCreateRefuses(t *testing.T) {
 	terminaltest.WriteFiles(t, map[string]string{"b/blueprint.yaml": flowing1})
 	for _, test := range []struct{ reason, args, want string }{
-		{"an import that is none", "b --target domain=x", "--target domain: the blueprint has no such import or export: it has cluster, others"},
+		{"an unknown import", "b --target domain=x", "--target domain: the blueprint has no such import or export: it has cluster, others"},
 		{"no pair", "b --data domain", "write a name, = and a value"},
 		{"no value", "b --value domain={", "--value domain"},
 		{"two arguments", "b c", "name a blueprint"},

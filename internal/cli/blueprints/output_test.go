@@ -34,15 +34,15 @@ func TestParseKinds(t *testing.T) {
 		{"all of what is known without exports", "all", false, "deployitems subinstallations", ""},
 		{"all of a simulated tree", "all", true, "deployitems exports imports subinstallations", ""},
 		{"by short names", "di,subinst", false, "deployitems subinstallations", ""},
-		{"another short name", "inst", false, "subinstallations", ""},
+		{"a single short name", "inst", false, "subinstallations", ""},
 		{"in any case, with spaces", " DI , Imports ", false, "deployitems imports", ""},
-		{"one twice", "di,deployitems,di", false, "deployitems", ""},
+		{"a kind that is named twice", "di,deployitems,di", false, "deployitems", ""},
 		{"imports are known without a simulation", "imports", false, "imports", ""},
 		{"all does not take away what was asked for before", "imports,all", false, "deployitems imports subinstallations", ""},
-		{"nor what is asked for behind it", "all,imports", false, "deployitems imports subinstallations", ""},
+		{"all does not take away what is asked for behind it", "all,imports", false, "deployitems imports subinstallations", ""},
 		{"exports of a simulated tree", "exports", true, "exports", ""},
-		{"exports that nobody knows", "di,exports", false, "", "exports can only be worked out if -e"},
-		{"nor if all is asked for behind it", "exports,all", false, "", "exports can only be worked out if -e"},
+		{"exports that are not known", "di,exports", false, "", "exports can only be worked out if -e"},
+		{"exports that are not known, with all behind them", "exports,all", false, "", "exports can only be worked out if -e"},
 		{"nothing", "", false, "", "unknown resource ''"},
 		{"an empty name", "di,", false, "", "unknown resource ''"},
 		{"another name", "deployitem", false, "", "unknown resource 'deployitem': choose from all, "},
@@ -200,7 +200,7 @@ func TestResultsActOnNoTerminal(t *testing.T) {
 	}{
 		{"a stream of YAML", "yaml", func(o *renderOptions) error { return o.writeStream(all) }},
 		{"a stream of JSON", outputJSON, func(o *renderOptions) error { return o.writeStream(all) }},
-		{"one document", outputJSON, func(o *renderOptions) error { return writeJSON(o.streams.Out, all) }},
+		{"a single document", outputJSON, func(o *renderOptions) error { return writeJSON(o.streams.Out, all) }},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var out strings.Builder
@@ -227,10 +227,10 @@ func TestTidy(t *testing.T) {
 		message   string
 	}{
 		{"an object without what a cluster fills in", object(), map[string]any{"kind": "K", "metadata": map[string]any{"name": "n"}, "spec": map[string]any{"status": int64(1)}}, ""},
-		{"what is no object keeps its fields", map[string]any{"status": "x", "metadata": map[string]any{"uid": "u"}}, map[string]any{"status": "x", "metadata": map[string]any{"uid": "u"}}, ""},
-		{"metadata that are none", map[string]any{"kind": "K", "metadata": "x"}, map[string]any{"kind": "K", "metadata": "x"}, ""},
+		{"a map without kind keeps its fields", map[string]any{"status": "x", "metadata": map[string]any{"uid": "u"}}, map[string]any{"status": "x", "metadata": map[string]any{"uid": "u"}}, ""},
+		{"metadata that are not a map", map[string]any{"kind": "K", "metadata": "x"}, map[string]any{"kind": "K", "metadata": "x"}, ""},
 		{"a list", []any{"x"}, []any{"x"}, ""},
-		{"what is no JSON", map[string]any{"a": func() {}}, nil, "the result is no JSON"},
+		{"a value that JSON does not have", map[string]any{"a": func() {}}, nil, "the result is no JSON"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got, err := tidy(test.got)
@@ -252,7 +252,7 @@ func TestStatesOf(t *testing.T) {
 	}
 }
 
-// TestRegularFiles opens what stands in the directory of somebody else.
+// TestRegularFiles opens files in the directory of another user.
 func TestRegularFiles(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "s3cret")
 	dir := t.TempDir()

@@ -23,13 +23,13 @@ func TestValidate(t *testing.T) {
 		reason, args string
 		want         outcome
 	}{
-		{"a valid one", "good", outcome{0, valid, ""}},
-		{"a warning leaves it valid", "typo", outcome{0, unknown + valid, ""}},
-		{"unless it is not to", "typo --strict", outcome{1, unknown, "Error: not valid: 1 of 1 blueprints\n"}},
+		{"a valid blueprint", "good", outcome{0, valid, ""}},
+		{"a blueprint with a warning is valid", "typo", outcome{0, unknown + valid, ""}},
+		{"a blueprint with a warning is not valid with --strict", "typo --strict", outcome{1, unknown, "Error: not valid: 1 of 1 blueprints\n"}},
 		{"an error", "wrong", outcome{1, wrong, "Error: not valid: 1 of 1 blueprints\n"}},
 		{"a note is no warning", "needs --strict", outcome{0, "blueprint.yaml:4: " + note + valid, ""}},
 		{"several", "good wrong", outcome{1, "good: " + valid + "wrong: " + wrong, "Error: not valid: 1 of 2 blueprints\n"}},
-		{"one that is not there, beside another", "good none", outcome{3, "good: " + valid + "none: error: there is no blueprint none: give the directory or the archive of one, REPOSITORY//COMPONENT:VERSION, or oci://REGISTRY/NAME:TAG\n", "Error: not valid: 1 of 2 blueprints\n"}},
+		{"a blueprint that does not exist, beside another", "good none", outcome{3, "good: " + valid + "none: error: there is no blueprint none: give the directory or the archive of one, REPOSITORY//COMPONENT:VERSION, or oci://REGISTRY/NAME:TAG\n", "Error: not valid: 1 of 2 blueprints\n"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			terminaltest.WriteFiles(t, files)
@@ -142,7 +142,7 @@ exportExecutions: [{name: e, type: GoTemplate, template: "exports: {v: '{{ .depl
 		{"further resources", "bp -c a.yaml -a b.yaml -r more.yaml", 0, "type: xr.example.org/more:1", ""},
 		{"further resources as a map", "bp -c a.yaml -a b.yaml -r map.yaml", 0, "type: xr.example.org/more:1", ""},
 		{"a resources file without any", "bp -c a.yaml -r none.yaml", 64, "", "resources none.yaml: there are no resources"},
-		{"a descriptor that is none", "bp -c more.yaml", 64, "", "component descriptor more.yaml: "},
+		{"a descriptor that is not valid", "bp -c more.yaml", 64, "", "component descriptor more.yaml: "},
 		{"a descriptor that is missing", "bp -c a.yaml", 1, "", "(here components are given with -c REPOSITORY//COMPONENT:VERSION, or their descriptors with -c and -a)"},
 		{"components in export templates", "ex exports -c a.yaml -a b.yaml -e e.yaml -q", 0, "v: 2.0.0 of 2", ""},
 	} {

@@ -25,6 +25,6 @@ func TestDefaultFile(t *testing.T) {
 		})
 	}
 	if _, err := defaultFile("..", "", false); err == nil || !strings.Contains(err.Error(), "--output-file") {
-		t.Errorf("a name that is none: %v", err)
+		t.Errorf("an invalid name: %v", err)
 	}
 }

@@ -29,7 +29,7 @@ func TestWhatOthersWrite(t *testing.T) {
 		{"a tag stands for a version with a plus sign", "get " + published + " " + component + " -o tree", "example.org/shop/web:1.4.2+rc7\n└── db example.org/shop/db:3.1.0\n"},
 		{"all contents have their digests", "download " + published + " " + component + " --all -R -O all -q", "Wrote " + filepath.Join("all", "example.org_shop_db-3.1.0", "schema.json") + " (17 B, "},
 		{"an artifact set becomes a layout", "download " + published + " " + component + " image --oci-layout -q", "Wrote image.tar"},
-		{"and so does a layout", "download " + published + " " + component + " layout --oci-layout -q", "Wrote layout.tar"},
+		{"a layout stays a layout", "download " + published + " " + component + " layout --oci-layout -q", "Wrote layout.tar"},
 		{"a copy", "copy " + published + " " + component + " copied.tgz -R --create -q", "Copied example.org/shop/web:1.4.2+rc7"},
 	}
 	for _, where := range []string{published, "copied.tgz"} {

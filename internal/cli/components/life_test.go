@@ -22,7 +22,7 @@ import (
 )
 
 // keys returns the keys and certificates of a signer as files: release.key,
-// release.pub, chain.pem and ca.pem, and stranger.pem of somebody else.
+// release.pub, chain.pem and ca.pem, and stranger.pem of another authority.
 func keys(t *testing.T) map[string]string {
 	t.Helper()
 	newKey := func() *rsa.PrivateKey {
@@ -76,10 +76,10 @@ func TestWholeLife(t *testing.T) {
 		{"a registry has no list of components", "list registry.example.org", 64, "", "name the component"},
 		{"sign without a key", "sign transport example.org/shop/web 1.4.2 -s shop", 64, "", "--private-key"},
 		{"sign with something else", "sign transport example.org/shop/web 1.4.2 -s shop -k ca.pem", 1, "", "neither a PKCS #8 nor a PKCS #1 private key"},
-		{"sign with the certificate of somebody else", "sign transport example.org/shop/web 1.4.2 -s shop -k release.key --certificate ca.pem", 1, "", "is not for this key"},
+		{"sign with a certificate for another key", "sign transport example.org/shop/web 1.4.2 -s shop -k release.key --certificate ca.pem", 1, "", "is not for this key"},
 		{"sign", "sign transport example.org/shop/web 1.4.2 -s shop -k release.key", 0, "Signed example.org/shop/web:1.4.2 with shop (SHA-256:", ""},
 		{"a signature is not replaced", "sign transport example.org/shop/web 1.4.2 -s shop -k release.key", 1, "", "--force"},
-		{"unless that is said", "sign transport example.org/shop/web 1.4.2 -s shop -k release.key --force --algorithm RSASSA-PKCS1-V1_5", 0, "Signed", ""},
+		{"a signature is replaced with --force", "sign transport example.org/shop/web 1.4.2 -s shop -k release.key --force --algorithm RSASSA-PKCS1-V1_5", 0, "Signed", ""},
 		{"a second signature, with a certificate, of the other normal form", "sign transport example.org/shop/web 1.4.2 -s audit -k release.key --certificate chain.pem --normalisation jsonNormalisation/v4alpha1 --hash SHA-512", 0, "SHA-512:", ""},
 		{"verify with the key", "verify transport example.org/shop/web 1.4.2 -s shop -k release.pub", 0, "Verified signature shop", ""},
 		{"verify with the authority", "verify transport example.org/shop/web 1.4.2 -s audit --ca-cert ca.pem --issuer CN=release,O=shop", 0, "Verified signature audit", ""},
@@ -91,7 +91,7 @@ func TestWholeLife(t *testing.T) {
 		{"the copy has what it refers to", "list copied.tgz", 0, "example.org/shop/db:3.1.0\nexample.org/shop/web:1.4.2\n", ""},
 		{"download all", "download copied.tgz example.org/shop/web 1.4.2 --all -R -O all -q", 0, "Wrote " + filepath.Join("all", "example.org_shop_db-3.1.0", "schema.json"), ""},
 		{"download all into the same place", "download copied.tgz example.org/shop/web 1.4.2 --all -R -O all -q", 1, "", "--force"},
-		{"one of all", "download copied.tgz example.org/shop/web 1.4.2 --all --identity os=linux", 64, "", "leave out --identity"},
+		{"all resources of one identity", "download copied.tgz example.org/shop/web 1.4.2 --all --identity os=linux", 64, "", "leave out --identity"},
 		{"a subcommand that does not exist", "nope", 64, "", `unknown command "nope"`},
 		{"a repository context that is no JSON", "get {\"type\":", 64, "", "the repository context is no JSON"},
 	} {
@@ -135,7 +135,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// TestNoDigestOfGit: it would be one that no other tool finds. Nobody is asked for it.
+// TestNoDigestOfGit: no other tool finds the same digest, and no registry is asked for it.
 func TestNoDigestOfGit(t *testing.T) {
 	terminaltest.WriteFiles(t, map[string]string{
 		"constructor.yaml": `{name: example.org/shop/git, version: 1.0.0, provider: p, resources: [{name: files, type: t, version: 1.0.0, access: {type: Git/v1alpha1, repository: "http://127.0.0.1:1/shop.git", commit: c0ffee0000000000000000000000000000000000}}]}`,
@@ -202,8 +202,8 @@ func TestThirdSchema(t *testing.T) {
 	}
 }
 
-// TestWhatNobodyCanRead is told, also where progress is not shown.
-func TestWhatNobodyCanRead(t *testing.T) {
+// TestUnreadableResource: an unreadable resource is reported, also where progress is not shown.
+func TestUnreadableResource(t *testing.T) {
 	terminaltest.WriteFiles(t, map[string]string{
 		"constructor.yaml": `{name: example.org/shop/web, version: 1.0.0, provider: p, resources: [{name: text, type: t, input: {type: utf8, text: hello}}, {name: package, type: npmPackage, access: {type: npm, registry: "https://npm.example.org", package: shop}}, {name: nothing, type: t, access: {type: none}}]}`,
 	})

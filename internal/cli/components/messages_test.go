@@ -67,17 +67,17 @@ func TestMessages(t *testing.T) {
 		{"broken JSON is no missing type", `get {"type":`, terminal.ExitUsage, "the repository context is no JSON: unexpected end of JSON input"},
 		{"an unknown field has a place", "push typo.yaml transport", terminal.ExitFailed, `typo.yaml: the constructor file: line 5: unknown field "resorces": did you mean resources?`},
 		{"access beside input", "push both.yaml transport", terminal.ExitFailed, `both.yaml: the constructor file: line 5: resources[0]: resource "aa" has both an access and an input: keep one of them`},
-		{"neither of them", "push neither.yaml transport", terminal.ExitFailed, "has neither an access nor an input: add one of them"},
+		{"neither access nor input", "push neither.yaml transport", terminal.ExitFailed, "has neither an access nor an input: add one of them"},
 		{"a resource that is not there, once", "download transport example.org/shop/db 3.1.0 nope", terminal.ExitNotFound, "Error: failed to get resource with name nope: component version example.org/shop/db:3.1.0 has none with the identity {\"name\":\"nope\"}: there are schema\n"},
 		{"a version without a component", "get transport//:2.0.0", terminal.ExitNotFound, `there is no component of version "2.0.0" in transport: ` + there},
-		{"neither of them, of several", "get transport", terminal.ExitUsage, "name the component and its version: " + there},
+		{"neither component nor version, in an archive of several", "get transport", terminal.ExitUsage, "name the component and its version: " + there},
 		{"an archive with nothing in it", "get empty", terminal.ExitNotFound, "there is no component version in empty: it is empty"},
 		{"a component without versions", "list transport example.org/none", terminal.ExitNotFound, `component "example.org/none" has no versions in transport: ` + there + "\n"},
 		{"a place for a copy that is not there", "copy transport example.org/shop/db 3.1.0 nowhere", terminal.ExitUsage, "make it with --create"},
 		{"an archive for a copy that is not there", "copy transport example.org/shop/db 3.1.0 ./nowhere", terminal.ExitNotFound, "make it with --create"},
-		{"all of one", "download transport example.org/shop/db 3.1.0 --all -O -", terminal.ExitUsage, "name the directory with --output-file"},
+		{"all resources to the standard output", "download transport example.org/shop/db 3.1.0 --all -O -", terminal.ExitUsage, "name the directory with --output-file"},
 		{"all unpacked", "download transport example.org/shop/db 3.1.0 --all --extract", terminal.ExitUsage, "name the RESOURCE to unpack instead of --all"},
-		{"one of all that it refers to", "download transport example.org/shop/web 1.4.2 schema -R", terminal.ExitUsage, "--recursive belongs to --all"},
+		{"a single resource with --recursive", "download transport example.org/shop/web 1.4.2 schema -R", terminal.ExitUsage, "--recursive belongs to --all"},
 		{"unpacked and as an archive", "download transport example.org/shop/db 3.1.0 schema --extract --oci-layout", terminal.ExitUsage, "leave one of them out"},
 		{"unpacked to the standard output", "download transport example.org/shop/db 3.1.0 schema --extract -O -", terminal.ExitUsage, "--extract needs a directory"},
 		{"a layout to the standard output", "download transport example.org/shop/db 3.1.0 schema --oci-layout -O -", terminal.ExitUsage, "--oci-layout writes a file"},
@@ -92,7 +92,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestWrongLogin: whoever gave credentials is not asked to give some.
+// TestWrongLogin: a user who gave credentials is not asked to give some.
 func TestWrongLogin(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="here"`)

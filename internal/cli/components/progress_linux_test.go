@@ -68,14 +68,14 @@ func TestProgressOnATerminal(t *testing.T) {
 	go func() { ended <- run(t.Context(), streams, []string{"components", "download", "d", "net"}) }()
 	var text strings.Builder
 	buffer := make([]byte, 4096)
-	for told := false; !strings.HasSuffix(text.String(), "\r"+terminal.ClearRight); {
+	for seen := false; !strings.HasSuffix(text.String(), "\r"+terminal.ClearRight); {
 		n, err := screen.Read(buffer)
 		if err != nil {
 			t.Fatalf("%v after %q", err, text.String())
 		}
 		text.Write(buffer[:n])
-		if !told && strings.Contains(text.String(), terminal.ClearRight) {
-			told = true
+		if !seen && strings.Contains(text.String(), terminal.ClearRight) {
+			seen = true
 			close(shown)
 		}
 	}

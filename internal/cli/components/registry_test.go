@@ -16,14 +16,14 @@ import (
 func TestTarget(t *testing.T) {
 	for _, test := range []struct{ reason, args, name, version, err string }{
 		{"three arguments", "r.example.org/x example.org/shop 1.0.0", "example.org/shop", "1.0.0", ""},
-		{"one", "r.example.org/x//example.org/shop:1.0.0+b", "example.org/shop", "1.0.0+b", ""},
-		{"one with a scheme", "http://localhost:5000//example.org/shop:1.0.0", "example.org/shop", "1.0.0", ""},
-		{"the scheme is no separator", "http://localhost:5000 example.org/shop 1.0.0", "example.org/shop", "1.0.0", ""},
+		{"one argument", "r.example.org/x//example.org/shop:1.0.0+b", "example.org/shop", "1.0.0+b", ""},
+		{"one argument with a scheme", "http://localhost:5000//example.org/shop:1.0.0", "example.org/shop", "1.0.0", ""},
+		{"the scheme is not a separator", "http://localhost:5000 example.org/shop 1.0.0", "example.org/shop", "1.0.0", ""},
 		{"named twice", "r.example.org//example.org/shop:1.0.0 example.org/shop", "", "", "the component is named twice"},
 		{"no version", "r.example.org example.org/shop", "", "", "name the version of example.org/shop: landscaper-cli components list r.example.org example.org/shop"},
 		{"no component", "r.example.org", "", "", "name the component and its version: the registry r.example.org has no list of them"},
-		{"a version that is none", "r.example.org example.org/shop latest", "", "", `the component version "latest" is not a semantic version`},
-		{"a name that is none", "r.example.org shop 1.0.0", "", "", `the component name "shop" is not valid`},
+		{"an invalid version", "r.example.org example.org/shop latest", "", "", `the component version "latest" is not a semantic version`},
+		{"an invalid name", "r.example.org shop 1.0.0", "", "", `the component name "shop" is not valid`},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got, err := targetOf(strings.Fields(test.args))

@@ -81,7 +81,7 @@ func TestVerify(t *testing.T) {
 		{"a descriptor that was changed", "changed --public-key key.pem", 1, "", "does not match found digest"},
 		{"no signature", "none --public-key key.pem", 3, "", "the component version example.org/shop:1.0.0 has no signature"},
 		{"no key", "one", 64, "", "name the key of the signer with --public-key"},
-		{"a key that is none", "one --public-key no.pem", 64, "", "failed parsing public key data"},
+		{"a file that is not a key", "one --public-key no.pem", 64, "", "failed parsing public key data"},
 		{"a file that is not there", "one --ca-cert nowhere", 64, "", "--ca-cert: open nowhere"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

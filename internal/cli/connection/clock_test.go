@@ -11,7 +11,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestNow: ages are told by the clock of the API server.
+// TestNow: ages are counted by the clock of the API server.
 func TestNow(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -20,8 +20,8 @@ func TestNow(t *testing.T) {
 	}{
 		{"the clocks agree", time.Now().UTC().Format(http.TimeFormat), 0},
 		{"the API server is an hour ahead", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat), time.Hour},
-		{"it is behind", time.Now().Add(-24 * time.Hour).UTC().Format(http.TimeFormat), -24 * time.Hour},
-		{"what it says is no time", "soon", 0},
+		{"the API server is behind", time.Now().Add(-24 * time.Hour).UTC().Format(http.TimeFormat), -24 * time.Hour},
+		{"the API server returns an invalid time", "soon", 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {

@@ -16,11 +16,11 @@ func TestEgress(t *testing.T) {
 		allowed                  bool
 	}{
 		{"a cluster or registry somewhere", far, "203.0.113.7", true},
-		{"one in a private network", far, "10.1.2.3", true},
+		{"a cluster or registry in a private network", far, "10.1.2.3", true},
 		{"where a cloud hands out credentials", far, "169.254.169.254", false},
-		{"the same, in the notation of IPv6", far, "::ffff:169.254.169.254", false},
+		{"where a cloud hands out credentials, in the notation of IPv6", far, "::ffff:169.254.169.254", false},
 		{"a service of the user's machine", far, "127.0.0.1", false},
-		{"and by another of its addresses", far, "::1", false},
+		{"a service of the user's machine by its IPv6 address", far, "::1", false},
 		{"a cluster of the user's machine, beside the resource cluster", near, "127.0.0.1", true},
 		{"credentials of a cloud, with a cluster on the user's machine", near, "169.254.169.254", false},
 		{"the machine by its name", "https://localhost:6443", "127.0.0.1", true},

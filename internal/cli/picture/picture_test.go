@@ -52,8 +52,8 @@ func drawn(t *testing.T, draw func(io.Writer, *flowview.Scope) error, scope *flo
 	return text.String()
 }
 
-// TestForms compares all forms with what somebody has looked at. With the variable
-// UPDATE they are written again.
+// TestForms compares all forms with reviewed files. With the variable UPDATE they are
+// written again.
 func TestForms(t *testing.T) {
 	for name, draw := range map[string]func(io.Writer, *flowview.Scope) error{
 		"shop.dot": DOT, "shop.mmd": Mermaid, "shop.svg": SVG,

@@ -21,8 +21,8 @@ func rootNode(inst *v1alpha1.Installation) *inspect.Node {
 	return &inspect.Node{Kind: inspect.KindInstallation, Namespace: inst.Namespace, Name: inst.Name, Installation: inst}
 }
 
-// TestFollow: which roots get a job because of what another one would export, and why
-// nobody can tell.
+// TestFollow: which roots get a job because of the exports of another one, and why that is
+// not known.
 func TestFollow(t *testing.T) {
 	used := func(value string) func(*v1alpha1.Installation) {
 		return func(inst *v1alpha1.Installation) {
@@ -46,11 +46,11 @@ func TestFollow(t *testing.T) {
 		follows   bool
 		waits     string
 	}{
-		{"it has never had a job", nil, false, nil, true, ""},
-		{"its last job has used another value", used(`"old"`), false, nil, true, ""},
-		{"its last job has used the value", used(`"new"`), false, nil, false, ""},
-		{"it wants no automatic jobs", skips, false, nil, false, ""},
-		{"the exporter says that nobody imports from it", nil, true, nil, false, ""},
+		{"the importer has never had a job", nil, false, nil, true, ""},
+		{"the last job of the importer has used another value", used(`"old"`), false, nil, true, ""},
+		{"the last job of the importer has used the value", used(`"new"`), false, nil, false, ""},
+		{"the importer wants no automatic jobs", skips, false, nil, false, ""},
+		{"the exporter triggers no importers", nil, true, nil, false, ""},
 		{"the value is known only when the job runs", used(`"old"`), false, errors.New("a Service gets its address"), false, "exports of by, which only the job can tell: a Service gets its address"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

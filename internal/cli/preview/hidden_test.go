@@ -103,9 +103,9 @@ func TestObjectsThatAreNoSecrets(t *testing.T) {
 		"nothing":                 nil,
 		"another kind":            {"apiVersion": "v1", "kind": "ConfigMap", "stringData": map[string]any{"a": "long-enough-value"}},
 		"a Secret of others":      {"apiVersion": "example.org/v1", "kind": "Secret", "stringData": map[string]any{"a": "long-enough-value"}},
-		"data that is no map":     {"apiVersion": "v1", "kind": "Secret", "data": "long-enough-value"},
+		"data that is not a map":  {"apiVersion": "v1", "kind": "Secret", "data": "long-enough-value"},
 		"data that is no base64":  {"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"a": "long-enough-value!"}},
-		"data that is no text":    {"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"a": int64(5)}},
+		"data that is not a text": {"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"a": int64(5)}},
 		"a value that is missing": {"apiVersion": "v1", "kind": "Secret", "stringData": map[string]any{"a": nil}},
 	} {
 		t.Run(reason, func(t *testing.T) {
@@ -138,10 +138,10 @@ func TestCredentials(t *testing.T) {
 		reason, config string
 		secret, public []string
 	}{
-		{"a token of a user", `{"kubeconfig":"` + kubeconfig + `[{name: operator, user: {token: token-of-somebody}}]"}`, []string{"token-of-somebody"}, []string{"https://api.example.org", "operator"}},
+		{"a token of a user", `{"kubeconfig":"` + kubeconfig + `[{name: operator, user: {token: token-of-a-user}}]"}`, []string{"token-of-a-user"}, []string{"https://api.example.org", "operator"}},
 		{"no users: all of it", `{"kubeconfig":"` + kubeconfig + `[]"}`, []string{"https://api.example.org"}, nil},
 		{"a kubeconfig that cannot be read: all of it", `{"kubeconfig":"users: ["}`, []string{"users: ["}, nil},
-		{"a kubeconfig that is no text: all of it", `{"kubeconfig":{"secretRef":"name-of-a-secret"}}`, []string{"name-of-a-secret"}, nil},
+		{"a kubeconfig that is not a text: all of it", `{"kubeconfig":{"secretRef":"name-of-a-secret"}}`, []string{"name-of-a-secret"}, nil},
 		{"no JSON: all of it", `password-without-JSON`, []string{"password-without-JSON"}, nil},
 		{"another configuration: all of it", `{"address":"https://x","password":"hunter22hunter"}`, []string{"hunter22hunter"}, nil},
 		{"an account has no credentials", `{"oidcConfig":{"server":"https://api.example.org"}}`, nil, []string{"https://api.example.org"}},

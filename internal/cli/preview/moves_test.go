@@ -87,19 +87,19 @@ func TestMoves(t *testing.T) {
 		want   []string
 	}{
 		{"the other item applies it as it is", []*task{wants("one", row(deployed("two", "1"), deployed("one", "1"))), givesUp("two")}, []string{"root/one: move from root/two to root/one"}},
-		{"and changes it", []*task{wants("one", row(deployed("two", "1"), deployed("one", "2"))), givesUp("two")}, []string{"root/one: move from root/two to root/one data.k"}},
-		{"also of an item that goes", []*task{going("two"), wants("one", row(deployed("two", "1"), deployed("one", "1")))}, []string{"root/one: move from root/two to root/one"}},
+		{"the other item applies it with a change", []*task{wants("one", row(deployed("two", "1"), deployed("one", "2"))), givesUp("two")}, []string{"root/one: move from root/two to root/one data.k"}},
+		{"the other item applies it when its item is deleted", []*task{going("two"), wants("one", row(deployed("two", "1"), deployed("one", "1")))}, []string{"root/one: move from root/two to root/one"}},
 		{"a chart applies it", []*task{wants("one", row(deployed("two", "1"), deployed("", "1"))).chart(), givesUp("two")}, []string{"root/one: move from root/two to root/one"}},
 		{"a release that stays as it is has it", []*task{wants("one", row(nil, nil)).chart(), going("two").chart()}, []string{"root/one: move from root/two to root/one"}},
 		{"an item that the job leaves alone inherits it", []*task{wants("one"), givesUp("two")}, []string{"root/one: move from root/two to root/one"}},
 		{"an item that leaves it as it is inherits it", []*task{wants("one", row(nil, nil)), givesUp("two")}, []string{"root/one: move from root/two to root/one"}},
-		{"who applies it goes before who inherits it", []*task{wants("one"), givesUp("two"), wants("three", row(deployed("two", "1"), deployed("three", "1")))}, []string{"root/three: move from root/two to root/three"}},
-		{"it is made anew", []*task{wants("one", anew), givesUp("two")}, []string{"root/one: replace from root/two to root/one data.k"}},
+		{"an item that applies it comes before one that inherits it", []*task{wants("one"), givesUp("two"), wants("three", row(deployed("two", "1"), deployed("three", "1")))}, []string{"root/three: move from root/two to root/three"}},
+		{"the object is replaced", []*task{wants("one", anew), givesUp("two")}, []string{"root/one: replace from root/two to root/one data.k"}},
 		{"the API server refuses it of the other item", []*task{wants("one", refused), givesUp("two")}, []string{"root/one: unknown from root/two to root/one"}},
 		{"the other item is on another cluster", []*task{wants("one", row(nil, deployed("one", "1"))).at("edge"), givesUp("two")}, []string{"root/one: create data.k metadata.labels['manifest.deployer.landscaper.gardener.cloud/deployitem']", "root/two: delete"}},
-		{"nobody wants it", []*task{givesUp("one"), going("two").at("edge")}, []string{"root/one: delete", "root/two: delete"}},
-		{"what a chart does not have, it does not take over", []*task{wants("one").chart(), givesUp("two")}, []string{"root/two: delete"}},
-		{"what is left on an earlier cluster goes", []*task{wants("one", row(nil, deployed("one", "1"))), wants("two", elsewhere)}, []string{"root/one: create data.k metadata.labels['manifest.deployer.landscaper.gardener.cloud/deployitem']", "root/two: delete"}},
+		{"no item wants it", []*task{givesUp("one"), going("two").at("edge")}, []string{"root/one: delete", "root/two: delete"}},
+		{"a chart does not take over an object that it does not have", []*task{wants("one").chart(), givesUp("two")}, []string{"root/two: delete"}},
+		{"an object on an earlier cluster is deleted", []*task{wants("one", row(nil, deployed("one", "1"))), wants("two", elsewhere)}, []string{"root/one: create data.k metadata.labels['manifest.deployer.landscaper.gardener.cloud/deployitem']", "root/two: delete"}},
 		{"the other item keeps it, and does not want it", []*task{wants("one", row(deployed("two", "1"), deployed("one", "1"))), {item: Item{Path: "root/two"}, object: listing("two")}}, []string{"root/one: move from root/two to root/one"}},
 		{"both want it", []*task{wants("one", row(deployed("two", "1"), deployed("one", "1"))), wants("two", row(nil, nil))}, []string{"root/one: update metadata.labels['manifest.deployer.landscaper.gardener.cloud/deployitem']"}},
 	} {
@@ -150,11 +150,11 @@ func TestHeirs(t *testing.T) {
 		item   *v1alpha1.DeployItem
 		want   []string
 	}{
-		{"it lists the object", givesUp("one"), listing("i", "a"), moves},
-		{"of an item that goes, it has recorded the object", going("one"), recording(listing("i", "a")), moves},
-		{"it lists another one", givesUp("one"), listing("i", "b"), []string{"root/one: delete"}},
-		{"it is being deleted", givesUp("one"), gone, []string{"root/one: delete"}},
-		{"it deploys to another cluster", givesUp("one").at("edge"), listing("i", "a"), []string{"root/one: delete"}},
+		{"the item lists the object", givesUp("one"), listing("i", "a"), moves},
+		{"a deleted item has recorded the object", going("one"), recording(listing("i", "a")), moves},
+		{"the item lists another object", givesUp("one"), listing("i", "b"), []string{"root/one: delete"}},
+		{"the item is being deleted", givesUp("one"), gone, []string{"root/one: delete"}},
+		{"the item deploys to another cluster", givesUp("one").at("edge"), listing("i", "a"), []string{"root/one: delete"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			c := &comparison{Previewer: &Previewer{}, secrets: newSecrets(), tasks: []*task{test.from}, future: newFuture(&store{err: notFound()}),
@@ -186,8 +186,8 @@ func TestLeaves(t *testing.T) {
 		stored *v1alpha1.DeployItem
 		want   bool
 	}{
-		{"it goes in the same job", going("two"), nil, true},
-		{"it stays", wants("two"), nil, false},
+		{"the holder is deleted in the same job", going("two"), nil, true},
+		{"the holder stays", wants("two"), nil, false},
 		{"an item of another root is being deleted", nil, deleted, true},
 		{"an item of another root stays", nil, listing("two", "a"), false},
 		{"there is no such item", nil, nil, false},
@@ -223,12 +223,12 @@ func TestYields(t *testing.T) {
 		stored         *v1alpha1.DeployItem
 		assumed, found bool
 	}{
-		{"it does not list it any more", givesUp("two"), nil, true, true},
-		{"it goes", going("two"), nil, true, true},
-		{"it still lists it", wants("two", row(nil, nil)), nil, true, false},
-		{"its chart does not have it any more", givesUp("two").chart(), nil, true, true},
-		{"its chart still has it", wants("two", row(nil, nil)).chart(), nil, true, false},
-		{"it is on another cluster", givesUp("two").at("edge"), nil, true, false},
+		{"the holder does not list the object any more", givesUp("two"), nil, true, true},
+		{"the holder is deleted", going("two"), nil, true, true},
+		{"the holder still lists the object", wants("two", row(nil, nil)), nil, true, false},
+		{"the chart of the holder does not have the object any more", givesUp("two").chart(), nil, true, true},
+		{"the chart of the holder still has the object", wants("two", row(nil, nil)).chart(), nil, true, false},
+		{"the holder is on another cluster", givesUp("two").at("edge"), nil, true, false},
 		{"an item of another root does not list it", nil, listing("two"), true, true},
 		{"an item of another root lists it", nil, listing("two", "a"), true, false},
 		{"there is no such item", nil, nil, false, false},

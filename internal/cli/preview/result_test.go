@@ -62,9 +62,9 @@ func TestLiveTree(t *testing.T) {
 		{"the root under its own name", "root", "root", []string{"server", "slow"}},
 		{"others under those of blueprints", "root/db", "db-k2x", []string{"server"}},
 		{"at any depth", "root/db/deep", "deep-1", nil},
-		{"one without such a name under its own", "root/old", "old", nil},
-		{"a name of the cluster is no path", "root/db-k2x", "", nil},
-		{"an item is none", "root/server", "", nil},
+		{"a subinstallation without a name in a blueprint under its own", "root/old", "old", nil},
+		{"a name of the cluster is not a valid path", "root/db-k2x", "", nil},
+		{"the path of an item has no items", "root/server", "", nil},
 		{"nothing", "", "", nil},
 		{"a path upwards", "root/db/..", "", nil},
 	} {
@@ -127,16 +127,16 @@ func TestLastExportsOfItems(t *testing.T) {
 		is                       error
 		asked                    int
 	}{
-		{"what it has exported", "root", "server", `{"server":{"url":"u"},"slow":1}`, nil, `{"url":"u"}`, nil, 1},
-		{"one that exports nothing", "root", "server", `{"slow":1}`, nil, "null", nil, 1},
+		{"the last exports of an item", "root", "server", `{"server":{"url":"u"},"slow":1}`, nil, `{"url":"u"}`, nil, 1},
+		{"an item that exports nothing", "root", "server", `{"slow":1}`, nil, "null", nil, 1},
 		{"null", "root", "server", `{"server":null}`, nil, "null", nil, 1},
 		{"nothing was exported by any", "root", "server", "", notFound(), "null", nil, 1},
-		{"exports that are no map", "root", "server", `["s3cret"]`, nil, "null", nil, 1},
-		{"exports that are broken, which nobody may read", "root", "server", `{"server": s3cret`, nil, "null", nil, 1},
-		{"one that is not ready may export something else", "root", "slow", `{"slow":1}`, nil, "null", nil, 0},
-		{"one that does not exist yet", "root", "new", `{"new":1}`, nil, "null", nil, 0},
+		{"exports that are not a map", "root", "server", `["s3cret"]`, nil, "null", nil, 1},
+		{"broken exports, which are not shown", "root", "server", `{"server": s3cret`, nil, "null", nil, 1},
+		{"an item that is not ready may export something else", "root", "slow", `{"slow":1}`, nil, "null", nil, 0},
+		{"an item that does not exist yet", "root", "new", `{"new":1}`, nil, "null", nil, 0},
 		{"a subinstallation that does not exist yet", "root/new", "server", `{"server":1}`, nil, "null", nil, 0},
-		{"an Execution that is gone", "root/old", "server", `{"server":1}`, nil, "null", nil, 0},
+		{"an Execution that does not exist any more", "root/old", "server", `{"server":1}`, nil, "null", nil, 0},
 		{"an API server that refuses", "root", "server", `{"server":"s3cret"}`, refused, "null", refused, 1},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestStates(t *testing.T) {
 		err          error
 		want         string
 	}{
-		{"what was stored", "a: 1", nil, "a: 1"},
+		{"stored values", "a: 1", nil, "a: 1"},
 		{"nothing yet", "", notFound(), ""},
 		{"an API server that refuses", "s3cret", refused, ""},
 	} {
@@ -255,9 +255,9 @@ func TestRemoved(t *testing.T) {
 		comparers map[v1alpha1.DeployItemType]Comparer
 		want      diff.Summary
 	}{
-		{"what its deployer says", false, map[v1alpha1.DeployItemType]Comparer{"t": asked}, diff.Summary{Delete: 1, Keep: 1, Unknown: 1}},
-		{"objects that stay are no change", true, map[v1alpha1.DeployItemType]Comparer{"t": asked}, diff.Summary{}},
-		{"what it has recorded, if nobody can tell", false, nil, diff.Summary{Delete: 1}},
+		{"the answer of the deployer", false, map[v1alpha1.DeployItemType]Comparer{"t": asked}, diff.Summary{Delete: 1, Keep: 1, Unknown: 1}},
+		{"objects that stay are not a change", true, map[v1alpha1.DeployItemType]Comparer{"t": asked}, diff.Summary{}},
+		{"the recorded objects, without an answer of a deployer", false, nil, diff.Summary{Delete: 1}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			node := item("server", true)
@@ -323,7 +323,7 @@ func planned(t *testing.T, item string) *plan.Node {
 	return node
 }
 
-// TestExportsOfItems: what an item would export in the job, and why nobody can tell.
+// TestExportsOfItems: what an item would export in the job, and why that is not known.
 func TestExportsOfItems(t *testing.T) {
 	const head = "{name: server, type: known, target: {name: x}, config: {a: 1"
 	const exporting = head + ", exports: {exports: []}}"
@@ -337,10 +337,10 @@ func TestExportsOfItems(t *testing.T) {
 		want, says   string
 	}{
 		{"the value that the dry run shows, and not that of the last job", exporting + "}", foreseen, `{"server":{"url":"old"}}`, true, `{"url":"new"}`, ""},
-		{"of a first job, too", exporting + "}", foreseen, "", false, `{"url":"new"}`, ""},
+		{"the value that the dry run shows, in a first job", exporting + "}", foreseen, "", false, `{"url":"new"}`, ""},
 		{"a value that only the job brings", exporting + "}", unknown, `{"server":{"url":"old"}}`, true, "null", "item server: a Service gets its address"},
 		{"a cluster that does not answer", exporting + "}", comparer{err: errors.New("no route to host")}, "", true, "null", "item server: no route to host"},
-		{"what exports nothing is not asked for", head + "}}", comparer{err: errors.New("nobody asks")}, "", false, "null", ""},
+		{"an item that exports nothing needs no dry run", head + "}}", comparer{err: errors.New("not asked for")}, "", false, "null", ""},
 		{"an item that is left alone keeps what it has exported", exporting + ", updateOnChangeOnly: true}", foreseen, `{"server":{"url":"old"}}`, true, `{"url":"old"}`, ""},
 		{"a deployer that cannot tell, and nothing has changed", strings.Replace(exporting, "known", "other", 1) + "}", foreseen, `{"server":{"url":"old"}}`, true, `{"url":"old"}`, ""},
 		{"a deployer that cannot tell, and the item is new", strings.Replace(exporting, "known", "other", 1) + "}", foreseen, "", false, "null", "exports of items of type other are known only then"},

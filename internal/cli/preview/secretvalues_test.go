@@ -23,7 +23,7 @@ func TestSecretImports(t *testing.T) {
 			"broken":   {Value: v1alpha1.NewAnyJSON([]byte(`not-JSON-at-all`)), Salt: "uid"},
 		},
 		Targets: map[string]*v1alpha1.Target{
-			"edge":   target(`{"kubeconfig":"clusters: [{name: edge-cluster, cluster: {server: \"https://edge.example.org\"}}]\nusers: [{name: somebody, user: {token: eyJhbGciOiJSUzI1NiJ9}}]\n"}`),
+			"edge":   target(`{"kubeconfig":"clusters: [{name: edge-cluster, cluster: {server: \"https://edge.example.org\"}}]\nusers: [{name: someone, user: {token: eyJhbGciOiJSUzI1NiJ9}}]\n"}`),
 			"trusts": target(`{"oidcConfig":{"server":"https://other.example.org","serviceAccount":{"name":"deployer"}}}`),
 			"odd":    target(`{"address":"https://odd.test/?key=abcdefghij"}`),
 			"text":   target(`{"kubeconfig":"only-some-text"}`),
@@ -36,7 +36,7 @@ func TestSecretImports(t *testing.T) {
 	known.addExports(item, "no map")
 	for text, secret := range map[string]bool{
 		"shop.example.org": false, "correct horse": true, "anybody": true, "not-JSON-at-all": true,
-		"https://edge.example.org": false, "somebody": false, "edge-cluster": false, "eyJhbGciOiJSUzI1NiJ9": true,
+		"https://edge.example.org": false, "someone": false, "edge-cluster": false, "eyJhbGciOiJSUzI1NiJ9": true,
 		"https://other.example.org": false, "deployer": false, "?key=abcdefghij": true, "only-some-text": true,
 		"exported-token": true, "web.shop.svc": false, "older-token": true, "a-given-value": false,
 	} {

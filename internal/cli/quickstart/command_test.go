@@ -19,7 +19,7 @@ func TestCommandLine(t *testing.T) {
 		{"help of a command", "install --help", 0, "--namespace", ""},
 		{"a command that was mistyped", "instal", 64, "", `Error: unknown command "instal" for "quickstart": did you mean install?` + "\n"},
 		{"an argument that means nothing", "install here", 64, "", "Error: "},
-		{"a flag that nobody knows", "uninstall --force", 64, "", "Error: unknown flag: --force\n"},
+		{"an unknown flag", "uninstall --force", 64, "", "Error: unknown flag: --force\n"},
 		{"a file of values that is not there", "install --landscaper-values none.yaml --dry-run", 1, "", "Error: "},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -42,7 +42,7 @@ func TestLocate(t *testing.T) {
 		{"neither", "transprot", "", "", "neither a file or directory that exists nor a registry: name a registry such as"},
 		{"nothing", "", "", "", "the REPOSITORY is empty"},
 		{"credentials in the address", "https://user:s3cr3t@r.example.org", "", "", "holds credentials"},
-		{"a context that nobody knows", `{"type":"x"}`, "", "", `unknown repository type "x"`},
+		{"an unknown context", `{"type":"x"}`, "", "", `unknown repository type "x"`},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got, err := Locate(test.text)
@@ -77,7 +77,7 @@ func TestExplain(t *testing.T) {
 		{"no such resource", t.Context(), &descriptor.NotFoundError{}, terminal.ExitNotFound, ""},
 		{"several resources", t.Context(), &descriptor.NotFoundError{Matches: 2}, terminal.ExitUsage, ""},
 		{"something else", t.Context(), oci.ErrDigest, terminal.ExitFailed, ""},
-		{"a certificate that nobody knows", t.Context(), fmt.Errorf("x: %w", x509.UnknownAuthorityError{}), terminal.ExitFailed, "--ca-file"},
+		{"a certificate of an unknown authority", t.Context(), fmt.Errorf("x: %w", x509.UnknownAuthorityError{}), terminal.ExitFailed, "--ca-file"},
 		{"the time is over", late, errors.New("read: use of closed connection"), terminal.ExitTimeout, "allow more with --timeout"},
 		{"the user has stopped it", stopped, errors.New("read: use of closed connection"), terminal.ExitInterrupted, "interrupted"},
 		{"a code that was chosen stays", stopped, terminal.Exitf(terminal.ExitUsage, "x"), terminal.ExitUsage, "x"},
@@ -119,12 +119,12 @@ func TestRegistryFlags(t *testing.T) {
 		{"an OCM configuration that names the file of the user", Flags{ocmConfig: "ocm.yaml"}, map[string]string{"HOME": filepath.Join(directory, "home"), "DOCKER_CONFIG": "none"}, "u", false,
 			`Warning: ocm.yaml: the OCM configuration has a part of another type than`, ""},
 		{"a file that is not there", Flags{registryConfig: "nowhere"}, nil, "", false, "", "--registry-config: open nowhere"},
-		{"a file that is none", Flags{registryConfig: "broken.json"}, nil, "", false, "", "broken.json: the Docker configuration is no JSON object"},
+		{"a file that is not a Docker configuration", Flags{registryConfig: "broken.json"}, nil, "", false, "", "broken.json: the Docker configuration is no JSON object"},
 		{"an OCM configuration that is not there", Flags{ocmConfig: "nowhere"}, nil, "", false, "", "--ocm-config nowhere: open nowhere"},
-		{"an OCM configuration that is none", Flags{ocmConfig: "broken.yaml"}, nil, "", false, "", "--ocm-config broken.yaml: the OCM configuration is neither YAML nor JSON"},
+		{"an invalid OCM configuration", Flags{ocmConfig: "broken.yaml"}, nil, "", false, "", "--ocm-config broken.yaml: the OCM configuration is neither YAML nor JSON"},
 		{"an OCM configuration that names a file that is not there", Flags{ocmConfig: "missing.yaml"}, nil, "", false, "", "dockerConfigFile: open nowhere"},
 		{"authorities that are not there", Flags{caFile: "nowhere"}, nil, "", false, "", "--ca-file: open nowhere"},
-		{"authorities that are none", Flags{caFile: "ca.pem"}, nil, "", false, "", "--ca-file ca.pem: the certificate authority is no PEM certificate"},
+		{"authorities that are not certificates", Flags{caFile: "ca.pem"}, nil, "", false, "", "--ca-file ca.pem: the certificate authority is no PEM certificate"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			c := &terminaltest.Console{Environment: test.environment}

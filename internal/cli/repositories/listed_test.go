@@ -22,7 +22,7 @@ func TestListed(t *testing.T) {
 		{"nothing", nil, ": it is empty"},
 		{"one", many[:1], ": there are c:0"},
 		{"as many as are listed", many[:10], ": there are c:0, c:1, c:2, c:3, c:4, c:5, c:6, c:7, c:8, c:9"},
-		{"one more is no name", many[:11], ", c:9, and 1 more"},
+		{"one more than the limit is only counted", many[:11], ", c:9, and 1 more"},
 		{"more", many, ", c:9, and 3 more"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestNewestLast(t *testing.T) {
 		{"a candidate comes before what it is one for", "1.0.0 1.0.0-rc.2 1.0.0-rc.10", "1.0.0-rc.2 1.0.0-rc.10 1.0.0"},
 		{"with and without a v", "v2.0.0 1.0.0 v0.1.0", "v0.1.0 1.0.0 v2.0.0"},
 		{"the same version in several ways keeps one order", "1.0.0+b v1.0.0 1.0.0+a 1.0.0", "1.0.0 1.0.0+a 1.0.0+b v1.0.0"},
-		{"what is no version", "latest main", "latest main"},
+		{"invalid versions keep their order", "latest main", "latest main"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var all []ComponentVersion
@@ -79,10 +79,10 @@ func TestVersionsOfFiles(t *testing.T) {
 		err    string
 	}{
 		{"a directory of descriptors, whatever the files are called", map[string]string{"x/b": descriptorOf("b", "1.0.0"), "x/a.yaml": descriptorOf("a", "2.0.0")}, "example.org/a:2.0.0 example.org/b:1.0.0", ""},
-		{"directories in it are none", map[string]string{"x/a": descriptorOf("a", "1.0.0"), "x/blobs/b": "content"}, "example.org/a:1.0.0", ""},
-		{"a file that is none is named", map[string]string{"x/a": descriptorOf("a", "1.0.0"), "x/notes.txt": "nothing"}, "", "x/notes.txt"},
+		{"directories in it are not descriptors", map[string]string{"x/a": descriptorOf("a", "1.0.0"), "x/blobs/b": "content"}, "example.org/a:1.0.0", ""},
+		{"a file that is not a descriptor is named", map[string]string{"x/a": descriptorOf("a", "1.0.0"), "x/notes.txt": "nothing"}, "", "x/notes.txt"},
 		{"a component archive", map[string]string{"x/component-descriptor.yaml": descriptorOf("a", "1.0.0"), "x/blobs/b": "content"}, "example.org/a:1.0.0", ""},
-		{"one without a name", map[string]string{"x/component-descriptor.yaml": "meta: {schemaVersion: v2}\n"}, "", "name"},
+		{"a component archive without a name", map[string]string{"x/component-descriptor.yaml": "meta: {schemaVersion: v2}\n"}, "", "name"},
 		{"a transport archive", map[string]string{"x/artifact-index.json": `{"schemaVersion":1,"artifacts":[
 			{"repository":"component-descriptors/example.org/a","tag":"1.0.0.build-x","digest":"sha256:` + strings.Repeat("0", 64) + `"},
 			{"repository":"images/other","tag":"1","digest":"sha256:` + strings.Repeat("0", 64) + `"}]}`}, "example.org/a:1.0.0+x", ""},

@@ -53,7 +53,7 @@ func TestTransferLines(t *testing.T) {
 		events   []event
 		want     string
 	}{
-		{"a terminal has one line that changes and then goes away", true, false, time.Second, steps,
+		{"a terminal has one line that changes and is then removed", true, false, time.Second, steps,
 			"\rdownloading x: 1.0 MiB of 4.0 MiB (25%), 1.0 MiB/s" + clear + "\rdownloading x: 2.0 MiB of 4.0 MiB (50%), 1.0 MiB/s" + clear +
 				"\r" + clear + "a remark\n" + "\rdownloading x: 4.0 MiB of 4.0 MiB (100%), 1.3 MiB/s" + clear + "\r" + clear},
 		{"a file gets lines", false, false, 5 * time.Second, steps,
@@ -64,7 +64,7 @@ func TestTransferLines(t *testing.T) {
 			"\rdownloading x: 3.0 KiB, 25.0 KiB/s" + clear + "\r" + clear},
 		{"the size is not known any more: no percentage", false, false, 5 * time.Second, []event{{expect: 10}, {expect: -1}, {expect: 10}, {add: 5}},
 			"  5s  downloading x: 5 B, 1 B/s\n"},
-		{"nobody wants to know", true, true, time.Minute, steps, ""},
+		{"no progress is wanted", true, true, time.Minute, steps, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var shown fakeTerminal
@@ -160,8 +160,8 @@ func manifestText(config ocispec.Descriptor, layers ...ocispec.Descriptor) strin
 	return `{"schemaVersion":2,"config":` + descriptorText(config) + `,"layers":[` + strings.Join(texts, ",") + `]}`
 }
 
-// TestDownloadIsMeasuredAtItsSource downloads contents of all kinds and looks at
-// the last line of the terminal before it goes away.
+// TestDownloadIsMeasuredAtItsSource downloads contents of all kinds and checks the last
+// line of the terminal before the line is removed.
 func TestDownloadIsMeasuredAtItsSource(t *testing.T) {
 	at, err := Locate(largeArchive(t))
 	if err != nil {
@@ -223,7 +223,7 @@ func TestReadingEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// TestMeterLeavesManifestsAsTheyAre guards the digest of what a meter hands on.
+// TestMeterLeavesManifestsAsTheyAre guards the digest of what a meter passes on.
 func TestMeterLeavesManifestsAsTheyAre(t *testing.T) {
 	opened, err := ctf.Open(largeArchive(t))
 	if err != nil {

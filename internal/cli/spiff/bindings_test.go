@@ -18,7 +18,7 @@ func TestDefine(t *testing.T) {
 		{"a number is one, as templates calculate with it", []string{"a=7"}, map[string]any{"a": int64(7)}, ""},
 		{"below zero", []string{"a=-7"}, map[string]any{"a": int64(-7)}, ""},
 		{"a number beyond 64 bits stays a text with all digits", []string{"a=9223372036854775808"}, map[string]any{"a": "9223372036854775808"}, ""},
-		{"a version is no number", []string{"a=1.10"}, map[string]any{"a": "1.10"}, ""},
+		{"a version is a text", []string{"a=1.10"}, map[string]any{"a": "1.10"}, ""},
 		{"a word of YAML is a text", []string{"a=true", "b=~", "c=[1]"}, map[string]any{"a": "true", "b": "~", "c": "[1]"}, ""},
 		{"nothing is an empty text", []string{"a="}, map[string]any{"a": ""}, ""},
 		{"only the first sign divides", []string{"a=b=c="}, map[string]any{"a": "b=c="}, ""},
@@ -38,7 +38,7 @@ func TestDefine(t *testing.T) {
 		{"twice with the same value is a slip as well", []string{"a=1", "a=1"}, nil, `binding "a" conflicts`},
 		{"a text with something in it", []string{"a=1", "a.b=s3cret"}, nil, `binding "a.b" conflicts`},
 		{"a map that becomes a text", []string{"a.b=1", "a=s3cret"}, nil, `binding "a" conflicts`},
-		{"a password that somebody took for a definition", []string{"s3cret"}, nil, "KEY=VALUE"},
+		{"a password instead of a definition", []string{"s3cret"}, nil, "KEY=VALUE"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got, err := (&bindingFlags{defines: test.definitions}).bindings(&inputs{})
@@ -46,7 +46,7 @@ func TestDefine(t *testing.T) {
 				t.Fatalf("got %v, want %q", err, test.message)
 			}
 			if err != nil && strings.Contains(err.Error(), "s3cret") {
-				t.Errorf("the value is told: %v", err)
+				t.Errorf("the value is shown: %v", err)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -83,7 +83,7 @@ func TestBindingFiles(t *testing.T) {
 				t.Fatalf("got %v, want %q", err, test.message)
 			}
 			if err != nil && strings.Contains(err.Error(), "s3cret") {
-				t.Errorf("a value is told: %v", err)
+				t.Errorf("a value is shown: %v", err)
 			}
 			if strings.TrimSpace(got) != test.want {
 				t.Errorf("got %s", got)

@@ -89,10 +89,10 @@ func TestStateFiles(t *testing.T) {
 	}{
 		{"the first run", "k: (( &state (\"new\") ))\n", "-", nil, "k: new\n", "-", ""},
 		{"a state goes before a new value, and is kept as it was", "k: (( &state (\"new\") ))\n", kept, nil, kept, kept, ""},
-		{"what is no state any more is forgotten", "a: 1\n", kept, nil, "{}\n", kept, ""},
+		{"a removed state is forgotten", "a: 1\n", kept, nil, "{}\n", kept, ""},
 		{"a run that fails leaves the state alone", "k: (( &state (\"new\") ))\nb: (( nope ))\n", kept, nil, kept, "-", "'nope' not found"},
 		{"output that fails as well", "k: (( &state (\"new\") ))\n", kept, []string{"--path", "none"}, kept, "-", "not found"},
-		{"a state that is no map has no value for anybody, and is kept", "k: (( &state (\"new\") ))\n", "- s3cret\n", nil, "k: new\n", "- s3cret\n", ""},
+		{"a state that is not a map has no values, and is kept", "k: (( &state (\"new\") ))\n", "- s3cret\n", nil, "k: new\n", "- s3cret\n", ""},
 		{"a state that is broken", "k: (( &state (\"new\") ))\n", "k: [s3cret\n", nil, "k: [s3cret\n", "-", "state"},
 		{"expressions in a state are text", "k: (( &state (\"new\") ))\n", "k: (( 1 + 1 ))\n", nil, "k: (( 1 + 1 ))\n", "k: (( 1 + 1 ))\n", ""},
 	} {
@@ -135,12 +135,12 @@ func TestSecretsOfFailures(t *testing.T) {
 	}{
 		{"no key", "key", []string{"encrypt", "doc"}},
 		{"an unknown method, which must not become the key", "unknown method", []string{"encrypt", "--key", "s3cret", "--method", "ROT13", "doc"}},
-		{"what was never encrypted", "", []string{"encrypt", "-d", "--key", "s3cret", "doc"}},
-		{"what was cut off", "", []string{"encrypt", "-d", "--key", "s3cret", "cut"}},
+		{"a text that was never encrypted", "", []string{"encrypt", "-d", "--key", "s3cret", "doc"}},
+		{"an encrypted text that was cut", "", []string{"encrypt", "-d", "--key", "s3cret", "cut"}},
 		{"a node that fails beside it", "'nope' not found", []string{"merge", "t"}},
 		{"a document to work on that is broken", "", []string{"process", "yaml", "t"}},
 		{"a template that is broken", "", []string{"convert", "yaml"}},
-		{"one side of a comparison", "", []string{"diff", "doc", "yaml"}},
+		{"a broken document in a comparison", "", []string{"diff", "doc", "yaml"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			t.Setenv(keyVariable, "")
@@ -160,7 +160,7 @@ func TestViews(t *testing.T) {
 		{"nil is a value", "convert t --json --path n", "null\n"},
 		{"the fields of a path", "convert t --json --path a --select b", `{"b":[1,{"c":null},[]]}` + "\n"},
 		{"a list entry by entry", "convert l --split", "---\n1\n---\n2\n"},
-		{"what is no list is one document", "convert t --json --split --path a.b[1]", `{"c":null}` + "\n"},
+		{"a value that is not a list is one document", "convert t --json --split --path a.b[1]", `{"c":null}` + "\n"},
 		{"an empty list has no entries", "convert t --json --split --path a.b[2]", ""},
 		{"an empty file", "convert e --json", "null\n"},
 		{"each document has its view", "convert two --json --path a", "1\n2\n"},
@@ -178,7 +178,7 @@ func TestViews(t *testing.T) {
 		{"a position behind the end", "convert t --path a.b[9]", "not found"},
 		{"a field of each document, which one does not have", "merge two --select b", "b"},
 		{"an expression that fails", "merge t --evaluate nope", "--evaluate: "},
-		{"an expression that is none", "merge t --evaluate 1+", "--evaluate: "},
+		{"an invalid expression", "merge t --evaluate 1+", "--evaluate: "},
 		{"no expressions without evaluation", "convert t --evaluate a", "unknown flag"},
 		{"too many files", "convert t l", `"l" is too much`},
 		{"too few", "diff t", "AFTER is missing"},

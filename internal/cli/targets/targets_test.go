@@ -134,7 +134,7 @@ func TestCreateRefuses(t *testing.T) {
 		{"a file beside it", "create kubernetes-cluster --name edge --target-kubeconfig all.kubeconfig --context edge", "embed it with --flatten"},
 		{"a program", "create kubernetes-cluster --name edge --target-kubeconfig all.kubeconfig --context login", "runs a program"},
 		{"a token in a file, which is not embedded", "create kubernetes-cluster --name edge --target-kubeconfig all.kubeconfig --context file --flatten", "put the token itself into the kubeconfig"},
-		{"what a Target may not have", "create kubernetes-cluster --name edge --target-kubeconfig all.kubeconfig --context other", "users[0].user.as, which is not allowed"},
+		{"a user with a field that a Target may not have", "create kubernetes-cluster --name edge --target-kubeconfig all.kubeconfig --context other", "users[0].user.as, which is not allowed"},
 		{"nothing in it", "create kubernetes-cluster --name edge --target-kubeconfig empty.kubeconfig", "empty.kubeconfig: the kubeconfig has no current-context"},
 		{"no such context", "create kubernetes-cluster --name edge --target-kubeconfig all.kubeconfig --context x", `there is no context "x"`},
 		{"a key without a Secret", "create kubernetes-cluster --name edge --target-kubeconfig one.kubeconfig --key kubeconfig", "name the Secret with --secret"},

@@ -15,7 +15,7 @@ func TestConfirm(t *testing.T) {
 		answer   string
 		want     bool
 	}{
-		{"a script has nobody to ask", false, false, "", true},
+		{"a script has no user to ask", false, false, "", true},
 		{"agreed in advance", true, true, "", true},
 		{"yes", true, false, "Yes\n", true},
 		{"in short", true, false, "y", true},

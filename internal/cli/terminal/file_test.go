@@ -26,7 +26,7 @@ func TestWriteFile(t *testing.T) {
 		{"a link that leads nowhere", func() error { return os.Symlink("nowhere", "broken") }, "broken", 0o600, nil},
 		{"a directory is no file", nothing, "d", 0, errors.ErrUnsupported},
 		{"a directory that is not there", nothing, "none/new", 0, fs.ErrNotExist},
-		{"what stands in the way is a file", nothing, "old/new", 0, errors.ErrUnsupported},
+		{"a file is in the place of the directory", nothing, "old/new", 0, errors.ErrUnsupported},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			terminaltest.WriteFiles(t, map[string]string{"old": "old", "d/f": ""})

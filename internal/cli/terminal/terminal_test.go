@@ -58,7 +58,7 @@ func TestTerminal(t *testing.T) {
 		{"a terminal of unknown width", -1, nil, true, false},
 		{"a file gets no colours, and UTF-8 in every locale", 0, map[string]string{"LANG": "C"}, false, false},
 		{"the user wants no colours", 80, map[string]string{"NO_COLOR": "1"}, false, false},
-		{"an empty NO_COLOR is none", 80, map[string]string{"NO_COLOR": ""}, true, false},
+		{"an empty NO_COLOR does not count", 80, map[string]string{"NO_COLOR": ""}, true, false},
 		{"the terminal has no colours", 80, map[string]string{"TERM": "dumb"}, false, false},
 		{"the locale has no UTF-8", 80, map[string]string{"LANG": "de_DE.ISO-8859-1"}, true, true},
 		{"the locale has UTF-8", 80, map[string]string{"LANG": "de_DE.utf8"}, true, false},
@@ -84,13 +84,13 @@ func TestRun(t *testing.T) {
 		out, err    string
 	}{
 		{"an old command knows 0 and 1 only", "old", nil, 1, "", "Error: late\n"},
-		{"unless the environment asks for more", "old", full, terminal.ExitTimeout, "", "Error: late\n"},
+		{"an old command knows all exit codes with the environment variable", "old", full, terminal.ExitTimeout, "", "Error: late\n"},
 		{"a new command tells", "new", nil, terminal.ExitTimeout, "", "Error: late\n"},
 		{"wrong arguments", "new x", nil, terminal.ExitUsage, "", "Error: unknown command \"x\" for \"root new\"\n"},
 		{"a flag that a group does not have", "group --nothing", full, terminal.ExitUsage, "", "Error: unknown flag: --nothing\n"},
 		{"a command that was mistyped", "group inspct", full, terminal.ExitUsage, "", "Error: unknown command \"inspct\" for \"root group\": did you mean inspect?\n"},
 		{"with a flag that only it would know", "group inspct -n x", full, terminal.ExitUsage, "", "Error: unknown command \"inspct\" for \"root group\": did you mean inspect?\n"},
-		{"a flag that nobody knows", "new --x", nil, terminal.ExitUsage, "", "Error: unknown flag: --x\n"},
+		{"an unknown flag", "new --x", nil, terminal.ExitUsage, "", "Error: unknown flag: --x\n"},
 		{"values of a flag, and no files", "__complete new --color ", nil, 0, "red\ngreen\n:4\n", "Completion ended with directive: ShellCompDirectiveNoFileComp\n"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -223,7 +223,7 @@ func TestOneLine(t *testing.T) {
 	for _, test := range []struct{ reason, text, want string }{
 		{"lines become one", " a\n\n b\tc ", "a b c"},
 		{"nothing acts on the terminal", "a\x1b[2Jb", "a?[2Jb"},
-		{"the separator of lines that is none of ASCII", "a\u2028b", "a b"},
+		{"the line separator of Unicode", "a\u2028b", "a b"},
 		{"nothing", " \n", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -91,7 +91,7 @@ func useQuickstart(t *testing.T, there client.Client, namespace string) {
 	}
 	for _, test := range []struct{ flag, want string }{
 		{"--delete-namespace", "Error: the namespace " + namespace + " has Installations, which no controller would be left to delete"},
-		{"--delete-crd", "There are root Installations: 1, in the namespaces " + namespace + " (1). They go with the CRDs; what they have deployed stays"},
+		{"--delete-crd", "There are root Installations: 1, in the namespaces " + namespace + " (1). They are deleted with the CRDs; what they have deployed stays"},
 	} {
 		got := cli(t, empty.Kubeconfig, "quickstart", "uninstall", "--namespace", namespace, test.flag)
 		if got.code != 1 || got.out != "" || !strings.HasPrefix(got.err, test.want) {

@@ -45,7 +45,7 @@ func TestSettings(t *testing.T) {
 		{"numbers keep their digits", "A: 1.10\nB: 1000000\nC: 123456789012345678901234567890\nD: text\nE: true", map[string]string{"A": "1.10", "B": "1000000", "C": "123456789012345678901234567890", "D": "text", "E": "true"}, ""},
 		{"nothing", "", map[string]string{}, ""},
 		{"no map", "[a]", nil, "the file must be a map of names to values"},
-		{"a value that is no text", "A: [x]", nil, "the value of A must be a text, a number or a truth value"},
+		{"a value that is not a text", "A: [x]", nil, "the value of A must be a text, a number or a truth value"},
 		{"a name twice", "A: x\nA: y", nil, "line 2, column 1: the key is there twice"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -43,8 +43,8 @@ func skewed(facts Facts) Facts {
 	return facts
 }
 
-// queued is an item of a running Execution whose deployer shares its process: nobody has
-// written that the item has a job.
+// queued is an item of a running Execution whose deployer shares its process: the status of
+// the item does not show the job.
 func queued(since time.Duration) Facts {
 	facts, began := item(0, ""), ago(since)
 	facts.Snapshot.DeployItems[0].Status = v1alpha1.DeployItemStatus{}
@@ -74,26 +74,26 @@ func TestJudge(t *testing.T) {
 		message       string
 	}{
 		{"a definition is missing", "definitions", Facts{Definitions: map[string]string{}, Wanted: map[string]string{"a": "3"}}, Problem, "a is not installed"},
-		{"an older one", "definitions", Facts{Definitions: map[string]string{"a": "2"}, Wanted: map[string]string{"a": "3"}}, Warning, "older (revision 2)"},
-		{"a newer one", "definitions", Facts{Definitions: map[string]string{"a": "4"}, Wanted: map[string]string{"a": "3"}}, Warning, "newer (revision 4)"},
-		{"one of another distribution", "definitions", Facts{Definitions: map[string]string{"a": ""}, Wanted: map[string]string{"a": "3"}}, OK, "fit this release"},
-		{"nobody may look", "definitions", Facts{Wanted: map[string]string{"a": "3"}}, Warning, "you may not read"},
+		{"an older definition", "definitions", Facts{Definitions: map[string]string{"a": "2"}, Wanted: map[string]string{"a": "3"}}, Warning, "older (revision 2)"},
+		{"a newer definition", "definitions", Facts{Definitions: map[string]string{"a": "4"}, Wanted: map[string]string{"a": "3"}}, Warning, "newer (revision 4)"},
+		{"a definition of another distribution", "definitions", Facts{Definitions: map[string]string{"a": ""}, Wanted: map[string]string{"a": "3"}}, OK, "fit this release"},
+		{"definitions that the user may not read", "definitions", Facts{Wanted: map[string]string{"a": "3"}}, Warning, "you may not read"},
 		{"a permission", "permissions", Facts{Denied: []string{"list deployitems"}}, Warning, "you may not list deployitems"},
 		{"clocks that agree", "clocks", Facts{Server: now.Add(time.Second)}, OK, "agree"},
 		{"clocks that differ", "clocks", Facts{Server: now.Add(time.Minute)}, Warning, "by -1m0s"},
-		{"a server that is well", "controllers", health("Ok", time.Minute), OK, "nothing waits"},
-		{"a server that is ill", "controllers", health("Failed", time.Minute), Problem, "no leader"},
+		{"a healthy server", "controllers", health("Ok", time.Minute), OK, "nothing waits"},
+		{"an unhealthy server", "controllers", health("Failed", time.Minute), Problem, "no leader"},
 		{"a server that is silent", "controllers", health("Ok", time.Hour), Problem, "the server does not run"},
 		{"a server that holds its lease", "controllers", lease("pod-1", 10*time.Second), OK, "a server runs"},
 		{"a server that was killed", "controllers", lease("pod-1", 10*time.Minute), Problem, "the server pod-1 in namespace ls does not run"},
 		{"a server that has ended", "controllers", lease("", 10*time.Minute), Problem, "its lease has no holder"},
 		{"a server that was moved elsewhere", "controllers", Facts{Leases: append(lease("", time.Hour).Leases, Lease{Namespace: "new", Holder: "pod-2", Renewed: now})}, Warning, "no server runs in namespace ls"},
-		{"a clock that is ahead lets nobody seem dead", "controllers", skewed(health("Ok", time.Hour)), OK, "nothing waits"},
-		{"nor any lease", "controllers", skewed(lease("pod-1", time.Hour)), OK, "a server runs"},
-		{"a request that nobody takes", "controllers", installation(func(i *v1alpha1.Installation) {
+		{"a clock that is ahead does not make a health check outdated", "controllers", skewed(health("Ok", time.Hour)), OK, "nothing waits"},
+		{"a clock that is ahead does not make a lease outdated", "controllers", skewed(lease("pod-1", time.Hour)), OK, "a server runs"},
+		{"a request that no controller picks up", "controllers", installation(func(i *v1alpha1.Installation) {
 			i.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
 		}), Problem, `operation "reconcile" of Installation n/shop has waited`},
-		{"a first job that was taken up by who is gone", "controllers", installation(func(i *v1alpha1.Installation) {
+		{"a first job that was picked up by a server that has ended", "controllers", installation(func(i *v1alpha1.Installation) {
 			i.UID, i.Annotations = "u", map[string]string{v1alpha1.AdmittedAnnotation: "u"}
 		}), Problem, `operation "reconcile" of Installation n/shop has waited`},
 		{"a request of this moment", "controllers", installation(func(i *v1alpha1.Installation) {
@@ -103,10 +103,10 @@ func TestJudge(t *testing.T) {
 		}), OK, "nothing waits"},
 		{"a job that no Execution takes", "controllers", untaken(time.Hour), Problem, "the job of Execution n/shop has waited since 2026-01-01T11:00:00Z"},
 		{"a job of this moment", "controllers", untaken(time.Second), OK, "nothing waits"},
-		{"an item that nobody takes", "deployers", item(time.Hour, ""), Problem, "items of type t wait to be picked up: 1"},
+		{"an item that no deployer picks up", "deployers", item(time.Hour, ""), Problem, "items of type t wait to be picked up: 1"},
 		{"an item that was just asked for", "deployers", item(time.Second, ""), OK, ""},
 		{"an item in the queue of a deployer in the same process", "deployers", queued(time.Hour), Problem, "items of type t wait to be picked up: 1, such as n/x"},
-		{"one that came into the queue just now", "deployers", queued(time.Second), OK, ""},
+		{"an item that came into the queue just now", "deployers", queued(time.Second), OK, ""},
 		{"an item in work", "deployers", item(time.Hour, "Progressing"), OK, ""},
 		{"a cluster that answers", "targets", Facts{Targets: map[string]error{"n/a": nil}}, OK, "all clusters answer (1)"},
 		{"a cluster that does not", "targets", Facts{Targets: map[string]error{"n/a": errors.New("no route")}}, Problem, "Target n/a: no route"},
@@ -114,12 +114,12 @@ func TestJudge(t *testing.T) {
 			at := ago(time.Hour)
 			i.DeletionTimestamp, i.Finalizers = &at, []string{"f"}
 		}), Warning, "with the finalizers [f]"},
-		{"an item whose Execution is gone", "deletions", func() Facts {
+		{"an item whose Execution does not exist any more", "deletions", func() Facts {
 			facts, at := item(time.Hour, "Deleting"), ago(time.Hour)
 			facts.Snapshot.DeployItems[0].DeletionTimestamp = &at
 			return facts
 		}(), Warning, "DeployItem n/x is being deleted since 2026-01-01T11:00:00Z, with the finalizers []: its owner does not exist any more"},
-		{"an Execution whose Installation is gone", "deletions", func() Facts {
+		{"an Execution whose Installation does not exist any more", "deletions", func() Facts {
 			at := ago(time.Hour)
 			return Facts{Snapshot: inspect.Snapshot{Executions: []*v1alpha1.Execution{{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "x", DeletionTimestamp: &at, Finalizers: []string{"f"}}}}}}
 		}(), Warning, "Execution n/x is being deleted"},

@@ -16,10 +16,10 @@ func TestLine(t *testing.T) {
 		want   string
 	}{
 		{"all is well", nil, ""},
-		{"it goes", refused, lost + "; trying again"},
-		{"it is still away", refused, ""},
-		{"it comes back", nil, "the connection to the API server is back"},
-		{"it stays", nil, ""},
+		{"the connection is lost", refused, lost + "; trying again"},
+		{"the connection is still lost", refused, ""},
+		{"the connection is back", nil, "the connection to the API server is back"},
+		{"the connection stays", nil, ""},
 	} {
 		if got := l.News(step.err); got != step.want || step.err != nil && l.Lost != lost || step.err == nil && l.Lost != "" {
 			t.Errorf("%s: %q, lost %q", step.reason, got, l.Lost)

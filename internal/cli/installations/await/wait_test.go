@@ -41,24 +41,24 @@ func TestCommand(t *testing.T) {
 		code         int
 		out, err     string
 	}{
-		{"it has succeeded", "good", 0, "Installation good: Succeeded\n", ""},
-		{"both have, and are told by name", "good good", 0, "Installation good: Succeeded\n", ""},
-		{"it has failed", "bad", 2, "", "Error: the Installation bad ended in phase Failed: "},
-		{"one that has failed ends the wait for all", "busy bad -q", 2, "", "Error: the Installation bad ended in phase Failed"},
-		{"failure is what is waited for", "bad --for failed", 0, "Installation bad: Failed\n", ""},
-		{"it should have failed", "good --for failed", 1, "", "Error: the Installation good has not failed: it ended in phase Succeeded\n"},
+		{"an Installation that has succeeded", "good", 0, "Installation good: Succeeded\n", ""},
+		{"an Installation that is named twice is reported once", "good good", 0, "Installation good: Succeeded\n", ""},
+		{"an Installation that has failed", "bad", 2, "", "Error: the Installation bad ended in phase Failed: "},
+		{"a failed Installation ends the wait for all", "busy bad -q", 2, "", "Error: the Installation bad ended in phase Failed"},
+		{"a failure that was waited for", "bad --for failed", 0, "Installation bad: Failed\n", ""},
+		{"a success when a failure was waited for", "good --for failed", 1, "", "Error: the Installation good has not failed: it ended in phase Succeeded\n"},
 		{"any end will do", "good bad --for finished", 0, "Installation bad: Failed\nInstallation good: Succeeded\n", ""},
-		{"what does not exist is deleted", "none --for deleted", 0, "Installation none: deleted\n", ""},
-		{"its deletion has failed", "stuck --for deleted", 2, "", "Error: the Installation stuck ended in phase DeleteFailed"},
+		{"an Installation that does not exist counts as deleted", "none --for deleted", 0, "Installation none: deleted\n", ""},
+		{"an Installation whose deletion has failed", "stuck --for deleted", 2, "", "Error: the Installation stuck ended in phase DeleteFailed"},
 		{"nothing to wait for", "none", 3, "", "Error: there is no Installation none in namespace default"},
-		{"one of them does not exist", "good none", 3, "", "Error: there is no Installation none"},
+		{"one of two Installations does not exist", "good none", 3, "", "Error: there is no Installation none"},
 		{"a phase on the way", "busy --for phase=Progressing", 0, "Installation busy: Progressing\n", ""},
 		{"a field that is set", "good --for jsonpath={.status.jobID}", 0, "Installation good: Succeeded\n", ""},
 		{"a field of a value", "busy --for jsonpath={.status.jobID}=k", 0, "Installation busy: Progressing\n", ""},
 		{"a phase that acts on the terminal", "hostile --for jsonpath={.status.jobID}", 0, "Installation hostile: Suc?[2Jceeded\n", ""},
 		{"the time is over", "busy --timeout 1ns -q", 5, "", "Error: after 1ns still waiting for busy\n"},
-		{"a limit that is none", "busy --timeout soon", 64, "", `Error: invalid argument "soon" for "--timeout" flag`},
-		{"a goal that nobody knows", "busy --for glory", 64, "", `Error: invalid option for '--for' flag: "glory": use one of succeeded, failed, finished, deleted, phase=PHASE or jsonpath={.PATH}=VALUE` + "\n"},
+		{"an invalid limit", "busy --timeout soon", 64, "", `Error: invalid argument "soon" for "--timeout" flag`},
+		{"an unknown goal", "busy --for glory", 64, "", `Error: invalid option for '--for' flag: "glory": use one of succeeded, failed, finished, deleted, phase=PHASE or jsonpath={.PATH}=VALUE` + "\n"},
 		{"a path without braces", "busy --for jsonpath=.status", 64, "", "Error: jsonpath \".status\": write the path in braces"},
 		{"a path that ends in the middle", "busy --for jsonpath={.status[}", 64, "", "Error: jsonpath \"{.status[}\": "},
 		{"something behind the path", "busy --for jsonpath={.status}x", 64, "", "Error: jsonpath \"{.status}x\": write = and a value behind the path"},
@@ -131,13 +131,13 @@ func TestLook(t *testing.T) {
 		said   string
 		err    string
 	}{
-		{"the job that was before does not count", after, inspect.GoalSucceeded, []*v1alpha1.Installation{object("Succeeded", "old", "old", "")}, true, "", "shop (Succeeded): the new job has not begun yet", ""},
-		{"the job that follows does", after, inspect.GoalSucceeded, []*v1alpha1.Installation{object("Succeeded", "old", "old", ""), object("Progressing", "new", "old", ""), object("Succeeded", "new", "new", "")}, false,
+		{"the earlier job does not count", after, inspect.GoalSucceeded, []*v1alpha1.Installation{object("Succeeded", "old", "old", "")}, true, "", "shop (Succeeded): the new job has not begun yet", ""},
+		{"the job that follows counts", after, inspect.GoalSucceeded, []*v1alpha1.Installation{object("Succeeded", "old", "old", ""), object("Progressing", "new", "old", ""), object("Succeeded", "new", "new", "")}, false,
 			"Installation shop: Succeeded\n", "shop (Progressing): the job is running", ""},
-		{"and may fail", after, inspect.GoalSucceeded, []*v1alpha1.Installation{object("Progressing", "new", "old", ""), object("Failed", "new", "new", "")}, true, "", "shop (Progressing): the job is running", "the Installation shop ended in phase Failed: the job is running"},
-		{"another one of the same name is not the one", after, inspect.GoalSucceeded, []*v1alpha1.Installation{object("Succeeded", "new", "new", "2")}, true, "", "", "the Installation shop was deleted"},
-		{"which is well if deletion was wanted", after, inspect.GoalDeleted, []*v1alpha1.Installation{object("Deleting", "new", "old", ""), object("Succeeded", "new", "new", "2")}, false, "Installation shop: deleted\n", "shop (Deleting): the job is running", ""},
-		{"it goes while somebody waits", after, inspect.GoalFinished, []*v1alpha1.Installation{object("Progressing", "new", "old", ""), nil}, true, "", "shop (Progressing): the job is running", "the Installation shop was deleted"},
+		{"the job that follows may fail", after, inspect.GoalSucceeded, []*v1alpha1.Installation{object("Progressing", "new", "old", ""), object("Failed", "new", "new", "")}, true, "", "shop (Progressing): the job is running", "the Installation shop ended in phase Failed: the job is running"},
+		{"another Installation of the same name does not count", after, inspect.GoalSucceeded, []*v1alpha1.Installation{object("Succeeded", "new", "new", "2")}, true, "", "", "the Installation shop was deleted"},
+		{"another Installation of the same name shows the deletion", after, inspect.GoalDeleted, []*v1alpha1.Installation{object("Deleting", "new", "old", ""), object("Succeeded", "new", "new", "2")}, false, "Installation shop: deleted\n", "shop (Deleting): the job is running", ""},
+		{"the Installation is deleted during the wait", after, inspect.GoalFinished, []*v1alpha1.Installation{object("Progressing", "new", "old", ""), nil}, true, "", "shop (Progressing): the job is running", "the Installation shop was deleted"},
 		{"an object that has no phase yet", after, inspect.GoalSucceeded, []*v1alpha1.Installation{object("", "new", "old", "")}, true, "", "shop (no phase): the job has not begun yet", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestProgress(t *testing.T) {
 		want   string
 	}{
 		{"the first three, and how many more", false, func() {}, "shop (Progressing): DeployItem item-0 (Failed): no way?[2J; DeployItem item-1 (Failed): no way?[2J; DeployItem item-2 (Failed): no way?[2J; and 2 more\n"},
-		{"nobody wants to hear it", true, func() {}, ""},
+		{"no progress is wanted", true, func() {}, ""},
 		{"a long message is cut", false, func() { snapshot.DeployItems[0].Status.LastError.Message = strings.Repeat("x", 10000) }, "xxx…\n"},
 		{"wide characters count twice", false, func() { snapshot.DeployItems[0].Status.LastError.Message = strings.Repeat("長", 10000) }, "長…\n"},
 	} {
@@ -213,7 +213,7 @@ func TestOpen(t *testing.T) {
 	}{
 		{"nothing was said yet", "", "", "shop"},
 		{"the last progress", "shop (Progressing): the job is running", "", "shop (Progressing): the job is running"},
-		{"and without a connection, that", "shop (Init)", "the connection is lost", "shop (Init); the connection is lost"},
+		{"the last progress, and the lost connection", "shop (Init)", "the connection is lost", "shop (Init); the connection is lost"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := New((&terminaltest.Console{}).Streams(), nil, Flags{}, map[string]inspect.Start{"shop": {}})

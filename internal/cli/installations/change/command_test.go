@@ -97,22 +97,22 @@ func TestCommands(t *testing.T) {
 			"Error: the command is only supported for root installations", ""},
 		{"an interruption is for parts as well", interrupt, "shop-web", 0, "The interrupt annotation was added to the installation\n", "Note: no job is running\n", "PATCH shop-web"},
 		{"an Installation that is not there, in a command that is older than exit codes", NewReconcileCommand, "none", 1, "", "Error: ", ""},
-		{"and the same in a new one", NewRerunCommand, "none", 3, "", "Error: there is no Installation none in namespace default: see what exists with landscaper-cli installations inspect -A\n", ""},
-		{"what to run again must be said", NewRerunCommand, "", 64, "", "Error: NAME is missing: name the Installations, or choose with --failed those that have failed\nUsage:   rerun [NAME...]\n", ""},
+		{"an Installation that does not exist, in a command with exit codes", NewRerunCommand, "none", 3, "", "Error: there is no Installation none in namespace default: see what exists with landscaper-cli installations inspect -A\n", ""},
+		{"an Installation to run again must be named", NewRerunCommand, "", 64, "", "Error: NAME is missing: name the Installations, or choose with --failed those that have failed\nUsage:   rerun [NAME...]\n", ""},
 		{"only those that have failed run again", NewRerunCommand, "--failed", 0, "shop: The reconcile annotation was added to the installation\n", "", "PATCH shop"},
 		{"a name chooses among those that have failed", NewRerunCommand, "--failed tools", 0, "", "No root Installation has failed in namespace default.\n", ""},
 		{"all that are named run again, in the order of the trees", NewRerunCommand, "tools shop", 0,
 			"shop: The reconcile annotation was added to the installation\ntools: The reconcile annotation was added to the installation\n", "", "PATCH shop,PATCH tools"},
-		{"one that does not exist keeps the others from running", NewRerunCommand, "shop none", 3, "", "Error: there is no Installation none", ""},
-		{"nor does one of them that is a part of another", NewRerunCommand, "shop shop-web", 1, "", "Error: the command is only supported for root installations: shop-web is a part of shop, reconcile that\n", ""},
-		{"what would go is shown without asking for it, and nothing acts on the terminal", NewDeleteCommand, "shop --dry-run", 0,
+		{"an Installation that does not exist keeps the others from running", NewRerunCommand, "shop none", 3, "", "Error: there is no Installation none", ""},
+		{"a part of a tree keeps the others from running", NewRerunCommand, "shop shop-web", 1, "", "Error: the command is only supported for root installations: shop-web is a part of shop, reconcile that\n", ""},
+		{"a dry run shows the objects, and nothing acts on the terminal", NewDeleteCommand, "shop --dry-run", 0,
 			"1. shop/item on edge\n   - Namespace ?[2Jgone\n   - ConfigMap ns/c\n" +
 				"   - release ns/r on the earlier cluster https://?[2Jold.example\n   - ConfigMap ns/c on the earlier cluster https://?[2Jold.example\n", "", ""},
-		{"what stays is not listed", NewDeleteCommand, "shop --dry-run --without-uninstall", 0, "1. shop/item on edge (what it has deployed stays)\n", "", ""},
+		{"objects that stay are not listed", NewDeleteCommand, "shop --dry-run --without-uninstall", 0, "1. shop/item on edge (what it has deployed stays)\n", "", ""},
 		{"nothing is deployed", NewDeleteCommand, "tools --dry-run", 0, "Nothing is deployed.\n", "", ""},
 		{"a part comes back", NewDeleteCommand, "shop-web --yes", 0, "Nothing is deployed.\nThe deletion of the Installation shop-web was asked for\n",
 			"Warning: shop-web is a part of shop, whose next job brings it back\n", "DELETE shop-web"},
-		{"what is deployed stays if that is said before the deletion", NewDeleteCommand, "tools --yes --without-uninstall", 0,
+		{"deployed objects stay if the user asks for that", NewDeleteCommand, "tools --yes --without-uninstall", 0,
 			"Nothing is deployed.\nThe deletion of the Installation tools was asked for\n", "", "PATCH tools,DELETE tools"},
 		{"deletion of nothing", NewDeleteCommand, "none", 3, "", "Error: there is no Installation none in namespace default", ""},
 		{"two names at once", NewDeleteCommand, "a b", 64, "", "Error: \"b\" is too much\nUsage:   delete NAME\n", ""},
@@ -146,7 +146,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestRefusedDeletion: what was begun is told, and nothing goes that was not shown.
+// TestRefusedDeletion: begun steps are reported, and only shown objects are deleted.
 func TestRefusedDeletion(t *testing.T) {
 	for _, test := range []struct {
 		reason, refused, args string
@@ -158,10 +158,10 @@ func TestRefusedDeletion(t *testing.T) {
 		{"the right to delete is missing", "DELETE " + installations + "/shop", "shop --yes", NewDeleteCommand, 4, "Error: delete the Installation: ", 0},
 		{"without the right to say that software stays, nothing is deleted", "PATCH " + installations + "/shop", "shop --yes --without-uninstall", NewDeleteCommand, 4, "Error: ask for a deletion without uninstalling: ", 0},
 		{"a preview without items says so", "GET " + deployItems, "shop --dry-run", NewDeleteCommand, 0, "Warning: the preview is not complete: list deployitems.landscaper.gardener.cloud in namespace default: ", 0},
-		{"who cannot see the items must not leave them without an owner", "GET " + deployItems, "shop --yes", NewForceDeleteCommand, 1, "Error: the tree is not complete: list deployitems.landscaper.gardener.cloud in namespace default: ", 0},
-		{"nor one whose Executions are hidden", "GET " + executions, "shop --yes", NewForceDeleteCommand, 1, "Error: the tree is not complete: list executions", 0},
+		{"a tree whose items are hidden is not deleted by force", "GET " + deployItems, "shop --yes", NewForceDeleteCommand, 1, "Error: the tree is not complete: list deployitems.landscaper.gardener.cloud in namespace default: ", 0},
+		{"a tree whose Executions are hidden is not deleted by force", "GET " + executions, "shop --yes", NewForceDeleteCommand, 1, "Error: the tree is not complete: list executions", 0},
 		{"the right to see Installations is missing", "GET " + installations, "shop --yes", NewDeleteCommand, 4, "Error: list installations.landscaper.gardener.cloud in namespace default: ", 0},
-		{"and for those that run again", "GET " + installations, "--failed", NewRerunCommand, 4, "Error: list installations", 0},
+		{"the right to see Installations is missing for another run", "GET " + installations, "--failed", NewRerunCommand, 4, "Error: list installations", 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := connectiontest.New(t, shop, shopExecution, shopItem)
@@ -192,7 +192,7 @@ func TestAskedFirst(t *testing.T) {
 		{"the input ends", NewDeleteCommand, "", 1},
 		{"the answer is yes", NewDeleteCommand, "yes\n", 0},
 		{"the last resort asks as well", NewForceDeleteCommand, "no\n", 1},
-		{"and goes on after a yes", NewForceDeleteCommand, "y\n", 0},
+		{"the last resort goes on after a yes", NewForceDeleteCommand, "y\n", 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := connectiontest.New(t, shop, shopExecution, shopItem)
@@ -232,11 +232,11 @@ func TestAppliedInOrder(t *testing.T) {
 	}{
 		{"Secrets and Targets before Installations", "", "-f a.yaml", 0, "Secret s: created\nTarget edge: created\nInstallation shop: created\n", "", "PATCH /api/v1/namespaces/default/secrets/s,PATCH targets/edge,PATCH installations/shop"},
 		{"a kind that cannot be applied is found before anything is written", "", "-f a.yaml -f pod.yaml", 1, "", "Error: Pod p: only kinds of Landscaper, and Namespaces, Secrets and ConfigMaps, can be applied here: use kubectl apply for the rest\n", ""},
-		{"what was applied before the one that fails is told", "PATCH " + base + "targets/edge", "-f a.yaml", 4, "Secret s: created\n", "Error: apply Target edge: ", "PATCH /api/v1/namespaces/default/secrets/s"},
+		{"objects that were applied before a failure are reported", "PATCH " + base + "targets/edge", "-f a.yaml", 4, "Secret s: created\n", "Error: apply Target edge: ", "PATCH /api/v1/namespaces/default/secrets/s"},
 		{"a root gets a job", "", "-f a.yaml --reconcile", 0, "Secret s: created\nTarget edge: created\nInstallation shop: created\nThe reconcile annotation was added to the installation\n", "",
 			"PATCH /api/v1/namespaces/default/secrets/s,PATCH targets/edge,PATCH installations/shop,PATCH installations/shop"},
-		{"a part gets none: its root starts it", "", "-f part.yaml --reconcile", 0, "Installation shop-web: created\n", "", "PATCH installations/shop-web"},
-		{"nor one whose manifest has asked", "", "-f asks.yaml --reconcile", 0, "Installation tools: created\n", "", "PATCH installations/tools"},
+		{"a part gets no job: its root starts it", "", "-f part.yaml --reconcile", 0, "Installation shop-web: created\n", "", "PATCH installations/shop-web"},
+		{"a root whose manifest asks for a job gets no second one", "", "-f asks.yaml --reconcile", 0, "Installation tools: created\n", "", "PATCH installations/tools"},
 		{"the job is asked for where the Installation is", "", "-f elsewhere.yml --reconcile", 0, "Installation tools: created\nThe reconcile annotation was added to the installation\n", "",
 			"PATCH /apis/landscaper.gardener.cloud/v1alpha1/namespaces/far/installations/tools,PATCH /apis/landscaper.gardener.cloud/v1alpha1/namespaces/far/installations/tools"},
 		{"a file that is not there", "", "-f none.yaml", 1, "", "Error: read manifests: lstat none.yaml: no such file or directory\n", ""},
@@ -280,10 +280,10 @@ func TestAppliedAgain(t *testing.T) {
 			}
 		})
 	}
-	s.Refuse("PATCH "+installations+"/tools", 409, metav1.StatusReasonConflict, "somebody else owns .spec")
+	s.Refuse("PATCH "+installations+"/tools", 409, metav1.StatusReasonConflict, "another client owns .spec")
 	c := &terminaltest.Console{}
 	if code := s.Run(t, c, NewApplyCommand, "-f", "tools.yaml"); code != 1 ||
-		!strings.HasSuffix(c.Err.String(), "somebody else owns .spec: leave these fields out, or take them over with --force-conflicts\n") {
+		!strings.HasSuffix(c.Err.String(), "another client owns .spec: leave these fields out, or take them over with --force-conflicts\n") {
 		t.Errorf("code %d: %s", code, c.Err.String())
 	}
 }
@@ -299,9 +299,9 @@ func TestJobIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestNamesOfALiar: an API server accepts no such names, but the one of somebody else's
-// kubeconfig may say anything.
-func TestNamesOfALiar(t *testing.T) {
+// TestHostileNames: an API server accepts no such names, but the one of a foreign
+// kubeconfig may return anything.
+func TestHostileNames(t *testing.T) {
 	const name = "shop\x1b[2J"
 	lie := strings.Replace(shop, "{name: shop}", `{name: "shop\x1b[2J"}`, 1)
 	for _, test := range []struct {

@@ -44,7 +44,7 @@ func TestImportValues(t *testing.T) {
 	for _, test := range []struct{ reason, pair, want string }{
 		{"no value", "x", `"x": write KEY=VALUE, KEY:=VALUE or KEY@FILE`},
 		{"no name", "=1", `"=1": write KEY=VALUE`},
-		{"only a colon is no name", ":=1", `":=1": write KEY=VALUE`},
+		{"only a colon is not a valid name", ":=1", `":=1": write KEY=VALUE`},
 		{"a file that is not there", "f@none", "import f: open none: no such file or directory"},
 		{"a file that is no YAML", "f@bad.yaml", "import f: "},
 		{"a value that is no YAML", "l:=[", "import l: "},

@@ -35,7 +35,7 @@ func TestCommand(t *testing.T) {
 		{"a plan that does not know what is there says so", "GET " + deployItems, "empty", 0, "Plan: 0 to create, 0 to change, 0 to delete, 0 unchanged\n", "Warning: the plan is not complete: list deployitems.landscaper.gardener.cloud in namespace default: not?[2J you\n"},
 		{"a plan for nothing", "", "none", 3, "", "Error: there is no Installation none in namespace default"},
 		{"without the right to see Installations", "GET " + strings.Replace(deployItems, "deployitems", "installations", 1), "empty", 4, "", "Error: list installations.landscaper.gardener.cloud in namespace default: not?[2J you\n"},
-		{"a form that nobody knows", "", "empty -o xml", 64, "", `Error: invalid option for '--output'/'-o' flag: "xml": use text, json or yaml` + "\n"},
+		{"an unknown form", "", "empty -o xml", 64, "", `Error: invalid option for '--output'/'-o' flag: "xml": use text, json or yaml` + "\n"},
 		{"no name", "", "", 64, "", "Error: installationName was not defined: NAME is missing: name the Installation\nUsage:   plan NAME\n"},
 		{"two names", "", "a b", 64, "", "Error: \"b\" is too much\nUsage:   plan NAME\n"},
 	} {

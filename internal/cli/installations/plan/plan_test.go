@@ -106,8 +106,8 @@ func TestLineDiff(t *testing.T) {
 	lines := func(text string) []string { return strings.Split(text, "") }
 	for _, test := range []struct{ reason, before, after, want string }{
 		{"nothing has changed", "abc", "abc", ""},
-		{"one line in the middle", "abc", "axc", "-b+x"},
-		{"at both ends", "abcd", "bde", "-a-c+e"},
+		{"a line in the middle has changed", "abc", "axc", "-b+x"},
+		{"lines at both ends have changed", "abcd", "bde", "-a-c+e"},
 		{"all is new", "", "ab", "+a+b"},
 		{"all goes", "ab", "", "-a-b"},
 		{"a line that stands twice", "aab", "ab", "-a"},

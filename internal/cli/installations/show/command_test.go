@@ -19,8 +19,8 @@ const (
 	events      = "/api/v1/namespaces/default/events"
 )
 
-// landscape is a tree with a failed item whose message is that of somebody else, and a
-// tree that is well.
+// landscape is a tree with a failed item whose message has control characters, and a
+// healthy tree.
 var landscape = []string{`
 apiVersion: landscaper.gardener.cloud/v1alpha1
 kind: Installation
@@ -108,8 +108,8 @@ func TestCommands(t *testing.T) {
 		{"in ASCII", NewInspectCommand, "shop --ascii --hide-executions", 0, "[Failed] Installation shop\n    Last error: no\\x1b[2J way\n        at item item on Target edge\n    `-- [Failed] DeployItem shop-item\n\n", ""},
 		{"with what is deployed", NewInspectCommand, "tools -w", 0, "[✅ Succeeded] Installation tools\n    Blueprint: inline\n\n", ""},
 		{"of another namespace", NewInspectCommand, "-n far", 0, "", "No installations found in namespace far.\n"},
-		{"one that is not there", NewInspectCommand, "none", 1, "", "Error: cannot collect installation: there is no Installation none in namespace default"},
-		{"the same with exit codes", NewInspectCommand, "none --strict", 3, "", "Error: cannot collect installation: there is no Installation none"},
+		{"an Installation that does not exist", NewInspectCommand, "none", 1, "", "Error: cannot collect installation: there is no Installation none in namespace default"},
+		{"an Installation that does not exist, with exit codes", NewInspectCommand, "none --strict", 3, "", "Error: cannot collect installation: there is no Installation none"},
 		{"until the end, which is now, and was bad", NewInspectCommand, "-W --until finished shop", 2, "", "Error: ended in a failed phase: shop\n"},
 		{"until the end, which is now, and was good", NewInspectCommand, "-W --until finished tools", 0, "", ""},
 		{"events, the oldest first", NewEventsCommand, "shop", 0, `LAST SEEN              TYPE      REASON    OBJECT                 MESSAGE
@@ -167,7 +167,7 @@ func TestForPrograms(t *testing.T) {
 		want    []string
 	}{
 		{"trees as older releases had them", NewInspectCommand, "-o json", []string{`[{"installation":{`, `"execution":{"execution":{`, `"deployItems":[{"deployItem":{`}},
-		{"the same by letter", NewInspectCommand, "-j shop", []string{`[{"installation":{`}},
+		{"trees as older releases had them, with the short flag", NewInspectCommand, "-j shop", []string{`[{"installation":{`}},
 		{"only what has failed, in JSON as well", NewInspectCommand, "-j -f", []string{`"name":"shop"`}},
 		{"no tree is an empty list", NewInspectCommand, "tools -f -j", []string{"[]"}},
 		{"no tree is an empty list of items", NewInspectCommand, "tools -f -o tree-json", []string{`"items":[]`, `"kind":"InstallationTree"`, `"apiVersion":"cli.landscaper.gardener.cloud/v1alpha1"`}},
@@ -220,11 +220,11 @@ func TestMissingPermissions(t *testing.T) {
 		errs            string
 	}{
 		{"items are hidden", deployItems, NewInspectCommand, "shop", 0, "Warning: the tree is not complete: list deployitems.landscaper.gardener.cloud in namespace default: go?[2J away\n"},
-		{"which is an error for those who say so", deployItems, NewInspectCommand, "shop --strict", 4, "Warning: the tree is not complete: list deployitems.landscaper.gardener.cloud in namespace default: go?[2J away\nError: the tree is not complete: permissions are missing\n"},
+		{"items are hidden, which is an error with --strict", deployItems, NewInspectCommand, "shop --strict", 4, "Warning: the tree is not complete: list deployitems.landscaper.gardener.cloud in namespace default: go?[2J away\nError: the tree is not complete: permissions are missing\n"},
 		{"events are hidden", events, NewEventsCommand, "shop", 0, "Warning: something is missing here: list events in namespace default: go?[2J away\n"},
 		{"a story without events", events, NewLogsCommand, "shop", 0, "Warning: something is missing here: list events"},
 		{"Installations are hidden", strings.Replace(deployItems, "deployitems", "installations", 1), NewInspectCommand, "shop", 1, "Error: cannot collect installation: list installations.landscaper.gardener.cloud in namespace default: go?[2J away\n"},
-		{"and how values flow between them", strings.Replace(deployItems, "deployitems", "installations", 1), NewGraphCommand, "", 4, "Error: list installations"},
+		{"Installations are hidden from a graph", strings.Replace(deployItems, "deployitems", "installations", 1), NewGraphCommand, "", 4, "Error: list installations"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := connectiontest.New(t, landscape...)

@@ -11,9 +11,9 @@ import (
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
 )
 
-// TestNamesOfALiar: an API server accepts no such names, but who says that it is one? A
-// kubeconfig may be that of somebody else.
-func TestNamesOfALiar(t *testing.T) {
+// TestHostileNames: an API server accepts no such names, but a foreign kubeconfig may lead
+// to a server that is not one.
+func TestHostileNames(t *testing.T) {
 	var lies []string
 	for _, manifest := range landscape {
 		lies = append(lies, strings.NewReplacer("name: shop,", `name: "shop\x1b[2J\u202e",`, "name: shop-item,", `name: "item\x1b[2J\u202e",`, "phase: Failed", `phase: "Failed\x1b[2J"`,

@@ -30,7 +30,7 @@ func TestPictureOfYesterday(t *testing.T) {
 }
 
 // TestChangeLog: a line for each object whose state has changed, in the order of the tree,
-// and those that are gone by their names.
+// and deleted ones by their names.
 func TestChangeLog(t *testing.T) {
 	nodes := func(phases ...string) []*inspect.Node {
 		var all []*inspect.Node
@@ -50,12 +50,12 @@ func TestChangeLog(t *testing.T) {
 	}{
 		{"all are new", nodes("Init", "Init", "Init"), []string{"a: Init", "b: Init", "c: Init"}, false},
 		{"nothing has changed", nodes("Init", "Init", "Init"), nil, false},
-		{"one has", nodes("Init", "Deleting", "Init"), []string{"b: Deleting"}, false},
-		{"none is to be seen, which is no end", nodes("Init", "Deleting", "Init"), nil, true},
-		{"all are gone", nil, []string{"a: deleted", "b: deleted", "c: deleted"}, false},
-		{"which is said once", nil, nil, false},
-		{"one comes back", nodes("", "Init"), []string{"b: Init"}, false},
-		{"and acts on the terminal", nodes("", "I\x1b[2J"), []string{"b: I?[2J"}, false},
+		{"one object has changed", nodes("Init", "Deleting", "Init"), []string{"b: Deleting"}, false},
+		{"all objects are hidden, which is not a deletion", nodes("Init", "Deleting", "Init"), nil, true},
+		{"all objects are deleted", nil, []string{"a: deleted", "b: deleted", "c: deleted"}, false},
+		{"a deletion is reported once", nil, nil, false},
+		{"a deleted object comes back", nodes("", "Init"), []string{"b: Init"}, false},
+		{"a state with control characters does not act on the terminal", nodes("", "I\x1b[2J"), []string{"b: I?[2J"}, false},
 	} {
 		c := &terminaltest.Console{}
 		shown := step.trees
@@ -89,7 +89,7 @@ func (w *atFirst) Write(text []byte) (int, error) {
 	return w.Writer.Write(text)
 }
 
-// TestEndOfWatch: what ends a watch while somebody looks.
+// TestEndOfWatch: what ends a watch of a user.
 func TestEndOfWatch(t *testing.T) {
 	const busy = `
 apiVersion: landscaper.gardener.cloud/v1alpha1
@@ -106,10 +106,10 @@ status: {phase: Progressing, jobID: j2, jobIDFinished: j1}
 		code         int
 		out          string
 	}{
-		{"it runs, until somebody does not want to look any more", "busy -W --until finished", interrupt, 130, "Installation default/busy: Progressing"},
-		{"it runs, though nothing of it has failed that could be shown", "busy -W -f --until finished", interrupt, 130, ""},
-		{"it was deleted, which is an end as well", "busy -W --until finished", drop, 0, "Installation default/busy: deleted"},
-		{"and one for who asks for none", "busy -W", drop, 0, "Installation default/busy: deleted"},
+		{"the job runs until the user interrupts the watch", "busy -W --until finished", interrupt, 130, "Installation default/busy: Progressing"},
+		{"the job runs, and no failed object is shown", "busy -W -f --until finished", interrupt, 130, ""},
+		{"the Installation was deleted, which ends the wait for its end", "busy -W --until finished", drop, 0, "Installation default/busy: deleted"},
+		{"the Installation was deleted, which ends a watch without an end", "busy -W", drop, 0, "Installation default/busy: deleted"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := connectiontest.New(t, busy)
