@@ -78,9 +78,9 @@ func TestWhatIsAdmittedDecodes(t *testing.T) {
 	}
 }
 
-// TestTimesThatNobodyReads sends times to the schemas that other readers of our
+// TestUnreadableTimes sends times to the schemas that other readers of our
 // kinds, with types of their own, cannot decode.
-func TestTimesThatNobodyReads(t *testing.T) {
+func TestUnreadableTimes(t *testing.T) {
 	tests := []struct {
 		time, reason string
 		admitted     bool

@@ -119,17 +119,17 @@ func version(ctx context.Context, on *connection.Connection) (string, time.Time,
 		return "", time.Time{}, fmt.Errorf("%s does not answer: %w", on.Where, err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	var told struct {
+	var answer struct {
 		GitVersion string `json:"gitVersion"`
 	}
-	if json.NewDecoder(http.MaxBytesReader(nil, response.Body, 1<<16)).Decode(&told) != nil || told.GitVersion == "" {
-		told.GitVersion = "unknown"
+	if json.NewDecoder(http.MaxBytesReader(nil, response.Body, 1<<16)).Decode(&answer) != nil || answer.GitVersion == "" {
+		answer.GitVersion = "unknown"
 	}
 	at, err := http.ParseTime(response.Header.Get("Date"))
 	if err != nil {
-		at = time.Time{} // not every server tells
+		at = time.Time{} // not every server sends it
 	}
-	return told.GitVersion, at, nil
+	return answer.GitVersion, at, nil
 }
 
 // definitions returns the revisions of what is installed, or nil if it may not be read.

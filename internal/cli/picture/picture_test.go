@@ -140,8 +140,8 @@ func TestArrangement(t *testing.T) {
 	}
 }
 
-// TestCircle: what cannot work can be drawn nevertheless.
-func TestCircle(t *testing.T) {
+// TestCycle: a cycle, which cannot work, can be drawn nevertheless.
+func TestCycle(t *testing.T) {
 	scope := &flowview.Scope{
 		Units: []*flowview.Unit{{Name: "a", Title: "a"}, {Name: "b", Title: "b"}},
 		Values: []*flowview.Value{

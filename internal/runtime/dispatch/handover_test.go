@@ -21,8 +21,8 @@ func newItem(version string) *v1alpha1.DeployItem {
 	}
 }
 
-// TestDesk: which version of an item has the dispatched job.
-func TestDesk(t *testing.T) {
+// TestVersions: which version of an item has the dispatched job.
+func TestVersions(t *testing.T) {
 	now := time.Unix(1000, 999)
 	for _, test := range []struct {
 		reason string

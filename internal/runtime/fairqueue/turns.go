@@ -1,6 +1,6 @@
-// Package fairqueue decides whose turn it is when more wants to be done than can be done
-// at once: lanes, which are namespaces, get the same, and within a lane the oldest
-// goes first.
+// Package fairqueue decides whose turn it is when more work waits than can be done at
+// once: lanes, which are namespaces, get the same number of turns, and within a lane the
+// oldest item goes first.
 package fairqueue
 
 import "container/heap"
@@ -17,7 +17,7 @@ type Queue[T comparable] struct {
 	// waiting are the lanes in which something waits.
 	waiting laneHeap[T]
 	places  map[T]*place[T]
-	// clock counts whatever must have an order.
+	// clock numbers the events that must have an order.
 	clock uint64
 }
 
@@ -32,7 +32,7 @@ type lane[T comparable] struct {
 	index int
 }
 
-// place is where something waits.
+// place is an item that waits in a lane.
 type place[T comparable] struct {
 	item  T
 	rank  uint64
@@ -41,7 +41,7 @@ type place[T comparable] struct {
 	index int
 }
 
-// Push lets something wait in a lane. What waits already keeps the better of both
+// Push lets an item wait in a lane. An item that waits already keeps the better of both
 // ranks.
 func (t *Queue[T]) Push(name string, item T, rank uint64) {
 	if known, ok := t.places[item]; ok {
@@ -57,7 +57,7 @@ func (t *Queue[T]) Push(name string, item T, rank uint64) {
 	t.clock++
 	in, ok := t.lanes[name]
 	if !ok {
-		// Who comes anew does not overtake those that wait.
+		// A new lane does not overtake the waiting ones.
 		in = &lane[T]{name: name, last: t.clock}
 		t.lanes[name] = in
 	}
@@ -106,7 +106,7 @@ func (t *Queue[T]) Done(name string) {
 	}
 }
 
-// Remove lets something wait no longer. It reports whether it did.
+// Remove takes an item out of the queue. It reports whether the item has waited.
 func (t *Queue[T]) Remove(item T) bool {
 	known, ok := t.places[item]
 	if !ok {
@@ -125,16 +125,16 @@ func (t *Queue[T]) Remove(item T) bool {
 	return true
 }
 
-// Len is how many wait.
+// Len is the number of waiting items.
 func (t *Queue[T]) Len() int { return len(t.places) }
 
-// Waits tells whether something waits that Next would hand out.
+// Waits reports whether Next would return an item.
 func (t *Queue[T]) Waits(most int) bool {
 	// The first lane has the fewest: if it has its share, so have all others.
 	return len(t.waiting) > 0 && (most <= 0 || t.waiting[0].running < most)
 }
 
-// Waiting is how much waits in a lane.
+// Waiting is the number of waiting items of a lane.
 func (t *Queue[T]) Waiting(name string) int {
 	if of, ok := t.lanes[name]; ok {
 		return len(of.queue)

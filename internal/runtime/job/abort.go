@@ -10,7 +10,7 @@ import (
 const AbortPatience = 5 * time.Minute
 
 // AbortedAt returns when the job of an Execution was asked to abort; false if it was
-// not. Who did not say when gets all the time from the beginning of the job.
+// not. Without a time in the request, the beginning of the job counts.
 func AbortedAt(exec *v1alpha1.Execution) (time.Time, bool) {
 	if exec.Annotations[v1alpha1.OperationAnnotation] != string(v1alpha1.AbortOperation) {
 		return time.Time{}, false

@@ -18,7 +18,7 @@ type Error struct {
 	Operation string
 	// Reason is a short word for the cause.
 	Reason string
-	// Message tells what was being done and what to do. The message of the cause
+	// Message says what was being done and what to do. The message of the cause
 	// is added when the error is shown.
 	Message string
 	// Codes classify the error.
@@ -82,17 +82,17 @@ func walk(err error, visit func(error)) {
 	visit(err)
 }
 
-// Outcome tells what follows from an error.
+// Outcome is what follows from an error.
 type Outcome int
 
 const (
 	// None means that there was no error.
 	None Outcome = iota
-	// Waiting means that something outside has to happen first; an event tells.
+	// Waiting means that something outside has to happen first; an event reports it.
 	Waiting
 	// Conflict means that we acted on an outdated object; a newer one is under way.
 	Conflict
-	// Transient means that another attempt may go better.
+	// Transient means that another attempt may succeed.
 	Transient
 	// Terminal means that another attempt would end the same way.
 	Terminal
@@ -124,7 +124,7 @@ type waiting struct {
 	wake Wake
 }
 
-// Unwrap returns the error that tells what is waited for.
+// Unwrap returns the error that names what the job waits for.
 func (w waiting) Unwrap() error { return w.error }
 
 // NewWaiting returns an error which says that something outside has to happen
@@ -185,7 +185,7 @@ func IsShutdown(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }
 
-// maxTold is how many bytes of a message a status tells.
+// maxTold is how many bytes of a message a status has.
 const maxTold = 8 << 10
 
 // Told returns the message of an error as a status has it. A status has the message several

@@ -17,7 +17,7 @@ import (
 // Panic is the error of a step that panicked: a mistake of ours, not of the user.
 // Another attempt would end the same way, so it ends the job.
 type Panic struct {
-	// Problem tells what happened and where, without any value of a user.
+	// Problem says what happened and where, without any value of a user.
 	Problem string
 	// Stack is for the log.
 	Stack string
@@ -62,7 +62,7 @@ func newPanic(cause any) *Panic {
 	return &Panic{Problem: what + place(came), Stack: string(stack)}
 }
 
-// thrown says what was thrown, in words and without its value.
+// thrown describes a panic in words and without its value.
 func thrown(cause any) string {
 	switch cause.(type) {
 	case string:

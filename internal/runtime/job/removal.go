@@ -139,7 +139,7 @@ func (p Part) Awaits(parent *v1alpha1.Installation) bool {
 		return false
 	}
 	if parent.Status.InstallationPhase.IsDeletion() {
-		// Whatever has been kept, or not: all of it goes.
+		// All objects are deleted, kept or not.
 		return p.JobID != parent.Status.JobID
 	}
 	return p.Due(Round(parent))

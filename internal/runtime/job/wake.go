@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Wake says what lets the work on an object go on. It is part of every decision, so
-// that whatever is not final has a recorded reason that will wake it.
+// Wake is what triggers the next reconcile of an object. It is part of every decision, so
+// that every object that is not final has a recorded trigger.
 type Wake struct {
 	// settled says that the job has ended: nothing is left to wake for.
 	settled bool
@@ -87,7 +87,7 @@ func (w Wake) Pause(now time.Time) time.Duration {
 	return max(w.deadline.Sub(now), time.Millisecond)
 }
 
-// String tells in words what is waited for.
+// String describes in words what is waited for.
 func (w Wake) String() string {
 	var parts []string
 	for _, event := range w.events {

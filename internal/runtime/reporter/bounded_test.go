@@ -95,8 +95,8 @@ func TestEveryRecorderIsBounded(t *testing.T) {
 			}
 			text, err := os.ReadFile(path)
 			for line := range strings.Lines(string(text)) {
-				if unbounded.MatchString(line) && !strings.Contains(line, "eport.Bounded(") {
-					t.Errorf("%s: %s: wrap it in report.Bounded", path, strings.TrimSpace(line))
+				if unbounded.MatchString(line) && !strings.Contains(line, "reporter.Bounded(") {
+					t.Errorf("%s: %s: wrap it in reporter.Bounded", path, strings.TrimSpace(line))
 				}
 				made += len(unbounded.FindAllString(line, -1))
 			}

@@ -272,7 +272,7 @@ func (j *Jobs) endedSince(now *reporter.Subject) bool {
 	return *now.Status.JobID != "" && times != nil && times.FinishedTime != nil && !times.FinishedTime.Time.Before(j.began.Truncate(time.Second))
 }
 
-// taken returns how long a job took as its status tells it.
+// taken returns the duration of a job according to its status.
 func taken(now *reporter.Subject) time.Duration {
 	times := *now.Status.TransitionTimes
 	if times == nil || times.TriggerTime == nil || times.FinishedTime == nil {
@@ -314,7 +314,7 @@ func (u *underWay) reach(times *v1alpha1.TransitionTimes, seen bool, now time.Ti
 	note(&u.written, times.WaitTime)
 }
 
-// tell counts a job that was seen to the end.
+// tell counts a job whose end was seen.
 func (j *Jobs) tell(s *reporter.Subject, known underWay, result string) {
 	now, kind := j.now(), kindOf(s)
 	j.end(kind, result, now.Sub(known.since))
@@ -330,7 +330,7 @@ func (j *Jobs) end(kind, result string, took time.Duration) {
 	j.ended.WithLabelValues(kind, result).Observe(max(0, took.Seconds()))
 }
 
-// resultOf returns the result that a final phase tells.
+// resultOf returns the result of a final phase.
 func resultOf(phase string) string {
 	switch phase {
 	case v1alpha1.PhaseStringSucceeded:

@@ -76,7 +76,7 @@ metadata: {name: e3}
 involvedObject: {uid: other}
 type: Normal
 reason: Elsewhere
-message: of nobody here
+message: of an unknown object
 lastTimestamp: "2024-01-01T10:00:03Z"
 `}
 

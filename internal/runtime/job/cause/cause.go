@@ -1,6 +1,6 @@
 // Package cause has the one form in which statuses and commands say why a job has failed or
-// does not go on: what is wrong at one object, and the way to that object. The cause comes
-// first, and once; the levels between the root and the object only add the way.
+// does not go on: the error at one object, and the path to that object. The cause comes
+// first, and once; the levels between the root and the object only add to the path.
 package cause
 
 import (
