@@ -5,15 +5,14 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # Tests and tools are built as the programs are: without C. With it, every package that
-# can reach the network would be compiled once more, and what links kustomize is linked by
-# the C compiler, with all methods of all types.
+# can reach the network would be compiled once more, and programs with kustomize would be
+# linked by the C compiler, with all methods of all types.
 export CGO_ENABLED := 0
 
 BIN := $(CURDIR)/bin
 TOOLS := $(CURDIR)/tools
 
-# Go's own packages of the main module. Modules in subfolders (lab, tools) are
-# not part of it.
+# The packages of the main module. Modules in subfolders (lab, tools) are not part of it.
 PACKAGES := ./...
 UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/e2e -e /test/exactness -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes)
 SOURCES = $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum
@@ -64,17 +63,17 @@ shoot-flux-registration: ## Write the registrations of the extension shoot-flux 
 session: build lab ## Record a terminal session of the command line for the docs.
 	go run ./hack/session docs/pictures/session.svg
 
-# The parts of the whole test. What only compares files comes first.
-PARTS := verify lint test-unit test-race-rooms test-lab test-integration test-e2e test-e2e-race
+# The parts of the whole test. Those that only compare files come first.
+PARTS := verify lint test-unit test-race-concurrent test-lab test-integration test-e2e test-e2e-race
 
 .PHONY: test
-test: ## Everything: generated files, lint, all tests; goes on after a failing part and sums up.
+test: ## Everything: generated files, lint, all tests; continues after a failing part and sums up.
 	@hack/test.sh $(PARTS)
 
 TESTFLAGS ?=
 
 .PHONY: test-unit
-test-unit: ## Tests without a cluster (once compiled, all of them 2 minutes on 2 cores, and what did not change seconds).
+test-unit: ## Tests without a cluster (once compiled, 2 minutes on 2 cores; unchanged packages take seconds).
 	go test $(TESTFLAGS) $(UNIT)
 
 RACE ?= $(UNIT)
@@ -83,22 +82,22 @@ RACE ?= $(UNIT)
 test-race: ## The same tests with the race detector (needs a C compiler; RACE=packages for some of them).
 	@hack/race.sh test -timeout 40m $(TESTFLAGS) $(RACE)
 
-# The rooms where much happens at the same time, and their tests that weigh one large
-# answer: for these the race detector takes longer than the program waits.
-ROOMS := deployer internal/runtime/watchdecoder internal/runtime/parallelize internal/runtime/job internal/runtime/reporter internal/runtime/queue internal/telemetry/metrics internal/runtime/workpool internal/runtime/dispatch internal/controller/execution \
+# The packages with much concurrency. Their tests that weigh one large answer are left
+# out: with the race detector they take longer than the program waits.
+CONCURRENT := deployer internal/runtime/watchdecoder internal/runtime/parallelize internal/runtime/job internal/runtime/reporter internal/runtime/queue internal/telemetry/metrics internal/runtime/workpool internal/runtime/dispatch internal/controller/execution \
 	internal/model/dataflow/siblinggraph internal/cluster internal/cluster/login internal/content/component/cache internal/content/template/memlimit
 WEIGHED := WithoutEnd$$|LargeObjects$$|CoversTheHeap$$
 
-.PHONY: test-race-rooms
-test-race-rooms: ## Unit tests of the rooms where much happens at the same time, with the race detector.
-	@hack/race.sh test -timeout 40m -skip '$(WEIGHED)' $(TESTFLAGS) $(addprefix ./,$(ROOMS))
+.PHONY: test-race-concurrent
+test-race-concurrent: ## Unit tests of the packages with much concurrency, with the race detector.
+	@hack/race.sh test -timeout 40m -skip '$(WEIGHED)' $(TESTFLAGS) $(addprefix ./,$(CONCURRENT))
 
 PACKAGE ?= ./internal/controller/installation
 TEST ?= .
 TIMES ?= 20
 
 .PHONY: deflake
-deflake: ## A test many times, in random order: make deflake PACKAGE=./test/e2e TEST=TestMinimal TIMES=5.
+deflake: ## Run a test many times, in random order: make deflake PACKAGE=./test/e2e TEST=TestMinimal TIMES=5.
 	go test -count=$(TIMES) -shuffle=on -failfast -timeout 0 -run '$(TEST)' $(PACKAGE)
 
 .PHONY: test-lab
@@ -110,8 +109,8 @@ test-lab: lab ## The lab's own tests.
 test-integration: build lab ## Tests against real API servers.
 	go test -count=1 -timeout 30m -p 3 ./test/integration/...
 
-# Each package has a lab of its own, and waits for it much of the time: all of them at
-# once, on any machine.
+# Each package has a lab of its own and waits for it much of the time, so all packages run
+# at once, on any machine.
 .PHONY: test-e2e
 test-e2e: build lab ## Whole scenarios on several clusters.
 	go test -count=1 -timeout 30m -p 3 ./test/e2e ./test/exactness ./test/flux ./test/shootflux ./test/causes
@@ -127,7 +126,7 @@ SEED ?= 0
 plan-exactness: build lab ## Compare plans and previews of deletions with what jobs change: make plan-exactness CHANGES=300 SEED=7.
 	go test -count=1 -timeout 60m ./test/exactness -run TestPlansAreExact -v -changes $(CHANGES) -seed $(SEED)
 
-# Those that let many parts of the server run at the same time.
+# The scenarios in which many parts of the server run at the same time.
 E2E_RACE ?= ^(TestMinimal|TestTree|TestTrigger|TestOrder|TestExports|TestHelm|TestContract|TestTargetSync|TestInterruption)
 
 .PHONY: test-e2e-race
@@ -149,7 +148,7 @@ bench: build lab spiff-bench ## Benchmarks: counted work and times.
 	go run ./test/bench -json out/bench.json -history test/bench/history.jsonl
 
 .PHONY: generate
-generate: $(BIN)/controller-gen ## Write what is made from other files: deep copies, CRDs, policies, references.
+generate: $(BIN)/controller-gen ## Write what is generated from other files: deep copies, CRDs, policies, references.
 	@$(BIN)/controller-gen object paths="./api/...;./internal/controller/shootflux/gardener"
 	@rm -f api/crds/*.yaml api/policies/*.yaml
 	@$(BIN)/controller-gen crd paths=./api/v1alpha1 output:crd:dir=api/crds
@@ -159,11 +158,11 @@ generate: $(BIN)/controller-gen ## Write what is made from other files: deep cop
 	@$(MAKE) --no-print-directory shoot-flux-manifests shoot-flux-registration
 
 .PHONY: verify
-verify: ## Check that generated files and go.mod are in step.
+verify: ## Check that generated files and go.mod are up to date.
 	@hack/verify.sh
 
 .PHONY: lint
-lint: $(BIN)/golangci-lint ## Check the house rules (first time: 2 minutes for the linter).
+lint: $(BIN)/golangci-lint ## Check the lint rules (first time: 2 minutes for the linter).
 	$(BIN)/golangci-lint run --allow-serial-runners
 	@$(MAKE) --no-print-directory -C lab lint
 
