@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command of Go with the race detector: hack/race.sh test|build ARGUMENT...
-# The detector needs a C compiler. Without one it fails; below hack/test.sh, it tells the
-# summary instead that this part did not run, and why.
+# The detector needs a C compiler. Without one the script fails; below hack/test.sh, it
+# reports to the summary instead that this part did not run, and why.
 set -eu -o pipefail
 
 compiler=$(go env CC)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the parts of the whole test one after the other, goes on after one that fails,
-# and sums up at the end: hack/test.sh PART..., where a part is a target of make. A part
-# that cannot run on this machine writes why into the file $NOT_RUN.
+# Runs the parts of the whole test one after the other, continues after a part that fails,
+# and prints a summary: hack/test.sh PART..., where a part is a target of make. A part that
+# cannot run on this machine writes the reason into the file $NOT_RUN.
 set -u -o pipefail
 cd "$(dirname "$0")/.."
 

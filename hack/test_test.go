@@ -22,10 +22,10 @@ func TestSummary(t *testing.T) {
 		wantCode int
 		want     []string
 	}{
-		{"all is well", []string{"one", "two"}, 0, []string{"0 of 2 parts failed", "ok       one", "ok       two"}},
-		{"what follows a failing part is run, and the end tells of it", []string{"one", "bad", "two"}, 1,
+		{"no part fails", []string{"one", "two"}, 0, []string{"0 of 2 parts failed", "ok       one", "ok       two"}},
+		{"parts after a failing part are run, and the summary names the failure", []string{"one", "bad", "two"}, 1,
 			[]string{"made two", "1 of 3 parts failed", "ok       one", "FAILED   bad", "ok       two"}},
-		{"what cannot run here fails nothing, and the end says why", []string{"lost", "two"}, 0,
+		{"a part that cannot run on this machine fails nothing, and the summary says why", []string{"lost", "two"}, 0,
 			[]string{"0 of 2 parts failed", "NOT RUN  lost", " s: no tool\n", "ok       two"}},
 	}
 	for _, test := range tests {
@@ -45,22 +45,22 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestRaceWithoutCompiler: the race detector is not run, which a person sees as a failure
-// and the whole test as a part that did not run.
+// TestRaceWithoutCompiler: without a C compiler the race detector is not run. The script
+// fails when a user runs it, and is a part that did not run for the whole test.
 func TestRaceWithoutCompiler(t *testing.T) {
-	for reason, told := range map[string]bool{"alone, it fails": false, "as a part, it says so": true} {
+	for reason, isPart := range map[string]bool{"the script alone fails": false, "a part of the whole test says that it did not run": true} {
 		t.Run(reason, func(t *testing.T) {
 			file := ""
-			if told {
+			if isPart {
 				file = filepath.Join(t.TempDir(), "not-run")
 			}
 			command := exec.Command("./race.sh", "test", "./no/such/package")
 			command.Env = append(os.Environ(), "CC=no-such-compiler", "NOT_RUN="+file)
 			output, err := command.CombinedOutput()
-			if (err == nil) != told || !strings.Contains(string(output), "no C compiler (no-such-compiler)") {
+			if (err == nil) != isPart || !strings.Contains(string(output), "no C compiler (no-such-compiler)") {
 				t.Errorf("%v\n%s", err, output)
 			}
-			if !told {
+			if !isPart {
 				return
 			}
 			if why, err := os.ReadFile(file); err != nil || !strings.Contains(string(why), "no C compiler") {

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Checks that what is generated is in step with what it is made from, and that all
-# packages build without their tests. The tree may be dirty: files are compared with
-# themselves before and after.
+# Checks that generated files are up to date, and that all packages build without their
+# tests. The tree may be dirty: files are compared before and after.
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,12 +13,12 @@ before=$(fingerprint)
 make --no-print-directory generate
 after=$(fingerprint)
 if ! drift=$(diff <(echo "$before") <(echo "$after")); then
-  echo "Generated files were not in step; they are now. Commit them:" >&2
+  echo "Generated files were out of date and were written anew. Commit them:" >&2
   echo "$drift" | sed -n 's/^[<>] [0-9a-f]*  /  /p' | sort -u >&2
   exit 1
 fi
 
-# A test build has names that the program lacks, so that it cannot tell.
+# A build of the tests does not show this: it has names that the programs lack.
 go build ./...
 
 unformatted=$(gofmt -l $(git ls-files -co --exclude-standard '*.go'))
@@ -36,4 +35,4 @@ if grep -q '^replace' go.mod; then
   echo "the main module must not replace modules" >&2
   exit 1
 fi
-echo "generated files, formats and modules are in step, and all packages build"
+echo "generated files, formats and modules are up to date, and all packages build"

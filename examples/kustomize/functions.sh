@@ -1,6 +1,6 @@
 # Functions that the scripts of all examples share.
 
-# use reads the settings of an example. What the environment has set already stays.
+# use reads the settings of an example. Variables of the environment are not overwritten.
 use() {
   local missing=() name
   # shellcheck source=/dev/null
@@ -52,7 +52,7 @@ publish() {
   landscaper-cli components push "$1" "$REPO_BASE_URL" --overwrite --skip-digests --quiet --addenv
 }
 
-# remove deletes Installations, and returns when they are gone.
+# remove deletes Installations, and returns when they no longer exist.
 remove() {
   resource_cluster delete installation --namespace "$NAMESPACE" --ignore-not-found --timeout 5m "$@"
 }
@@ -64,8 +64,8 @@ list() {
   echo "[${words[*]:0:1}]"
 }
 
-# as_tenant makes the cluster of a tenant the one with the Installations, and a namespace of
-# the tenant theirs.
+# as_tenant lets the functions above work on the cluster of a tenant, in a NAMESPACE of the
+# tenant.
 as_tenant() { RESOURCE_CLUSTER_KUBECONFIG_PATH=$TENANT_CLUSTER_KUBECONFIG_PATH NAMESPACE=$1; }
 
 # unused ends a script if there are objects of Flux: deleted without Flux, they stay forever.

@@ -106,11 +106,11 @@ func end(ctx context.Context, world *world) error {
 			return err
 		}
 	}
-	fmt.Printf("  gone after %.1f s\n", time.Since(began).Seconds())
+	fmt.Printf("  deleted after %.1f s\n", time.Since(began).Seconds())
 	return nil
 }
 
-// enter returns when somebody presses Enter, or wants to end at once.
+// enter returns when the user presses Enter, or interrupts the demo.
 func enter(ctx context.Context) error {
 	pressed := make(chan struct{})
 	go func() {

@@ -18,7 +18,7 @@ func TestMeasure(t *testing.T) {
 		{"test equipment is no code", "test/lab/lab.go", "package lab\n", func(f file) bool { return f.test }},
 		{"a test is no code", "a/a_test.go", "package a\n", func(f file) bool { return f.test }},
 		{"an exported name without a comment", "a/a.go", "package a\n\nfunc A() {}\n\ntype B int\n", func(f file) bool { return f.undocumented == 2 }},
-		{"a method of a type that nobody sees", "a/a.go", "package a\n\ntype b int\n\nfunc (b) A() {}\n", func(f file) bool { return f.undocumented == 0 }},
+		{"a method of an unexported type needs no comment", "a/a.go", "package a\n\ntype b int\n\nfunc (b) A() {}\n", func(f file) bool { return f.undocumented == 0 }},
 		{"lone brackets and imports are no repetitions", "a/a.go", "package a\n\nimport \"fmt\"\n\nfunc a() {\n\tfmt.Print(1)\n}\n", func(f file) bool { return len(f.text) == 2 }},
 		{"branches are counted", "a/a.go", "package a\n\nfunc a(x int) bool {\n\tfor x < 3 && x > 1 {\n\t\tif x == 2 {\n\t\t\treturn true\n\t\t}\n\t}\n\treturn false\n}\n",
 			func(f file) bool { return f.functions[0].branches == 4 && f.functions[0].lines == 8 }},

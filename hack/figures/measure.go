@@ -12,7 +12,7 @@ import (
 
 // file is what is measured of one file.
 type file struct {
-	name, dir, room string
+	name, dir, pkg  string
 	generated, test bool
 	lines           int
 	// code and comments are lines that have any; blank lines count nowhere.
@@ -29,8 +29,8 @@ type function struct {
 	lines, branches int
 	// isTest says that it is a test, rows that its rows run as tests of their own.
 	isTest, rows bool
-	// tester is the parameter by which it is told of the test that it belongs to; helpers
-	// are the functions of the same package that it hands this to.
+	// tester is the parameter of type *testing.T; helpers are the functions of the same
+	// package that get this parameter.
 	tester  string
 	helpers []string
 }
@@ -49,7 +49,7 @@ func measure(name, text string) (file, error) {
 		return file{}, fmt.Errorf("read %s: %w", name, err)
 	}
 	m := file{
-		name: name, dir: path.Dir(name), room: path.Dir(name) + " " + parsed.Name.Name, generated: ast.IsGenerated(parsed),
+		name: name, dir: path.Dir(name), pkg: path.Dir(name) + " " + parsed.Name.Name, generated: ast.IsGenerated(parsed),
 		test: strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "test/"),
 	}
 	commented := map[int]bool{}
@@ -152,8 +152,8 @@ func (f *function) isTester(argument ast.Expr) bool {
 	return ok && name.Name == f.tester
 }
 
-// tester returns the name of the parameter of type *testing.T, "" if there is none. What
-// hangs on a type may be of any type that has such a method, so that it does not count.
+// tester returns the name of the parameter of type *testing.T, or "". A method does not
+// count: calls of it may be calls of any type that has such a method.
 func tester(d *ast.FuncDecl) string {
 	if d.Recv != nil {
 		return ""

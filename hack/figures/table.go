@@ -102,7 +102,7 @@ func rowsOf(tests []file) (rows, all int) {
 	for _, f := range tests {
 		for _, made := range f.functions {
 			if made.tester != "" {
-				helpers[f.room+" "+made.name] = made
+				helpers[f.pkg+" "+made.name] = made
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func rowsOf(tests []file) (rows, all int) {
 				continue
 			}
 			all++
-			if runsRows(made, f.room, helpers, map[string]bool{}) {
+			if runsRows(made, f.pkg, helpers, map[string]bool{}) {
 				rows++
 			}
 		}
@@ -120,17 +120,17 @@ func rowsOf(tests []file) (rows, all int) {
 	return rows, all
 }
 
-func runsRows(made function, room string, helpers map[string]function, seen map[string]bool) bool {
+func runsRows(made function, pkg string, helpers map[string]function, seen map[string]bool) bool {
 	if made.rows {
 		return true
 	}
 	for _, name := range made.helpers {
-		helper, known := helpers[room+" "+name]
+		helper, known := helpers[pkg+" "+name]
 		if !known || seen[name] {
 			continue
 		}
 		seen[name] = true
-		if runsRows(helper, room, helpers, seen) {
+		if runsRows(helper, pkg, helpers, seen) {
 			return true
 		}
 	}

@@ -42,7 +42,7 @@ func main() {
 }
 
 func run(ctx context.Context, path string) (err error) {
-	// Somebody has to play the nodes on which the web server runs.
+	// KWOK plays the nodes on which the web server runs.
 	started, err := lab.Start(ctx, lab.Options{Clusters: []string{"resource", "target"}, With: []string{"kwok=target"}, KwokNodes: 1})
 	if err != nil {
 		return err

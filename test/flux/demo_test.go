@@ -40,7 +40,7 @@ func TestDemo(t *testing.T) {
 	}
 	t.Run("it shows what it has brought up, and cleans up", func(t *testing.T) {
 		said, code := demo(t, program, "/nowhere")
-		for _, want := range []string{"Starting 3 clusters", "succeeded after", "[✅ Succeeded] Installation dataflow-root", "cluster2   Opaque", "test-configmap   1", "is that of Secret test-secret", "gone after"} {
+		for _, want := range []string{"Starting 3 clusters", "succeeded after", "[✅ Succeeded] Installation dataflow-root", "cluster2   Opaque", "test-configmap   1", "is that of Secret test-secret", "deleted after"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%q is not said", want)
 			}

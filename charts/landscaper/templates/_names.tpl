@@ -58,12 +58,12 @@ subjects:
 
 {{- /* What the controllers and deployers need in each namespace that they work in. */ -}}
 {{- define "landscaper.rules" -}}
-# Installations belong to the users: we set finalizers and annotations, and report.
-# Subinstallations are ours.
+# Installations belong to the users: the program sets finalizers and annotations, and
+# writes the status. Subinstallations belong to the program.
 - apiGroups: [landscaper.gardener.cloud]
   resources: [installations]
   verbs: [get, list, watch, create, update, patch, delete]
-# Executions and DeployItems are ours.
+# Executions and DeployItems belong to the program.
 - apiGroups: [landscaper.gardener.cloud]
   resources: [executions, deployitems]
   verbs: [get, list, watch, create, update, patch, delete]
@@ -75,7 +75,7 @@ subjects:
 - apiGroups: [landscaper.gardener.cloud]
   resources: [installations/finalizers, executions/finalizers]
   verbs: [update]
-# Imports are copied, exports are stored. A copy whose import is gone is deleted.
+# Imports are copied, exports are stored. A copy whose import no longer exists is deleted.
 - apiGroups: [landscaper.gardener.cloud]
   resources: [targets, dataobjects]
   verbs: [get, list, watch, create, update, delete]
@@ -83,7 +83,8 @@ subjects:
 - apiGroups: [landscaper.gardener.cloud]
   resources: [contexts]
   verbs: [get, list, watch, create, patch]
-# TargetSyncs belong to the users: we set finalizers, take requests away, and report.
+# TargetSyncs belong to the users: the program sets finalizers, removes requests, and
+# writes the status.
 - apiGroups: [landscaper.gardener.cloud]
   resources: [targetsyncs]
   verbs: [get, list, watch, patch]
@@ -95,8 +96,8 @@ subjects:
   resources: [componentversionoverwrites]
   verbs: [get]
 # The access to target clusters may be in Secrets; their metadata is watched.
-# Executors of blueprints keep their state in Secrets, and a job what its exports need
-# until it ends. TargetSyncs make Secrets for their Targets.
+# Executions of blueprints keep their state in Secrets, and a job keeps there what its
+# exports need until it ends. TargetSyncs make Secrets for their Targets.
 - apiGroups: [""]
   resources: [secrets]
   verbs: [get, list, watch, create, update, delete]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Deletes the Targets and the Context, when the Installations are gone.
+# Deletes the Targets and the Context. The Installations must be deleted before.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source ../functions.sh

@@ -9,7 +9,7 @@ files=()
 for name in source-controller kustomize-controller; do
   read -r directory version < <(cd "$modules" && go list -m -f '{{.Dir}} {{.Version}}' "github.com/fluxcd/$name")
   echo "$name: $version"
-  # Artifacts of other programs are not offered: whoever writes one says where it comes from.
+  # ExternalArtifacts are not offered: their author chooses the source.
   for file in "$directory"/config/crd/bases/*.yaml; do
     if [[ $file != *externalartifacts* ]]; then files+=("$file"); fi
   done

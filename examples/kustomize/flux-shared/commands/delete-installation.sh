@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Deletes the Flux of all tenants, when there are none any more.
+# Deletes the Flux of all tenants. The tenants must be deleted before.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source ../functions.sh

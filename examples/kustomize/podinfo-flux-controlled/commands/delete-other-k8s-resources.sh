@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Deletes the Targets and the Context, when the Installation is gone.
+# Deletes the Targets and the Context. The Installation must be deleted before.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source ../functions.sh
