@@ -87,7 +87,7 @@ func TestCredentialsOfOneClusterAreWorthNothingInAnother(t *testing.T) {
 	}
 }
 
-// isTLSRefusal tells that the server refused the client's certificate.
+// isTLSRefusal reports that the server refused the client's certificate.
 func isTLSRefusal(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "remote error: tls")
 }
@@ -149,7 +149,7 @@ func TestAddedUsersHaveTheGivenRightsAndNoMore(t *testing.T) {
 			reason: "roles and bindings from a file are applied, and the user has its group",
 		},
 		{
-			user: "nobody", args: nil,
+			user: "powerless", args: nil,
 			may: func(_ context.Context, client kubernetes.Interface) error { _ = whoAmI(t, client); return nil }, mayNot: listPods(own),
 			reason: "without roles there are only everybody's rights",
 		},

@@ -65,7 +65,7 @@ func hangAndGoOn(t *testing.T, l *lab) {
 	}
 	l.do(t, "kill", "cluster/apiserver", "--signal", "CONT")
 	if _, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), "kept", metav1.GetOptions{}); err != nil {
-		t.Errorf("get from an API server that goes on: %v", err)
+		t.Errorf("get from an API server that was resumed: %v", err)
 	}
 }
 

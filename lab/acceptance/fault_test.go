@@ -95,7 +95,7 @@ func TestProxyKeepsTheClientsIdentity(t *testing.T) {
 		if who := whoAmI(t, clientsetFor(t, config)); who.Username != "proxied" || !slices.Contains(who.Groups, "crew") {
 			t.Errorf("with %v, the API server takes us for %+v", args, who)
 		}
-		// Nobody becomes somebody else by claiming to.
+		// A client cannot become another user by claiming to.
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return claiming{next} })
 		if who := whoAmI(t, clientsetFor(t, config)); who.Username != "proxied" || slices.Contains(who.Groups, "system:masters") {
 			t.Errorf("with %v and a false claim, the API server takes us for %+v", args, who)

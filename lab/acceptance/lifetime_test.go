@@ -57,7 +57,7 @@ func awaitNothing(t *testing.T, l report.Lab) {
 	})
 	for name, cluster := range l.Clusters {
 		if listening(t, cluster.Server) {
-			t.Errorf("somebody still listens for cluster %s", name)
+			t.Errorf("cluster %s still has a listener", name)
 		}
 	}
 }

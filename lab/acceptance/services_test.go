@@ -22,7 +22,7 @@ import (
 	"go.landscaper.dev/lab/internal/report"
 )
 
-// gitIn runs Git in a directory, without the settings of whoever runs the test.
+// gitIn runs Git in a directory, without the settings of the user who runs the test.
 func gitIn(t *testing.T, directory string, env []string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", args...)

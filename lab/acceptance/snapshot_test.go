@@ -40,7 +40,7 @@ func TestRestoreGoesBackInTime(t *testing.T) {
 		return err
 	})
 	if _, err := maps.Get(t.Context(), "after-0", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("what was created after the snapshot is still there: %v", err)
+		t.Errorf("the object that was created after the snapshot still exists: %v", err)
 	}
 	list, err := maps.List(t.Context(), metav1.ListOptions{})
 	if err != nil {

@@ -257,7 +257,7 @@ func TestFluxWorksForAnotherCluster(t *testing.T) {
 	awaitNoComponent(t, "plain/kustomize-controller")
 }
 
-// changeAndRemoveFlux goes through what happens to a Deployment in its life.
+// changeAndRemoveFlux changes, scales and removes a Deployment.
 func changeAndRemoveFlux(t *testing.T, cluster, kubeconfig string, first report.Component) {
 	t.Helper()
 	deployments := clientset(t, kubeconfig).AppsV1().Deployments("gitops")

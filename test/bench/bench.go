@@ -141,7 +141,7 @@ func (b *bench) idle(ctx context.Context, duration time.Duration) (float64, erro
 	}
 	requests, err := b.during(ctx, duration)
 	if len(requests) > 0 {
-		// A budget of nothing that is missed tells nobody what to look for.
+		// A missed budget of nothing does not say which requests to look for.
 		fmt.Fprintf(os.Stderr, "bench: requests while nothing happens: %v\n", landscape.Sums(requests))
 	}
 	return float64(len(requests)) / duration.Minutes(), err

@@ -65,7 +65,7 @@ func (p phase) perSecond() float64 { return float64(p.size) / p.took.Seconds() }
 // each divides among all.
 func (p phase) each(all float64) float64 { return all / float64(p.size) }
 
-// happened tells of an event whether it is what an Installation is waited for.
+// happened reports whether an event is the one that an Installation is waited for.
 type happened func(watch.EventType, *v1alpha1.Installation) (bool, error)
 
 // measure lets something begin for each Installation, by its number, and waits until it
@@ -119,8 +119,8 @@ func (c *crowd) spentSoFar(ctx context.Context) (phase, error) {
 	return phase{cpu: cpu, work: work}, err
 }
 
-// watch watches all from now on. It goes on where it was when the API server ends it,
-// which it does if we are too slow for it.
+// watch watches all from now on. It resumes where it was when the API server ends it, which it does
+// if we are too slow for it.
 func (c *crowd) watch(ctx context.Context) (watch.Interface, error) {
 	now := &v1alpha1.InstallationList{}
 	if err := c.admin.List(ctx, now, client.InNamespace(c.space)); err != nil {
@@ -132,7 +132,7 @@ func (c *crowd) watch(ctx context.Context) (watch.Interface, error) {
 	return toolswatch.NewRetryWatcherWithContext(ctx, now.ResourceVersion, &toolscache.ListWatch{WatchFuncWithContext: open})
 }
 
-// silence is after which time without any event it is told what has not happened.
+// silence is the time without any event after which the missing events are reported.
 const silence = time.Minute
 
 // follow returns when it had happened to each, in order.
@@ -223,7 +223,7 @@ func (c *crowd) again(ctx context.Context, happened happened) (phase, error) {
 	return c.measure(ctx, func(ctx context.Context, i int) error { return c.admin.Patch(ctx, c.installation(i), patch) }, happened)
 }
 
-// leave deletes all.
+// leave deletes all Installations.
 func (c *crowd) leave(ctx context.Context) (phase, error) {
 	gone := func(event watch.EventType, inst *v1alpha1.Installation) (bool, error) {
 		if inst.Status.InstallationPhase == v1alpha1.InstallationPhases.DeleteFailed {

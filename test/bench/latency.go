@@ -16,8 +16,8 @@ import (
 // oneByOne is how many Installations are brought up one after the other.
 const oneByOne = 40
 
-// latencies tell how long single Installations take on an idle lab, also in the time that
-// one client needs for a status write, which is measured before and after.
+// latencies measure how long single Installations take on an idle lab, also in the time that one
+// client needs for a status write, which is measured before and after.
 func latencies(ctx context.Context, b *bench, r *Report) error {
 	if err := b.startServer(ctx); err != nil {
 		return err

@@ -94,7 +94,7 @@ func (o options) run(ctx context.Context) error {
 	return o.tell(report)
 }
 
-// tell prints the report and stores it.
+// tell prints and stores the report.
 func (o options) tell(report *Report) error {
 	kept := report.print()
 	if o.history != "" {

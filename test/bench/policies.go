@@ -12,7 +12,7 @@ import (
 	"go.landscaper.dev/internal/server/install"
 )
 
-// policies tell what part of the work of the API server our admission policies are: the same
+// policies measure what part of the work of the API server our admission policies are: the same
 // crowd comes with them, without them, and with them again.
 func policies(ctx context.Context, b *bench, r *Report) error {
 	if err := b.startServer(ctx); err != nil {

@@ -33,8 +33,8 @@ type rawWrite struct {
 	body                string
 }
 
-// rawSample are the writes of one Installation in their order, but for the object on the
-// target cluster. Whoever does nothing else shows how fast the API server lets anybody be,
+// rawSample are the writes of one Installation in their order, but for the object on the target
+// cluster. A client that does nothing else shows how fast the API server allows any client to be,
 // with objects of the same size.
 type rawSample struct {
 	space, name string

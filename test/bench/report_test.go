@@ -13,7 +13,7 @@ func TestFigure(t *testing.T) {
 		{"without a budget", func(r *Report) { r.measured("time", 12.34, "ms") }, "time                                                                 12.3 ms", true},
 		{"at its budget", func(r *Report) { r.counted("writes", 13, "", atMost(13)) }, "writes                                                                 13            ≤ 13", true},
 		{"a count beyond its budget", func(r *Report) { r.counted("writes", 13.5, "", atMost(13)) }, "writes                                                               13.5            ≤ 13       TOO MUCH", false},
-		{"a time beyond its budget is told", func(r *Report) { r.measured("share", 62, "%", atLeast(75)) }, "share                                                                  62 %          ≥ 75       missed", true},
+		{"a time beyond its budget is reported", func(r *Report) { r.measured("share", 62, "%", atLeast(75)) }, "share                                                                  62 %          ≥ 75       missed", true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			report := &Report{}

@@ -24,7 +24,7 @@ const robot = "robot"
 // pageSize is how many shoots a page of a list has.
 const pageSize = 500
 
-// manyShoots tells what a TargetSync for a large project costs.
+// manyShoots measures what a TargetSync for a large project costs.
 func manyShoots(ctx context.Context, b *bench, r *Report) error {
 	if err := b.startServer(ctx); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"go.landscaper.dev/test/landscape"
 )
 
-// chainLength is how many subinstallations hand a value from one to the next.
+// chainLength is how many subinstallations pass a value from one to the next.
 const chainLength = 50
 
 // trees measure what each node of a tree costs, and whether that grows with the tree.

@@ -45,11 +45,11 @@ func troubles(ctx context.Context, b *bench, r *Report) error {
 	return nil
 }
 
-// nobody exports a value when its item is done, which no deployer is there for.
-const nobody = `apiVersion: landscaper.gardener.cloud/v1alpha1
+// unserved exports a value when its item is done, for which no deployer runs.
+const unserved = `apiVersion: landscaper.gardener.cloud/v1alpha1
 kind: Blueprint
 exports: [{name: value, schema: {type: string}}]
-deployExecutions: [{name: default, type: GoTemplate, template: 'deployItems: [{name: one, type: bench.example.org/nobody, config: {apiVersion: v1, kind: Any}}]'}]
+deployExecutions: [{name: default, type: GoTemplate, template: 'deployItems: [{name: one, type: bench.example.org/unserved, config: {apiVersion: v1, kind: Any}}]'}]
 exportExecutions: [{name: default, type: GoTemplate, template: 'exports: {value: here}'}]
 `
 
@@ -63,7 +63,7 @@ func (b *bench) blocked(ctx context.Context, r *Report) error {
 	if err != nil {
 		return err
 	}
-	exporter := landscape.Described(crowd.space, "exporter", nobody)
+	exporter := landscape.Described(crowd.space, "exporter", unserved)
 	exporter.Spec.Imports = v1alpha1.InstallationImports{}
 	exporter.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "value", DataRef: "value"}}
 	if err := b.admin.Create(ctx, exporter); err != nil {
@@ -163,7 +163,7 @@ func (b *bench) beside(ctx context.Context, r *Report) error {
 	if err != nil {
 		return err
 	}
-	// The others still tell now and then what they wait for.
+	// The waiting Installations still report now and then what they wait for.
 	beside, err := b.comeAlone(ctx)
 	if err != nil {
 		return err

@@ -110,7 +110,7 @@ func access() []row {
 		{area: area, fault: "namespace terminating", waits: true, cause: func(s *stage) given {
 			s.terminating(s.space + "-going")
 			return given{items: list{manifests("one", m{}, configMap(s.space+"-going", "app"))}}
-		}, names: names{reason: `terminat|being deleted`, object: `ConfigMap "?NS-going/app`, cluster: `north`, next: `finaliz|what holds|another namespace|remove |until it is gone|wait (for|until)`}},
+		}, names: names{reason: `terminat|being deleted`, object: `ConfigMap "?NS-going/app`, cluster: `north`, next: `finaliz|what holds|another namespace|remove |until it no longer exists|wait (for|until)`}},
 		{area: area, fault: "Secret of the second Target missing", waits: true, cause: func(s *stage) given {
 			s.retarget("south", `{type: `+clusterType+`, secretRef: {name: gone, key: kubeconfig}}`)
 			return given{items: list{with(manifests("one", m{}, configMap(s.space, "app")), "target", m{"import": "second"})}}

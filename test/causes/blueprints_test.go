@@ -31,12 +31,12 @@ func blueprints() []row {
 			s.value("port", "80")
 			return given{imports: map[string]string{"port": "{}"}, blueprint: m{"importExecutions": list{m{"name": "ports", "type": "GoTemplate", "template": "errors: [\"choose a port above 1024\"]"}}}}
 		}, names: names{reason: `choose a port above 1024`, object: `ports|import ?executions`, next: `choose a port`}},
-		{area: area, fault: "item that depends on nobody", cause: func(s *stage) given {
+		{area: area, fault: "item that depends on an unknown item", cause: func(s *stage) given {
 			return given{items: list{with(manifests("one", m{}, configMap(s.space, "app")), "dependsOn", list{"ghost"})}}
 		}, names: names{reason: `ghost.*there is no item`, object: `deployItems\[0\]\.dependsOn|"one"|item one`, next: `correct|remove|add |name (one|another)|the items are|use `}},
 		{area: area, fault: "items in a cycle", cause: func(s *stage) given {
 			return given{items: list{with(manifests("one", m{}, configMap(s.space, "a")), "dependsOn", list{"two"}), with(manifests("two", m{}, configMap(s.space, "b")), "dependsOn", list{"one"})}}
-		}, names: names{reason: `cycle|circle|circular`, object: `one.*two|two.*one`, next: `remove|dependsOn`}},
+		}, names: names{reason: `cycle|circular`, object: `one.*two|two.*one`, next: `remove|dependsOn`}},
 		{area: area, fault: "item without type", cause: func(*stage) given {
 			return given{items: list{m{"name": "one", "config": m{}}}}
 		}, names: names{reason: `required value`, object: `deployItems\[0\]\.type|"one"`, next: `(give|set|name) the type`}},

@@ -27,13 +27,13 @@ type row struct {
 	// then brings a root whose first job has succeeded into the job that is looked at: a
 	// change, or a deletion.
 	then func(*stage)
-	// waits are faults that keep a job waiting: they are looked at meanwhile, too. begun
-	// goes on when the job waits, before the look, or ends the job.
+	// waits are faults that keep a job waiting: they are looked at meanwhile, too. begun continues
+	// when the job waits, before the look, or ends the job.
 	waits bool
 	begun func(*stage)
 	// end ends a job that does not end by itself.
 	end func(*stage)
-	// silent are the surfaces that cannot say anything, because nobody writes.
+	// silent are the surfaces that show nothing, because nothing is written.
 	silent []string
 	// onlyRoots says why there is no such fault below a root.
 	onlyRoots string
@@ -82,7 +82,7 @@ func play(t *testing.T, r row, at, depth int) {
 			t.Errorf("%s: %s\n%s", when, verdict.missing(), seen)
 		}
 		if strings.Contains(seen.String(), canary) {
-			t.Errorf("%s: a look shows a value that nobody may read:\n%s", when, seen)
+			t.Errorf("%s: a look shows a value that must not be read:\n%s", when, seen)
 		}
 	}
 	s.root = env.Create(t, r.cause(s).installation(s.space, "shop", depth))
@@ -118,8 +118,8 @@ func spaceOf(r row, depth int) string {
 	return fmt.Sprintf("%.50s-%d", name, depth)
 }
 
-// awaitWait returns when something in the namespace has told that it waits or tries again,
-// or waits for a deployer, or when the job has ended.
+// awaitWait returns when an object in the namespace reports that it waits or tries again, or waits
+// for a deployer, or when the job has ended.
 func (s *stage) awaitWait(r row, before string) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), scenario.Patience)
@@ -139,7 +139,7 @@ func (s *stage) awaitWait(r row, before string) {
 	}
 }
 
-// ended tells that a job after the given one has ended.
+// ended reports whether a job after the given one has ended.
 func (s *stage) ended(before string) bool {
 	inst := &v1alpha1.Installation{}
 	if err := env.Admin.Get(s.Context(), client.ObjectKeyFromObject(s.root), inst); err != nil {
@@ -148,8 +148,8 @@ func (s *stage) ended(before string) bool {
 	return inst.Status.JobID != before && inst.Status.JobID == inst.Status.JobIDFinished
 }
 
-// waits tells that an Installation says that it waits or tries again, or that an item
-// does, or has not been picked up.
+// waits reports whether an Installation says that it waits or tries again, or that an item does, or
+// has not been picked up.
 func (s *stage) waits() bool {
 	items := &v1alpha1.DeployItemList{}
 	if err := env.Admin.List(s.Context(), items, client.InNamespace(s.space)); err != nil {
@@ -174,7 +174,7 @@ func (s *stage) waits() bool {
 	return false
 }
 
-// holds tells that conditions say that a job waits.
+// holds reports whether conditions say that a job waits.
 func holds(conditions []v1alpha1.Condition) bool {
 	for _, condition := range conditions {
 		if condition.Type == v1alpha1.ReconcilingCondition && condition.Reason == "Waiting" {
@@ -184,9 +184,9 @@ func holds(conditions []v1alpha1.Condition) bool {
 	return false
 }
 
-// How long a status may take until it is up to date: a parent shows what keeps its children
-// after 5 seconds and then ever more rarely, or after 30 if nobody has picked an item up;
-// events are written behind the end of a job.
+// How long a status may take until it is up to date: a parent shows what blocks its children after
+// 5 seconds and then ever more rarely, or after 30 if an item was not picked up; events are written
+// after the end of a job.
 const (
 	whileItRuns = 80 * time.Second
 	atItsEnd    = 4 * time.Second

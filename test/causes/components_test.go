@@ -135,7 +135,7 @@ func part(resource, version string) given {
 	return given{context: "vendor", component: &component{name: "example.org/part", version: version, resource: resource}}
 }
 
-// signed is one that asks for a signature; trust is what the Context knows of it.
+// signed is an Installation with verification; trust has the signatures that its Context knows.
 func (s *stage) signed(path, signature string, trust map[string]v1alpha1.VerificationSignature) given {
 	s.Helper()
 	s.vendor(env.Lab.Registry.Address+path, env.Lab.Registry.Password, func(c *v1alpha1.Context) { c.VerificationSignatures = trust })
@@ -177,7 +177,7 @@ func components() []row {
 		{area: area, fault: "content with another digest", cause: func(s *stage) given {
 			delivery(s)
 			return given{context: "vendor", component: &component{resource: "blueprint", inline: m{"meta": m{"schemaVersion": "v2"}, "component": m{
-				"name": "example.org/part", "version": "1.0.0", "provider": "somebody", "sources": list{}, "componentReferences": list{}, "repositoryContexts": list{},
+				"name": "example.org/part", "version": "1.0.0", "provider": "vendor", "sources": list{}, "componentReferences": list{}, "repositoryContexts": list{},
 				"resources": list{m{
 					"name": "blueprint", "version": "1.0.0", "type": "landscaper.gardener.cloud/blueprint", "relation": "external",
 					"access": m{"type": "ociArtifact", "imageReference": env.Lab.Registry.Address + "/blueprints/part:1.0.0"},
@@ -188,7 +188,7 @@ func components() []row {
 		{area: area, fault: "signature missing", cause: func(s *stage) given {
 			return s.signed("/delivery", "release", s.trusts("release.pem", signer))
 		}, names: names{reason: `signature "release" (not found|is missing|does not exist)|no signature "release"`, object: `example\.org/(part|whole):1\.0\.0`, next: `sign (it|the)|there are|there is|ask for|signatureName`}},
-		{area: area, fault: "signature of somebody else", cause: func(s *stage) given {
+		{area: area, fault: "signature of another signer", cause: func(s *stage) given {
 			return s.signed("/signed", "release", s.trusts("release.pem", stranger))
 		}, names: names{reason: `not made with this key`, object: `Context.*vendor.*Secret.*trust|Secret.*trust.*Context.*vendor`, next: `release\.pem`}},
 		{area: area, fault: "key for a signature missing in the Secret", cause: func(s *stage) given {

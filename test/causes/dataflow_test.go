@@ -12,7 +12,7 @@ func never(space string) m {
 	return check("open", m{"resourceSelector": list{m{"apiVersion": "v1", "kind": "ConfigMap", "name": "app", "namespace": space}}})
 }
 
-// check is a custom check of readiness for a field that nobody writes.
+// check is a custom check of readiness for a field that is never written.
 func check(name string, more m) m {
 	made := m{"name": name, "requirements": list{m{"jsonPath": ".data.state", "operator": "==", "values": list{m{"value": "open"}}}}}
 	for key, value := range more {
@@ -107,7 +107,7 @@ func dataFlow() []row {
 			one := given{imports: map[string]string{"a": "{}"}, local: true, exports: map[string]string{"out": "b"}, blueprint: exporting("out", "1")}
 			two := given{imports: map[string]string{"b": "{}"}, local: true, exports: map[string]string{"out": "a"}, blueprint: exporting("out", "1")}
 			return given{blueprint: m{"subinstallations": list{one.template("one"), two.template("two")}}}
-		}, names: names{reason: `cycle|circle|circular`, object: `one.*two|two.*one`, next: `(change|remove) .*(import|export)`}},
+		}, names: names{reason: `cycle|circular`, object: `one.*two|two.*one`, next: `(change|remove) .*(import|export)`}},
 		{area: area, fault: "two exporters of one name", cause: func(*stage) given {
 			one := given{exports: map[string]string{"out": "port"}, blueprint: exporting("out", "1")}
 			return given{blueprint: m{"subinstallations": list{one.template("one"), one.template("two")}}}

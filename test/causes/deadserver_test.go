@@ -9,9 +9,9 @@ import (
 	"go.landscaper.dev/test/scenario"
 )
 
-// TestDeadServer looks while no server runs. Nothing is written then: a status says what was
-// the matter before, and kubectl shows nothing about a request that nobody has picked up. The
-// command line works out who is waited for.
+// TestDeadServer looks while no server runs. Nothing is written then: a status shows the state
+// before, and kubectl shows nothing about a request that was not picked up. The command line works
+// out what is waited for.
 func TestDeadServer(t *testing.T) {
 	server := startServer(t)
 	at := len(catalogue())

@@ -20,7 +20,7 @@ func remove(s *stage) {
 	}
 }
 
-// guarded is a ConfigMap whose finalizer nobody removes.
+// guarded is a ConfigMap whose finalizer no controller removes.
 func guarded(s *stage) given {
 	object := configMap(s.space, "app")
 	object["metadata"].(m)["finalizers"] = list{"acme.example/guard"}
@@ -30,9 +30,9 @@ func guarded(s *stage) given {
 func deletions() []row {
 	const area = "deletion"
 	return []row{
-		{area: area, fault: "finalizer that nobody removes", waits: true, cause: guarded, then: remove,
+		{area: area, fault: "finalizer that no controller removes", waits: true, cause: guarded, then: remove,
 			names: names{reason: `waiting for the end|waited for the end|did not go|is still there|not gone`, object: `ConfigMap "?NS/app`, cluster: `north`, next: `finalizers? acme\.example/guard`}},
-		{area: area, fault: "importer fails to go", waits: true, cause: func(s *stage) given {
+		{area: area, fault: "importer whose deletion fails", waits: true, cause: func(s *stage) given {
 			giver := given{exports: map[string]string{"out": "port"}, blueprint: exporting("out", "1"), items: list{manifests("one", m{}, configMap(s.space, "given"))}}
 			user := guarded(s)
 			user.imports, user.local = map[string]string{"port": "{}"}, true
@@ -48,14 +48,14 @@ func deletions() []row {
 			env.WaitSucceeded(s.T, env.Create(s.T, user.installation(s.space, "user", 0)))
 			remove(s)
 		}, end: interrupt, names: names{reason: `sibling still imports|import(s|ed)? .*(user)|user.*import`, object: `Installations? user`, next: `delete-ignore-successors|delete (it|them|user)`}},
-		{area: area, fault: "Target gone", waits: true, cause: app, then: func(s *stage) {
+		{area: area, fault: "Target deleted", waits: true, cause: app, then: func(s *stage) {
 			if err := env.Admin.Delete(s.Context(), &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: s.space, Name: "north"}}); err != nil {
 				s.Fatal(err)
 			}
 			s.removeCopies()
 			remove(s)
 		}, names: names{reason: `no Target|Target.*(not found|does not exist|missing)`, object: `Target`, cluster: `north`, next: `create it|delete-without-uninstall`}},
-		{area: area, fault: "cluster gone", waits: true, cause: app, then: func(s *stage) {
+		{area: area, fault: "cluster unreachable", waits: true, cause: app, then: func(s *stage) {
 			config := s.kubeconfig("https://127.0.0.1:1", "")
 			targets := &v1alpha1.TargetList{}
 			if err := env.Admin.List(s.Context(), targets, client.InNamespace(s.space)); err != nil {
@@ -72,7 +72,7 @@ func deletions() []row {
 			s.yaml(env.Workload, `{apiVersion: v1, kind: ConfigMap, metadata: {name: held, namespace: NS-own, finalizers: [acme.example/guard]}}`)
 			remove(s)
 		}, names: names{reason: `acme\.example/guard|finaliz|content`, object: `Namespace "?NS-own`, cluster: `north`, next: `acme\.example/guard|configmaps`}},
-		{area: area, fault: "orphan that does not go", waits: true, cause: guarded, then: func(s *stage) {
+		{area: area, fault: "orphan that is not deleted", waits: true, cause: guarded, then: func(s *stage) {
 			without := given{items: list{manifests("one", m{}, configMap(s.space, "other"))}}
 			patch := encode(m{"metadata": m{"annotations": m{v1alpha1.OperationAnnotation: "reconcile"}}, "spec": without.installation(s.space, "shop", s.depth).Spec})
 			s.patch(env.Admin, s.root.DeepCopy(), string(patch))

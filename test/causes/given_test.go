@@ -207,7 +207,7 @@ func (c *component) apply(spec *v1alpha1.InstallationSpec, depth int) {
 	inline := c.inline
 	if inline == nil && depth > 0 && c.whole == "" {
 		inline = m{"meta": m{"schemaVersion": "v2"}, "component": m{
-			"name": "example.org/whole", "version": "1.0.0", "provider": "somebody", "sources": list{}, "resources": list{}, "repositoryContexts": list{},
+			"name": "example.org/whole", "version": "1.0.0", "provider": "vendor", "sources": list{}, "resources": list{}, "repositoryContexts": list{},
 			"componentReferences": list{m{"name": "part", "componentName": c.name, "version": c.version}},
 		}}
 	}

@@ -42,7 +42,7 @@ func hook(fate string) string {
 		fateLabel + ": " + fate + "}}, spec: {restartPolicy: Never, containers: [{name: server, image: 'registry.example.org/web:1'}]}}}}"
 }
 
-// pending makes a release that somebody has begun to install.
+// pending makes a release that another client has begun to install.
 func (s *stage) pending() {
 	s.Helper()
 	now := time.Now().UTC().Format(time.RFC3339)
@@ -108,7 +108,7 @@ func helm() []row {
 		{area: area, fault: "hook never ends", waits: true, cause: one(func(s *stage) m {
 			return s.chart(map[string]string{"templates/hook.yaml": hook("unschedulable")}, m{})
 		}), names: names{reason: `hook`, object: `Job "?NS/migrate`, cluster: `north`, next: `Unschedulable|Insufficient cpu|pod "?(NS/)?migrate-`}},
-		{area: area, fault: "object of somebody else", waits: true, cause: one(func(s *stage) m {
+		{area: area, fault: "object that does not belong to the release", waits: true, cause: one(func(s *stage) m {
 			s.yaml(env.Workload, `{apiVersion: v1, kind: ConfigMap, metadata: {name: app, namespace: NS}}`)
 			return s.chart(map[string]string{"templates/app.yaml": note("")}, m{})
 		}), names: names{reason: `does not belong|belongs to|not (part )?of (this|the) release|exists`, object: `ConfigMap "?NS/app`, cluster: `north`, next: `takeOwnership`}},
@@ -144,7 +144,7 @@ func kustomize() []row {
 			names: names{reason: `not found|does not exist|no such file|missing|there is no`, object: `app\.yaml`, next: `kustomization\.yaml|resources\[0\] of|add it`}},
 		{area: area, fault: "directory missing", cause: build(files(m{"kustomization.yaml": "resources: []"}), m{"path": "deploy"}),
 			names: names{reason: `not found|does not exist|no such|missing|there is no`, object: `"?deploy`, next: `path: `}},
-		{area: area, fault: "patch for nobody", cause: build(files(m{"kustomization.yaml": "resources: [app.yaml]\npatches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: ghost}, data: {a: b}}'}]", "app.yaml": note("")}), m{}),
+		{area: area, fault: "patch without a target", cause: build(files(m{"kustomization.yaml": "resources: [app.yaml]\npatches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: ghost}, data: {a: b}}'}]", "app.yaml": note("")}), m{}),
 			names: names{reason: `patch`, object: `ghost`, next: `correct|remove|kustomization\.yaml|patches\[0\] of`}},
 		{area: area, fault: "file that is no YAML", cause: build(files(m{"kustomization.yaml": "resources: [app.yaml]", "app.yaml": "a: [b"}), m{}),
 			names: names{reason: `yaml|line`, object: `app\.yaml`, next: `line 1`}},

@@ -25,7 +25,7 @@ type criterion struct {
 // objectName finds objects in expressions: ConfigMap "?NS/app.
 var objectName = regexp.MustCompile(`(\w+) "\?((?:NS[\w-]*/|nowhere-at-all/|)[\w\\.-]*[\w-]+)`)
 
-// namedIn tells whether a text names it. Older messages write NS/app of type ConfigMap.
+// namedIn reports whether a text names the object. Older messages write NS/app of type ConfigMap.
 func (c criterion) namedIn(text, space string) bool {
 	expression := objectName.ReplaceAllString(c.expression, `(?:$1 "?$2|$2 of type $1)`)
 	expression = strings.ReplaceAll(expression, "NS", regexp.QuoteMeta(space))
@@ -57,7 +57,7 @@ func (n names) judge(seen look, space string) verdict {
 	return v
 }
 
-// full tells that every surface names everything.
+// full reports whether every surface names everything.
 func (v verdict) full() bool {
 	for _, cells := range v {
 		if strings.Contains(cells, "-") {
@@ -67,7 +67,7 @@ func (v verdict) full() bool {
 	return true
 }
 
-// lenient tells that everything is named, each by some surface.
+// lenient reports whether everything is named, each by some surface.
 func (v verdict) lenient() bool {
 	for i := range 4 {
 		missing := 0

@@ -57,7 +57,7 @@ func befall(ctx context.Context, pod *corev1.Pod) {
 		container.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error"}
 		pod.Status.Phase, pod.Status.ContainerStatuses = corev1.PodFailed, []corev1.ContainerStatus{container}
 	}
-	_ = env.Workload.Status().Patch(ctx, pod, base) // a pod that is gone has no fate
+	_ = env.Workload.Status().Patch(ctx, pod, base) // the pod may no longer exist
 }
 
 // pods is a template of pods with a fate.

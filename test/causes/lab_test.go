@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 // results is the table of all rows.
 var results table
 
-// pickup is how long an item waits for a deployer that nobody runs.
+// pickup is how long an item waits for a deployer that does not run.
 const pickup = "75s"
 
 // startServer starts the server that all rows share.

@@ -22,7 +22,7 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 )
 
-// surfaces are where somebody looks at a root.
+// surfaces are where a user looks at a root.
 var surfaces = []string{"inspect", "inspect -f", "kubectl"}
 
 // look is what all surfaces show at one moment.
@@ -130,8 +130,7 @@ func (l look) String() string {
 	return text.String()
 }
 
-// keep writes what was seen below a directory, for whoever improves messages:
-// CAUSES_LOOKS names it.
+// keep writes what was seen below the directory CAUSES_LOOKS, for work on the messages.
 func (s *stage) keep(when string, seen look) {
 	directory := os.Getenv("CAUSES_LOOKS")
 	if directory == "" {

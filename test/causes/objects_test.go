@@ -48,11 +48,11 @@ func objects() []row {
 			s.yaml(env.Workload, `{apiVersion: v1, kind: ConfigMap, metadata: {name: app, namespace: NS}, immutable: true, data: {greeting: other}}`)
 			return given{items: list{manifests("one", m{}, frozen)}}
 		}, names: names{reason: `immutable|cannot be changed`, object: `ConfigMap "?NS/app`, cluster: `north`, next: `onImmutableChange|delete the object`}},
-		{area: area, fault: "field of somebody else", cause: func(s *stage) given {
+		{area: area, fault: "field of another field manager", cause: func(s *stage) given {
 			object := s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: app, namespace: NS}, data: {greeting: other}}`)
-			s.applyAs("somebody", object)
+			s.applyAs("other-manager", object)
 			return given{items: list{item("one", "kubernetes-manifest", m{"updateStrategy": "apply", "manifests": list{m{"policy": "manage", "conflicts": "fail", "manifest": configMap(s.space, "app")}}})}}
-		}, names: names{reason: `somebody`, object: `ConfigMap "?NS/app`, cluster: `north`, next: `conflicts: force`}},
+		}, names: names{reason: `other-manager`, object: `ConfigMap "?NS/app`, cluster: `north`, next: `conflicts: force`}},
 		{area: area, fault: "object of another item", cause: func(s *stage) given {
 			s.yaml(env.Workload, `{apiVersion: v1, kind: ConfigMap, metadata: {name: app, namespace: NS, labels: {manifest.deployer.landscaper.gardener.cloud/deployitem: NS.another}}}`)
 			return given{items: list{item("one", "kubernetes-manifest", m{"updateStrategy": "update", "manifests": list{m{"policy": "fallback", "manifest": configMap(s.space, "app")}}})}}

@@ -28,7 +28,7 @@ func readiness() []row {
 		{area: area, fault: "object of a check missing", waits: true, cause: func(s *stage) given {
 			return given{items: list{manifests("one", check("open", m{"resourceSelector": list{m{"apiVersion": "v1", "kind": "ConfigMap", "name": "ghost", "namespace": s.space}}}), configMap(s.space, "app"))}}
 		}, names: names{reason: `(not found|does not exist|missing)`, object: `ConfigMap "?NS/ghost`, cluster: `north`, next: `check "?open`}},
-		{area: area, fault: "labels of a check fit nobody", waits: true, cause: func(s *stage) given {
+		{area: area, fault: "labels of a check fit no object", waits: true, cause: func(s *stage) given {
 			return given{items: list{manifests("one", check("open", m{"labelSelector": m{"apiVersion": "v1", "kind": "ConfigMap", "namespace": s.space, "matchLabels": m{"app": "ghost"}}}), configMap(s.space, "app"))}}
 		}, names: names{reason: `no (object|ConfigMap)|(not found|does not exist|there is no)`, object: `ConfigMap.*app=ghost.*NS|ConfigMap.*NS.*app=ghost|NS/app=ghost of type ConfigMap`, cluster: `north`, next: `check "?open`}},
 		{area: area, fault: "Job failed", cause: one(func(s *stage) m { return job(s.space, "fail") }, kstatus),

@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/test/scenario"
 )
 
-// canary is part of every value that nobody may read.
+// canary is part of every value that must not be shown.
 const canary = "hunter2-canary"
 
 // stage is where one row plays: a namespace of that name on all three clusters, with the

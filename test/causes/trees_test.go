@@ -55,7 +55,7 @@ func trees() []row {
 			names: names{reason: `interrupt.*data\.state|data\.state.*interrupt`, object: `ConfigMap "?NS/one`, cluster: `north`, next: `another job|reconcile|check "?open`}},
 		{area: area, fault: "no deployer for the type", waits: true, cause: func(*stage) given {
 			return given{items: list{m{"name": "one", "type": "acme.example/printer", "target": m{"import": "cluster"}, "config": m{"apiVersion": "acme.example/v1", "kind": "Page"}}}}
-		}, names: names{reason: `not (been )?picked up|no (running )?deployer|nobody has picked`, object: `acme\.example/printer`, cluster: `north`, next: `(start|run) (one|a|the) |correct (the|its) type|--controllers|landscaper-cli doctor`}},
+		}, names: names{reason: `not (been )?picked up|no (running )?deployer`, object: `acme\.example/printer`, cluster: `north`, next: `(start|run) (one|a|the) |correct (the|its) type|--controllers|landscaper-cli doctor`}},
 	}
 }
 
@@ -113,19 +113,19 @@ func dead() []row {
 	return []row{
 		{area: area, fault: "server without that deployer", waits: true, cause: func(*stage) given {
 			return given{items: list{m{"name": "one", "type": "landscaper.gardener.cloud/mock", "target": m{"import": "cluster"}, "config": m{"apiVersion": "mock.deployer.landscaper.gardener.cloud/v1alpha1", "kind": "ProviderConfiguration"}}}}
-		}, names: names{reason: `not (been )?picked up|no (running )?deployer|nobody has picked`, object: `landscaper\.gardener\.cloud/mock`, cluster: `north`, next: `(start|run) (one|a|the) |correct (the|its) type|--controllers|landscaper-cli doctor`}},
-		{area: area, fault: "Execution gone", cause: forever, begun: func(s *stage) {
+		}, names: names{reason: `not (been )?picked up|no (running )?deployer`, object: `landscaper\.gardener\.cloud/mock`, cluster: `north`, next: `(start|run) (one|a|the) |correct (the|its) type|--controllers|landscaper-cli doctor`}},
+		{area: area, fault: "Execution deleted", cause: forever, begun: func(s *stage) {
 			s.tear(&v1alpha1.ExecutionList{})
 		}, names: names{reason: `Execution \S+ was deleted by another client`, object: `Execution "?(NS/)?(shop|level-3)`, next: `another job|reconcile`}},
-		{area: area, fault: "item gone", cause: forever, begun: func(s *stage) {
+		{area: area, fault: "item deleted", cause: forever, begun: func(s *stage) {
 			s.tear(&v1alpha1.DeployItemList{})
 		}, names: names{reason: `item.*(gone|does not exist|deleted|missing)`, object: `item "?one`, next: `another job|reconcile`}},
-		{area: area, fault: "subinstallation gone", cause: func(s *stage) given {
+		{area: area, fault: "subinstallation deleted", cause: func(s *stage) given {
 			return given{blueprint: m{"subinstallations": list{forever(s).template("part")}}}
 		}, begun: func(s *stage) {
 			s.tear(&v1alpha1.InstallationList{})
 		}, names: names{reason: `Installation \S+ was deleted by another client`, object: `Installation "?(NS/)?part-`, next: `another job|reconcile`}},
-		{area: area, fault: "subinstallation gone beside one that waits", waits: true, cause: func(s *stage) given {
+		{area: area, fault: "subinstallation deleted beside a waiting one", waits: true, cause: func(s *stage) given {
 			return given{blueprint: m{"subinstallations": list{forever(s).template("part"), given{items: list{with(waiting(s, "two"), "timeout", "5m")}}.template("other")}}}
 		}, begun: func(s *stage) {
 			s.tear(&v1alpha1.InstallationList{})
@@ -181,7 +181,7 @@ func several() []row {
 		{area: area, fault: "two imports missing", cause: func(*stage) given {
 			return given{target: "phantom", imports: map[string]string{"port": "{}"}, refs: map[string]string{"port": "ghost"}, local: true}
 		}, names: names{reason: `there is no|does not exist|is missing|Not found`, object: `ghost.*phantom|phantom.*ghost`, cluster: `phantom`, next: `create it|export it|let .* export|correct`}},
-		{area: area, fault: "one fails while another waits", waits: true, cause: func(s *stage) given {
+		{area: area, fault: "an item fails while another one waits", waits: true, cause: func(s *stage) given {
 			return given{items: list{refused(s, "one"), waiting(s, "two")}}
 		}, names: names{reason: `(` + port + `).*data\.state|data\.state.*(` + port + `)`, object: `Service "?NS/one.*ConfigMap "?NS/two|ConfigMap "?NS/two.*Service "?NS/one`, cluster: `north`, next: `spec\.ports\[0\]\.port`}},
 		{area: area, fault: "two Installations fail", cause: func(s *stage) given {

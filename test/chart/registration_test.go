@@ -148,7 +148,7 @@ func TestRegisteredChart(t *testing.T) {
 	}
 	for _, file := range packed.Raw {
 		if files[file.Name] != string(file.Data) {
-			t.Errorf("%s is another one: run make shoot-flux-registration", file.Name)
+			t.Errorf("%s is out of date: run make shoot-flux-registration", file.Name)
 		}
 		delete(files, file.Name)
 	}

@@ -68,21 +68,21 @@ func TestRights(t *testing.T) {
 		granted []right
 		refused []right
 	}{
-		{"without namespaces, all are its own", nil,
+		{"without namespaces, the server has rights in all of them", nil,
 			[]right{{"*", "installations", "watch"}, {"*", "secrets", "create"}, {"*", "namespaces", "watch"}, {"*", "targetsyncs", "patch"}, {"*", "targetsyncs/status", "update"}},
 			[]right{token("*"), {"*", "targetsyncs", "create"}, {"*", "targetsyncs", "delete"}}},
 		{"tokens where asked for", with(nil, "serviceAccountTokens", tokensInA), []right{token("team-a")}, []right{token("*")}},
 		{"tokens everywhere if asked for", with(nil, "serviceAccountTokens", map[string]any{"everywhere": true}), []right{token("*")}, nil},
-		{"confined, it has the same in its namespaces, and sees no other", confined,
+		{"confined, the server has the same rights in its namespaces, and sees no others", confined,
 			[]right{{"team-a", "installations", "watch"}, {"team-b", "secrets", "create"}, {"team-b", "deployitems/status", "update"}},
 			[]right{{"*", "installations", "watch"}, {"*", "secrets", "get"}, {"*", "namespaces", "list"}, token("team-a"), token("*")}},
 		{"confined, tokens where asked for", with(confined, "serviceAccountTokens", tokensInA), []right{token("team-a")}, []right{token("team-b"), token("*")}},
 		{"confined, tokens in all its namespaces", with(confined, "serviceAccountTokens", map[string]any{"everywhere": true}), []right{token("team-a"), token("team-b")}, []right{token("*")}},
-		{"confined, it reads where its Installations may import from", with(confined, "install", shared),
+		{"confined, the server reads where its Installations may import from", with(confined, "install", shared),
 			[]right{{"shared", "secrets", "get"}}, []right{{"shared", "secrets", "list"}, {"shared", "secrets", "create"}, {"*", "secrets", "get"}}},
 		{"the health object where one is wanted", with(nil, "healthCheck", "health"), []right{{Namespace, "lshealthchecks", "update"}}, []right{{"*", "lshealthchecks", "update"}}},
-		{"and not elsewhere", nil, nil, []right{{Namespace, "lshealthchecks", "update"}}},
-		{"metrics for everybody ask nobody", with(confined, "metrics", map[string]any{"authenticated": false}), nil,
+		{"no health object where none is wanted", nil, nil, []right{{Namespace, "lshealthchecks", "update"}}},
+		{"metrics for everybody need no token reviews", with(confined, "metrics", map[string]any{"authenticated": false}), nil,
 			[]right{{"*", "tokenreviews", "create"}}},
 	}
 	for _, test := range tests {

@@ -17,7 +17,7 @@ func TestShootFlux(t *testing.T) {
 		name   string
 		want   []string
 	}{
-		{"the defaults are those of a seed", nil, "Deployment", name, []string{
+		{"the defaults fit a seed", nil, "Deployment", name, []string{
 			"--extension-max-concurrent-reconciles=5", "--healthcheck-max-concurrent-reconciles=5", "--heartbeat-renew-interval-seconds=30", "--default-without-config=install",
 			"--heartbeat-namespace=extension-shoot-flux", "--leader-election-namespace=extension-shoot-flux", `"replicas":2`, name + ":0.1.0", `"priorityClassName":"gardener-system-900"`,
 			`"networking.gardener.cloud/to-runtime-apiserver":"allowed"`, `"networking.resources.gardener.cloud/to-all-shoots-kube-apiserver-tcp-443":"allowed"`,
@@ -30,16 +30,16 @@ func TestShootFlux(t *testing.T) {
 		{"a range of releases, with what YAML could read otherwise", flux(map[string]any{"allowedVersions": ">=2.3.0 <3"}), "Deployment", name, []string{`--allowed-flux-versions=\u003e=2.3.0 \u003c3`}},
 		{"projects are not read, nor host keys asked for", map[string]any{"projectConfigMap": false, "allowHostKeyScan": false, "defaultWithoutConfig": "fail"}, "Deployment", name,
 			[]string{"--project-configmap=false", "--allow-host-key-scan=false", "--default-without-config=fail"}},
-		{"controllers may be switched off and told otherwise", map[string]any{
+		{"controllers may be switched off and configured", map[string]any{
 			"disableControllers": []any{"healthcheck", "heartbeat"}, "controllers": map[string]any{"ignoreOperationAnnotation": true},
 		}, "Deployment", name, []string{"--disable-controllers=healthcheck,heartbeat", "--ignore-operation-annotation"}},
 		{"the way of the first implementation", map[string]any{"gardenletKubeconfig": "garden/gardenlet-kubeconfig"}, "Deployment", name, []string{"--gardenlet-kubeconfig=garden/gardenlet-kubeconfig"}},
-		{"what else is wanted", map[string]any{"extraArgs": []any{"--resync-period=2h"}, "extraEnv": []any{map[string]any{"name": "A", "value": "b"}}, "extraLabels": map[string]any{"a/b": "c"}}, "Deployment", name,
+		{"more arguments, variables and labels", map[string]any{"extraArgs": []any{"--resync-period=2h"}, "extraEnv": []any{map[string]any{"name": "A", "value": "b"}}, "extraLabels": map[string]any{"a/b": "c"}}, "Deployment", name,
 			[]string{"--resync-period=2h", `"env":[{"name":"A","value":"b"}]`, `"a/b":"c"`}},
 		{"metrics are collected", map[string]any{"metricsPort": 9090}, "Service", name, []string{`[{\"port\":9090,\"protocol\":\"TCP\"}]`, `"targetPort":"metrics"`}},
-		{"it is resized", nil, "VerticalPodAutoscaler", name, []string{`"updateMode":"Auto"`, `"memory":"64Mi"`, `"name":"` + name + `"`}},
-		{"which replica works is told in its namespace", nil, "Role", name + "-leases", []string{`{"apiGroups":[""],"resources":["events"],"verbs":["create","patch"]}`}},
-		{"one replica stays", nil, "PodDisruptionBudget", name, []string{`"maxUnavailable":1`}},
+		{"the Deployment is resized by a VerticalPodAutoscaler", nil, "VerticalPodAutoscaler", name, []string{`"updateMode":"Auto"`, `"memory":"64Mi"`, `"name":"` + name + `"`}},
+		{"the leader election writes events in the namespace of the program", nil, "Role", name + "-leases", []string{`{"apiGroups":[""],"resources":["events"],"verbs":["create","patch"]}`}},
+		{"a PodDisruptionBudget keeps one replica", nil, "PodDisruptionBudget", name, []string{`"maxUnavailable":1`}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestShootFlux(t *testing.T) {
 	}
 }
 
-// TestShootFluxWithout leaves out what is not wanted.
+// TestShootFluxWithout leaves out the disabled objects.
 func TestShootFluxWithout(t *testing.T) {
 	objects, err := ShootFlux.Render(map[string]any{"vpa": map[string]any{"enabled": false}, "metrics": map[string]any{"enableScraping": false}})
 	if err != nil {

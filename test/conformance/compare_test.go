@@ -9,17 +9,17 @@ func TestCompare(t *testing.T) {
 		messages  []string
 		same      bool
 	}{
-		{"numbers by value", 1, 1.0, nil, true},
-		{"numbers are no text", 1, "1", nil, false},
+		{"numbers are compared by value", 1, 1.0, nil, true},
+		{"a number does not equal its text", 1, "1", nil, false},
 		{"lists have an order", []any{1, 2}, []any{2, 1}, nil, false},
 		{"missing fields", map[string]any{"a": 1}, map[string]any{}, nil, false},
 		{"surplus fields", map[string]any{}, map[string]any{"a": 1}, nil, false},
 		{"a nil field is not a missing one", map[string]any{"a": nil}, map[string]any{}, nil, false},
-		{"printed lambdas without white space", "(( lambda|x|->x + 1 ))", "((lambda |x|-> x + 1))", nil, true},
-		{"other texts exactly", "a b", "ab", nil, false},
-		{"YAML texts by content", "a: 1\nb: 2\n", "b: 2\na: 1\n", nil, true},
+		{"printed lambdas are compared without white space", "(( lambda|x|->x + 1 ))", "((lambda |x|-> x + 1))", nil, true},
+		{"other texts are compared exactly", "a b", "ab", nil, false},
+		{"YAML texts are compared by content", "a: 1\nb: 2\n", "b: 2\na: 1\n", nil, true},
 		{"a message may be any text", map[string]any{"e": "x"}, map[string]any{"e": "y"}, []string{"e"}, true},
-		{"but not an empty one", map[string]any{"e": "x"}, map[string]any{"e": ""}, []string{"e"}, false},
+		{"a message must not be empty", map[string]any{"e": "x"}, map[string]any{"e": ""}, []string{"e"}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.reason, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestCheckError(t *testing.T) {
 	}{
 		{"paths and classes agree", []errorNode{{"z", "-"}, {"x.y", "*"}}, true, "", true, true},
 		{"a class may be open", []errorNode{{"z", ""}, {"x.y", "*"}}, true, "", true, true},
-		{"another class", []errorNode{{"z", "@"}, {"x.y", "*"}}, true, "", true, false},
+		{"a class differs", []errorNode{{"z", "@"}, {"x.y", "*"}}, true, "", true, false},
 		{"a node is missing", []errorNode{{"z", "-"}}, true, "", true, false},
 		{"output in spite of the error", []errorNode{{"z", "-"}, {"x.y", "*"}}, true, "a: 1", false, false},
 		{"no error", nil, false, "a: 1", false, false},

@@ -22,8 +22,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// adopted is what the public system had stored in the namespace upgrade, and what it
-// had deployed, when its processes were killed in the middle of jobs and deletions.
+// adopted is what upstream had stored in the namespace upgrade, and what it had deployed, when its
+// processes were killed in the middle of jobs and deletions.
 //
 //go:embed testdata/adopted
 var adopted embed.FS
@@ -279,7 +279,7 @@ func raiseFlag(t *testing.T, name string) {
 	}
 }
 
-// unhold removes the finalizer of somebody else.
+// unhold removes the foreign finalizer.
 func unhold(t *testing.T, name string) {
 	t.Helper()
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
@@ -293,16 +293,16 @@ func settled(root string) bool {
 	return strings.HasPrefix(root, "settled-") || strings.HasPrefix(root, "failed-") || root == "never-started" || root == "waiting-for-predecessor"
 }
 
-// TestAdoption takes over what the public system has left: what has settled stays as
-// it is, what runs goes on with the job that it has, and what is being deleted goes.
+// TestAdoption takes over the state that upstream has left: objects without a running job stay as
+// they are, jobs continue with their IDs, and objects that are being deleted are deleted.
 func TestAdoption(t *testing.T) {
 	a := adopt(t)
 	startServer(t, env.ServerKubeconfig)
-	// What was begun after everything was put in has its turn after it.
+	// A job that starts after everything was stored has its turn after it.
 	waitSucceeded(t, create(t, newInstallation(namespace(t), "marker", oneConfigMap)))
 
-	t.Run("what has settled is left alone", func(t *testing.T) { a.in(t).untouched(settled) })
-	t.Run("jobs go on to their ends", func(t *testing.T) {
+	t.Run("roots without a running job are left alone", func(t *testing.T) { a.in(t).untouched(settled) })
+	t.Run("running jobs continue to their ends", func(t *testing.T) {
 		tree := getInstallation(t, adoptedInstallation("running-tree"))
 		raiseFlag(t, "running-flag")
 		done := waitFinished(t, tree, "")
@@ -334,8 +334,8 @@ func TestAdoption(t *testing.T) {
 			t.Errorf("running-queued is %s: %+v", done.Status.InstallationPhase, done.Status.LastError)
 		}
 	})
-	t.Run("deletions go on to their ends", func(t *testing.T) { a.in(t).deletions() })
-	t.Run("what has settled can do its job again, with the objects that it has", func(t *testing.T) { a.in(t).again() })
+	t.Run("running deletions continue to their ends", func(t *testing.T) { a.in(t).deletions() })
+	t.Run("roots without a running job can run a new one, with their objects", func(t *testing.T) { a.in(t).again() })
 }
 
 func (a *adoption) deletions() {
@@ -391,7 +391,7 @@ func (a *adoption) deployed() {
 		current := &corev1.ConfigMap{}
 		err := env.Workload.Get(a.t.Context(), client.ObjectKeyFromObject(object), current)
 		if err != nil || current.UID != object.GetUID() {
-			a.t.Errorf("ConfigMap %s is gone, or another one: %v", object.GetName(), err)
+			a.t.Errorf("ConfigMap %s does not exist, or was replaced: %v", object.GetName(), err)
 		}
 	}
 }

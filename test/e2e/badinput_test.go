@@ -61,7 +61,7 @@ func TestBadInput(t *testing.T) {
 				}
 			}, want: []string{"tokenFile"}, codes: []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}},
 		{reason: "template error", template: "deployItems:\n- name: {{ .imports.cluster.metadata.name | nofunction }}\n", want: []string{`execution "default"`, "default:2", "nofunction", "2:    - name:"}},
-		{reason: "template that uses what does not exist", template: "deployItems:\n- name: {{ .imports.clutser.metadata }}\n", want: []string{"default"}},
+		{reason: "template that uses a missing value", template: "deployItems:\n- name: {{ .imports.clutser.metadata }}\n", want: []string{"default"}},
 		{reason: "template that is no YAML", template: "deployItems: [\n", want: []string{"error while decoding templated execution"}},
 		{reason: "item without a type", template: "deployItems:\n- name: a\n", want: []string{"deployItems[0].type: Required value"}},
 		{reason: "unknown deploy item type", template: "deployItems:\n- name: a\n  type: acme.example/unknown\n  config: {apiVersion: v1, kind: Any}\n", want: []string{"no deployer has reconciled this deployitem within 12 seconds", "acme.example/unknown"}},
@@ -171,7 +171,7 @@ func everything(t *testing.T, namespace string) string {
 	return said.String()
 }
 
-// secrets returns what nobody may see.
+// secrets returns the values that must not be shown.
 func secrets(t *testing.T) []string {
 	t.Helper()
 	found := []string{"hunter2hunter2"}

@@ -90,13 +90,13 @@ var budgets = []struct {
 		t.Helper()
 		checkWarnings(t, waitSucceeded(t, create(t, misspelt(space, "warned"))))
 	}},
-	{"and once more without a change: 8 more, and the object is read", landscape.Smallest.Plus(landscape.Again), func(t *testing.T, space string) {
+	{"the smallest case once more without a change: 8 more, and the object is read", landscape.Smallest.Plus(landscape.Again), func(t *testing.T, space string) {
 		t.Helper()
 		first := waitSucceeded(t, create(t, newInstallation(space, "smallest", oneConfigMap)))
 		request(t, first, v1alpha1.ReconcileOperation)
 		waitDone(t, first, first.Status.JobID)
 	}},
-	{"and its deletion: 8 more", landscape.Smallest.Plus(landscape.Deletion), func(t *testing.T, space string) {
+	{"the smallest case and its deletion: 8 more", landscape.Smallest.Plus(landscape.Deletion), func(t *testing.T, space string) {
 		t.Helper()
 		gone := waitSucceeded(t, create(t, newInstallation(space, "smallest", oneConfigMap)))
 		if err := env.Admin.Delete(t.Context(), gone); err != nil {
@@ -204,8 +204,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestChainBudget bounds what each of a chain of subinstallations costs that hand a
-// value from one to the next.
+// TestChainBudget bounds the cost of each subinstallation of a chain that passes a value from one
+// to the next.
 func TestChainBudget(t *testing.T) {
 	const length = 6
 	space := namespace(t)
@@ -259,7 +259,7 @@ func TestFailingBudget(t *testing.T) {
 func TestWaitingMakesNoRequests(t *testing.T) {
 	startServer(t, env.ServerKubeconfig, "--pickup-timeout", "0")
 	space := namespace(t)
-	inst := newInstallation(space, "patient", nobodyServes)
+	inst := newInstallation(space, "patient", unservedItem)
 	inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "out-of-patient"}}
 	create(t, inst)
 	waitFor(t, client.ObjectKeyFromObject(inst), "waiting", func(inst *v1alpha1.Installation) bool {

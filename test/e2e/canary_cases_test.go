@@ -19,7 +19,7 @@ func canarySources() []canaryCase {
 	var cases []canaryCase
 	for _, source := range []string{"data", "secret", "config"} {
 		for what, schema := range map[string]string{
-			"is no number":       `{type: integer}`,
+			"is not a number":    `{type: integer}`,
 			"fits no pattern":    `{type: string, pattern: "^x$"}`,
 			"is not listed":      `{enum: [a, b]}`,
 			"is longer than may": `{type: string, maxLength: 3}`,
@@ -90,9 +90,9 @@ func canaryItems() []canaryCase {
 		config("config strategy", head+"updateStrategy: VALUE", "updateStrategy"),
 		config("config of a wrong type", head+"manifests: VALUE", "manifests"),
 		config("config with a wrong policy", head+"manifests: [{policy: VALUE, manifest: {}}]", "policy"),
-		config("config with a manifest that is none", head+"manifests: [{manifest: VALUE}]", "manifest"),
+		config("config with an invalid manifest", head+"manifests: [{manifest: VALUE}]", "manifest"),
 		config("config with conflicts", head+"manifests: [{conflicts: VALUE, manifest: {}}]", "conflicts"),
-		config("config with a patch that is none", head+"manifests: [{patchAfterDeployment: VALUE, manifest: {}}]", "patchAfterDeployment"),
+		config("config with an invalid patch", head+"manifests: [{patchAfterDeployment: VALUE, manifest: {}}]", "patchAfterDeployment"),
 		config("config with a wrong pointer", head+"manifests: [{ignoreDifferences: [VALUE], manifest: {}}]", "ignoreDifferences"),
 		config("config with a wrong operator", head+"readinessChecks: {custom: [{name: a, labelSelector: {apiVersion: v1, kind: Secret, matchLabels: {a: b}}, requirements: [{jsonPath: .a, operator: VALUE}]}]}", "operator"),
 		config("config with a wrong path", head+`readinessChecks: {custom: [{name: a, labelSelector: {apiVersion: v1, kind: Secret, matchLabels: {a: b}}, requirements: [{jsonPath: "{.VALUE[", operator: exists}]}]}`, "jsonPath"),
@@ -143,7 +143,7 @@ func canaryManifests() []canaryCase {
 		{"data of a Secret", `{apiVersion: v1, kind: Secret, ` + meta + `, data: {a: "VALUE!"}}`},
 		{"number of replicas", `{apiVersion: apps/v1, kind: Deployment, ` + meta + `, spec: {replicas: VALUE}}`},
 		{"quantity", `{apiVersion: v1, kind: ResourceQuota, ` + meta + `, spec: {hard: {pods: VALUE}}}`},
-		{"metadata that are none", `{apiVersion: v1, kind: ConfigMap, metadata: VALUE}`},
+		{"invalid metadata", `{apiVersion: v1, kind: ConfigMap, metadata: VALUE}`},
 		{"owner", `{apiVersion: v1, kind: ConfigMap, metadata: {name: NAME, namespace: NAMESPACE, ownerReferences: [{apiVersion: v1, kind: VALUE}]}}`},
 		{"finalizer", `{apiVersion: v1, kind: ConfigMap, metadata: {name: NAME, namespace: NAMESPACE, finalizers: ["VALUE Ä"]}}`},
 		{"role", `{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, ` + meta + `, roleRef: {apiGroup: VALUE, kind: Role, name: a}}`},
@@ -197,7 +197,7 @@ func canaryTargets() []canaryCase {
 	}
 	nowhere := "127.0.0.1:1"
 	return []canaryCase{
-		text("kubeconfig that is none", "kubeconfig", "this is "+canary+" and no kubeconfig"),
+		text("text instead of a kubeconfig", "kubeconfig", "this is "+canary+" and no kubeconfig"),
 		text("kubeconfig with a wrong type", "kubeconfig", "kind: Config\nclusters: "+canary+"\n"),
 		text("kubeconfig with an alias", "kubeconfig", "kind: Config\nclusters: *"+canary+"\n"),
 		stored("Secret without a kubeconfig", "kubeconfig", "kubeconfig"),
@@ -206,14 +206,14 @@ func canaryTargets() []canaryCase {
 		inline("Target with a wrong type", "", fmt.Sprintf(`{"kubeconfig": [%q]}`, canary)),
 		inline("Target that is a text", "", fmt.Sprintf("%q", canary)),
 		inline("Target with a user in the address", "user", fmt.Sprintf(`{"oidcConfig": {"server": "https://user:%s@%s", "serviceAccount": {"name": "a"}, "audience": ["a"]}}`, canary, nowhere)),
-		inline("Target with data that are none", "", fmt.Sprintf(`{"oidcConfig": {"server": "https://%s", "caData": "%s!", "serviceAccount": {"name": "a"}}}`, nowhere, canary)),
+		inline("Target with invalid data", "", fmt.Sprintf(`{"oidcConfig": {"server": "https://%s", "caData": "%s!", "serviceAccount": {"name": "a"}}}`, nowhere, canary)),
 		changed("wrong token", "401", func(_ *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
 			*user = clientcmdapi.AuthInfo{Token: canary}
 		}),
 		changed("wrong password", "", func(_ *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
 			*user = clientcmdapi.AuthInfo{Username: canary, Password: canary}
 		}),
-		changed("token for nobody", "connection refused", func(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
+		changed("token for an address without a listener", "connection refused", func(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
 			cluster.Server, *user = "https://"+nowhere, clientcmdapi.AuthInfo{Token: canary}
 		}),
 		changed("user in the address", "server", func(cluster *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
@@ -222,7 +222,7 @@ func canaryTargets() []canaryCase {
 		changed("token in the query of the address", "", func(cluster *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
 			cluster.Server = "https://" + nowhere + "/?token=" + canary
 		}),
-		changed("address that is none", "server", func(cluster *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
+		changed("invalid address", "server", func(cluster *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
 			cluster.Server = "https://user:" + canary + "@[" + nowhere
 		}),
 		changed("address with a wrong port", "server", func(cluster *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
@@ -231,10 +231,10 @@ func canaryTargets() []canaryCase {
 		changed("user in the address of a proxy", "", func(cluster *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
 			cluster.ProxyURL = "http://user:" + canary + "@" + nowhere
 		}),
-		changed("certificate that is none", "", func(cluster *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
+		changed("invalid certificate", "", func(cluster *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
 			cluster.CertificateAuthorityData = []byte(canary)
 		}),
-		changed("key that is none", "", func(_ *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
+		changed("invalid key", "", func(_ *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
 			*user = clientcmdapi.AuthInfo{ClientCertificateData: []byte(canary), ClientKeyData: []byte(canary)}
 		}),
 		changed("file of a token", "tokenFile", func(_ *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) { user.TokenFile = "/" + canary }),

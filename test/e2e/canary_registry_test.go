@@ -53,20 +53,20 @@ func canaryRegistries() []canaryCase {
 		pull("wrong login", "401", where, fmt.Sprintf(`{"auth":%q}`, login)),
 		pull("wrong password of a registry", "401", where, fmt.Sprintf(`{"username":%q,"password":%q}`, canary, canary)),
 		pull("wrong identity token", "", where, fmt.Sprintf(`{"identitytoken":%q}`, canary)),
-		patient(pull("login for nobody", "connection refused", nowhere, fmt.Sprintf(`{"auth":%q}`, login))),
+		patient(pull("login at an address without a listener", "connection refused", nowhere, fmt.Sprintf(`{"auth":%q}`, login))),
 		pull("login that is no base64", "", where, fmt.Sprintf(`{"auth":"%s!"}`, canary)),
 		pull("login without a colon", "", where, fmt.Sprintf(`{"auth":%q}`, base64.StdEncoding.EncodeToString([]byte(canary)))),
 		pull("login of a wrong type", "", where, fmt.Sprintf(`[%q]`, canary)),
 		base("user in the address of a repository", "", "https://user:"+canary+"@127.0.0.1:1"),
-		base("user in an address that is none", "", "https://user:"+canary+"@[127.0.0.1:1"),
-		ocm("OCM configuration that is none", "", "this is {"+canary),
+		base("user in an invalid address", "", "https://user:"+canary+"@[127.0.0.1:1"),
+		ocm("invalid OCM configuration", "", "this is {"+canary),
 		ocm("OCM configuration of a wrong type", "", "type: [\""+canary+"\"]"),
 		ocm("OCM credentials of a wrong type", "", "type: credentials.config.ocm.software\nconsumers: "+canary),
 		ocm("OCM credentials that are refused", "", fmt.Sprintf("type: credentials.config.ocm.software\nconsumers:\n- identity: {type: OCIRegistry, hostname: 127.0.0.1}\n  credentials: [{type: Credentials, properties: {username: %s, password: %s}}]\n", canary, canary)),
 		patient(settings("helm credentials", "connection refused", nowhere, func(configuration *v1alpha1.ContextConfiguration, _ metav1.ObjectMeta, _ *testing.T) {
 			configuration.Configurations = map[string]v1alpha1.AnyJSON{"helmChartRepoCredentials": v1alpha1.NewAnyJSON(fmt.Appendf(nil, `{"auths":[{"url":"https://127.0.0.1:1","authHeader":"Basic %s"}]}`, login))}
 		})),
-		{reason: "descriptor that is none", template: "deployItems: []", prepare: func(t *testing.T, inst *v1alpha1.Installation) {
+		{reason: "invalid descriptor", template: "deployItems: []", prepare: func(t *testing.T, inst *v1alpha1.Installation) {
 			setInline(t, inst, fmt.Sprintf("meta: {schemaVersion: v2}\ncomponent: [%s]\n", canary))
 		}},
 	}

@@ -154,7 +154,7 @@ func inspectCanaries(t *testing.T, space string, count int) {
 			command := exec.CommandContext(t.Context(), program, args...)
 			var out, failures bytes.Buffer
 			command.Stdout, command.Stderr = &out, &failures
-			// With --watch, the exit code tells that Installations have failed.
+			// With --watch, the exit code shows that Installations have failed.
 			if err := command.Run(); err != nil && !strings.Contains(form, "--watch") {
 				t.Fatalf("%v\n%s", err, failures.String())
 			}

@@ -33,9 +33,9 @@ type canaryCase struct {
 	// says must be in what is shown: it proves that the case came to where the canary
 	// could get into a message.
 	says string
-	// succeeds tells that nothing is wrong.
+	// succeeds says that nothing is wrong.
 	succeeds bool
-	// goesOn tells that the job is patient with what is wrong; it is said nevertheless.
+	// goesOn says that the job retries after the error; the error is reported nevertheless.
 	goesOn bool
 }
 
@@ -152,8 +152,8 @@ func (c canaryCase) installation(space string) *v1alpha1.Installation {
 	return inst
 }
 
-// waitAllFinished watches until the jobs of all cases have ended, or have said what is
-// wrong if they go on.
+// waitAllFinished watches until the jobs of all cases have ended, or have said what is wrong if
+// they continue.
 func waitAllFinished(t *testing.T, space string, cases map[string]canaryCase) map[string]*v1alpha1.Installation {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -11,7 +11,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// closedItem deploys a ConfigMap that becomes ready when somebody opens it.
+// closedItem deploys a ConfigMap that is not ready until its field open is yes.
 const closedItem = `apiVersion: landscaper.gardener.cloud/v1alpha1
 kind: Blueprint
 imports:
@@ -32,11 +32,11 @@ deployExecutions:
         readinessChecks:
           custom:
           - name: open
-            resourceSelector: [{apiVersion: v1, kind: ConfigMap, name: door, namespace: NAMESPACE}]
+            resourceSelector: [{apiVersion: v1, kind: ConfigMap, name: gate, namespace: NAMESPACE}]
             requirements: [{jsonPath: .data.open, operator: ==, values: [{value: "yes"}]}]
         manifests:
         - policy: manage
-          manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: door, namespace: NAMESPACE}, data: {open: "no"}}
+          manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: gate, namespace: NAMESPACE}, data: {open: "no"}}
 `
 
 // nested puts a blueprint below subinstallations of these names, the lowest last.
@@ -81,8 +81,8 @@ func ready(inst *v1alpha1.Installation) string {
 	return found.Message
 }
 
-// TestCauseThroughAllLevels: while a job runs and after it, one look at the root names what
-// is wrong at depth 3: in its status, in the tree, and in the tree of what does not go on.
+// TestCauseThroughAllLevels: while a job runs and after it, one look at the root names what is
+// wrong at depth 3: in its status, in the tree, and in the tree of blocked objects.
 func TestCauseThroughAllLevels(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -90,7 +90,7 @@ func TestCauseThroughAllLevels(t *testing.T) {
 	root := createNested(t, space, strings.NewReplacer("TIMEOUT", "25s", "NAMESPACE", space).Replace(closedItem), "backend", "store", "base")
 
 	root = waitFor(t, client.ObjectKeyFromObject(root), "names the blocker", func(inst *v1alpha1.Installation) bool { return strings.HasSuffix(ready(inst), place) })
-	if message := ready(root); root.Status.InstallationPhase != v1alpha1.InstallationPhases.Progressing || !strings.HasPrefix(message, "waiting for ") || strings.Count(message, "ConfigMap "+space+"/door") != 1 {
+	if message := ready(root); root.Status.InstallationPhase != v1alpha1.InstallationPhases.Progressing || !strings.HasPrefix(message, "waiting for ") || strings.Count(message, "ConfigMap "+space+"/gate") != 1 {
 		t.Errorf("%s: %s", root.Status.InstallationPhase, message)
 	}
 	looks := func(word string) {
@@ -99,7 +99,7 @@ func TestCauseThroughAllLevels(t *testing.T) {
 			code, out, complaints := cli(t, append(args, "-n", space, "--no-wrap")...)
 			t.Logf("%v\n%s", args, out)
 			lines := strings.Split(out, "\n")
-			if code != 0 || len(lines) < 8 || !strings.HasPrefix(strings.TrimSpace(lines[1]), word) || strings.TrimSpace(lines[2]) != place || strings.Count(out, "/door") != 1 {
+			if code != 0 || len(lines) < 8 || !strings.HasPrefix(strings.TrimSpace(lines[1]), word) || strings.TrimSpace(lines[2]) != place || strings.Count(out, "/gate") != 1 {
 				t.Errorf("%v: code %d %s\n%s", args, code, complaints, out)
 			}
 		}
@@ -109,7 +109,7 @@ func TestCauseThroughAllLevels(t *testing.T) {
 	t.Logf("%s", root.Status.LastError.Message)
 	wantFailure(t, root, place, "children failed")
 	looks("Last error: ")
-	if message := ready(root); message != root.Status.LastError.Message || strings.Count(message, "/door") > 1 {
+	if message := ready(root); message != root.Status.LastError.Message || strings.Count(message, "/gate") > 1 {
 		t.Errorf("Ready says %s, lastError %s", message, root.Status.LastError.Message)
 	}
 }

@@ -27,7 +27,7 @@ var (
 	chaosTime  = flag.Duration("chaos-time", 0, "how long waves of jobs go on; 0 means one wave")
 )
 
-// chaos is a landscape that goes through changes while everything breaks.
+// chaos is a landscape that changes while requests, processes and connections fail.
 type chaos struct {
 	t      *testing.T
 	random *rand.Rand
@@ -72,8 +72,8 @@ func (c *chaos) disturb(calm bool) {
 	}
 }
 
-// storm lets faults of several kinds and kills of the server follow each other, and
-// then leaves the landscape in peace.
+// storm lets faults of several kinds and kills of the server follow each other, and then leaves the
+// landscape alone.
 func (c *chaos) storm(kills int) {
 	c.t.Helper()
 	for range kills {
@@ -189,7 +189,7 @@ func (c *chaos) settled(greeting string) {
 	}
 }
 
-// deleted waits until everything is gone, on both clusters.
+// deleted waits until everything is deleted, on both clusters.
 func (c *chaos) deleted() {
 	c.t.Helper()
 	for _, root := range c.roots {
@@ -214,9 +214,9 @@ func (c *chaos) deleted() {
 	}
 }
 
-// TestChaos: while trees hand data on, the server is killed at random moments and
-// requests to both clusters fail in every way. In the end every job has succeeded,
-// every export is right, everything exists once, and after the deletion nothing is left.
+// TestChaos: while trees pass data on, the server is killed at random moments and requests to both
+// clusters fail in every way. In the end every job has succeeded, every export is right, everything
+// exists once, and after the deletion nothing is left.
 func TestChaos(t *testing.T) {
 	c := newChaos(t)
 	end := time.Now().Add(*chaosTime)

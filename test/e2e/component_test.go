@@ -243,7 +243,7 @@ func checkOverwriteCondition(t *testing.T, inst *v1alpha1.Installation) {
 			return
 		}
 	}
-	t.Errorf("no condition tells that the reference was overwritten: %+v", inst.Status.Conditions)
+	t.Errorf("no condition reports that the reference was overwritten: %+v", inst.Status.Conditions)
 }
 
 // TestComponentErrors shows what users see when a component cannot be used.
@@ -263,7 +263,7 @@ func TestComponentErrors(t *testing.T) {
 		{"a resource that does not exist", "", 3, func(inst *v1alpha1.Installation) {
 			inst.Spec.Blueprint.Reference.ResourceName = "ghost"
 		}, []string{"spec.blueprint", "failed to get resource with name ghost"}},
-		{"a signature that nobody has made", "", 3, func(inst *v1alpha1.Installation) {
+		{"a signature that does not exist", "", 3, func(inst *v1alpha1.Installation) {
 			inst.Spec.Verification = &v1alpha1.Verification{SignatureName: "vendor"}
 		}, []string{"spec.verification", `verificationSignatures does not contain a key for signature name "vendor"`}},
 		{"a value that breaks the schema of another component", "", 9, nil, []string{"shop.limits", "replicas", "Must be less than or equal to 5"}},

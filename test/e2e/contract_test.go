@@ -24,8 +24,8 @@ import (
 	"go.landscaper.dev/deployer"
 )
 
-// notes are the items of a deployer of somebody else: each writes its text into a
-// ConfigMap of the resource cluster, and exports it. One that says "fail" fails.
+// notes are the items of a third-party deployer: each writes its text into a ConfigMap of the
+// resource cluster, and exports it. An item with the text "fail" fails.
 const notes = `
 imports: {}
 exports:
@@ -86,7 +86,7 @@ func (d *bareDeployer) run(ctx context.Context) error {
 			if !ok || event.Type == "DELETED" || item.GetAnnotations()[contractGroup+"/deployer-type"] != d.itemType {
 				continue
 			}
-			// Somebody else was faster: the newer version comes as the next event.
+			// Another client was faster: the newer version comes as the next event.
 			if err := d.look(ctx, item); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && ctx.Err() == nil {
 				return fmt.Errorf("item %s: %w", item.GetName(), err)
 			}

@@ -130,7 +130,7 @@ func copiedValues(t *testing.T, space string) (inData, inSecrets string) {
 	return strings.Join(values, " "), strings.Join(hidden, " ")
 }
 
-// TestForeignCopy: an object that belongs to somebody else is not overwritten.
+// TestForeignCopy: an object that belongs to another client is not overwritten.
 func TestForeignCopy(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -169,8 +169,8 @@ func TestDeleteWithoutSources(t *testing.T) {
 	waitGone(t, env.Workload, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "shop"}}, &corev1.ConfigMapList{})
 }
 
-// stopRegistry lets the registry hang. The returned function lets it go on, which
-// happens at the end of the test in any case.
+// stopRegistry lets the registry hang. The returned function resumes it, which happens at the end
+// of the test in any case.
 func stopRegistry(t *testing.T) func() {
 	t.Helper()
 	if err := env.Lab.Signal(t.Context(), "registry", "STOP"); err != nil {
@@ -190,8 +190,7 @@ func stopRegistry(t *testing.T) func() {
 	return resume
 }
 
-// TestWarningEvents: what is probably not meant is told once in a job, in one event
-// for each kind.
+// TestWarningEvents: a probable mistake is reported once in a job, in one event for each kind.
 func TestWarningEvents(t *testing.T) {
 	publish(t, "/delivery")
 	server := registryServer(t)

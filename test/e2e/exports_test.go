@@ -125,7 +125,7 @@ func again(t *testing.T, inst *v1alpha1.Installation, spec v1alpha1.Installation
 	return done
 }
 
-// exportedData returns the value of a DataObject; nothing if there is none.
+// exportedData returns the value of a DataObject; nothing if it does not exist.
 func exportedData(t *testing.T, space, name string) string {
 	t.Helper()
 	object := &v1alpha1.DataObject{}
@@ -151,8 +151,7 @@ func waitTidy(t *testing.T, space string) {
 	waitNone(t, &corev1.SecretList{}, client.InNamespace(space), client.HasLabels{v1alpha1.GroupName + "/plan-of"})
 }
 
-// TestExports: what an Installation exports, who imports it, and what becomes of it
-// in later jobs.
+// TestExports: the exports of an Installation, their importers, and the exports of later jobs.
 func TestExports(t *testing.T) {
 	whole, server := t, startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -177,7 +176,7 @@ func TestExports(t *testing.T) {
 			return inst.Status.JobID != before && inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Init
 		})
 		server.EndBy(syscall.SIGKILL)
-		// The job goes on with the inputs that it was admitted with.
+		// The job continues with the inputs that it was admitted with.
 		zone.Data = v1alpha1.NewAnyJSON([]byte(`"later"`))
 		if err := env.Admin.Update(t.Context(), zone); err != nil {
 			t.Fatal(err)
@@ -199,7 +198,7 @@ func TestExports(t *testing.T) {
 		waitTidy(t, space)
 	})
 
-	t.Run("what is no longer exported disappears after success", func(t *testing.T) {
+	t.Run("a DataObject that is no longer exported is deleted after success", func(t *testing.T) {
 		spec := specOf(t, space, "https", exportingSpec)
 		spec.Exports.Data, spec.Exports.Targets, spec.ExportDataMappings = spec.Exports.Data[:1], nil, nil
 		inst = again(t, inst, spec, v1alpha1.InstallationPhases.Succeeded)
@@ -212,20 +211,20 @@ func TestExports(t *testing.T) {
 		}
 	})
 
-	t.Run("what belongs to another Installation is left alone", func(t *testing.T) {
+	t.Run("a DataObject of another Installation is left alone", func(t *testing.T) {
 		thief := asking(t, space, "thief", exportingSpec)
 		thief.Spec.Blueprint = specOf(t, space, "https", strings.ReplaceAll(exportingSpec, "name: exporting", "name: thief")).Blueprint
 		checkFailed(t, create(t, thief), "CreateOrUpdateExports", "owned by another installation", "choose another name")
 	})
 
-	t.Run("exports go with their Installation, which goes after those that import them", func(t *testing.T) {
+	t.Run("exports are deleted with their Installation, after the Installations that import them", func(t *testing.T) {
 		if err := env.Admin.Delete(t.Context(), inst); err != nil {
 			t.Fatal(err)
 		}
 		waitFor(t, client.ObjectKeyFromObject(inst), "waiting", func(inst *v1alpha1.Installation) bool {
 			return inst.Status.LastError != nil && inst.Status.LastError.Reason == "SiblingImport" && strings.Contains(inst.Status.LastError.Message, "importing")
 		})
-		// Its Target has gone before.
+		// Its Target was deleted before.
 		annotate(t, importing, map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"})
 		if err := env.Admin.Delete(t.Context(), importing); err != nil {
 			t.Fatal(err)
@@ -235,7 +234,7 @@ func TestExports(t *testing.T) {
 	})
 }
 
-// checkExports compares the exports of a job with what the public system writes.
+// checkExports compares the exports of a job with those that upstream writes.
 func checkExports(t *testing.T, inst *v1alpha1.Installation, zone string) {
 	t.Helper()
 	if inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {

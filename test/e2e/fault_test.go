@@ -141,7 +141,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestJobsWithoutParent hands jobs to an Execution and a DeployItem as tools do.
+// TestJobsWithoutParent gives jobs to an Execution and a DeployItem as tools do.
 func TestJobsWithoutParent(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -195,7 +195,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	item := itemsByName(t, space)["a"]
 	if item.Status.Phase != v1alpha1.DeployItemPhases.Failed || item.Status.LastError == nil || item.Status.LastError.Reason != "InterruptOperation" || len(item.Status.Conditions) == 0 {
-		t.Errorf("the item does not tell that it was interrupted: %+v", item.Status)
+		t.Errorf("the item does not report the interruption: %+v", item.Status)
 	}
 }
 

@@ -149,21 +149,21 @@ func emptyShop(t *testing.T) {
 	}
 }
 
-// forgetServers removes what servers of other tests have told of themselves.
+// forgetServers removes what servers of other tests have written about themselves.
 func forgetServers(t *testing.T) {
 	t.Helper()
 	leases, healths := &coordinationv1.LeaseList{}, &v1alpha1.LsHealthCheckList{}
 	if err := errors.Join(env.Admin.List(t.Context(), leases, client.MatchingFields{"metadata.name": v1alpha1.ServerLease}), env.Admin.List(t.Context(), healths)); err != nil {
 		t.Fatal(err)
 	}
-	var told []client.Object
+	var written []client.Object
 	for i := range leases.Items {
-		told = append(told, &leases.Items[i])
+		written = append(written, &leases.Items[i])
 	}
 	for i := range healths.Items {
-		told = append(told, &healths.Items[i])
+		written = append(written, &healths.Items[i])
 	}
-	for _, object := range told {
+	for _, object := range written {
 		if err := env.Admin.Delete(t.Context(), object); client.IgnoreNotFound(err) != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestLooksLike(t *testing.T) {
 		alike             bool
 	}{
 		{"lines are left out", "a\n…\nb", "a\nx\ny\nb", true},
-		{"there is none to leave out", "a\n…\nb", "a\nb", true},
+		{"an ellipsis may stand for no line", "a\n…\nb", "a\nb", true},
 		{"a part of a line is left out", "a …: b", "a xyz: b", true},
 		{"a line is missing", "a\n…\nb", "a\nx", false},
 		{"a line is another one", "a\nb", "a\nc", false},

@@ -50,5 +50,5 @@ func TestHealthObject(t *testing.T) {
 		}
 		return
 	}
-	t.Error("the server has not said how it fares")
+	t.Error("the server has not written its health")
 }

@@ -118,7 +118,7 @@ func checkHelmExports(t *testing.T, item *v1alpha1.DeployItem) {
 	if clusters.Cluster == nil || clusters.Cluster.ID != idOf(t, env.Workload) || clusters.Cluster.Server != env.Target.Server {
 		t.Errorf("the recorded cluster is %+v", clusters.Cluster)
 	}
-	// Beside it and the name of the release, the status is what the public system writes.
+	// Apart from the cluster and the name of the release, the status is what upstream writes.
 	published, err := placement.Write(item.Status.ProviderStatus.Raw, apideployer.ClusterRecord{})
 	if got := string(published); err != nil || got != want {
 		t.Errorf("provider status\n%s, want\n%s (error %v)", got, want, err)
@@ -140,7 +140,7 @@ func TestHelmAfterKill(t *testing.T) {
 	server := startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	files := maps.Clone(greeter)
-	// Nobody runs the Job until there is a node for it.
+	// The Job does not run until there is a node for it.
 	files["templates/work.yaml"] = `apiVersion: batch/v1
 kind: Job
 metadata: {name: work, annotations: {helm.sh/hook: pre-install}}

@@ -46,7 +46,7 @@ type stage struct {
 	name string
 	// before is deployed first, if there is anything; then comes after, or the end.
 	before, after string
-	// waits is what the item tells then.
+	// waits is the wait that the item reports then.
 	waits string
 	// record is the newest record and its status, if there is a release.
 	record, status string
@@ -67,8 +67,8 @@ func stages() []stage {
 	}
 }
 
-// TestHelmKilledInEachStage kills a server that is at work with one chart in each stage.
-// The next one ends what the first one began.
+// TestHelmKilledInEachStage kills a server that is at work with one chart in each stage. The next
+// server ends what the first one began.
 func TestHelmKilledInEachStage(t *testing.T) {
 	server := startServer(t, env.ServerKubeconfig)
 	space, archive := namespace(t), packed(t, "1.0.0", staged)

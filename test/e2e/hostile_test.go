@@ -36,7 +36,7 @@ const (
 	// reached is how many hostile servers have been called when the neighbours come, and
 	// untilAll how long it may take until all have.
 	reached, untilAll = 8, 5 * time.Minute
-	// runLabel tells the Installations of one run.
+	// runLabel marks the Installations of one run.
 	runLabel = "test.landscaper.dev/run"
 )
 
@@ -68,7 +68,7 @@ func TestHostileNeighbours(t *testing.T) {
 	if err != nil {
 		t.Errorf("%v; without the hostile tenant they took %s", err, usual)
 	}
-	// The attack goes on: what it could not do beside the others it does now.
+	// The attack continues: jobs that waited beside the others run now.
 	ctx, cancel = context.WithTimeout(t.Context(), untilAll)
 	defer cancel()
 	if err := world.AwaitReached(ctx, len(servers)-reached); err != nil {
@@ -92,7 +92,7 @@ func TestHostileNeighbours(t *testing.T) {
 	abandon(t, space)
 }
 
-// abandon takes away what a server would go on with in the tests that follow.
+// abandon removes the objects that a server would work on in the tests that follow.
 func abandon(t *testing.T, space string) {
 	t.Helper()
 	release := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))

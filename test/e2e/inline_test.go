@@ -127,7 +127,7 @@ component:
 		reason string
 		inline bool
 	}{{"a reference", false}, {"an inline descriptor", true}} {
-		for _, tenant := range []struct{ who, password string }{{"who may", env.Lab.Registry.Password}, {"who may not", "wrong-password"}} {
+		for _, tenant := range []struct{ who, password string }{{"a user with the right", env.Lab.Registry.Password}, {"a user without the right", "wrong-password"}} {
 			t.Run(test.reason+" of one "+tenant.who, func(t *testing.T) {
 				space := namespace(t)
 				shopContext(t, space, "/delivery", tenant.password)
@@ -151,14 +151,14 @@ component:
 // a schema or a function of a template needs it.
 func TestOutageWhileRendering(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
-	// Nobody listens there.
-	const nobody = "127.0.0.1:1"
-	descriptor := strings.Replace(inlineNested, "registry.example.org/test", "http://"+nobody, 1)
+	// There is no listener.
+	const silent = "127.0.0.1:1"
+	descriptor := strings.Replace(inlineNested, "registry.example.org/test", "http://"+silent, 1)
 	descriptor = descriptor[:strings.Index(descriptor, "    labels:")] + descriptor[strings.Index(descriptor, "  resources:"):]
 	for _, test := range []struct {
 		reason, template, schema string
 	}{
-		{"a function", oneConfigMapWith(`{v: {{ (getComponent .cd "name" "ingress").component.version }}}`), ""},
+		{"a function of a template", oneConfigMapWith(`{v: {{ (getComponent .cd "name" "ingress").component.version }}}`), ""},
 		{"the binding of all components", oneConfigMapWith(`{v: "{{ len .components.components }}"}`), ""},
 		{"a schema", oneConfigMap, "cd://componentReferences/ingress/resources/schema"},
 	} {
@@ -173,12 +173,12 @@ func TestOutageWhileRendering(t *testing.T) {
 			setInline(t, inst, descriptor)
 			inst = create(t, inst)
 			waiting := waitFor(t, client.ObjectKeyFromObject(inst), "tells that the registry does not answer", func(inst *v1alpha1.Installation) bool {
-				return inst.Status.LastError != nil && strings.Contains(inst.Status.LastError.Message, nobody)
+				return inst.Status.LastError != nil && strings.Contains(inst.Status.LastError.Message, silent)
 			})
 			if waiting.Status.InstallationPhase != v1alpha1.InstallationPhases.Init || waiting.Status.JobIDFinished == waiting.Status.JobID {
 				t.Errorf("phase %s: %s", waiting.Status.InstallationPhase, waiting.Status.LastError.Message)
 			}
-			// Who does not want to wait any longer can delete it.
+			// The waiting Installation can be deleted.
 			if err := env.Admin.Delete(t.Context(), inst); err != nil {
 				t.Fatal(err)
 			}

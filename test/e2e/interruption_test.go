@@ -11,17 +11,17 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// nobodyServes is the template of a blueprint with an item that no deployer takes up.
-const nobodyServes = `deployItems:
-- {name: one, type: example.org/nobody, config: {kind: Nothing, apiVersion: example.org/v1}}
+// unservedItem is the template of a blueprint with an item that no deployer picks up.
+const unservedItem = `deployItems:
+- {name: one, type: example.org/unserved, config: {kind: Nothing, apiVersion: example.org/v1}}
 `
 
-// TestForceReconcile: a job that is asked for by force does not wait for the running
-// one, and who waits can be interrupted.
+// TestForceReconcile: a job that is asked for by force does not wait for the running one, and a
+// waiting job can be interrupted.
 func TestForceReconcile(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
-	inst := newInstallation(space, "hanging", nobodyServes)
+	inst := newInstallation(space, "hanging", unservedItem)
 	inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "out-of-hanging"}}
 	create(t, inst)
 	working := func(what string, after string) *v1alpha1.Installation {
@@ -51,10 +51,10 @@ func TestForceReconcile(t *testing.T) {
 
 // TestAbort: an abort lets what is at work end, and starts nothing more.
 func TestAbort(t *testing.T) {
-	// The abort has to come before the item fails because nobody takes it up.
+	// The abort has to come before the item fails because it was not picked up.
 	startServer(t, env.ServerKubeconfig, "--pickup-timeout", "12s")
 	space := namespace(t)
-	inst := create(t, newInstallation(space, "aborted", nobodyServes+`- {name: two, type: example.org/nobody, dependsOn: [one], config: {kind: Nothing, apiVersion: example.org/v1}}
+	inst := create(t, newInstallation(space, "aborted", unservedItem+`- {name: two, type: example.org/unserved, dependsOn: [one], config: {kind: Nothing, apiVersion: example.org/v1}}
 `))
 	working := waitFor(t, client.ObjectKeyFromObject(inst), "at work", func(inst *v1alpha1.Installation) bool {
 		return inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Progressing
@@ -82,7 +82,7 @@ func TestAbort(t *testing.T) {
 	if again.Status.LastError.Reason == v1alpha1.AbortedReason {
 		t.Errorf("%+v", again.Status.LastError)
 	}
-	t.Run("what has not ended five minutes after the request is given up", func(t *testing.T) {
+	t.Run("an item that has not ended five minutes after the request is given up", func(t *testing.T) {
 		request(t, inst, v1alpha1.ReconcileOperation)
 		waitItem(t, &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: space}}, "has the job", func(item *v1alpha1.DeployItem) bool {
 			return item.Status.JobID != again.Status.JobID && item.Status.JobID != done.Status.JobID && item.Status.JobID != ""

@@ -16,8 +16,8 @@ import (
 	"go.landscaper.dev/test/landscape"
 )
 
-// lateSpec exports two values of an object that belongs to somebody else, and looks at
-// them after its job.
+// lateSpec exports two values of an object that belongs to another client, and watches them after
+// its job.
 const lateSpec = `
 imports:
   targets: [{name: cluster, target: host}]
@@ -78,9 +78,9 @@ func lateImport(t *testing.T, space, value string) *v1alpha1.Installation {
 	return create(t, asking(t, space, value, spec))
 }
 
-// TestLateData changes a value after the job in which two items have exported it, while the
-// server is down. It is handed on by one job, and only who imports it gets another one;
-// nothing costs anything before.
+// TestLateData changes a value after the job in which two items have exported it, while the server
+// is down. One job passes the value on, and only its importers get another job; before the change,
+// no requests are made.
 func TestLateData(t *testing.T) {
 	server := startServer(t, env.ServerKubeconfig)
 	space, elsewhere := namespace(t), namespace(t)
@@ -88,14 +88,14 @@ func TestLateData(t *testing.T) {
 	exporting := waitSucceeded(t, create(t, asking(t, space, "exporting", lateSpec)))
 	token, color := waitSucceeded(t, lateImport(t, space, "token")), waitSucceeded(t, lateImport(t, space, "color"))
 	waitTidy(t, space)
-	// What the end of the jobs brings back to the server is over after another one.
+	// The events of the ended jobs have arrived at the server after another job.
 	env.Busy(t, elsewhere, "before")
 
 	count, err := landscape.StartCount(t.Context(), landscape.Caller{Cluster: env.Resource, User: serverUser})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A whole job of somebody else passes.
+	// A whole job of another root passes.
 	waitSucceeded(t, create(t, newInstallation(elsewhere, "other", oneConfigMap)))
 	requests, err := count.Requests(t.Context())
 	if err != nil {
@@ -120,13 +120,13 @@ func TestLateData(t *testing.T) {
 		t.Errorf("the exporting Installation had the jobs %+v", now.Status.History)
 	}
 	if now := getInstallation(t, color); now.Status.JobID != color.Status.JobID {
-		t.Error("who imports what has not changed had a job")
+		t.Error("an importer of an unchanged value had a job")
 	}
 	checkLateEvent(t, space, 2)
 }
 
-// TestLateDataOfComponent: an Installation with a component hands on what changes, too. Its
-// exports are worked out away from the workers, because a registry is asked for that.
+// TestLateDataOfComponent: an Installation with a component passes changed values on, too. Its
+// exports are computed outside of the workers, because that needs a registry.
 func TestLateDataOfComponent(t *testing.T) {
 	const path = "/late"
 	publish(t, path)
@@ -165,8 +165,8 @@ func changeLate(t *testing.T, source *corev1.ConfigMap) {
 	}
 }
 
-// lateLeaves are subinstallations: a exports two values that others change, b imports one
-// of them and c the other one, and d what b makes of it.
+// lateLeaves are subinstallations: a exports two values that other clients change, b imports the
+// first and c the second value, and d imports the export of b.
 func lateLeaves(space string) []leaf {
 	watch := strings.ReplaceAll(`{}
         exports:
@@ -238,8 +238,8 @@ func TestLateDataInTree(t *testing.T) {
 	}
 }
 
-// awaitLateEvents waits until so many items have told that values have changed: events are
-// on their way while the jobs go on.
+// awaitLateEvents waits until so many items have an event about changed values: events are on their
+// way while the jobs continue.
 func awaitLateEvents(t *testing.T, space string, items int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -249,16 +249,16 @@ func awaitLateEvents(t *testing.T, space string, items int) {
 		t.Fatal(err)
 	}
 	defer events.Stop()
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for event := range events.ResultChan() {
 		if one, isEvent := event.Object.(*eventsv1.Event); isEvent && one.Reason == "ExportsChanged" {
-			told[one.Regarding.Name] = true
+			reported[one.Regarding.Name] = true
 		}
-		if len(told) == items {
+		if len(reported) == items {
 			return
 		}
 	}
-	t.Fatalf("of %d items, those have told something that are true: %v", items, told)
+	t.Fatalf("of %d items, only these have an event: %v", items, reported)
 }
 
 // checkLateEvent: an event of each item says what has changed, and never the value.
@@ -269,16 +269,16 @@ func checkLateEvent(t *testing.T, space string, items int) {
 	if err := env.Admin.List(t.Context(), events, client.InNamespace(space)); err != nil {
 		t.Fatal(err)
 	}
-	var told []string
+	var notes []string
 	for _, event := range events.Items {
 		if event.Reason == "ExportsChanged" && event.Type == corev1.EventTypeNormal {
-			told = append(told, event.Note)
+			notes = append(notes, event.Note)
 		}
 		if strings.Contains(event.Note, "second-token") {
 			t.Errorf("an event shows the value: %s", event.Note)
 		}
 	}
-	if len(told) != items || len(slices.Compact(told)) != 1 || told[0] != "what is exported as token has changed" {
-		t.Errorf("events %q", told)
+	if len(notes) != items || len(slices.Compact(notes)) != 1 || notes[0] != "what is exported as token has changed" {
+		t.Errorf("events %q", notes)
 	}
 }

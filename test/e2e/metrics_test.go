@@ -31,7 +31,7 @@ func TestMetricsList(t *testing.T) {
 	space := namespace(t)
 	startServer(t, env.ServerKubeconfig, "--metrics-address", address, "--metrics-open", "--namespaces", space)
 	waitSucceeded(t, create(t, newInstallation(space, "counted", oneConfigMap)))
-	// What the lab and the job are about shows, and nothing of their names.
+	// The metrics show kinds and results, and no names of objects.
 	text := awaitMetrics(t, address,
 		`landscaper_job_duration_seconds_count{kind="Installation",result="succeeded"} 1`,
 		`landscaper_job_duration_seconds_count{kind="DeployItem",result="succeeded"} 1`,
@@ -75,8 +75,8 @@ func familyListed(listed map[string]metric, name string) bool {
 	return false
 }
 
-// TestWaitsAreCounted shows that the metrics tell what jobs wait for, in the words that
-// the controllers use today, and no longer when the wait is over.
+// TestWaitsAreCounted shows that the metrics count what jobs wait for, in the words that the
+// controllers use today, and no longer when the wait is over.
 func TestWaitsAreCounted(t *testing.T) {
 	address, err := landscape.FreeAddress()
 	if err != nil {
@@ -84,7 +84,7 @@ func TestWaitsAreCounted(t *testing.T) {
 	}
 	space := namespace(t)
 	startServer(t, env.ServerKubeconfig, "--metrics-address", address, "--metrics-open", "--namespaces", space)
-	inst := create(t, newInstallation(space, "unserved", strings.ReplaceAll(oneConfigMap, "landscaper.gardener.cloud/kubernetes-manifest", "example.org/nobody")))
+	inst := create(t, newInstallation(space, "unserved", strings.ReplaceAll(oneConfigMap, "landscaper.gardener.cloud/kubernetes-manifest", "example.org/unserved")))
 	for _, want := range []string{`kind="Installation",reason="children"`, `kind="Execution",reason="children"`, `kind="DeployItem",reason="deployer"`} {
 		awaitMetric(t, address, "landscaper_jobs_waiting{"+want+"} 1")
 	}

@@ -74,7 +74,7 @@ func TestMinimal(t *testing.T) {
 	})
 }
 
-// checkStatus compares the final objects with those that the public system writes.
+// checkStatus compares the final objects with those that upstream writes.
 func checkStatus(t *testing.T, inst *v1alpha1.Installation) {
 	t.Helper()
 	status := inst.Status

@@ -131,7 +131,7 @@ func TestOtherTarget(t *testing.T) {
 		t.Errorf("the status says %+v of earlier clusters", earlier)
 	}
 	if _, out, _ := cli(t, "inst", "inspect", "moving", "-n", space); !strings.Contains(out, "on the earlier cluster") {
-		t.Errorf("inspect does not tell what is waited for:\n%s", out)
+		t.Errorf("inspect does not show the blocker:\n%s", out)
 	}
 	server.EndBy(os.Kill)
 	startServer(t, env.ServerKubeconfig)
@@ -174,9 +174,9 @@ func messageOf(item *v1alpha1.DeployItem) string {
 	return said.String()
 }
 
-// TestTargetPointsElsewhere: the same Target leads to another cluster, and none leads to
-// the old one: the item names what is left there and waits, until there is such a Target
-// or somebody leaves it.
+// TestTargetPointsElsewhere: the same Target leads to another cluster, and none leads to the old
+// one: the item names the objects that remain there and waits until there is such a Target or a
+// user abandons them.
 func TestTargetPointsElsewhere(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -197,7 +197,7 @@ func TestTargetPointsElsewhere(t *testing.T) {
 	inst = waitDone(t, inst, before)
 	wantOn(t, env.Workload, "old", space, false, "one")
 
-	t.Run("what is left stays if somebody says so", func(t *testing.T) {
+	t.Run("the objects on the earlier cluster stay if the user abandons them", func(t *testing.T) {
 		if err := env.Admin.Delete(t.Context(), &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "back"}}); err != nil {
 			t.Fatal(err)
 		}
@@ -305,9 +305,9 @@ func TestSameCluster(t *testing.T) {
 		asked int
 	}{
 		{"nothing has changed", env.TargetKubeconfig, 0},
-		{"other credentials", env.TargetKubeconfig + "\n# rotated\n", 0},
-		{"another address", through, 1},
-		{"nothing has changed since", through, 0},
+		{"only the credentials have changed", env.TargetKubeconfig + "\n# rotated\n", 0},
+		{"the address has changed", through, 1},
+		{"nothing has changed since the new address", through, 0},
 	} {
 		mark, err := env.Target.Mark(t.Context())
 		if err != nil {
@@ -320,7 +320,7 @@ func TestSameCluster(t *testing.T) {
 		}
 		current := configMap(space, "one")
 		if err := env.Workload.Get(t.Context(), client.ObjectKeyFromObject(current), current); err != nil || current.UID != deployed.UID || current.ResourceVersion != deployed.ResourceVersion {
-			t.Errorf("the ConfigMap is another one: %v, error %v", current.ObjectMeta, err)
+			t.Errorf("the ConfigMap was replaced: %v, error %v", current.ObjectMeta, err)
 		}
 		if clusters := clustersOf(t, itemsByName(t, space)["one"]); len(clusters.EarlierClusters) != 0 || clusters.Cluster == nil || clusters.Cluster.ID != idOf(t, env.Workload) {
 			t.Errorf("recorded is %+v", clusters)
@@ -334,7 +334,7 @@ func TestSameCluster(t *testing.T) {
 	before := inst.Status.JobID
 	request(t, inst, v1alpha1.ReconcileOperation)
 	item := itemsByName(t, space)["one"]
-	waitItem(t, item, "held up by the cluster that is gone", func(item *v1alpha1.DeployItem) bool {
+	waitItem(t, item, "blocked by the cluster that no longer exists", func(item *v1alpha1.DeployItem) bool {
 		message := messageOf(item)
 		return strings.Contains(message, "remove ConfigMap "+space+"/one from the earlier cluster https://127.0.0.1:") && strings.Contains(message, "connection refused")
 	})

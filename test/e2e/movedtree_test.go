@@ -49,8 +49,8 @@ func TestMovedRelease(t *testing.T) {
 	wantOn(t, env.Admin, "new", space, false, "greeter-greeting")
 }
 
-// TestMovedTree: subinstallations work with copies of what a root imports, whose names
-// stay; what lists and maps of Targets gave to one item may be another one's now.
+// TestMovedTree: subinstallations work with copies of what a root imports, whose names stay;
+// Targets of lists and maps may belong to another item now.
 func TestMovedTree(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -103,8 +103,8 @@ func TestMovedTree(t *testing.T) {
 	}
 }
 
-// TestLeaveLandscape: the cluster is gone, and all Targets lead to a new one. The items
-// name what they cannot remove; one annotation of the root lets all of them go on.
+// TestLeaveLandscape: the cluster no longer exists, and all Targets lead to a new one. The items
+// name the objects that they cannot remove; one annotation of the root lets all of them continue.
 func TestLeaveLandscape(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)

@@ -226,7 +226,7 @@ func deployedIn(t *testing.T, space string) map[string]*unstructured.Unstructure
 	return found
 }
 
-// identity is what has to stay of an object: who it is, and what it holds.
+// identity is the part of an object that must stay: its UID and its content.
 type identity struct {
 	UID     types.UID
 	Content string
@@ -245,8 +245,8 @@ func identityOf(t *testing.T, object *unstructured.Unstructured) identity {
 	return identity{object.GetUID(), string(content)}
 }
 
-// wantMoved compares what is deployed with what a tree wants. What was there before is the
-// same object, nobody is invited to take it over, and whose it is is said once.
+// wantMoved compares what is deployed with what a tree wants. Every object of before is still the
+// same one, no object is released for a takeover any more, and each has one owner.
 func wantMoved(t *testing.T, space, when string, want branch, before map[string]*unstructured.Unstructured) {
 	t.Helper()
 	after := deployedIn(t, space)
@@ -258,7 +258,7 @@ func wantMoved(t *testing.T, space, when string, want branch, before map[string]
 	}
 	for name, object := range after {
 		if old := before[name]; old != nil && identityOf(t, old) != identityOf(t, object) {
-			t.Errorf("%s: %s is another one (%s, was %s)", when, name, identityOf(t, object).brief(), identityOf(t, old).brief())
+			t.Errorf("%s: %s was replaced (%s, was %s)", when, name, identityOf(t, object).brief(), identityOf(t, old).brief())
 		}
 		if by := object.GetAnnotations()[v1alpha1.ReleasedByAnnotation]; by != "" {
 			t.Errorf("%s: %s is still released by %s", when, name, by)
@@ -267,7 +267,7 @@ func wantMoved(t *testing.T, space, when string, want branch, before map[string]
 	}
 }
 
-// wantOneOwner checks that an object says whose it is, and that this item exists.
+// wantOneOwner checks that an object names one item as its owner, and that this item exists.
 func wantOneOwner(t *testing.T, space, when, name string, object *unstructured.Unstructured) {
 	t.Helper()
 	owners := map[string]bool{}
@@ -287,7 +287,7 @@ func wantOneOwner(t *testing.T, space, when, name string, object *unstructured.U
 	}
 }
 
-// wantNothingPending checks that nobody waits for the end of a job that is over.
+// wantNothingPending checks that no object waits for the end of a job that is over.
 func wantNothingPending(t *testing.T, space string) {
 	t.Helper()
 	insts, items := &v1alpha1.InstallationList{}, &v1alpha1.DeployItemList{}
@@ -368,7 +368,7 @@ func renames() []move {
 		{reason: "a sub-installation", before: root().above(sub("one", manifestsOf("app", everyKind...))), after: root().above(sub("renamed", manifestsOf("app", everyKind...))), runs: 2},
 		{reason: "a sub-installation beside another one", before: root(manifestsOf("own", otherMap)).above(sub("one", manifestsOf("app", everyKind...)), sub("beside", manifestsOf("app", thirdMap))),
 			after: root(manifestsOf("own", otherMap)).above(sub("renamed", manifestsOf("app", everyKind...)), sub("beside", manifestsOf("app", thirdMap)))},
-		{reason: "a sub-installation that exports what another one imports",
+		{reason: "a sub-installation whose export another one imports",
 			before: root().above(sub("one", manifestsOf("app", everyKind...)).exporting("url"), sub("beside", manifestsOf("app", thirdMap)).importing("url")),
 			after:  root().above(sub("renamed", manifestsOf("app", everyKind...)).exporting("url"), sub("beside", manifestsOf("app", thirdMap)).importing("url"))},
 		{reason: "a sub-installation with a release", before: root().above(sub("one", releaseOf("app", "web", everyKind...))), after: root().above(sub("renamed", releaseOf("app", "web", everyKind...)))},
@@ -422,7 +422,7 @@ func betweenTypes() []move {
 	return all
 }
 
-// reverts are changes that fail and are taken back: nothing of before is lost.
+// reverts are changes that fail and are reverted: no object of before is lost.
 func reverts() []move {
 	var all []move
 	add := func(reason string, before, failing branch) {
@@ -434,7 +434,7 @@ func reverts() []move {
 	add("a move between items", root(manifestsOf("one", otherMap), manifestsOf("two", oneMap, thirdMap)), root(manifestsOf("one", otherMap, oneMap), manifestsOf("two", thirdMap), refused()))
 	add("a renamed sub-installation", root().above(sub("one", manifestsOf("app", everyKind...))), root().above(sub("renamed", manifestsOf("app", everyKind...), refused())))
 	add("manifests that become a chart", root(manifestsOf("one", everyKind...)), root(releaseOf("chart", "web", everyKind...), refused()))
-	add("an object that nobody wants any more", root(manifestsOf("one", oneMap, otherMap), releaseOf("two", "web", thirdMap)), root(manifestsOf("one", oneMap), releaseOf("two", "web", thirdMap), refused()))
+	add("an object that no item wants any more", root(manifestsOf("one", oneMap, otherMap), releaseOf("two", "web", thirdMap)), root(manifestsOf("one", oneMap), releaseOf("two", "web", thirdMap), refused()))
 	add("an object of a chart that becomes a manifest", root(releaseOf("two", "web", append([]string{thirdMap}, everyKind...)...), manifestsOf("one", otherMap)),
 		root(releaseOf("two", "web", thirdMap).after("refused"), manifestsOf("one", append([]string{otherMap}, everyKind...)...), refused()))
 	add("an object that moves between two charts", root(releaseOf("two", "web", append([]string{thirdMap}, everyKind...)...), releaseOf("one", "front", otherMap)),
@@ -442,8 +442,8 @@ func reverts() []move {
 	return all
 }
 
-// The moves: what the same tree still wants stays, whoever deploys it then, and what nobody
-// wants goes. In the end, all of it goes with the tree.
+// The moves: objects that the same tree still wants stay, whatever item deploys them then, and
+// objects that no item wants are deleted. In the end, all of them are deleted with the tree.
 
 func TestMovesBetweenItems(t *testing.T) { playAll(t, betweenItems()) }
 

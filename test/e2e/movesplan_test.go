@@ -42,7 +42,7 @@ func TestPlanOfMoves(t *testing.T) {
 			"  → ConfigMap NAMESPACE/one moves from deploy item tree/two to deploy item tree/one",
 			"Plan: 1 to create, 0 to change, 1 moves, 1 to delete, 1 unchanged",
 		}},
-		{"to an item that leaves alone what others have", root(one.under("fallback"), two), root(manifestsOf("one", otherMap, oneMap).under("fallback"), manifestsOf("two", thirdMap)), []string{
+		{"to an item that does not touch objects of others", root(one.under("fallback"), two), root(manifestsOf("one", otherMap, oneMap).under("fallback"), manifestsOf("two", thirdMap)), []string{
 			"  → ConfigMap NAMESPACE/one moves from deploy item tree/two to deploy item tree/one",
 			"Plan: 0 to create, 0 to change, 1 moves, 0 to delete, 2 unchanged",
 		}},
@@ -73,7 +73,7 @@ func TestPlanOfMoves(t *testing.T) {
 			space := namespace(t)
 			inst := waitSucceeded(t, create(t, installationOf(space, "tree", test.before.spec(t, space))))
 			movesPlanned(t, space, inst, test.after, test.want...)
-			// What was planned happens.
+			// The job does what was planned.
 			before := deployedIn(t, space)
 			inst = again(t, inst, getInstallation(t, inst).Spec, v1alpha1.InstallationPhases.Succeeded)
 			wantMoved(t, space, "after the job", test.after, before)

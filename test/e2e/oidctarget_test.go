@@ -45,7 +45,7 @@ func TestOIDCTarget(t *testing.T) {
 	deployed := &corev1.ConfigMap{}
 	deployed.Namespace, deployed.Name = space, "trusted"
 	if err := env.Workload.Get(t.Context(), client.ObjectKeyFromObject(deployed), deployed); err != nil {
-		t.Errorf("it is not deployed: %v", err)
+		t.Errorf("the ConfigMap is not deployed: %v", err)
 	}
 	if err := env.Admin.Delete(t.Context(), inst); err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// twoItems deploys two ConfigMaps, the second one after the first. The second one
-// has a finalizer that nobody removes.
+// twoItems deploys two ConfigMaps, the second one after the first. The second one has a finalizer
+// that no controller removes.
 const twoItems = `deployItems:
 - name: foundation
   type: landscaper.gardener.cloud/kubernetes-manifest
@@ -56,10 +56,10 @@ func TestOrder(t *testing.T) {
 		return item.Status.Phase == v1alpha1.DeployItemPhases.Deleting
 	})
 	if err := env.Workload.Get(t.Context(), client.ObjectKeyFromObject(foundation), foundation); err != nil || foundation.DeletionTimestamp != nil {
-		t.Errorf("the foundation went before the house: %v, %v", foundation.DeletionTimestamp, err)
+		t.Errorf("the foundation was deleted before the house: %v, %v", foundation.DeletionTimestamp, err)
 	}
 	if held := itemsByName(t, space)["foundation"]; held.Status.JobIDFinished != held.Status.JobID {
-		t.Error("the foundation's item got its job before the house was gone")
+		t.Error("the foundation's item got its job before the house was deleted")
 	}
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
 	if err := env.Workload.Patch(t.Context(), house, patch); err != nil {

@@ -110,7 +110,7 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	if strings.Contains(got, "note-c") {
-		t.Errorf("what stays as it is shows up:\n%s", got)
+		t.Errorf("an unchanged object is shown:\n%s", got)
 	}
 	if got := plan(2, "-o", "json"); !strings.Contains(got, `"update": 2`) {
 		t.Errorf("%s", got)
@@ -242,8 +242,8 @@ data:
   fixed: {{ if hasSuffix "next" .imports.secret }}new{{ else }}old{{ end }}
 `)
 
-// TestPlanShowsNoSecret changes a secret and looks at what plan tells: what changes, and
-// neither what it was nor what it becomes.
+// TestPlanShowsNoSecret changes a secret and looks at the output of plan: what changes, and neither
+// what it was nor what it becomes.
 func TestPlanShowsNoSecret(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)

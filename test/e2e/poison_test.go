@@ -75,7 +75,7 @@ func spoil(t *testing.T, object client.Object) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	// Nothing tells when a definition is in force.
+	// Nothing shows when a definition is in force.
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {

@@ -18,7 +18,7 @@ import (
 // deployer has to pick an item up (5 minutes), and far less than that of a resync (10 hours).
 const restoredLimit = 4 * time.Minute
 
-// TestEtcdIsRestored: in the middle of a hundred jobs etcd is copied. The jobs go on, then the
+// TestEtcdIsRestored: in the middle of a hundred jobs etcd is copied. The jobs continue, then the
 // copy is restored below the server, which keeps running: objects are older than what it has
 // written, some exist again, and others never did. All jobs end.
 func TestEtcdIsRestored(t *testing.T) {
@@ -48,7 +48,7 @@ func TestEtcdIsRestored(t *testing.T) {
 	begun := time.Now()
 	awaitSucceeded(t, space, jobs, restoredLimit)
 	t.Logf("all jobs have ended %s after the restore", time.Since(begun).Round(time.Second))
-	// The server is the one from before, and does what is asked for afterwards.
+	// The server has not restarted, and runs jobs that are requested afterwards.
 	select {
 	case <-server.Ended():
 		t.Fatal("the server has ended")

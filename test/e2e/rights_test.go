@@ -52,7 +52,7 @@ func TestConfined(t *testing.T) {
 	}
 	for _, request := range requests {
 		if request.Resource != "" && request.Namespace != ours || request.Status == http.StatusForbidden {
-			t.Errorf("the server asks for what is not its business: %+v", request)
+			t.Errorf("the server sends requests beyond its task: %+v", request)
 		}
 	}
 	confined, err := landscape.Connect(user.Kubeconfig)
@@ -80,7 +80,7 @@ func cannotRead(t *testing.T, as client.Client, namespace string) {
 	}
 }
 
-// cannotHaveTokens shows what nobody has asked for.
+// cannotHaveTokens shows that tokens that were not configured are refused.
 func cannotHaveTokens(t *testing.T, as client.Client, namespace string) {
 	t.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}}
@@ -160,8 +160,8 @@ func TestMetricsAreForThoseWhoMay(t *testing.T) {
 		reason, token string
 		want          int
 	}{
-		{"nobody", "", http.StatusUnauthorized},
-		{"somebody whom the cluster does not know", "made-up", http.StatusUnauthorized},
+		{"a client without a token", "", http.StatusUnauthorized},
+		{"a token that the cluster does not know", "made-up", http.StatusUnauthorized},
 		{"a user who may read objects", user("metrics-viewer", "view"), http.StatusForbidden},
 		{"a user who may get /metrics", user("metrics-reader", serverUser+"-"+chart.Release+"-metrics-reader"), http.StatusOK},
 	} {
@@ -183,8 +183,8 @@ func TestMetricsAreForThoseWhoMay(t *testing.T) {
 	}
 }
 
-// persist asks until somebody answers: nobody tells when the server, which makes itself
-// a certificate first, begins to listen for metrics.
+// persist asks until the server answers: nothing shows when the server, which first makes itself a
+// certificate, begins to listen for metrics.
 func persist(t *testing.T, client *http.Client, request *http.Request) *http.Response {
 	t.Helper()
 	tick, limit := time.NewTicker(50*time.Millisecond), time.After(patience)

@@ -34,8 +34,8 @@ exportExecutions:
 - {name: main, type: GoTemplate, template: "exports: {loud: {{ .imports.loud }}}"}
 `
 
-// TestScenarioImports: an import comes from one kind of object after the other; what is
-// missing or wrong ends the job, and the next one succeeds when it was put right.
+// TestScenarioImports: an import comes from one kind of object after the other; a missing or wrong
+// value ends the job, and the next job succeeds when the value was corrected.
 func TestScenarioImports(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -60,19 +60,19 @@ exports: {data: [{name: loud, dataRef: loud}]}
 
 	for _, test := range []struct{ reason, data, mapping, want, says string }{
 		{"a DataObject", "{name: value, dataRef: plain}", "", "from-plain", ""},
-		{"a key of a Secret, whose namespace is told", "{name: value, secretRef: {name: vault, namespace: NAMESPACE, key: text}}", "", "from-secret", ""},
+		{"a key of a Secret whose namespace is named", "{name: value, secretRef: {name: vault, namespace: NAMESPACE, key: text}}", "", "from-secret", ""},
 		{"a key of a ConfigMap, which has binary data too", "{name: value, configMapRef: {name: site, namespace: NAMESPACE, key: text}}", "", "from-config", ""},
 		{"a key with binary data", "{name: value, configMapRef: {name: site, key: bytes}}", "", "from-bytes", ""},
 		{"a whole Secret", "{name: all, secretRef: {name: vault}}", "value: (( all.text ))", "from-secret", ""},
 		{"a whole ConfigMap", "{name: all, configMapRef: {name: site}}", "value: (( all.text ))", "from-config", ""},
 		{"a DataObject with another name", "{name: value, dataRef: other}", "", "from-other", ""},
 		{"a DataObject by its full name", `{name: value, dataRef: "#plain"}`, "", "from-plain", ""},
-		{"a mapping wins", "{name: value, dataRef: other}, {name: beside, dataRef: plain}", `value: (( "not-" beside ))`, "not-from-plain", ""},
+		{"a mapping overrides an import", "{name: value, dataRef: other}, {name: beside, dataRef: plain}", `value: (( "not-" beside ))`, "not-from-plain", ""},
 		{"the wrong type", "{name: value, dataRef: number}", "", "not-from-plain", "Expected: string"},
-		{"the type put right", "{name: value, dataRef: other}", "", "from-other", ""},
+		{"the right type after a wrong one", "{name: value, dataRef: other}", "", "from-other", ""},
 		{"a value that the blueprint refuses", "{name: value, dataRef: unwanted}", "", "from-other", "this value is not wanted here"},
-		{"nothing at all", "", "", "from-other", "value"},
-		{"and a good value again", "{name: value, dataRef: plain}", "", "from-plain", ""},
+		{"no import at all", "", "", "from-other", "value"},
+		{"a good value after failures", "{name: value, dataRef: plain}", "", "from-plain", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			phase := v1alpha1.InstallationPhases.Succeeded
@@ -186,11 +186,11 @@ func TestScenarioNames(t *testing.T) {
 	leaves[0], leaves[2] = flow("take", `"#plain"`, ""), flow("give", "", "")
 	again(t, root, treeSpecOf(t, space, "", leaves...), v1alpha1.InstallationPhases.Succeeded)
 	if got := exportedData(t, space, "shared"); got != "" {
-		t.Errorf("what nobody exports any more is still %s", got)
+		t.Errorf("the value without an exporter is still %s", got)
 	}
 }
 
-// TestScenarioHints: what an Installation says about its siblings is believed.
+// TestScenarioHints: the hints of an Installation about its siblings are trusted.
 func TestScenarioHints(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -201,20 +201,20 @@ func TestScenarioHints(t *testing.T) {
 	giver = waitDone(t, create(t, giver), "")
 	passed(t, space, "later")
 	if id := getInstallation(t, taker).Status.JobID; id != "" || len(giver.Status.DependentsToTrigger) > 0 {
-		t.Errorf("job %s was asked for although nobody imports: %+v", id, giver.Status.DependentsToTrigger)
+		t.Errorf("job %s was asked for although there is no importer: %+v", id, giver.Status.DependentsToTrigger)
 	}
 	request(t, taker, v1alpha1.ReconcileOperation)
 	taker = waitDone(t, taker, "")
-	t.Run("a deletion waits for nobody", func(t *testing.T) {
+	t.Run("a deletion does not wait for importers that the hint denies", func(t *testing.T) {
 		if err := env.Admin.Delete(t.Context(), giver); err != nil {
 			t.Fatal(err)
 		}
 		waitGone(t, env.Admin, giver.DeepCopy(), &v1alpha1.InstallationList{})
 		if now := getInstallation(t, taker); now.DeletionTimestamp != nil || now.Status.JobID != taker.Status.JobID {
-			t.Errorf("the one that imports has changed: %+v", now.Status)
+			t.Errorf("the importer has changed: %+v", now.Status)
 		}
 	})
-	t.Run("who imports from nobody waits for nobody", func(t *testing.T) {
+	t.Run("a subinstallation without imports from siblings waits for none", func(t *testing.T) {
 		slow, eager, patient := flow("slow", "", "x"), flow("eager", "x", ""), flow("patient", "x", "")
 		root := waitSucceeded(t, createTree(t, space, "root", "", slow, eager, patient))
 		eager.wiring = strings.TrimSuffix(eager.wiring, "}") + ", optimization: {hasNoSiblingImports: true}}"
@@ -227,7 +227,7 @@ func TestScenarioHints(t *testing.T) {
 		subs := subsOf(t, root)
 		done := waitDone(t, subs["eager"], root.Status.JobID)
 		if now := getInstallation(t, subs["patient"]); now.Status.JobIDFinished == done.Status.JobID {
-			t.Errorf("the other one did not wait either: %+v", now.Status)
+			t.Errorf("the sibling without the hint did not wait either: %+v", now.Status)
 		}
 		open := client.RawPatch("application/merge-patch+json", []byte(`{"data":{"open":"yes"}}`))
 		if err := env.Workload.Patch(t.Context(), configMap(space, "note-slow"), open); err != nil {

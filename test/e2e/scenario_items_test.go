@@ -52,7 +52,7 @@ func TestScenarioItems(t *testing.T) {
 			t.Errorf("items %v", items)
 		}
 	})
-	t.Run("without items what they deployed goes, and comes back with them", func(t *testing.T) {
+	t.Run("deployed objects are deleted with their items, and deployed again with them", func(t *testing.T) {
 		inst = again(t, inst, itemsOf(t, space), succeeded)
 		wantNotes(t, space)
 		if items := itemsByName(t, space); len(items) != 0 {
@@ -68,7 +68,7 @@ func TestScenarioItems(t *testing.T) {
 			t.Errorf("labels %v", labels)
 		}
 	})
-	t.Run("what is only updated on change is left alone if nothing changed", func(t *testing.T) {
+	t.Run("an item with updateOnChangeOnly is left alone if nothing changed", func(t *testing.T) {
 		const lazy = "updateOnChangeOnly: true"
 		inst = again(t, inst, itemsOf(t, space, note("lazy", onCluster, "a", lazy), note("eager", onCluster, "a")), succeeded)
 		writeByHand(t, space, "lazy")
@@ -78,7 +78,7 @@ func TestScenarioItems(t *testing.T) {
 		inst = again(t, inst, itemsOf(t, space, note("lazy", onCluster, "b", lazy), note("eager", onCluster, "a")), succeeded)
 		wantNotes(t, space, "eager=a", "lazy=b")
 	})
-	t.Run("removed items go in the reverse order of their dependencies", func(t *testing.T) {
+	t.Run("removed items are deleted in the reverse order of their dependencies", func(t *testing.T) {
 		spec := newInstallation(space, "items", twoItems).Spec
 		inst = again(t, inst, spec, succeeded)
 		inst.Spec, inst.Annotations = itemsOf(t, space, note("one", onCluster, "a")), asked
@@ -88,7 +88,7 @@ func TestScenarioItems(t *testing.T) {
 		house := itemsByName(t, space)["house"]
 		waitItem(t, house, "waiting", func(item *v1alpha1.DeployItem) bool { return item.Status.Phase == v1alpha1.DeployItemPhases.Deleting })
 		if foundation := itemsByName(t, space)["foundation"]; foundation == nil || foundation.Status.Phase != v1alpha1.DeployItemPhases.Succeeded {
-			t.Errorf("the foundation goes before the house: %+v", foundation)
+			t.Errorf("the foundation is deleted before the house: %+v", foundation)
 		}
 		release := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
 		if err := env.Workload.Patch(t.Context(), configMap(space, "house"), release); err != nil {
@@ -114,7 +114,7 @@ func executionOf(t *testing.T, inst *v1alpha1.Installation) *v1alpha1.Execution 
 	return exec
 }
 
-// compressed returns items in the form in which the public system stores all of them.
+// compressed returns items in the form in which upstream stores all of them.
 func compressed(t *testing.T, items v1alpha1.DeployItemTemplateList) []byte {
 	t.Helper()
 	raw, err := json.Marshal(items)
@@ -179,7 +179,7 @@ func TestScenarioExecution(t *testing.T) {
 			t.Errorf("the item was replaced")
 		}
 	})
-	t.Run("the other form of the same list is no change", func(t *testing.T) {
+	t.Run("a list of items in the other form is no change", func(t *testing.T) {
 		exec := executionOf(t, inst)
 		exec.Spec.DeployItemsCompressed, exec.Spec.DeployItems = compressed(t, exec.Spec.DeployItems), nil
 		if err := env.Admin.Update(t.Context(), exec); err != nil {

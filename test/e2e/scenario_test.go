@@ -121,8 +121,8 @@ const (
 	whoIsIt      = `{{ index $t.metadata.labels "who" }}`
 )
 
-// fleetBlueprint imports lists and a map and hands them on one and two levels down, as
-// a whole and element by element; what the elements give is gathered again.
+// fleetBlueprint imports lists and a map and passes them one and two levels down, as a whole and
+// element by element; the exports of the elements are collected again.
 func fleetBlueprint(t *testing.T) map[string]any {
 	t.Helper()
 	ofList := func(prefix string) map[string]any {
@@ -144,12 +144,12 @@ exportExecutions:
 		"  blueprint: {filesystem: {blueprint.yaml: {{ `" + strings.ReplaceAll(textOf(t, fan), "`", "") + "` | toJson }}}}\n" +
 		`  imports: {targets: [{name: cluster, target: "colors[{{ $k }}]"}]}` + "\n" +
 		"  exports: {targets: [{name: made, target: 'out-{{ $k }}'}]}\n{{ end }}\n"
-	// What is gathered from a map is declared before what gives it.
+	// The importer of the collected map is declared before its exporters.
 	gather := blueprintOf(t, mapImport, "{{ range $k, $t := .imports.clusters }}\n"+note("gathered-{{ $k }}", "import: clusters, key: {{ $k }}", whoIsIt)+"{{ end }}")
 	root := blueprintOf(t, `
 imports:
 - {name: fleet, type: targetList, targetType: landscaper.gardener.cloud/kubernetes-cluster}
-- {name: nobody, type: targetList, targetType: landscaper.gardener.cloud/kubernetes-cluster}
+- {name: none, type: targetList, targetType: landscaper.gardener.cloud/kubernetes-cluster}
 - {name: colors, type: targetMap, targetType: landscaper.gardener.cloud/kubernetes-cluster}
 exports:
 - {name: seen, type: data, schema: {type: array}}
@@ -161,7 +161,7 @@ exportExecutions:
 		root,
 		subOf(t, "gather", `imports: {targets: [{name: clusters, targetMap: {b: out-blue}}]}`, gather),
 		subOf(t, "list", refersTo+`targetListRef: fleet}]}`, ofList("list")),
-		subOf(t, "empty", refersTo+`targetListRef: nobody}]}`, ofList("empty")),
+		subOf(t, "empty", refersTo+`targetListRef: none}]}`, ofList("empty")),
 		subOf(t, "single", `imports: {targets: [{name: cluster, target: "fleet[1]"}]}`, single),
 		subOf(t, "map", refersTo+`targetMapRef: colors}]}`, ofMap("map")),
 		subOf(t, "middle", refersTo+`targetMapRef: colors}]}`, withSubs(blueprintOf(t, mapImport, ""),
@@ -172,8 +172,8 @@ exportExecutions:
 	)
 }
 
-// TestScenarioTargets: lists and maps of Targets go down one and two levels in their
-// order, as a whole and in parts; what is no longer in them is uninstalled.
+// TestScenarioTargets: lists and maps of Targets are passed one and two levels down in their order,
+// as a whole and in parts; what is deployed to removed elements is uninstalled.
 func TestScenarioTargets(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -186,7 +186,7 @@ func TestScenarioTargets(t *testing.T) {
 	}
 	wired := func(fleet, colors string) v1alpha1.InstallationSpec {
 		return rootOf(t, space, `
-imports: {targets: [{name: fleet, targets: `+fleet+`}, {name: nobody, targets: []}, {name: colors, targetMap: `+colors+`}]}
+imports: {targets: [{name: fleet, targets: `+fleet+`}, {name: none, targets: []}, {name: colors, targetMap: `+colors+`}]}
 exports: {data: [{name: seen, dataRef: seen}]}
 `, fleetBlueprint(t))
 	}
@@ -200,11 +200,11 @@ exports: {data: [{name: seen, dataRef: seen}]}
 	}{
 		{"the list of the root", "fleet", "0:zulu 1:alpha 2:mike", root},
 		{"the map of the root", "colors", "blue:alpha green:mike", root},
-		{"an empty list has no copies", "nobody", "", root},
+		{"an empty list has no copies", "none", "", root},
 		{"the list of a leaf", "clusters", "0:zulu 1:alpha 2:mike", subs["list"]},
 		{"the empty list of a leaf", "clusters", "", subs["empty"]},
 		{"the map of a leaf", "clusters", "blue:alpha green:mike", subs["map"]},
-		{"one element", "cluster", ":alpha", subs["single"]},
+		{"one element of a list", "cluster", ":alpha", subs["single"]},
 		{"a map that was put together", "clusters", "b:of-alpha", subs["gather"]},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

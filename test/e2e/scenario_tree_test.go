@@ -21,8 +21,8 @@ exportExecutions: [{name: main, type: GoTemplate, template: 'exports: {out: "`+t
 `, note(name, onCluster, `"`+text+`"`))
 }
 
-// TestScenarioJoin: three that need nothing of each other come before the one that needs
-// all of them; an update makes two of them a chain.
+// TestScenarioJoin: three independent subinstallations are deployed before the one that imports
+// from all of them; an update makes two of them a chain.
 func TestScenarioJoin(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -71,8 +71,8 @@ func TestScenarioJoin(t *testing.T) {
 	}
 }
 
-// optionalRoot has an import with a default, one that is there or not, and one that must
-// be there if that is. What it has it hands on.
+// optionalRoot has an import with a default, an optional import, and an import that is required if
+// the optional one is given. It passes all of them to its child.
 const optionalRoot = `
 imports:
 - {name: clusters, type: targetMap, targetType: kubernetes-cluster}
@@ -80,7 +80,7 @@ imports:
 - {name: backup, type: data, schema: {type: string}, required: false, imports: [{name: bucket, type: data, schema: {type: string}}]}
 `
 
-// optionalChild is a subinstallation of it, with an import that nobody gives.
+// optionalChild is a subinstallation of it, with an import that has no source.
 const optionalChild = `subinstallations:
 - name: child
   imports:
@@ -110,11 +110,11 @@ func TestScenarioOptional(t *testing.T) {
 	}
 	inst := waitSucceeded(t, create(t, installationOf(space, "root", wired(""))))
 	for _, test := range []struct{ reason, data, want, says string }{
-		{"nothing is given", "", "5 blue none none", ""},
+		{"no optional import is given", "", "5 blue none none", ""},
 		{"a value in the place of a default", "{name: size, dataRef: seven}", "7 blue none none", ""},
-		{"one that needs another one", "{name: backup, dataRef: daily}", "7 blue none none", "bucket"},
-		{"both", "{name: backup, dataRef: daily}, {name: bucket, dataRef: attic}", "5 blue daily attic", ""},
-		{"and none again", "", "5 blue none none", ""},
+		{"an import without the import that it requires", "{name: backup, dataRef: daily}", "7 blue none none", "bucket"},
+		{"an import with the import that it requires", "{name: backup, dataRef: daily}, {name: bucket, dataRef: attic}", "5 blue daily attic", ""},
+		{"no optional import after both", "", "5 blue none none", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			phase := v1alpha1.InstallationPhases.Succeeded
@@ -129,8 +129,8 @@ func TestScenarioOptional(t *testing.T) {
 	}
 }
 
-// TestScenarioOrphans: what a blueprint no longer has goes at the end of the job of its parent,
-// in the removal round, and each keeps the times of its own job.
+// TestScenarioOrphans: subinstallations that a blueprint no longer has are deleted at the end of
+// the job of their parent, in the removal round, and each keeps the times of its own job.
 func TestScenarioOrphans(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -149,10 +149,10 @@ func TestScenarioOrphans(t *testing.T) {
 	})
 	waits := getInstallation(t, root)
 	if waits.Status.InstallationPhase != v1alpha1.InstallationPhases.Progressing || going.Status.JobID != job.RemovalOf(waits.Status.JobID) {
-		t.Errorf("the root is %s with job %s, what goes has job %s", waits.Status.InstallationPhase, waits.Status.JobID, going.Status.JobID)
+		t.Errorf("the root is %s with job %s, the deleted part has job %s", waits.Status.InstallationPhase, waits.Status.JobID, going.Status.JobID)
 	}
 	if own := going.Status.TransitionTimes; own == nil || own.TriggerTime == nil || own.InitTime == nil || own.FinishedTime != nil {
-		t.Errorf("the times of what goes are %+v", own)
+		t.Errorf("the times of the deleted part are %+v", own)
 	}
 	release := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
 	if err := env.Workload.Patch(t.Context(), configMap(space, "note-goes"), release); err != nil {
@@ -213,7 +213,7 @@ func TestSignatureOfParts(t *testing.T) {
 		want         []string
 	}{
 		{"only the root is signed", "/signed-root", []string{"fleet"}, `signature "release" not found in component version example.org/part-a:1.0.0`, nil},
-		{"its parts are signed, too", "/signed-fleet", []string{"fleet", "part-a", "part-b"}, "", []string{"a=a-1.0.0", "b=after-1.0.0"}},
+		{"the referenced component versions are signed, too", "/signed-fleet", []string{"fleet", "part-a", "part-b"}, "", []string{"a=a-1.0.0", "b=after-1.0.0"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			space := namespace(t)

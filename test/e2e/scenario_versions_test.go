@@ -119,14 +119,14 @@ exports: {data: [{name: seen, dataRef: seen}]}
 		root = again(t, root, version("3.0.0"), v1alpha1.InstallationPhases.Failed)
 		check("1.0.0", "a=a-1.0.0", "c=after-1.0.0")
 	})
-	t.Run("and back again", func(t *testing.T) {
+	t.Run("the first version again brings its parts back", func(t *testing.T) {
 		root = again(t, root, version("1.0.0"), v1alpha1.InstallationPhases.Succeeded)
 		check("1.0.0", "a=a-1.0.0", "b=after-1.0.0")
 	})
 }
 
-// TestScenarioDeletedByHand: what somebody deletes inside of a tree is there again after
-// the next job, and roots that are deleted at once go in the order of their data.
+// TestScenarioDeletedByHand: a part of a tree that a user deletes exists again after the next job,
+// and roots that are deleted at once are removed in the order of their data.
 func TestScenarioDeletedByHand(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)

@@ -104,12 +104,12 @@ func TestSignature(t *testing.T) {
 	}{
 		{"a public key", "/signed", "release", trusted, "", nil},
 		{"a certificate authority", "/signed", "chain", trusted, "", nil},
-		{"the key of somebody else", "/signed", "release", other, "VerifySignature", []string{"spec.verification", `signature "release" was not made with this key`}},
+		{"the key of another signer", "/signed", "release", other, "VerifySignature", []string{"spec.verification", `signature "release" was not made with this key`}},
 		{"an authority that has not issued the certificate", "/signed", "chain", other, "VerifySignature", []string{"is not trusted"}},
 		{"a blueprint that was exchanged after signing", "/tampered", "release", trusted, "VerifySignature", []string{"does not match found digest"}},
-		{"a component that nobody has signed", "/delivery", "release", trusted, "VerifySignature", []string{`signature "release" not found in component version example.org/shop:1.0.0`}},
+		{"a component that is not signed", "/delivery", "release", trusted, "VerifySignature", []string{`signature "release" not found in component version example.org/shop:1.0.0`}},
 		{"a name that the Context does not know", "/signed", "other", trusted, "ExtractVerifyInfo", []string{"Context vendor", `signature name "other"`}},
-		{"nobody asks for a signature", "/tampered", "", trusted, "", nil},
+		{"a component whose signature is not verified", "/tampered", "", trusted, "", nil},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

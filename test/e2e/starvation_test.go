@@ -93,7 +93,7 @@ func TestSlowRegistryHoldsUpNobodyElse(t *testing.T) {
 		}
 		return
 	}
-	// Who waits for the registry can be ended at any time.
+	// A job that waits for the registry can be ended at any time.
 	slow := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: greedy, Name: "slow-0"}}
 	request(t, slow, v1alpha1.InterruptOperation)
 	if ended := waitFinished(t, slow, ""); ended.Status.InstallationPhase != v1alpha1.InstallationPhases.Failed {

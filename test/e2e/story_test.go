@@ -30,8 +30,8 @@ const twoClusters = `deployItems:
   dependsOn: [first]
 `
 
-// TestStoryAcrossClusters: logs tell the job of two clusters in its order, and delete
-// shows before what goes on which of them, in the order in which it then goes.
+// TestStoryAcrossClusters: logs show the job of two clusters in its order, and delete shows before
+// what is deleted on which of them, in the order of the deletion.
 func TestStoryAcrossClusters(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)

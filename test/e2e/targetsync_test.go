@@ -16,15 +16,15 @@ import (
 	"go.landscaper.dev/test/lab"
 )
 
-// waitsForOpen lets an item be ready when there is a ConfigMap "open", and lets it go
-// without uninstalling when its cluster is gone.
+// waitsForOpen lets an item be ready when there is a ConfigMap "open", and lets it be deleted
+// without uninstalling when its cluster no longer exists.
 const waitsForOpen = `    readinessChecks: {custom: [{name: open, timeout: 2m, resourceSelector: [{apiVersion: v1, kind: ConfigMap, name: open, namespace: NAMESPACE}], requirements: [{jsonPath: .metadata.name, operator: exists}]}]}
   onDelete: {skipUninstallIfClusterRemoved: true}
 `
 
-// TestTargetOfShoot: an Installation uses a Target that a TargetSync has made; its job
-// survives that the credentials end and are renewed; the Target goes with the shoot, and
-// the Installation can be deleted although its cluster is gone.
+// TestTargetOfShoot: an Installation uses a Target that a TargetSync has made; its job survives
+// that the credentials expire and are renewed; the Target is deleted with the shoot, and the
+// Installation can be deleted although its cluster no longer exists.
 func TestTargetOfShoot(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -37,8 +37,8 @@ func TestTargetOfShoot(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	// The server asks for 24 hours, and renews after half of what it gets.
-	// What is not renewed in time is not accepted any more, which ends a job.
+	// The server asks for 24 hours, and renews after half of what it gets. Credentials that are not
+	// renewed in time are not accepted any more, which ends a job.
 	const granted = 24 * time.Second
 	shoots.Limit(granted)
 	shoot := shoots.NewShoot(space, "prod", env.Target)
@@ -63,13 +63,14 @@ func TestTargetOfShoot(t *testing.T) {
 		issued, err := time.Parse(time.RFC3339, now.Annotations[v1alpha1.KubeconfigIssuedAnnotation])
 		return err == nil && issued.After(ends)
 	})
-	// It is not the item's own: with other credentials, that is written once more.
+	// The ConfigMap does not belong to the item: with other credentials, the item writes its own
+	// objects once more.
 	if err := env.Workload.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "open"}}); err != nil {
 		t.Fatal(err)
 	}
 	waitSucceeded(t, inst)
 
-	t.Run("the Target goes with the shoot", func(t *testing.T) {
+	t.Run("the Target is deleted with the shoot", func(t *testing.T) {
 		if err := shoots.Delete(t.Context(), shoot); err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +78,7 @@ func TestTargetOfShoot(t *testing.T) {
 		waitGone(t, env.Admin, target, &v1alpha1.TargetList{})
 		waitGone(t, env.Admin, secret.DeepCopy(), &corev1.SecretList{})
 	})
-	t.Run("the Installation can go although its cluster is gone", func(t *testing.T) {
+	t.Run("the Installation can be deleted although its cluster no longer exists", func(t *testing.T) {
 		if err := env.Admin.Delete(t.Context(), inst); err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// TestTraces shows that a job is told of to a collector, as one trace through all
-// kinds.
+// TestTraces shows that a job is reported to a collector, as one trace through all kinds.
 func TestTraces(t *testing.T) {
 	sent := make(chan string, 100)
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
@@ -44,7 +43,7 @@ func TestTraces(t *testing.T) {
 			}
 			all += text
 		case <-late:
-			t.Fatalf("%d spans of %d have the ID of the job, and not all of %q are told of", strings.Count(all, string(id)), spans, wanted)
+			t.Fatalf("%d spans of %d have the ID of the job, and not all of %q are reported", strings.Count(all, string(id)), spans, wanted)
 		}
 	}
 }

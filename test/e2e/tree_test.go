@@ -189,8 +189,8 @@ func subsOf(t *testing.T, parent *v1alpha1.Installation) map[string]*v1alpha1.In
 	return subs
 }
 
-// TestTree: a root whose subinstallations hand data and Targets to each other, as it
-// was recorded of the public system.
+// TestTree: a root whose subinstallations pass data and Targets to each other, as recorded from
+// upstream.
 func TestTree(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -218,7 +218,7 @@ func TestTree(t *testing.T) {
 		checkTree(t, root, after, "hello again")
 		for name, sub := range after {
 			if sub.UID != subs[name].UID || sub.Generation != 1 {
-				t.Errorf("%s is another one: generation %d", name, sub.Generation)
+				t.Errorf("%s was changed: generation %d", name, sub.Generation)
 			}
 		}
 	})

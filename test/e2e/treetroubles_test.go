@@ -70,8 +70,8 @@ func wantFailure(t *testing.T, inst *v1alpha1.Installation, says, not string) {
 	}
 }
 
-// TestTreeFailure: the failure of one stops what depends on it, and nothing else; the
-// root names the cause.
+// TestTreeFailure: the failure of a subinstallation stops its importers, and nothing else; the root
+// names the cause.
 func TestTreeFailure(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -102,16 +102,16 @@ func TestTreeFailure(t *testing.T) {
 	root = again(t, root, treeSpecOf(t, space, "", leaves...), v1alpha1.InstallationPhases.Succeeded)
 	wantDeployed(t, space, "note-c", "text", "of-b")
 
-	t.Run("what is no longer wanted goes, and what has moved is taken over", func(t *testing.T) {
-		// What c imports comes from e now, and b is gone.
+	t.Run("objects that are no longer wanted are deleted, and moved objects are taken over", func(t *testing.T) {
+		// The import of c comes from e now, and b is deleted.
 		root = again(t, root, treeSpecOf(t, space, "", leaves[0], leaves[2], leaves[3], flow("e", "", "v")), v1alpha1.InstallationPhases.Succeeded)
 		wantPhases(t, root, "a=Succeeded c=Succeeded d=Succeeded e=Succeeded")
 		wantDeployed(t, space, "note-c", "text", "of-e")
 		wantNothingDeployed(t, space, "note-b")
 	})
-	t.Run("an empty definition of a component, as the public system stores it", func(t *testing.T) {
+	t.Run("an empty definition of a component, as upstream stores it", func(t *testing.T) {
 		d := subsOf(t, root)["d"]
-		// Only without validation can it come into being; after that it is as any other.
+		// The definition can only be created without validation; after that it is as any other.
 		for _, patch := range []string{
 			`{"metadata":{"labels":{"` + v1alpha1.SkipValidationLabel + `":"true"}}}`,
 			`{"spec":{"componentDescriptor":{}}}`,
@@ -125,13 +125,13 @@ func TestTreeFailure(t *testing.T) {
 		root = again(t, root, spec, v1alpha1.InstallationPhases.Succeeded)
 		wantDeployed(t, space, "note-d", "text", "of-a")
 		if after := subsOf(t, root)["d"]; after.UID != d.UID || after.Spec.ComponentDescriptor == nil || !after.Spec.ComponentDescriptor.IsEmpty() {
-			t.Errorf("it was replaced: %+v", after.Spec)
+			t.Errorf("the subinstallation was replaced: %+v", after.Spec)
 		}
 	})
 }
 
-// TestTreeHeld: circles and collisions are told before anything runs, and hold only
-// those that are concerned.
+// TestTreeHeld: cycles and collisions are reported before anything runs, and hold only the
+// subinstallations in them.
 func TestTreeHeld(t *testing.T) {
 	server := startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -152,12 +152,12 @@ func TestTreeHeld(t *testing.T) {
 	if !slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool {
 		return e.Reason == "SubinstallationWarnings" && e.Regarding.Name == "root" && strings.Contains(e.Note, "a -> b -> a") && strings.Contains(e.Note, "z is already exported by subinstallation e")
 	}) {
-		t.Errorf("nothing was told: %+v", list.Items)
+		t.Errorf("no warning is reported: %+v", list.Items)
 	}
 }
 
-// TestTreeInterrupted: an interruption ends who works and who waits, and with it the
-// whole tree; the next job is like any other.
+// TestTreeInterrupted: an interruption ends working and waiting jobs, and with it the whole tree;
+// the next job is like any other.
 func TestTreeInterrupted(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -187,8 +187,8 @@ func TestTreeInterrupted(t *testing.T) {
 	wantDeployed(t, space, "note-after", "text", "of-slow")
 }
 
-// TestTreeDeletion: a tree goes in the reverse order of its data, also if the server is
-// killed half-way; a deletion that fails says why, and goes on when it is asked for.
+// TestTreeDeletion: a tree is deleted in the reverse order of its data, also if the server is
+// killed half-way; a deletion that fails says why, and continues when it is requested.
 func TestTreeDeletion(t *testing.T) {
 	whole, server := t, startServer(t, env.ServerKubeconfig)
 	space := namespace(t)

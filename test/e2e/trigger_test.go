@@ -73,7 +73,7 @@ func TestAutomaticReconcile(t *testing.T) {
 		followJobs(t, inst, "at the end of its second retry", func(ended notedJob) bool {
 			done = append(done, ended)
 			if len(done) == 1 {
-				// The retry is due although the one who knew it is gone.
+				// The retry is due although the process that had scheduled it has ended.
 				server.EndBy(syscall.SIGKILL)
 				server = startServer(whole, env.ServerKubeconfig)
 			}
@@ -244,10 +244,10 @@ func TestDependents(t *testing.T) {
 		t.Errorf("out-of-last is %s", got)
 	}
 	if id := getInstallation(t, skipping).Status.JobID; id != "" {
-		t.Errorf("what is to be skipped has job %s", id)
+		t.Errorf("the Installation to skip has job %s", id)
 	}
 
-	t.Run("what is the same concerns nobody", func(t *testing.T) {
+	t.Run("unchanged exports trigger no importer", func(t *testing.T) {
 		request(t, one, v1alpha1.ReconcileOperation)
 		one = waitDone(t, one, one.Status.JobID)
 		if len(one.Status.DependentsToTrigger) != 0 {
@@ -259,7 +259,7 @@ func TestDependents(t *testing.T) {
 		}
 	})
 
-	t.Run("what else somebody imports is not ours to tell", func(t *testing.T) {
+	t.Run("a change of an import from elsewhere triggers no importer", func(t *testing.T) {
 		setValue(t, space, "beside", "v1")
 		spec := two.Spec
 		spec.Imports.Data = append(spec.Imports.Data, v1alpha1.DataImport{Name: "beside", DataRef: "beside"})
@@ -272,7 +272,7 @@ func TestDependents(t *testing.T) {
 		}
 	})
 
-	t.Run("a failure concerns nobody", func(t *testing.T) {
+	t.Run("a failed job triggers no importer", func(t *testing.T) {
 		setValue(t, space, "value", "wrong")
 		request(t, one, v1alpha1.ReconcileOperation)
 		one = waitFinished(t, one, one.Status.JobID)
@@ -285,7 +285,7 @@ func TestDependents(t *testing.T) {
 		}
 	})
 
-	t.Run("a change goes on to the last, also if the server is killed in between", func(t *testing.T) {
+	t.Run("a change reaches the last importer, also if the server is killed in between", func(t *testing.T) {
 		setValue(t, space, "value", "v2")
 		request(t, one, v1alpha1.ReconcileOperation)
 		waitFor(t, client.ObjectKeyFromObject(one), "about to ask dependents", func(inst *v1alpha1.Installation) bool {
@@ -301,11 +301,11 @@ func TestDependents(t *testing.T) {
 			waitFor(t, client.ObjectKeyFromObject(inst), "done with asking", func(inst *v1alpha1.Installation) bool { return len(inst.Status.DependentsToTrigger) == 0 })
 		}
 		if id := getInstallation(t, skipping).Status.JobID; id != "" {
-			t.Errorf("what is to be skipped has job %s", id)
+			t.Errorf("the Installation to skip has job %s", id)
 		}
 	})
 
-	t.Run("what was skipped can still be asked for", func(t *testing.T) {
+	t.Run("a job of a skipped Installation can still be requested", func(t *testing.T) {
 		request(t, skipping, v1alpha1.ReconcileOperation)
 		waitDone(t, skipping, "")
 	})
@@ -376,7 +376,7 @@ func TestServerTriggers(t *testing.T) {
 		t.Errorf("%s with job %s, now %s", failed.Status.InstallationPhase, failed.Status.JobID, now.Status.JobID)
 	}
 	if id := getInstallation(t, skipping).Status.JobID; id != "" {
-		t.Errorf("what is to be skipped has job %s", id)
+		t.Errorf("the Installation to skip has job %s", id)
 	}
 }
 

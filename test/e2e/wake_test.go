@@ -10,8 +10,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestWaitForDefaultContext: an Installation waits for the default Context of its
-// namespace, whoever makes it.
+// TestWaitForDefaultContext: an Installation waits for the default Context of its namespace,
+// whatever client makes it.
 func TestWaitForDefaultContext(t *testing.T) {
 	startServer(t, env.ServerKubeconfig, "--controllers", "installation,execution,manifest")
 	space := namespace(t)
@@ -41,7 +41,7 @@ func TestFailedStaysFailed(t *testing.T) {
 	inst := create(t, shopInstallation(space, "1.0.0"))
 	checkFailed(t, inst, "SetupRegistries", "registryPullSecrets", "Secret pull cannot be found")
 	createAll(t, &corev1.Secret{ObjectMeta: pull.ObjectMeta, Data: map[string][]byte{corev1.DockerConfigJsonKey: dockerConfig(env.Lab.Registry.Password)}})
-	// Another Installation goes through all steps after the remedy.
+	// Another Installation runs through all steps after the remedy.
 	waitSucceeded(t, create(t, newInstallation(space, "second", oneConfigMap)))
 	first := waitFinished(t, inst, "")
 	if first.Status.InstallationPhase != v1alpha1.InstallationPhases.Failed {

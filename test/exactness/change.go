@@ -13,7 +13,7 @@ type change struct {
 	do     func(w *World, root *Root, live *[]Live) string
 }
 
-// Live is a change that somebody else makes to an object on a cluster.
+// Live is a change that another client makes to an object on a cluster.
 type Live struct {
 	Key Key
 	// Gone removes the object, Field sets a value, Label a label.
@@ -25,7 +25,7 @@ type Live struct {
 var changes = []change{
 	{"value", 4, changeValue}, {"import", 4, changeImport}, {"exported value", 3, changeExported}, {"new object", 3, addObject}, {"object gone", 4, removeObject},
 	{"policy", 3, changePolicy}, {"new item", 2, addItem}, {"item gone", 3, removeItem}, {"new sub-installation", 2, addSub}, {"sub-installation gone", 3, removeSub},
-	{"drift", 4, drift}, {"somebody deletes", 2, vanish}, {"strategy", 2, changeStrategy}, {"only after changes", 2, toggleOnChange},
+	{"drift", 4, drift}, {"deleted by another client", 2, vanish}, {"strategy", 2, changeStrategy}, {"only after changes", 2, toggleOnChange},
 	{"immutable", 3, changeImmutable}, {"keeps with the release", 1, keepWithRelease}, {"patch afterwards", 1, patchAfterwards}, {"ignored field", 1, ignoreField},
 	{"release and templates", 2, switchRelease}, {"hook", 1, addHook}, {"export of what a server sets", 1, exportIdentity}, {"skips others", 1, toggleSkip},
 	{"kind", 2, changeKind}, {"another Target", 3, leadElsewhere}, {"another release", 3, renameRelease},
@@ -371,7 +371,7 @@ func changeKind(w *World, root *Root, _ *[]Live) string {
 	return at.item.Name + "/" + object.Name
 }
 
-// leadElsewhere gives an item the other Target. What it has left on the cluster before goes.
+// leadElsewhere gives an item the other Target. Its objects on the earlier cluster are deleted.
 func leadElsewhere(w *World, root *Root, _ *[]Live) string {
 	at, ok := oneOf(w.rand, places(root, nil))
 	if !ok {

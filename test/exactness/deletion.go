@@ -23,7 +23,7 @@ var (
 // ForetoldBy reads what "delete --dry-run" prints. Clusters are the names of the Targets by
 // the addresses of their clusters.
 func ForetoldBy(text string, clusters map[string]string) (*Foretold, error) {
-	told := &Foretold{Removed: map[Key][]string{}, Unknown: map[string]string{}}
+	preview := &Foretold{Removed: map[Key][]string{}, Unknown: map[string]string{}}
 	path, target := "", ""
 	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		item, object := itemLine.FindStringSubmatch(line), objectLine.FindStringSubmatch(line)
@@ -32,23 +32,23 @@ func ForetoldBy(text string, clusters map[string]string) (*Foretold, error) {
 		case item != nil:
 			path, target = item[1], item[2]
 		case strings.HasPrefix(line, "   ? "):
-			told.Unknown[path] = strings.TrimPrefix(line, "   ? ")
+			preview.Unknown[path] = strings.TrimPrefix(line, "   ? ")
 		case strings.HasPrefix(line, "   → "):
 			// It stays, with the label of another item.
 		case object != nil && object[1] == "release":
-			told.Unknown[path] = "a release on an earlier cluster"
+			preview.Unknown[path] = "a release on an earlier cluster"
 		case object != nil:
 			on := target
 			if object[4] != "" {
 				on = clusters[object[4]]
 			}
 			key := Key{on, object[1], object[2], object[3]}
-			told.Removed[key] = append(told.Removed[key], path)
+			preview.Removed[key] = append(preview.Removed[key], path)
 		default:
 			return nil, fmt.Errorf("the preview has a line of its own: %q", line)
 		}
 	}
-	return told, nil
+	return preview, nil
 }
 
 // Deletions counts how exact the previews of deletions are.
@@ -57,11 +57,11 @@ type Deletions struct {
 }
 
 // Compare compares what a preview has named with what a deletion has changed.
-func (d *Deletions) Compare(root string, told *Foretold, changed map[Key]string, owners map[Key][]string) (complaints []string) {
+func (d *Deletions) Compare(root string, preview *Foretold, changed map[Key]string, owners map[Key][]string) (complaints []string) {
 	d.Roots++
-	for key, paths := range told.Removed {
+	for key, paths := range preview.Removed {
 		d.Foretold++
-		if changed[key] != "delete" && !told.excuses(paths) {
+		if changed[key] != "delete" && !preview.excuses(paths) {
 			d.Wrong++
 			complaints = append(complaints, fmt.Sprintf("wrong: %s of %s was not deleted", key, strings.Join(paths, " and ")))
 		}
@@ -71,8 +71,8 @@ func (d *Deletions) Compare(root string, told *Foretold, changed map[Key]string,
 			d.Removed++
 		}
 		switch {
-		case what == "delete" && told.Removed[key] != nil:
-		case told.excuses(owners[key]):
+		case what == "delete" && preview.Removed[key] != nil:
+		case preview.excuses(owners[key]):
 			d.Excused++
 		default:
 			d.Missed++

@@ -21,13 +21,13 @@ import (
 )
 
 // remove deletes the roots, those that import from others first, and compares what "delete
-// --dry-run" names with what goes.
+// --dry-run" names with what is deleted.
 func (s *stage) remove(after func(root string)) {
 	s.t.Helper()
 	for _, root := range slices.Backward(s.Roots) {
 		from, owners := s.look(), s.owned()
 		text := s.foretell(root.Name)
-		told, err := ForetoldBy(text, clusters())
+		preview, err := ForetoldBy(text, clusters())
 		if err != nil {
 			s.t.Errorf("%s: %v\n%s", s.Space, err, text)
 			return
@@ -41,7 +41,7 @@ func (s *stage) remove(after func(root string)) {
 		}
 		after(root.Name)
 		scenario.WaitGone(s.t, env.Admin, inst, &v1alpha1.InstallationList{})
-		complaints := s.deletions.Compare(root.Name, told, Changes(from, s.look(), nothingMoves), owners)
+		complaints := s.deletions.Compare(root.Name, preview, Changes(from, s.look(), nothingMoves), owners)
 		if len(complaints) > 0 {
 			s.t.Logf("%s: deletion of %s:\n    %s", s.Space, root.Name, strings.Join(complaints, "\n    "))
 			if *explain {
@@ -63,9 +63,9 @@ func (s *stage) foretell(root string) string {
 	return out.String()
 }
 
-// TestDeletionsAreExact deletes a landscape with releases, sub-installations, objects that are
-// kept and objects that are left on the cluster of an earlier Target: "delete --dry-run" names
-// what goes, and nothing else.
+// TestDeletionsAreExact deletes a landscape with releases, sub-installations, objects that are kept
+// and objects that are left on the cluster of an earlier Target: "delete --dry-run" names what is
+// deleted, and nothing else.
 func TestDeletionsAreExact(t *testing.T) {
 	scenario.StartServer(t, env.ServerKubeconfig)
 	edge, err := landscape.Connect(env.Lab.Clusters["edge"].Kubeconfig)
@@ -83,8 +83,8 @@ func TestDeletionsAreExact(t *testing.T) {
 	s.store()
 	s.job(s.root("base"), "first job", nil)
 
-	// Somebody holds an object that has to leave the cluster of the earlier Target, so that the
-	// job is interrupted before it has left.
+	// A foreign finalizer holds an object that must be deleted from the cluster of the earlier
+	// Target, so that the job is interrupted before that.
 	moved := s.item("core")
 	held := moved.Objects[len(moved.Objects)-1]
 	heldKey := Key{"host", held.Kind, held.namespace(s.Space), held.Name}
@@ -149,7 +149,7 @@ func (s *stage) hold(key Key, finalizers string) {
 
 // TestForetoldBy: what "delete --dry-run" prints, line by line.
 func TestForetoldBy(t *testing.T) {
-	told, err := ForetoldBy(`1. base/net/core on host
+	preview, err := ForetoldBy(`1. base/net/core on host
    - ConfigMap ns/a
    - ClusterRole b
    - ConfigMap ns/c on the earlier cluster https://old.example
@@ -164,14 +164,14 @@ func TestForetoldBy(t *testing.T) {
 	want := &Foretold{Removed: map[Key][]string{
 		{"host", "ConfigMap", "ns", "a"}: {"base/net/core"}, {"host", "ClusterRole", "", "b"}: {"base/net/core"}, {"edge", "ConfigMap", "ns", "c"}: {"base/net/core"},
 	}, Unknown: map[string]string{"base/own": "items of type example.org/own cannot be compared"}}
-	if diff := cmp.Diff(want, told); diff != "" {
+	if diff := cmp.Diff(want, preview); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := ForetoldBy("something else", nil); err == nil {
-		t.Error("a line that nobody knows is read")
+		t.Error("an unknown line is read")
 	}
 	var d Deletions
-	complaints := d.Compare("base", told, map[Key]string{
+	complaints := d.Compare("base", preview, map[Key]string{
 		{"host", "ConfigMap", "ns", "a"}: "delete", {"edge", "ConfigMap", "ns", "c"}: "delete",
 		{"host", "ConfigMap", "ns", "e"}: "delete", {"host", "ConfigMap", "ns", "f"}: "update", {"host", "Secret", "ns", "g"}: "delete",
 	}, map[Key][]string{{"host", "Secret", "ns", "g"}: {"base/own"}})

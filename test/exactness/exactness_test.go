@@ -181,7 +181,7 @@ func (s *stage) job(root *Root, did string, before map[Key][]string) {
 	}
 }
 
-// movedFrom tells of which objects other items are the owners than before.
+// movedFrom reports of which objects other items are the owners than before.
 func movedFrom(before, after map[Key][]string) func(Key) bool {
 	moved := map[Key]bool{}
 	for key, owners := range before {
@@ -244,14 +244,14 @@ func (s *stage) put(object client.Object, mutate func()) {
 	}
 }
 
-// disturb lets somebody else change objects.
+// disturb changes objects as another client.
 func (s *stage) disturb(changes []Live) {
 	s.t.Helper()
 	for _, change := range changes {
 		on := s.targets[change.Key.Target]
 		object := s.look()[change.Key]
 		if object == nil {
-			continue // it is not there yet, or somebody else has deleted it
+			continue // it does not exist yet, or another client has deleted it
 		}
 		var err error
 		switch {
@@ -263,7 +263,7 @@ func (s *stage) disturb(changes []Live) {
 			err = on.Patch(s.t.Context(), object, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"data":{%q:"drift"}}`, change.Field)))
 		}
 		if err != nil {
-			s.t.Logf("%s: somebody else fails with %s: %v", s.Space, change.Key, err)
+			s.t.Logf("%s: the other client fails with %s: %v", s.Space, change.Key, err)
 		}
 	}
 }

@@ -19,8 +19,8 @@ type Root struct {
 // Inst is an Installation.
 type Inst struct {
 	Name string
-	// Imports are data, Exports those of them that are handed on to the level above. They
-	// have the same name on all levels.
+	// Imports are data, Exports those of them that are passed to the level above. They have the
+	// same name on all levels.
 	Imports, Exports []string
 	Items            []*Item
 	Subs             []*Inst

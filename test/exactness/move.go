@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// moves are the kinds of changes after which something is wanted by somebody else.
+// moves are the kinds of changes after which another item wants an object.
 var moves = []change{
 	{"object moves", 5, moveObject}, {"item renamed", 3, renameItem}, {"item moves", 2, moveItem}, {"sub-installation renamed", 2, renameSub},
 	{"item of another type", 3, convertItem},

@@ -87,7 +87,7 @@ type Score struct {
 	Planned, Changed, Right, Wrong, Missed, Excused int
 	// Reasons count what was marked as unknown, Idle that of it under which nothing changed.
 	Reasons, Idle map[string]int
-	// Followed counts what the jobs of other roots changed, FollowedRight what of that was
+	// Followed counts the changes by jobs of other roots, FollowedRight those of them that were
 	// planned.
 	Followed, FollowedRight int
 }

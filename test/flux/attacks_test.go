@@ -34,7 +34,7 @@ func flagAttacks() []fluxAttack {
 	own := kustomization("", "")
 	return []fluxAttack{
 		deployed("a source of another namespace", "{spec: {sourceRef: {namespace: OTHER}}}", "cross-namespace references have been blocked"),
-		deployed("a source that somebody else writes", "{spec: {sourceRef: {kind: ExternalArtifact}}}", "ExternalArtifact feature gate is disabled"),
+		deployed("a source that another controller writes", "{spec: {sourceRef: {kind: ExternalArtifact}}}", "ExternalArtifact feature gate is disabled"),
 		deployed("decryption as an account", "{spec: {decryption: {provider: sops, serviceAccountName: flux}}}", "ObjectLevelWorkloadIdentity feature gate"),
 		{reason: "a base from another repository", object: own, files: map[string]string{"kustomization.yaml": "resources: [\"git::URL//examples/kustomize/podinfo-flux-controlled/resources?ref=main\"]\n"},
 			shown: "fs-security-constraint"},
@@ -52,7 +52,7 @@ func kubeconfigAttacks() []fluxAttack {
 	return []fluxAttack{
 		deployed("a kubeconfig that runs a program", "{spec: {kubeConfig: {secretRef: {name: attack-program}}}}", "(Forbidden): failed to get server groups"),
 		deployed("a kubeconfig with a file of the controller", "{spec: {kubeConfig: {secretRef: {name: attack-tokenfile}}}}", "references a tokenFile"),
-		deployed("the cluster of Flux without a login", "{spec: {kubeConfig: {secretRef: {name: attack-nobody}}}}", "(Forbidden): failed to get server groups"),
+		deployed("the cluster of Flux without a login", "{spec: {kubeConfig: {secretRef: {name: attack-anonymous}}}}", "(Forbidden): failed to get server groups"),
 		deployed("the cluster of Flux as the tenant", "{spec: {kubeConfig: {secretRef: {name: attack-own}}}}", "(Forbidden): failed to get server groups"),
 		deployed("a Secret of another namespace by its plain name", "{spec: {kubeConfig: {secretRef: {name: secret-of-other}}}}", "not found"),
 		deployed("another account", "{spec: {serviceAccountName: default}}", "(Forbidden): failed to get server groups"),
@@ -146,7 +146,7 @@ func rightAttacks() []fluxAttack {
 	}
 }
 
-// writeAttacks fail because the tenant has no right to write, or because the kind is none.
+// writeAttacks fail because the tenant has no right to write, or because the kind does not exist.
 func writeAttacks() []fluxAttack {
 	source, own := gitRepository(""), kustomization("", "")
 	in := func(namespace string) string { return "{metadata: {namespace: " + namespace + "}}" }
@@ -176,12 +176,12 @@ func writeAttacks() []fluxAttack {
 		{reason: "a pod beside the controllers", object: anyObject("v1", "Pod", ""), change: "{metadata: {namespace: flux-controllers}, spec: {containers: [{name: loot, image: loot}]}}", refused: "forbidden"},
 		{reason: "a bucket", object: anyObject("source.toolkit.fluxcd.io/v1", "Bucket", ""), change: "{spec: {bucketName: loot, endpoint: 127.0.0.1, interval: 1h}}", refused: "forbidden"},
 		{reason: "a repository of charts", object: anyObject("source.toolkit.fluxcd.io/v1", "HelmRepository", ""), change: "{spec: {url: TRAP}}", refused: "forbidden"},
-		{reason: "an artifact of a program of its own", object: anyObject("source.toolkit.fluxcd.io/v1", "ExternalArtifact", ""), refused: "no matches for kind"},
+		{reason: "an artifact of the tenant's own program", object: anyObject("source.toolkit.fluxcd.io/v1", "ExternalArtifact", ""), refused: "no matches for kind"},
 		{reason: "a release of a chart", object: anyObject("helm.toolkit.fluxcd.io/v2", "HelmRelease", ""), refused: "no matches for kind"},
 		{reason: "notifications", object: anyObject("notification.toolkit.fluxcd.io/v1beta3", "Alert", ""), refused: "no matches for kind"},
-		{reason: "no policy any more", do: remove(policy), refused: "forbidden"},
-		{reason: "no kinds any more", do: remove(kinds), refused: "forbidden"},
-		{reason: "another label of its namespace", do: func(ctx context.Context, in *intrusion) error {
+		{reason: "a deleted policy", do: remove(policy), refused: "forbidden"},
+		{reason: "deleted kinds", do: remove(kinds), refused: "forbidden"},
+		{reason: "a changed label of the tenant's namespace", do: func(ctx context.Context, in *intrusion) error {
 			return in.intruder.patch(ctx, anyObject("v1", "Namespace", in.intruder.space), "", `{"metadata": {"labels": {"toolkit.fluxcd.io/tenant": "loot"}}}`)
 		}, refused: "forbidden"},
 	}

@@ -62,7 +62,7 @@ func play(t *testing.T, stage *showcase.Stage, example string, scripts ...string
 	}
 }
 
-// registryRequests is how often somebody has asked the registry for something.
+// registryRequests is the number of requests to the registry.
 func registryRequests(t *testing.T) int {
 	t.Helper()
 	log, err := env.Lab.Logs(t.Context(), "registry")

@@ -20,11 +20,11 @@ import (
 	"go.landscaper.dev/test/showcase"
 )
 
-// ending is when an object was asked to go, and when it was gone.
+// ending is when the deletion of an object was requested, and when the object was deleted.
 type ending struct{ asked, gone time.Time }
 
-// watchEndings watches objects of a kind until so many are gone, and returns what waits for
-// that.
+// watchEndings watches objects of a kind until the given number is deleted, and returns a function
+// that waits for that.
 func watchEndings(t *testing.T, cluster client.WithWatch, kind schema.GroupVersionKind, namespace string, most int) func() []ending {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -65,18 +65,18 @@ func watchEndings(t *testing.T, cluster client.WithWatch, kind schema.GroupVersi
 			}
 		case <-time.After(scenario.Patience):
 		}
-		t.Fatalf("of %s in %s, not %d have gone", kind.Kind, namespace, most)
+		t.Fatalf("of %s in %s, not %d were deleted", kind.Kind, namespace, most)
 		return nil
 	}
 }
 
-// span is the time from the first request until the last one is gone.
+// span is the time from the first request until the last object is deleted.
 func span(endings []ending) time.Duration {
 	asked := slices.MinFunc(endings, func(a, b ending) int { return a.asked.Compare(b.asked) }).asked
 	return slices.MaxFunc(endings, func(a, b ending) int { return a.gone.Compare(b.gone) }).gone.Sub(asked)
 }
 
-// covered is the time in which any of them was going.
+// covered is the time in which any of them was being deleted.
 func covered(endings []ending) (sum time.Duration) {
 	slices.SortFunc(endings, func(a, b ending) int { return cmp.Or(a.asked.Compare(b.asked), a.gone.Compare(b.gone)) })
 	var until time.Time
@@ -105,8 +105,8 @@ func TestCovered(t *testing.T) {
 // installations are Installations for watchEndings.
 var installations = v1alpha1.GroupVersion.WithKind("Installation")
 
-// measureDeletion deletes the example, and tells how much longer that takes than Flux needs
-// for its own objects: docs/flux.md has the figure. checkDeletion shows what it is made of.
+// measureDeletion deletes the example, and reports how much longer that takes than Flux needs for
+// its own objects: docs/flux.md has the figure. checkDeletion shows what it is made of.
 func measureDeletion(t *testing.T, stage *showcase.Stage) {
 	t.Helper()
 	flux, err := landscape.Connect(stage.Flux)
@@ -121,9 +121,9 @@ func measureDeletion(t *testing.T, stage *showcase.Stage) {
 	t.Logf("the deletion took %s, Flux %s of that", whole, ofFlux)
 }
 
-// checkDeletion deletes the example, but keeps a Kustomization from going. Until that goes,
-// nothing of ours asks a cluster for anything; then the deletion goes on. So beyond what
-// Flux needs there are our requests, each of which follows an event, and no pauses.
+// checkDeletion deletes the example, but holds a Kustomization by a finalizer. Until the
+// Kustomization is deleted, nothing of ours sends requests; then the deletion continues. So beyond
+// what Flux needs there are our requests, each of which follows an event, and no pauses.
 func checkDeletion(t *testing.T, stage *showcase.Stage) {
 	t.Helper()
 	flux, err := landscape.Connect(stage.Flux)
@@ -157,7 +157,7 @@ func checkDeletion(t *testing.T, stage *showcase.Stage) {
 	}
 	for _, request := range requests {
 		if strings.HasPrefix(request.UserAgent, "landscaper/") && request.Verb != "watch" {
-			t.Errorf("somebody asks the cluster with Flux although nothing has changed: %s %s", request.Verb, request.Path)
+			t.Errorf("the cluster with Flux gets a request although nothing has changed: %s %s", request.Verb, request.Path)
 		}
 	}
 	finalizers(`[{"op": "remove", "path": "/metadata/finalizers"}]`)

@@ -32,13 +32,13 @@ func demo(t *testing.T, program, directory string, args ...string) (output strin
 	return said.String(), command.ProcessState.ExitCode()
 }
 
-// TestDemo runs what a newcomer runs first.
+// TestDemo runs the demo as a new user does.
 func TestDemo(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "demo")
 	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "go.landscaper.dev/hack/demo").CombinedOutput(); err != nil {
 		t.Fatalf("build the demo: %v\n%s", err, output)
 	}
-	t.Run("it shows what it has brought up, and cleans up", func(t *testing.T) {
+	t.Run("the demo shows what it has brought up, and cleans up", func(t *testing.T) {
 		said, code := demo(t, program, "/nowhere")
 		for _, want := range []string{"Starting 3 clusters", "succeeded after", "[✅ Succeeded] Installation dataflow-root", "cluster2   Opaque", "test-configmap   1", "is that of Secret test-secret", "deleted after"} {
 			if !strings.Contains(said, want) {
@@ -49,7 +49,7 @@ func TestDemo(t *testing.T) {
 			t.Errorf("exit code %d:\n%s", code, said)
 		}
 	})
-	t.Run("it says what is off", func(t *testing.T) {
+	t.Run("the demo reports a difference", func(t *testing.T) {
 		// This kubectl does not see one of the Kustomizations.
 		directory := t.TempDir()
 		kubectl, err := showcase.Client("kubectl")

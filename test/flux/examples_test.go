@@ -156,10 +156,10 @@ func (p *podinfo) underFlux(t *testing.T) {
 	p.spoil(t)
 	askFlux(t, p.flux, kustomization("flux-system", "podinfo"), "the interval is over")
 	if p.message(t) == "" {
-		t.Error("Flux has not corrected what somebody has deleted")
+		t.Error("Flux has not restored the deleted object")
 	}
 	if again := p.job(t); again != job {
-		t.Errorf("job %s became %s although nobody has asked for one", job, again)
+		t.Errorf("job %s became %s although none was requested", job, again)
 	}
 	play(t, p.stage, example, "delete-installation.sh")
 	if p.message(t) != "" {
@@ -176,7 +176,7 @@ func (p *podinfo) underLandscaper(t *testing.T) {
 		t.Errorf("%q is deployed", p.message(t))
 	}
 	p.spoil(t)
-	askFlux(t, p.flux, kustomization("flux-system", "podinfo"), "somebody asks")
+	askFlux(t, p.flux, kustomization("flux-system", "podinfo"), "a user asks")
 	if p.message(t) != "" {
 		t.Error("Flux has deployed although it is suspended")
 	}

@@ -60,9 +60,9 @@ func TestFluxFailures(t *testing.T) {
 		wants                []string
 	}{
 		{"a path that does not exist", round(0), "", []string{"kustomize/race", "kustomize/nowhere"}, []string{"kustomization path not found"}},
-		{"a manifest that is none", "apiVersion: v1\nkind: ConfigMap\nmetadata: [}\n", "", nil, []string{"will not become ready by itself: BuildFailed"}},
+		{"a manifest that is not YAML", "apiVersion: v1\nkind: ConfigMap\nmetadata: [}\n", "", nil, []string{"will not become ready by itself: BuildFailed"}},
 		{"a manifest that the API server refuses", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: Not-A-Name}\n", "", nil, []string{"ReconciliationFailed", "Not-A-Name"}},
-		{"a cluster that nobody reaches", round(0), unreachable, remote, []string{"connection refused"}},
+		{"a cluster that cannot be reached", round(0), unreachable, remote, []string{"connection refused"}},
 		{"a Secret without a kubeconfig", round(0), "nonsense", remote, []string{"ReconciliationFailed", "access"}},
 		{"a branch that does not exist", round(0), "", []string{"{branch: main}", "{branch: other}"}, []string{"GitOperationFailed", "find remote ref"}},
 	}

@@ -82,7 +82,7 @@ func merge(object, fields map[string]any) {
 	}
 }
 
-// deleteAll deletes the tenant's objects of a kind, and returns when they are gone.
+// deleteAll deletes the tenant's objects of a kind, and returns when none is left.
 func (tenant *fluxTenant) deleteAll(t *testing.T, like client.Object) error {
 	t.Helper()
 	gvk, err := tenant.cluster.GroupVersionKindFor(like)
@@ -110,11 +110,11 @@ func (tenant *fluxTenant) deleteAll(t *testing.T, like client.Object) error {
 	return nil
 }
 
-// intrusion is a tenant who wants what is not its own.
+// intrusion is a tenant that wants objects of others.
 type intrusion struct {
 	service         *fluxService
 	intruder, other *fluxTenant
-	// trap is a server to which nobody may come, marker a file that nobody may make.
+	// trap is a server that must not be called, marker a file that must not be made.
 	trap, marker string
 }
 
@@ -165,7 +165,7 @@ func intrude(t *testing.T, s *fluxService, intruder, other *fluxTenant) {
 		t.Run(attack.reason, func(t *testing.T) { intruder.checkFailed(t, objects[i], results[i], attack) })
 	}
 	if visitors.Load() > 0 {
-		t.Errorf("%d times somebody has come to where nobody is sent", visitors.Load())
+		t.Errorf("the trap was called %d times", visitors.Load())
 	}
 	if _, err := os.Stat(in.marker); err == nil {
 		t.Error("a program of a kubeconfig has run")
@@ -191,7 +191,7 @@ func (tenant *fluxTenant) checkFailed(t *testing.T, object *unstructured.Unstruc
 		return status == "True" || status == "False" && !strings.Contains(message, "Source artifact not found")
 	})
 	if isReady(object) || !strings.Contains(message, attack.shown) {
-		t.Errorf("the tenant is not told %q: %s", attack.shown, message)
+		t.Errorf("the tenant does not see %q: %s", attack.shown, message)
 	}
 }
 
@@ -261,7 +261,7 @@ func kubeconfigs(marker string) map[string]func(*clientcmdapi.Config) {
 	}
 	return map[string]func(*clientcmdapi.Config){
 		"own":       func(*clientcmdapi.Config) {},
-		"nobody":    user(&clientcmdapi.AuthInfo{}),
+		"anonymous": user(&clientcmdapi.AuthInfo{}),
 		"tokenfile": user(&clientcmdapi.AuthInfo{TokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token"}),
 		"program": user(&clientcmdapi.AuthInfo{Exec: &clientcmdapi.ExecConfig{
 			APIVersion: "client.authentication.k8s.io/v1", InteractiveMode: clientcmdapi.NeverExecInteractiveMode, Command: "touch", Args: []string{marker},
@@ -318,7 +318,8 @@ func (tenant *fluxTenant) readSource(t *testing.T, s *fluxService, other *fluxTe
 	}
 }
 
-// intrudeElsewhere lets Flux try it on other clusters, as who the tenant is on its own.
+// intrudeElsewhere lets Flux try the attacks on other clusters, as the user that the tenant is on
+// its own cluster.
 func (tenant *fluxTenant) intrudeElsewhere(t *testing.T, clusters ...*lab.Cluster) {
 	t.Helper()
 	for _, cluster := range clusters {
@@ -338,8 +339,8 @@ func (tenant *fluxTenant) intrudeElsewhere(t *testing.T, clusters ...*lab.Cluste
 	}
 }
 
-// besides is what else there is on the cluster of a tenant: a namespace with secrets,
-// where somebody else has a source.
+// besides adds to the cluster of a tenant a namespace with secrets, in which another tenant has a
+// source.
 func (tenant *fluxTenant) besides(t *testing.T, cluster client.WithWatch) *fluxTenant {
 	t.Helper()
 	other := &fluxTenant{name: "besides", space: "flux-controllers", workload: "default", cluster: cluster, repository: tenant.repository}

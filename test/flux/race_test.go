@@ -170,9 +170,9 @@ func (r *racer) check(t *testing.T, number int) {
 	}
 }
 
-// TestFluxRace runs 50 jobs, ten at the same time. Each has a new commit to deploy, from
-// a server that is slower than the rest, and before every other one somebody deletes what
-// is deployed. Whenever a job has succeeded, the new commit must be there.
+// TestFluxRace runs 50 jobs, ten at the same time. Each has a new commit to deploy, from a server
+// that is slower than the rest, and before every other job the deployed object is deleted. Whenever
+// a job has succeeded, the new commit must be there.
 func TestFluxRace(t *testing.T) {
 	scenario.StartServer(t, env.ServerKubeconfig)
 	var racers []*racer
@@ -191,8 +191,8 @@ func TestFluxRace(t *testing.T) {
 	}
 }
 
-// gate is an object that the item with the source deploys besides. As long as somebody
-// deletes it, the item waits before it writes anything.
+// gate is a further object that the item with the source deploys. As long as it is deleted again
+// and again, the item waits before it writes anything.
 const gate = `manifests:
     - {policy: manage, manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: gate, namespace: NAMESPACE}}}
     - policy: manage

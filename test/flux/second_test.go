@@ -15,8 +15,8 @@ import (
 	"go.landscaper.dev/test/scenario"
 )
 
-// onSecond lets the Kustomization of the template deploy to another cluster, on which the
-// item waits for what is deployed, hands it on, and removes what is left at the end.
+// onSecond lets the Kustomization of the template deploy to another cluster, on which the item
+// waits for the deployed object, exports its value, and removes what is left at the end.
 var onSecond = []string{
 	"wait: true", "wait: true\n          kubeConfig: {secretRef: {name: access}}",
 	"      - name: KustomizationReady", `      - name: deployed
@@ -61,12 +61,12 @@ func TestFluxSecondCluster(t *testing.T) {
 	racer := &racer{requesting(space, "raced", repository.URL, "5m", onSecond...), repository, second}
 	for number, want := range []string{`{"round":"0"}`, `{"round":"1"}`} {
 		racer.next(t, number)
-		// It deletes what the first job has deployed, so that the second one has to wait for it.
+		// check deletes what the first job has deployed, so that the second job has to wait for it.
 		racer.check(t, number)
-		handedOn := &corev1.Secret{}
+		exported := &corev1.Secret{}
 		reference := env.ItemsByName(t, space)["kustomization"].Status.ExportReference
-		if err := env.Admin.Get(t.Context(), reference.NamespacedName(), handedOn); err != nil || string(handedOn.Data["config"]) != want {
-			t.Errorf("%s is handed on, want %s (%v)", handedOn.Data["config"], want, err)
+		if err := env.Admin.Get(t.Context(), reference.NamespacedName(), exported); err != nil || string(exported.Data["config"]) != want {
+			t.Errorf("%s is exported, want %s (%v)", exported.Data["config"], want, err)
 		}
 	}
 	if err := env.Admin.Delete(t.Context(), racer.inst); err != nil {
@@ -121,6 +121,6 @@ func TestChangesMeanwhile(t *testing.T) {
 		t.Errorf("round %q was deployed without a job (%v)", deployed.Data["round"], err)
 	}
 	if now := env.Installation(t, racer.inst); now.Status.JobID != racer.inst.Status.JobID {
-		t.Errorf("job %s was started by nobody", now.Status.JobID)
+		t.Errorf("job %s was started without a request", now.Status.JobID)
 	}
 }

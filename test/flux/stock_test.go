@@ -29,8 +29,8 @@ var volatile = []string{"Event", "Lease", "Endpoints", "EndpointSlice", "Pod", "
 // made.
 var furniture = map[string]string{"ServiceAccount": "default", "ConfigMap": "kube-root-ca.crt"}
 
-// inTests reports whether an object is a namespace that a test has made, or in one: what
-// is left there goes when it does.
+// inTests reports whether an object is a namespace that a test has made, or in one: what is left
+// there is deleted with it.
 func inTests(kind string, object metav1.PartialObjectMetadata) bool {
 	return strings.HasPrefix(object.Namespace, "test-") || kind == "Namespace" && strings.HasPrefix(object.Name, "test-")
 }
@@ -61,7 +61,7 @@ func stock(t *testing.T, stage *showcase.Stage, more ...string) []string {
 				list.SetGroupVersionKind(schema.FromAPIVersionAndKind(group.GroupVersion, resource.Kind))
 				err := cluster.List(t.Context(), list)
 				if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
-					continue // the kind has gone meanwhile
+					continue // the kind was deleted meanwhile
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -87,9 +87,8 @@ func waitCollected(t *testing.T) {
 	}
 }
 
-// waitAsBefore returns when the clusters of a stage hold what they held before. What
-// belonged to something that is gone is collected a moment later, and no event of any one
-// kind tells that all of it is.
+// waitAsBefore returns when the clusters of a stage hold what they held before. Objects of deleted
+// owners are collected a moment later, and no event of a single kind shows that all of them are.
 func waitAsBefore(t *testing.T, before []string, stage *showcase.Stage, more ...string) {
 	t.Helper()
 	late, tick := time.After(scenario.Patience), time.NewTicker(200*time.Millisecond)

@@ -94,7 +94,7 @@ func (s *fluxService) tenant(t *testing.T, name string, resource *lab.Cluster, s
 	return tenant
 }
 
-// leave deletes the namespaces of tenants, and returns when they are gone.
+// leave deletes the namespaces of tenants, and returns when none is left.
 func (s *fluxService) leave(t *testing.T, homes map[*fluxTenant]client.WithWatch) {
 	t.Helper()
 	each := func(do func(cluster client.WithWatch, namespace *corev1.Namespace)) {
@@ -193,7 +193,7 @@ func (tenant *fluxTenant) settle(t *testing.T, kubeconfig string) {
 	}
 }
 
-// useHonestly deploys, and lets Flux correct what somebody has deleted.
+// useHonestly deploys, deletes the deployed object, and lets Flux restore it.
 func (tenant *fluxTenant) useHonestly(t *testing.T, s *fluxService, name string) {
 	t.Helper()
 	honest := tenant.object(t, kustomization("", name), "{spec: {path: ./examples/kustomize/podinfo-flux-controlled/resources}}")
@@ -213,7 +213,7 @@ func (tenant *fluxTenant) stillWorks(t *testing.T, s *fluxService, name, request
 	askFlux(t, tenant.cluster, kustomization(tenant.space, name), request)
 	deployed := &corev1.ConfigMap{}
 	if err := s.onWorkload.Get(t.Context(), client.ObjectKey{Namespace: tenant.workload, Name: "podinfo"}, deployed); err != nil {
-		t.Errorf("tenant %s: Flux has not corrected what somebody has deleted: %v", tenant.name, err)
+		t.Errorf("tenant %s: Flux has not restored the deleted object: %v", tenant.name, err)
 	}
 }
 
@@ -315,8 +315,8 @@ func TestFluxPerTenant(t *testing.T) {
 	second.settle(t, leads[second])
 	second.useHonestly(t, s, "victim")
 
-	// To the tenant, the other one is on another cluster. On its own cluster, what it
-	// must not reach is the rest.
+	// The other tenant is on another cluster. On its own cluster, the tenant must not reach the
+	// rest.
 	besides := first.besides(t, env.Admin)
 	intrude(t, s, first, besides)
 	besides.clear(t)

@@ -109,7 +109,7 @@ func (g *Garden) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Only the API server may tell who somebody is.
+	// Only the API server may name the user of a request.
 	encrypted := tls.NewListener(listener, &tls.Config{
 		Certificates: []tls.Certificate{serving}, ClientCAs: vouching, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12,
 	})

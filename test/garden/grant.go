@@ -58,7 +58,7 @@ type refusal struct {
 func (g *Garden) grant(out http.ResponseWriter, asked *http.Request) {
 	body, err := io.ReadAll(asked.Body)
 	if err != nil {
-		return // who asks has gone
+		return // the client has disconnected
 	}
 	made := Grant{
 		Shoot: client.ObjectKey{Namespace: asked.PathValue("namespace"), Name: asked.PathValue("name")},

@@ -36,7 +36,7 @@ func (g *Garden) Disturb(disturbs func(http.ResponseWriter, *http.Request) bool)
 	g.disturbs = disturbs
 }
 
-// discovery tells what is served.
+// discovery lists what is served.
 func (g *Garden) discovery(out http.ResponseWriter, _ *http.Request) {
 	answer(out, http.StatusOK, metav1.APIResourceList{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIResourceList"}, GroupVersion: servedGroup + "/" + version,
@@ -97,7 +97,7 @@ func rename(text []byte, from, to string) []byte {
 func answer(out http.ResponseWriter, status int, body any) {
 	out.Header().Set("Content-Type", "application/json")
 	out.WriteHeader(status)
-	_ = json.NewEncoder(out).Encode(body) // who does not read it has gone
+	_ = json.NewEncoder(out).Encode(body) // the client has disconnected if this fails
 }
 
 // Refuse answers with a failure, as API servers do.

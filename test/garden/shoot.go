@@ -89,7 +89,7 @@ var apiServers = []string{"external", "internal", "unmanaged", "wildcard-tls-see
 
 // addressesOf are those of API servers.
 func addressesOf(shoot *unstructured.Unstructured) []address {
-	listed, _, _ := unstructured.NestedSlice(shoot.Object, "status", "advertisedAddresses") // none is none
+	listed, _, _ := unstructured.NestedSlice(shoot.Object, "status", "advertisedAddresses") // a missing list is empty
 	var found []address
 	for _, entry := range listed {
 		fields, _ := entry.(map[string]any)

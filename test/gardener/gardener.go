@@ -134,8 +134,8 @@ func installAll(ctx context.Context, cluster client.WithWatch, content io.Reader
 	}
 }
 
-// awaitKind returns when a client finds a kind. An API server says that it serves one
-// before it lists it, and nobody tells when it does.
+// awaitKind returns when a client finds a kind. An API server reports a kind as served before it
+// lists it, and nothing shows when it does.
 func awaitKind(ctx context.Context, cluster client.Client, kind *apiextensionsv1.CustomResourceDefinition) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -205,7 +205,7 @@ func Wait(ctx context.Context, cluster client.WithWatch, object *unstructured.Un
 	}
 }
 
-// WaitGone waits until an object is gone.
+// WaitGone waits until an object is deleted.
 func WaitGone(ctx context.Context, cluster client.WithWatch, object *unstructured.Unstructured) error {
 	listed := &unstructured.UnstructuredList{}
 	listed.SetGroupVersionKind(object.GroupVersionKind())

@@ -222,21 +222,21 @@ func isReady(extension *unstructured.Unstructured) bool {
 	return err == nil && failedToParse == nil && !asked.Truncate(time.Second).After(done)
 }
 
-// Failed waits until the Extension tells an error that has all parts.
+// Failed waits until the Extension has an error with all parts.
 func (s *Shoot) Failed(ctx context.Context, parts ...string) (*unstructured.Unstructured, error) {
 	extension := s.Extension()
 	return extension, Wait(ctx, s.landscape.OnSeed, extension, func(seen *unstructured.Unstructured) (bool, error) {
-		told, _, _ := unstructured.NestedString(seen.Object, "status", "lastError", "description")
+		message, _, _ := unstructured.NestedString(seen.Object, "status", "lastError", "description")
 		for _, part := range parts {
-			if !strings.Contains(told, part) {
+			if !strings.Contains(message, part) {
 				return false, nil
 			}
 		}
-		return told != "", nil
+		return message != "", nil
 	})
 }
 
-// Gone waits until the Extension is gone.
+// Gone waits until the Extension is deleted.
 func (s *Shoot) Gone(ctx context.Context) error {
 	return WaitGone(ctx, s.landscape.OnSeed, s.Extension())
 }

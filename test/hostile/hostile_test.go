@@ -32,7 +32,7 @@ func world(t *testing.T) (*World, *http.Client) {
 	return w, &http.Client{Transport: transport}
 }
 
-// TestNames shows that each way can be named, and be told from the others.
+// TestNames shows that each way has a name of its own.
 func TestNames(t *testing.T) {
 	for of, ways := range map[string][]Way{"targets": Targets(), "registries": Registries()} {
 		t.Run(of, func(t *testing.T) {

@@ -18,18 +18,18 @@ func onObjects() []Way {
 	return []Way{
 		{Name: "endless-pages", Reason: "a list that always has a next page", Serve: endlessPages},
 		answer("empty-pages", "a list that always has a next page, and nothing in any", `{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{"resourceVersion":"1","continue":"more"},"items":[]}`),
-		answer("somebody-else", "a cluster that answers with another object", `{"kind":"Secret","apiVersion":"v1","metadata":{"name":"other","namespace":"kube-system","uid":"x","resourceVersion":"1"},"data":{"password":"`+Canary+`"}}`),
+		answer("another-object", "a cluster that answers with another object", `{"kind":"Secret","apiVersion":"v1","metadata":{"name":"other","namespace":"kube-system","uid":"x","resourceVersion":"1"},"data":{"password":"`+Canary+`"}}`),
 		answer("nothing", "an answer without content", ""),
 		answer("null", "an answer that says null", "null"),
-		answer("no-object", "an answer that is no object", `["`+Canary+`"]`),
+		answer("no-object", "an answer that is not an object", `["`+Canary+`"]`),
 		answer("odd-fields", "an object whose metadata are of other types", `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":["`+Canary+`"],"uid":7,"creationTimestamp":"`+Canary+`","labels":[1]},"status":"`+Canary+`"}`),
-		answer("no-unicode", "an object that is no Unicode", `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"`+"\xff\xfe"+Canary+`"}}`),
+		answer("no-unicode", "an object that is not Unicode", `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"`+"\xff\xfe"+Canary+`"}}`),
 		answer("keys-twice", "an object with a field again and again", `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{`+strings.Repeat(`"name":"a",`, 100_000)+`"uid":"x"}}`),
 		answer("deep-object", "an object that is nested 100,000 times, and complete", `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"a","uid":"x","resourceVersion":"1"},"spec":`+strings.Repeat(`{"a":`, 100_000)+"1"+strings.Repeat("}", 100_000)+"}"),
 		answer("many-values", "an object of many small values", `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"a","uid":"x","resourceVersion":"1"},"spec":[`+strings.Repeat("[],", 1_000_000)+"1]}"),
 		always("never-allowed", "a server that forbids everything", http.StatusForbidden, "Forbidden"),
-		always("never-known", "a server that knows nobody", http.StatusUnauthorized, "Unauthorized"),
-		always("always-conflict", "a server where somebody else was always faster", http.StatusConflict, "Conflict"),
+		always("never-known", "a server that knows no client", http.StatusUnauthorized, "Unauthorized"),
+		always("always-conflict", "a server where another client was always faster", http.StatusConflict, "Conflict"),
 		always("always-exists", "a server where everything exists, and nothing can be read", http.StatusConflict, "AlreadyExists"),
 	}
 }
@@ -54,7 +54,7 @@ func onWatches() []Way {
 			s.pour(w, []byte(strings.Repeat(`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","code":410,"reason":"Expired","message":"`+Canary+`"}}`+"\n", 100)))
 		}},
 		{Name: "watch-ends", Reason: "a watch that ends at once, each time", Serve: func(_ *Server, w http.ResponseWriter, _ *http.Request) {}},
-		{Name: "watch-strange", Reason: "a watch with events of a type that nobody knows", Serve: func(s *Server, w http.ResponseWriter, _ *http.Request) {
+		{Name: "watch-strange", Reason: "a watch with events of an unknown type", Serve: func(s *Server, w http.ResponseWriter, _ *http.Request) {
 			s.events(w, Canary, func(int) string { return Canary }, "")
 		}},
 		{Name: "watch-silent", Reason: "a watch that never says anything", Serve: func(s *Server, w http.ResponseWriter, r *http.Request) { <-s.ended(r) }},

@@ -1,6 +1,6 @@
-// Package hostile has servers that misbehave: clusters and registries as somebody would
-// run them who wants to harm, or who has no luck. They are for tests, listen on
-// loopback only, and bound what they send, so that they harm nobody else.
+// Package hostile has servers that misbehave: clusters and registries of an attacker, or with
+// unlucky failures. They are for tests, listen on loopback only, and bound what they send, so that
+// they harm no other process.
 package hostile
 
 import (
@@ -45,8 +45,8 @@ type Way struct {
 	Connection func(*Server, net.Conn)
 	Handshake  bool
 	Protocol   string
-	// Honest tells which requests are answered as they should be; none if it is nil.
-	// They do not count.
+	// Honest reports which requests are answered as they should be; none if it is nil. They do not
+	// count.
 	Honest func(*http.Request) bool
 }
 
@@ -62,7 +62,7 @@ type World struct {
 	witnessed   atomic.Int64
 	betrayed    atomic.Int64
 
-	// reached gets each server when somebody calls it for the first time.
+	// reached gets each server when it is called for the first time.
 	reached chan *Server
 
 	mutex   sync.Mutex
@@ -189,7 +189,7 @@ func (s *Server) accept(secure *tls.Config) {
 				connection = tls.Server(connection, secure)
 			}
 			if s.Way.Handshake && s.Way.Protocol == "" {
-				// What is said before anybody has asked is not listened to.
+				// A client ignores an answer that arrives before its request.
 				if _, err := http.ReadRequest(bufio.NewReader(connection)); err != nil {
 					return
 				}
@@ -205,8 +205,8 @@ func (s *Server) called() {
 	}
 }
 
-// AwaitReached returns when so many servers have misbehaved for the first time since
-// the last call of this function. An error names those that nobody has called.
+// AwaitReached returns when so many servers have misbehaved for the first time since the last call
+// of this function. An error names those that were not called.
 func (w *World) AwaitReached(ctx context.Context, count int) error {
 	for n := range count {
 		select {
@@ -239,7 +239,7 @@ func (s *Server) Sent() int64 { return s.sent.Load() }
 // URL is how to reach the server.
 func (s *Server) URL() string { return "https://" + s.Address }
 
-// Witness is a URL at another host and port where nobody should come.
+// Witness is a URL at another host and port that must not be called.
 func (s *Server) Witness() string { return "http://" + s.world.witnessAt + "/witness" }
 
 // Kubeconfig leads to the server with a token that is a canary.

@@ -34,7 +34,7 @@ func anyRequest() []Way {
 		{Name: "h2-settings", Reason: "settings without end", Handshake: true, Protocol: "h2", Connection: func(s *Server, c net.Conn) {
 			s.frames(c, frame(frameSettings, 0, ""))
 		}},
-		{Name: "h2-headers", Reason: "headers that go on without end", Handshake: true, Protocol: "h2", Connection: func(s *Server, c net.Conn) {
+		{Name: "h2-headers", Reason: "headers without end", Handshake: true, Protocol: "h2", Connection: func(s *Server, c net.Conn) {
 			_, _ = io.WriteString(c, frame(frameSettings, 0, "")+frame(frameHeaders, 1, "\x88"))
 			s.frames(c, frame(frameContinuation, 1, "\x00\x01a\x01b"))
 		}},
@@ -83,7 +83,7 @@ func anyRequest() []Way {
 		{Name: "always-500", Reason: "a server that always fails", Serve: func(_ *Server, w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "fails", http.StatusInternalServerError)
 		}},
-		{Name: "tells", Reason: "an error that repeats the credentials and what was sent", Serve: tells},
+		{Name: "tells", Reason: "an error that repeats the credentials and the request", Serve: tells},
 	}
 }
 
@@ -200,7 +200,7 @@ func truncated(_ *Server, w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(packed()[:1000])
 }
 
-// tells repeats all that it was told.
+// tells repeats all that the client has sent.
 func tells(_ *Server, w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))
 	message := fmt.Sprintf("%s: %s: %s", Canary, r.Header.Get("Authorization"), body)

@@ -204,9 +204,9 @@ func parse(text string) (*unstructured.Unstructured, error) {
 	return object, nil
 }
 
-// TestStoredEmptyComponent: the published controller stores an empty definition of a
-// component in subinstallations. Such an object can be changed otherwise, but nobody
-// can make a definition empty.
+// TestStoredEmptyComponent: the published controller stores an empty definition of a component in
+// subinstallations. Such an object can be changed otherwise, but no client can make a definition
+// empty.
 func TestStoredEmptyComponent(t *testing.T) {
 	object := mustParse(t, `{kind: Installation, metadata: {labels: {validation.landscaper.gardener.cloud/skip-validation: "true"}}, spec: {blueprint: {ref: {resourceName: a}}, componentDescriptor: {}}}`)
 	if err := create(t, cluster, object); err != nil {

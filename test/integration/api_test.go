@@ -169,8 +169,8 @@ func undocumented(t *testing.T, path string, schema *apiextensionsv1.JSONSchemaP
 	}
 }
 
-// TestRequiredFields compares the required fields with the published ones: one
-// that is required too much would refuse an object of the public system.
+// TestRequiredFields compares the required fields with the published ones: an additional required
+// field would refuse an object of upstream.
 func TestRequiredFields(t *testing.T) {
 	tests := []struct {
 		kind string

@@ -77,7 +77,7 @@ func TestDocumentBlocks(t *testing.T) {
 			{why: "references are left out", from: "- name: imp1", to: "- {name: imp1, dataRef: imp1}"}, {why: "references are left out", from: "- name: imp2", to: "- {name: imp2, dataRef: imp2}"}},
 			kept: []string{"spec.importDataMappings.<blueprintimport1>", "spec.importDataMappings.<blueprintimport3>.a"}},
 		{block: "installations-11", before: contextRoot + "  blueprint:\n    inline:\n      filesystem:\n        blueprint.yaml: |\n          ", indent: "          ",
-			corrections: []correction{{why: "the blueprint of the block replaces the other one", from: "  blueprint: {ref: {resourceName: a}}\n", to: ""}},
+			corrections: []correction{{why: "the blueprint of the block replaces that of the document", from: "  blueprint: {ref: {resourceName: a}}\n", to: ""}},
 			kept:        []string{"spec.blueprint.inline.filesystem"}},
 		{block: "installations-12", before: "kind: Installation\n", corrections: []correction{
 			{why: "an installation has a blueprint", from: "spec:", to: "spec:\n  blueprint: {ref: {resourceName: a}}"},
@@ -92,7 +92,7 @@ func TestDocumentBlocks(t *testing.T) {
 			{why: "references are left out", from: "- name: imp1", to: "- {name: imp1, dataRef: imp1}"}, {why: "references are left out", from: "- name: imp2", to: "- {name: imp2, dataRef: imp2}"}},
 			kept: []string{"spec.exportDataMappings.imp2"}},
 		{block: "installations-18", before: contextRoot + "  blueprint:\n    inline:\n      filesystem:\n        blueprint.yaml:\n          ", indent: "          ",
-			corrections: []correction{{why: "the blueprint of the block replaces the other one, here as a map and not as a text", from: "  blueprint: {ref: {resourceName: a}}\n", to: ""}},
+			corrections: []correction{{why: "the blueprint of the block, a map and not a text, replaces that of the document", from: "  blueprint: {ref: {resourceName: a}}\n", to: ""}},
 			kept:        []string{"spec.blueprint.inline.filesystem"}},
 		{block: "installations-19", before: "kind: Installation\n", corrections: []correction{
 			{why: "an installation has a blueprint", from: "spec:", to: "spec:\n  blueprint: {ref: {resourceName: a}}"},
@@ -100,7 +100,7 @@ func TestDocumentBlocks(t *testing.T) {
 			kept: []string{"spec.exportDataMappings.creds"}},
 
 		{block: "dataflow-01", before: contextRoot + "  blueprint:\n    inline:\n      filesystem:\n        blueprint.yaml:\n          ", indent: "          ",
-			corrections: []correction{{why: "the blueprint of the block replaces the other one", from: "  blueprint: {ref: {resourceName: a}}\n", to: ""}},
+			corrections: []correction{{why: "the blueprint of the block replaces that of the document", from: "  blueprint: {ref: {resourceName: a}}\n", to: ""}},
 			kept:        []string{"spec.blueprint.inline.filesystem"}},
 		{block: "dataflow-02", before: "kind: DeployItem\nspec:\n  type: landscaper.gardener.cloud/kubernetes-manifest\n  config:\n    apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2\n    kind: ProviderConfiguration\n    ", indent: "    ",
 			corrections: []correction{{why: twoTargets, from: "{{ .imports.cluster2.metadata.name }}", to: "x"}},
@@ -117,7 +117,7 @@ func TestDocumentBlocks(t *testing.T) {
 			fillName, fillSpace,
 			{why: "the document lost its indentation", from: "\nname: ", to: "\n  name: "}, {why: "the document lost its indentation", from: "\nnamespace: ", to: "\n  namespace: "},
 			{why: "the document lost its indentation", from: "\ncreateTargetToSource", to: "\n  createTargetToSource"}, {why: "the document lost its indentation", from: "\ntargetToSourceName", to: "\n  targetToSourceName"},
-			{why: "the block leaves the other fields out", from: "\n...\n", to: "\n  sourceNamespace: garden-x\n  secretRef: {name: s, key: kubeconfig}\n"},
+			{why: "the block has only some of the fields", from: "\n...\n", to: "\n  sourceNamespace: garden-x\n  secretRef: {name: s, key: kubeconfig}\n"},
 		}, kept: []string{"spec.createTargetToSource", "spec.targetToSourceName"}},
 		{block: "targetsync-04", before: "kind: Target\nspec:\n  type: landscaper.gardener.cloud/kubernetes-cluster\n  config:\n    kubeconfig: |\n      ", indent: "      ",
 			kept: []string{"spec.config.kubeconfig"}},

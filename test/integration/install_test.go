@@ -52,8 +52,8 @@ func TestInstallAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestUpgradeFromPublicShape installs CRDs as the public system has them, stores
-// objects, upgrades, and shows that the objects keep working.
+// TestUpgradeFromPublicShape installs the CRDs of upstream, stores objects, upgrades, and shows
+// that the objects keep working.
 func TestUpgradeFromPublicShape(t *testing.T) {
 	_, public, err := connect(clusters["public"])
 	if err != nil {
@@ -113,15 +113,15 @@ func TestUpgradeFromPublicShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	if note.Annotations["acme.example/owner"] != "platform" {
-		t.Error("the annotation of somebody else was removed")
+		t.Error("the foreign annotation was removed")
 	}
 	if description := note.Spec.Versions[0].Schema.OpenAPIV3Schema.Description; description == "" {
 		t.Error("the schema is still the public one")
 	}
 }
 
-// installPublicShape writes our CRDs reduced to what the public system has: no
-// defaults, no descriptions, none of our own fields.
+// installPublicShape writes our CRDs reduced to the fields of upstream: no defaults, no
+// descriptions, none of our own fields.
 func installPublicShape(t *testing.T, public client.WithWatch) {
 	t.Helper()
 	crds, err := install.CRDs()
@@ -146,7 +146,7 @@ func installPublicShape(t *testing.T, public client.WithWatch) {
 	waitEstablished(t, public, len(crds))
 }
 
-// reduce takes out of a schema what the public system does not have.
+// reduce removes from a schema what upstream does not have.
 func reduce(schema *apiextensionsv1.JSONSchemaProps) {
 	schema.Default, schema.Description = nil, ""
 	for name, property := range schema.Properties {
@@ -333,7 +333,7 @@ func TestObsoletePoliciesAreRemoved(t *testing.T) {
 		}
 	}
 	if err := cluster.Delete(t.Context(), foreign); err != nil {
-		t.Errorf("the policy of somebody else: %v", err)
+		t.Errorf("the foreign policy: %v", err)
 	}
 }
 

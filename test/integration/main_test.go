@@ -23,8 +23,8 @@ import (
 )
 
 var (
-	// clusters are the clusters of the lab: resource has our API, public begins
-	// with that of the public system.
+	// clusters are the clusters of the lab: resource has our API, public begins with that of
+	// upstream.
 	clusters map[string]*lab.Cluster
 	// config is the connection to the API server.
 	config *rest.Config
@@ -83,8 +83,8 @@ func connect(to *lab.Cluster) (*rest.Config, client.WithWatch, error) {
 	return config, cluster, err
 }
 
-// waitForPolicies returns when the API server applies the policies of all kinds;
-// it takes them up a moment after they were stored.
+// waitForPolicies returns when the API server applies the policies of all kinds; it loads them a
+// moment after they were stored.
 func waitForPolicies(ctx context.Context) error {
 	violations := []string{
 		"{kind: Installation, spec: {blueprint: {}}}",

@@ -20,9 +20,9 @@ import (
 const poison = `{"status":{"phaseTransitionTime":"2020-01-01t00:00:00z","lastReconcileTime":"2020-01-01T00:00:00Zt and any text","observedGeneration":1,
 "conditions":[{"type":"A","status":"True","reason":"r","message":"m","lastTransitionTime":"2020-01-01T00:00:00/5Z","lastUpdateTime":"2020-01-01T00:00:00+99:99"}]}}`
 
-// TestPoisonedWatch stores a status that stopped the watches of all clients, under the
-// definition of an older release, and shows that lists and watches go on, and that the
-// object can be written.
+// TestPoisonedWatch stores a status that stopped the watches of all clients, under the definition
+// of an older release, and shows that lists and watches continue, and that the object can be
+// written.
 func TestPoisonedWatch(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
@@ -56,7 +56,7 @@ func TestPoisonedWatch(t *testing.T) {
 		select {
 		case <-ctx.Done():
 			t.Fatalf("the older definition is not in force: %v", spoil())
-		case <-time.After(50 * time.Millisecond): // nothing tells when a definition is in force
+		case <-time.After(50 * time.Millisecond): // nothing shows when a definition is in force
 		}
 	}
 	for seen := false; !seen; {

@@ -178,8 +178,8 @@ type Request struct {
 // Mark is a point in time, as a place in the audit log.
 type Mark int64
 
-// Mark returns the mark of now. Every request whose answer somebody has read to
-// its end is before it.
+// Mark returns the mark of now. Every request whose answer a client has read to its end is before
+// it.
 func (c *Cluster) Mark(ctx context.Context) (Mark, error) {
 	output, err := c.lab.run(ctx, nil, "audit", c.Name, "--mark")
 	if err != nil {

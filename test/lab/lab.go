@@ -213,8 +213,8 @@ func (l *Lab) runJSON(ctx context.Context, input io.Reader, result any, args ...
 	return nil
 }
 
-// run runs the lab's program. What it says about progress goes to our standard
-// error, so that a first build is seen.
+// run runs the lab's program. Its progress is written to our standard error, so that a first build
+// is seen.
 func (l *Lab) run(ctx context.Context, input io.Reader, args ...string) ([]byte, error) {
 	program, err := Program()
 	if err != nil {

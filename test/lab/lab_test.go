@@ -162,10 +162,10 @@ func components(t *testing.T, l *Lab) {
 		}
 	}
 	if log, err := l.Logs(ctx, "supervisor"); err != nil || !strings.Contains(log, "restarted") {
-		t.Errorf("the supervisor's log does not tell of the restart (%v)", err)
+		t.Errorf("the supervisor's log does not report the restart (%v)", err)
 	}
 	if err := l.Kill(ctx, "one/nothing"); err == nil || !strings.Contains(err.Error(), "one/etcd") {
-		t.Errorf("kill of what is not there: %v, want an error that lists what is", err)
+		t.Errorf("kill of a missing component: %v, want an error that lists the components", err)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// The ports are below those that Linux hands to outgoing connections (32768 and up), of
-// which there are many in a lab, and below those of labs.
+// The ports are below those that Linux gives to outgoing connections (32768 and up), of which there
+// are many in a lab, and below those of labs.
 const (
 	firstPort = 12000
 	lastPort  = 20000
@@ -22,8 +22,8 @@ var reserved struct {
 	listeners []net.Listener
 }
 
-// FreeAddress returns an address of this machine that nobody listens on, and that no
-// other test gets before this process ends: its server may come later, and come back.
+// FreeAddress returns an address of this machine without a listener that no other test gets before
+// this process ends: its server may start later, and restart.
 func FreeAddress() (string, error) {
 	const attempts = 200
 	for range attempts {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestFreeAddress: until a server listens, nobody else takes its port.
+// TestFreeAddress: until a server listens, no other process takes its port.
 func TestFreeAddress(t *testing.T) {
-	// Linux gives ports from here on to whoever opens a connection.
+	// Linux gives ports from here on to outgoing connections.
 	const outgoing = 32768
 	seen := map[string]bool{}
 	for range 50 {
@@ -24,7 +24,7 @@ func TestFreeAddress(t *testing.T) {
 			t.Errorf("%s may be taken by a connection (%v)", address, err)
 		}
 		if seen[address] || reserve(address) {
-			t.Errorf("%s is given to another one", address)
+			t.Errorf("%s is given out twice", address)
 		}
 		seen[address] = true
 		listener, err := net.Listen("tcp", address)
@@ -41,6 +41,6 @@ func TestFreeAddress(t *testing.T) {
 	}
 	defer func() { _ = listener.Close() }()
 	if reserve(listener.Addr().String()) {
-		t.Error("an address that somebody listens on was given away")
+		t.Error("an address with a listener was given away")
 	}
 }

@@ -34,7 +34,7 @@ apiserver_admission_controller_admission_duration_seconds_sum{name="LimitRanger"
 		t.Errorf("since then %+v", since)
 	}
 	if _, err := readWork(strings.NewReader("process_cpu_seconds_total many\n")); err == nil {
-		t.Error("a value that is no number was read")
+		t.Error("a value that is not a number was read")
 	}
 }
 

@@ -5,9 +5,9 @@ import "strings"
 // Budget bounds what our users request on both clusters, without watches and leases.
 type Budget struct{ Writes, Events, Reads int }
 
-// What the cases cost that most landscapes consist of, when the target cluster is known.
-// docs/performance.md says who needs each write; none of them depends on chance. Reads may
-// be questions because a cache is behind, and two jobs may share an event.
+// The costs of the most frequent cases, when the target cluster is known. docs/performance.md
+// explains each write; none of them depends on chance. Reads may be added where a cache is behind,
+// and two jobs may share an event.
 var (
 	// Smallest is one Installation with one item with one object.
 	Smallest = Budget{Writes: 12, Events: 2, Reads: 3}

@@ -18,7 +18,7 @@ import (
 
 // Connect returns a client that knows all our kinds and is not slowed down.
 func Connect(kubeconfig string) (client.WithWatch, error) {
-	// The library for controllers prints a stack trace when nobody has said where its log goes.
+	// controller-runtime prints a stack trace when no logger was set.
 	log.SetLogger(logr.Discard())
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {

@@ -11,7 +11,7 @@ func TestOneItem(t *testing.T) {
 		reason  string
 		objects []string
 	}{
-		{"one object", []string{"kind: A\n"}},
+		{"a single object", []string{"kind: A\n"}},
 		{"several lines", []string{"kind: A\ndata:\n  a: b\n", "\nkind: B"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -40,7 +40,7 @@ func TestServerThatEnds(t *testing.T) {
 		}
 	}
 	if err := s.Stop(); err != nil {
-		t.Errorf("stop of what has ended: %v", err)
+		t.Errorf("stop of an ended server: %v", err)
 	}
 }
 
@@ -84,7 +84,7 @@ func (j *judged) Fatalf(format string, args ...any) { j.said = fmt.Sprintf(forma
 // TestDataRace: what the race detector finds in the server fails the test that runs it.
 func TestDataRace(t *testing.T) {
 	for _, test := range []struct{ reason, says, want string }{
-		{"a race that is told", "echo WARNING: DATA RACE; echo in x.go", "in x.go"},
+		{"a race that is reported", "echo WARNING: DATA RACE; echo in x.go", "in x.go"},
 		{"none", "echo a usual line", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestProgram(t *testing.T) {
 		t.Errorf("got %s (%v)", got, err)
 	}
 	if got, err := Program("none"); err == nil || strings.HasPrefix(got, filepath.Dir(other)) {
-		t.Errorf("what is nowhere was found: %s", got)
+		t.Errorf("a missing file was found: %s", got)
 	}
 }
 

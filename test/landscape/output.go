@@ -32,7 +32,7 @@ func (o *output) Write(p []byte) (int, error) {
 	}
 	log, err := os.OpenFile(o.file, os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		// The directory may have gone before the server; that must not end it.
+		// The directory may be deleted before the server ends; that must not end the server.
 		return len(p), nil //nolint:nilerr // see above
 	}
 	defer log.Close() //nolint:errcheck // Write reports what matters

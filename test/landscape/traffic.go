@@ -30,8 +30,8 @@ type Traffic struct {
 	weight Weight
 }
 
-// Weight is how many objects there are and how many bytes they have: all together, and of
-// these the status, and what tells who manages which field, which we do not send.
+// Weight is how many objects there are and how many bytes they have: all together, and of these the
+// status, and managedFields, which we do not send.
 type Weight struct{ Objects, Bytes, Status, Managed int }
 
 // add adds an object to a weight.
@@ -130,7 +130,7 @@ func (t *Traffic) add(line []byte) {
 	event := struct {
 		Object json.RawMessage `json:"object"`
 	}{}
-	// What cannot be read weighs nothing; API servers do not send it.
+	// Unreadable lines count nothing; API servers do not send them.
 	if json.Unmarshal(line, &event) != nil {
 		return
 	}

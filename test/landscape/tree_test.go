@@ -92,7 +92,7 @@ func TestConfigMaps(t *testing.T) {
 				object := item.Config.Manifests[0].Manifest.Metadata
 				names[item.Name], names[object.Name] = true, true
 				if object.Namespace != "space" {
-					t.Errorf("%s goes into namespace %q", object.Name, object.Namespace)
+					t.Errorf("%s is created in namespace %q", object.Name, object.Namespace)
 				}
 			}
 			if len(items.DeployItems) != many || len(names) != 2*many {

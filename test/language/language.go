@@ -1,5 +1,5 @@
-// Package language runs expressions and documents of spiff in the tests of the rooms
-// that the language is made of. A row is a template and what must come of it.
+// Package language runs expressions and documents of spiff in the tests of the packages that the
+// language is made of. A row is a template and what must come of it.
 package language
 
 import (

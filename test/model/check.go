@@ -38,7 +38,7 @@ func (w *world) checkChange(c change) {
 	}
 	switch {
 	case c.after == nil:
-		w.note("  %s %s is gone", c.kind, c.key.Name)
+		w.note("  %s %s is deleted", c.kind, c.key.Name)
 		w.checkGone(c.before)
 	case c.before != nil:
 		w.checkJob(c)
@@ -53,8 +53,8 @@ func (w *world) checkChange(c change) {
 	}
 }
 
-// checkJob: at most one run per tree: a job is handed over when the one before has
-// ended, and it ends once.
+// checkJob: at most one run per tree: an object gets a job when the previous one has ended, and a
+// job ends once.
 func (w *world) checkJob(c change) {
 	before, finishedBefore, _ := jobOf(c.before)
 	after, finished, _ := jobOf(c.after)
@@ -66,17 +66,17 @@ func (w *world) checkJob(c change) {
 	}
 }
 
-// checkGone: what is below an object goes before it.
+// checkGone: the objects below an object are deleted before it.
 func (w *world) checkGone(object client.Object) {
 	for _, k := range []kind{"Installation", "Execution", "DeployItem"} {
 		for _, key := range keysOf(w.store.objects[k]) {
 			child := w.store.objects[k][key]
-			// One that was created and never got a job has done nothing; it may go later.
+			// A child that never got a job has done nothing; it may be deleted later.
 			if id, _, _ := jobOf(child); id == "" {
 				continue
 			}
 			if owner := metav1.GetControllerOf(child); owner != nil && owner.UID == object.GetUID() {
-				w.violate("%s %s is gone before its %s %s", kindOf(object), object.GetName(), k, key.Name)
+				w.violate("%s %s is deleted before its %s %s", kindOf(object), object.GetName(), k, key.Name)
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func (w *world) checkSuccess(before, inst *v1alpha1.Installation) {
 		}
 	}
 	if parentOf(inst) != "-" {
-		return // the root tells what it asks for
+		return // the root says what it asks for
 	}
 	wanted := w.users.wanted[inst.UID][inst.Status.ObservedGeneration].values()
 	same := func(wanted, found int) bool { return wanted == found || wanted == anyValue }
@@ -122,7 +122,7 @@ func (w *world) checkDone(inst *v1alpha1.Installation, k kind, object client.Obj
 	}
 }
 
-// belongs tells whether an object is below an Installation.
+// belongs reports whether an object is below an Installation.
 func (w *world) belongs(object client.Object, uid types.UID) bool {
 	owner := metav1.GetControllerOf(object)
 	if owner == nil {
@@ -135,8 +135,8 @@ func (w *world) belongs(object client.Object, uid types.UID) bool {
 	return err == nil && parent.GetUID() == owner.UID && w.belongs(parent, uid)
 }
 
-// stays tells whether an object is below an Installation that its last job has left as it
-// is, because that only hands values on.
+// stays reports whether an object is below an Installation that its last job has left as it is,
+// because that only passes values on.
 func (w *world) stays(object client.Object) bool {
 	owner := metav1.GetControllerOf(object)
 	if owner == nil {
@@ -171,7 +171,7 @@ func (w *world) checkTurn(item *v1alpha1.DeployItem, uninstall bool) {
 	}
 }
 
-// checkOrder: an item comes after one that it depends on, and goes before it.
+// checkOrder: an item is deployed after the items that it depends on, and deleted before them.
 func (w *world) checkOrder(item, other *v1alpha1.DeployItem, uninstall bool) {
 	switch {
 	case !uninstall && !job.IsRemoval(item.Status.JobID) && dependsOn(item, other) && (other.Status.JobIDFinished != item.Status.JobID || other.Status.Phase.String() != "Succeeded"):
@@ -181,13 +181,13 @@ func (w *world) checkOrder(item, other *v1alpha1.DeployItem, uninstall bool) {
 	}
 }
 
-// isDoubtful tells whether a job was under way when the store was restored: what has happened
+// isDoubtful reports whether a job was under way when the store was restored: what has happened
 // before is done, also if the store does not show it any more.
 func (w *world) isDoubtful(jobID string) bool {
 	return jobID != "" && number(jobID) <= w.doubtful
 }
 
-// dependsOn tells whether an item depends on another one.
+// dependsOn reports whether an item depends on another one.
 func dependsOn(item, other *v1alpha1.DeployItem) bool {
 	names := strings.Split(item.Annotations[v1alpha1.ExecutionDependsOnAnnotation], ",")
 	return slices.Contains(names, other.Labels[v1alpha1.ExecutionManagedNameLabel])
@@ -216,8 +216,8 @@ func (w *world) checkSettled() {
 	}
 }
 
-// wasAborted tells whether the job of an Execution that was to delete an item has failed before
-// it came to that: the next job goes on.
+// wasAborted reports whether the job of an Execution that was to delete an item has failed before
+// it came to that: the next job continues.
 func (w *world) wasAborted(item client.Object) bool {
 	owner := metav1.GetControllerOf(item)
 	if owner == nil {
@@ -231,9 +231,9 @@ func (w *world) wasAborted(item client.Object) bool {
 	return id == finished && v1alpha1.ExecutionPhase(phase).IsFailed()
 }
 
-// waitsForParent tells whether what is being deleted waits for the next job of its
-// parent: somebody else has deleted it, the job that was to delete it was interrupted,
-// or it waits for others itself.
+// waitsForParent reports whether the deletion of an object waits for the next job of its parent: a
+// user has deleted the object, the job that was to delete it was interrupted, or the parent waits
+// itself.
 func (w *world) waitsForParent(object client.Object) bool {
 	parent, err := w.store.get("Installation", types.NamespacedName{Namespace: object.GetNamespace(), Name: parentOf(object)})
 	if err != nil || kindOf(object) == "DeployItem" {
@@ -243,15 +243,15 @@ func (w *world) waitsForParent(object client.Object) bool {
 	return parent.GetDeletionTimestamp() == nil || phase == v1alpha1.PhaseStringDeleteFailed || w.waitsForImporter(parent) || w.waitsForParent(parent)
 }
 
-// waitsForParentToGo tells whether an interruption is for the job that a parent hands over
-// as soon as its deletion goes on.
+// waitsForParentToGo reports whether an interruption is for the job that a parent passes on as soon
+// as its deletion continues.
 func (w *world) waitsForParentToGo(object client.Object) bool {
 	parent, err := w.store.get("Installation", types.NamespacedName{Namespace: object.GetNamespace(), Name: parentOf(object)})
 	return err == nil && w.waitsForImporter(parent)
 }
 
-// waitsForImporter tells whether the deletion of a root waits until the other one no
-// longer imports what it exports: that is for the user to decide.
+// waitsForImporter reports whether the deletion of a root waits until the other root no longer
+// imports its exports: the user decides that.
 func (w *world) waitsForImporter(object client.Object) bool {
 	inst, ok := object.(*v1alpha1.Installation)
 	if !ok || inst.Status.InstallationPhase != v1alpha1.InstallationPhases.InitDelete || len(inst.Spec.Exports.Data) == 0 || parentOf(inst) != "-" {
@@ -271,7 +271,7 @@ func (w *world) checkEmpty() {
 		}
 	}
 	if w.desk != nil && w.desk.Open() != 0 {
-		w.violate("%d jobs of items that are gone are remembered", w.desk.Open())
+		w.violate("%d jobs of deleted items are remembered", w.desk.Open())
 	}
 	for name := range w.target.moving {
 		if !w.users.leftBehind[name[:1]] {

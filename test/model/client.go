@@ -35,7 +35,7 @@ type connection struct {
 	live          bool
 }
 
-// process is what ends with a crash. Whoever still runs in it meanwhile reaches nobody.
+// process ends with a crash. Code that still runs in it afterwards reaches no server.
 type process struct {
 	ctx  context.Context
 	stop context.CancelFunc
@@ -49,7 +49,7 @@ func newProcess() *process {
 
 func (p *process) ended() bool { return p.cut || p.ctx.Err() != nil }
 
-// cached tells whether a kind is read from a cache.
+// cached reports whether a kind is read from a cache.
 func (c *connection) view(k kind) map[types.NamespacedName]client.Object {
 	if cache, ok := c.world.caches[k]; ok && !c.live {
 		return cache
@@ -78,9 +78,9 @@ func (c *connection) meanwhile() {
 	}
 }
 
-// arrive lets others go on while a request is on its way, or while a controller thinks
-// about what it has just read: what was not there a moment ago may be there before it acts,
-// and somebody may have acted on it.
+// arrive lets other workers continue while a request is on its way, or between a read of a
+// controller and its next step: an object that did not exist a moment ago may exist before that
+// step, and others may have changed it.
 func (c *connection) arrive() { c.world.others(c.process) }
 
 // Get implements client.Reader.
@@ -183,7 +183,7 @@ func (c *connection) write(ctx context.Context, object client.Object, do func() 
 		return errDown
 	}
 	if c.world.fault(faultConflict) && object.GetResourceVersion() != "" {
-		return apierrors.NewConflict(resource(kindOf(object)), object.GetName(), errors.New("somebody else was faster"))
+		return apierrors.NewConflict(resource(kindOf(object)), object.GetName(), errors.New("another client was faster"))
 	}
 	if !c.world.fault(faultLost) {
 		return do()

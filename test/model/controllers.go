@@ -99,21 +99,21 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 		return fmt.Sprintf("job-%d", w.jobs)
 	}
 	w.items = handler.Funcs{}
-	m, desk := &capturing{client: cached, live: live}, &dispatch.Desk{}
+	m, dispatcher := &capturing{client: cached, live: live}, &dispatch.Desk{}
 	err := deployer.Add(m, deployer.Options{
-		Type: itemType, Name: "model", Identity: fmt.Sprintf("model-%d", w.counts.crashes), Deployer: w.target, Clusters: clusters, Desk: desk,
+		Type: itemType, Name: "model", Identity: fmt.Sprintf("model-%d", w.counts.crashes), Deployer: w.target, Clusters: clusters, Desk: dispatcher,
 	})
 	if err != nil {
 		panic(err)
 	}
 	if w.elsewhere {
-		desk = nil
+		dispatcher = nil
 	} else {
-		w.items = desk.Handler(handler.Funcs{})
+		w.items = dispatcher.Handler(handler.Funcs{})
 		process := w.process
-		desk.Handed = func(item *v1alpha1.DeployItem) { w.noteHanded(process, item) }
-		desk.Lost(func(execution types.NamespacedName) { w.lanes["execution"].add(execution) })
-		desk.Serve(itemType, func(item *v1alpha1.DeployItem) {
+		dispatcher.Handed = func(item *v1alpha1.DeployItem) { w.noteHanded(process, item) }
+		dispatcher.Lost(func(execution types.NamespacedName) { w.lanes["execution"].add(execution) })
+		dispatcher.Serve(itemType, func(item *v1alpha1.DeployItem) {
 			if process == w.process {
 				w.others(process)
 				w.lanes["deployer"].add(client.ObjectKeyFromObject(item))
@@ -121,7 +121,7 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 			}
 		})
 	}
-	w.desk = desk
+	w.desk = dispatcher
 	planning := &installation.Reconciler{
 		Client: cached, Reader: live, Events: silent{}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, Each: w.shuffled,
 		Sources: &repocontext.Reader{Client: live}, Components: components, Blueprints: blueprints,
@@ -130,7 +130,7 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 	planning.PlanElsewhere(w.process.ctx, w.elsewhereFor(w.process))
 	return map[string]reconcile.Reconciler{
 		"installation": planning,
-		"execution":    &execution.Reconciler{Client: cached, Reader: live, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, PickupTimeout: pickup, Desk: desk, Each: w.shuffled},
+		"execution":    &execution.Reconciler{Client: cached, Reader: live, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, PickupTimeout: pickup, Desk: dispatcher, Each: w.shuffled},
 		"deployer":     m.reconciler,
 	}
 }

@@ -11,7 +11,7 @@ import (
 // given is the name of the DataObject that a user writes, and roots import.
 const given = "given"
 
-// request is what somebody who asks for a job can expect of it.
+// request is what a user who asks for a job can expect of it.
 type request struct {
 	// generation is the one that it is about.
 	generation int64
@@ -19,8 +19,8 @@ type request struct {
 	value int
 }
 
-// expect notes that a job was asked for. What is not taken up yet and replaced by
-// something else is not expected any more.
+// expect notes that a job was asked for. A request that is replaced before it was picked up is not
+// expected any more.
 func (u *users) expect(inst *v1alpha1.Installation, operation v1alpha1.Operation) {
 	if operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation {
 		delete(u.asked, inst.UID)
@@ -60,8 +60,8 @@ func importsGiven(inst *v1alpha1.Installation) bool {
 	return len(inst.Spec.Imports.Data) > 0 && inst.Spec.Imports.Data[0].DataRef == given
 }
 
-// checkAsked: whoever has asked for a job has got one, and it has used what was there
-// when it was asked for.
+// checkAsked: every requested job has run, and it has used what was there at the time of the
+// request.
 func (w *world) checkAsked() {
 	for _, key := range keysOf(w.store.objects["Installation"]) {
 		inst, _ := w.store.objects["Installation"][key].(*v1alpha1.Installation)

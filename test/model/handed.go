@@ -7,21 +7,21 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// hand is a job of an item that was handed over at the desk.
-type hand struct {
+// dispatchedJob is a job of an item that was passed to the dispatcher.
+type dispatchedJob struct {
 	uid   types.UID
 	jobID string
 }
 
-// noteHanded notes that the Execution of an item has handed its job over.
+// noteHanded notes that the Execution of an item has dispatched its job.
 func (w *world) noteHanded(p *process, item *v1alpha1.DeployItem) {
 	if p == w.process {
-		w.given[types.NamespacedName{Namespace: item.Namespace, Name: item.Name}] = hand{item.UID, item.Status.JobID}
+		w.given[types.NamespacedName{Namespace: item.Namespace, Name: item.Name}] = dispatchedJob{item.UID, item.Status.JobID}
 	}
 }
 
-// checkHanded: what was handed over stays at the desk until the item itself shows it, or
-// until nobody needs it any more. An Execution that has seen it there does not look again.
+// checkHanded: the dispatcher keeps a job until the item itself shows it, or until it is not needed
+// any more. An Execution that has seen the job there does not look again.
 func (w *world) checkHanded() {
 	if w.desk == nil {
 		return
@@ -34,12 +34,12 @@ func (w *world) checkHanded() {
 			continue
 		}
 		if shown := w.desk.Show(item); shown.Status.JobID != given.jobID {
-			w.violate("item %s was given %s, and the desk has lost it", key.Name, given.jobID)
+			w.violate("item %s was given %s, and the dispatcher has lost it", key.Name, given.jobID)
 		}
 	}
 }
 
-// hasJob tells whether the Execution of an item is at work for a job.
+// hasJob reports whether the Execution of an item works on a job.
 func (w *world) hasJob(item *v1alpha1.DeployItem, jobID string) bool {
 	owner := metav1.GetControllerOf(item)
 	if owner == nil {

@@ -23,17 +23,17 @@ func (t *target) Drift(context.Context, *deployer.Item) ([]string, error) { retu
 
 // Lookout implements deployer.Repeating.
 func (t *target) Lookout(_ context.Context, item *deployer.Item) (deployer.Lookout, error) {
-	return &lookout{target: t, out: t.parse(item).Out}, nil
+	return &exportWatcher{target: t, out: t.parse(item).Out}, nil
 }
 
-// lookout sees what an item exports.
-type lookout struct {
+// exportWatcher sees what an item exports.
+type exportWatcher struct {
 	target     *target
 	out, known int
 }
 
 // Values implements deployer.Lookout.
-func (l *lookout) Values(context.Context) (map[string]any, error) {
+func (l *exportWatcher) Values(context.Context) (map[string]any, error) {
 	now := cmp.Or(l.target.late[l.out], l.out)
 	if now == l.known {
 		return nil, nil
@@ -43,7 +43,7 @@ func (l *lookout) Values(context.Context) (map[string]any, error) {
 }
 
 // Close implements deployer.Lookout.
-func (l *lookout) Close() error { return nil }
+func (l *exportWatcher) Close() error { return nil }
 
 // changeLate lets an item export something else, without a job.
 func (u *users) changeLate() {
@@ -64,8 +64,8 @@ func (u *users) changeLate() {
 	u.world.lanes["deployer"].add(keyOf(&deployer.Item{DeployItem: item}))
 }
 
-// missesPart tells whether users have deleted a part of a root: until its next job, nothing of
-// that is handed on any more.
+// missesPart reports whether users have deleted a part of a root: until the next job of the root,
+// the exports of that part are not passed on any more.
 func (w *world) missesPart(root *v1alpha1.Installation) bool {
 	for _, k := range []kind{"Installation", "Execution"} {
 		for _, key := range keysOf(w.store.objects[k]) {

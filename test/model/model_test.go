@@ -89,8 +89,8 @@ func (w *world) again() {
 	}
 }
 
-// end: everything can be deleted, and nothing is left. A deletion that has failed,
-// because somebody interrupted it, is asked for again.
+// end: everything can be deleted, and nothing is left. A deletion that has failed because it was
+// interrupted is asked for again.
 func (w *world) end() {
 	for _, key := range keysOf(w.store.objects["Installation"]) {
 		inst := w.store.objects["Installation"][key].DeepCopyObject().(*v1alpha1.Installation)

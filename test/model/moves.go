@@ -29,8 +29,8 @@ type moving struct {
 	owner types.UID
 }
 
-// scatter lets some items of a wish want the objects that move.
-func (u *users) scatter(wanted *wish) {
+// scatter lets some items of a desired state want the objects that move.
+func (u *users) scatter(wanted *desired) {
 	var all []*itemConfig
 	for i := range wanted.items {
 		all = append(all, &wanted.items[i].itemConfig)
@@ -60,7 +60,8 @@ func (u *users) moved() *v1alpha1.Installation {
 	return stored.DeepCopyObject().(*v1alpha1.Installation)
 }
 
-// haste is how much users wait for each other's jobs: what is to move has to arrive first.
+// haste is how much users wait for each other's jobs: an object that is to move must be deployed
+// first.
 func (u *users) haste() float64 {
 	if u.world.rates.moves && u.world.random.IntN(4) > 0 {
 		return 0.1
@@ -77,8 +78,8 @@ func (u *users) behave() string {
 	return behaviours[u.world.random.IntN(len(behaviours))]
 }
 
-// moves returns which item of a wish wants which object.
-func (w wish) moves() map[string]string {
+// moves returns which item of a desired state wants which object.
+func (w desired) moves() map[string]string {
 	found := map[string]string{}
 	for _, item := range w.all() {
 		for _, name := range item.Moves {
@@ -89,7 +90,7 @@ func (w wish) moves() map[string]string {
 }
 
 // all returns all items of a tree.
-func (w wish) all() []wishedItem {
+func (w desired) all() []desiredItem {
 	all := slices.Clone(w.items)
 	for _, sub := range w.subs {
 		all = append(all, sub.items...)
@@ -117,8 +118,8 @@ func (t *target) owned(inst string, uid types.UID) []string {
 	return names
 }
 
-// deployMoving writes the objects that an item wants, whoever had them, and removes those that
-// it does not want any more, or keeps them for others.
+// deployMoving writes the objects that an item wants, whatever item had them, and removes those
+// that it does not want any more, or keeps them for others.
 func (t *target) deployMoving(ctx context.Context, item *deployer.Item, config itemConfig) error {
 	stale := slices.DeleteFunc(t.owned(config.Inst, item.UID), func(name string) bool { return slices.Contains(config.Moves, name) })
 	if err := record(ctx, item, append(slices.Clone(config.Moves), stale...)); err != nil {
@@ -132,7 +133,7 @@ func (t *target) deployMoving(ctx context.Context, item *deployer.Item, config i
 		}
 	}
 	if stored, err := t.world.store.get("DeployItem", keyOf(item)); err != nil || stored.GetUID() != item.UID || stored.GetGeneration() != item.Generation || endedIn(stored, item.Status.JobID) {
-		return errors.New("somebody has ended the job")
+		return errors.New("the job was ended")
 	}
 	for _, name := range config.Moves {
 		t.moving[config.Inst+"/"+name] = moving{owner: item.UID}
@@ -151,7 +152,7 @@ func (t *target) deployMoving(ctx context.Context, item *deployer.Item, config i
 	return nil
 }
 
-// endedIn tells whether somebody has ended a job of an item in place of its deployer.
+// endedIn reports whether a job of an item was ended in place of its deployer.
 func endedIn(item client.Object, jobID string) bool {
 	_, finished, _ := jobOf(item)
 	return finished == jobID
@@ -169,7 +170,7 @@ func record(ctx context.Context, item *deployer.Item, names []string) error {
 	return item.Record(ctx, status)
 }
 
-// hasRecorded tells whether an item has recorded an object, so that others may claim it.
+// hasRecorded reports whether an item has recorded an object, so that others may claim it.
 func hasRecorded(item *v1alpha1.DeployItem) bool {
 	var status recorded
 	return item.Status.ProviderStatus != nil && json.Unmarshal(item.Status.ProviderStatus.Raw, &status) == nil && len(status.ManagedResources) > 0
@@ -197,7 +198,7 @@ func (w *world) rootAtWork(item *v1alpha1.DeployItem, config itemConfig) *v1alph
 	root := stored.(*v1alpha1.Installation)
 	if root.DeletionTimestamp != nil || root.Annotations[v1alpha1.RemoveFirstAnnotation] != "" || root.Status.JobID != job.BaseOf(item.Status.JobID) ||
 		root.Status.JobIDFinished == root.Status.JobID || root.Generation != root.Status.ObservedGeneration || !w.belongs(item, root.UID) {
-		// What was changed after the job has begun may be used already: the job fails with that.
+		// A change after the start of the job may be used already: the job fails with it.
 		return nil
 	}
 	for object := client.Object(item); object != nil; {
@@ -215,7 +216,7 @@ func (w *world) rootAtWork(item *v1alpha1.DeployItem, config itemConfig) *v1alph
 	return root
 }
 
-// checkLeaving: an item that is not wanted any more goes when everything that is wanted has
+// checkLeaving: an item that is not wanted any more is deleted when everything that is wanted has
 // succeeded, if anything may want what it has.
 func (w *world) checkLeaving(item *v1alpha1.DeployItem, config itemConfig) {
 	root := w.rootAtWork(item, config)
@@ -224,17 +225,17 @@ func (w *world) checkLeaving(item *v1alpha1.DeployItem, config itemConfig) {
 	}
 	wanted := w.users.wanted[root.UID][root.Status.ObservedGeneration].all()
 	if !job.IsRemoval(item.Status.JobID) && len(wanted) > 0 {
-		w.violate("item %s goes in %s, before the removal round", item.Name, item.Status.JobID)
+		w.violate("item %s is deleted in %s, before the removal round", item.Name, item.Status.JobID)
 	}
-	for _, wished := range wanted {
+	for _, one := range wanted {
 		for _, key := range keysOf(w.store.objects["DeployItem"]) {
 			other := w.store.objects["DeployItem"][key].(*v1alpha1.DeployItem)
 			of := w.target.parse(&deployer.Item{DeployItem: other})
-			if !w.belongs(other, root.UID) || of.key() != wished.key() || other.DeletionTimestamp != nil || w.stays(other) {
+			if !w.belongs(other, root.UID) || of.key() != one.key() || other.DeletionTimestamp != nil || w.stays(other) {
 				continue
 			}
 			if job.BaseOf(other.Status.JobIDFinished) != root.Status.JobID {
-				w.violate("item %s goes in %s, but item %s has not ended the job: %s, finished %s", item.Name, item.Status.JobID, other.Name, other.Status.JobID, other.Status.JobIDFinished)
+				w.violate("item %s is deleted in %s, but item %s has not ended the job: %s, finished %s", item.Name, item.Status.JobID, other.Name, other.Status.JobID, other.Status.JobIDFinished)
 			}
 		}
 	}

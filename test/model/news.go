@@ -42,14 +42,14 @@ func (r rates) behind(s stream) bool {
 	return s.kind == r.late || s.space != "" && s.space == r.slowSpace
 }
 
-// listener is a controller that hears of a stream. Each hears the events of a stream in
-// their order, but one controller later than the other, and one stream later than the other.
+// listener is a controller that receives a stream. Each receives the events of a stream in their
+// order, but one controller later than the other, and one stream later than the other.
 type listener struct {
 	lane string
 	stream
 }
 
-// listeners are those whom wake tells something.
+// listeners are the controllers that wake notifies.
 var listeners = listening(map[string][]kind{
 	"installation": {"Installation", "Execution"}, "execution": {"Installation", "Execution", "DeployItem"}, "deployer": {"DeployItem"},
 })
@@ -75,7 +75,7 @@ func (w *world) deliver(s stream) {
 	w.announce(c)
 }
 
-// announce lets all hear of a change who listen to its kind, sooner or later.
+// announce passes a change to all listeners of its kind, sooner or later.
 func (w *world) announce(c change) {
 	for _, to := range listeners {
 		if to.stream == w.streamOf(c) {
@@ -84,7 +84,7 @@ func (w *world) announce(c change) {
 	}
 }
 
-// tell lets a controller hear of the next event of a stream.
+// tell passes the next event of a stream to a controller.
 func (w *world) tell(to listener) {
 	c := w.untold[to][0]
 	w.untold[to] = w.untold[to][1:]
@@ -104,11 +104,11 @@ func (w *world) tell(to listener) {
 // maxDepth is how many controllers work at the same time.
 const maxDepth = 3
 
-// others lets the rest of the world go on where a controller may lose its turn. Nothing
-// keeps the others from going on, but that nobody works on an object twice at the same time.
+// others lets the rest of the world continue where a controller may lose its turn. Only one rule
+// holds them back: no worker works on an object that another one works on.
 func (w *world) others(p *process) {
 	if w.depth == 0 || p.ended() {
-		return // who handles an event outside of all work reads as well
+		return // an event handler outside of all work reads as well
 	}
 	for _, s := range streams {
 		if len(w.pending[s]) > 0 && w.random.Float64() < w.news(w.rates.behind(s)) {
@@ -129,10 +129,10 @@ func (w *world) others(p *process) {
 	w.checkHanded()
 }
 
-// lateness is how many times rarer the events are that come late.
+// lateness is how many times rarer late events are.
 const lateness = 12
 
-// news is how often something is heard of in the midst of something else.
+// news is how often an event arrives in the midst of other work.
 func (w *world) news(late bool) float64 {
 	if late {
 		return w.rates.news / lateness
@@ -140,8 +140,8 @@ func (w *world) news(late bool) float64 {
 	return w.rates.news
 }
 
-// beside lets another worker do one request while one is at work. Nobody works on an object
-// twice at the same time.
+// beside lets another worker do one request while one is at work. No two workers work on the same
+// object.
 func (w *world) beside() {
 	var free []func()
 	for _, name := range laneNames {
@@ -181,8 +181,8 @@ func (w *world) wake(name string, c change) {
 			l.add(c.key)
 			before, _ := c.before.(*v1alpha1.Installation)
 			after, _ := c.after.(*v1alpha1.Installation)
-			for _, woken := range w.installations.Woken(context.Background(), before, after) {
-				l.add(woken.NamespacedName)
+			for _, triggered := range w.installations.Woken(context.Background(), before, after) {
+				l.add(triggered.NamespacedName)
 			}
 		} else if object.Status.ExecutionReference != nil || object.DeletionTimestamp != nil || object.Status.JobID == object.Status.JobIDFinished {
 			l.add(c.key)

@@ -26,7 +26,7 @@ func (s *store) backup() backup {
 	return b
 }
 
-// restore puts the store back to a backup while the process goes on. Its caches list anew: they
+// restore puts the store back to a backup while the process continues. Its caches list anew: they
 // show what the store has now, in versions that they have had before.
 func (w *world) restore(b backup) {
 	// The API server was away for a while: all that it had said has been heard.
@@ -43,11 +43,11 @@ func (w *world) restore(b backup) {
 	w.doubtful = w.jobs
 	w.note("the store is restored: version %d instead of %d", b.version, w.store.version)
 	w.store.objects, w.store.version = b.objects, b.version
-	w.pending, w.given = map[stream][]change{}, map[types.NamespacedName]hand{}
+	w.pending, w.given = map[stream][]change{}, map[types.NamespacedName]dispatchedJob{}
 	if w.desk != nil {
 		w.desk.Rewound()
 	}
-	// What was deployed in the other history stays on the target, and jobs come again.
+	// Objects of the other history stay on the target, and its job IDs come again.
 	w.target.last = map[types.UID]string{}
 	for _, name := range installations {
 		w.users.leftBehind[name] = true

@@ -36,13 +36,13 @@ func kindOf(object client.Object) kind {
 // cachedKinds are the kinds that controllers read from caches.
 var cachedKinds = []kind{"Installation", "Execution", "DeployItem", "Target", "DataObject", "Context"}
 
-// change is what a watch tells.
+// change is an event of a watch.
 type change struct {
 	kind kind
 	key  types.NamespacedName
-	// before and after are nil if there was or is none.
+	// before and after are nil if the object did or does not exist.
 	before, after client.Object
-	// relisted says that a cache has found that an object is gone when it has listed anew.
+	// relisted says that a cache has missed the object in a new list.
 	relisted bool
 }
 
@@ -51,7 +51,7 @@ type store struct {
 	objects map[kind]map[types.NamespacedName]client.Object
 	version int
 	uids    int
-	// watch is told of every change.
+	// watch gets every change.
 	watch func(change)
 }
 
@@ -71,7 +71,7 @@ func (s *store) get(k kind, key types.NamespacedName) (client.Object, error) {
 	return found, nil
 }
 
-// put stores an object in its next version, or removes it, and tells so.
+// put stores an object in its next version, or removes it, and notifies the watch.
 func (s *store) put(k kind, key types.NamespacedName, next client.Object) {
 	before := s.objects[k][key]
 	s.version++
@@ -140,7 +140,7 @@ func (s *store) update(object client.Object, status bool) error {
 	return nil
 }
 
-// commit stores what differs. What is to be deleted and held by nobody disappears.
+// commit stores what differs. A terminating object without finalizers is removed.
 func (s *store) commit(k kind, key types.NamespacedName, stored, next client.Object) {
 	next.SetResourceVersion(stored.GetResourceVersion())
 	switch {
@@ -174,7 +174,7 @@ func (s *store) patch(object client.Object, data []byte) error {
 	return nil
 }
 
-// remove deletes an object, or marks it if somebody holds it.
+// remove deletes an object, or marks it if it has finalizers.
 func (s *store) remove(object client.Object, preconditions *metav1.Preconditions) error {
 	k, key := kindOf(object), client.ObjectKeyFromObject(object)
 	stored, err := s.get(k, key)

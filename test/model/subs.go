@@ -10,27 +10,27 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// wishedSub is a subinstallation that exports a value, and may import that of a sibling.
-type wishedSub struct {
+// desiredSub is a subinstallation that exports a value, and may import that of a sibling.
+type desiredSub struct {
 	name  string
 	value int
 	// from is the sibling whose value it imports, and its items deploy.
 	from  string
-	items []wishedItem
+	items []desiredItem
 }
 
 // importedValue stands for what is imported where a number is written.
 const importedValue = 987654321
 
-// wishSubs makes up subinstallations. Sometimes they wait for each other in a circle.
-func (u *users) wishSubs(inst string) []wishedSub {
-	var subs []wishedSub
+// desireSubs makes up subinstallations. Sometimes they wait for each other in a cycle.
+func (u *users) desireSubs(inst string) []desiredSub {
+	var subs []desiredSub
 	for _, name := range []string{"p", "q", "r"} {
 		if u.world.random.IntN(4) == 0 {
 			continue
 		}
 		u.values++
-		sub := wishedSub{name: name, value: u.values, items: u.items(inst, name)}
+		sub := desiredSub{name: name, value: u.values, items: u.items(inst, name)}
 		if len(subs) > 0 && u.world.random.IntN(3) > 0 {
 			sub.from = subs[u.world.random.IntN(len(subs))].name
 		}
@@ -46,7 +46,7 @@ func (u *users) wishSubs(inst string) []wishedSub {
 				subs[i].items[j].Value = importedValue
 			}
 			if j == 0 {
-				// What the subinstallation exports, it has from its first item.
+				// The export of the subinstallation comes from its first item.
 				subs[i].items[j].Out = subs[i].value
 			}
 		}
@@ -57,9 +57,9 @@ func (u *users) wishSubs(inst string) []wishedSub {
 // anyValue is what an item deploys that depends on what another root has exported last.
 const anyValue = -1
 
-// share lets roots hand a value on: a exports it sometimes, and b imports it sometimes.
-// What it returns adds that to the blueprint.
-func (u *users) share(inst *v1alpha1.Installation, wanted *wish) func(map[string]any) {
+// share lets roots pass a value on: a exports it sometimes, and b imports it sometimes. What it
+// returns adds that to the blueprint.
+func (u *users) share(inst *v1alpha1.Installation, wanted *desired) func(map[string]any) {
 	switch choice := u.world.random.IntN(4); {
 	case choice > 1:
 	case choice == 1:
@@ -99,7 +99,7 @@ func importing(description map[string]any) {
 }
 
 // values returns what the items of a subinstallation deploy.
-func (w wish) values() map[string]int {
+func (w desired) values() map[string]int {
 	wanted, exported := map[string]int{}, map[string]int{}
 	for _, item := range w.items {
 		wanted[item.key()] = item.Value
@@ -119,7 +119,7 @@ func (w wish) values() map[string]int {
 		}
 	}
 	for item := range w.lateValues() {
-		// It may change at any time.
+		// The value may change at any time.
 		wanted[item] = anyValue
 	}
 	return wanted
@@ -127,7 +127,7 @@ func (w wish) values() map[string]int {
 
 // lateValues returns the items of subinstallations that deploy what an item of another one
 // exports, with what that has exported at first.
-func (w wish) lateValues() map[string]int {
+func (w desired) lateValues() map[string]int {
 	late, from := map[string]int{}, map[string]int{}
 	for _, sub := range w.subs {
 		if len(sub.items) > 0 {
@@ -146,7 +146,7 @@ func (w wish) lateValues() map[string]int {
 
 // templatesOf returns the installation templates, the last one first: their order says
 // nothing.
-func templatesOf(subs []wishedSub) []any {
+func templatesOf(subs []desiredSub) []any {
 	var templates []any
 	for i := len(subs) - 1; i >= 0; i-- {
 		sub := subs[i]
@@ -179,8 +179,7 @@ func (u *users) subs() []types.NamespacedName {
 	return subs
 }
 
-// meddle lets a user do something with a subinstallation, which is none of a user's
-// business.
+// meddle lets a user change a subinstallation, which users should not do.
 func (u *users) meddle(key types.NamespacedName) {
 	sub := u.world.store.objects["Installation"][key].DeepCopyObject().(*v1alpha1.Installation)
 	switch u.world.random.IntN(3) {
@@ -235,14 +234,14 @@ func (w *world) checkFlow(item *v1alpha1.DeployItem, config itemConfig, uninstal
 	own := self.Annotations[v1alpha1.SubinstallationNameAnnotation]
 	for name, sibling := range siblings {
 		imports := sibling.Spec.Imports.Data
-		if sibling.DeletionTimestamp != nil && len(imports) > 0 && imports[0].DataRef == "of-"+own && !inCircle(self, sibling) {
+		if sibling.DeletionTimestamp != nil && len(imports) > 0 && imports[0].DataRef == "of-"+own && !inCycle(self, sibling) {
 			w.violate("item %s is uninstalled before subinstallation %s, which imports from its own", item.Name, name)
 		}
 	}
 }
 
-// inCircle tells whether two subinstallations import from each other.
-func inCircle(a, b *v1alpha1.Installation) bool {
+// inCycle reports whether two subinstallations import from each other.
+func inCycle(a, b *v1alpha1.Installation) bool {
 	imports := a.Spec.Imports.Data
 	return len(imports) > 0 && imports[0].DataRef == "of-"+b.Annotations[v1alpha1.SubinstallationNameAnnotation]
 }

@@ -113,7 +113,7 @@ func (t *target) Reconcile(ctx context.Context, item *deployer.Item) (deployer.R
 		if !t.opened[item.UID] {
 			t.shut[keyOf(item)] = item
 			t.world.others(p)
-			return deployer.WaitFor("somebody to open"), nil
+			return deployer.WaitFor("the user to open"), nil
 		}
 	}
 	if err := t.deployMoving(ctx, item, config); err != nil {
@@ -137,7 +137,7 @@ func (t *target) Delete(_ context.Context, item *deployer.Item) (deployer.Result
 	defer t.work(item)()
 	delete(t.shut, keyOf(item))
 	if item.DeletionTimestamp == nil {
-		t.world.violate("item %s is uninstalled although nobody deletes it", item.Name)
+		t.world.violate("item %s is uninstalled although it is not being deleted", item.Name)
 	}
 	if item.Target == nil {
 		t.world.violate("item %s is uninstalled after its Target has gone", item.Name)
@@ -162,7 +162,7 @@ func (t *target) Delete(_ context.Context, item *deployer.Item) (deployer.Result
 	return deployer.Done(), nil
 }
 
-// work begins the work on an item; what it returns ends it. Nobody else works on it
+// work begins the work on an item; the returned function ends it. No other worker works on the item
 // meanwhile, and jobs come in their order.
 func (t *target) work(item *deployer.Item) (end func()) {
 	w, p := t.world, t.world.at

@@ -34,30 +34,30 @@ type users struct {
 	// left is how often they still act.
 	left int
 	// wanted is what they have asked for, by UID and generation.
-	wanted map[types.UID]map[int64]wish
+	wanted map[types.UID]map[int64]desired
 	// leftBehind are Installations whose objects may stay on the target.
 	leftBehind map[string]bool
 	values     int
-	// given is what roots may import, asked who was asked for a job, by UID.
+	// given is what roots may import, asked has the requested jobs by UID.
 	given int
 	asked map[types.UID]request
-	// removed are the parts of trees that users have deleted, which is none of their business.
+	// removed are the parts of trees that users have deleted, which they should not do.
 	removed map[types.UID]bool
 }
 
-// wish is what a generation of an Installation asks for.
-type wish struct {
-	items []wishedItem
-	subs  []wishedSub
+// desired is what a generation of an Installation asks for.
+type desired struct {
+	items []desiredItem
+	subs  []desiredSub
 }
 
-type wishedItem struct {
+type desiredItem struct {
 	itemConfig
 	dependsOn []string
 }
 
 func newUsers(w *world) *users {
-	u := &users{world: w, left: 2 + w.random.IntN(6), wanted: map[types.UID]map[int64]wish{}, leftBehind: map[string]bool{}, asked: map[types.UID]request{}, removed: map[types.UID]bool{}}
+	u := &users{world: w, left: 2 + w.random.IntN(6), wanted: map[types.UID]map[int64]desired{}, leftBehind: map[string]bool{}, asked: map[types.UID]request{}, removed: map[types.UID]bool{}}
 	if w.rates.moves {
 		u.left *= 2
 	}
@@ -144,17 +144,17 @@ func (u *users) create(name string) {
 	if u.world.random.IntN(8) == 0 {
 		inst.Annotations[v1alpha1.RemoveFirstAnnotation] = "true"
 	}
-	wanted := u.wish(inst)
+	wanted := u.desire(inst)
 	if err := u.world.store.create(inst); err != nil {
 		panic(err)
 	}
-	u.wanted[inst.UID] = map[int64]wish{inst.Generation: wanted}
+	u.wanted[inst.UID] = map[int64]desired{inst.Generation: wanted}
 	u.expect(inst, v1alpha1.ReconcileOperation)
 	u.world.note("user: create %s %v", name, wanted)
 }
 
 func (u *users) change(inst *v1alpha1.Installation, reconcile bool) {
-	wanted := u.wish(inst)
+	wanted := u.desire(inst)
 	if reconcile {
 		inst.Annotations = with(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
 	}
@@ -195,7 +195,7 @@ func (u *users) askForUpdate(inst *v1alpha1.Installation) {
 func (u *users) remove(inst *v1alpha1.Installation) {
 	u.world.note("user: delete %s", inst.Name)
 	if stored, err := u.world.store.get("Installation", client.ObjectKeyFromObject(inst)); err == nil && len(stored.GetFinalizers()) == 0 {
-		u.world.note("user: it was never taken up")
+		u.world.note("user: it was never picked up")
 	}
 	u.removed[inst.UID] = true
 	if err := u.world.store.remove(inst, nil); err != nil {
@@ -207,8 +207,8 @@ func (u *users) remove(inst *v1alpha1.Installation) {
 	}
 }
 
-// removeExecution deletes an Execution, which is none of a user's business: it goes with the
-// next job of its Installation.
+// removeExecution deletes an Execution, which users should not do: the next job of its Installation
+// completes the deletion.
 func (u *users) removeExecution(key types.NamespacedName) {
 	u.world.note("user: delete Execution %s", key.Name)
 	u.removed[u.world.store.objects["Execution"][key].GetUID()] = true
@@ -227,11 +227,11 @@ func with(annotations map[string]string, key, value string) map[string]string {
 	return changed
 }
 
-// wish makes up what an Installation asks for, and writes it into it.
-func (u *users) wish(inst *v1alpha1.Installation) wish {
-	wanted := wish{items: u.items(inst.Name, "")}
+// desire makes up what an Installation asks for, and writes it into it.
+func (u *users) desire(inst *v1alpha1.Installation) desired {
+	wanted := desired{items: u.items(inst.Name, "")}
 	if u.world.random.IntN(3) == 0 || u.world.rates.moves && u.world.random.IntN(2) == 0 {
-		wanted.subs = u.wishSubs(inst.Name)
+		wanted.subs = u.desireSubs(inst.Name)
 	}
 	inst.Spec.Imports, inst.Spec.Exports = v1alpha1.InstallationImports{Targets: []v1alpha1.TargetImport{{Name: "cluster", Target: "host"}}}, v1alpha1.InstallationExports{}
 	u.scatter(&wanted)
@@ -259,14 +259,14 @@ var aComponent = encoded(map[string]any{
 })
 
 // items makes up items of an Installation, or of a subinstallation of it.
-func (u *users) items(inst, sub string) []wishedItem {
-	var items []wishedItem
+func (u *users) items(inst, sub string) []desiredItem {
+	var items []desiredItem
 	for _, name := range []string{"x", "y", "z"} {
 		if u.world.random.IntN(3) == 0 {
 			continue
 		}
 		u.values++
-		item := wishedItem{itemConfig: itemConfig{Inst: inst, Sub: sub, Name: name, Value: u.values, Behave: u.behave()}}
+		item := desiredItem{itemConfig: itemConfig{Inst: inst, Sub: sub, Name: name, Value: u.values, Behave: u.behave()}}
 		for _, other := range items {
 			if u.world.random.IntN(2) == 0 {
 				item.dependsOn = append(item.dependsOn, other.Name)
@@ -278,7 +278,7 @@ func (u *users) items(inst, sub string) []wishedItem {
 }
 
 // describe returns the description of a blueprint with items.
-func describe(items []wishedItem) map[string]any {
+func describe(items []desiredItem) map[string]any {
 	var templates []map[string]any
 	for _, item := range items {
 		templates = append(templates, map[string]any{
@@ -310,13 +310,13 @@ func encoded(value any) []byte {
 }
 
 // String shows what is asked for in a trace.
-func (w wish) String() string {
+func (w desired) String() string {
 	var items []string
 	for _, item := range w.items {
 		items = append(items, fmt.Sprintf("%s after %v", item.itemConfig, item.dependsOn))
 	}
 	for _, sub := range w.subs {
-		items = append(items, fmt.Sprintf("%s from %q: %v", sub.name, sub.from, wish{items: sub.items}))
+		items = append(items, fmt.Sprintf("%s from %q: %v", sub.name, sub.from, desired{items: sub.items}))
 	}
 	return "[" + strings.Join(items, "; ") + "]"
 }

@@ -38,8 +38,8 @@ type rates struct {
 	// news is how often a cache sees an event while a controller is at work, and how often
 	// another controller gets a turn then.
 	news float64
-	// late is a kind whose events reach the caches long after those of the others, and deaf
-	// a controller that hears late of what the caches have seen.
+	// late is a kind whose events reach the caches long after those of the others, and deaf a
+	// controller that receives late what the caches have seen.
 	late kind
 	deaf string
 	// confined says that each namespace has a watch of its own, and slowSpace is the one
@@ -107,13 +107,13 @@ type world struct {
 	// depth is how many controllers are at work at the same time.
 	depth int
 	lanes map[string]*lane
-	// installations is the controller of Installations: it knows who is woken.
+	// installations is the controller of Installations: it knows which ones a change triggers.
 	installations *installation.Reconciler
 	// process is the one that runs, and at the one in which the innermost controller works:
 	// it may have ended meanwhile.
 	process, at *process
 	target      *target
-	// desk is where jobs of items are handed over, or nil; items are what it sees of them.
+	// desk dispatches jobs of items, or is nil; items are what it sees of them.
 	desk   *dispatch.Desk
 	items  handler.EventHandler
 	users  *users
@@ -124,8 +124,8 @@ type world struct {
 	jobs   int
 	// doubtful is the last job that may have got further than a restored store shows.
 	doubtful int
-	// given are the jobs of items that were handed over at the desk.
-	given map[types.NamespacedName]hand
+	// given are the jobs of items that were passed to the dispatcher.
+	given map[types.NamespacedName]dispatchedJob
 	// plans are those that are made away from the workers, and have not begun.
 	plans []func()
 }
@@ -162,9 +162,9 @@ func (w *world) boot() {
 		w.caches[k] = cache
 	}
 	w.pending = map[stream][]change{}
-	w.process, w.untold, w.given = newProcess(), map[listener][]change{}, map[types.NamespacedName]hand{}
+	w.process, w.untold, w.given = newProcess(), map[listener][]change{}, map[types.NamespacedName]dispatchedJob{}
 	w.plans = nil
-	// What the process before has begun has ended with it.
+	// The work of the previous process has ended with it.
 	w.target.busy = map[types.UID]bool{}
 	w.lanes = map[string]*lane{}
 	controllers := newControllers(w)
@@ -247,8 +247,8 @@ func (w *world) within(work func()) bool {
 	if !process.ended() {
 		return true
 	}
-	if process == w.process { // otherwise somebody beside us has noticed
-		w.note("crash in the midst of it")
+	if process == w.process { // otherwise another worker has noticed
+		w.note("crash in the midst of the work")
 		w.counts.crashes++
 		w.boot()
 	}
@@ -351,7 +351,7 @@ func (w *world) step() {
 	w.checkHanded()
 }
 
-// atWork tells whether something can happen without that time passes.
+// atWork reports whether something can happen without that time passes.
 func (w *world) atWork() bool {
 	for _, s := range streams {
 		if len(w.pending[s]) > 0 {
@@ -371,7 +371,7 @@ func (w *world) atWork() bool {
 	return len(w.plans) > 0
 }
 
-// busy tells whether something will happen by itself, without a deadline.
+// busy reports whether something will happen by itself, without a deadline.
 func (w *world) busy() bool {
 	if w.atWork() {
 		return true

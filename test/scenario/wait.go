@@ -158,7 +158,7 @@ func (w *World) WantNoRequests(t *testing.T, space string) {
 	t.Helper()
 	others := w.Namespace(t)
 	w.WaitForContext(t, others)
-	// What the last news bring back to the server, and its events, are over after a round.
+	// After another job, the server has handled the last events and written its own.
 	w.Busy(t, others, "before")
 	mark, err := w.Resource.Mark(t.Context())
 	if err != nil {

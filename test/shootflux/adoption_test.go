@@ -154,7 +154,7 @@ func TestAdoption(t *testing.T) {
 	must(t, shoot.Disable(limited(t)))
 	must(t, shoot.Gone(limited(t)))
 
-	// The oldest releases have left their installation as it was, and this one goes.
+	// The oldest releases have left their installation as it was, and this one is deleted.
 	inherit(t, shoot, false, objects, secret)
 	configure(t, shoot, map[string]string{"repositoryUrl": made.SSH, "repositoryBranch": "main", "repositoryType": "private", "repositoryPath": path})
 	must(t, shoot.Enable(limited(t), nil))
@@ -169,7 +169,7 @@ func TestAdoption(t *testing.T) {
 	noContents(t, shoot)
 }
 
-// inherit leaves what the first implementation leaves.
+// inherit creates the objects that the first implementation leaves.
 func inherit(t *testing.T, shoot *gardener.Shoot, frozen bool, objects []*unstructured.Unstructured, secret *unstructured.Unstructured) {
 	t.Helper()
 	asFirst(t, shoot, "install", frozen, map[string][]*unstructured.Unstructured{"flux-install-yaml": manifests(t)})
@@ -182,7 +182,7 @@ func asSuccessor(t *testing.T, shoot *gardener.Shoot, config map[string]any) {
 	t.Helper()
 	left := shoot.Extension()
 	left.SetFinalizers([]string{"extensions.gardener.cloud/shoot-flux"})
-	// Nobody looks at it before it has its status.
+	// No controller looks at it before it has its status.
 	left.SetAnnotations(map[string]string{"gardener.cloud/operation": "wait-for-state"})
 	left.Object["spec"] = map[string]any{"type": "shoot-flux", "providerConfig": config}
 	must(t, world.OnSeed.Create(limited(t), left))

@@ -25,9 +25,9 @@ const (
 	budgetChange = 16
 )
 
-// TestManyShoots counts what shoots cost: nothing while nothing happens, a bounded number
-// of requests when they come or when their configuration changes, and nothing for a
-// restart. The shoots sleep, so nobody but the extension works for them.
+// TestManyShoots counts what shoots cost: nothing while nothing happens, a bounded number of
+// requests when they come or when their configuration changes, and nothing for a restart. The
+// shoots sleep, so that only the extension works for them.
 func TestManyShoots(t *testing.T) {
 	shoots := sleepers(t, *many)
 	configure(t, shoots[0], map[string]string{})
@@ -62,8 +62,8 @@ func TestManyShoots(t *testing.T) {
 	within(t, "change", changed, shoots, budgetChange)
 }
 
-// judged waits until a shoot is ready and its health was told, which is the last that is
-// said of it: nobody manages its resources.
+// judged waits until a shoot is ready and its health is reported, which is the last change: no
+// resource manager runs.
 func judged(t *testing.T, shoot *gardener.Shoot) error {
 	if _, err := shoot.Ready(limited(t)); err != nil {
 		return err

@@ -28,11 +28,11 @@ func hasCondition(seen *unstructured.Unstructured, kind, status, text string) (b
 	}), err
 }
 
-// toldKey is the public key in the status of an Extension that is ready.
-func toldKey(t *testing.T, shoot *gardener.Shoot) string {
+// publishedKey is the public key in the status of an Extension that is ready.
+func publishedKey(t *testing.T, shoot *gardener.Shoot) string {
 	t.Helper()
-	told, _, _ := unstructured.NestedString(ready(t, shoot).Object, "status", "providerStatus", "publicKey")
-	return strings.TrimSpace(told)
+	key, _, _ := unstructured.NestedString(ready(t, shoot).Object, "status", "providerStatus", "publicKey")
+	return strings.TrimSpace(key)
 }
 
 // rotate asks for another key.

@@ -139,8 +139,8 @@ func same(t *testing.T, before map[string]string) {
 	}
 }
 
-// TestRestartAtEveryStep ends the extension each time that it has written anything about
-// its Extension, until the shoot is ready; then the same while it goes.
+// TestRestartAtEveryStep ends the extension each time that it has written anything about its
+// Extension, until the shoot is ready; then the same during the deletion.
 func TestRestartAtEveryStep(t *testing.T) {
 	address := repository(t, "restarts", "from-restarts")
 	shoot := newShoot(t, "restarts", "one")
@@ -165,7 +165,7 @@ func TestRestartAtEveryStep(t *testing.T) {
 	}
 }
 
-// restartUntil restarts at each version of the Extension until it is as wanted, or gone.
+// restartUntil restarts at each version of the Extension until it is as wanted, or deleted.
 func restartUntil(t *testing.T, shoot *gardener.Shoot, restart func(context.Context) error, done func(*unstructured.Unstructured) bool) int {
 	t.Helper()
 	steps, last := 0, ""
@@ -189,11 +189,11 @@ func restartUntil(t *testing.T, shoot *gardener.Shoot, restart func(context.Cont
 	}
 }
 
-// awaitChange returns when an object has another version, or is gone.
+// awaitChange returns when an object has another version, or is deleted.
 func awaitChange(t *testing.T, object *unstructured.Unstructured) {
 	t.Helper()
 	list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": object.GetAPIVersion(), "kind": object.GetKind() + "List"}}
-	// Without a version, a watch would not tell of one that has gone since it was read.
+	// Without a version, a watch would not report a deletion since the object was read.
 	since := &client.ListOptions{Namespace: object.GetNamespace(), Raw: &metav1.ListOptions{ResourceVersion: object.GetResourceVersion()}}
 	events, err := world.OnSeed.Watch(limited(t), list, since)
 	must(t, err)
@@ -207,20 +207,20 @@ func awaitChange(t *testing.T, object *unstructured.Unstructured) {
 	t.Fatalf("%s %s does not change any more", object.GetKind(), object.GetName())
 }
 
-// TestFaults shows what owners of shoots and projects are told.
+// TestFaults shows the errors for owners of shoots and projects.
 func TestFaults(t *testing.T) {
 	shoot := asleep(t, "faults", "one")
 	extension(t, "--default-without-config=fail")
 	must(t, shoot.Enable(limited(t), nil))
-	told := failed(t, shoot, "flux-config")
-	wantCode(t, told, "ERR_RETRYABLE_CONFIGURATION_PROBLEM")
+	seen := failed(t, shoot, "flux-config")
+	wantCode(t, seen, "ERR_RETRYABLE_CONFIGURATION_PROBLEM")
 
 	configure(t, shoot, map[string]string{"repositoryType": "sideways", "repositoryUrl": "https://git.example.test/a.git", "repositoryBranch": "main"})
 	wantCode(t, failed(t, shoot, "repositoryType"), "ERR_RETRYABLE_CONFIGURATION_PROBLEM")
 	configure(t, shoot, map[string]string{"fluxVersion": "v2.0.0"})
 	wantCode(t, failed(t, shoot, "v2.0.0"), "ERR_RETRYABLE_CONFIGURATION_PROBLEM")
 
-	// What is wrong in the Shoot itself is over when the Shoot changes, and only then.
+	// An error in the Shoot itself is resolved when the Shoot changes, and only then.
 	must(t, shoot.Enable(limited(t), map[string]any{"apiVersion": "flux.extensions.gardener.cloud/v1alpha1", "kind": "FluxConfig", "syncMode": "sometimes"}))
 	wantCode(t, failed(t, shoot, "syncMode"), "ERR_CONFIGURATION_PROBLEM")
 	must(t, shoot.Enable(limited(t), nil))

@@ -47,9 +47,9 @@ func later(t *testing.T) (program, version string) {
 	return program, version
 }
 
-// TestTwoVersions has two releases of the extension side by side, as during an update and
-// when it is taken back: one works and the other one waits. Who comes to work writes what
-// is another for it, once, and leaves the Flux of a shoot alone that belongs to its owner.
+// TestTwoVersions has two releases of the extension side by side, as during an update and when it
+// is taken back: one replica works and the other one waits. A replica that becomes leader writes
+// its differences once, and leaves the Flux of a shoot alone that belongs to its owner.
 func TestTwoVersions(t *testing.T) {
 	program, laterFlux := later(t)
 	owned, followed := asleep(t, "versions", "owned"), asleep(t, "versions", "followed")

@@ -55,9 +55,9 @@ func TestLeastPrivilege(t *testing.T) {
 func comeAndGo(t *testing.T, shoot *gardener.Shoot) {
 	t.Helper()
 	must(t, shoot.Enable(limited(t), nil))
-	first := toldKey(t, shoot)
+	first := publishedKey(t, shoot)
 	rotate(t, shoot)
-	if second := toldKey(t, shoot); first == second || first == "" || second == "" {
+	if second := publishedKey(t, shoot); first == second || first == "" || second == "" {
 		t.Errorf("the key was %q and is %q", first, second)
 	}
 	must(t, shoot.Disable(limited(t)))
@@ -104,7 +104,7 @@ func checkUse(t *testing.T, cluster *lab.Cluster, since lab.Mark, user string, o
 		of, isList := strings.CutPrefix(right, "list ")
 		streamed := isList && used["watch "+of]
 		if !used[right] && !streamed && spare[right] == "" {
-			t.Errorf("%s: nobody needs the right to %s", cluster.Name, right)
+			t.Errorf("%s: no request needs the right to %s", cluster.Name, right)
 		}
 	}
 	if t.Failed() {

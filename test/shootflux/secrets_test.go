@@ -25,7 +25,7 @@ func hibernate(t *testing.T, shoot *gardener.Shoot, enabled bool) {
 	must(t, shoot.Tell(limited(t)))
 }
 
-// asleep makes a shoot whose API server is not there, so that nobody works for it.
+// asleep makes a shoot without an API server, so that no resource manager works for it.
 func asleep(t *testing.T, project, name string) *gardener.Shoot {
 	t.Helper()
 	shoot := newShoot(t, project, name)
@@ -85,14 +85,14 @@ func referAll(t *testing.T, shoot *gardener.Shoot) {
 	}
 }
 
-// The values of Secrets, which nobody may find elsewhere.
+// The values of Secrets, which must not appear elsewhere.
 const (
 	firstWord, secondWord = "c0nfidential-one", "c0nfidential-two"
 	foreignWord           = "c0nfidential-foreign"
 )
 
-// TestSecretsAndArtifacts lets a shoot wake up to an artifact of a registry that wants
-// credentials, and to Secrets of its own, one of which would replace somebody else's.
+// TestSecretsAndArtifacts lets a shoot wake up to an artifact of a registry that wants credentials,
+// and to Secrets of its own, one of which would replace a foreign Secret.
 func TestSecretsAndArtifacts(t *testing.T) {
 	address := pushArtifact(t, unique("artifact"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: from-artifact}\n")
 	shoot, team := asleep(t, "sleeping", "one"), unique("team")
@@ -166,14 +166,14 @@ func wantSecrets(t *testing.T, team string) {
 func wantSilence(t *testing.T, shoot *gardener.Shoot, said string) {
 	t.Helper()
 	seen := ready(t, shoot)
-	told := &eventsv1.EventList{}
-	must(t, world.OnSeed.List(limited(t), told, client.InNamespace(shoot.Namespace())))
-	for what, object := range map[string]any{"the Extension": seen.Object, "an event": told, "the log": said} {
+	events := &eventsv1.EventList{}
+	must(t, world.OnSeed.List(limited(t), events, client.InNamespace(shoot.Namespace())))
+	for what, object := range map[string]any{"the Extension": seen.Object, "an event": events, "the log": said} {
 		text, err := yaml.Marshal(object)
 		must(t, err)
 		for _, value := range []string{firstWord, secondWord, foreignWord, world.Lab.Registry.Password} {
 			if strings.Contains(string(text), value) || strings.Contains(string(text), base64.StdEncoding.EncodeToString([]byte(value))) {
-				t.Errorf("%s tells the value of a Secret", what)
+				t.Errorf("%s shows the value of a Secret", what)
 			}
 		}
 	}

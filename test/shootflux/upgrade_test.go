@@ -153,7 +153,7 @@ func TestUpgrade(t *testing.T) {
 	ready(t, shoot)
 	wantRelease(t, install.DefaultVersion(), "1m")
 	if fetched.Load() > 0 {
-		t.Error("the release was fetched, and nobody needs it")
+		t.Error("the release was fetched, and no shoot needs it")
 	}
 	request(t, shoot, "upgrade", versioned(address, absent, "2m"))
 	failed(t, shoot, "Flux "+absent, unreachable)
@@ -178,15 +178,15 @@ func TestUpgrade(t *testing.T) {
 	must(t, shoot.Gone(limited(t)))
 }
 
-// TestMirrorThatDoesNotDeliver lets nobody wait without knowing why, and nothing get into
-// a shoot that is not what the operator has pinned.
+// TestMirrorThatDoesNotDeliver: a shoot that waits says why, and only manifests that the operator
+// has pinned get into a shoot.
 func TestMirrorThatDoesNotDeliver(t *testing.T) {
 	flags, _ := fileMirror(t)
 	extension(t, flags...)
 	for _, row := range []struct{ version, want, code, reason string }{
 		{absent, unreachable, "", "the mirror does not have it"},
 		{cut, unreachable, "", "the connection ends too early"},
-		{changed, wrongSource, "", "somebody else has written it"},
+		{changed, wrongSource, "", "another writer has changed the file"},
 		{unlisted, "cannot be installed", "ERR_RETRYABLE_CONFIGURATION_PROBLEM", "the operator has not pinned it"},
 	} {
 		t.Run(row.reason, func(t *testing.T) {

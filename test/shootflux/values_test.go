@@ -10,8 +10,8 @@ import (
 	"go.landscaper.dev/test/gardener"
 )
 
-// typed is in each value that is wrong: no status repeats what somebody has typed, since
-// it may be a password.
+// typed is in each value that is wrong: no status repeats a wrong value, since it may be a
+// password.
 const typed = "hunter2"
 
 // good is the rest of a ConfigMap around a value that is wrong.
@@ -27,11 +27,11 @@ var badKeys = []struct{ key, value, reason string }{
 	{"fluxRegistry", "https://hunter2.example.org/fluxcd", "images have no scheme"},
 	{"fluxComponents", "source-controller,hunter2", "no controller of Flux"},
 	{"fluxComponents", "source-controller", "nothing is deployed"},
-	{"repositoryUrl", "https://me:hunter2@git.example.org/app.git", "a password is none of its business"},
+	{"repositoryUrl", "https://me:hunter2@git.example.org/app.git", "a URL must not have a password"},
 	{"repositoryUrl", "ftp://hunter2.example.org/app.git", "Git does not go there"},
 	{"repositoryUrl", "", "the branch alone says nothing"},
 	{"repositoryBranch", "hunter2..main", "Git does not take it"},
-	{"repositoryBranch", "", "nobody says what to check out"},
+	{"repositoryBranch", "", "nothing says what to check out"},
 	{"repositoryType", "hunter2", "it is not taken for public"},
 	{"repositoryType", "public", "ssh needs a key"},
 	{"repositoryTag", "hunter2 v1", "Git does not take it"},
@@ -49,8 +49,8 @@ var badKeys = []struct{ key, value, reason string }{
 	{"deletionPolicy", "hunter2", "nothing is deleted by mistake"},
 }
 
-// TestBadKeys shows what a project is told of each key of its ConfigMap. Nobody asks
-// gardenlet in between: the ConfigMap alone is changed.
+// TestBadKeys shows the error about each key of the ConfigMap of a project. Only the ConfigMap is
+// changed, without a reconcile by gardenlet.
 func TestBadKeys(t *testing.T) {
 	shoot := asleep(t, "keys", "one")
 	extension(t)
@@ -70,14 +70,14 @@ func TestBadKeys(t *testing.T) {
 	must(t, shoot.Gone(limited(t)))
 }
 
-// wantRefused waits for an error about a field, which tells no value.
+// wantRefused waits for an error about a field, which shows no value.
 func wantRefused(t *testing.T, shoot *gardener.Shoot, field, code string) {
 	t.Helper()
 	seen := failed(t, shoot, field+": ")
 	wantCode(t, seen, code)
-	told, _, _ := unstructured.NestedString(seen.Object, "status", "lastError", "description")
-	if strings.Contains(strings.ToLower(told), typed) {
-		t.Errorf("a value is told: %s", told)
+	message, _, _ := unstructured.NestedString(seen.Object, "status", "lastError", "description")
+	if strings.Contains(strings.ToLower(message), typed) {
+		t.Errorf("a value is shown: %s", message)
 	}
 }
 
@@ -97,7 +97,7 @@ var badFields = []struct{ field, text, reason string }{
 	{"flux.namespace", "flux: {namespace: kube-system}", "it belongs to the cluster"},
 	{"flux.components", "flux: {components: [hunter2]}", "no controller of Flux"},
 	{"flux.components", "flux: {componentsExtra: [hunter2]}", "no controller of Flux"},
-	{"flux.imagePullSecretResourceName", "flux: {imagePullSecretResourceName: nobody}", "the Shoot does not refer to it"},
+	{"flux.imagePullSecretResourceName", "flux: {imagePullSecretResourceName: unknown}", "the Shoot does not refer to it"},
 	{"flux.options.watchAllNamespaces", "flux: {options: {watchAllNamespaces: hunter2}}", "yes or no"},
 	{"flux.options.watchAllNamespaces", "flux: {options: {watchAllNamespaces: false}}\nsource: {template: {metadata: {namespace: elsewhere}, spec: {url: 'https://git.example.org/app.git', ref: {branch: main}}}}\n" + aKustomization, "Flux would not see its source"},
 	{"flux.options.networkPolicy", "flux: {options: {networkPolicy: hunter2}}", "yes or no"},
@@ -105,29 +105,29 @@ var badFields = []struct{ field, text, reason string }{
 	{"flux.options.logLevel", "flux: {options: {logLevel: hunter2}}", "no level"},
 	{"flux.options.tolerationKeys[0]", "flux: {options: {tolerationKeys: ['hunter2 ']}}", "no key"},
 	{"flux.options.multitenant", "flux: {options: {multitenant: hunter2}}", "yes or no"},
-	{"kustomization", aSource, "they need each other"},
-	{"source", aKustomization, "they need each other"},
-	{"source.template", "source: {}\n" + aKustomization, "nothing is in it"},
+	{"kustomization", aSource, "a source and a Kustomization need each other"},
+	{"source", aKustomization, "a source and a Kustomization need each other"},
+	{"source.template", "source: {}\n" + aKustomization, "the template is missing"},
 	{"source.template.kind", "source: {template: {kind: Hunter2, spec: {url: 'https://git.example.org/app.git', ref: {branch: main}}}}\n" + aKustomization, "Flux does not have it"},
-	{"source.template.spec.url", "source: {template: {spec: {url: 'https://me:hunter2@git.example.org/app.git', ref: {branch: main}}}}\n" + aKustomization, "a password is none of its business"},
+	{"source.template.spec.url", "source: {template: {spec: {url: 'https://me:hunter2@git.example.org/app.git', ref: {branch: main}}}}\n" + aKustomization, "a URL must not have a password"},
 	{"source.template.spec.url", "source: {template: {kind: OCIRepository, spec: {url: 'https://hunter2.example.org/app', ref: {tag: v1}}}}\n" + aKustomization, "artifacts are elsewhere"},
-	{"source.template.spec.ref", "source: {template: {spec: {url: 'https://git.example.org/app.git'}}}\n" + aKustomization, "nobody says what to check out"},
-	{"source.secretResourceName", anSSHSource + "secretResourceName: nobody}\n" + aKustomization, "the Shoot does not refer to it"},
+	{"source.template.spec.ref", "source: {template: {spec: {url: 'https://git.example.org/app.git'}}}\n" + aKustomization, "nothing says what to check out"},
+	{"source.secretResourceName", anSSHSource + "secretResourceName: unknown}\n" + aKustomization, "the Shoot does not refer to it"},
 	{"source.secretResourceName", anSSHSource + "generateSSHKey: false}\n" + aKustomization, "ssh needs a key"},
-	{"source.generateSSHKey", anSSHSource + "generateSSHKey: true, secretResourceName: nobody}\n" + aKustomization, "one of both"},
+	{"source.generateSSHKey", anSSHSource + "generateSSHKey: true, secretResourceName: unknown}\n" + aKustomization, "a generated key excludes a Secret with a key"},
 	{"source.knownHosts", anSSHSource + "generateSSHKey: true, knownHosts: hunter2}\n" + aKustomization, "no host key"},
-	{"kustomization.template", aSource + "kustomization: {}\n", "nothing is in it"},
+	{"kustomization.template", aSource + "kustomization: {}\n", "the template is missing"},
 	{"kustomization.template.spec.path", aSource + "kustomization: {template: {spec: {path: ../hunter2}}}\n", "outside of the source"},
 	{"kustomization.template.spec.prune", aSource + "kustomization: {template: {spec: {path: ./, prune: hunter2}}}\n", "yes or no"},
-	{"additionalSecretResources[0].name", "additionalSecretResources: [{name: nobody}]", "the Shoot does not refer to it"},
-	{"additionalSecretResources[0].targetName", "additionalSecretResources: [{name: nobody, targetName: Hunter2_}]", "no name"},
-	{"additionalSecretResources[0].targetNamespace", "additionalSecretResources: [{name: nobody, targetNamespace: Hunter2_}]", "no namespace"},
+	{"additionalSecretResources[0].name", "additionalSecretResources: [{name: unknown}]", "the Shoot does not refer to it"},
+	{"additionalSecretResources[0].targetName", "additionalSecretResources: [{name: unknown, targetName: Hunter2_}]", "no name"},
+	{"additionalSecretResources[0].targetNamespace", "additionalSecretResources: [{name: unknown, targetNamespace: Hunter2_}]", "no namespace"},
 	{"syncMode", "syncMode: hunter2", "no mode"},
 	{"deletionPolicy", "deletionPolicy: hunter2", "nothing is deleted by mistake"},
 	{"waitForReady", "waitForReady: hunter2", "yes or no"},
 }
 
-// TestBadFields shows what the owner of a shoot is told of each field.
+// TestBadFields shows the error about each field to the owner of a shoot.
 func TestBadFields(t *testing.T) {
 	shoot := asleep(t, "fields", "one")
 	extension(t)

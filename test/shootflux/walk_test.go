@@ -31,7 +31,7 @@ spec:
     spec: {containers: [{name: podinfo, image: registry.example.org/podinfo}]}
 `
 
-// reader is a new user, who has a project, and the guide in front of her.
+// reader is a new user with a project who follows the guide.
 type reader struct {
 	t      *testing.T
 	shoot  *gardener.Shoot
@@ -70,7 +70,7 @@ func (r *reader) next(kind string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	must(r.t, yaml.Unmarshal([]byte(text), &object.Object))
 	if object.GetKind() != kind || object.GetNamespace() != "garden-foo" {
-		r.t.Fatalf("the guide goes on with a %s in %s, want a %s in garden-foo", object.GetKind(), object.GetNamespace(), kind)
+		r.t.Fatalf("the guide continues with a %s in %s, want a %s in garden-foo", object.GetKind(), object.GetNamespace(), kind)
 	}
 	object.SetNamespace(r.shoot.ProjectNamespace())
 	return object
@@ -107,23 +107,23 @@ func (r *reader) enable() {
 func (r *reader) publicKey() string {
 	r.t.Helper()
 	published, secret, info := &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.ConfigMap{}
-	told := toldKey(r.t, r.shoot)
+	shown := publishedKey(r.t, r.shoot)
 	must(r.t, r.garden.Get(limited(r.t), client.ObjectKey{Namespace: r.shoot.ProjectNamespace(), Name: "flux-source.pub"}, published))
 	must(r.t, r.garden.Get(limited(r.t), client.ObjectKey{Namespace: r.shoot.ProjectNamespace(), Name: "flux-source"}, secret))
 	must(r.t, world.InShoot.Get(limited(r.t), client.ObjectKey{Namespace: "flux-system", Name: "shoot-info"}, info))
 	key := strings.TrimSpace(published.Data["publicKey"])
 	for where, found := range map[string]string{
-		"the Extension": told, "the Secret": string(secret.Data["identity.pub"]), "the shoot": info.Data["SHOOT_INFO_FLUX_PUBLIC_KEY"],
+		"the Extension": shown, "the Secret": string(secret.Data["identity.pub"]), "the shoot": info.Data["SHOOT_INFO_FLUX_PUBLIC_KEY"],
 	} {
 		if strings.TrimSpace(found) != key || key == "" {
-			r.t.Errorf("the key %q is published, and %s tells %q", key, where, found)
+			r.t.Errorf("the key %q is published, and %s has %q", key, where, found)
 		}
 	}
 	return key
 }
 
-// TestWalkThrough goes through the first steps of the guide: a repository that everybody
-// may read, a private one whose key she registers, another key, and the end.
+// TestWalkThrough follows the first steps of the guide: a repository that everybody may read, a
+// private one whose key she registers, another key, and the end.
 func TestWalkThrough(t *testing.T) {
 	shoot := newShoot(t, "foo", "bar")
 	r := newReader(t, shoot)
@@ -175,6 +175,6 @@ func TestWalkThrough(t *testing.T) {
 	noContents(t, shoot)
 	// The key of the project stays: other shoots may have it.
 	if len(projectKey(t, shoot)["identity"]) == 0 {
-		t.Error("the key of the project is gone")
+		t.Error("the key of the project was deleted")
 	}
 }

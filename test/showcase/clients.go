@@ -11,8 +11,8 @@ import (
 	"go.landscaper.dev/test/landscape"
 )
 
-// clients are the programs that the scripts call, by their names: our command line, and
-// the kubectl of this machine, or of the lab where there is none.
+// clients are the programs that the scripts call, by their names: our command line, and the kubectl
+// of this machine, or of the lab where this machine has no kubectl.
 var clients = sync.OnceValues(func() (map[string]string, error) {
 	cli, err := landscape.Program("landscaper-cli")
 	if err != nil {

@@ -90,7 +90,7 @@ func (r *Repository) push(ctx context.Context) error {
 	return err
 }
 
-// git runs git without the configuration of whoever runs this.
+// git runs git without the configuration of the user.
 func (r *Repository) git(ctx context.Context, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "git", args...)
 	command.Dir = r.directory

@@ -70,8 +70,7 @@ func (s *Stage) Script(ctx context.Context, example, name string, output io.Writ
 	return s.run(ctx, output, filepath.Join(root, "examples", "kustomize", example, "commands", name))
 }
 
-// Wait waits until the newest jobs of Installations have succeeded, and tells how far
-// they are.
+// Wait waits until the newest jobs of Installations have succeeded, and reports how far they are.
 func (s *Stage) Wait(ctx context.Context, progress io.Writer, installations ...string) error {
 	return s.WaitIn(ctx, progress, InstallationNamespace, installations...)
 }
@@ -130,8 +129,8 @@ func (s *Stage) Clusters() []string {
 	return slices.Compact([]string{s.Resource, s.Flux, s.Workload})
 }
 
-// CheckToken compares the token in the ConfigMap of the data flow with that in the
-// Secret. It tells neither.
+// CheckToken compares the token in the ConfigMap of the data flow with that in the Secret. It shows
+// neither.
 func (s *Stage) CheckToken(ctx context.Context) error {
 	cluster, err := landscape.Connect(s.Workload)
 	if err != nil {

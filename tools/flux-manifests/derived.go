@@ -27,8 +27,8 @@ func (d derived) write(name, into string) error {
 		patch = append(patch, operation("add", fmt.Sprintf("%s/ports/%d", container, i), map[string]any{"containerPort": port.number, "name": port.name, "protocol": "TCP"}))
 	}
 	if d.from == "source-controller" {
-		// The Deployment of the source controller tells where authorities of
-		// signatures are kept, and nobody else checks any.
+		// The Deployment of the source controller names the directory of the certificate
+		// authorities for signatures, and no other controller checks signatures.
 		patch = append(patch, operation("remove", container+"/env/1", nil))
 	}
 	encoded, err := json.MarshalIndent(patch, "", " ")

@@ -12,7 +12,7 @@ import (
 	"sort"
 )
 
-// Request is one request of somebody.
+// Request is one request of a client.
 type Request struct {
 	User      string `json:"user"`
 	UserAgent string `json:"userAgent"`
@@ -121,7 +121,7 @@ func Each(file string, after Mark, do func(Request)) error {
 	}
 }
 
-// Count is how often somebody did something.
+// Count is how often a client sent a kind of request.
 type Count struct {
 	User     string `json:"user"`
 	Verb     string `json:"verb"`

@@ -34,7 +34,7 @@ func TestEachRequestCountsOnce(t *testing.T) {
 		{User: "a", Verb: "get", Resource: "deployments.apps/status", Namespace: "n", Name: "d", Status: 200},
 		{User: "a", Verb: "watch", Resource: "pods", Status: 200},                // when it starts
 		{User: "a", Verb: "create", Resource: "pods", Status: 500, DryRun: true}, // also when the API server fails
-		{User: "b", Verb: "get", Path: "/version", Status: 200},                  // who acts, not who lends the rights
+		{User: "b", Verb: "get", Path: "/version", Status: 200},                  // the impersonated user
 	} // and not the line that is still being written
 	if !slices.Equal(got, want) {
 		t.Errorf("requests\n%+v, want\n%+v", got, want)

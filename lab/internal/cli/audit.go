@@ -48,7 +48,7 @@ func newAudit(s *settings) *cobra.Command {
 				lines.SetEscapeHTML(false)
 				return audit.Each(cluster.AuditLog, audit.Mark(since), func(request audit.Request) {
 					if user == "" || request.User == user {
-						_ = lines.Encode(request) // nobody reads if this fails
+						_ = lines.Encode(request) // the reader has closed the pipe if this fails
 					}
 				})
 			}

@@ -61,7 +61,7 @@ func newDown(s *settings) *cobra.Command {
 // when the supervisor has ended, in whichever way.
 func down(ctx context.Context, lab instance.Instance) error {
 	if contact, err := lab.Contact(); err == nil {
-		// The supervisor may be gone already; the lock tells.
+		// The supervisor may have ended already; the lock shows that.
 		_ = supervisor.NewClient(contact).Down(ctx)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)

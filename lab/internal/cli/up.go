@@ -68,7 +68,7 @@ func up(command *cobra.Command, s *settings, flags *upFlags) error {
 	} else if err != nil {
 		return err
 	}
-	// What is there was left by a supervisor that was killed.
+	// The present files were left by a supervisor that was killed.
 	if err := lab.Clear(); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func up(command *cobra.Command, s *settings, flags *upFlags) error {
 	return printJSON(command.OutOrStdout(), described)
 }
 
-// config reads the flags into what the supervisor is told.
+// config reads the flags into the configuration of the supervisor.
 func (f *upFlags) config(name string) (instance.Config, error) {
 	config := instance.Config{Name: name, Clusters: f.clusters, KwokNodes: f.nodes, Profiling: f.profiling}
 	for i, cluster := range f.clusters {

@@ -21,7 +21,7 @@ type admin struct {
 	proxy  *proxy
 }
 
-// Cut tells how many connections were closed.
+// Cut reports how many connections were closed.
 type Cut struct {
 	Connections int `json:"connections"`
 }
@@ -72,7 +72,7 @@ func (a *admin) store(rules Rules) error {
 	return os.WriteFile(a.config.RulesFile, encoded, 0o600)
 }
 
-// restore takes up the rules from before a restart.
+// restore loads the rules from before a restart.
 func (a *admin) restore() error {
 	encoded, err := os.ReadFile(a.config.RulesFile)
 	if errors.Is(err, fs.ErrNotExist) {

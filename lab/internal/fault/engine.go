@@ -40,8 +40,8 @@ func newEngine(log io.Writer) *engine {
 	return &engine{log: log, now: time.Now, seen: map[string]int{}, hits: map[string]int{}, changed: make(chan struct{})}
 }
 
-// set replaces the rules. A rule whose name stays goes on counting, one that is removed
-// does not; with another seed, everything starts anew.
+// set replaces the rules. A rule whose name stays continues to count, one that is removed does not;
+// with another seed, everything starts anew.
 func (e *engine) set(rules Rules) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -110,10 +110,10 @@ func TestEngineCountsAnew(t *testing.T) {
 		rules  []Rule
 		hits   bool
 	}{
-		{"it is new", []Rule{once}, true},
-		{"another one comes", []Rule{once, other}, false},
-		{"it is removed", []Rule{other}, false},
-		{"it is added again", []Rule{other, once}, true},
+		{"a new rule hits", []Rule{once}, true},
+		{"a rule that is used up does not hit when another rule comes", []Rule{once, other}, false},
+		{"a rule that is removed does not hit", []Rule{other}, false},
+		{"a rule that is removed and added again hits anew", []Rule{other, once}, true},
 	} {
 		e.set(Rules{Rules: step.rules})
 		if _, breaks := e.decide(Request{Verb: "get"}); (breaks != nil) != step.hits {

@@ -27,8 +27,8 @@ type Config struct {
 	// CertFile and KeyFile are the proxy's certificate for its clients.
 	CertFile string `json:"certFile"`
 	KeyFile  string `json:"keyFile"`
-	// VouchCertFile and VouchKeyFile make the API server believe the proxy when
-	// it says which user a client certificate was for.
+	// VouchCertFile and VouchKeyFile make the API server trust the proxy when it says which user a
+	// client certificate was for.
 	VouchCertFile string `json:"vouchCertFile"`
 	VouchKeyFile  string `json:"vouchKeyFile"`
 
@@ -191,8 +191,8 @@ func sleep(ctx context.Context, duration time.Duration) bool {
 	}
 }
 
-// rewrite addresses the API server and says who the client is, if a verified
-// certificate tells. Nobody else may say so.
+// rewrite addresses the API server and names the client, if a verified certificate names it. The
+// client's own headers for that are removed.
 func (p *proxy) rewrite(r *httputil.ProxyRequest) {
 	r.SetURL(p.upstream)
 	for name := range r.Out.Header {

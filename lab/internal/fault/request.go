@@ -44,7 +44,7 @@ func Parse(r *http.Request) Request {
 	return request
 }
 
-// isNamespaceSubresource tells /namespaces/x/status from /namespaces/x/pods.
+// isNamespaceSubresource distinguishes /namespaces/x/status from /namespaces/x/pods.
 func isNamespaceSubresource(parts []string) bool {
 	return len(parts) == 3 && slices.Contains([]string{"status", "finalize"}, parts[2])
 }

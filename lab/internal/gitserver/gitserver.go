@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Config is what a server is told, as JSON.
+// Config is the configuration of a server, as JSON.
 type Config struct {
 	// Repositories is the directory that holds NAME.git for each repository.
 	Repositories string `json:"repositories"`

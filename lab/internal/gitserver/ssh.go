@@ -16,8 +16,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// sshServer runs git-upload-pack and git-receive-pack for whoever has one of
-// the keys, and nothing else.
+// sshServer runs git-upload-pack and git-receive-pack for clients that have one of the keys, and
+// nothing else.
 type sshServer struct {
 	config       *ssh.ServerConfig
 	repositories string

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// TestKeysMayComeLater shows who may log in: whoever is in the file at that moment.
+// TestKeysMayComeLater shows that the keys in the file at that moment may log in.
 func TestKeysMayComeLater(t *testing.T) {
 	folder := t.TempDir()
 	config := Config{HostKey: filepath.Join(folder, "host"), AuthorizedKeys: filepath.Join(folder, "keys")}
@@ -60,10 +60,10 @@ func TestKeysMayComeLater(t *testing.T) {
 		first, second bool
 	}{
 		{"only one key is known", [][]byte{first.Public}, true, false},
-		{"another one is added, after a comment", [][]byte{first.Public, []byte("# later\n\n"), second.Public}, true, true},
-		{"the first one is taken away", [][]byte{second.Public}, false, true},
-		{"nobody is known", nil, false, false},
-		{"a file that cannot be read as keys lets nobody in", [][]byte{[]byte("nonsense\n")}, false, false},
+		{"a second key is added after a comment, and both may log in", [][]byte{first.Public, []byte("# later\n\n"), second.Public}, true, true},
+		{"the first key is removed, and only the second one may log in", [][]byte{second.Public}, false, true},
+		{"no key is known, and none may log in", nil, false, false},
+		{"a file that cannot be read as keys lets no client in", [][]byte{[]byte("nonsense\n")}, false, false},
 	} {
 		t.Run(row.reason, func(t *testing.T) {
 			write(config.AuthorizedKeys, row.keys...)

@@ -76,10 +76,9 @@ func (i Instance) lockFile() string { return filepath.Join(i.Root, "."+i.Name+".
 // ErrAlive is returned by Lock when the lab has a supervisor.
 var ErrAlive = errors.New("the lab is up")
 
-// Lock takes the lab's lock. Whoever holds the returned file open (also a
-// process that inherited it) is the lab's supervisor; the kernel gives the
-// lock back when that process ends, so the lock tells the living from the dead
-// without trusting process ids.
+// Lock takes the lab's lock. The process that holds the returned file open (also one that inherited
+// it) is the lab's supervisor; the kernel releases the lock when that process ends, so the lock
+// shows whether a supervisor runs without trusting process ids.
 func (i Instance) Lock() (*os.File, error) {
 	if err := os.MkdirAll(i.Root, 0o755); err != nil {
 		return nil, fmt.Errorf("make the directory of labs: %w", err)

@@ -21,7 +21,7 @@ func TestLockIsHeldOnceAndSurvivesRemoval(t *testing.T) {
 	if err := lab.Remove(); err != nil {
 		t.Fatal(err)
 	}
-	// The file with the old lock is gone; a new lab has a file of its own.
+	// The file with the old lock no longer exists; a new lab has a file of its own.
 	second, err := lab.Lock()
 	if err != nil {
 		t.Fatalf("lock after removal: %v", err)

@@ -11,8 +11,8 @@ import (
 	"go.landscaper.dev/lab/internal/ports"
 )
 
-// The users that every cluster has. Each shows under its own name in the audit
-// log, so that tests can tell the lab's requests from their own.
+// The users that every cluster has. Each shows under its own name in the audit log, so that tests
+// can distinguish the lab's requests from their own.
 const (
 	AdminUser             = "admin"
 	SupervisorUser        = "lab:supervisor"
@@ -83,8 +83,8 @@ func (c *Cluster) KubeconfigOf(user string) string {
 	return c.path("pki", fileName(user)+".kubeconfig")
 }
 
-// CAFile holds the authority that signed the API server's certificate and that
-// the API server believes about clients.
+// CAFile holds the authority that signed the API server's certificate and that the API server
+// trusts about clients.
 func (c *Cluster) CAFile() string { return c.path("pki", "ca.crt") }
 
 // CAKeyFile holds the key of that authority, for equipment that signs certificates of

@@ -59,7 +59,7 @@ func (c *Cluster) APIServerArgs(tokenWebhook string, profiling bool) []string {
 		"--requestheader-username-headers=X-Remote-User",
 		"--requestheader-group-headers=X-Remote-Group",
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		// Aggregated API servers know by it whom they may believe about users.
+		// Aggregated API servers learn from it which proxy they may trust about users.
 		"--proxy-client-cert-file="+c.path("pki", frontProxyClient+".crt"),
 		"--proxy-client-key-file="+c.path("pki", frontProxyClient+".key"),
 		"--service-account-key-file="+c.path("pki", "sa.pub"),
@@ -88,8 +88,8 @@ var controllers = []string{
 	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
 	"job-controller", "cronjob-controller", "ttl-after-finished-controller",
 	"node-lifecycle-controller",
-	// The admission plugins that are on by default mark claims and volumes; without
-	// these nobody takes the marks off, and their namespaces never end.
+	// The admission plugins that are on by default add finalizers to claims and volumes; without
+	// these controllers the finalizers stay, and their namespaces never end.
 	"persistentvolumeclaim-protection-controller", "persistentvolume-protection-controller",
 	"endpointslice-controller", "endpoints-controller", "resourcequota-controller", "disruption-controller",
 	"validatingadmissionpolicy-status-controller",

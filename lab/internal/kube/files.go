@@ -50,8 +50,8 @@ func (c *Cluster) writeCertificates() error {
 	})
 }
 
-// writeEtcdCertificates uses an authority of its own: etcd believes whoever has
-// a certificate of its authority, and must not believe the cluster's users.
+// writeEtcdCertificates uses an authority of its own: etcd trusts every client with a certificate
+// of its authority, and must not trust the cluster's users.
 func (c *Cluster) writeEtcdCertificates() error {
 	authority, err := pki.NewAuthority(c.Name + "-etcd-ca")
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Access is what a kubeconfig says: where the API server is, whom to believe
-// that it is the one, and who the client is (a token, or a certificate pair).
+// Access is what a kubeconfig says: where the API server is, which authority to trust that it is
+// the one, and who the client is (a token, or a certificate pair).
 type Access struct {
 	Server  string
 	CA      []byte

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// stages say how nodes, pods and volumes go on; they come with KWOK.
+// stages say how nodes, pods and volumes progress; they come with KWOK.
 var stages = []string{
 	"stage/node/fast/node-initialize.yaml",
 	"stage/node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",

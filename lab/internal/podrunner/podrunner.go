@@ -24,8 +24,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Node is the name of the node that pods are bound to if no scheduler binds
-// them. There is no object for it.
+// Node is the name of the node that pods are bound to if no scheduler binds them. The node has no
+// object.
 const Node = "lab"
 
 // Host starts and stops the processes of pods.
@@ -239,7 +239,7 @@ func (r *Runner) report(ctx context.Context, pod *corev1.Pod, container corev1.C
 	return err
 }
 
-// client drops the error that says the pod is gone: then there is nothing to report.
+// client drops the error that says that the pod no longer exists: then there is nothing to report.
 func client(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// The range lies below the ports that Linux hands to outgoing connections and
-// to listeners on port 0 (32768 and up), so nobody is given one by chance.
+// The range lies below the ports that Linux hands to outgoing connections and to listeners on port
+// 0 (32768 and up), so no process gets one by chance.
 const (
 	first = 20000
 	last  = 32000
@@ -27,8 +27,8 @@ type Reservations struct {
 	held []net.Listener
 }
 
-// Reserve returns a port on 127.0.0.1 that nobody listens on and that no other
-// lab will choose until Release or the end of this process.
+// Reserve returns a port on 127.0.0.1 that no process listens on and that no other lab will choose
+// until Release or the end of this process.
 func (r *Reservations) Reserve() (int, error) {
 	const attempts = 2000
 	for range attempts {

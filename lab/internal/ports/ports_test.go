@@ -32,6 +32,6 @@ func TestAPortInUseIsNotReserved(t *testing.T) {
 	}
 	defer listener.Close()
 	if r.try(listener.Addr().(*net.TCPAddr).Port) {
-		t.Error("a port that somebody listens on was reserved")
+		t.Error("a port that has a listener was reserved")
 	}
 }

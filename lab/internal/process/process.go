@@ -104,8 +104,8 @@ func (p *Process) Signal(signal syscall.Signal) error {
 	return nil
 }
 
-// awaitStop returns when all threads of the process have stopped, or when it has ended.
-// What it is told remains to be told, since somebody else waits for the end.
+// awaitStop returns when all threads of the process have stopped, or when it has ended. WNOWAIT
+// leaves the status of the process to the goroutine that waits for its end.
 func (p *Process) awaitStop() error {
 	for {
 		err := unix.Waitid(unix.P_PID, p.PID(), nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil)

@@ -44,7 +44,7 @@ func TestKillEndsTheWholeGroup(t *testing.T) {
 	}
 }
 
-// TestStopIsOver: who has stopped a process may count on it that nothing of it works on.
+// TestStopIsOver: after a stop, no thread of the process works any more.
 func TestStopIsOver(t *testing.T) {
 	const busy = "TEST_OF_STOP_IS_BUSY"
 	if os.Getenv(busy) != "" {

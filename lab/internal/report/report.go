@@ -23,8 +23,8 @@ type Cluster struct {
 	// CertKubeconfig with a client certificate.
 	Kubeconfig     string `json:"kubeconfig"`
 	CertKubeconfig string `json:"certKubeconfig"`
-	// CAFile is the authority that signed the server's certificate, and that the
-	// server believes about clients; CAKeyFile is its key.
+	// CAFile is the authority that signed the server's certificate, and that the server trusts
+	// about clients; CAKeyFile is its key.
 	CAFile    string `json:"caFile"`
 	CAKeyFile string `json:"caKeyFile"`
 	Token     string `json:"token"`
@@ -63,8 +63,8 @@ type Git struct {
 	SSH            string `json:"ssh"`
 	PrivateKeyFile string `json:"privateKeyFile"`
 	KnownHostsFile string `json:"knownHostsFile"`
-	// AuthorizedKeysFile has the keys that may log in, one in each line. Whoever adds
-	// one may log in at once.
+	// AuthorizedKeysFile has the keys that may log in, one in each line. A key that is added may
+	// log in at once.
 	AuthorizedKeysFile string `json:"authorizedKeysFile"`
 }
 

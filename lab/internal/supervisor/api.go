@@ -96,7 +96,7 @@ func handle[Request, Answer any](do func(*http.Request, Request) (Answer, error)
 
 func answer(w http.ResponseWriter, content any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(content) // the client is gone if this fails
+	_ = json.NewEncoder(w).Encode(content) // the client has disconnected if this fails
 }
 
 // invalid is an error of the caller, who asked for something impossible.

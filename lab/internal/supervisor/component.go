@@ -15,7 +15,7 @@ import (
 	"go.landscaper.dev/lab/internal/report"
 )
 
-// Spec describes a component: a process and how to tell that it is usable.
+// Spec describes a component: a process and how to check that it is usable.
 type Spec struct {
 	Name    string
 	Command process.Command
@@ -70,7 +70,7 @@ func (c *component) start() error {
 // startLocked is start for a caller that holds the lock.
 func (c *component) startLocked() error {
 	if c.retired {
-		return fmt.Errorf("%s is gone for good", c.spec.Name)
+		return fmt.Errorf("%s has been stopped and is not started again", c.spec.Name)
 	}
 	started, err := process.Start(c.spec.Command)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *component) signal(signal syscall.Signal) error {
 	return nil
 }
 
-// retire ends a component for good: whoever is about to start it again cannot.
+// retire ends a component for good: it cannot be started again.
 func (c *component) retire() error {
 	c.mu.Lock()
 	c.retired = true
@@ -114,8 +114,8 @@ func (c *component) retire() error {
 	return c.signal(syscall.SIGKILL)
 }
 
-// revive starts a component again whose process has ended by itself, and counts that.
-// It leaves one alone that somebody has ended on purpose, or has restarted meanwhile.
+// revive starts a component again whose process has ended by itself, and counts that. It leaves a
+// component alone that was ended on purpose, or was restarted meanwhile.
 func (c *component) revive(ended *process.Process) (again bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -198,7 +198,7 @@ func (c *component) awaitReady(ctx context.Context, running *process.Process) (b
 	}
 }
 
-// endedOnPurpose says that somebody has asked for the end of the process.
+// endedOnPurpose says that the end of the process was requested.
 func (c *component) endedOnPurpose() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

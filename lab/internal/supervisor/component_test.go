@@ -54,9 +54,9 @@ func TestWaitReady(t *testing.T) {
 		wantRestarts int
 		wantErr      string
 	}{
-		{"one that stays is never started again", 0, 0, ""},
-		{"one that gives up early is started again", 2, 2, ""},
-		{"one that never stays is given up, and its log is shown", 1000, earlyEnds - 1, "losing patience"},
+		{"a component that stays is never started again", 0, 0, ""},
+		{"a component that gives up early is started again", 2, 2, ""},
+		{"a component that never stays is given up, and its log is shown", 1000, earlyEnds - 1, "losing patience"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -104,15 +104,15 @@ func TestWaitReadyKeepsAnEnd(t *testing.T) {
 		}
 	}))
 	if err := c.waitReady(t.Context()); err == nil {
-		t.Error("it is ready")
+		t.Error("the component is ready")
 	}
 	if got := c.report(); got.Restarts != 0 || got.State != stateStopped {
 		t.Errorf("%d restarts, state %s; want none, and that it is stopped", got.Restarts, got.State)
 	}
 }
 
-// TestRevive: what has ended by itself is started again, but only once, and not if
-// somebody wanted its end.
+// TestRevive: a component that has ended by itself is started again, but only once, and not if its
+// end was requested.
 func TestRevive(t *testing.T) {
 	tests := []struct {
 		reason       string
@@ -120,10 +120,10 @@ func TestRevive(t *testing.T) {
 		again        bool
 		wantRestarts int
 	}{
-		{"it has ended by itself", func(*component) error { return nil }, true, 1},
-		{"somebody has ended it", func(c *component) error { return c.signal(syscall.SIGKILL) }, false, 0},
-		{"somebody has restarted it", func(c *component) error { c.spec.Ready = nil; return c.restart(t.Context()) }, false, 1},
-		{"the lab goes down", (*component).retire, false, 0},
+		{"a component that has ended by itself is started again", func(*component) error { return nil }, true, 1},
+		{"a component that was ended on purpose stays ended", func(c *component) error { return c.signal(syscall.SIGKILL) }, false, 0},
+		{"a component that was restarted meanwhile is not started once more", func(c *component) error { c.spec.Ready = nil; return c.restart(t.Context()) }, false, 1},
+		{"a component of a lab that is stopping stays ended", (*component).retire, false, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -15,16 +15,16 @@ import (
 // pause is the time between two questions whether a right is in force.
 const pause = 5 * time.Millisecond
 
-// awaitForce returns when the roles and bindings are in force that were stored before. The
-// API server learns of each kind by a watch, which has an order, and says to nobody how far
-// it is: so further ones of all kinds are stored, and asked for until they are in force.
+// awaitForce returns when the roles and bindings are in force that were stored before. The API
+// server learns of each kind by a watch, which has an order, but does not report how far it is: so
+// further ones of all kinds are stored, and checked until they are in force.
 func (c *cluster) awaitForce(ctx context.Context, user string) (err error) {
 	meta := metav1.ObjectMeta{GenerateName: "lab-force-"}
 	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}
 	rules := func(resource string) []rbacv1.PolicyRule {
 		return []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{"lab"}, Resources: []string{resource}}}
 	}
-	// Those of another call may still be in force.
+	// Roles of another call may still be in force.
 	inCluster, inNamespace := "cluster-"+pki.NewToken(), "namespace-"+pki.NewToken()
 	rbac := c.objects.Clientset.RbacV1()
 	clusterRole, err := rbac.ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules(inCluster)}, metav1.CreateOptions{})
@@ -60,7 +60,7 @@ func (c *cluster) awaitForce(ctx context.Context, user string) (err error) {
 	return nil
 }
 
-// forget deletes what has served. What is left has no meaning, and goes with the lab.
+// forget deletes what has served. Leftovers have no effect, and are deleted with the lab.
 func (c *cluster) forget(ctx context.Context, remove func(context.Context, string, metav1.DeleteOptions) error, name string) {
 	_ = remove(context.WithoutCancel(ctx), name, metav1.DeleteOptions{})
 }
@@ -74,11 +74,11 @@ func (c *cluster) awaitRight(ctx context.Context, user, resource string) error {
 			User:               user,
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: metav1.NamespaceDefault, Verb: "get", Group: "lab", Resource: resource},
 		}}
-		told, err := c.objects.Clientset.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+		reviewed, err := c.objects.Clientset.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 		if err != nil {
 			return fmt.Errorf("ask whether rights are in force: %w", err)
 		}
-		if told.Status.Allowed {
+		if reviewed.Status.Allowed {
 			return nil
 		}
 		select {

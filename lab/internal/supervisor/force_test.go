@@ -92,11 +92,11 @@ func TestAwaitForce(t *testing.T) {
 		givesUp bool // the caller, at the first denial
 		wantErr string
 	}{
-		{"all are in force at once", lateServer{}, false, ""},
+		{"all rights are in force at once", lateServer{}, false, ""},
 		{"roles of the cluster are late", lateServer{late: map[string]int{"clusterroles": 3}}, false, ""},
 		{"roles of namespaces are late, which come by another watch", lateServer{late: map[string]int{"roles": 3}}, false, ""},
-		{"somebody does not want to wait any more", lateServer{late: map[string]int{"roles": 1 << 30}}, true, context.Canceled.Error()},
-		{"nobody answers", lateServer{silent: true}, false, "ask whether rights are in force"},
+		{"the caller does not want to wait any more", lateServer{late: map[string]int{"roles": 1 << 30}}, true, context.Canceled.Error()},
+		{"the server does not answer", lateServer{silent: true}, false, "ask whether rights are in force"},
 	}
 	for i := range tests {
 		test := &tests[i]

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// residentMemory is what a process holds in memory, 0 if it is gone.
+// residentMemory is what a process holds in memory, 0 if it has ended.
 func residentMemory(pid int) int64 {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -72,7 +72,8 @@ func (h *podHost) Start(ctx context.Context, pod *corev1.Pod, run podrunner.Run)
 		Name: name,
 		Command: process.Command{
 			Program: built.Program(run.Program.Tool.Name), Args: run.Args,
-			// A kubeconfig that the pod names itself goes before that of its service account.
+			// A kubeconfig that the pod names itself has precedence over that of its service
+			// account.
 			Env: slices.Concat(access, run.Env, []string{"HOME=" + h.directory(pod.UID),
 				"TMPDIR=" + filepath.Join(h.directory(pod.UID), "tmp"), "PATH=" + os.Getenv("PATH")}),
 			Dir: h.directory(pod.UID), Log: h.supervisor.instance.Log(name),
@@ -84,7 +85,7 @@ func (h *podHost) Start(ctx context.Context, pod *corev1.Pod, run podrunner.Run)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if ctx.Err() != nil { // the pod went while we were busy, and Stop found nothing
+	if ctx.Err() != nil { // the pod was deleted while we were busy, and Stop found nothing
 		h.supervisor.remove(c)
 		return ctx.Err()
 	}
@@ -127,8 +128,8 @@ func healthy(address string) func(context.Context) error {
 	}
 }
 
-// keep reports about a pod's process and starts it again when it ends by itself.
-// One that was killed on purpose stays away until it is restarted.
+// keep reports about a pod's process and starts it again when it ends by itself. A process that was
+// killed on purpose stays down until it is restarted.
 func (h *podHost) keep(ctx context.Context, c *component, run podrunner.Run) {
 	for ctx.Err() == nil {
 		present := c.current()
@@ -162,7 +163,7 @@ func (h *podHost) startAgain(ctx context.Context, c *component, ended *process.P
 		case <-time.After(pause):
 		}
 		if c.current() != ended {
-			return true // somebody restarted it
+			return true // it was restarted meanwhile
 		}
 		again, err := c.revive(ended)
 		if err != nil {

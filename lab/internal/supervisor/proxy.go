@@ -13,8 +13,7 @@ import (
 	"go.landscaper.dev/lab/internal/report"
 )
 
-// ensureProxy answers with the cluster's fault proxy, after starting it if
-// nobody has asked for it before.
+// ensureProxy answers with the cluster's fault proxy, after starting it for the first request.
 func (s *Supervisor) ensureProxy(r *http.Request, _ struct{}) (report.Proxy, error) {
 	c, err := s.cluster(r.PathValue("cluster"))
 	if err != nil {

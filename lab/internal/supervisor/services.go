@@ -169,7 +169,7 @@ func (s *Supervisor) startOwn(ctx context.Context, name string, config any, read
 	return nil
 }
 
-// accepts is ready when somebody listens on the address.
+// accepts is ready when a process listens on the address.
 func accepts(address string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)

@@ -80,7 +80,7 @@ func (s *Supervisor) restore(r *http.Request, request SnapshotRequest) (report.C
 	if err := errors.Join(os.RemoveAll(c.path("etcd")), os.CopyFS(c.path("etcd"), os.DirFS(path))); err != nil {
 		return report.Component{}, fmt.Errorf("put the data of cluster %s in place: %w", c.Name, err)
 	}
-	// The client may be gone; the cluster must come up all the same.
+	// The client may have disconnected; the cluster must come up all the same.
 	ctx := context.WithoutCancel(r.Context())
 	for _, part := range parts {
 		if err := part.restart(ctx); err != nil {

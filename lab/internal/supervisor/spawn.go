@@ -22,13 +22,13 @@ import (
 const (
 	lockFD     = 3 // the lab's lock; held for the supervisor's whole life
 	handoverFD = 4 // closed without a word if the spawning command dies
-	outcomeFD  = 5 // where the supervisor says how the start went
+	outcomeFD  = 5 // where the supervisor reports the outcome of the start
 	ownerFD    = 6 // a pidfd of the lab's owner, if it has one
 )
 
 // handedOver is what the spawning command says when it has seen the outcome and
 // the lab may live without it.
-const handedOver = "handed over\n"
+const handedOver = "outcome seen\n"
 
 type outcome struct {
 	Error string `json:"error,omitempty"`
@@ -44,9 +44,9 @@ func OpenOwner(pid int) (*os.File, error) {
 	return os.NewFile(uintptr(pidfd), "owner"), nil
 }
 
-// Spawn starts a supervisor that outlives this process and returns when the lab
-// is up. With an owner (see OpenOwner, or nil), the lab goes down when the owner
-// ends; if this process ends before Spawn returns, it goes down as well.
+// Spawn starts a supervisor that outlives this process and returns when the lab is up. With an
+// owner (see OpenOwner, or nil), the lab is stopped when the owner ends; if this process ends
+// before Spawn returns, it is stopped as well.
 func Spawn(ctx context.Context, lab instance.Instance, lock, owner *os.File) error {
 	handoverRead, handoverWrite, err := os.Pipe()
 	if err != nil {
@@ -71,7 +71,7 @@ func Spawn(ctx context.Context, lab instance.Instance, lock, owner *os.File) err
 	for _, file := range files {
 		_ = file.Close()
 	}
-	// Whoever interrupts us does not want the lab: our end tells the supervisor.
+	// A caller that interrupts us does not want the lab: the closed pipe tells the supervisor.
 	defer context.AfterFunc(ctx, func() { _ = outcomeRead.Close() })()
 	var result outcome
 	if err := json.NewDecoder(outcomeRead).Decode(&result); err != nil {
@@ -136,7 +136,7 @@ func tell(result io.WriteCloser, err error) {
 	if err != nil {
 		said.Error = err.Error()
 	}
-	_ = json.NewEncoder(result).Encode(said) // nobody listens if this fails
+	_ = json.NewEncoder(result).Encode(said) // the reader has ended if this fails
 	_ = result.Close()
 }
 

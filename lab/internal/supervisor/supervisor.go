@@ -1,6 +1,5 @@
-// Package supervisor is the process that owns a lab: it starts the lab's
-// components, answers the commands of the command line, and ends everything
-// when it is told to or when the lab's owner ends.
+// Package supervisor is the process that owns a lab: it starts the lab's components, answers the
+// commands of the command line, and ends everything on request or when the lab's owner ends.
 package supervisor
 
 import (
@@ -64,8 +63,8 @@ func New(lab instance.Instance, log *slog.Logger) (*Supervisor, error) {
 	return s, os.WriteFile(lab.Path("ca.crt"), authority.CertPEM, 0o600)
 }
 
-// Run brings the lab up, tells started how that went, and keeps the lab until
-// the context ends or somebody asks for its end. It leaves nothing behind.
+// Run brings the lab up, reports the outcome to started, and keeps the lab until the context ends
+// or a client asks for its end. It leaves nothing behind.
 func (s *Supervisor) Run(ctx context.Context, started func(error)) (err error) {
 	ctx, s.down = context.WithCancel(ctx)
 	defer s.down()
@@ -84,7 +83,7 @@ func (s *Supervisor) Run(ctx context.Context, started func(error)) (err error) {
 	s.log.Info("the lab is up", "seconds", time.Since(s.started).Seconds())
 	started(nil)
 	<-ctx.Done()
-	s.log.Info("the lab goes down")
+	s.log.Info("the lab is stopping")
 	return nil
 }
 
@@ -175,7 +174,7 @@ func (s *Supervisor) add(spec Spec) (*component, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ending {
-		return nil, fmt.Errorf("component %s comes too late: the lab goes down", spec.Name)
+		return nil, fmt.Errorf("component %s starts too late: the lab is stopping", spec.Name)
 	}
 	if _, exists := s.components[spec.Name]; exists {
 		return nil, fmt.Errorf("component %s exists already", spec.Name)

@@ -51,7 +51,7 @@ func (u *users) find(token string) (user, bool) {
 	return who, found
 }
 
-// writeTokenWebhook tells the cluster's API server where to ask about tokens.
+// writeTokenWebhook configures where the cluster's API server asks about tokens.
 func (s *Supervisor) writeTokenWebhook(c *cluster) (file string, err error) {
 	file = s.instance.Path("clusters", c.Name, "pki", "token-webhook.kubeconfig")
 	return file, kube.Access{

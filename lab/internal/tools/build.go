@@ -52,8 +52,8 @@ func (w Workshop) EnsureAll(ctx context.Context, tools []Tool) error {
 	return errors.Join(failures...)
 }
 
-// build builds a tool at a place. What an interrupted build has compiled is in the
-// compiler's cache, so that the next one goes on there.
+// build builds a tool at a place. What an interrupted build has compiled is in the compiler's
+// cache, so that the next one continues there.
 func (w Workshop) build(ctx context.Context, tool Tool, place string) error {
 	started := time.Now()
 	if err := w.clear(tool); err != nil {

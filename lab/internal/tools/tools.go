@@ -112,7 +112,7 @@ type Workshop struct {
 	Sources string
 	// Directory receives the tools, a sub-directory for each version of each.
 	Directory string
-	// Report is told what is built, how far it is, and how long it took.
+	// Report gets what is built, how far it is, and how long it took.
 	Report func(message string)
 	// AtOnce is how many modules are built at the same time; by the number of cores if 0.
 	AtOnce int
@@ -143,7 +143,7 @@ func (w Workshop) Ensure(ctx context.Context, tool Tool) (Built, error) {
 		return "", err
 	}
 	defer unlock()
-	if exists(place) { // somebody else built it while we waited
+	if exists(place) { // another process built it while we waited
 		return Built(place), nil
 	}
 	if err := w.build(ctx, tool, place); err != nil {

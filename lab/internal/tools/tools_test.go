@@ -65,7 +65,7 @@ func TestToolIsBuiltOnceForEachVersion(t *testing.T) {
 		t.Errorf("built %d times:\n%s", built, said())
 	}
 	if !strings.Contains(said(), "building tiny (about 1 second") {
-		t.Errorf("nobody was told what takes time:\n%s", said())
+		t.Errorf("the log does not say what takes time:\n%s", said())
 	}
 	first, err := shop.Ensure(t.Context(), tiny)
 	if err != nil {
@@ -135,8 +135,8 @@ func TestModulesAtOnce(t *testing.T) {
 	}
 }
 
-// TestBuildTellsHowFarItIs also shows that a build goes on where one that was killed has
-// stopped: what is compiled stays, and what was not finished goes.
+// TestBuildTellsHowFarItIs also shows that a build continues where a killed one has stopped:
+// compiled packages stay, and unfinished ones are deleted.
 func TestBuildTellsHowFarItIs(t *testing.T) {
 	shop, said := newWorkshop(t)
 	// A text that no other run has compiled.
@@ -151,7 +151,7 @@ func TestBuildTellsHowFarItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(said(), "building tiny: 2 of 2 packages after") {
-		t.Errorf("nobody was told how far the build is:\n%s", said())
+		t.Errorf("the log does not say how far the build is:\n%s", said())
 	}
 	if exists(killed) {
 		t.Error("a build that was killed has left something")
@@ -163,7 +163,7 @@ func TestBuildTellsHowFarItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Count(said(), "of 2 packages") != 2 {
-		t.Errorf("what was compiled was compiled again:\n%s", said())
+		t.Errorf("a compiled package was compiled again:\n%s", said())
 	}
 }
 

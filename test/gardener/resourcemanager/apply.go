@@ -68,8 +68,8 @@ func (m *Manager) apply(ctx context.Context, resource *managedResource, object *
 		return errors.New("it is being deleted")
 	}
 	merged := merge(present, wanted, isTrue(resource.Spec.ForceOverwriteLabels), isTrue(resource.Spec.ForceOverwriteAnnotations))
-	// Whatever others have added goes. An update that changes nothing is none, but for
-	// these it is work.
+	// What others have added is removed. An update that changes nothing is free, except for CRDs,
+	// which the API server processes again.
 	if present.GetKind() == "CustomResourceDefinition" && contains(present.Object, merged.Object) {
 		return nil
 	}

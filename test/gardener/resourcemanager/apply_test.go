@@ -25,13 +25,13 @@ func TestMerge(t *testing.T) {
 		onlyLabels                      bool
 	}{
 		{
-			reason:  "what others added to the metadata stays, what they added to the spec goes",
+			reason:  "additions of others to the metadata stay, additions to the spec are removed",
 			present: "kind: A\nmetadata: {name: a, uid: u, resourceVersion: '7', finalizers: [f], labels: {of: others, x: old}, annotations: {b: others}}\nspec: {a: 1, more: 2}\nstatus: {s: 1}\n",
 			wanted:  "kind: A\nmetadata: {name: a, labels: {x: new}}\nspec: {a: 2}\n",
 			merged:  "kind: A\nmetadata: {name: a, uid: u, resourceVersion: '7', finalizers: [f], labels: {of: others, x: new}, annotations: {b: others}}\nspec: {a: 2}\nstatus: {s: 1}\n",
 		},
 		{
-			reason:     "foreign labels go if that is wanted",
+			reason:     "foreign labels are removed with forceOverwriteLabels",
 			present:    "kind: A\nmetadata: {labels: {of: others}, annotations: {b: others}}\n",
 			wanted:     "kind: A\nmetadata: {labels: {x: new}}\n",
 			merged:     "kind: A\nmetadata: {labels: {x: new}, annotations: {b: others}}\n",
@@ -50,7 +50,7 @@ func TestMerge(t *testing.T) {
 			merged:  "kind: Service\nmetadata: {name: a}\nspec: {clusterIP: 10.0.0.1, ports: [{port: 2}]}\n",
 		},
 		{
-			reason:  "a restart that somebody wanted is not undone",
+			reason:  "a restart that a user has requested is not reverted",
 			present: "kind: Deployment\nmetadata: {name: a}\nspec: {template: {metadata: {annotations: {kubectl.kubernetes.io/restartedAt: now}}}}\n",
 			wanted:  "kind: Deployment\nmetadata: {name: a}\nspec: {template: {metadata: {annotations: {a: b}}}}\n",
 			merged:  "kind: Deployment\nmetadata: {name: a}\nspec: {template: {metadata: {annotations: {a: b, kubectl.kubernetes.io/restartedAt: now}}}}\n",

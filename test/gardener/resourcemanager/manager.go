@@ -1,12 +1,11 @@
-// Package resourcemanager is test equipment: it does with the ManagedResources of one
-// namespace of a seed what Gardener's resource manager documents to do with them. It
-// applies their objects to a shoot, judges their health, takes away what is no longer
-// contained, deletes, and makes tokens for those who request them.
+// Package resourcemanager is test equipment: it does with the ManagedResources of one namespace of
+// a seed what Gardener's resource manager documents to do with them. It applies their objects to a
+// shoot, judges their health, deletes what is no longer contained, deletes, and makes tokens for
+// those who request them.
 //
-// It wakes for changes of ManagedResources, of their Secrets and of workloads on the
-// shoot, and once a minute, as the original does. What it leaves out: classes other than
-// that of shoots, equivalences, autoscalers, claims of StatefulSets, and the collector of
-// garbage.
+// It reconciles on changes of ManagedResources, of their Secrets and of workloads on the shoot, and
+// once a minute, as the original does. What it leaves out: classes other than that of shoots,
+// equivalences, autoscalers, claims of StatefulSets, and the collector of garbage.
 package resourcemanager
 
 import (
@@ -57,19 +56,19 @@ type Manager struct {
 	seed    client.Client
 	shoot   client.WithWatch
 
-	// wakes are ManagedResources to look at again.
-	wakes  chan event.GenericEvent
-	mutex  sync.Mutex
-	waits  map[string]bool
-	stop   context.CancelFunc
-	ended  chan struct{}
-	result error
+	// triggers are ManagedResources to reconcile again.
+	triggers chan event.GenericEvent
+	mutex    sync.Mutex
+	waits    map[string]bool
+	stop     context.CancelFunc
+	ended    chan struct{}
+	result   error
 }
 
 // Start starts a resource manager. It ends with Stop, or with the context.
 func Start(ctx context.Context, options Options) (*Manager, error) {
 	ctx, stop := context.WithCancel(ctx)
-	m := &Manager{options: options, wakes: make(chan event.GenericEvent, 100), waits: map[string]bool{}, stop: stop, ended: make(chan struct{})}
+	m := &Manager{options: options, triggers: make(chan event.GenericEvent, 100), waits: map[string]bool{}, stop: stop, ended: make(chan struct{})}
 	runs, err := m.assemble()
 	if err != nil {
 		stop()
@@ -149,7 +148,7 @@ func (m *Manager) watchResources(runs manager.Manager, target cluster.Cluster) e
 	if err != nil {
 		return err
 	}
-	if err := made.Watch(source.Channel(m.wakes, &handler.EnqueueRequestForObject{})); err != nil {
+	if err := made.Watch(source.Channel(m.triggers, &handler.EnqueueRequestForObject{})); err != nil {
 		return err
 	}
 	for _, kind := range []client.Object{
@@ -208,7 +207,7 @@ func (m *Manager) wake(key types.NamespacedName) {
 	resource.SetNamespace(key.Namespace)
 	resource.SetName(key.Name)
 	select {
-	case m.wakes <- event.GenericEvent{Object: resource}:
+	case m.triggers <- event.GenericEvent{Object: resource}:
 	case <-m.ended:
 	}
 }

@@ -32,7 +32,7 @@ func (m *Manager) reconcile(ctx context.Context, request reconcile.Request) (rec
 		return reconcile.Result{}, err
 	}
 	if resource.Spec.Class != nil && *resource.Spec.Class != "" {
-		return reconcile.Result{}, nil // somebody else's
+		return reconcile.Result{}, nil // that of another controller
 	}
 	if resource.DeletionTimestamp != nil {
 		return reconcile.Result{}, m.delete(ctx, object, resource)
@@ -52,7 +52,7 @@ func (m *Manager) reconcile(ctx context.Context, request reconcile.Request) (rec
 	return reconcile.Result{RequeueAfter: period}, m.bring(ctx, object, resource)
 }
 
-// bring brings the objects to the shoot and tells how they are.
+// bring brings the objects to the shoot and reports their health.
 func (m *Manager) bring(ctx context.Context, object *unstructured.Unstructured, resource *managedResource) error {
 	next := resource.Status
 	found, err := m.read(ctx, resource)
@@ -62,7 +62,7 @@ func (m *Manager) bring(ctx context.Context, object *unstructured.Unstructured, 
 	}
 	m.settleKnown(found.objects)
 	contained, dropped := m.references(found.objects)
-	// What is no longer contained goes first.
+	// Objects that are no longer contained are deleted first.
 	pending, err := m.removeOthers(ctx, resource, contained, dropped)
 	switch {
 	case err != nil:
@@ -104,7 +104,7 @@ func (m *Manager) report(ctx context.Context, object *unstructured.Unstructured,
 	if err := m.seed.Status().Update(ctx, changed); !apierrors.IsConflict(err) {
 		return client.IgnoreNotFound(err)
 	}
-	// Somebody has changed it, and that wakes us.
+	// Another client has changed the status, and that change triggers a reconcile.
 	return nil
 }
 

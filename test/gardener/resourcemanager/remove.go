@@ -35,7 +35,7 @@ func (m *Manager) removeOthers(ctx context.Context, resource *managedResource, c
 	return pending, errors.Join(errs...)
 }
 
-// remove deletes an object and says whether it is gone, or stays on purpose.
+// remove deletes an object and reports whether it no longer exists, or stays on purpose.
 func (m *Manager) remove(ctx context.Context, owner types.NamespacedName, old reference) (bool, error) {
 	if old.Annotations[annotationKeep] == "true" {
 		return true, nil
@@ -51,7 +51,7 @@ func (m *Manager) remove(ctx context.Context, owner types.NamespacedName, old re
 	if present.GetAnnotations()[annotationKeep] == "true" {
 		return true, nil
 	}
-	m.wakeWhenGone(ctx, owner, present)
+	m.triggerWhenGone(ctx, owner, present)
 	var how []client.DeleteOption
 	group, _, _ := strings.Cut(old.APIVersion, "/")
 	if slices.Contains([]string{"apps", "batch", "extensions"}, group) {
@@ -63,8 +63,8 @@ func (m *Manager) remove(ctx context.Context, owner types.NamespacedName, old re
 	return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 }
 
-// wakeWhenGone wakes a ManagedResource when an object is gone.
-func (m *Manager) wakeWhenGone(ctx context.Context, owner types.NamespacedName, object *unstructured.Unstructured) {
+// triggerWhenGone triggers a reconcile of a ManagedResource when an object is deleted.
+func (m *Manager) triggerWhenGone(ctx context.Context, owner types.NamespacedName, object *unstructured.Unstructured) {
 	name := owner.String() + " " + string(object.GetUID())
 	m.mutex.Lock()
 	waits := m.waits[name]

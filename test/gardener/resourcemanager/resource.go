@@ -144,7 +144,7 @@ func (s *standing) set(kind, value, reason, message string) {
 	s.Conditions = append(s.Conditions, next)
 }
 
-// originText is how objects tell where they come from.
+// originText names the origin of an object.
 func (m *Manager) originText(key types.NamespacedName) string {
 	if m.options.Identity == "" {
 		return key.String()
@@ -161,7 +161,7 @@ func (m *Manager) originOf(object client.Object) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: namespace, Name: name}, found && namespace == m.options.Namespace
 }
 
-// description warns whoever changes an object.
+// description warns users who change an object.
 const description = `DO NOT EDIT - This resource is managed by gardener-resource-manager.
 Any modifications are discarded and the resource is returned to the original state.`
 

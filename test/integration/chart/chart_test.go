@@ -261,7 +261,7 @@ func TestCharts(t *testing.T) {
 	if got, want := strings.Join(*asked, ", "), "reader /charts/index.yaml, reader /charts/web-1.0.0.tgz, reader /charts/index.yaml"; got != want {
 		t.Errorf("the chart repository was asked for %s", got)
 	}
-	// Somebody moves the tag: what is pinned stays what it is.
+	// The tag is moved: the pinned image stays the same.
 	push(t, "1.0.0", second)
 	for reference, want := range map[string]string{at: "1.0.1", at + "@" + pinned.String(): "1.0.0"} {
 		// Another process knows nothing yet.

@@ -83,7 +83,7 @@ components:
 		{"from an archive", "archive.tgz", w.registry.Address + "/back", nil, false},
 		{"by value", from, w.registry.Address + "/value", []string{"--by-value"}, true},
 		{"by value to an archive", from, "value", []string{"--by-value", "--create"}, true},
-		{"what is by value stays so", "value", w.registry.Address + "/again", nil, true},
+		{"resources by value stay by value", "value", w.registry.Address + "/again", nil, true},
 	} {
 		args := append([]string{"copy", test.from + version, test.to, "--recursive", "-q"}, test.more...)
 		copied := w.succeed(t, args...)
@@ -163,7 +163,7 @@ func cutCopy(t *testing.T, w *workplace) {
 	asked.forget()
 	w.succeed(t, args...)
 	if got := asked.take(); asked.take("PUT ")+asked.take("POST ") != 0 || got > 3+1+1 {
-		t.Errorf("a copy of what is there cost %d requests: %v", got, asked.seen)
+		t.Errorf("a copy of an existing version cost %d requests: %v", got, asked.seen)
 	}
 }
 
@@ -228,7 +228,7 @@ func countedRequests(t *testing.T, w *workplace) {
 	}{
 		{"20 references are resolved", []string{"get", at + version, "--recursive"}, 3*(references+1) + 1},
 		{"50 resources and an image are downloaded", []string{"download", at + version, "--all", "-O", "one", "-q"}, 3 + resources + 3 + 1},
-		{"and all that belongs to it", []string{"download", at + version, "--all", "-R", "-O", "all", "-q"}, 3*(references+1) + resources + 3 + 1},
+		{"all referenced components are downloaded, too", []string{"download", at + version, "--all", "-R", "-O", "all", "-q"}, 3*(references+1) + resources + 3 + 1},
 		{"everything is copied", []string{"copy", at + version, "archive", "--create", "-R", "-q"}, 3*(references+1) + resources + 1},
 	} {
 		asked.forget()

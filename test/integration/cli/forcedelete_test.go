@@ -10,7 +10,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestForceDelete removes a tree whose finalizers nobody else would remove.
+// TestForceDelete removes a tree whose finalizers no controller would remove.
 func TestForceDelete(t *testing.T) {
 	namespace := newNamespace(t)
 	root := plant(t, namespace, "shop", "", "shop-item", "Failed")
@@ -43,7 +43,7 @@ func TestForceDelete(t *testing.T) {
 	}
 }
 
-// equalOrGone lets objects without finalizers be gone before they were released.
+// equalOrGone allows that objects without finalizers are deleted before they are released.
 func equalOrGone(got, want string) bool {
 	return strings.ReplaceAll(got, "already gone:", "deleted") == want
 }

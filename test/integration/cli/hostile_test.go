@@ -14,9 +14,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// evil is what somebody may write into a status to take over the terminal of a reader:
-// it clears the screen, sets the title, turns the direction of writing around, and goes
-// back to the beginning of the line.
+// evil is what an attacker may write into a status to take over the terminal of a reader: it clears
+// the screen, sets the title, turns the direction of writing around, and goes back to the beginning
+// of the line.
 const evil = "\x1b[2J\x1b]0;owned\x07\u202etxet\u2066\u200b\u009b31m\rEnd\x00"
 
 // plantHostile stores a landscape whose statuses and events are hostile.

@@ -61,17 +61,17 @@ func TestInspect(t *testing.T) {
 		want   outcome
 	}{
 		{"the command of the user's document", []string{"inst", "inspect", "-n", namespace}, outcome{out: dataflowTree}},
-		{"its short form", []string{"inspect", "-n", namespace}, outcome{out: dataflowTree}},
-		{"the other aliases", []string{"i", "status", "-n", namespace}, outcome{out: dataflowTree}},
+		{"the short form of the command", []string{"inspect", "-n", namespace}, outcome{out: dataflowTree}},
+		{"the aliases of the command", []string{"i", "status", "-n", namespace}, outcome{out: dataflowTree}},
 		{"a flag without effect", []string{"installation", "i", "-e", "-n", namespace}, outcome{out: dataflowTree}},
-		{"one Installation", []string{"inst", "inspect", "dataflow-1-secret", "-n", namespace}, outcome{out: lone}},
-		{"what failed", []string{"inst", "inspect", "-f", "-n", broken}, outcome{out: failed}},
-		{"nothing failed", []string{"inst", "inspect", "-f", "-n", namespace}, outcome{}},
-		{"nothing failed, for programs", []string{"inst", "inspect", "-f", "-j", "-n", namespace}, outcome{out: "[]"}},
-		{"what each object deploys", []string{"inst", "inspect", "dataflow-1-secret", "-w", "-n", namespace}, outcome{out: "[✅ Succeeded] Installation dataflow-1-secret\n" +
+		{"a single Installation", []string{"inst", "inspect", "dataflow-1-secret", "-n", namespace}, outcome{out: lone}},
+		{"failed Installations only", []string{"inst", "inspect", "-f", "-n", broken}, outcome{out: failed}},
+		{"failed Installations only, if nothing failed", []string{"inst", "inspect", "-f", "-n", namespace}, outcome{}},
+		{"failed Installations only as JSON, if nothing failed", []string{"inst", "inspect", "-f", "-j", "-n", namespace}, outcome{out: "[]"}},
+		{"the deployed objects of each item", []string{"inst", "inspect", "dataflow-1-secret", "-w", "-n", namespace}, outcome{out: "[✅ Succeeded] Installation dataflow-1-secret\n" +
 			"    Blueprint: blueprint\n    └── [✅ Succeeded] Execution dataflow-1-secret\n        └── [✅ Succeeded] DeployItem dataflow-secret-item-shn92\n" +
 			"            Type: landscaper.gardener.cloud/kubernetes-manifest\n\n"}},
-		{"nothing there", []string{"inst", "inspect", "-n", "nowhere"}, outcome{err: "No installations found in namespace nowhere.\n"}},
+		{"a namespace without Installations", []string{"inst", "inspect", "-n", "nowhere"}, outcome{err: "No installations found in namespace nowhere.\n"}},
 		{"no such Installation", []string{"inst", "inspect", "x", "-n", namespace}, outcome{code: 1,
 			err: "Error: cannot collect installation: there is no Installation x in namespace " + namespace + ": see what exists with landscaper-cli installations inspect -A\n"}},
 		{"no such Installation, for scripts", []string{"inst", "inspect", "x", "-n", namespace, "--strict-exit-codes"}, outcome{code: 3,
@@ -280,7 +280,7 @@ func TestContextAndNamespaceOfKubeconfig(t *testing.T) {
 	if got := cli(t, "", "inst", "inspect", "--kubeconfig", file); got.err != "No installations found in namespace default.\n" {
 		t.Errorf("the current context has no namespace: %+v", got)
 	}
-	if got := cli(t, file, "inst", "inspect", "--as", "nobody", "--strict-exit-codes"); got.code != 4 || !strings.Contains(got.err, `User "nobody"`) {
+	if got := cli(t, file, "inst", "inspect", "--as", "stranger", "--strict-exit-codes"); got.code != 4 || !strings.Contains(got.err, `User "stranger"`) {
 		t.Errorf("--as: %+v", got)
 	}
 	if got := cli(t, file, "__complete", "inst", "inspect", "--context", ""); !strings.Contains(got.out, "second\n") {
@@ -293,7 +293,7 @@ func TestContextAndNamespaceOfKubeconfig(t *testing.T) {
 		t.Errorf("completion of Installations: %+v", got)
 	}
 	if got := cli(t, file, "__complete", "wait", "-n", namespace, "shop", ""); strings.HasPrefix(got.out, "shop\n") {
-		t.Errorf("what is there already is not proposed again: %+v", got)
+		t.Errorf("a complete argument is proposed again: %+v", got)
 	}
 }
 

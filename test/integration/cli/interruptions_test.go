@@ -37,7 +37,7 @@ func front(t *testing.T, w *workplace, handle func(http.ResponseWriter, *http.Re
 	t.Cleanup(transport.CloseIdleConnections)
 	proxy := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(behind)
-		// Where an upload goes on is said as an address, which is to be ours.
+		// The answer has the address where an upload continues, which must be ours.
 		r.Out.Host = r.In.Host
 		r.Out.Header.Set("X-Forwarded-Proto", "http")
 	}}

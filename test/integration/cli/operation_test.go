@@ -33,11 +33,11 @@ func TestOperations(t *testing.T) {
 		pending string
 	}{
 		{"a job is asked for", "reconcile", idle, outcome{out: "The reconcile" + added}, "reconcile"},
-		{"it is asked for already", "reconcile", idle, outcome{out: "The reconcile" + added, err: "Warning: operation \"reconcile\" was already pending\n"}, "reconcile"},
-		{"another operation is pending", "interrupt", idle, outcome{out: "The interrupt" + added, err: "Warning: operation \"reconcile\" was pending and is replaced\nNote: no job is running\n"}, "interrupt"},
+		{"a reconcile is pending already", "reconcile", idle, outcome{out: "The reconcile" + added, err: "Warning: operation \"reconcile\" was already pending\n"}, "reconcile"},
+		{"a reconcile is pending when an interrupt is requested", "interrupt", idle, outcome{out: "The interrupt" + added, err: "Warning: operation \"reconcile\" was pending and is replaced\nNote: no job is running\n"}, "interrupt"},
 		{"a job is running", "reconcile", busy, outcome{out: "The reconcile" + added, err: "Note: a job is running; the new one starts when it has ended\n"}, "reconcile"},
-		{"parts get their job from their whole", "reconcile", part, outcome{code: 1, err: "Error: the command is only supported for root installations: part is a part of idle, reconcile that\n"}, ""},
-		{"parts can be interrupted", "interrupt", part, outcome{out: "The interrupt" + added, err: "Note: no job is running\n"}, "interrupt"},
+		{"a part gets its job from its root only", "reconcile", part, outcome{code: 1, err: "Error: the command is only supported for root installations: part is a part of idle, reconcile that\n"}, ""},
+		{"a part can be interrupted", "interrupt", part, outcome{out: "The interrupt" + added, err: "Note: no job is running\n"}, "interrupt"},
 	}
 	for _, test := range tests {
 		got := cli(t, resource.Kubeconfig, "inst", test.command, test.on.Name, "-n", namespace)
@@ -54,8 +54,8 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// TestReconcileThroughFaults loses the answer to the request, so that nobody can
-// tell at first whether it took effect.
+// TestReconcileThroughFaults loses the answer to the request, so that the command cannot know at
+// first whether it took effect.
 func TestReconcileThroughFaults(t *testing.T) {
 	namespace := newNamespace(t)
 	proxy, err := resource.ProxyKubeconfig(t.Context())

@@ -7,8 +7,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestQueuedItem: an item that got its job without a write, as in a server whose deployer
-// is busy or that was killed, is told to wait for its deployer.
+// TestQueuedItem: an item that got its job without a write, as in a server whose deployer is busy
+// or that was killed, is reported as waiting for its deployer.
 func TestQueuedItem(t *testing.T) {
 	const queued = "no deployer has picked it up yet"
 	namespace := newNamespace(t)

@@ -18,8 +18,8 @@ import (
 	"go.landscaper.dev/internal/server/install"
 )
 
-// TestQuickstart installs everything into a cluster without anything, and removes it.
-// Nobody runs programs there.
+// TestQuickstart installs everything into an empty cluster, and removes it. No kubelet runs
+// programs there.
 func TestQuickstart(t *testing.T) {
 	config, err := clientcmd.BuildConfigFromFlags("", empty.Kubeconfig)
 	if err != nil {
@@ -29,7 +29,7 @@ func TestQuickstart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The namespace of an earlier round may still be going.
+	// The namespace of an earlier round may still be terminating.
 	namespace := fmt.Sprintf("tries-%d", time.Now().UnixNano())
 	deployment, key := &appsv1.Deployment{}, client.ObjectKey{Namespace: namespace, Name: "landscaper"}
 	if got := cli(t, empty.Kubeconfig, "quickstart", "install", "--namespace", namespace, "--dry-run"); got.code != 0 || !strings.Contains(got.out, "kind: Deployment") {
@@ -76,7 +76,7 @@ func TestQuickstart(t *testing.T) {
 	}
 }
 
-// useQuickstart creates an Installation that nobody can delete, and tries to remove the
+// useQuickstart creates an Installation that no controller deletes, and tries to remove the
 // Landscaper under it.
 func useQuickstart(t *testing.T, there client.Client, namespace string) {
 	t.Helper()
@@ -107,9 +107,9 @@ func useQuickstart(t *testing.T, there client.Client, namespace string) {
 func waitForQuickstart(t *testing.T, there client.WithWatch, namespace string) {
 	t.Helper()
 	install := []string{"quickstart", "install", "--namespace", namespace, "--wait"}
-	told := "\nError: wait for Deployment landscaper in namespace " + namespace + ": "
-	got, _ := withLimit(t, empty.Kubeconfig, told, append(install, "--timeout", "LIMIT", "--strict-exit-codes")...)
-	if got.code != 5 || !strings.Contains(got.err, told) || !strings.Contains(got.err, ": timeout: look at its Pods") {
+	message := "\nError: wait for Deployment landscaper in namespace " + namespace + ": "
+	got, _ := withLimit(t, empty.Kubeconfig, message, append(install, "--timeout", "LIMIT", "--strict-exit-codes")...)
+	if got.code != 5 || !strings.Contains(got.err, message) || !strings.Contains(got.err, ": timeout: look at its Pods") {
 		t.Errorf("%+v", got)
 	}
 	p := begin(t, empty.Kubeconfig, install...)

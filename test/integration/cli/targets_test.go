@@ -31,7 +31,7 @@ func TestTargetsApply(t *testing.T) {
 	}
 	foreign := &corev1.Secret{}
 	foreign.Namespace, foreign.Name, foreign.Data = namespace, "foreign", map[string][]byte{"config": []byte("of somebody else")}
-	if err := cluster.Create(t.Context(), foreign, client.FieldOwner("somebody")); err != nil {
+	if err := cluster.Create(t.Context(), foreign, client.FieldOwner("another-client")); err != nil {
 		t.Fatal(err)
 	}
 	got := run("--name", "second", "-s", "foreign")

@@ -37,11 +37,11 @@ func TestWaitForWhatIsThere(t *testing.T) {
 		{"failed, and wanted so", []string{"bad", "--for", "failed"}, 0, "Installation bad: Failed\n", ""},
 		{"failed", []string{"bad"}, 2, "", "Error: the Installation bad ended in phase Failed: no such chart\n"},
 		{"succeeded, but a failure was wanted", []string{"good", "--for", "failed"}, 1, "", "Error: the Installation good has not failed: it ended in phase Succeeded\n"},
-		{"not there", []string{"x"}, 3, "", "Error: there is no Installation x in namespace " + namespace + ": see what exists with landscaper-cli installations inspect -A\n"},
-		{"not there, and wanted so", []string{"x", "--for", "deleted"}, 0, "Installation x: deleted\n", ""},
+		{"a missing Installation is an error", []string{"x"}, 3, "", "Error: there is no Installation x in namespace " + namespace + ": see what exists with landscaper-cli installations inspect -A\n"},
+		{"a missing Installation is deleted", []string{"x", "--for", "deleted"}, 0, "Installation x: deleted\n", ""},
 		{"the failure of the job before does not count", []string{"asked", "--timeout", "LIMIT", "-q"}, 5, "",
 			"Error: after LIMIT still waiting for asked (Failed): operation \"reconcile\" has not been picked up yet\n"},
-		{"nobody has started a job", []string{"new", "--timeout", "LIMIT", "-q"}, 5, "",
+		{"no job was started", []string{"new", "--timeout", "LIMIT", "-q"}, 5, "",
 			"Error: after LIMIT still waiting for new (no phase): no job was started yet: run landscaper-cli installations reconcile new\n"},
 		{"nobody has deleted it", []string{"good", "--for", "deleted", "--timeout", "LIMIT", "-q"}, 5, "",
 			"Error: after LIMIT still waiting for good (Succeeded): its deletion has not been requested yet: run kubectl delete installation good\n"},
@@ -57,7 +57,7 @@ func TestWaitForWhatIsThere(t *testing.T) {
 // withLimit runs a command with a time limit, which is LIMIT in its arguments and in what
 // it is to say. It is to run into the limit when it has seen what is there: where a busy
 // machine takes longer for that, the command has more time.
-func withLimit(t *testing.T, kubeconfig, told string, args ...string) (got outcome, limit string) {
+func withLimit(t *testing.T, kubeconfig, message string, args ...string) (got outcome, limit string) {
 	t.Helper()
 	for _, limit = range []string{"300ms", "5s", "1m0s"} {
 		line := slices.Clone(args)
@@ -65,7 +65,7 @@ func withLimit(t *testing.T, kubeconfig, told string, args ...string) (got outco
 			line[i] = strings.Replace(line[i], "LIMIT", limit, 1)
 		}
 		got = cli(t, kubeconfig, line...)
-		if got.code != 5 || strings.Contains(got.err, strings.Replace(told, "LIMIT", limit, 1)) {
+		if got.code != 5 || strings.Contains(got.err, strings.Replace(message, "LIMIT", limit, 1)) {
 			break
 		}
 	}
@@ -265,7 +265,7 @@ func TestWaitDoesNotHopeForeverAtFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := cli(t, file, "wait", "shop"); got.code != 1 || !strings.Contains(got.err, "connection refused") {
-		t.Errorf("nobody listens: %+v", got)
+		t.Errorf("the server does not listen: %+v", got)
 	}
 	for _, user := range config.AuthInfos {
 		user.Token = "wrong"
@@ -277,7 +277,7 @@ func TestWaitDoesNotHopeForeverAtFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := cli(t, file, "wait", "shop"); got.code != 4 || !strings.Contains(got.err, "does not accept the credentials of the kubeconfig") {
-		t.Errorf("nobody knows us: %+v", got)
+		t.Errorf("the credentials are unknown: %+v", got)
 	}
 }
 

@@ -83,8 +83,8 @@ func TestWatchGoesOn(t *testing.T) {
 	}
 }
 
-// TestPlanOfReaders: who may read no Secrets is told so, and what is shown without them
-// is nothing.
+// TestPlanOfReaders: a user without the right to read Secrets gets an error that says so, and no
+// plan.
 func TestPlanOfReaders(t *testing.T) {
 	namespace := newNamespace(t)
 	shop := newInstallation(namespace, "shop", "")

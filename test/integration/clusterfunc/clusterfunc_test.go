@@ -84,7 +84,7 @@ func prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	weak, err := environment.Clusters["cluster"].AddUser(ctx, lab.UserOptions{Name: "nobody"})
+	weak, err := environment.Clusters["cluster"].AddUser(ctx, lab.UserOptions{Name: "powerless"})
 	if err != nil {
 		return err
 	}
@@ -111,8 +111,8 @@ func prepare(ctx context.Context) error {
 	return awaitRight(ctx)
 }
 
-// awaitRight returns when the ServiceAccount may list ConfigMaps. Nothing tells when a Role
-// is in force, so the API server is asked.
+// awaitRight returns when the ServiceAccount may list ConfigMaps. Nothing shows when a Role is in
+// force, so the API server is asked.
 func awaitRight(ctx context.Context) error {
 	for {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
@@ -246,7 +246,7 @@ func TestExpiration(t *testing.T) {
 	}
 }
 
-// TestErrors hands on what the API server says, and no credential.
+// TestErrors: an error has the message of the API server, and no credential.
 func TestErrors(t *testing.T) {
 	tests := []struct {
 		reason, name string

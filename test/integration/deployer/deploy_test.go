@@ -33,7 +33,7 @@ manifests:
 // stored, and deletes it again.
 func TestSmallestItem(t *testing.T) {
 	namespace := namespaces(t)
-	// Nobody has contacted the cluster with this token, whatever other tests do.
+	// No client has contacted the cluster with this token, whatever other tests do.
 	made, err := target.AddUser(t.Context(), lab.UserOptions{Name: user})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func checkShape(t *testing.T, item *v1alpha1.DeployItem, jobID, uid string) {
 	for _, field := range []string{"transitionTimes", "lastReconcileTime", "jobIDGenerationTime", "conditions"} {
 		delete(status, field)
 	}
-	// Our own field beside what the public system writes.
+	// Our own field beside those that upstream writes.
 	cluster, _, _ := unstructured.NestedStringMap(status, "providerStatus", "cluster")
 	unstructured.RemoveNestedField(status, "providerStatus", "cluster")
 	address := cluster["address"]

@@ -96,9 +96,9 @@ func catalogue(t *testing.T) []failure {
 		{row: "the configuration cannot work", operation: "InitManifestOperation", reason: "ValidateProviderConfiguration", code: c, config: "updateStrategy: own"},
 		{row: "the stored status cannot be read", operation: "InitManifestOperation", reason: "ParseProviderStatus", code: c, prepare: badStatus},
 		{row: "the cluster does not accept the credentials", operation: "TalkToCluster", reason: "Unauthorized", code: u, target: altered(t, func(k map[string]any) { ofUser(k)["token"] = secretWord })},
-		{row: "nobody answers", operation: "TalkToCluster", reason: "ConnectionRefused", target: altered(t, func(k map[string]any) { ofCluster(k)["server"] = unusable })},
+		{row: "the cluster does not answer", operation: "TalkToCluster", reason: "ConnectionRefused", target: altered(t, func(k map[string]any) { ofCluster(k)["server"] = unusable })},
 		{row: "the kind is not known", operation: "GetApiResource", reason: "GetApiResource", config: "manifests: [{manifest: {apiVersion: v1, kind: Nothing, metadata: {name: a}}}]"},
-		{row: "the group is not known", operation: "GetApiResource", reason: "GetApiResource", config: "manifests: [{manifest: {apiVersion: nobody.example/v1, kind: Nothing, metadata: {name: a}}}]"},
+		{row: "the group is not known", operation: "GetApiResource", reason: "GetApiResource", config: "manifests: [{manifest: {apiVersion: unknown.example/v1, kind: Nothing, metadata: {name: a}}}]"},
 		{row: "the namespace is missing", operation: "ApplyObjects", reason: "ApplyNewObject", config: "manifests: [{manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: NAMESPACE-not}}}]", message: "-not does not exist on the cluster, create it or put it among the manifests"},
 		{row: "the creation is forbidden", operation: "ApplyObjects", reason: "ApplyNewObject", on: target, rules: rule("create", "configmaps", "status", 403)},
 		{row: "an orphan cannot be deleted", operation: "ApplyObjects", reason: "cleanupOrphanedResourcesInGroups", prepare: deploy, then: configHead, on: target, rules: rule("delete", "configmaps", "status", 500)},
@@ -107,7 +107,7 @@ func catalogue(t *testing.T) []failure {
 		{row: "the exports cannot be stored", operation: "CreateExports", reason: "CreateOrUpdateSecret", prepare: foreignSecret, config: "exports: {}", message: "does not belong to the item"},
 		{row: "a patch after the deployment is refused", operation: "ReconcileManifests", reason: "PatchAfterDeployment", config: strings.Replace(oneMap, "}}}]", "}}, patchAfterDeployment: {data: {a: [1]}}}]", 1)},
 		{row: "the second Target of a deletion is missing", operation: "delete", reason: "NoTargetFound", remove: true, config: oneMap + "deletionGroups: [{customResourceGroup: {targetName: nowhere, deleteAllResources: true, resources: [{apiVersion: v1, kind: Secret}]}}]"},
-		{row: "what is to be deleted cannot be listed", operation: "delete", reason: "DeleteWithUninstall", remove: true, config: oneMap + "deletionGroups: [{customResourceGroup: {deleteAllResources: true, resources: [{apiVersion: v1, kind: Secret, namespaces: [NAMESPACE]}]}}]", on: target, rules: rule("list", "secrets", "status", 500)},
+		{row: "the objects to delete cannot be listed", operation: "delete", reason: "DeleteWithUninstall", remove: true, config: oneMap + "deletionGroups: [{customResourceGroup: {deleteAllResources: true, resources: [{apiVersion: v1, kind: Secret, namespaces: [NAMESPACE]}]}}]", on: target, rules: rule("list", "secrets", "status", 500)},
 		{row: "an annotation before the deletion is refused", operation: "delete", reason: "DeleteWithUninstall", remove: true, config: strings.Replace(oneMap, "}}}]", "}}, patchBeforeDelete: {data: {a: [1]}}}]", 1)},
 	}
 }
@@ -125,8 +125,8 @@ func changeTarget(t *testing.T, namespace string, kubeconfig []byte) {
 	}
 }
 
-// TestCatalogue provokes every row of the catalogue of errors that a deployer of
-// manifests can have. What goes on waiting has a time limit.
+// TestCatalogue provokes every row of the catalogue of errors that a deployer of manifests can
+// have. A wait has a time limit.
 func TestCatalogue(t *testing.T) {
 	for _, row := range catalogue(t) {
 		t.Run(row.row, func(t *testing.T) {

@@ -145,7 +145,7 @@ func TestExportInTime(t *testing.T) {
 	}
 }
 
-// TestEmptyExports hands an empty map on: whoever imports it must find something.
+// TestEmptyExports exports an empty map: its importers must find an object.
 func TestEmptyExports(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
@@ -221,10 +221,10 @@ func TestCustomCheckInTime(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
 	item := newItem(t, namespace, "checks", customChecks)
-	told := "resource " + namespace + "/here of type ConfigMap\": check \"by label\": field .data.state has another value than required"
-	ended := awaitLimit(t, item, func(item *v1alpha1.DeployItem) bool { return strings.Contains(item.Status.LastError.Message, told) })
+	message := "resource " + namespace + "/here of type ConfigMap\": check \"by label\": field .data.state has another value than required"
+	ended := awaitLimit(t, item, func(item *v1alpha1.DeployItem) bool { return strings.Contains(item.Status.LastError.Message, message) })
 	if last := ended.Status.LastError; ended.Status.Phase != v1alpha1.DeployItemPhases.Failed || last.Operation != "WaitForObjectsReady" ||
-		last.Reason != "ProgressingTimeout" || !hasCode(last, v1alpha1.ErrorTimeout) || !strings.Contains(last.Message, told) {
+		last.Reason != "ProgressingTimeout" || !hasCode(last, v1alpha1.ErrorTimeout) || !strings.Contains(last.Message, message) {
 		t.Errorf("phase %s, last error %+v", ended.Status.Phase, last)
 	}
 }

@@ -43,8 +43,8 @@ func ofCluster(kubeconfig map[string]any) map[string]any {
 	return kubeconfig["clusters"].([]any)[0].(map[string]any)["cluster"].(map[string]any)
 }
 
-// TestRefusedKubeconfig ends an item at once if its kubeconfig would run a program,
-// read a file or cannot work, names the field and tells no value.
+// TestRefusedKubeconfig ends an item at once if its kubeconfig would run a program, read a file or
+// cannot work, names the field and shows no value.
 func TestRefusedKubeconfig(t *testing.T) {
 	namespace := namespaces(t)
 	user := func(field string, value any) []byte {
@@ -60,14 +60,14 @@ func TestRefusedKubeconfig(t *testing.T) {
 		{"cert", "a certificate file is a file of the deployer", user("client-certificate", "/"+secretWord), ".user.client-certificate,"},
 		{"key", "a key file is a file of the deployer", user("client-key", "/"+secretWord), ".user.client-key,"},
 		{"tokenfile", "a token file is a file of the deployer", user("tokenFile", "/"+secretWord), ".user.tokenFile"},
-		{"as", "nobody acts as somebody else", user("as", secretWord), ".user.as,"},
+		{"as", "impersonation is not allowed", user("as", secretWord), ".user.as,"},
 		{"ca", "a CA file is a file of the deployer", altered(t, func(kubeconfig map[string]any) {
 			delete(ofCluster(kubeconfig), "certificate-authority-data")
 			ofCluster(kubeconfig)["certificate-authority"] = "/" + secretWord
 		}), ".cluster.certificate-authority,"},
-		{"text", "the text is no kubeconfig", []byte("{" + secretWord), "kubeconfig cannot be decoded"},
+		{"text", "the text is not a kubeconfig", []byte("{" + secretWord), "kubeconfig cannot be decoded"},
 		{"context", "the current context does not exist", altered(t, func(kubeconfig map[string]any) { kubeconfig["current-context"] = secretWord }), "no context with the name that current-context says"},
-		{"server", "there is no address", altered(t, func(kubeconfig map[string]any) { ofCluster(kubeconfig)["server"] = secretWord }), "clusters[].cluster.server"},
+		{"server", "the address is not a URL", altered(t, func(kubeconfig map[string]any) { ofCluster(kubeconfig)["server"] = secretWord }), "clusters[].cluster.server"},
 	}
 	for _, test := range tests {
 		createTarget(t, namespace, test.name, test.kubeconfig)
@@ -95,13 +95,13 @@ func TestWrongConfiguration(t *testing.T) {
 	createTarget(t, namespace, "cluster", access)
 	const head = "apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2\nkind: ProviderConfiguration\n"
 	tests := []struct{ name, reason, config, want string }{
-		{"kind", "another kind", "{apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2, kind: Other}", "kind must be ProviderConfiguration"},
-		{"version", "another version", "{apiVersion: manifest.deployer.landscaper.gardener.cloud/v9, kind: ProviderConfiguration}", "apiVersion must be"},
+		{"kind", "an unknown kind", "{apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2, kind: Other}", "kind must be ProviderConfiguration"},
+		{"version", "an unknown version", "{apiVersion: manifest.deployer.landscaper.gardener.cloud/v9, kind: ProviderConfiguration}", "apiVersion must be"},
 		{"type", "a field of the wrong type", head + "manifests: text", "field manifests"},
 		{"strategy", "an unknown strategy", head + "updateStrategy: replace", "updateStrategy has a value that does not exist"},
 		{"policy", "an unknown policy", head + "manifests: [{policy: own, manifest: {}}]", "manifests[0].policy has a value that does not exist"},
 		{"manifest", "no manifest", head + "manifests: [{policy: manage}]", "manifests[0].manifest is missing"},
-		{"object", "a manifest that is no object", head + "manifests: [{manifest: text}]", "manifests[0].manifest must be an object"},
+		{"object", "a manifest that is not an object", head + "manifests: [{manifest: text}]", "manifests[0].manifest must be an object"},
 		{"name", "an object without a name", head + "manifests: [{manifest: {apiVersion: v1, kind: ConfigMap, metadata: {generateName: a-}}}]", "manifests[0].manifest: the ConfigMap has no metadata.name"},
 		{"namespace", "an object without a namespace", head + "manifests: [{manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}]", "has no metadata.namespace"},
 		{"exports", "an export without an object", head + "exports: {exports: [{key: a, jsonPath: .b}]}", "exports.exports[0]: fromResource is missing"},
@@ -125,8 +125,8 @@ func TestWrongConfiguration(t *testing.T) {
 	}
 }
 
-// closedAddress is an address that refuses connections: nobody listens there, and nobody
-// else gets it before the end of the test.
+// closedAddress is an address that refuses connections: it has no listener, and no other process
+// gets it before the end of the test.
 func closedAddress(t *testing.T) string {
 	t.Helper()
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
@@ -182,7 +182,7 @@ func TestUnreachableTarget(t *testing.T) {
 	if !strings.Contains(stuck.Status.LastError.Message, "no answer in time") || stuck.Status.Phase.IsFinal() {
 		t.Errorf("phase %s, last error %+v", stuck.Status.Phase, stuck.Status.LastError)
 	}
-	// A kubeconfig that works wakes all who wait for it.
+	// A kubeconfig that works triggers all items that wait for it.
 	fixed := &v1alpha1.Target{}
 	if err := items.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "silent"}, fixed); err != nil {
 		t.Fatal(err)
@@ -215,7 +215,7 @@ func TestUnauthorized(t *testing.T) {
 	}
 }
 
-// TestUnknownAuthority tells that the certificate of the server is not trusted.
+// TestUnknownAuthority reports that the certificate of the server is not trusted.
 func TestUnknownAuthority(t *testing.T) {
 	namespace := namespaces(t)
 	config, err := clientcmd.Load(plainAccess)
@@ -233,8 +233,8 @@ func TestUnknownAuthority(t *testing.T) {
 	}
 }
 
-// TestRejectedManifest shows in which field the API server sees which mistake, tells each error once, and
-// gives up when the time is over.
+// TestRejectedManifest shows in which field the API server sees which mistake, reports each error
+// once, and gives up when the time is over.
 func TestRejectedManifest(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
@@ -310,8 +310,7 @@ func TestSecretInRejectedManifest(t *testing.T) {
 	}
 }
 
-// TestMissingDefinition names the kind that the cluster does not know, and goes on
-// when it does.
+// TestMissingDefinition names the kind that the cluster does not know, and continues when it does.
 func TestMissingDefinition(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)

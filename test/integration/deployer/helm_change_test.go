@@ -33,7 +33,7 @@ func TestFailingHook(t *testing.T) {
 	item = reconfigured(t, item, helmConfig(t, with(notes, map[string]string{"templates/after.yaml": hookJob("post-install", "after", "")}), ""))
 	awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
 	if upgrade := note(t, item.Namespace, "notes-note")["upgrade"]; upgrade != "false" {
-		t.Errorf("what was never deployed is upgraded: %q", upgrade)
+		t.Errorf("a release that was never deployed is upgraded: %q", upgrade)
 	}
 }
 
@@ -97,18 +97,18 @@ size: {{ .Values.size | default 1 }}
 	}
 }
 
-// TestDriftOfRelease corrects what somebody has changed, by another revision.
+// TestDriftOfRelease corrects a change by another client with a new revision.
 func TestDriftOfRelease(t *testing.T) {
 	item := helmItem(t, notes, "continuousReconcile: {every: 1s, drift: correct}")
 	create(t, item)
 	awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
 	changed := configMap(item.Namespace, "notes-note")
-	if err := deployed.Patch(t.Context(), changed, client.RawPatch(types.MergePatchType, []byte(`{"data":{"text":"of somebody","more":"theirs"}}`))); err != nil {
+	if err := deployed.Patch(t.Context(), changed, client.RawPatch(types.MergePatchType, []byte(`{"data":{"text":"changed","more":"theirs"}}`))); err != nil {
 		t.Fatal(err)
 	}
 	corrected := await(t, deployed, &corev1.ConfigMapList{}, changed, "the correction", func(found *corev1.ConfigMap) bool { return found.Data["text"] == "hello" })
 	if corrected.Data["more"] != "theirs" {
-		t.Errorf("what others have added is gone: %v", corrected.Data)
+		t.Errorf("the field of another client is lost: %v", corrected.Data)
 	}
 	// The job that corrects it stores its record last.
 	awaitItem(t, awaitJobAfter(t, item), "that nothing differs any more", func(item *v1alpha1.DeployItem) bool {
@@ -118,7 +118,7 @@ func TestDriftOfRelease(t *testing.T) {
 	if statuses := revisions(t, item.Namespace); statuses["2"] != "deployed" {
 		t.Errorf("revisions %v", statuses)
 	}
-	// It would go on for ever, and be counted among the requests of others.
+	// It would continue without end, and be counted among the requests of others.
 	remove(t, item)
 	awaitGone(t, items, &v1alpha1.DeployItemList{}, item)
 }
@@ -163,7 +163,7 @@ group: helm.example.org, names: {kind: `+kind+`, plural: `+plural+`}, scope: Nam
 			awaitGone(t, items, &v1alpha1.DeployItemList{}, item)
 			one := unstructuredFrom(t, "{apiVersion: helm.example.org/v1, kind: "+kind+", metadata: {name: one, namespace: "+item.Namespace+"}}")
 			if err := deployed.Get(t.Context(), client.ObjectKeyFromObject(one), one); !apierrors.IsNotFound(err) {
-				t.Errorf("it stays on the cluster, and nobody knows of it any more: %v", err)
+				t.Errorf("the object stays on the cluster without a record of it: %v", err)
 			}
 		})
 	}

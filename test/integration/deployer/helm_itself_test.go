@@ -47,8 +47,8 @@ func theirNotes() *helmchart.Chart {
 	return theirs
 }
 
-// TestWithHelmItself lets Helm and an item work on the same release in turn: each goes on
-// from what the other has stored.
+// TestWithHelmItself lets Helm and an item work on the same release in turn: each continues from
+// what the other has stored.
 func TestWithHelmItself(t *testing.T) {
 	item := helmItem(t, notes, "values: {text: ours}")
 	helm := helmItself(t, item.Namespace)

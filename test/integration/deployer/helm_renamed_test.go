@@ -114,8 +114,8 @@ func TestRenamedRelease(t *testing.T) {
 	}
 }
 
-// TestRenamedReleaseFails keeps the earlier release as long as the new one is not deployed,
-// and loses nothing when the name of before comes back.
+// TestRenamedReleaseFails keeps the earlier release as long as the new one is not deployed, and
+// loses nothing when the earlier name is restored.
 func TestRenamedReleaseFails(t *testing.T) {
 	item := helmItem(t, notes, "")
 	config := helmConfig(t, sharedIn(item.Namespace), "")

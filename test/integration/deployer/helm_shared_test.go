@@ -35,7 +35,7 @@ func awaitEvent(t *testing.T, item *v1alpha1.DeployItem, reason string) string {
 	return ""
 }
 
-// TestWarningsOfCharts tells what is probably not meant, without the values.
+// TestWarningsOfCharts reports probable mistakes, without the values.
 func TestWarningsOfCharts(t *testing.T) {
 	files := with(notes, map[string]string{"values.yaml": notes["values.yaml"] + "server: {port: 1}\n"})
 	item := helmItem(t, files, "values: {server: {port: {of: top-secret}}}")
@@ -56,8 +56,8 @@ func uid(t *testing.T, namespace string) types.UID {
 	return found.UID
 }
 
-// TestSwitchOfMode makes objects of their own of a release, and a release of them again:
-// they stay, what is no longer wanted goes, and so do records.
+// TestSwitchOfMode makes objects of their own of a release, and a release of them again: they stay,
+// objects that are no longer wanted are deleted, and so are records.
 func TestSwitchOfMode(t *testing.T) {
 	plain := "helmDeployment: false\n"
 	for name, server := range map[string]map[string]string{"with a workload": {"templates/server.yaml": workload("server", 0)}, "without one": {}} {
@@ -73,7 +73,7 @@ func TestSwitchOfMode(t *testing.T) {
 			checkRevisions(t, item.Namespace, map[string]string{})
 			checkNote(t, item.Namespace, "second")
 			if uid(t, item.Namespace) != first || note(t, item.Namespace, "notes-extra") != nil {
-				t.Error("the object was made anew, or what is not wanted is left")
+				t.Error("the object was created again, or an unwanted object is left")
 			}
 			if got := managed(t, item); len(got) != 1+len(server) || got[0] != "notes-note" {
 				t.Errorf("recorded are %v", got)
@@ -86,7 +86,7 @@ func TestSwitchOfMode(t *testing.T) {
 			checkRevisions(t, item.Namespace, map[string]string{"1": "deployed"})
 			checkNote(t, item.Namespace, "fourth")
 			if uid(t, item.Namespace) != first || note(t, item.Namespace, "notes-extra") != nil {
-				t.Error("the object was made anew, or what is not wanted is left")
+				t.Error("the object was created again, or an unwanted object is left")
 			}
 			if strings.Contains(string(item.Status.ProviderStatus.Raw), "notes-note") {
 				t.Errorf("the status still has %s", item.Status.ProviderStatus.Raw)
@@ -121,7 +121,7 @@ func TestDeletionAfterSwitch(t *testing.T) {
 	}
 }
 
-// TestReleaseOfTheSameName leaves the release of a stranger alone.
+// TestReleaseOfTheSameName leaves a foreign release alone.
 func TestReleaseOfTheSameName(t *testing.T) {
 	item := helmItem(t, map[string]string{"templates/none.yaml": ""}, "helmDeployment: false")
 	put(t, foreign(t, item.Namespace, 1, common.StatusDeployed, "theirs"), false)
@@ -134,7 +134,7 @@ func TestReleaseOfTheSameName(t *testing.T) {
 	awaitGone(t, items, &v1alpha1.DeployItemList{}, item)
 	checkRevisions(t, item.Namespace, map[string]string{"1": "deployed"})
 	if note(t, item.Namespace, "notes-note") == nil {
-		t.Error("an object of somebody else is gone")
+		t.Error("a foreign object was deleted")
 	}
 }
 

@@ -79,7 +79,7 @@ func recorded(t *testing.T, namespace string, revision int) *helmrelease.Release
 	return release
 }
 
-// foreign is a release that somebody else has written: the public system, or a person.
+// foreign is a release that another client has written: upstream, or a user with Helm.
 func foreign(t *testing.T, namespace string, revision int, status common.Status, text string) *helmrelease.Release {
 	t.Helper()
 	return &helmrelease.Release{
@@ -92,22 +92,22 @@ func foreign(t *testing.T, namespace string, revision int, status common.Status,
 	}
 }
 
-// foreignObjects are the objects of such a release.
+// foreignObjects are the objects of a foreign release.
 func foreignObjects(t *testing.T, namespace string) {
 	t.Helper()
 	for _, name := range []string{"notes-note", "notes-old"} {
 		object := configMap(namespace, name)
 		object.Labels = map[string]string{"app.kubernetes.io/managed-by": "Helm"}
 		object.Annotations = map[string]string{"meta.helm.sh/release-name": "notes", "meta.helm.sh/release-namespace": namespace}
-		object.Data = map[string]string{"old": "field", "more": "of somebody"}
+		object.Data = map[string]string{"old": "field", "more": "foreign"}
 		if err := deployed.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// TestReleaseOfOthersIsTakenOver goes on with a release that somebody else wrote, and stores
-// one that Helm can read.
+// TestReleaseOfOthersIsTakenOver continues a release that another client wrote, and stores one that
+// Helm can read.
 func TestReleaseOfOthersIsTakenOver(t *testing.T) {
 	item := helmItem(t, notes, "values: {text: ours}")
 	put(t, foreign(t, item.Namespace, 1, common.StatusDeployed, "theirs"), false)
@@ -116,7 +116,7 @@ func TestReleaseOfOthersIsTakenOver(t *testing.T) {
 	item = awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
 	checkRevisions(t, item.Namespace, map[string]string{"1": "superseded", "2": "deployed"})
 	data := note(t, item.Namespace, "notes-note")
-	if data["text"] != "ours" || data["old"] != "" || data["more"] != "of somebody" || note(t, item.Namespace, "notes-old") != nil {
+	if data["text"] != "ours" || data["old"] != "" || data["more"] != "foreign" || note(t, item.Namespace, "notes-old") != nil {
 		t.Errorf("the note is %v", data)
 	}
 	release := recorded(t, item.Namespace, 2)
@@ -129,14 +129,13 @@ func TestReleaseOfOthersIsTakenOver(t *testing.T) {
 	checkRevisions(t, item.Namespace, map[string]string{})
 }
 
-// TestPendingReleaseOfOthersIsAwaited waits for whoever is at work, without asking again
-// and again.
+// TestPendingReleaseOfOthersIsAwaited waits for the client that is at work, without polling.
 func TestPendingReleaseOfOthersIsAwaited(t *testing.T) {
 	item := helmItem(t, notes, "")
 	theirs := foreign(t, item.Namespace, 1, common.StatusPendingInstall, "theirs")
 	put(t, theirs, false)
 	create(t, item)
-	awaitItem(t, item, "that it waits for somebody else", func(item *v1alpha1.DeployItem) bool {
+	awaitItem(t, item, "that it waits for another client", func(item *v1alpha1.DeployItem) bool {
 		_, message := condition(item, v1alpha1.ReadyCondition)
 		return strings.Contains(message, "another client to finish with release "+item.Namespace+"/notes (revision 1 is pending-install)")
 	})
@@ -146,7 +145,7 @@ func TestPendingReleaseOfOthersIsAwaited(t *testing.T) {
 	checkRevisions(t, item.Namespace, map[string]string{"1": "superseded", "2": "deployed"})
 }
 
-// TestTwoItemsDoNotFight lets the one that came last have the release.
+// TestTwoItemsDoNotFight gives the release to the item that came last.
 func TestTwoItemsDoNotFight(t *testing.T) {
 	first := helmItem(t, notes, "values: {text: first}")
 	create(t, first)
@@ -163,7 +162,7 @@ func TestTwoItemsDoNotFight(t *testing.T) {
 	remove(t, first)
 	awaitGone(t, items, &v1alpha1.DeployItemList{}, first)
 	if text := note(t, second.Namespace, "notes-note")["text"]; text != "second" {
-		t.Errorf("what belongs to another item is gone or changed: %q", text)
+		t.Errorf("the object of another item was deleted or changed: %q", text)
 	}
 }
 

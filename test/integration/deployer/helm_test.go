@@ -141,8 +141,8 @@ func TestReleaseIsUpgradedOnlyOnChange(t *testing.T) {
 	}
 	checkRevisions(t, item.Namespace, map[string]string{"1": "deployed"})
 
-	// What is not among the values any more has the chart's value again, and the object
-	// goes that only was there because of it.
+	// A removed value has the chart's default again, and the object that depended on the value is
+	// deleted.
 	item = reconfigured(t, item, helmConfig(t, files, ""))
 	item = awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
 	checkRevisions(t, item.Namespace, map[string]string{"1": "superseded", "2": "deployed"})
@@ -153,7 +153,7 @@ func TestReleaseIsUpgradedOnlyOnChange(t *testing.T) {
 		t.Error("an object stays that the chart does not make any more")
 	}
 
-	// Somebody removes the workload: it is deployed again, although nothing has changed.
+	// The workload is removed: it is deployed again, although nothing has changed.
 	server := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: item.Namespace, Name: "server"}}
 	if err := deployed.Delete(t.Context(), server); err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func TestReleaseIsUpgradedOnlyOnChange(t *testing.T) {
 	item = reconfigured(t, item, helmConfig(t, files, "helmDeploymentConfig: {upgrade: {always: true}}"))
 	item = awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
 	if statuses := revisions(t, item.Namespace); statuses["4"] != "deployed" {
-		t.Errorf("whoever asks for it gets an upgrade: %v", statuses)
+		t.Errorf("upgrade.always makes no upgrade: %v", statuses)
 	}
 	remove(t, item)
 	awaitGone(t, items, &v1alpha1.DeployItemList{}, item)
@@ -291,9 +291,9 @@ exports: {exports: [{key: text, jsonPath: .Values.text}]}
 		t.Error("an object is left")
 	}
 	if note(t, item.Namespace, "kept") == nil {
-		t.Error("what is to be kept is gone")
+		t.Error("the object to keep was deleted")
 	}
 	if err := deployed.Get(t.Context(), client.ObjectKey{Name: item.Namespace}, namespace); err != nil || namespace.DeletionTimestamp != nil {
-		t.Errorf("the namespace goes: %v", err)
+		t.Errorf("the namespace is deleted: %v", err)
 	}
 }

@@ -22,9 +22,8 @@ import (
 	"go.landscaper.dev/test/lab"
 )
 
-// patience limits every wait; nothing waits that long when all is well, also on a machine
-// that is busy with other things. It is less than the times after which a deployer looks
-// again without being woken.
+// patience limits every wait; no test that passes waits that long, also on a busy machine. It is
+// less than the times after which a deployer looks again without a trigger.
 const patience = 2 * time.Minute
 
 // namespaces makes a namespace of the same name on both clusters.
@@ -107,7 +106,7 @@ func change(t *testing.T, item *v1alpha1.DeployItem, store func() error) {
 	}
 }
 
-// start creates an item and hands it its first job.
+// start creates an item and gives it its first job.
 func create(t *testing.T, item *v1alpha1.DeployItem) {
 	t.Helper()
 	if err := items.Create(t.Context(), item); err != nil {
@@ -179,7 +178,7 @@ func awaitGone(t *testing.T, cluster client.WithWatch, list client.ObjectList, o
 	t.Fatalf("%s did not go", object.GetName())
 }
 
-// remove deletes an item and hands it the job of its deletion.
+// remove deletes an item and gives it the job of its deletion.
 func remove(t *testing.T, item *v1alpha1.DeployItem) {
 	t.Helper()
 	if err := items.Delete(t.Context(), item); err != nil {

@@ -59,10 +59,10 @@ func openGate(t *testing.T, namespace string) {
 	}
 }
 
-// TestInterruptionOfEachStage ends a job from the outside in every stage that waits.
-// From the moment on when the deployer sees that, nothing is asked or written any more,
-// which is earlier than the second after which the published deployers notice it, and the
-// next job goes on from there.
+// TestInterruptionOfEachStage ends a job from the outside in every stage that waits. From the
+// moment on when the deployer sees that, nothing is asked or written any more, which is earlier
+// than the second after which the published deployers notice it, and the next job continues from
+// there.
 func TestInterruptionOfEachStage(t *testing.T) {
 	const held = "acme.example/hold"
 	deploy := func(t *testing.T, item *v1alpha1.DeployItem, name string) {
@@ -96,7 +96,7 @@ func TestInterruptionOfEachStage(t *testing.T) {
 			deploy(t, item, "goes")
 			again(t, item, strings.Join(strings.Split(twoConfigMaps, "\n")[:5], "\n"))
 		}, "the end of ConfigMap NAMESPACE/goes (finalizer " + held + ")", v1alpha1.DeployItemPhases.Failed, func(t *testing.T, namespace string) { hold(t, namespace, "goes") }, false},
-		{"objects that somebody deletes", oneConfigMap, func(t *testing.T, item *v1alpha1.DeployItem) {
+		{"objects that another client deletes", oneConfigMap, func(t *testing.T, item *v1alpha1.DeployItem) {
 			deploy(t, item, "smallest")
 			if err := deployed.Delete(t.Context(), configMap(item.Namespace, "smallest")); err != nil {
 				t.Fatal(err)
@@ -140,7 +140,7 @@ func TestInterruptionOfEachStage(t *testing.T) {
 				t.Fatal(err)
 			}
 			interrupted := waiting.ResourceVersion
-			// It cannot obey before it knows.
+			// The deployer cannot react before it has seen the request.
 			settle(t, namespace)
 			before := mark(t, target)
 			test.allow(t, namespace)

@@ -199,7 +199,7 @@ func TestKustomizeFromGit(t *testing.T) {
 	check(awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded), "two")
 	again(t, item, kustomizeHead+config("{branch: main, commit: "+first+"}"))
 	check(awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded), "one")
-	// A commit is always the same: whoever has got it needs no server.
+	// A commit is always the same: a deployer that has fetched it needs no server.
 	signal := func(name string) {
 		t.Helper()
 		if err := environment.Signal(t.Context(), "git", name); err != nil {

@@ -10,9 +10,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestExportsAreWatched changes a value on the second cluster after the job has
-// succeeded, with the documented configuration. An item of nobody hands it on by a job
-// of its own; one of a landscape asks the Installation at its top for a job.
+// TestExportsAreWatched changes a value on the second cluster after the job has succeeded, with the
+// documented configuration. An item without an owner exports the value by a job of its own; an item
+// of an Installation asks the root for a job.
 func TestExportsAreWatched(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
@@ -60,7 +60,7 @@ func TestExportsAreWatched(t *testing.T) {
 	if err := items.Get(t.Context(), client.ObjectKeyFromObject(ofOwner), ofOwner); err != nil || ofOwner.Status.JobID != owned.Status.JobID {
 		t.Errorf("the item got job %s, error %v", ofOwner.Status.JobID, err)
 	}
-	// The Secret is written once: the item sees what it has handed on itself.
+	// The Secret is written once: the item sees its own exports.
 	if _, now := exported(t, again); now["host"] != secretWord {
 		t.Errorf("exports %v", now)
 	}

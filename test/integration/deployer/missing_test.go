@@ -37,13 +37,12 @@ func awaitMissing(t *testing.T, item *v1alpha1.DeployItem, operation, reason, me
 	if last.Operation != operation || last.Reason != reason || !hasCode(last, v1alpha1.ErrorForInfoOnly) || waiting.Status.Phase != v1alpha1.DeployItemPhases.Progressing {
 		t.Errorf("phase %s, last error %+v", waiting.Status.Phase, last)
 	}
-	if status, told := condition(waiting, v1alpha1.ReadyCondition); status == v1alpha1.ConditionTrue || !strings.Contains(told, message) {
-		t.Errorf("the condition says %s, %q", status, told)
+	if status, shown := condition(waiting, v1alpha1.ReadyCondition); status == v1alpha1.ConditionTrue || !strings.Contains(shown, message) {
+		t.Errorf("the condition says %s, %q", status, shown)
 	}
 }
 
-// TestTargetAppearsLater waits for the Target without asking again, and goes on when it
-// is there.
+// TestTargetAppearsLater waits for the Target without polling, and continues when it is there.
 func TestTargetAppearsLater(t *testing.T) {
 	namespace := namespaces(t)
 	manifest := strings.ReplaceAll(oneConfigMap, "smallest", "other")
@@ -55,7 +54,7 @@ func TestTargetAppearsLater(t *testing.T) {
 	item := newItem(t, namespace, "item", oneConfigMap)
 	create(t, item)
 	awaitMissing(t, item, "reconcilePrivate", "NoTargetFound", "Target "+namespace+"/cluster does not exist: create it")
-	// The news of the wait come back to the deployer, which looks once more.
+	// The event of the wait reaches the deployer, which looks once more.
 	settle(t, namespace)
 	again(t, other, manifest)
 	awaitEnd(t, other, v1alpha1.DeployItemPhases.Succeeded)

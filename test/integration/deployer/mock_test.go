@@ -9,8 +9,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestMock lets items say themselves how their jobs end and what they hand on. They
-// need no target.
+// TestMock: the configuration of an item says how its job ends and what it exports. The items need
+// no target.
 func TestMock(t *testing.T) {
 	const head = "apiVersion: mock.deployer.landscaper.gardener.cloud/v1alpha1\nkind: ProviderConfiguration\n"
 	namespace := namespaces(t)

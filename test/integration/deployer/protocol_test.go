@@ -58,7 +58,7 @@ func TestUpdateOnChangeOnly(t *testing.T) {
 	}
 }
 
-// TestDeleteWithoutUninstall lets an item go and leaves what it deployed.
+// TestDeleteWithoutUninstall deletes an item and leaves its objects.
 func TestDeleteWithoutUninstall(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
@@ -130,7 +130,7 @@ func TestLostAnswers(t *testing.T) {
 		if err := items.Create(t.Context(), item); err != nil {
 			t.Fatal(err)
 		}
-		// Nobody else is to use up its faults.
+		// Other tests must not use up its faults.
 		test.rule.Namespaces = []string{namespace}
 		if err := test.cluster.SetFaults(t.Context(), lab.Faults{Seed: 1, Rules: []lab.Rule{test.rule}}); err != nil {
 			t.Fatal(err)
@@ -149,12 +149,12 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// TestTimeIsOverBeforeTheWork ends a job whose time has passed while nobody worked on it,
-// as over a restart that takes long: the first checkpoint says so.
+// TestTimeIsOverBeforeTheWork ends a job whose time has passed while no deployer worked on it, as
+// over a long restart: the first checkpoint reports it.
 func TestTimeIsOverBeforeTheWork(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
-	// late gives an item a job that was taken up an hour ago.
+	// late gives an item a job that was picked up an hour ago.
 	late := func(t *testing.T, item *v1alpha1.DeployItem, phase v1alpha1.DeployItemPhase) {
 		begun := metav1.NewTime(time.Now().Add(-time.Hour))
 		deployer.HandOver(item, begun.Time)

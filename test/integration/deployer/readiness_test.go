@@ -31,7 +31,7 @@ func documented(t *testing.T, below string) string {
 	return strings.NewReplacer("namespace: shop", "namespace: NAMESPACE", "namespaces: [shop]", "namespaces: [NAMESPACE]").Replace(example)
 }
 
-// databases defines a kind whose status somebody else writes.
+// databases defines a kind whose status another client writes.
 func databases(t *testing.T) {
 	t.Helper()
 	definition := unstructuredFrom(t, `
@@ -82,8 +82,8 @@ func awaitText(t *testing.T, item *v1alpha1.DeployItem, want string) *v1alpha1.D
 	})
 }
 
-// TestKstatus shows that an item which asks for it waits for the conditions of any
-// kind, tells what they say, and ends at once when there is no hope.
+// TestKstatus shows that an item with mode kstatus waits for the conditions of any kind, reports
+// them, and ends at once when the object cannot become ready.
 func TestKstatus(t *testing.T) {
 	databases(t)
 	mode := oneDatabase + documented(t, "`mode: kstatus` looks at all kinds")
@@ -92,8 +92,8 @@ func TestKstatus(t *testing.T) {
 		phase          v1alpha1.DeployItemPhase
 		want           string
 	}{
-		{"it becomes ready", `{"conditions": [{"type": "Ready", "status": "True"}]}`, v1alpha1.DeployItemPhases.Succeeded, ""},
-		{"its controller gives up", `{"conditions": [{"type": "Stalled", "status": "True", "message": "no such class"}]}`, v1alpha1.DeployItemPhases.Failed, "Database NAMESPACE/main will not become ready by itself: no such class"},
+		{"the object becomes ready", `{"conditions": [{"type": "Ready", "status": "True"}]}`, v1alpha1.DeployItemPhases.Succeeded, ""},
+		{"the controller of the object gives up", `{"conditions": [{"type": "Stalled", "status": "True", "message": "no such class"}]}`, v1alpha1.DeployItemPhases.Failed, "Database NAMESPACE/main will not become ready by itself: no such class"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -127,8 +127,8 @@ func TestConditionsInCEL(t *testing.T) {
 		reason, status string
 		phase          v1alpha1.DeployItemPhase
 	}{
-		{"it is ready", `{"phase": "Running", "replicas": 2}`, v1alpha1.DeployItemPhases.Succeeded},
-		{"it has failed", `{"conditions": [{"type": "Provisioned", "status": "False", "reason": "QuotaExceeded"}]}`, v1alpha1.DeployItemPhases.Failed},
+		{"the object is ready", `{"phase": "Running", "replicas": 2}`, v1alpha1.DeployItemPhases.Succeeded},
+		{"the object has failed", `{"conditions": [{"type": "Provisioned", "status": "False", "reason": "QuotaExceeded"}]}`, v1alpha1.DeployItemPhases.Failed},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

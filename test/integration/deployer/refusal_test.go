@@ -47,7 +47,7 @@ func policy(namespace, name string, validation admissionv1.Validation) []client.
 	}
 }
 
-// silentWebhook is a webhook for the ConfigMaps of a namespace that nobody serves.
+// silentWebhook is a webhook without a server for the ConfigMaps of a namespace.
 func silentWebhook(namespace string) client.Object {
 	url, none := "https://127.0.0.1:1/validate", admissionv1.SideEffectClassNone
 	return &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "silent-" + namespace}, Webhooks: []admissionv1.ValidatingWebhook{{
@@ -81,7 +81,7 @@ func refusals(namespace string) []refusal {
 		{"a policy whose message has a value", policy(namespace, "computed-"+namespace, admissionv1.Validation{Expression: no, MessageExpression: "'the pin ' + object.data.pin + ' is weak'"}), nil, plainConfigMap,
 			`of the cluster refuses it: "the pin … is weak"`},
 		{"a policy without a message", policy(namespace, "mute-"+namespace, admissionv1.Validation{Expression: no}), nil, plainConfigMap, `of the cluster refuses it: "failed expression: object.metadata.name != 'refused'"`},
-		{"a webhook that nobody serves", []client.Object{silentWebhook(namespace)}, nil, plainConfigMap, "admission webhook silent.acme.example of the cluster cannot be asked (connection refused): repair it, or remove its configuration"},
+		{"a webhook without a server", []client.Object{silentWebhook(namespace)}, nil, plainConfigMap, "admission webhook silent.acme.example of the cluster cannot be asked (connection refused): repair it, or remove its configuration"},
 		{"a quota", []client.Object{quota}, counted("few"), plainConfigMap, "quota few of the namespace is used up (requested count/configmaps=1; used count/configmaps="},
 		{"a quota that wants to know more", []client.Object{wantsMemory}, counted("memory"), plainPod, "quota memory of the namespace refuses containers that do not say what they need (limits.memory)"},
 		{"a limit", []client.Object{limits}, nil, plainPod, "a LimitRange of the namespace refuses it: maximum cpu usage per Container is 500m, but limit is 2"},
@@ -126,8 +126,8 @@ func TestRefusalsAreNamed(t *testing.T) {
 	}
 }
 
-// awaitRefusal waits until an item tells of a refusal. An API server begins to apply what
-// was created a moment ago after a while: until then, the object is made, and made again.
+// awaitRefusal waits until an item reports a refusal. An API server applies new policies and quotas
+// after a while: until then, the object is created again and again.
 func awaitRefusal(t *testing.T, item *v1alpha1.DeployItem, namespace string) *v1alpha1.DeployItem {
 	t.Helper()
 	for {

@@ -52,7 +52,7 @@ func switchOff(ctx context.Context, item *v1alpha1.DeployItem) error {
 	return items.Patch(ctx, item.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"annotations": {"`+v1alpha1.ContinuousReconcileActiveAnnotation+`": "false"}}}`)))
 }
 
-// setLevel changes the settings, as somebody else would.
+// setLevel changes the settings as another client.
 func setLevel(t *testing.T, namespace, level string) {
 	t.Helper()
 	object := configMap(namespace, "settings")
@@ -75,8 +75,8 @@ func awaitDrift(t *testing.T, item *v1alpha1.DeployItem, want v1alpha1.Condition
 	return found, message
 }
 
-// TestDriftIsReported compares by the documented schedule, with both kinds of
-// strategies: what others change is told, once, without values, and left.
+// TestDriftIsReported compares by the documented schedule, with both kinds of strategies: changes
+// by others are reported once, without values, and left.
 func TestDriftIsReported(t *testing.T) {
 	for _, strategy := range []string{"update", "apply"} {
 		t.Run(strategy, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestContinuousReconcile(t *testing.T) {
 			begun := time.Now()
 			ended := repeated(t, item)
 			asked := mark(t, resource)
-			// Another item of the same schedule, of nobody, shows that time has passed.
+			// Another item of the same schedule, without an owner, shows that time has passed.
 			free := newItem(t, namespace, "free", strings.ReplaceAll(settings, "settings", "free")+schedule+"\n")
 			first := repeated(t, free)
 			second := awaitJobAfter(t, first)
@@ -200,7 +200,7 @@ func awaitJobAfter(t *testing.T, item *v1alpha1.DeployItem) *v1alpha1.DeployItem
 	})
 }
 
-// suspend switches the schedule of an item off and watches another one go on.
+// suspend switches the schedule of an item off and watches that of another item continue.
 func suspend(t *testing.T, item, other *v1alpha1.DeployItem) {
 	t.Helper()
 	if err := switchOff(t.Context(), item); err != nil {
@@ -215,6 +215,6 @@ func suspend(t *testing.T, item, other *v1alpha1.DeployItem) {
 		other = awaitJobAfter(t, other)
 	}
 	if err := items.Get(t.Context(), client.ObjectKeyFromObject(item), item); err != nil || item.Status.JobID != quiet.Status.JobID {
-		t.Errorf("it goes on with job %s after %s, error %v", item.Status.JobID, quiet.Status.JobID, err)
+		t.Errorf("the item continues with job %s after %s, error %v", item.Status.JobID, quiet.Status.JobID, err)
 	}
 }

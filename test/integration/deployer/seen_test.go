@@ -8,10 +8,10 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// awaitTarget returns when the deployer has seen that the Target "cluster" of a namespace
-// has changed, as an item tells that uses it: Targets and items come by watches of their
-// own, of which either may be faster.
-func awaitTarget(t *testing.T, namespace, told string) {
+// awaitTarget returns when the deployer has seen that the Target "cluster" of a namespace has
+// changed, as shown by an item that uses it: Targets and items come by two watches, of which either
+// may be faster.
+func awaitTarget(t *testing.T, namespace, message string) {
 	t.Helper()
 	for late := time.Now().Add(patience); time.Now().Before(late); {
 		probe := newItem(t, namespace, "", strings.ReplaceAll(oneConfigMap, "smallest", "probe"))
@@ -23,7 +23,7 @@ func awaitTarget(t *testing.T, namespace, told string) {
 		if seen.Status.LastError == nil {
 			continue
 		}
-		if !strings.Contains(seen.Status.LastError.Message, told) {
+		if !strings.Contains(seen.Status.LastError.Message, message) {
 			t.Fatalf("last error %+v", seen.Status.LastError)
 		}
 		// Nothing of it is to come between what the test looks at.
@@ -32,5 +32,5 @@ func awaitTarget(t *testing.T, namespace, told string) {
 		}
 		return
 	}
-	t.Fatalf("items go on with the Target as it was, want %q", told)
+	t.Fatalf("items still use the earlier Target, want %q", message)
 }

@@ -20,7 +20,7 @@ manifests:
 - manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: applied, namespace: NAMESPACE}, data: {ours: "1", old: "1"}}
 `
 
-// applyAs lets somebody else own fields of a ConfigMap.
+// applyAs lets another field manager own fields of a ConfigMap.
 func applyAs(t *testing.T, owner, namespace, name, data string) {
 	t.Helper()
 	patch := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q,"namespace":%q},"data":%s}`, name, namespace, data)
@@ -30,8 +30,8 @@ func applyAs(t *testing.T, owner, namespace, name, data string) {
 	}
 }
 
-// TestServerSideApply shares an object with somebody else: each keeps its own fields,
-// and what leaves the manifest goes.
+// TestServerSideApply shares an object with another field manager: each keeps its own fields, and
+// fields that leave the manifest are removed.
 func TestServerSideApply(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
@@ -70,8 +70,8 @@ func TestServerSideApply(t *testing.T) {
 	}
 }
 
-// TestFromUpdateToApply takes over an object that was replaced until now: what leaves
-// the manifest then goes.
+// TestFromUpdateToApply takes over an object that was replaced until now: what leaves the manifest
+// is then deleted.
 func TestFromUpdateToApply(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
@@ -118,7 +118,7 @@ manifests:
 			awaitEnd(t, ended, v1alpha1.DeployItemPhases.Succeeded)
 			second := configMap(namespace, "fixed")
 			if err := deployed.Get(t.Context(), client.ObjectKeyFromObject(second), second); err != nil || second.UID == first.UID || second.Data["x"] != secretWord {
-				t.Errorf("it was not replaced: %v, error %v", second.Data, err)
+				t.Errorf("the object was not replaced: %v, error %v", second.Data, err)
 			}
 		})
 	}

@@ -136,9 +136,8 @@ func TestSelfTarget(t *testing.T) {
 	}
 }
 
-// TestServiceAccountIsMissing shows that what an item has deployed is not taken for gone
-// when the ServiceAccount of its Target is missing: the deletion says what it needs, and
-// goes on with it.
+// TestServiceAccountIsMissing shows that the objects of an item are not taken for deleted when the
+// ServiceAccount of its Target is missing: the deletion says what it needs, and continues with it.
 func TestServiceAccountIsMissing(t *testing.T) {
 	namespace := namespaces(t)
 	meta := metav1.ObjectMeta{Namespace: namespace, Name: "writer"}
@@ -197,10 +196,10 @@ func TestOIDCTarget(t *testing.T) {
 		want     string
 	}{
 		{"without an audience the token would open the resource cluster", nil, v1alpha1.ErrorConfigurationProblem, "oidcConfig.audience is missing"},
-		{"that of the resource cluster opens it, too", []string{"https://kubernetes.default.svc.cluster.local"}, v1alpha1.ErrorConfigurationProblem, "it is not sent to another one"},
-		{"so does its address, as it is the issuer", []string{"target", resource.Server}, v1alpha1.ErrorConfigurationProblem, "it is not sent to another one"},
-		{"that of a third cluster is sent, and not accepted", []string{"edge"}, v1alpha1.ErrorUnauthorized, "it does not accept the credentials (401)"},
-		{"that of the target cluster opens it", []string{"target"}, "", ""},
+		{"a token with the audience of the resource cluster would open the resource cluster", []string{"https://kubernetes.default.svc.cluster.local"}, v1alpha1.ErrorConfigurationProblem, "it is not sent to another one"},
+		{"a token with the address of the resource cluster, its issuer, would open the resource cluster", []string{"target", resource.Server}, v1alpha1.ErrorConfigurationProblem, "it is not sent to another one"},
+		{"a token with the audience of a third cluster is sent, and not accepted", []string{"edge"}, v1alpha1.ErrorUnauthorized, "it does not accept the credentials (401)"},
+		{"a token with the audience of the target cluster opens the target cluster", []string{"target"}, "", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// provisioner is somebody else's program: for each Tenant on one cluster it makes an
-// account on another one, and says nothing about it in the status of the Tenant.
+// provisioner is a third-party program: for each Tenant on one cluster it makes an account on
+// another one, and does not show it in the status of the Tenant.
 type provisioner struct{ from, to client.WithWatch }
 
 func tenants() *unstructured.UnstructuredList {
@@ -120,12 +120,12 @@ spec:
 	if _, values := exported(t, done); values["tenant"].(map[string]any)["plan"] != "large" {
 		t.Errorf("exports %v", values)
 	}
-	if err := items.Create(t.Context(), configMap(namespace, "of-somebody-else")); err != nil {
+	if err := items.Create(t.Context(), configMap(namespace, "foreign")); err != nil {
 		t.Fatal(err)
 	}
 	remove(t, done)
 	awaitGone(t, items, &v1alpha1.DeployItemList{}, done)
-	if got := left(t, items, namespace); got != "of-somebody-else" {
+	if got := left(t, items, namespace); got != "foreign" {
 		t.Errorf("on the second cluster there are %q", got)
 	}
 	if list := tenants(); deployed.List(t.Context(), list, client.InNamespace(namespace)) != nil || len(list.Items) != 0 {

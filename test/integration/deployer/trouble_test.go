@@ -35,7 +35,7 @@ func troubled(t *testing.T, cut bool, rules ...lab.Rule) (calm func()) {
 	return calm
 }
 
-// awaitError waits until an item tells an error.
+// awaitError waits until an item reports an error.
 func awaitError(t *testing.T, item *v1alpha1.DeployItem, want string) *v1alpha1.DeployItem {
 	t.Helper()
 	return awaitItem(t, item, "the error "+want, func(item *v1alpha1.DeployItem) bool {
@@ -43,7 +43,7 @@ func awaitError(t *testing.T, item *v1alpha1.DeployItem, want string) *v1alpha1.
 	})
 }
 
-// beside deploys an item to the other cluster: nobody is held up by a neighbour.
+// beside deploys an item to the other cluster: an item does not block its neighbours.
 func beside(t *testing.T, namespace string) {
 	t.Helper()
 	createTarget(t, namespace, "edge", edgeAccess)
@@ -53,7 +53,7 @@ func beside(t *testing.T, namespace string) {
 	awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
 }
 
-// gone is a cluster that nobody reaches any more.
+// gone is a cluster that cannot be reached any more.
 var gone = lab.Rule{Name: "gone", Share: 1, Action: "cut"}
 
 // tries is how often something was tried in a namespace that went wrong by a rule.
@@ -85,9 +85,9 @@ func awaitTry(t *testing.T, namespace string) {
 	}
 }
 
-// TestTroubledTarget deploys to a cluster that throttles, fails or hangs: the item says
-// so, goes on later and later, and ends well when the cluster does. Meanwhile items on
-// other clusters are not held up.
+// TestTroubledTarget deploys to a cluster that throttles, fails or hangs: the item says so, retries
+// later and later, and succeeds when the cluster answers. Meanwhile items on other clusters are not
+// held up.
 func TestTroubledTarget(t *testing.T) {
 	onConfigMaps := func(rule lab.Rule) lab.Rule {
 		rule.Name, rule.Verbs, rule.Resources, rule.Share = "trouble", []string{"create"}, []string{"configmaps"}, 1
@@ -98,10 +98,10 @@ func TestTroubledTarget(t *testing.T) {
 		rule   lab.Rule
 		shown  string
 	}{
-		{"it throttles", onConfigMaps(lab.Rule{Action: "status", Status: 429}), "the API server answers TooManyRequests (429)"},
-		{"it fails", onConfigMaps(lab.Rule{Action: "status", Status: 503}), "the API server answers ServiceUnavailable (503)"},
-		{"it breaks off", onConfigMaps(lab.Rule{Action: "cut"}), "talk to the cluster at"},
-		{"it hangs", onConfigMaps(lab.Rule{Action: "delay", Delay: "10m"}), ""},
+		{"the cluster throttles", onConfigMaps(lab.Rule{Action: "status", Status: 429}), "the API server answers TooManyRequests (429)"},
+		{"the cluster fails", onConfigMaps(lab.Rule{Action: "status", Status: 503}), "the API server answers ServiceUnavailable (503)"},
+		{"the cluster breaks the connection", onConfigMaps(lab.Rule{Action: "cut"}), "talk to the cluster at"},
+		{"the cluster hangs", onConfigMaps(lab.Rule{Action: "delay", Delay: "10m"}), ""},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -128,11 +128,11 @@ func TestTroubledTarget(t *testing.T) {
 				most = max(most, 2+int(passed.Seconds()))
 			}
 			if tried > most {
-				t.Errorf("it was tried %d times in %s", tried, passed)
+				t.Errorf("the creation was tried %d times in %s", tried, passed)
 			}
 			calm()
 			if test.rule.Action == "delay" {
-				// What hangs goes on hanging.
+				// A request that hangs continues to hang.
 				if err := target.CutConnections(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -157,9 +157,9 @@ readinessChecks:
     requirements: [{jsonPath: .data.go, operator: exists}]
 `
 
-// TestTargetGoesAndComesBack lets the cluster vanish while an item waits for an object,
-// while another one begins and while a third one goes. When it is back, all end by
-// themselves; what happened meanwhile is seen.
+// TestTargetGoesAndComesBack makes the cluster unreachable while an item waits for an object, while
+// another one begins and while a third one is deleted. When it is back, all end by themselves;
+// changes of the meantime are seen.
 func TestTargetGoesAndComesBack(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
@@ -186,7 +186,7 @@ func TestTargetGoesAndComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := items.Get(t.Context(), client.ObjectKeyFromObject(waiting), waiting); err != nil || waiting.Status.Phase.IsFinal() {
-		t.Errorf("phase %s although the cluster is gone, error %v", waiting.Status.Phase, err)
+		t.Errorf("phase %s although the cluster does not answer, error %v", waiting.Status.Phase, err)
 	}
 	calm()
 	awaitEnd(t, waiting, v1alpha1.DeployItemPhases.Succeeded)
@@ -197,8 +197,8 @@ func TestTargetGoesAndComesBack(t *testing.T) {
 	}
 }
 
-// TestTargetGoesDuringADeletion ends a deletion in time that cannot be finished, says
-// what is left, and goes on there with the next job.
+// TestTargetGoesDuringADeletion ends a deletion in time that cannot be finished, says what is left,
+// and continues there with the next job.
 func TestTargetGoesDuringADeletion(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
@@ -216,7 +216,7 @@ func TestTargetGoesDuringADeletion(t *testing.T) {
 		t.Errorf("last error %+v", last)
 	}
 	if got := managed(t, ended); len(got) != 1 || got[0] != "stays" {
-		t.Errorf("what is left is recorded as %v", got)
+		t.Errorf("the remaining objects are recorded as %v", got)
 	}
 	calm()
 	before := mark(t, target)

@@ -21,7 +21,7 @@ manifests:
 - manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: goes, namespace: NAMESPACE}}
 `
 
-// again changes the configuration of an item and hands it another job.
+// again changes the configuration of an item and gives it another job.
 func again(t *testing.T, item *v1alpha1.DeployItem, config string) {
 	t.Helper()
 	if err := items.Get(t.Context(), client.ObjectKeyFromObject(item), item); err != nil {
@@ -74,7 +74,7 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("what others put on the object is lost: %v, %v", stays.Finalizers, stays.OwnerReferences)
 	}
 	if stays.Labels["acme.example/foreign"] != "yes" {
-		t.Errorf("a label of somebody else is lost: %v", stays.Labels)
+		t.Errorf("a label of another client is lost: %v", stays.Labels)
 	}
 	if got := managed(t, ended); !slices.Equal(got, []string{"stays"}) {
 		t.Errorf("recorded objects: %v", got)
@@ -92,14 +92,14 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestPolicies deploys objects that exist already under each policy, and lets one go that
+// TestPolicies deploys objects that exist already under each policy, and releases the object that
 // is to be ignored.
 func TestPolicies(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
 	for _, name := range []string{"manage", "keep", "immutable", "fallback", "ignore"} {
 		present := configMap(namespace, name)
-		present.Data = map[string]string{"from": "somebody else"}
+		present.Data = map[string]string{"from": "others"}
 		if err := deployed.Create(t.Context(), present); err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestPolicies(t *testing.T) {
 	if got, want := managed(t, ended), []string{"immutable", "keep", "manage"}; !slices.Equal(got, want) {
 		t.Errorf("recorded objects %v, want %v", got, want)
 	}
-	for name, want := range map[string]string{"manage": "us", "keep": "us", "immutable": "somebody else", "fallback": "somebody else", "ignore": "somebody else"} {
+	for name, want := range map[string]string{"manage": "us", "keep": "us", "immutable": "others", "fallback": "others", "ignore": "others"} {
 		present := configMap(namespace, name)
 		if err := deployed.Get(t.Context(), client.ObjectKeyFromObject(present), present); err != nil {
 			t.Fatal(err)

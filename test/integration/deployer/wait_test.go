@@ -15,8 +15,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestDeletionWaitsForFinalizer shows that the deletion of an item waits until its
-// object is gone, without asking, and says what it waits for.
+// TestDeletionWaitsForFinalizer shows that the deletion of an item waits until its object is
+// deleted, without polling, and reports what it waits for.
 func TestDeletionWaitsForFinalizer(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
@@ -121,7 +121,7 @@ func TestReadinessTimeout(t *testing.T) {
 		return times.FinishedTime.Sub(times.InitTime.Time) - item.Spec.TimeLimit()
 	}
 	stage := `timeout at: "deployer: during readiness check - resource ` + namespace + `/web of type Deployment"`
-	// Others tell of replicas in the status, and take their time.
+	// Another controller writes the replicas into the status, which takes a while.
 	ended := awaitLimit(t, item, func(item *v1alpha1.DeployItem) bool {
 		last := item.Status.LastError
 		return strings.Contains(last.Message, stage) && strings.Contains(last.Message, "replicas") && late(item) <= 2*time.Second

@@ -154,7 +154,7 @@ func (s *subject) applied() *unstructured.Unstructured {
 	return s.wait("ResourcesApplied", "True", "ApplySucceeded", true)
 }
 
-// configMap reads one of namespace default of the shoot; nil if there is none.
+// configMap reads a ConfigMap of namespace default of the shoot; nil if it does not exist.
 func (s *subject) configMap(name string) *corev1.ConfigMap {
 	s.t.Helper()
 	found := &corev1.ConfigMap{}
@@ -229,7 +229,7 @@ func TestApply(t *testing.T) {
 		t.Errorf("applied %+v", plain.ObjectMeta)
 	}
 	if once := s.configMap("once"); once.Labels["shoot.gardener.cloud/no-cleanup"] != "" || once.Annotations["resources.gardener.cloud/origin"] != origin {
-		t.Errorf("what is only created has metadata %+v", once.ObjectMeta)
+		t.Errorf("an object that is only created has metadata %+v", once.ObjectMeta)
 	}
 	// Others add to the metadata, which stays, and to the contents, which does not.
 	changed := plain.DeepCopy()
@@ -243,10 +243,10 @@ func TestApply(t *testing.T) {
 		t.Errorf("changed to %v %v", plain.Data, plain.Labels)
 	}
 	if once := s.configMap("once"); once.Data["value"] != "one" {
-		t.Errorf("what is only created was changed: %v", once.Data)
+		t.Errorf("an object that is only created was changed: %v", once.Data)
 	}
 	if s.configMap("goes") != nil || s.configMap("kept") == nil {
-		t.Error("what is no longer contained goes, unless it is kept")
+		t.Error("an object that is no longer contained is left, or a kept one was deleted")
 	}
 	resources, _, _ := unstructured.NestedSlice(after.Object, "status", "resources")
 	if sum, _, _ := unstructured.NestedString(after.Object, "status", "secretsDataChecksum"); len(resources) != 2 || sum == "" {
@@ -334,7 +334,7 @@ func TestDeletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.configMap("deletion") != nil || s.configMap("kept") == nil {
-		t.Error("what is left does not fit")
+		t.Error("the remaining objects are not the expected ones")
 	}
 
 	kept := newSubject(t, "keeping")

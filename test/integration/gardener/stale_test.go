@@ -20,9 +20,8 @@ import (
 
 var errLost = errors.New("the answer is lost")
 
-// TestWritesThatMeetThePast writes contents through a cache that does not show what is
-// there, and through a network that loses answers: the next attempt finds all in order,
-// and nobody is told of an error that is none.
+// TestWritesThatMeetThePast writes contents through a cache that is behind, and through a network
+// that loses answers: the next attempt succeeds, and no false error is reported.
 func TestWritesThatMeetThePast(t *testing.T) {
 	shoot := newSubject(t, "stale").shoot
 	config, err := clientcmd.BuildConfigFromFlags("", world.Seed.Kubeconfig)
@@ -44,7 +43,7 @@ func TestWritesThatMeetThePast(t *testing.T) {
 	lossy := interceptor.NewClient(present, interceptor.Funcs{Create: func(ctx context.Context, to client.WithWatch, object client.Object, options ...client.CreateOption) error {
 		return errors.Join(to.Create(ctx, object, options...), errLost)
 	}})
-	for _, lost := range []string{"that of the Secret", "that of the ManagedResource"} {
+	for _, lost := range []string{"answer about the Secret", "answer about the ManagedResource"} {
 		if _, err := ensure(lossy); !errors.Is(err, errLost) {
 			t.Fatalf("%s: %v", lost, err)
 		}
@@ -67,6 +66,6 @@ func TestWritesThatMeetThePast(t *testing.T) {
 		t.Errorf("a cache that is behind is no conflict but %v", err)
 	}
 	if changed, err := ensure(present); changed || err != nil {
-		t.Errorf("what is there is written again: %t, %v", changed, err)
+		t.Errorf("an existing object is written again: %t, %v", changed, err)
 	}
 }

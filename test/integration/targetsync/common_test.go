@@ -62,8 +62,8 @@ func newSpace(t *testing.T, rules ...rbacv1.PolicyRule) *space {
 	return s
 }
 
-// awaitRight returns when the source lets the robot request tokens for itself, or refuses
-// that. Nothing tells when a Role is in force, so it is asked.
+// awaitRight returns when the source lets the robot request tokens for itself, or refuses that.
+// Nothing shows when a Role is in force, so it is asked.
 func (s *space) awaitRight(granted bool) {
 	s.t.Helper()
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
@@ -81,7 +81,7 @@ func (s *space) awaitRight(granted bool) {
 			return
 		}
 		select {
-		case <-ctx.Done(): // the next question tells it
+		case <-ctx.Done(): // the next request shows it
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -96,8 +96,8 @@ func (s *space) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: s.name, Name: name}
 }
 
-// sync makes the TargetSync "fleet". It goes with the test: another one counts the
-// requests to the garden.
+// sync makes the TargetSync "fleet". It is deleted with the test: another one counts the requests
+// to the garden.
 func (s *space) sync(spec v1alpha1.TargetSyncSpec) *v1alpha1.TargetSync {
 	s.t.Helper()
 	made := &v1alpha1.TargetSync{ObjectMeta: s.meta("fleet"), Spec: spec}
@@ -140,11 +140,10 @@ func (s *space) requests(count *landscape.Count) []landscape.Request {
 	return slices.DeleteFunc(requests, func(request landscape.Request) bool { return request.Namespace != "" && request.Namespace != s.name })
 }
 
-// count counts from now on. What the controller has told before by events, which takes its
-// time, is not counted.
-func (s *space) count(told ...string) *landscape.Count {
+// count counts from now on. Events of before, which take a while, are waited for and not counted.
+func (s *space) count(emitted ...string) *landscape.Count {
 	s.t.Helper()
-	for _, reason := range told {
+	for _, reason := range emitted {
 		s.awaitEvent(reason)
 	}
 	count, err := landscape.StartCount(s.t.Context(),
@@ -166,7 +165,7 @@ func (s *space) awaitEvent(reason string) {
 	}
 	defer events.Stop()
 	for event := range events.ResultChan() {
-		if told, ok := event.Object.(*eventsv1.Event); ok && told.Reason == reason {
+		if seen, ok := event.Object.(*eventsv1.Event); ok && seen.Reason == reason {
 			return
 		}
 	}
@@ -211,13 +210,13 @@ func condition(sync *v1alpha1.TargetSync, kind v1alpha1.ConditionType) v1alpha1.
 	return v1alpha1.Condition{}
 }
 
-// target reads a Target; nil if there is none.
+// target reads a Target; nil if it does not exist.
 func (s *space) target(name string) *v1alpha1.Target {
 	s.t.Helper()
 	return read(s.t, here, &v1alpha1.Target{ObjectMeta: s.meta(name)})
 }
 
-// secret reads a Secret of the resource cluster; nil if there is none.
+// secret reads a Secret of the resource cluster; nil if it does not exist.
 func (s *space) secret(name string) *corev1.Secret {
 	s.t.Helper()
 	return read(s.t, here, &corev1.Secret{ObjectMeta: s.meta(name)})
@@ -309,7 +308,7 @@ func awaitSince[T client.Object](t *testing.T, cluster client.WithWatch, list cl
 	return last
 }
 
-// awaitTarget waits until a Target is there, or gone.
+// awaitTarget waits until a Target exists, or is deleted.
 func (s *space) awaitTarget(name string, there bool) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), lifeline)

@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestDeletionIsRefused: whoever waits for the end of a TargetSync reads in it why that
-// does not come, and it comes when nothing is in its way any more.
+// TestDeletionIsRefused: the status of a TargetSync says what blocks its deletion, and the
+// TargetSync is deleted when nothing blocks it any more.
 func TestDeletionIsRefused(t *testing.T) {
 	s := newSpace(t, mayReadSecrets("list"))
 	s.put("one", kubeconfig(t, source, "one", "word"))

@@ -44,7 +44,7 @@ var (
 	clock shiftedClock
 )
 
-// shiftedClock runs like any other, ahead by what a test sets.
+// shiftedClock is the real clock, ahead by the time that a test sets.
 type shiftedClock struct{ ahead atomic.Int64 }
 
 func (c *shiftedClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }

@@ -32,15 +32,15 @@ func TestTokenRotation(t *testing.T) {
 		t.Errorf("status %+v", sync.Status)
 	}
 	if at := second.Annotations[v1alpha1.TokenRotatedAnnotation]; at != sync.Status.LastTokenRotationTime.UTC().Format(time.RFC3339) {
-		t.Errorf("the Secret tells %s, the status %s", at, sync.Status.LastTokenRotationTime)
+		t.Errorf("the Secret says %s, the status %s", at, sync.Status.LastTokenRotationTime)
 	}
-	t.Run("and not again before its time", func(t *testing.T) {
+	t.Run("a token is not renewed again before its time", func(t *testing.T) {
 		s.again()
 		if s.secret("access").ResourceVersion != second.ResourceVersion {
 			t.Error("the token was renewed again")
 		}
 	})
-	t.Run("a status that was lost is made up for by the Secret", func(t *testing.T) {
+	t.Run("the time of a lost status is read from the Secret", func(t *testing.T) {
 		lost := client.RawPatch("application/merge-patch+json", []byte(`{"status":{"lastTokenRotationTime":null}}`))
 		if err := here.Status().Patch(t.Context(), &v1alpha1.TargetSync{ObjectMeta: s.meta("fleet")}, lost); err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestTokenRotation(t *testing.T) {
 			t.Errorf("%+v", rotated)
 		}
 		if s.target("two") == nil || s.secret("access").ResourceVersion != before.ResourceVersion {
-			t.Error("the synchronisation has stopped, or the token is gone")
+			t.Error("the synchronisation has stopped, or the token no longer exists")
 		}
 	})
 }

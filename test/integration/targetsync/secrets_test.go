@@ -53,7 +53,7 @@ func TestSecrets(t *testing.T) {
 		s.put("west.kubeconfig", kubeconfig(t, source, "west", "word-of-west"))
 		s.awaitTarget("west.kubeconfig", true)
 	})
-	t.Run("what vanishes in the source is removed", func(t *testing.T) {
+	t.Run("a Target whose Secret was deleted in the source is removed", func(t *testing.T) {
 		remove(t, there, north)
 		s.awaitTarget("north.kubeconfig", false)
 		s.await("has three Targets", func(sync *v1alpha1.TargetSync) bool { return sync.Status.SyncedTargets == 3 })
@@ -61,7 +61,7 @@ func TestSecrets(t *testing.T) {
 			t.Error("the Secret is left")
 		}
 	})
-	t.Run("what somebody deletes comes back at once", func(t *testing.T) {
+	t.Run("a deleted Target and a deleted Secret are restored at once", func(t *testing.T) {
 		target := s.target("south.kubeconfig")
 		remove(t, here, target)
 		await(t, here, &v1alpha1.TargetList{}, s.name, "south.kubeconfig", "is back", func(seen *v1alpha1.Target) bool { return seen.UID != target.UID })
@@ -69,7 +69,7 @@ func TestSecrets(t *testing.T) {
 		remove(t, here, secret)
 		await(t, here, &corev1.SecretList{}, s.name, "south.kubeconfig", "is back", func(seen *corev1.Secret) bool { return seen.UID != secret.UID })
 	})
-	t.Run("another expression", func(t *testing.T) {
+	t.Run("a changed expression removes Targets that it does not match", func(t *testing.T) {
 		s.awaitReady("Synchronized")
 		s.change(func(spec *v1alpha1.TargetSyncSpec) {
 			spec.SecretNameExpression, spec.CreateTargetToSource = "^west", false

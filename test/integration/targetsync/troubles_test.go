@@ -64,17 +64,17 @@ func TestNothingIsRemovedWithoutAList(t *testing.T) {
 		reason, want string
 		answer       func(http.ResponseWriter, *http.Request)
 	}{
-		{"it forbids", "SourceNotListed", func(out http.ResponseWriter, _ *http.Request) {
+		{"the garden forbids the list", "SourceNotListed", func(out http.ResponseWriter, _ *http.Request) {
 			garden.Refuse(out, http.StatusForbidden, metav1.StatusReasonForbidden, "no")
 		}},
-		{"it fails", "SourceNotListed", func(out http.ResponseWriter, _ *http.Request) {
+		{"the garden fails", "SourceNotListed", func(out http.ResponseWriter, _ *http.Request) {
 			garden.Refuse(out, http.StatusInternalServerError, metav1.StatusReasonInternalError, "no")
 		}},
-		{"it knows no shoots", "SourceNotListed", func(out http.ResponseWriter, _ *http.Request) {
+		{"the garden knows no shoots", "SourceNotListed", func(out http.ResponseWriter, _ *http.Request) {
 			garden.Refuse(out, http.StatusNotFound, metav1.StatusReasonNotFound, "no")
 		}},
-		{"it breaks off", "SourceNotListed", say(list(`},"items":[`))},
-		{"its list tells that more is to come", "SourceNotListed", say(list(`,"remainingItemCount":5},"items":[]}`))},
+		{"the list breaks off", "SourceNotListed", say(list(`},"items":[`))},
+		{"the list says that more items remain", "SourceNotListed", say(list(`,"remainingItemCount":5},"items":[]}`))},
 		{"the second page fails", "SourceNotListed", func(out http.ResponseWriter, request *http.Request) {
 			if request.URL.Query().Get("continue") != "" {
 				garden.Refuse(out, http.StatusGone, metav1.StatusReasonExpired, "too old")
@@ -82,9 +82,9 @@ func TestNothingIsRemovedWithoutAList(t *testing.T) {
 			}
 			say(list(`,"continue":"next"},"items":[]}`))(out, request)
 		}},
-		{"it lists something else", "SourceNotListed", say(`{"apiVersion":"v1","kind":"SecretList","metadata":{"resourceVersion":"9"},"items":[]}`)},
-		{"it lists another namespace", "SourceNotListed", say(list(`},"items":[{"apiVersion":"core.gardener.cloud/v1beta1","kind":"Shoot","metadata":{"name":"a","namespace":"other","uid":"u"}}]}`))},
-		{"it lists nothing at all, which may be true", "RemovalHeld", say(list(`},"items":[]}`))},
+		{"the garden lists another kind", "SourceNotListed", say(`{"apiVersion":"v1","kind":"SecretList","metadata":{"resourceVersion":"9"},"items":[]}`)},
+		{"the garden lists another namespace", "SourceNotListed", say(list(`},"items":[{"apiVersion":"core.gardener.cloud/v1beta1","kind":"Shoot","metadata":{"name":"a","namespace":"other","uid":"u"}}]}`))},
+		{"the garden lists nothing at all, which may be true", "RemovalHeld", say(list(`},"items":[]}`))},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s.disturbed(t, test.answer)
@@ -98,12 +98,12 @@ func TestNothingIsRemovedWithoutAList(t *testing.T) {
 			}
 		})
 	}
-	t.Run("it is well again", func(t *testing.T) {
+	t.Run("the garden lists all shoots again", func(t *testing.T) {
 		if sync := s.again(); ready(sync).Reason != "Synchronized" || len(sync.Status.LastErrors) != 0 {
 			t.Errorf("%+v", sync.Status)
 		}
 	})
-	t.Run("it lists nothing, also at the second look", func(t *testing.T) {
+	t.Run("the garden lists nothing, also at the second look", func(t *testing.T) {
 		s.disturbed(t, say(list(`},"items":[]}`)))
 		s.again()
 		clock.forward(2 * time.Minute)
@@ -114,8 +114,8 @@ func TestNothingIsRemovedWithoutAList(t *testing.T) {
 	})
 }
 
-// TestShootsThatWait: a shoot without credentials for now is no error, and in nobody's
-// way.
+// TestShootsThatWait: a shoot without credentials for now is no error, and does not block other
+// shoots.
 func TestShootsThatWait(t *testing.T) {
 	s := newSpace(t, mayUseShoots...)
 	unready := set("Processing", "status", "lastOperation", "state")
@@ -153,10 +153,10 @@ func TestShootsThatWait(t *testing.T) {
 		}
 		stored.SetFinalizers(nil)
 		update(t, there, stored)
-		// The failure of another shoot is in nobody's way.
+		// The failure of another shoot does not block the removal.
 		s.again()
 		if s.target("leaving") != nil || s.secret("leaving") != nil || s.target("good") == nil {
-			t.Error("the Target of a shoot that is gone is left, or another one is gone")
+			t.Error("the Target of a deleted shoot is left, or another Target was deleted")
 		}
 	})
 	t.Run("a later shoot with the same name gets credentials of its own", func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestCollisions(t *testing.T) {
 	if s.target("good") == nil {
 		t.Error("a collision is in the way of another Target")
 	}
-	t.Run("what is labelled by hand is adopted", func(t *testing.T) {
+	t.Run("an object that is labeled by hand is adopted", func(t *testing.T) {
 		mine.Labels = map[string]string{v1alpha1.TargetSyncLabel: "ok", "team": "blue"}
 		update(t, here, mine)
 		await(t, here, &corev1.SecretList{}, s.name, "mine", "is adopted", func(secret *corev1.Secret) bool { return string(secret.Data["kubeconfig"]) == string(good) })
@@ -218,7 +218,7 @@ func TestCollisions(t *testing.T) {
 			t.Errorf("%+v", adopted)
 		}
 	})
-	t.Run("what belongs to others stays after the end", func(t *testing.T) {
+	t.Run("objects of others stay after the deletion", func(t *testing.T) {
 		remove(t, here, s.await("is there", func(*v1alpha1.TargetSync) bool { return true }))
 		s.awaitTarget("good", false)
 		if s.target("taken") == nil || s.secret("access") == nil {
@@ -271,8 +271,8 @@ func TestHostileSecrets(t *testing.T) {
 // checkSilent looks for words in what everybody may read.
 func checkSilent(t *testing.T, s *space, words ...string) {
 	t.Helper()
-	syncs, told, targets := &v1alpha1.TargetSyncList{}, &eventsv1.EventList{}, &v1alpha1.TargetList{}
-	for _, list := range []client.ObjectList{syncs, told, targets} {
+	syncs, events, targets := &v1alpha1.TargetSyncList{}, &eventsv1.EventList{}, &v1alpha1.TargetList{}
+	for _, list := range []client.ObjectList{syncs, events, targets} {
 		if err := here.List(t.Context(), list, client.InNamespace(s.name)); err != nil {
 			t.Fatal(err)
 		}
@@ -294,14 +294,14 @@ func TestHostileAccess(t *testing.T) {
 		reason, want string
 		change       func(*corev1.Secret)
 	}{
-		{"it runs a program", "exec, which is not allowed", func(secret *corev1.Secret) {
+		{"a kubeconfig that runs a program", "exec, which is not allowed", func(secret *corev1.Secret) {
 			secret.Data["kubeconfig"] = []byte(strings.Replace(string(secret.Data["kubeconfig"]), `"token":`, `"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"touch"},"token":`, 1))
 		}},
-		{"it is empty", "no kubeconfig in secret", func(secret *corev1.Secret) { secret.Data["kubeconfig"] = nil }},
-		{"nobody answers", "connection refused", func(secret *corev1.Secret) {
+		{"an empty kubeconfig", "no kubeconfig in secret", func(secret *corev1.Secret) { secret.Data["kubeconfig"] = nil }},
+		{"a source that does not answer", "connection refused", func(secret *corev1.Secret) {
 			secret.Data["kubeconfig"] = []byte(strings.Replace(string(secret.Data["kubeconfig"]), source.Server, "https://127.0.0.1:1", 1))
 		}},
-		{"its token is not accepted", "it does not accept the credentials (401)", func(secret *corev1.Secret) {
+		{"a token that is not accepted", "it does not accept the credentials (401)", func(secret *corev1.Secret) {
 			secret.Data["kubeconfig"] = kubeconfig(t, source, robot, "canary-of-token")
 		}},
 	} {
@@ -348,7 +348,7 @@ func TestSeveral(t *testing.T) {
 	s.awaitTarget("two", true)
 	s.awaitReady("Synchronized")
 	if s.target("one") == nil {
-		t.Error("the end of the other one has removed a Target")
+		t.Error("the deletion of the other TargetSync has removed a Target")
 	}
 }
 
