@@ -24,7 +24,6 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/responsibility"
-	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/runtime/queue"
 	jobreport "go.landscaper.dev/internal/runtime/reporter"
@@ -32,53 +31,40 @@ import (
 
 const defaultConcurrency = 30
 
-// NewClusters returns connections to target clusters for the deployers of a
-// manager. They lead where the policy allows.
-func NewClusters(mgr ctrl.Manager, userAgent string, policy Egress) *Clusters {
-	return cluster.NewPool(cluster.PoolOptions{
-		Secrets: mgr.GetAPIReader(),
-		// A client whose options say that Secrets are not cached asks the API server for their
-		// metadata, too.
-		SecretVersions: mgr.GetCache(),
-		Tokens:         login.TokensFrom(mgr.GetClient()),
-		Self:           mgr.GetConfig(),
-		UserAgent:      userAgent,
-		Egress:         policy,
-	})
-}
-
 // Add puts a deployer into a manager, whose scheme must know
 // landscaper.gardener.cloud/v1alpha1.
 func Add(mgr ctrl.Manager, options Options) error {
-	if options.Type == "" || options.Name == "" || options.Deployer == nil {
-		return errors.New("add a deployer: it needs a type, a name and something that does the work")
-	}
-	selectors, err := responsibility.New(options.TargetSelectors)
+	r, err := newReconciler(options)
 	if err != nil {
-		return fmt.Errorf("add deployer %s: %w", options.Name, err)
+		return fmt.Errorf("add a deployer: %w", err)
 	}
-	options.Identity = cmp.Or(options.Identity, fmt.Sprintf("%s-%d", options.Name, time.Now().Unix()))
-	options.MaxConcurrent = cmp.Or(options.MaxConcurrent, defaultConcurrency)
-	if options.Order == nil {
-		options.Order = &Order{}
+	if r.options.Clusters == nil {
+		r.options.Clusters = NewClusters(mgr, "landscaper/"+cmp.Or(options.Version, "unknown"), Egress{})
 	}
-	if options.Clusters == nil {
-		options.Clusters = NewClusters(mgr, "landscaper/"+cmp.Or(options.Version, "unknown"), Egress{})
-	}
-	r := &reconciler{
-		options:   options,
-		selectors: selectors,
-		client:    mgr.GetClient(),
-		live:      mgr.GetAPIReader(),
-		events:    jobreport.Bounded(mgr.GetEventRecorder(options.Name)),
-		now:       time.Now,
-		runs:      runs{byKey: make(map[types.NamespacedName]*run)},
-	}
+	r.client, r.live = mgr.GetClient(), mgr.GetAPIReader()
+	r.events = jobreport.Bounded(mgr.GetEventRecorder(options.Name))
 	r.followContexts = r.follow(mgr.GetCache(), &v1alpha1.Context{}, contextKind)
 	if err := r.watch(mgr); err != nil {
 		return fmt.Errorf("add deployer %s: %w", options.Name, err)
 	}
 	return nil
+}
+
+// newReconciler returns what carries out items, without what it reads and writes.
+func newReconciler(options Options) (*reconciler, error) {
+	if options.Type == "" || options.Name == "" || options.Deployer == nil {
+		return nil, errors.New("it needs a type, a name and something that does the work")
+	}
+	selectors, err := responsibility.New(options.TargetSelectors)
+	if err != nil {
+		return nil, fmt.Errorf("deployer %s: %w", options.Name, err)
+	}
+	options.Identity = cmp.Or(options.Identity, fmt.Sprintf("%s-%d", options.Name, time.Now().Unix()))
+	options.MaxConcurrent = cmp.Or(options.MaxConcurrent, defaultConcurrency)
+	if options.Desk == nil {
+		options.Desk = noDesk
+	}
+	return &reconciler{options: options, selectors: selectors, now: time.Now, runs: runs{byKey: make(map[types.NamespacedName]*run)}}, nil
 }
 
 // watch sets up everything that wakes an item: itself, its Target, the Secret of
@@ -110,7 +96,7 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 		item, ok := object.(*v1alpha1.DeployItem)
 		return ok && item.Spec.Type == r.options.Type
 	})
-	line := r.options.Order.Line(r.atWork)
+	line := lineIn(r.options.Order, r.atWork)
 	r.line = line
 	if len(r.selectors) == 0 {
 		// With selectors, another process may be the one that takes an item.

@@ -28,7 +28,8 @@ func inOrder(list *v1alpha1.DeployItemList) {
 // Others returns the other items of the namespace that deploy to the same cluster, but for
 // those that are being deleted or that the Execution of the item does not want any more. The
 // items of that Execution are as it wants them: the cache may not show all of them yet. Of
-// an item that is being deleted, they are those of the cache. They must not be changed.
+// an item that is being deleted, they are those of the cache. All are copies, which share
+// the texts of configurations and provider statuses: these must not be written into.
 func (i *Item) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
 	i.forgetParents()
 	list := &v1alpha1.DeployItemList{}
@@ -51,7 +52,7 @@ func (i *Item) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
 		}
 		other, stays := own.wants(other)
 		if stays && i.sharesCluster(ctx, other) {
-			others = append(others, other)
+			others = append(others, copyOf(other))
 		}
 	}
 	for _, other := range own.unseen(list.Items) {
@@ -310,7 +311,7 @@ func (p *parent) wants(item *v1alpha1.DeployItem) (*v1alpha1.DeployItem, bool) {
 	if at < 0 {
 		return item, false
 	}
-	wanted := item.DeepCopy()
+	wanted := copyOf(item)
 	p.fill(wanted, &p.templates[at])
 	return wanted, true
 }
@@ -336,7 +337,7 @@ func (p *parent) unseen(seen []v1alpha1.DeployItem) []*v1alpha1.DeployItem {
 }
 
 func (p *parent) fill(item *v1alpha1.DeployItem, template *v1alpha1.DeployItemTemplate) {
-	item.Spec.Type, item.Spec.Target, item.Spec.Configuration = template.Type, template.Target, template.Configuration
+	item.Spec.Type, item.Spec.Target, item.Spec.Configuration = template.Type, template.Target.DeepCopy(), sharing(template.Configuration)
 }
 
 // isLeaving reports whether all items of an Execution are on their way out: it is being

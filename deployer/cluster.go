@@ -1,7 +1,6 @@
 package deployer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +29,7 @@ const noTargetFound = "NoTargetFound"
 // cluster, before anything is written to the new one: managedResources are empty then, and
 // EarlierClusters says what is still to be removed. A release is what Helm may have on the
 // cluster besides.
-func (i *Item) Place(ctx context.Context, connection *Connection, release *apideployer.ReleaseReference) error {
+func (i *Item) Place(ctx context.Context, connection Connection, release *apideployer.ReleaseReference) error {
 	record, err := placement.Read(i.Status.ProviderStatus)
 	if err != nil {
 		return job.NewError(i.operation(), "ParseProviderStatus", err.Error(), v1alpha1.ErrorConfigurationProblem)
@@ -60,7 +59,7 @@ func (i *Item) Place(ctx context.Context, connection *Connection, release *apide
 
 // LeadsElsewhere reports whether the Target of the item leads to another cluster than the
 // one on which the recorded objects are. Nothing is recorded: that is for the next job.
-func (i *Item) LeadsElsewhere(ctx context.Context, connection *Connection) (bool, error) {
+func (i *Item) LeadsElsewhere(ctx context.Context, connection Connection) (bool, error) {
 	record, err := placement.Read(i.Status.ProviderStatus)
 	if err != nil || record.Cluster == nil || i.Spec.Target == nil {
 		return false, nil //nolint:nilerr // the next job tells it
@@ -116,7 +115,7 @@ func (i *Item) Leaves(earlier apideployer.EarlierCluster) bool {
 // EarlierCluster returns the connection to an earlier cluster, by any Target of the
 // namespace that leads there: the one that did so may lead elsewhere now, or be gone. No
 // such Target is a wait for one, until the time of the job is over.
-func (i *Item) EarlierCluster(ctx context.Context, earlier apideployer.EarlierCluster) (*Connection, error) {
+func (i *Item) EarlierCluster(ctx context.Context, earlier apideployer.EarlierCluster) (Connection, error) {
 	i.reconciler.runs.uses(i.key, need{targetKind, types.NamespacedName{Namespace: i.Namespace}})
 	targets := &v1alpha1.TargetList{}
 	if err := i.reconciler.client.List(ctx, targets, client.InNamespace(i.Namespace)); err != nil {
@@ -125,7 +124,7 @@ func (i *Item) EarlierCluster(ctx context.Context, earlier apideployer.EarlierCl
 	chosen := slices.DeleteFunc(targets.Items, func(target v1alpha1.Target) bool {
 		return !responsibility.Of(i.reconciler.selectors, &target)
 	})
-	found, err := FindCluster(ctx, i.reconciler.options.Clusters, chosen, earlier.ClusterIdentity, i.Wake)
+	found, err := placement.Find(ctx, i.reconciler.options.Clusters, chosen, earlier.ClusterIdentity, i.Wake)
 	switch {
 	case err == nil && found != nil:
 		return found, nil
@@ -139,62 +138,6 @@ func (i *Item) EarlierCluster(ctx context.Context, earlier apideployer.EarlierCl
 func isAboutTarget(err error) bool {
 	var known *job.Error
 	return errors.As(err, &known) && (known.Reason == "SecretNotFound" || known.Reason == "SecretKeyNotFound")
-}
-
-// FindCluster returns the connection to a cluster by one of the Targets that lead there,
-// or nil if none does. The Target that led there last may have got another address of it.
-func FindCluster(ctx context.Context, clusters *Clusters, targets []v1alpha1.Target, wanted apideployer.ClusterIdentity, wake func()) (*Connection, error) {
-	slices.SortStableFunc(targets, func(a, b v1alpha1.Target) int {
-		return cmp.Or(rank(a, wanted)-rank(b, wanted), cmp.Compare(a.Name, b.Name))
-	})
-	var last *v1alpha1.Target
-	var failed error
-	for i := range targets {
-		if targets[i].Spec.Type != v1alpha1.KubernetesClusterTargetType {
-			continue
-		}
-		named := targets[i].Name == wanted.Target
-		address, err := clusters.AddressOf(ctx, &targets[i])
-		switch {
-		case err == nil && address == wanted.Address:
-			return reach(ctx, clusters, &targets[i], wanted, wake)
-		case err == nil && named && wanted.ID != "":
-			last = &targets[i]
-		case named:
-			failed = err
-		}
-	}
-	if last != nil {
-		return reach(ctx, clusters, last, wanted, wake)
-	}
-	return nil, failed
-}
-
-// reach returns the connection of a Target if it leads to a cluster: another one may have
-// got the address.
-func reach(ctx context.Context, clusters *Clusters, target *v1alpha1.Target, wanted apideployer.ClusterIdentity, wake func()) (*Connection, error) {
-	found, err := clusters.Connect(ctx, target)
-	if err != nil {
-		return nil, err
-	}
-	if err := found.Contact(ctx, wake); err != nil {
-		return nil, err
-	}
-	id, err := found.ID(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if id != wanted.ID && (wanted.ID != "" && id != "" || found.Address() != wanted.Address) {
-		return nil, nil
-	}
-	return found, nil
-}
-
-func rank(target v1alpha1.Target, wanted apideployer.ClusterIdentity) int {
-	if target.Name == wanted.Target {
-		return 0
-	}
-	return 1
 }
 
 // noEarlierTarget says that no Target leads to an earlier cluster.

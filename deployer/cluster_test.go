@@ -43,6 +43,11 @@ func apiServer(t *testing.T, id string) *httptest.Server {
 	return api
 }
 
+// reachable are connections to the API servers of this machine.
+func reachable() Clusters {
+	return pool{cluster.NewPool(cluster.PoolOptions{Egress: Egress{AllowLoopback: true}.policy()})}
+}
+
 // leadingTo is a Target that leads to an API server.
 func leadingTo(t *testing.T, name string, api *httptest.Server, token string) *v1alpha1.Target {
 	t.Helper()
@@ -131,7 +136,7 @@ func TestEarlierCluster(t *testing.T) {
 				}
 			})
 			s := onStage(t, &script{reconcile: recording}, item)
-			s.reconciler.options.Clusters = cluster.NewPool(cluster.PoolOptions{Egress: Egress{AllowLoopback: true}})
+			s.reconciler.options.Clusters = reachable()
 			s.mustCreate(leadingTo(t, test.recordedBy, old, "a"))
 			s.look()
 			s.expect("Succeeded", true, "")
@@ -198,7 +203,7 @@ func TestTimeOfEarlierCluster(t *testing.T) {
 		item.Spec.Target = &v1alpha1.ObjectReference{Name: "main", Namespace: "ns"}
 	})
 	s := onStage(t, &script{reconcile: recording}, item, leadingTo(t, "main", old, "a"))
-	s.reconciler.options.Clusters = cluster.NewPool(cluster.PoolOptions{Egress: Egress{AllowLoopback: true}})
+	s.reconciler.options.Clusters = reachable()
 	s.look()
 	target := &v1alpha1.Target{}
 	if err := s.reconciler.client.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "main"}, target); err != nil {
@@ -254,7 +259,7 @@ func (s *stage) mustStore(item *v1alpha1.DeployItem) {
 // cluster, and records nothing.
 func TestLeadsElsewhere(t *testing.T) {
 	old, next := apiServer(t, "old"), apiServer(t, "new")
-	clusters := cluster.NewPool(cluster.PoolOptions{Egress: Egress{AllowLoopback: true}})
+	clusters := reachable()
 	item := newItem(func(item *v1alpha1.DeployItem) {
 		item.Spec.Target = &v1alpha1.ObjectReference{Name: "main", Namespace: "ns"}
 	})

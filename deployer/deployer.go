@@ -8,12 +8,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/status"
-	"go.landscaper.dev/internal/cluster"
-	"go.landscaper.dev/internal/cluster/egress"
-	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/runtime/queue"
 )
 
 // Deployer carries out DeployItems of one type.
@@ -42,41 +38,6 @@ func WaitFor(things ...string) Result { return Result{WaitingFor: things} }
 // be done or written any more.
 var ErrInterrupted = errors.New("the job was interrupted")
 
-// Clusters are the connections to target clusters.
-type Clusters = cluster.Pool
-
-// Egress says where Targets may lead to. The zero value allows private networks and
-// the Internet, and refuses this machine.
-type Egress = egress.Policy
-
-// Connection is the access to a target cluster. Connection.Client is a client as
-// controllers know it; the other methods are for work that counts its requests.
-type Connection = cluster.Connection
-
-// EgressTimeouts limit how long a client that an Egress makes waits.
-type EgressTimeouts = egress.Timeouts
-
-// Order remembers in which order jobs came. Deployers of one process share one.
-type Order = queue.Order
-
-// Desk passes jobs on in one process; deployers elsewhere do not need it.
-type Desk = dispatch.Desk
-
-// Line is the queue of one controller in an Order; deployers do not need it.
-type Line = queue.Line
-
-// Membership tells a Line which objects have jobs.
-type Membership = queue.Membership
-
-// Subscription tells about an object of a target cluster until it is closed.
-type Subscription = watch.Subscription
-
-// State is what a Subscription knows.
-type State = watch.State
-
-// ApplyOptions say how Connection.Apply merges an object.
-type ApplyOptions = cluster.ApplyOptions
-
 // Options say what a deployer is and which items it takes.
 type Options struct {
 	// Type is the type of the items.
@@ -93,15 +54,14 @@ type Options struct {
 	TargetSelectors []v1alpha1.TargetSelector
 	// Clusters are the connections to target clusters. Deployers of one process
 	// share them; by default a deployer has its own, with the default policy.
-	Clusters *Clusters
+	Clusters Clusters
 	// MaxConcurrent is the number of items in work at the same time, by default 30.
 	MaxConcurrent int
-	// Order lets the items of older jobs go first. Deployers of one process share it;
-	// by default a deployer has its own.
-	Order *Order
-	// Desk is where the Executions of this process hand jobs over without a write; by
-	// default all jobs come in the status of items.
-	Desk *Desk
+	// Order and Desk are for the server of Landscaper, whose Executions are in the same
+	// process. Other programs leave them out: then a deployer has an order of its own, and
+	// all jobs come in the status of items.
+	Order Order
+	Desk  Desk
 	// RecordProblem, if it is set, records where administrators look that a deployer
 	// broke down. The description holds no values.
 	RecordProblem func(ctx context.Context, description string) error

@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/dispatch"
+	"go.landscaper.dev/internal/runtime/queue"
 )
 
 // without takes the job of an item away that newItem has given it.
@@ -24,14 +26,15 @@ func without(item *v1alpha1.DeployItem) { item.Status = v1alpha1.DeployItemStatu
 func TestJobFromTheDesk(t *testing.T) {
 	script := &script{}
 	s := onStage(t, script, newItem(without))
-	s.reconciler.options.Desk = &Desk{}
+	desk := &dispatch.Desk{}
+	s.reconciler.options.Desk = desk
 	s.look()
 	if len(script.calls) != 0 {
 		t.Fatalf("work without a job: %v", script.calls)
 	}
-	s.reconciler.options.Desk.Serve("test", func(item *v1alpha1.DeployItem) { s.reconciler.enqueue(keyOf(item)) })
+	desk.Serve("test", func(item *v1alpha1.DeployItem) { s.reconciler.enqueue(keyOf(item)) })
 	before := s.item()
-	if !s.reconciler.options.Desk.Hand(before.DeepCopy(), "job", s.clock) || len(s.woken) != 1 {
+	if !desk.Hand(before.DeepCopy(), "job", s.clock) || len(s.woken) != 1 {
 		t.Fatalf("the deployer is not woken: %v", s.woken)
 	}
 	s.look()
@@ -44,29 +47,30 @@ func TestJobFromTheDesk(t *testing.T) {
 		t.Errorf("%d calls", calls)
 	}
 	s.look()
-	if len(script.calls) != 1 || s.reconciler.options.Desk.Open() != 0 {
-		t.Errorf("the job is done twice: %v, %d open", script.calls, s.reconciler.options.Desk.Open())
+	if len(script.calls) != 1 || desk.Open() != 0 {
+		t.Errorf("the job is done twice: %v, %d open", script.calls, desk.Open())
 	}
 }
 
 // TestDeletionFromTheDesk: an item goes without that the job of its deletion is stored.
 func TestDeletionFromTheDesk(t *testing.T) {
 	s := onStage(t, &script{}, newItem(without))
-	s.reconciler.options.Desk = &Desk{}
-	s.reconciler.options.Desk.Serve("test", func(*v1alpha1.DeployItem) {})
+	desk := &dispatch.Desk{}
+	s.reconciler.options.Desk = desk
+	desk.Serve("test", func(*v1alpha1.DeployItem) {})
 	if err := s.reconciler.client.Delete(t.Context(), s.item()); err != nil {
 		t.Fatal(err)
 	}
 	s.look()
-	s.reconciler.options.Desk.Hand(s.item(), "job", s.clock)
+	desk.Hand(s.item(), "job", s.clock)
 	s.look()
 	// The cache comes to the end of the item.
-	s.reconciler.options.Desk.Saw(&v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, ResourceVersion: "10000"}})
+	desk.Saw(&v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, ResourceVersion: "10000"}})
 	if err := s.reconciler.client.Get(t.Context(), key, &v1alpha1.DeployItem{}); client.IgnoreNotFound(err) != nil || err == nil {
 		t.Fatalf("the item is still there: %v", err)
 	}
 	s.look()
-	if open := s.reconciler.options.Desk.Open(); open != 0 {
+	if open := desk.Open(); open != 0 {
 		t.Errorf("%d jobs of what is gone are remembered", open)
 	}
 }
@@ -77,7 +81,7 @@ func TestDeletionFromTheDesk(t *testing.T) {
 func TestNothingIsLeft(t *testing.T) {
 	const items = 10000
 	s := onStage(t, &script{}, newItem(without))
-	desk, order := &Desk{}, &Order{}
+	desk, order := &dispatch.Desk{}, &queue.Order{}
 	s.reconciler.options.Desk = desk
 	line := order.Line(s.reconciler.atWork)
 	s.reconciler.line = line
@@ -127,7 +131,7 @@ func (l *overtaken) Get(ctx context.Context, key client.ObjectKey, into client.O
 func TestItemAppearsMeanwhile(t *testing.T) {
 	script := &script{}
 	s := onStage(t, script)
-	desk := &Desk{}
+	desk := &dispatch.Desk{}
 	s.reconciler.options.Desk = desk
 	desk.Serve("test", func(*v1alpha1.DeployItem) {})
 	item := newItem(without)

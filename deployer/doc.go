@@ -14,5 +14,8 @@
 // and after a restart, so they must be able to continue from any point.
 //
 // Add puts a deployer into a manager of controller-runtime. The page
-// docs/deployer-library.md has a complete deployer.
+// docs/deployer-library.md has a complete deployer. Attempt runs a deployer in a test.
+//
+// Nothing here is of a type that only this module can name: the tests of a deployer may bring
+// their own Clusters and Connection.
 package deployer

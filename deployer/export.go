@@ -49,7 +49,7 @@ func (i *Item) Export(ctx context.Context, values map[string]any) error {
 	content, err := json.Marshal(values)
 	if err != nil {
 		// The reason may quote a value.
-		return &Error{Operation: createExports, Reason: "MarshalExportData", Message: "the values cannot be written as JSON", Codes: []v1alpha1.ErrorCode{v1alpha1.ErrorInternalProblem}}
+		return job.NewError(createExports, "MarshalExportData", "the values cannot be written as JSON", v1alpha1.ErrorInternalProblem)
 	}
 	ref := i.exportReference()
 	secret := exportSecret(i.DeployItem, ref, content)
@@ -118,7 +118,7 @@ func (i *Item) updateExport(ctx context.Context, wanted *corev1.Secret) error {
 	}
 	mine := ownedBy(stored, i.DeployItem)
 	if !mine && !isLeft(stored, i.DeployItem) {
-		return &Error{Operation: createExports, Reason: "ForeignSecret", Message: "it exists and does not belong to the item: remove or rename it"}
+		return job.NewError(createExports, "ForeignSecret", "it exists and does not belong to the item: remove or rename it")
 	}
 	// The job hands on whatever has changed.
 	_, pending := stored.Annotations[toHandOnAnnotation]

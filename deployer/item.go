@@ -57,7 +57,7 @@ type Item struct {
 // Cluster returns the connection to the cluster of the item's Target. A cluster
 // that does not answer is a wait that ends by itself, and so is a Target or its Secret
 // that does not exist.
-func (i *Item) Cluster(ctx context.Context) (*Connection, error) {
+func (i *Item) Cluster(ctx context.Context) (Connection, error) {
 	if i.Target == nil && hasTarget(i.DeployItem) {
 		return nil, i.noTarget()
 	}
@@ -67,7 +67,7 @@ func (i *Item) Cluster(ctx context.Context) (*Connection, error) {
 	return i.connect(ctx, i.Target)
 }
 
-func (i *Item) connect(ctx context.Context, target *v1alpha1.Target) (*Connection, error) {
+func (i *Item) connect(ctx context.Context, target *v1alpha1.Target) (Connection, error) {
 	connection, err := i.reconciler.options.Clusters.Connect(ctx, target)
 	if err != nil {
 		return nil, i.validation(err)
@@ -110,7 +110,7 @@ func (i *Item) operation() string {
 // ClusterOf returns the connection to the cluster of another Target in the namespace
 // of the item; it may be the same cluster. A Target that does not exist is a wait
 // that ends when it is there.
-func (i *Item) ClusterOf(ctx context.Context, targetName string) (*Connection, error) {
+func (i *Item) ClusterOf(ctx context.Context, targetName string) (Connection, error) {
 	key := types.NamespacedName{Namespace: i.Namespace, Name: targetName}
 	i.reconciler.runs.uses(i.key, need{targetKind, key})
 	target, err := i.reconciler.target(ctx, key)

@@ -78,7 +78,7 @@ func TestTargetsThatCannotWork(t *testing.T) {
 					}
 				})
 				s := onStage(t, &script{reconcile: connect, remove: connect}, item, wrong)
-				s.reconciler.options.Clusters = cluster.NewPool(cluster.PoolOptions{})
+				s.reconciler.options.Clusters = pool{cluster.NewPool(cluster.PoolOptions{})}
 				s.look()
 				want := map[bool]string{false: "reconcile", true: "delete"}[deletion]
 				last := s.item().Status.LastError

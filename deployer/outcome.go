@@ -13,7 +13,26 @@ import (
 // Error is a failure as the status of an item shows it. The message of the cause is
 // added to its message, and the codes of the cause to its codes. Neither may hold a
 // value that could be a credential.
-type Error = job.Error
+type Error struct {
+	// Operation is the step that failed.
+	Operation string
+	// Reason is a short word for the cause.
+	Reason string
+	// Message tells what was being done and what to do. The message of the cause is added when
+	// the error is shown.
+	Message string
+	// Codes classify the error.
+	Codes []v1alpha1.ErrorCode
+	// Cause is the error behind this one, if there is one.
+	Cause error
+}
+
+// Error implements error.
+func (e *Error) Error() string { return (*job.Error)(e).Error() }
+
+// Unwrap returns the same error as the status of an item is made from it, whatever others
+// have wrapped around; the cause is behind that.
+func (e *Error) Unwrap() error { return (*job.Error)(e) }
 
 // What follows from the error of a deployer:
 //
@@ -32,7 +51,7 @@ func Final(err error) error { return job.Terminally(err) }
 // the object and the remedy in the message. For progress that comes by itself, such
 // as pods that start, return WaitFor instead.
 func Waiting(operation, reason, message string) error {
-	return job.NewWaiting(operation, reason, message)
+	return &Error{Operation: operation, Reason: reason, Cause: job.NewWaiting(operation, reason, message)}
 }
 
 // Outcome is what follows from an error.
@@ -65,7 +84,7 @@ func OutcomeOf(err error) Outcome {
 // ConfigurationError returns the error about a field of an item that cannot work.
 // It is final: the item has to be changed.
 func ConfigurationError(field, message string) error {
-	return job.NewError(published.ReconcileItem, "InvalidConfiguration", field+": "+message, v1alpha1.ErrorConfigurationProblem)
+	return &Error{Operation: published.ReconcileItem, Reason: "InvalidConfiguration", Message: field + ": " + message, Codes: []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}}
 }
 
 // judge says what the result of an attempt means. Expired says that the time of

@@ -24,7 +24,6 @@ import (
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
-	"go.landscaper.dev/internal/runtime/queue"
 )
 
 // reconciler carries out the items of one type.
@@ -40,7 +39,7 @@ type reconciler struct {
 	// at all items then.
 	queue atomic.Pointer[func(types.NamespacedName)]
 	// line has the places of items in the queue; nil if there is none.
-	line *queue.Line
+	line Line
 	// followContexts begins to watch Contexts.
 	followContexts func(context.Context) error
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -22,7 +23,8 @@ const executionKind = "Execution"
 
 // Sibling returns another item of the same Execution that is chosen and whose part of the
 // job is not over, or nil. The item is woken when the part of one of them is over. Items
-// that depend on this one are none that it can wait for.
+// that depend on this one are none that it can wait for. What is returned, and what chosen
+// looks at, are copies.
 func (i *Item) Sibling(ctx context.Context, chosen func(*v1alpha1.DeployItem) bool) (*v1alpha1.DeployItem, error) {
 	family := i.Labels[v1alpha1.ExecutionManagedByLabel]
 	if family == "" {
@@ -39,11 +41,11 @@ func (i *Item) Sibling(ctx context.Context, chosen func(*v1alpha1.DeployItem) bo
 	}
 	inOrder(list)
 	working, waiting := unfinishedSiblings(i.DeployItem, list.Items)
-	if at := slices.IndexFunc(working, chosen); at >= 0 {
-		return working[at], nil
+	if found := firstCopy(working, chosen); found != nil {
+		return found, nil
 	}
-	at := slices.IndexFunc(waiting, chosen)
-	if at < 0 {
+	found := firstCopy(waiting, chosen)
+	if found == nil {
 		return nil, nil
 	}
 	// Only if the Execution has the job, too, it is going to hand it to others.
@@ -56,9 +58,38 @@ func (i *Item) Sibling(ctx context.Context, chosen func(*v1alpha1.DeployItem) bo
 		return nil, fmt.Errorf("read Execution %s: %w", key, err)
 	}
 	if owner.Status.JobID == i.Status.JobID && job.Unfinished(owner.Status.JobID, owner.Status.JobIDFinished) {
-		return waiting[at], nil
+		return found, nil
 	}
 	return nil, nil
+}
+
+// firstCopy returns a copy of the first item that is chosen, or nil.
+func firstCopy(items []*v1alpha1.DeployItem, chosen func(*v1alpha1.DeployItem) bool) *v1alpha1.DeployItem {
+	for _, item := range items {
+		if found := copyOf(item); chosen(found) {
+			return found
+		}
+	}
+	return nil
+}
+
+// copyOf returns a copy of an item of the cache for the code of a deployer. An item may be
+// copied a thousand times in one look, so the copy shares the texts of the configuration and
+// of the provider status: they may be large, and are read, replaced, but not written into.
+func copyOf(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
+	bare := *item
+	bare.Spec.Configuration, bare.Status.ProviderStatus = nil, nil
+	copied := bare.DeepCopy()
+	copied.Spec.Configuration, copied.Status.ProviderStatus = sharing(item.Spec.Configuration), sharing(item.Status.ProviderStatus)
+	return copied
+}
+
+// sharing returns an extension with the same text. Who appends to the text gets another one.
+func sharing(extension *runtime.RawExtension) *runtime.RawExtension {
+	if extension == nil {
+		return nil
+	}
+	return &runtime.RawExtension{Raw: slices.Clip(extension.Raw)}
 }
 
 // unfinishedSiblings returns the siblings of an item that are at work in its job, and

@@ -1,6 +1,10 @@
 package cluster
 
 import (
+	"context"
+	"fmt"
+	"io"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,6 +32,16 @@ func (c *Connection) SubscribeNamespace(resource schema.GroupVersionResource, na
 // cluster-scoped kind.
 func (c *Connection) SubscribeAny(mapping *meta.RESTMapping, wake func()) *watch.Subscription {
 	return c.Subscribe(mapping, "", watch.AnyObject, true, wake)
+}
+
+// Watch calls wake whenever there is news about an object of a kind, until it is closed. A
+// change that the connection has seen before does not call it: read the object afterwards.
+func (c *Connection) Watch(ctx context.Context, kind schema.GroupVersionKind, namespace, name string, wake func()) (io.Closer, error) {
+	mapping, err := c.Mapping(ctx, kind)
+	if err != nil {
+		return nil, fmt.Errorf("watch %s %s: %w", kind.Kind, name, err)
+	}
+	return c.Subscribe(mapping, namespace, name, true, wake), nil
 }
 
 // Subscribe watches an object and calls wake whenever there is news about it: at the latest when

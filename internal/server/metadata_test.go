@@ -19,7 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/egress"
 )
 
 // secretsAPI is an API server with one Secret that counts the requests for it.
@@ -114,9 +115,9 @@ func startManager(t *testing.T, cluster *rest.Config) ctrl.Manager {
 // one is read once.
 func TestMetadataOfSecretsIsCached(t *testing.T) {
 	t.Parallel()
-	api, cluster := startSecretsAPI(t)
-	manager := startManager(t, cluster)
-	clusters := deployer.NewClusters(manager, "test", deployer.Egress{})
+	api, config := startSecretsAPI(t)
+	manager := startManager(t, config)
+	clusters := cluster.NewPoolFor(manager, "test", egress.Policy{})
 	target := &v1alpha1.Target{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "edge"},
 		Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, SecretRef: &v1alpha1.LocalSecretReference{Name: "access", Key: "kubeconfig"}},
@@ -136,8 +137,8 @@ func TestMetadataOfSecretsIsCached(t *testing.T) {
 // TestSecretsAreNotCached: the values of Secrets are nowhere but where they are needed.
 func TestSecretsAreNotCached(t *testing.T) {
 	t.Parallel()
-	api, cluster := startSecretsAPI(t)
-	manager := startManager(t, cluster)
+	api, config := startSecretsAPI(t)
+	manager := startManager(t, config)
 	for range 2 {
 		secret := &corev1.Secret{}
 		if err := manager.GetClient().Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "access"}, secret); err != nil {

@@ -164,7 +164,7 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 
 func addControllers(ctx context.Context, manager ctrl.Manager, config Config, desk *dispatch.Desk, unsettled func() bool) error {
 	order := &queue.Order{}
-	clusters := deployer.NewClusters(manager, "landscaper/"+version.String(), config.Egress)
+	clusters := cluster.NewPoolFor(manager, "landscaper/"+version.String(), config.Egress)
 	options := func(name string) controller.Options {
 		return controller.Options{MaxConcurrentReconciles: config.Workers[name]}
 	}
@@ -201,11 +201,11 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, de
 			return fmt.Errorf("set up the TargetSync controller: %w", err)
 		}
 	}
-	return addDeployers(manager, config, deployer.Options{Clusters: clusters, Order: order, Desk: desk}, library)
+	return addDeployers(manager, config, deployer.Options{Clusters: pool{clusters}, Order: jobOrder{order}, Desk: desk}, library)
 }
 
 // addTargetSyncs adds the controller that makes Targets, with its metrics.
-func addTargetSyncs(ctx context.Context, manager ctrl.Manager, config Config, clusters *deployer.Clusters) error {
+func addTargetSyncs(ctx context.Context, manager ctrl.Manager, config Config, clusters *cluster.Pool) error {
 	reconciler := &targetsync.Reconciler{
 		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: reporter.Bounded(manager.GetEventRecorder("Landscaper")),
 		Pool: clusters, Problems: problems(manager, config), Now: time.Now, Spread: rand.Float64,
@@ -285,7 +285,7 @@ func problems(manager ctrl.Manager, config Config) *reporter.Problems {
 
 // addInstallations adds the controller that renders blueprints, with all that
 // templates may reach.
-func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *deployer.Clusters, library *library, unsettled func() bool) error {
+func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *cluster.Pool, library *library, unsettled func() bool) error {
 	log := manager.GetLogger().WithName("templates")
 	functions := func(namespace string, imported []*v1alpha1.Target) map[string]template.Function {
 		return clusterfunc.Functions(clusterfunc.Options{

@@ -25,7 +25,6 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
-	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/template"
@@ -43,7 +42,7 @@ var (
 	scheme = newScheme()
 	mapper = testrestmapper.TestOnlyStaticRESTMapper(scheme)
 	// clusters are for no one: the deployer of the model reaches no cluster.
-	clusters = cluster.NewPool(cluster.PoolOptions{})
+	clusters = struct{ deployer.Clusters }{}
 	// blueprints and components are shared by all histories, as by all jobs of a
 	// process.
 	blueprints = blueprint.NewCache(blueprint.DefaultCacheBytes)

@@ -13,7 +13,6 @@ import (
 
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/model/placement"
@@ -76,7 +75,7 @@ func (c *comparison) leaveOne(ctx context.Context, item *v1alpha1.DeployItem, ea
 	if err := c.Reader.List(ctx, targets, client.InNamespace(item.Namespace)); err != nil {
 		return nil, fmt.Errorf("look for a Target that leads to the earlier cluster %s: %w", placement.Describe(earlier.ClusterIdentity), err)
 	}
-	on, reached := deployer.FindCluster(ctx, c.Clusters, targets.Items, earlier.ClusterIdentity, func() {})
+	on, reached := placement.Find(ctx, c.Clusters, targets.Items, earlier.ClusterIdentity, func() {})
 	if reached == nil && on == nil {
 		reached = fmt.Errorf("no Target of namespace %s leads to the earlier cluster %s: the job will wait for one", item.Namespace, placement.Describe(earlier.ClusterIdentity))
 	}

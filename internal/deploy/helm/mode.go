@@ -10,9 +10,11 @@ import (
 
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/helm/storage"
+	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
@@ -53,7 +55,7 @@ func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
 	if _, possible, err := mayHaveRelease(item); err != nil || !possible {
 		return err
 	}
-	connection, err := item.Cluster(ctx)
+	connection, err := rollout.Connect(ctx, item)
 	if err != nil {
 		return err
 	}
@@ -79,7 +81,7 @@ func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
 
 // releasedBefore returns what an item has deployed as a release, and the records of that;
 // nothing if it has no release.
-func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, connection *deployer.Connection) (apply.Inventory, []*storage.Record, error) {
+func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, connection *cluster.Connection) (apply.Inventory, []*storage.Record, error) {
 	inStatus, possible, err := mayHaveRelease(item)
 	if err != nil || !possible {
 		return nil, nil, err

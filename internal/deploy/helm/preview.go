@@ -10,6 +10,7 @@ import (
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/helm/storage"
@@ -21,7 +22,7 @@ import (
 
 // Preview returns what a deployment of an item would make of each object on a cluster, and
 // what it would export. The chart is rendered as for a deployment.
-func (d Deployer) Preview(ctx context.Context, object *v1alpha1.DeployItem, on *deployer.Connection, outlook rollout.Outlook) (rollout.Forecast, error) {
+func (d Deployer) Preview(ctx context.Context, object *v1alpha1.DeployItem, on *cluster.Connection, outlook rollout.Outlook) (rollout.Forecast, error) {
 	item := &deployer.Item{DeployItem: object}
 	config, err := d.options.config(item)
 	if err != nil {
@@ -54,7 +55,7 @@ func (d Deployer) Preview(ctx context.Context, object *v1alpha1.DeployItem, on *
 
 // PreviewRemoval returns what a removal of an item would make of each object on a cluster:
 // those of its release, and those that it has deployed without one.
-func (d Deployer) PreviewRemoval(ctx context.Context, object *v1alpha1.DeployItem, on *deployer.Connection, outlook rollout.Outlook) ([]diff.Object, error) {
+func (d Deployer) PreviewRemoval(ctx context.Context, object *v1alpha1.DeployItem, on *cluster.Connection, outlook rollout.Outlook) ([]diff.Object, error) {
 	item := &deployer.Item{DeployItem: object}
 	if item.Status.ProviderStatus == nil {
 		return nil, nil
@@ -105,7 +106,7 @@ func (d Deployer) PreviewRemoval(ctx context.Context, object *v1alpha1.DeployIte
 // known.
 type unattended struct {
 	templates
-	on *deployer.Connection
+	on *cluster.Connection
 	// released are the objects of its release, if it had one before.
 	released apply.Inventory
 }
@@ -229,7 +230,7 @@ func (d Deployer) Release(object *v1alpha1.DeployItem) (*apideployer.ReleaseRefe
 }
 
 // Released implements preview.Leaver.
-func (d Deployer) Released(ctx context.Context, object *v1alpha1.DeployItem, on *deployer.Connection, earlier apideployer.EarlierCluster) (apideployer.ManagedResourceStatusList, error) {
+func (d Deployer) Released(ctx context.Context, object *v1alpha1.DeployItem, on *cluster.Connection, earlier apideployer.EarlierCluster) (apideployer.ManagedResourceStatusList, error) {
 	item := &deployer.Item{DeployItem: object}
 	config, err := d.options.config(item)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/chart"
 	"go.landscaper.dev/internal/deploy/helm/release"
@@ -27,7 +28,7 @@ func isNotFound(err error) bool { return apierrors.IsNotFound(err) }
 // work is the work on a release. It is kept between attempts, so that each continues where the last
 // one stopped.
 type work struct {
-	connection *deployer.Connection
+	connection *cluster.Connection
 	chart      *chart.Chart
 	// operation deploys the release, or is nil when there is nothing to deploy.
 	operation *release.Operation
@@ -94,7 +95,7 @@ func (w *work) endWait() {
 
 // reconcileRelease deploys the release of an item, or continues to.
 func (d Deployer) reconcileRelease(ctx context.Context, item *deployer.Item, config *config) (deployer.Result, error) {
-	connection, err := item.Cluster(ctx)
+	connection, err := rollout.Connect(ctx, item)
 	if err != nil {
 		return deployer.Result{}, err
 	}
@@ -165,7 +166,7 @@ func (released) status(inventory apply.Inventory) *helmv1alpha1.ProviderStatus {
 
 // Wish implements rollout.Source: the deployed objects, for callers that only read them.
 func (s released) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish, error) {
-	connection, err := item.Cluster(ctx)
+	connection, err := rollout.Connect(ctx, item)
 	if err != nil {
 		return rollout.Wish{}, err
 	}
@@ -192,7 +193,7 @@ func (s released) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish, 
 	return s.look(values, deployed.Manifest, true)
 }
 
-func (s released) store(connection *deployer.Connection) *storage.Store {
+func (s released) store(connection *cluster.Connection) *storage.Store {
 	return &storage.Store{Cluster: target.On(connection), Namespace: s.config.Namespace, Now: s.Now}
 }
 

@@ -7,11 +7,12 @@ import (
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/helm/storage"
+	"go.landscaper.dev/internal/deploy/rollout"
 )
 
 // deleteRelease removes the release of an item, or continues to.
 func (d Deployer) deleteRelease(ctx context.Context, item *deployer.Item, config *config) (deployer.Result, error) {
-	connection, err := item.Cluster(ctx)
+	connection, err := rollout.Connect(ctx, item)
 	if err != nil {
 		return deployer.Result{}, err
 	}
@@ -55,7 +56,7 @@ func (d Deployer) deleteEarlier(ctx context.Context, item *deployer.Item, config
 	if err != nil || len(known.earlier) == 0 || !ok && item.Remembered() != nil {
 		return nil, err
 	}
-	connection, err := item.Cluster(ctx)
+	connection, err := rollout.Connect(ctx, item)
 	if err != nil {
 		return nil, err
 	}

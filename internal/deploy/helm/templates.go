@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/base/yamltext"
+	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/export"
@@ -51,7 +52,7 @@ func (t templates) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish,
 			return rollout.Wish{}, err
 		}
 	}
-	connection, err := item.Cluster(ctx)
+	connection, err := rollout.Connect(ctx, item)
 	if err != nil {
 		return rollout.Wish{}, err
 	}
@@ -59,7 +60,7 @@ func (t templates) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish,
 }
 
 // wish works out the desired state of an item on a cluster.
-func (t templates) wish(ctx context.Context, item *deployer.Item, connection *deployer.Connection) (rollout.Wish, error) {
+func (t templates) wish(ctx context.Context, item *deployer.Item, connection *cluster.Connection) (rollout.Wish, error) {
 	loaded, err := t.load(ctx, item)
 	if err != nil {
 		return rollout.Wish{}, err
@@ -154,7 +155,7 @@ func (t templates) load(ctx context.Context, item *deployer.Item) (*chart.Chart,
 }
 
 // merge works out the values of a release of a number.
-func (t templates) merge(ctx context.Context, item *deployer.Item, connection *deployer.Connection, loaded *chart.Chart, revision int, upgrade, skipSchema bool) (render.Input, *render.Values, error) {
+func (t templates) merge(ctx context.Context, item *deployer.Item, connection *cluster.Connection, loaded *chart.Chart, revision int, upgrade, skipSchema bool) (render.Input, *render.Values, error) {
 	kubernetes, apiVersions, err := connection.Capabilities(ctx)
 	if err != nil {
 		return render.Input{}, nil, err
@@ -208,7 +209,7 @@ func templateError(reason string, err error) error {
 const maxFound = 1000
 
 // lookup finds objects of the cluster of an item.
-func lookup(connection *deployer.Connection) render.Lookup {
+func lookup(connection *cluster.Connection) render.Lookup {
 	return func(ctx context.Context, apiVersion, kind, namespace, name string) (map[string]any, error) {
 		mapping, err := connection.Mapping(ctx, schema.FromAPIVersionAndKind(apiVersion, kind))
 		if meta.IsNoMatchError(err) {

@@ -7,6 +7,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/ignored"
@@ -110,11 +111,11 @@ func (source) Status(_ *deployer.Item, inventory apply.Inventory) any { return s
 
 // Preview returns what a deployment of an item would make of each object on a cluster, and
 // what it would export.
-func (d Deployer) Preview(ctx context.Context, item *v1alpha1.DeployItem, on *deployer.Connection, outlook rollout.Outlook) (rollout.Forecast, error) {
+func (d Deployer) Preview(ctx context.Context, item *v1alpha1.DeployItem, on *cluster.Connection, outlook rollout.Outlook) (rollout.Forecast, error) {
 	return rollout.PreviewItem(ctx, &deployer.Item{DeployItem: item}, d.source, target.On(on), outlook)
 }
 
 // PreviewRemoval returns what a removal of an item would make of each object on a cluster.
-func (d Deployer) PreviewRemoval(ctx context.Context, item *v1alpha1.DeployItem, on *deployer.Connection, outlook rollout.Outlook) ([]diff.Object, error) {
+func (d Deployer) PreviewRemoval(ctx context.Context, item *v1alpha1.DeployItem, on *cluster.Connection, outlook rollout.Outlook) ([]diff.Object, error) {
 	return rollout.PreviewRemoval(ctx, &deployer.Item{DeployItem: item}, d.source, target.On(on), outlook)
 }

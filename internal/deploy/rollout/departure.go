@@ -240,7 +240,7 @@ func Depart(ctx context.Context, item *deployer.Item, source Source, memory *Dep
 
 // Reach implements DepartureJob.
 func (j itemJob) Reach(ctx context.Context, earlier apideployer.EarlierCluster) (target.Cluster, error) {
-	connection, err := j.EarlierCluster(ctx, earlier)
+	connection, err := whole(j.EarlierCluster(ctx, earlier))
 	if err != nil {
 		return nil, err
 	}

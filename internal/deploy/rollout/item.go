@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/target"
@@ -43,7 +44,7 @@ type Source interface {
 // Work is remembered with the item between attempts, in this process. It is started again when the
 // connection to the cluster changes: objects of one cluster must not be looked for on another.
 func Reconcile(ctx context.Context, item *deployer.Item, source Source) (deployer.Result, error) {
-	connection, err := item.Cluster(ctx)
+	connection, err := Connect(ctx, item)
 	if err != nil {
 		return deployer.Result{}, err
 	}
@@ -64,7 +65,7 @@ func Reconcile(ctx context.Context, item *deployer.Item, source Source) (deploye
 	return work.advance(ctx, item, source)
 }
 
-func begin(ctx context.Context, item *deployer.Item, connection *deployer.Connection, source Source) (*Rollout, error) {
+func begin(ctx context.Context, item *deployer.Item, connection *cluster.Connection, source Source) (*Rollout, error) {
 	if err := item.Checkpoint(ctx, source.Name()+": start reconcile"); err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func ownerOf(source Source, item *deployer.Item) Owner {
 
 // Drift returns what another deployment of an item would change on its cluster.
 func Drift(ctx context.Context, item *deployer.Item, source Source) ([]string, error) {
-	connection, err := item.Cluster(ctx)
+	connection, err := Connect(ctx, item)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +123,7 @@ func Delete(ctx context.Context, item *deployer.Item, source Source) (deployer.R
 	}
 	if len(recorded) > 0 {
 		// The Target may have changed since the last job.
-		connection, err := item.Cluster(ctx)
+		connection, err := Connect(ctx, item)
 		if err != nil {
 			return deployer.Result{}, err
 		}
@@ -141,7 +142,7 @@ func Delete(ctx context.Context, item *deployer.Item, source Source) (deployer.R
 	if err != nil {
 		return deployer.Result{}, err
 	}
-	connection, err := item.Cluster(ctx)
+	connection, err := Connect(ctx, item)
 	if err != nil {
 		return deployer.Result{}, err
 	}
@@ -183,7 +184,7 @@ type work interface {
 // other credentials, begins the work again.
 type remembered[W work] struct {
 	work       W
-	connection *deployer.Connection
+	connection *cluster.Connection
 	// departures are the removal from earlier clusters, which comes after the work.
 	departures Departures
 }
@@ -209,7 +210,7 @@ func (r *remembered[W]) advance(ctx context.Context, item *deployer.Item, source
 func ForItem(item *deployer.Item, source Source) Job { return itemJob{item, source} }
 
 // AwaitKinds watches for new kinds if an error says that one is not known.
-func AwaitKinds(ctx context.Context, item *deployer.Item, connection *deployer.Connection, err error) {
+func AwaitKinds(ctx context.Context, item *deployer.Item, connection *cluster.Connection, err error) {
 	awaitKinds(ctx, item, connection, err)
 }
 
@@ -229,7 +230,7 @@ func (j itemJob) Record(ctx context.Context, inventory apply.Inventory) error {
 
 // Cluster implements Job.
 func (j itemJob) Cluster(ctx context.Context, targetName string) (target.Cluster, error) {
-	connection, err := j.ClusterOf(ctx, targetName)
+	connection, err := whole(j.ClusterOf(ctx, targetName))
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +256,7 @@ func (j itemJob) Export(ctx context.Context, values map[string]any) error {
 
 // awaitKinds watches for new kinds if an error says that one is not known. The error is tried again
 // later in any case: kinds also come in other ways.
-func awaitKinds(ctx context.Context, item *deployer.Item, connection *deployer.Connection, err error) {
+func awaitKinds(ctx context.Context, item *deployer.Item, connection *cluster.Connection, err error) {
 	if !apply.IsUnknownKind(err) {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 
 // LookOut watches for changes of the values that an item has exported.
 func LookOut(ctx context.Context, item *deployer.Item, source Source) (deployer.Lookout, error) {
-	connection, err := item.Cluster(ctx)
+	connection, err := Connect(ctx, item)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/deploy/helm"
 	"go.landscaper.dev/internal/deploy/helm/chart"
@@ -167,7 +168,7 @@ func runDeployer(kubeconfig string) (stop func(), err error) {
 		err = deployer.Add(mgr, deployer.Options{Type: mock.Type, Name: mock.Name, Version: "test", Identity: "test-mock", Deployer: mock.New(), Clusters: clusters})
 	}
 	if err == nil {
-		origins := itemcontext.Origins{Contexts: mgr.GetClient(), Sources: &repocontext.Reader{Client: mgr.GetAPIReader()}, Components: component.NewSharedWith(deployer.Egress{AllowLoopback: true})}
+		origins := itemcontext.Origins{Contexts: mgr.GetClient(), Sources: &repocontext.Reader{Client: mgr.GetAPIReader()}, Components: component.NewSharedWith(egress.Policy{AllowLoopback: true})}
 		deploys := kustomize.New(kustomize.Options{Sources: &files.Loader{Origins: origins}})
 		err = deployer.Add(mgr, deployer.Options{Type: kustomize.Type, Name: kustomize.Name, Version: "test", Identity: "test-kustomize", Deployer: deploys, Clusters: clusters})
 	}

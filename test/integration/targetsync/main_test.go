@@ -16,7 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
-	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/controller/targetsync"
 	"go.landscaper.dev/internal/server"
 	"go.landscaper.dev/internal/server/install"
@@ -121,7 +122,7 @@ func runController(kubeconfig string) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	err = (&targetsync.Reconciler{
 		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
-		Pool: deployer.NewClusters(manager, "test", deployer.Egress{AllowLoopback: true}),
+		Pool: cluster.NewPoolFor(manager, "test", egress.Policy{AllowLoopback: true}),
 		Now:  clock.now, Spread: func() float64 { return 1 },
 	}).SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: 2})
 	if err != nil {
