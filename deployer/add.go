@@ -42,7 +42,7 @@ func Add(mgr ctrl.Manager, options Options) error {
 		r.options.Clusters = NewClusters(mgr, "landscaper/"+cmp.Or(options.Version, "unknown"), Egress{})
 	}
 	r.client, r.live = mgr.GetClient(), mgr.GetAPIReader()
-	r.events = jobreport.Bounded(mgr.GetEventRecorder(options.Name))
+	r.events = jobreport.RateLimited(mgr.GetEventRecorder(options.Name))
 	r.followContexts = r.follow(mgr.GetCache(), &v1alpha1.Context{}, contextKind)
 	if err := r.watch(mgr); err != nil {
 		return fmt.Errorf("add deployer %s: %w", options.Name, err)
@@ -61,8 +61,8 @@ func newReconciler(options Options) (*reconciler, error) {
 	}
 	options.Identity = cmp.Or(options.Identity, fmt.Sprintf("%s-%d", options.Name, time.Now().Unix()))
 	options.MaxConcurrent = cmp.Or(options.MaxConcurrent, defaultConcurrency)
-	if options.Desk == nil {
-		options.Desk = noDesk
+	if options.Dispatcher == nil {
+		options.Dispatcher = noDesk
 	}
 	return &reconciler{options: options, selectors: selectors, now: time.Now, runs: runs{byKey: make(map[types.NamespacedName]*run)}}, nil
 }
@@ -100,15 +100,15 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 	r.line = line
 	if len(r.selectors) == 0 {
 		// With selectors, another process may be the one that takes an item.
-		r.options.Desk.Serve(r.options.Type, func(item *v1alpha1.DeployItem) {
-			line.See(item)
+		r.options.Dispatcher.Register(r.options.Type, func(item *v1alpha1.DeployItem) {
+			line.Observe(item)
 			r.enqueue(keyOf(item))
 		})
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(r.options.Name).
-		Watches(&v1alpha1.DeployItem{}, r.options.Desk.Handler(line.Handler(queue.Forgetting(r.forget, &handler.EnqueueRequestForObject{}))), builder.WithPredicates(ofOurType)).
-		Watches(&v1alpha1.DeployItem{}, handler.EnqueueRequestsFromMapFunc(r.siblingsOf), builder.WithPredicates(partOver)).
+		Watches(&v1alpha1.DeployItem{}, r.options.Dispatcher.Handler(line.Handler(queue.OnDelete(r.forget, &handler.EnqueueRequestForObject{}))), builder.WithPredicates(ofOurType)).
+		Watches(&v1alpha1.DeployItem{}, handler.EnqueueRequestsFromMapFunc(r.siblingsOf), builder.WithPredicates(partEnded)).
 		Watches(&v1alpha1.Target{}, handler.EnqueueRequestsFromMapFunc(ofTarget), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(ofSecret), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesRawSource(source.Func(func(_ context.Context, line workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
@@ -142,7 +142,7 @@ func (r *reconciler) follow(informers cache.Informers, kind client.Object, name 
 		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: func(object any) {
 			if came, ok := object.(client.Object); ok {
 				for _, key := range r.runs.users(need{name, client.ObjectKeyFromObject(came)}) {
-					r.wake(key)
+					r.requeue(key)
 				}
 			}
 		}})
@@ -162,7 +162,7 @@ func (r *reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 	if of == "" {
 		of = item.Name
 	}
-	return types.NamespacedName{Namespace: item.Namespace, Name: of}, asksForWork(r.options.Desk.Show(item))
+	return types.NamespacedName{Namespace: item.Namespace, Name: of}, asksForWork(r.options.Dispatcher.Overlay(item))
 }
 
 // targetOf is the index of our items by the name of their Target.
@@ -189,15 +189,15 @@ func secretsOf(object client.Object) []string {
 // usersOf returns the items that use a Target as their second one, or look for any that
 // leads to an earlier cluster of theirs, and lets them go on at once.
 func (r *reconciler) usersOf(target client.Object) []reconcile.Request {
-	requests := r.wakeUsers(need{targetKind, client.ObjectKeyFromObject(target)})
-	return append(requests, r.wakeUsers(need{targetKind, types.NamespacedName{Namespace: target.GetNamespace()}})...)
+	requests := r.enqueueUsers(need{targetKind, client.ObjectKeyFromObject(target)})
+	return append(requests, r.enqueueUsers(need{targetKind, types.NamespacedName{Namespace: target.GetNamespace()}})...)
 }
 
-// wakeUsers returns the items that have asked for an object, and lets them go on at once.
-func (r *reconciler) wakeUsers(object need) []reconcile.Request {
+// enqueueUsers returns the items that have asked for an object, and lets them go on at once.
+func (r *reconciler) enqueueUsers(object need) []reconcile.Request {
 	var requests []reconcile.Request
 	for _, key := range r.runs.users(object) {
-		r.runs.wake(key)
+		r.runs.markTriggered(key)
 		requests = append(requests, reconcile.Request{NamespacedName: key})
 	}
 	return requests
@@ -213,8 +213,8 @@ func (r *reconciler) waiting(ctx context.Context, namespace string, target clien
 	}
 	var requests []reconcile.Request
 	for i := range items.Items {
-		if key := keyOf(&items.Items[i]); asksForWork(r.options.Desk.Show(&items.Items[i])) || r.runs.working(key) {
-			r.runs.wake(key)
+		if key := keyOf(&items.Items[i]); asksForWork(r.options.Dispatcher.Overlay(&items.Items[i])) || r.runs.working(key) {
+			r.runs.markTriggered(key)
 			requests = append(requests, reconcile.Request{NamespacedName: key})
 		}
 	}

@@ -76,7 +76,7 @@ func (i *Item) Stays(ctx context.Context, other *v1alpha1.DeployItem) (bool, err
 	if _, wanted := of.wants(other); !wanted {
 		return false, nil
 	}
-	leaving, err := i.isLeaving(ctx, of)
+	leaving, err := i.isTerminating(ctx, of)
 	return !leaving, err
 }
 
@@ -104,7 +104,7 @@ func (i *Item) MayKeep(ctx context.Context) (bool, error) {
 	if own.installation == nil || own.execution == nil {
 		return false, nil
 	}
-	first, err := i.someAbove(ctx, own, job.RemovesFirst)
+	first, err := i.anyAncestor(ctx, own, job.RemovesFirst)
 	return !first, err
 }
 
@@ -201,7 +201,7 @@ func (i *Item) Moved(ctx context.Context, object string, to *v1alpha1.DeployItem
 	if name == "" {
 		name = to.Name
 	}
-	i.reconciler.events.Eventf(i.DeployItem, nil, corev1.EventTypeNormal, "Moved", "ReconcileDeployItem", "%s", job.Note(object+" moved to deploy item "+name))
+	i.reconciler.events.Eventf(i.DeployItem, nil, corev1.EventTypeNormal, "Moved", "ReconcileDeployItem", "%s", job.EventMessage(object+" moved to deploy item "+name))
 	log.FromContext(ctx).Info("an object moved to another item", "object", object, "to", to.Name)
 }
 
@@ -340,22 +340,22 @@ func (p *parent) fill(item *v1alpha1.DeployItem, template *v1alpha1.DeployItemTe
 	item.Spec.Type, item.Spec.Target, item.Spec.Configuration = template.Type, template.Target.DeepCopy(), sharing(template.Configuration)
 }
 
-// isLeaving reports whether all items of an Execution are on their way out: it is being
+// isTerminating reports whether all items of an Execution are on their way out: it is being
 // deleted, or its Installation or one above is, or is not wanted by its parent any more.
-func (i *Item) isLeaving(ctx context.Context, of *parent) (bool, error) {
+func (i *Item) isTerminating(ctx context.Context, of *parent) (bool, error) {
 	if of.unknown || of.execution == nil {
 		return false, nil
 	}
 	if of.execution.DeletionTimestamp != nil {
 		return true, nil
 	}
-	return i.someAbove(ctx, of, func(inst *v1alpha1.Installation) bool {
+	return i.anyAncestor(ctx, of, func(inst *v1alpha1.Installation) bool {
 		return inst.DeletionTimestamp != nil || job.IsNotWanted(inst)
 	})
 }
 
-// someAbove reports whether the Installation of an Execution is chosen, or one above it.
-func (i *Item) someAbove(ctx context.Context, of *parent, chosen func(*v1alpha1.Installation) bool) (bool, error) {
+// anyAncestor reports whether the Installation of an Execution is chosen, or one above it.
+func (i *Item) anyAncestor(ctx context.Context, of *parent, chosen func(*v1alpha1.Installation) bool) (bool, error) {
 	for inst := of.installation; inst != nil; {
 		if chosen(inst) {
 			return true, nil

@@ -418,7 +418,7 @@ func TestKeeps(t *testing.T) {
 	round(job.RemovalOf("three"))
 	expect("under way", "ConfigMap n/a, ConfigMap n/b are removed")
 	waiting = false
-	s.reconciler.wake(key)
+	s.reconciler.requeue(key)
 	s.look()
 	expect("removed", "")
 }

@@ -106,9 +106,9 @@ func (i *Item) SetEarlierCluster(left apideployer.EarlierCluster) error {
 	return nil
 }
 
-// Leaves reports whether somebody has said that what the item has deployed on an earlier
+// Retains reports whether somebody has said that what the item has deployed on an earlier
 // cluster stays there.
-func (i *Item) Leaves(earlier apideployer.EarlierCluster) bool {
+func (i *Item) Retains(earlier apideployer.EarlierCluster) bool {
 	return placement.Leaves(i.Annotations[v1alpha1.LeaveEarlierClusterAnnotation], earlier.ClusterIdentity)
 }
 
@@ -124,7 +124,7 @@ func (i *Item) EarlierCluster(ctx context.Context, earlier apideployer.EarlierCl
 	chosen := slices.DeleteFunc(targets.Items, func(target v1alpha1.Target) bool {
 		return !responsibility.Of(i.reconciler.selectors, &target)
 	})
-	found, err := placement.Find(ctx, i.reconciler.options.Clusters, chosen, earlier.ClusterIdentity, i.Wake)
+	found, err := placement.Find(ctx, i.reconciler.options.Clusters, chosen, earlier.ClusterIdentity, i.Requeue)
 	switch {
 	case err == nil && found != nil:
 		return found, nil
@@ -148,7 +148,7 @@ func (i *Item) noEarlierTarget(earlier apideployer.EarlierCluster, cause error) 
 		missing += " (" + cause.Error() + ")"
 	}
 	if i.Expired() {
-		return job.Terminally(job.NewError(i.operation(), noTargetFound, "the time is over and "+missing+", and start the job again", v1alpha1.ErrorTimeout))
+		return job.AsTerminal(job.NewError(i.operation(), noTargetFound, "the time is over and "+missing+", and start the job again", v1alpha1.ErrorTimeout))
 	}
 	return job.NewWaiting(i.operation(), noTargetFound, missing)
 }

@@ -81,7 +81,7 @@ func recording(ctx context.Context, item *Item) (Result, error) {
 		return Result{}, err
 	}
 	for _, earlier := range item.EarlierClusters() {
-		if !item.Leaves(earlier) {
+		if !item.Retains(earlier) {
 			if _, err := item.EarlierCluster(ctx, earlier); err != nil {
 				return Result{}, item.ExplainEarlier(earlier, err)
 			}
@@ -151,7 +151,7 @@ func TestEarlierCluster(t *testing.T) {
 			s.mustCreate(leadingTo(t, "new", next, "a"))
 			again := s.item()
 			again.Spec.Target.Name, again.Generation = "new", 2
-			HandOver(again, s.clock)
+			AssignJob(again, s.clock)
 			s.mustStore(again)
 			s.look()
 			if test.wait == "" {
@@ -214,7 +214,7 @@ func TestTimeOfEarlierCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := s.item()
-	HandOver(again, s.clock)
+	AssignJob(again, s.clock)
 	s.mustStore(again)
 	s.look()
 	s.expect("Progressing", false, "no Target of namespace ns leads to the earlier cluster")
@@ -222,7 +222,7 @@ func TestTimeOfEarlierCluster(t *testing.T) {
 		t.Errorf("the events are %s", told)
 	}
 	s.clock = s.clock.Add(v1alpha1.DefaultDeployItemTimeout * 2)
-	s.reconciler.wake(key)
+	s.reconciler.requeue(key)
 	s.look()
 	s.expect("Failed", true, "the time is over and no Target of namespace ns leads to the earlier cluster")
 	if got := s.clusters(); len(got.EarlierClusters) != 1 {

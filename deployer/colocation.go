@@ -26,35 +26,35 @@ type Line interface {
 	NewQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request]
 	// Handler lets the line see the events of items before they are handled.
 	Handler(inner handler.EventHandler) handler.EventHandler
-	// See notes what the deployer knows of an item before an event tells it.
-	See(item client.Object)
+	// Observe notes what the deployer knows of an item before an event tells it.
+	Observe(item client.Object)
 	// Member is the item at work that has a name; empty if there is none.
 	Member(key types.NamespacedName) types.UID
 	// Forget notes that an item is gone.
 	Forget(key types.NamespacedName, uid types.UID)
 }
 
-// Desk is where the Executions of a process hand jobs over to its deployers without a write.
+// Dispatcher is where the Executions of a process hand jobs over to its deployers without a write.
 // It is for the server of Landscaper.
-type Desk interface {
-	// Serve says that a deployer takes all jobs of a type here. It is told about the item of
+type Dispatcher interface {
+	// Register says that a deployer takes all jobs of a type here. It is told about the item of
 	// each, as it is stored.
-	Serve(of v1alpha1.DeployItemType, told func(item *v1alpha1.DeployItem))
+	Register(of v1alpha1.DeployItemType, told func(item *v1alpha1.DeployItem))
 	// Handler lets the desk see the events of items before they are handled.
 	Handler(inner handler.EventHandler) handler.EventHandler
-	// Show returns an item from a cache with the job that was handed over, or the item itself.
-	Show(item *v1alpha1.DeployItem) *v1alpha1.DeployItem
-	// Seen is how far the cache has come in a namespace.
-	Seen(namespace string) uint64
-	// Gone says that the cache has shown no such item after it had come as far as that, and
+	// Overlay returns an item from a cache with the job that was handed over, or the item itself.
+	Overlay(item *v1alpha1.DeployItem) *v1alpha1.DeployItem
+	// ObservedVersion is how far the cache has come in a namespace.
+	ObservedVersion(namespace string) uint64
+	// ObserveAbsence says that the cache has shown no such item after it had come as far as that, and
 	// reports whether there is none.
-	Gone(key types.NamespacedName, seen uint64) bool
+	ObserveAbsence(key types.NamespacedName, seen uint64) bool
 }
 
 var (
 	_ Line = (*queue.Line)(nil)
 	// noDesk is the desk of a deployer to which nobody hands jobs over.
-	noDesk Desk = (*dispatch.Desk)(nil)
+	noDesk Dispatcher = (*dispatch.Dispatcher)(nil)
 )
 
 // lineIn returns the queue of a deployer in an order; without one, it is alone.

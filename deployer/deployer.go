@@ -24,7 +24,7 @@ type Deployer interface {
 // Result tells how far a deployer came when nothing went wrong.
 type Result struct {
 	// WaitingFor names what has to happen first, the most telling first. Empty means
-	// that the job is done. Whatever ends the wait calls Item.Wake.
+	// that the job is done. Whatever ends the wait calls Item.Requeue.
 	WaitingFor []string
 }
 
@@ -57,11 +57,11 @@ type Options struct {
 	Clusters Clusters
 	// MaxConcurrent is the number of items in work at the same time, by default 30.
 	MaxConcurrent int
-	// Order and Desk are for the server of Landscaper, whose Executions are in the same
+	// Order and Dispatcher are for the server of Landscaper, whose Executions are in the same
 	// process. Other programs leave them out: then a deployer has an order of its own, and
 	// all jobs come in the status of items.
-	Order Order
-	Desk  Desk
+	Order      Order
+	Dispatcher Dispatcher
 	// RecordProblem, if it is set, records where administrators look that a deployer
 	// broke down. The description holds no values.
 	RecordProblem func(ctx context.Context, description string) error
@@ -78,10 +78,10 @@ func listing(things []string) string {
 	return strings.Join(things[:most], ", ") + " and others"
 }
 
-// HandOver gives an item a job in its status and returns the ID of the job. That is
+// AssignJob gives an item a job in its status and returns the ID of the job. That is
 // for Executions, for tests of deployers, and for tools; who calls it stores the
 // status.
-func HandOver(item *v1alpha1.DeployItem, now time.Time) (jobID string) {
-	dispatch.Write(item, job.NewID(), status.Stamp(now))
+func AssignJob(item *v1alpha1.DeployItem, now time.Time) (jobID string) {
+	dispatch.AssignJob(item, job.NewID(), status.Stamp(now))
 	return item.Status.JobID
 }

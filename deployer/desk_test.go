@@ -21,21 +21,21 @@ import (
 // without takes the job of an item away that newItem has given it.
 func without(item *v1alpha1.DeployItem) { item.Status = v1alpha1.DeployItemStatus{} }
 
-// TestJobFromTheDesk: a job that is handed over in the process is stored with the end of
+// TestDispatchedJob: a job that is handed over in the process is stored with the end of
 // the work, and nothing before, unless there is something to tell.
-func TestJobFromTheDesk(t *testing.T) {
+func TestDispatchedJob(t *testing.T) {
 	script := &script{}
 	s := onStage(t, script, newItem(without))
-	desk := &dispatch.Desk{}
-	s.reconciler.options.Desk = desk
+	desk := &dispatch.Dispatcher{}
+	s.reconciler.options.Dispatcher = desk
 	s.look()
 	if len(script.calls) != 0 {
 		t.Fatalf("work without a job: %v", script.calls)
 	}
-	desk.Serve("test", func(item *v1alpha1.DeployItem) { s.reconciler.enqueue(keyOf(item)) })
+	desk.Register("test", func(item *v1alpha1.DeployItem) { s.reconciler.enqueue(keyOf(item)) })
 	before := s.item()
-	if !desk.Hand(before.DeepCopy(), "job", s.clock) || len(s.woken) != 1 {
-		t.Fatalf("the deployer is not woken: %v", s.woken)
+	if !desk.Dispatch(before.DeepCopy(), "job", s.clock) || len(s.enqueued) != 1 {
+		t.Fatalf("the deployer is not woken: %v", s.enqueued)
 	}
 	s.look()
 	done := s.item()
@@ -47,30 +47,30 @@ func TestJobFromTheDesk(t *testing.T) {
 		t.Errorf("%d calls", calls)
 	}
 	s.look()
-	if len(script.calls) != 1 || desk.Open() != 0 {
-		t.Errorf("the job is done twice: %v, %d open", script.calls, desk.Open())
+	if len(script.calls) != 1 || desk.Pending() != 0 {
+		t.Errorf("the job is done twice: %v, %d open", script.calls, desk.Pending())
 	}
 }
 
-// TestDeletionFromTheDesk: an item goes without that the job of its deletion is stored.
-func TestDeletionFromTheDesk(t *testing.T) {
+// TestDispatchedDeletion: an item goes without that the job of its deletion is stored.
+func TestDispatchedDeletion(t *testing.T) {
 	s := onStage(t, &script{}, newItem(without))
-	desk := &dispatch.Desk{}
-	s.reconciler.options.Desk = desk
-	desk.Serve("test", func(*v1alpha1.DeployItem) {})
+	desk := &dispatch.Dispatcher{}
+	s.reconciler.options.Dispatcher = desk
+	desk.Register("test", func(*v1alpha1.DeployItem) {})
 	if err := s.reconciler.client.Delete(t.Context(), s.item()); err != nil {
 		t.Fatal(err)
 	}
 	s.look()
-	desk.Hand(s.item(), "job", s.clock)
+	desk.Dispatch(s.item(), "job", s.clock)
 	s.look()
 	// The cache comes to the end of the item.
-	desk.Saw(&v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, ResourceVersion: "10000"}})
+	desk.Observe(&v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, ResourceVersion: "10000"}})
 	if err := s.reconciler.client.Get(t.Context(), key, &v1alpha1.DeployItem{}); client.IgnoreNotFound(err) != nil || err == nil {
 		t.Fatalf("the item is still there: %v", err)
 	}
 	s.look()
-	if open := desk.Open(); open != 0 {
+	if open := desk.Pending(); open != 0 {
 		t.Errorf("%d jobs of what is gone are remembered", open)
 	}
 }
@@ -81,12 +81,12 @@ func TestDeletionFromTheDesk(t *testing.T) {
 func TestNothingIsLeft(t *testing.T) {
 	const items = 10000
 	s := onStage(t, &script{}, newItem(without))
-	desk, order := &dispatch.Desk{}, &queue.Order{}
-	s.reconciler.options.Desk = desk
+	desk, order := &dispatch.Dispatcher{}, &queue.Order{}
+	s.reconciler.options.Dispatcher = desk
 	line := order.Line(s.reconciler.atWork)
 	s.reconciler.line = line
 	events := desk.Handler(line.Handler(handler.Funcs{}))
-	desk.Serve("test", func(item *v1alpha1.DeployItem) { line.See(item) })
+	desk.Register("test", func(item *v1alpha1.DeployItem) { line.Observe(item) })
 	for i := range items {
 		item := newItem(without)
 		item.Name, item.UID, item.ResourceVersion = fmt.Sprint("item-", i), types.UID(fmt.Sprint(i)), fmt.Sprint(2*i+1000)
@@ -96,7 +96,7 @@ func TestNothingIsLeft(t *testing.T) {
 		if i%2 == 0 {
 			end()
 		}
-		desk.Hand(item, "job", s.clock)
+		desk.Dispatch(item, "job", s.clock)
 		if i%2 == 1 {
 			end()
 		}
@@ -104,8 +104,8 @@ func TestNothingIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if desk.Open() != 0 || order.Ranks() != 0 {
-		t.Errorf("%d jobs and %d places are left", desk.Open(), order.Ranks())
+	if desk.Pending() != 0 || order.Ranks() != 0 {
+		t.Errorf("%d jobs and %d places are left", desk.Pending(), order.Ranks())
 	}
 }
 
@@ -131,12 +131,12 @@ func (l *overtaken) Get(ctx context.Context, key client.ObjectKey, into client.O
 func TestItemAppearsMeanwhile(t *testing.T) {
 	script := &script{}
 	s := onStage(t, script)
-	desk := &dispatch.Desk{}
-	s.reconciler.options.Desk = desk
-	desk.Serve("test", func(*v1alpha1.DeployItem) {})
+	desk := &dispatch.Dispatcher{}
+	s.reconciler.options.Dispatcher = desk
+	desk.Register("test", func(*v1alpha1.DeployItem) {})
 	item := newItem(without)
 	item.ResourceVersion = "1"
-	desk.Hand(item.DeepCopy(), "job", s.clock)
+	desk.Dispatch(item.DeepCopy(), "job", s.clock)
 
 	cache := s.reconciler.client
 	s.reconciler.client = &overtaken{cache, func() {
@@ -144,11 +144,11 @@ func TestItemAppearsMeanwhile(t *testing.T) {
 		if err := cache.Create(t.Context(), item); err != nil {
 			t.Fatal(err)
 		}
-		desk.Saw(item)
+		desk.Observe(item)
 	}}
 	s.look()
-	if len(script.calls) != 0 || desk.Open() != 1 {
-		t.Fatalf("calls %v, %d jobs at the desk", script.calls, desk.Open())
+	if len(script.calls) != 0 || desk.Pending() != 1 {
+		t.Fatalf("calls %v, %d jobs at the desk", script.calls, desk.Pending())
 	}
 	s.look()
 	if len(script.calls) != 1 {

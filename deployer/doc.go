@@ -10,7 +10,7 @@
 //
 // Both methods go as far as they can and return. They never wait themselves: what
 // has to happen first is named in the Result, and whatever watches it calls
-// Item.Wake. They are called again after a wake, after an error (later each time)
+// Item.Requeue. They are called again after a wake, after an error (later each time)
 // and after a restart, so they must be able to continue from any point.
 //
 // Add puts a deployer into a manager of controller-runtime. The page

@@ -89,7 +89,7 @@ func (greeter) Delete(ctx context.Context, item *deployer.Item) (deployer.Result
 func Example() {
 	ctx := context.Background()
 	item := newItem(`{"namespace":"default","name":"hello","text":"Good morning!"}`)
-	deployer.HandOver(item, time.Now())
+	deployer.AssignJob(item, time.Now())
 	resources, there := inMemory(item, target), inMemory()
 	options := deployer.Options{Type: item.Spec.Type, Name: "greeting", Deployer: greeter{}, Clusters: leading{to: there}}
 	if err := deployer.Attempt(ctx, resources, options, client.ObjectKeyFromObject(item)); err != nil {
@@ -119,7 +119,7 @@ func ExampleDeployer_delete() {
 	item := newItem(`{}`)
 	item.DeletionTimestamp, item.Finalizers = &metav1.Time{Time: time.Now()}, []string{v1alpha1.Finalizer}
 	item.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(`{"namespace":"default","name":"hello"}`)}
-	deployer.HandOver(item, time.Now())
+	deployer.AssignJob(item, time.Now())
 	resources := inMemory(item, target)
 	there := inMemory(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "hello"}})
 	options := deployer.Options{Type: item.Spec.Type, Name: "greeting", Deployer: greeter{}, Clusters: leading{to: there}}
@@ -142,7 +142,7 @@ func ExampleWaitFor() {
 			return deployer.Result{}, err
 		}
 		if item.Remembered() == nil {
-			watch, err := connection.Watch(ctx, rollout, "default", "web", item.Wake)
+			watch, err := connection.Watch(ctx, rollout, "default", "web", item.Requeue)
 			if err != nil {
 				return deployer.Result{}, err
 			}
@@ -214,7 +214,7 @@ func ExampleOutcomeOf() {
 func reconcile(work work) {
 	ctx := context.Background()
 	item := newItem(`{}`)
-	deployer.HandOver(item, time.Now())
+	deployer.AssignJob(item, time.Now())
 	resources := inMemory(item, target)
 	options := deployer.Options{Type: item.Spec.Type, Name: "example", Deployer: work, Clusters: leading{to: inMemory()}}
 	err := deployer.Attempt(ctx, resources, options, client.ObjectKeyFromObject(item))

@@ -21,11 +21,11 @@ import (
 const exportKey = "config"
 
 const (
-	// toHandOnAnnotation names, in an export Secret, the values that have changed after
+	// toPropagateAnnotation names, in an export Secret, the values that have changed after
 	// the job and that nobody was asked to hand on yet.
-	toHandOnAnnotation = v1alpha1.GroupName + "/to-hand-on"
-	// handOnAfterAnnotation says there which job the root had then.
-	handOnAfterAnnotation = v1alpha1.GroupName + "/to-hand-on-after"
+	toPropagateAnnotation = v1alpha1.GroupName + "/to-hand-on"
+	// propagateAfterAnnotation says there which job the root had then.
+	propagateAfterAnnotation = v1alpha1.GroupName + "/to-hand-on-after"
 	// changesAnnotation says there when a value was handed on last after the job.
 	changesAnnotation = v1alpha1.GroupName + "/changes"
 )
@@ -121,12 +121,12 @@ func (i *Item) updateExport(ctx context.Context, wanted *corev1.Secret) error {
 		return job.NewError(createExports, "ForeignSecret", "it exists and does not belong to the item: remove or rename it")
 	}
 	// The job hands on whatever has changed.
-	_, pending := stored.Annotations[toHandOnAnnotation]
+	_, pending := stored.Annotations[toPropagateAnnotation]
 	if mine && len(stored.Data) == 1 && bytes.Equal(stored.Data[exportKey], wanted.Data[exportKey]) && !pending {
 		return nil
 	}
-	delete(stored.Annotations, toHandOnAnnotation)
-	delete(stored.Annotations, handOnAfterAnnotation)
+	delete(stored.Annotations, toPropagateAnnotation)
+	delete(stored.Annotations, propagateAfterAnnotation)
 	stored.Data, stored.OwnerReferences = wanted.Data, wanted.OwnerReferences
 	return i.reconciler.client.Update(ctx, stored)
 }

@@ -109,7 +109,7 @@ func TestExportIsStable(t *testing.T) {
 	}
 	before := version()
 	item := s.item()
-	HandOver(item, s.clock)
+	AssignJob(item, s.clock)
 	if err := s.reconciler.client.Status().Update(t.Context(), item); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestExportInARemovalRound(t *testing.T) {
 	s.look()
 	for _, value = range []int{2, 3} {
 		item := s.item()
-		HandOver(item, s.clock)
+		AssignJob(item, s.clock)
 		item.Status.JobID += "-" + strconv.Itoa(value) + "-removal"
 		if err := s.reconciler.client.Status().Update(t.Context(), item); err != nil {
 			t.Fatal(err)

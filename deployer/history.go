@@ -60,9 +60,9 @@ func noAttempt(code v1alpha1.ErrorCode) bool {
 // note keeps how an attempt ended after which another one follows.
 func (h *history) note(ended status.Verdict, err error) {
 	switch ended {
-	case status.Waits:
+	case status.Waiting:
 		h.last = err.Error()
-	case status.Retries:
+	case status.Retrying:
 		h.last = err.Error()
 		h.remember(h.last)
 	}
@@ -94,7 +94,7 @@ func shortened(text string) string {
 func (h *history) complete(ended status.Verdict, err error) error {
 	most := 0
 	switch {
-	case ended == status.Waits:
+	case ended == status.Waiting:
 		most = 1
 	case ended == status.Failed && slices.Contains(job.Codes(err), v1alpha1.ErrorTimeout):
 		most = maxFailures

@@ -12,10 +12,10 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestEndOfTheTimeTellsTheWait: wherever the end of the time is noticed, the status says
+// TestTimeoutNamesTheWait: wherever the end of the time is noticed, the status says
 // what the job has waited for and which failures came before, also when another process
 // has met them.
-func TestEndOfTheTimeTellsTheWait(t *testing.T) {
+func TestTimeoutNamesTheWait(t *testing.T) {
 	const guarded = "the end of ConfigMap ns/app (finalizer acme.example/guard)"
 	hook := errors.New("install release ns/app: pre-install hook Job ns/migrate failed: the Job has failed: BackoffLimitExceeded")
 	denied := errors.New("an admission policy of the cluster refuses it")
@@ -58,7 +58,7 @@ func TestEndOfTheTimeTellsTheWait(t *testing.T) {
 					return WaitFor(now.waits), nil
 				}}, newItem())
 				for _, now = range test.attempts {
-					s.reconciler.wake(key)
+					s.reconciler.requeue(key)
 					s.look()
 					s.clock = s.clock.Add(time.Minute)
 				}
@@ -69,7 +69,7 @@ func TestEndOfTheTimeTellsTheWait(t *testing.T) {
 					want = strings.ReplaceAll(want, " (3 times)", "")
 				}
 				s.clock, over = s.clock.Add(v1alpha1.DefaultDeployItemTimeout), true
-				s.reconciler.wake(key)
+				s.reconciler.requeue(key)
 				s.look()
 				s.expect("Failed", true, want)
 				if shown := s.item().Status.LastError; shown.Operation != "StandardTimeoutChecker.TimeoutExceeded" || shown.Reason != "ProgressingTimeout" || len(shown.Codes) != 1 || shown.Codes[0] != v1alpha1.ErrorTimeout {
@@ -80,9 +80,9 @@ func TestEndOfTheTimeTellsTheWait(t *testing.T) {
 	}
 }
 
-// TestWaitTellsTheFailureBefore: a job that tries again waits for what has failed before. The
+// TestWaitShowsTheEarlierFailure: a job that tries again waits for what has failed before. The
 // status says both, also when another process goes on with the job.
-func TestWaitTellsTheFailureBefore(t *testing.T) {
+func TestWaitShowsTheEarlierFailure(t *testing.T) {
 	var err error
 	s := onStage(t, &script{reconcile: func(context.Context, *Item) (Result, error) {
 		if err != nil {
@@ -93,7 +93,7 @@ func TestWaitTellsTheFailureBefore(t *testing.T) {
 	shown := func(want string) {
 		t.Helper()
 		s.clock = s.clock.Add(time.Second)
-		s.reconciler.wake(key)
+		s.reconciler.requeue(key)
 		s.look()
 		if got := job.Obstacle(s.item().Status.Conditions); got != want {
 			t.Errorf("%q, want %q", got, want)

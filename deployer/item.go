@@ -72,7 +72,7 @@ func (i *Item) connect(ctx context.Context, target *v1alpha1.Target) (Connection
 	if err != nil {
 		return nil, i.validation(err)
 	}
-	return connection, connection.Contact(ctx, i.Wake)
+	return connection, connection.Contact(ctx, i.Requeue)
 }
 
 // noTarget says that the Target of the item is missing. That is a wait until the time of
@@ -85,7 +85,7 @@ func (i *Item) noTarget() error {
 		remedy += ", or annotate the item with " + v1alpha1.DeleteWithoutUninstallAnnotation + "=true to leave what it has deployed"
 	}
 	if i.Expired() {
-		return job.Terminally(job.NewError(operation, reason, "the time is over and "+missing+": "+remedy+", and start the job again", v1alpha1.ErrorTimeout))
+		return job.AsTerminal(job.NewError(operation, reason, "the time is over and "+missing+": "+remedy+", and start the job again", v1alpha1.ErrorTimeout))
 	}
 	return job.NewWaiting(operation, reason, missing+": "+remedy)
 }
@@ -206,7 +206,7 @@ func (i *Item) Warn(reason string, messages ...string) {
 	i.run.warned[reason] = struct{}{}
 	i.run.warnings = append(i.run.warnings, jobWarning{reason, messages})
 	i.run.noteWarnings(i.DeployItem, i.reconciler.now())
-	i.reconciler.events.Eventf(i.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", job.Note(strings.Join(messages, "; ")))
+	i.reconciler.events.Eventf(i.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", job.EventMessage(strings.Join(messages, "; ")))
 }
 
 // SetProviderStatus keeps what the deployer wants to remember of the item for the
@@ -271,9 +271,9 @@ func (i *Item) Remaining() time.Duration {
 	return max(i.deadline.Sub(i.reconciler.now()), time.Nanosecond)
 }
 
-// Wake lets the deployer go on with the item. It may be called at any time and
+// Requeue lets the deployer go on with the item. It may be called at any time and
 // from anywhere.
-func (i *Item) Wake() { i.reconciler.wake(i.key) }
+func (i *Item) Requeue() { i.reconciler.requeue(i.key) }
 
 // Remember keeps a value in memory until the job ends or the specification
 // changes; it is closed then. It is lost in a restart.

@@ -21,9 +21,9 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// Lookout sees the values that an item has handed on, after its job. It wakes the item
+// ExportWatcher sees the values that an item has handed on, after its job. It wakes the item
 // when there may be news.
-type Lookout interface {
+type ExportWatcher interface {
 	io.Closer
 	// Values returns what would be handed on now; nil if nothing has changed since the
 	// last call, or if not everything is there.
@@ -31,32 +31,32 @@ type Lookout interface {
 }
 
 const (
-	// lookoutPause is the time after which a lookout is tried again that did not work.
-	lookoutPause = time.Minute
+	// exportWatchRetry is the time after which a lookout is tried again that did not work.
+	exportWatchRetry = time.Minute
 	// maxNesting is how deep Installations are nested, at most.
 	maxNesting = 50
 )
 
-// kept is the lookout for a finished job.
-type kept struct {
+// exportWatch is the lookout for a finished job.
+type exportWatch struct {
 	uid     types.UID
 	jobID   string
-	lookout Lookout
+	watcher ExportWatcher
 	exportwatch.Changed
 }
 
-// lookOut looks whether a value of a finished item has changed, and sees to it that it
+// checkExports looks whether a value of a finished item has changed, and sees to it that it
 // is handed on. Otherwise is the result without that.
-func (r *reconciler) lookOut(ctx context.Context, seen *snapshot, otherwise ctrl.Result) (ctrl.Result, error) {
+func (r *reconciler) checkExports(ctx context.Context, seen *snapshot, otherwise ctrl.Result) (ctrl.Result, error) {
 	var pause time.Duration
-	err := job.Protect(func() (err error) {
+	err := job.RecoverPanic(func() (err error) {
 		pause, err = r.look(ctx, seen)
 		return err
 	})
 	if err != nil && !job.IsShutdown(ctx, err) {
 		log.FromContext(ctx).Info("the values that were handed on cannot be watched", "reason", err.Error())
-		r.runs.dropLookout(keyOf(seen.item))
-		pause = lookoutPause
+		r.runs.dropExportWatch(keyOf(seen.item))
+		pause = exportWatchRetry
 	}
 	if pause > 0 && (otherwise.RequeueAfter == 0 || pause < otherwise.RequeueAfter) {
 		otherwise.RequeueAfter = pause
@@ -67,16 +67,16 @@ func (r *reconciler) lookOut(ctx context.Context, seen *snapshot, otherwise ctrl
 // look returns when to look again; zero means that news do wake.
 func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, error) {
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
-	held := r.runs.lookout(seen.item)
+	held := r.runs.exportWatch(seen.item)
 	if held == nil {
 		repeating, _ := r.options.Deployer.(Repeating) // only then an item has a lookout
-		lookout, err := repeating.Lookout(ctx, item)
+		lookout, err := repeating.ExportWatcher(ctx, item)
 		if err != nil {
 			return 0, err
 		}
-		held = r.runs.keepLookout(seen.item, lookout)
+		held = r.runs.setExportWatch(seen.item, lookout)
 	}
-	values, err := held.lookout.Values(ctx)
+	values, err := held.watcher.Values(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -85,20 +85,20 @@ func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, e
 		if held.Changed, err = item.differs(ctx, values); err != nil {
 			return 0, err
 		}
-		if held.Since = since; len(held.News) == 0 {
+		if held.Since = since; len(held.Names) == 0 {
 			held.Since = time.Time{}
 		}
 	}
-	if len(held.News) == 0 {
+	if len(held.Names) == 0 {
 		return 0, nil
 	}
-	if last := seen.item.Status.LastReconcileTime; last != nil && seen.now.Before(last.Add(exportwatch.HandOnPause)) {
-		return last.Add(exportwatch.HandOnPause).Sub(seen.now), nil
+	if last := seen.item.Status.LastReconcileTime; last != nil && seen.now.Before(last.Add(exportwatch.PropagationInterval)) {
+		return last.Add(exportwatch.PropagationInterval).Sub(seen.now), nil
 	}
-	if pause := held.Past.Left(seen.now); pause > 0 {
+	if pause := held.Backoff.Left(seen.now); pause > 0 {
 		return pause, nil
 	}
-	return r.handOn(ctx, seen, item, &held.Changed)
+	return r.propagate(ctx, seen, item, &held.Changed)
 }
 
 // differs returns what differs from the values that were handed on. What was stored, but
@@ -115,47 +115,47 @@ func (i *Item) differs(ctx context.Context, values map[string]any) (exportwatch.
 	if client.IgnoreNotFound(err) != nil {
 		return exportwatch.Changed{}, fmt.Errorf("read Secret %s/%s with the exports: %w", ref.Namespace, ref.Name, err)
 	}
-	names := exportwatch.News(stored.Data[exportKey], content)
-	found := exportwatch.Changed{News: names, Now: content, Past: exportwatch.ParseRestlessness(stored.Annotations[changesAnnotation])}
-	if pending := stored.Annotations[toHandOnAnnotation]; pending != "" {
+	names := exportwatch.ChangedNames(stored.Data[exportKey], content)
+	found := exportwatch.Changed{Names: names, Now: content, Backoff: exportwatch.ParseChangeBackoff(stored.Annotations[changesAnnotation])}
+	if pending := stored.Annotations[toPropagateAnnotation]; pending != "" {
 		// What changed a moment before is handed on together with this, and told with it.
-		found.News = exportwatch.Named(append(strings.Split(pending, ","), names...))
+		found.Names = exportwatch.Named(append(strings.Split(pending, ","), names...))
 		if len(names) == 0 {
-			found.Stored, found.After = true, stored.Annotations[handOnAfterAnnotation]
+			found.Stored, found.After = true, stored.Annotations[propagateAfterAnnotation]
 		}
 	}
 	return found, nil
 }
 
-// handOn sees to it that a value which has changed reaches all who import it: by a job
+// propagate sees to it that a value which has changed reaches all who import it: by a job
 // of the landscape that the item belongs to, which deploys only what imports it, or, if it
 // belongs to none, by one of its own. The values are stored before the job is asked for,
 // with a note that it is to be: so neither is lost when this process ends. It returns when
 // to go on.
-func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, changed *exportwatch.Changed) (time.Duration, error) {
-	above, busy, err := r.above(ctx, seen.item)
+func (r *reconciler) propagate(ctx context.Context, seen *snapshot, item *Item, changed *exportwatch.Changed) (time.Duration, error) {
+	above, busy, err := r.ancestors(ctx, seen.item)
 	if err != nil || busy {
-		return exportwatch.HandOnPause, err
+		return exportwatch.PropagationInterval, err
 	}
 	if slices.ContainsFunc(above, func(inst *v1alpha1.Installation) bool { return inst.DeletionTimestamp != nil }) {
 		// The item goes, too, however long that takes.
-		changed.News, changed.Now = nil, nil
-		return exportwatch.HandOnPause, nil
+		changed.Names, changed.Now = nil, nil
+		return exportwatch.PropagationInterval, nil
 	}
-	what := job.Note("what is exported as " + strings.Join(changed.News, ", ") + " has changed")
-	past := changed.Past.After(seen.now)
+	what := job.EventMessage("what is exported as " + strings.Join(changed.Names, ", ") + " has changed")
+	past := changed.Backoff.After(seen.now)
 	if len(above) == 0 {
 		if err := item.noteExport(ctx, nil, map[string]string{changesAnnotation: past.String()}); err != nil {
 			return 0, err
 		}
-		r.tellHandedOn(seen, what, past)
+		r.reportPropagated(seen, what, past)
 		own := *seen
 		_, err := r.attempt(ctx, &own, decision{do: work, start: true, ownJob: true})
-		return exportwatch.HandOnPause, err
+		return exportwatch.PropagationInterval, err
 	}
 	if !changed.Stored {
 		after := above[len(above)-1].Status.JobID
-		if err := item.noteExport(ctx, changed.Now, map[string]string{toHandOnAnnotation: strings.Join(changed.News, ","), handOnAfterAnnotation: after}); err != nil {
+		if err := item.noteExport(ctx, changed.Now, map[string]string{toPropagateAnnotation: strings.Join(changed.Names, ","), propagateAfterAnnotation: after}); err != nil {
 			return 0, err
 		}
 		changed.Settle(after, seen.now)
@@ -163,22 +163,22 @@ func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, cha
 	if left := changed.Settles.Sub(seen.now); left > 0 {
 		return left, nil
 	}
-	if !exportwatch.HandedOn(above, changed.After) {
-		switch err := r.askForUpdate(ctx, above, fmt.Sprintf("DeployItem %s/%s: %s", item.Namespace, item.Name, what)); {
+	if !exportwatch.Propagated(above, changed.After) {
+		switch err := r.requestUpdate(ctx, above, fmt.Sprintf("DeployItem %s/%s: %s", item.Namespace, item.Name, what)); {
 		case apierrors.IsConflict(err):
-			return exportwatch.HandOnPause, nil
+			return exportwatch.PropagationInterval, nil
 		case err != nil:
 			return 0, err
 		}
 	}
-	r.tellHandedOn(seen, what, past)
+	r.reportPropagated(seen, what, past)
 	changed.Done(past)
-	return exportwatch.HandOnPause, item.noteExport(ctx, nil, map[string]string{toHandOnAnnotation: "", handOnAfterAnnotation: "", changesAnnotation: past.String()})
+	return exportwatch.PropagationInterval, item.noteExport(ctx, nil, map[string]string{toPropagateAnnotation: "", propagateAfterAnnotation: "", changesAnnotation: past.String()})
 }
 
-// askForUpdate asks the last one of some Installations, each a part of the next one, for a
+// requestUpdate asks the last one of some Installations, each a part of the next one, for a
 // job that hands on what items of the first one export.
-func (r *reconciler) askForUpdate(ctx context.Context, above []*v1alpha1.Installation, why string) error {
+func (r *reconciler) requestUpdate(ctx context.Context, above []*v1alpha1.Installation, why string) error {
 	names := make([]string, len(above))
 	for i, inst := range above {
 		names[i] = inst.Name
@@ -202,18 +202,18 @@ func (r *reconciler) askForUpdate(ctx context.Context, above []*v1alpha1.Install
 	return nil
 }
 
-// tellHandedOn tells what was handed on.
-func (r *reconciler) tellHandedOn(seen *snapshot, what string, past exportwatch.Restlessness) {
+// reportPropagated tells what was handed on.
+func (r *reconciler) reportPropagated(seen *snapshot, what string, past exportwatch.ChangeBackoff) {
 	next := ""
-	if pause := past.Pause(); pause > exportwatch.HandOnPause {
+	if pause := past.Pause(); pause > exportwatch.PropagationInterval {
 		next = fmt.Sprintf("; it changes again and again, so that the next change waits for %s", pause)
 	}
-	r.events.Eventf(seen.item, nil, corev1.EventTypeNormal, "ExportsChanged", "WatchExports", "%s", job.Note(what+next))
+	r.events.Eventf(seen.item, nil, corev1.EventTypeNormal, "ExportsChanged", "WatchExports", "%s", job.EventMessage(what+next))
 }
 
-// above returns the Installations that an item is a part of, the root last, and whether
+// ancestors returns the Installations that an item is a part of, the root last, and whether
 // something has a job already.
-func (r *reconciler) above(ctx context.Context, item *v1alpha1.DeployItem) (above []*v1alpha1.Installation, busy bool, err error) {
+func (r *reconciler) ancestors(ctx context.Context, item *v1alpha1.DeployItem) (above []*v1alpha1.Installation, busy bool, err error) {
 	name := item.Labels[v1alpha1.ExecutionManagedByLabel]
 	if name == "" {
 		return nil, false, nil
@@ -232,36 +232,36 @@ func (r *reconciler) above(ctx context.Context, item *v1alpha1.DeployItem) (abov
 	return above, busy, err
 }
 
-// lookout returns the lookout for the last job of an item, or nil.
-func (r *runs) lookout(item *v1alpha1.DeployItem) *kept {
+// exportWatch returns the lookout for the last job of an item, or nil.
+func (r *runs) exportWatch(item *v1alpha1.DeployItem) *exportWatch {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if held := r.lookouts[keyOf(item)]; held != nil && held.uid == item.UID && held.jobID == item.Status.JobID {
+	if held := r.exportWatches[keyOf(item)]; held != nil && held.uid == item.UID && held.jobID == item.Status.JobID {
 		return held
 	}
 	return nil
 }
 
-// keepLookout keeps a lookout until it is dropped, instead of an older one.
-func (r *runs) keepLookout(item *v1alpha1.DeployItem, lookout Lookout) *kept {
-	r.dropLookout(keyOf(item))
-	held := &kept{uid: item.UID, jobID: item.Status.JobID, lookout: lookout}
+// setExportWatch keeps a lookout until it is dropped, instead of an older one.
+func (r *runs) setExportWatch(item *v1alpha1.DeployItem, lookout ExportWatcher) *exportWatch {
+	r.dropExportWatch(keyOf(item))
+	held := &exportWatch{uid: item.UID, jobID: item.Status.JobID, watcher: lookout}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if r.lookouts == nil {
-		r.lookouts = make(map[types.NamespacedName]*kept)
+	if r.exportWatches == nil {
+		r.exportWatches = make(map[types.NamespacedName]*exportWatch)
 	}
-	r.lookouts[keyOf(item)] = held
+	r.exportWatches[keyOf(item)] = held
 	return held
 }
 
-// dropLookout ends the lookout of an item.
-func (r *runs) dropLookout(key types.NamespacedName) {
+// dropExportWatch ends the lookout of an item.
+func (r *runs) dropExportWatch(key types.NamespacedName) {
 	r.mutex.Lock()
-	held := r.lookouts[key]
-	delete(r.lookouts, key)
+	held := r.exportWatches[key]
+	delete(r.exportWatches, key)
 	r.mutex.Unlock()
 	if held != nil {
-		_ = held.lookout.Close()
+		_ = held.watcher.Close()
 	}
 }

@@ -38,9 +38,9 @@ func exportOf(content string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "item-export", OwnerReferences: []metav1.OwnerReference{{UID: "u"}}}, Data: map[string][]byte{"config": []byte(content)}}
 }
 
-// TestLookout shows when a value that has changed leads to a job of the item, and that
+// TestExportWatcher shows when a value that has changed leads to a job of the item, and that
 // nothing happens before.
-func TestLookout(t *testing.T) {
+func TestExportWatcher(t *testing.T) {
 	tests := []struct {
 		reason  string
 		values  map[string]any
@@ -50,7 +50,7 @@ func TestLookout(t *testing.T) {
 	}{
 		{"no news", nil, time.Hour, false, 0},
 		{"news that are none: a restart", map[string]any{"a": "1"}, time.Hour, false, 0},
-		{"another value", map[string]any{"a": "2"}, time.Hour, true, exportwatch.HandOnPause},
+		{"another value", map[string]any{"a": "2"}, time.Hour, true, exportwatch.PropagationInterval},
 		{"another value, soon after a job", map[string]any{"a": "2"}, 4 * time.Second, false, 6 * time.Second},
 	}
 	for _, test := range tests {
@@ -71,9 +71,9 @@ func TestLookout(t *testing.T) {
 	}
 }
 
-// TestLookoutIsKept shows that one lookout serves until the next job, that news which
+// TestExportWatcherIsKept shows that one lookout serves until the next job, that news which
 // come too early are not lost, and that it ends with the wish and with the item.
-func TestLookoutIsKept(t *testing.T) {
+func TestExportWatcherIsKept(t *testing.T) {
 	s, r := repeating(t, Repetition{Watch: true, Next: func(after time.Time) time.Time { return after.Add(time.Hour) }}, finishedItem(), exportOf(`{"a":"1"}`))
 	eyes := &sight{}
 	r.lookout = eyes
@@ -81,10 +81,10 @@ func TestLookoutIsKept(t *testing.T) {
 		t.Errorf("the schedule is forgotten: %s", result.RequeueAfter)
 	}
 	eyes.values = map[string]any{"a": "2"}
-	if result := s.look(); result.RequeueAfter != exportwatch.HandOnPause {
+	if result := s.look(); result.RequeueAfter != exportwatch.PropagationInterval {
 		t.Errorf("news come too early: %s", result.RequeueAfter)
 	}
-	s.clock = s.clock.Add(exportwatch.HandOnPause)
+	s.clock = s.clock.Add(exportwatch.PropagationInterval)
 	s.look()
 	if calls := strings.Join(r.calls, " "); calls != "lookout reconcile" {
 		t.Errorf("calls %s", calls)
@@ -93,7 +93,7 @@ func TestLookoutIsKept(t *testing.T) {
 		t.Errorf("after the job: closed %d times, calls %v", eyes.closed, r.calls)
 	}
 	r.repetition.Watch = false
-	if s.look(); eyes.closed != 2 || len(s.reconciler.runs.lookouts) != 0 {
+	if s.look(); eyes.closed != 2 || len(s.reconciler.runs.exportWatches) != 0 {
 		t.Errorf("nobody asks any more: closed %d times", eyes.closed)
 	}
 	r.repetition.Watch = true
@@ -111,15 +111,15 @@ func TestLookoutIsKept(t *testing.T) {
 	}
 }
 
-// TestLookoutFails tries again later, with another lookout.
-func TestLookoutFails(t *testing.T) {
+// TestExportWatcherFails tries again later, with another lookout.
+func TestExportWatcherFails(t *testing.T) {
 	s, r := repeating(t, Repetition{Watch: true}, finishedItem(), exportOf(`{"a":"1"}`))
-	if result := s.look(); result.RequeueAfter != lookoutPause {
+	if result := s.look(); result.RequeueAfter != exportWatchRetry {
 		t.Errorf("no lookout: %s", result.RequeueAfter)
 	}
 	eyes := &sight{err: errors.New("forbidden")}
 	r.lookout = eyes
-	if result := s.look(); result.RequeueAfter != lookoutPause || eyes.closed != 1 {
+	if result := s.look(); result.RequeueAfter != exportWatchRetry || eyes.closed != 1 {
 		t.Errorf("a lookout that sees nothing: %s, closed %d times", result.RequeueAfter, eyes.closed)
 	}
 	if s.item().Status.Phase != "Succeeded" {
@@ -131,16 +131,16 @@ func TestLookoutFails(t *testing.T) {
 func (s *stage) settled() ctrl.Result {
 	s.Helper()
 	result := s.look()
-	for result.RequeueAfter > 0 && result.RequeueAfter <= exportwatch.SettlePause {
+	for result.RequeueAfter > 0 && result.RequeueAfter <= exportwatch.SettleTime {
 		s.clock = s.clock.Add(result.RequeueAfter)
 		result = s.look()
 	}
 	return result
 }
 
-// TestHandOn shows who is asked to hand a value on: the Installation that the item
+// TestPassOnExports shows who is asked to hand a value on: the Installation that the item
 // belongs to in the end, when nothing has a job.
-func TestHandOn(t *testing.T) {
+func TestPassOnExports(t *testing.T) {
 	owned := func(item *v1alpha1.DeployItem) {
 		item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "child"}
 	}
@@ -181,7 +181,7 @@ func TestHandOn(t *testing.T) {
 			r.lookout = &sight{values: map[string]any{"a": "2"}}
 			s.clock = s.clock.Add(time.Hour)
 			before := s.item().Status.JobID
-			if result := s.settled(); result.RequeueAfter != exportwatch.HandOnPause {
+			if result := s.settled(); result.RequeueAfter != exportwatch.PropagationInterval {
 				t.Errorf("it comes back after %s", result.RequeueAfter)
 			}
 			if ran := s.item().Status.JobID != before; ran != test.runs {
@@ -192,7 +192,7 @@ func TestHandOn(t *testing.T) {
 			if asked := v1alpha1.Operation(found.Annotations[v1alpha1.OperationAnnotation]); asked != test.asked {
 				t.Errorf("annotations %v", found.Annotations)
 			}
-			if stored := s.export(); test.asked == v1alpha1.DataUpdateOperation && (found.Annotations[v1alpha1.ChangedExportsAnnotation] != "child,root" || string(stored.Data["config"]) != `{"a":"2"}` || stored.Annotations[toHandOnAnnotation] != "") {
+			if stored := s.export(); test.asked == v1alpha1.DataUpdateOperation && (found.Annotations[v1alpha1.ChangedExportsAnnotation] != "child,root" || string(stored.Data["config"]) != `{"a":"2"}` || stored.Annotations[toPropagateAnnotation] != "") {
 				t.Errorf("annotations %v, stored %s with %v", found.Annotations, stored.Data, stored.Annotations)
 			}
 			if test.asked != "" && test.asked != "interrupt" && !strings.Contains(found.Annotations[v1alpha1.ReconcileReasonAnnotation], "DeployItem ns/item") {
@@ -202,9 +202,9 @@ func TestHandOn(t *testing.T) {
 	}
 }
 
-// TestHandOnTogether: an item whose values have changed with those of another one of the
+// TestPassOnExportsTogether: an item whose values have changed with those of another one of the
 // same Installation asks for no job of its own when that has handed all of them on.
-func TestHandOnTogether(t *testing.T) {
+func TestPassOnExportsTogether(t *testing.T) {
 	update := func(named ...string) *v1alpha1.DataUpdate { return &v1alpha1.DataUpdate{Installations: named} }
 	tests := []struct {
 		reason string
@@ -237,7 +237,7 @@ func TestHandOnTogether(t *testing.T) {
 			s, r := repeating(t, Repetition{Watch: true}, owned, child, root, exportOf(`{"a":"1"}`))
 			r.lookout = &sight{values: map[string]any{"a": "2"}}
 			s.clock = s.clock.Add(time.Hour)
-			if result := s.look(); result.RequeueAfter != exportwatch.SettlePause {
+			if result := s.look(); result.RequeueAfter != exportwatch.SettleTime {
 				t.Fatalf("it comes back after %s", result.RequeueAfter)
 			}
 			if stored := s.export(); string(stored.Data["config"]) != `{"a":"2"}` {
@@ -259,7 +259,7 @@ func TestHandOnTogether(t *testing.T) {
 			if asked := root.Annotations[v1alpha1.OperationAnnotation] != ""; asked != test.asked {
 				t.Errorf("asked: %t", asked)
 			}
-			if stored := s.export(); stored.Annotations[toHandOnAnnotation]+stored.Annotations[handOnAfterAnnotation] != "" {
+			if stored := s.export(); stored.Annotations[toPropagateAnnotation]+stored.Annotations[propagateAfterAnnotation] != "" {
 				t.Errorf("it is still to be handed on: %v", stored.Annotations)
 			}
 			if told := strings.Join(s.told(), ""); !strings.Contains(told, "what is exported as a has changed") {
@@ -307,9 +307,9 @@ func TestNeverSettles(t *testing.T) {
 		if err := s.reconciler.client.Get(t.Context(), client.ObjectKeyFromObject(root), root); err != nil || value > 20 {
 			t.Fatalf("it is not handed on after %s (%v)", s.clock.Sub(begun), err)
 		}
-		s.clock = s.clock.Add(exportwatch.SettlePause / 2)
+		s.clock = s.clock.Add(exportwatch.SettleTime / 2)
 	}
-	if took := s.clock.Sub(begun); took < exportwatch.LongestSettle {
+	if took := s.clock.Sub(begun); took < exportwatch.MaxSettleTime {
 		t.Errorf("after %s", took)
 	}
 }
@@ -324,8 +324,8 @@ func (s *stage) export() *corev1.Secret {
 	return secret
 }
 
-// TestRestlessOverRestarts: how often a value has changed is known to the next process.
-func TestRestlessOverRestarts(t *testing.T) {
+// TestChangingValueOverRestarts: how often a value has changed is known to the next process.
+func TestChangingValueOverRestarts(t *testing.T) {
 	owned := finishedItem(func(item *v1alpha1.DeployItem) {
 		item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "child"}
 	})
@@ -334,10 +334,10 @@ func TestRestlessOverRestarts(t *testing.T) {
 	s.clock = s.clock.Add(time.Hour)
 	var pauses []string
 	for _, value := range []string{"1", "2", "3", "4"} {
-		s.reconciler.runs.dropLookout(key)
+		s.reconciler.runs.dropExportWatch(key)
 		r.lookout = &sight{values: map[string]any{"a": value}}
 		s.clock = s.clock.Add(time.Second)
-		if pause := s.settled().RequeueAfter; pause > exportwatch.HandOnPause || value == "2" {
+		if pause := s.settled().RequeueAfter; pause > exportwatch.PropagationInterval || value == "2" {
 			pauses = append(pauses, pause.String())
 			s.clock = s.clock.Add(pause)
 			s.settled()
@@ -356,9 +356,9 @@ func TestRestlessOverRestarts(t *testing.T) {
 	}
 }
 
-// TestExportThatIsGone: a value is handed on also if somebody has deleted what was stored,
+// TestDeletedExport: a value is handed on also if somebody has deleted what was stored,
 // and nothing is taken from somebody else.
-func TestExportThatIsGone(t *testing.T) {
+func TestDeletedExport(t *testing.T) {
 	for reason, stored := range map[string]*corev1.Secret{"it is gone": nil, "it belongs to somebody else": {ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "item-export"}}} {
 		t.Run(reason, func(t *testing.T) {
 			owned := finishedItem(func(item *v1alpha1.DeployItem) {
@@ -379,9 +379,9 @@ func TestExportThatIsGone(t *testing.T) {
 	}
 }
 
-// TestHandOnFails shows that what could not be handed on is not told, and does not count
+// TestPassOnExportsFails shows that what could not be handed on is not told, and does not count
 // as a value that changes again and again.
-func TestHandOnFails(t *testing.T) {
+func TestPassOnExportsFails(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "installations"}, "child", errors.New("changed"))
 	for reason, failure := range map[string]error{"somebody was faster": conflict, "the API server is down": apierrors.NewServiceUnavailable("down")} {
 		t.Run(reason, func(t *testing.T) {
@@ -405,10 +405,10 @@ func TestHandOnFails(t *testing.T) {
 				t.Errorf("events %q", told)
 			}
 			// The value is stored, and another process knows that it was not handed on.
-			if stored := s.export(); string(stored.Data["config"]) != `{"a":"2"}` || stored.Annotations[toHandOnAnnotation] != "a" {
+			if stored := s.export(); string(stored.Data["config"]) != `{"a":"2"}` || stored.Annotations[toPropagateAnnotation] != "a" {
 				t.Errorf("stored %s with %v", stored.Data, stored.Annotations)
 			}
-			s.reconciler.runs.dropLookout(key)
+			s.reconciler.runs.dropExportWatch(key)
 			s.reconciler.client = store
 			r.lookout = &sight{values: map[string]any{"a": "2"}}
 			if s.look(); !strings.HasSuffix(strings.Join(s.told(), ""), "what is exported as a has changed") {

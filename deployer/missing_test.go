@@ -63,8 +63,8 @@ func TestMissingTargetTooLong(t *testing.T) {
 	}
 }
 
-// TestTargetGoes waits in the middle of a job, too.
-func TestTargetGoes(t *testing.T) {
+// TestTargetDisappears waits in the middle of a job, too.
+func TestTargetDisappears(t *testing.T) {
 	s := onStage(t, &script{reconcile: func(context.Context, *Item) (Result, error) { return WaitFor("a"), nil }}, newItem(onEdge), edge())
 	s.look()
 	s.expect("Progressing", false, "")
@@ -170,7 +170,7 @@ func TestMissingContext(t *testing.T) {
 			t.Errorf("it would wake %v", users)
 		}
 		s.create(late())
-		s.reconciler.wake(key)
+		s.reconciler.requeue(key)
 		s.look()
 		s.expect("Succeeded", true, "")
 	})

@@ -35,14 +35,14 @@ func TestNewsOfAWait(t *testing.T) {
 	}
 	var result ctrl.Result
 	for state = range 1000 {
-		s.reconciler.wake(key)
+		s.reconciler.requeue(key)
 		result = look()
 		s.clock = s.clock.Add(50 * time.Millisecond)
 	}
 	if took := s.clock.Sub(begun); writes > 15 || writes < 8 {
 		t.Errorf("%d writes in %s", writes, took)
 	}
-	if result.RequeueAfter <= 0 || result.RequeueAfter > maxTold {
+	if result.RequeueAfter <= 0 || result.RequeueAfter > maxReportInterval {
 		t.Fatalf("the last news wait for %s", result.RequeueAfter)
 	}
 	s.clock = s.clock.Add(result.RequeueAfter)
@@ -50,16 +50,16 @@ func TestNewsOfAWait(t *testing.T) {
 		t.Errorf("the status says %q", s.item().Status.Conditions[0].Message)
 	}
 	before := writes
-	s.reconciler.wake(key)
+	s.reconciler.requeue(key)
 	if look(); writes != before {
 		t.Error("no news are no write")
 	}
 	// What is not only news is told at once.
 	state++
-	s.reconciler.wake(key)
+	s.reconciler.requeue(key)
 	look()
 	s.script.reconcile = func(context.Context, *Item) (Result, error) { return Done(), nil }
-	s.reconciler.wake(key)
+	s.reconciler.requeue(key)
 	look()
 	s.expect("Succeeded", true, "")
 }
@@ -75,14 +75,14 @@ func TestWarn(t *testing.T) {
 		return WaitFor("the end"), nil
 	}}, newItem())
 	for range 3 {
-		s.reconciler.wake(key)
+		s.reconciler.requeue(key)
 		s.look()
 	}
 	if got := strings.Join(s.told(), "\n"); attempts != 3 || got != "Warning Odd this is odd; and this\nWarning Old attempt 1" {
 		t.Errorf("%d attempts, told %q", attempts, got)
 	}
 	item := s.item()
-	HandOver(item, s.clock)
+	AssignJob(item, s.clock)
 	if err := s.reconciler.client.Status().Update(t.Context(), item); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestWarningsAreInTheStatus(t *testing.T) {
 	}
 	again := func() {
 		item := s.item()
-		HandOver(item, s.clock)
+		AssignJob(item, s.clock)
 		if err := s.reconciler.client.Status().Update(t.Context(), item); err != nil {
 			t.Fatal(err)
 		}

@@ -38,13 +38,13 @@ func (e *Error) Unwrap() error { return (*job.Error)(e) }
 //
 //   - Final errors end the job at once.
 //   - Waiting errors say that something outside has to happen first. No further
-//     attempt is made before Item.Wake is called, or the Target or its Secret changes.
+//     attempt is made before Item.Requeue is called, or the Target or its Secret changes.
 //   - All other errors are transient: another attempt follows, later each time, until
 //     the time of the job is over.
 
 // Final marks an error as one that another attempt would only repeat. An Error with
 // one of the codes that the published API calls unrecoverable is final without it.
-func Final(err error) error { return job.Terminally(err) }
+func Final(err error) error { return job.AsTerminal(err) }
 
 // Waiting returns an error which says that somebody has to do something first, for
 // example to create a Secret. It is shown as an error is, although it is none: name
@@ -102,9 +102,9 @@ func judge(result Result, err error, expired bool, checkpoint string) (status.Ve
 	case expired:
 		return status.Failed, timeoutError(checkpoint, err)
 	case outcome == job.Waiting:
-		return status.Waits, err
+		return status.Waiting, err
 	}
-	return status.Retries, err
+	return status.Retrying, err
 }
 
 // timeoutError says that the time of a job is over, where, and what was missing.

@@ -88,12 +88,12 @@ func TestJudge(t *testing.T) {
 	}{
 		{"nothing is left to do", Done(), nil, false, status.Succeeded, ""},
 		{"what is done in the last moment is done", Done(), nil, true, status.Succeeded, ""},
-		{"objects are not ready", WaitFor("Deployment a/b", "Deployment a/c"), nil, false, status.Waits, "waiting for Deployment a/b, Deployment a/c"},
-		{"a long list is cut", WaitFor("a", "b", "c", "d"), nil, false, status.Waits, "waiting for a, b, c and others"},
+		{"objects are not ready", WaitFor("Deployment a/b", "Deployment a/c"), nil, false, status.Waiting, "waiting for Deployment a/b, Deployment a/c"},
+		{"a long list is cut", WaitFor("a", "b", "c", "d"), nil, false, status.Waiting, "waiting for a, b, c and others"},
 		{"the time is over and names what was missing", WaitFor("Deployment a/b"), nil, true, status.Failed, `timeout at: "stage": waiting for Deployment a/b`},
-		{"somebody has to do something", Done(), secret, false, status.Waits, "Secret a/b is missing"},
+		{"somebody has to do something", Done(), secret, false, status.Waiting, "Secret a/b is missing"},
 		{"nobody did it in time", Done(), secret, true, status.Failed, `timeout at: "stage": Secret a/b is missing`},
-		{"it may go better next time", Done(), broken, false, status.Retries, "connection refused"},
+		{"it may go better next time", Done(), broken, false, status.Retrying, "connection refused"},
 		{"there is no next time", Done(), broken, true, status.Failed, `timeout at: "stage": connection refused`},
 		{"it will never go better", Done(), job.NewError("o", "r", "wrong", v1alpha1.ErrorConfigurationProblem), false, status.Failed, "wrong"},
 	}

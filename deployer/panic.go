@@ -12,12 +12,12 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// protect calls a deployer. A panic ends the job, not the process: another attempt
+// recoverPanic calls a deployer. A panic ends the job, not the process: another attempt
 // would end the same way. A job for the deletion starts anew, so an item that could
 // not be deployed can still be deleted.
-func (r *reconciler) protect(ctx context.Context, item *Item, call func(context.Context, *Item) (Result, error)) (result Result, err error) {
+func (r *reconciler) recoverPanic(ctx context.Context, item *Item, call func(context.Context, *Item) (Result, error)) (result Result, err error) {
 	ctx = job.WithWork(ctx, job.Work{JobID: item.Status.JobID, UID: item.UID})
-	err = job.Protect(func() (err error) {
+	err = job.RecoverPanic(func() (err error) {
 		result, err = call(ctx, item)
 		return err
 	})
@@ -51,18 +51,18 @@ func (r *reconciler) notePanic(ctx context.Context, key types.NamespacedName, er
 func (r *reconciler) giveUp(ctx context.Context, key types.NamespacedName, broken error) {
 	r.notePanic(ctx, key, broken)
 	r.runs.end(key)
-	err := job.Protect(func() error {
+	err := job.RecoverPanic(func() error {
 		stored := &v1alpha1.DeployItem{}
 		if err := r.client.Get(ctx, key, stored); err != nil {
 			return err
 		}
-		shown := r.options.Desk.Show(stored)
+		shown := r.options.Dispatcher.Overlay(stored)
 		if !unfinished(shown) {
 			return nil
 		}
 		item := &Item{DeployItem: shown.DeepCopy(), reconciler: r, key: key, stored: stored}
 		if starts(shown) {
-			status.TakeUp(item.DeployItem, r.information(), false, status.Stamp(r.now()))
+			status.PickUp(item.DeployItem, r.information(), false, status.Stamp(r.now()))
 		}
 		status.Conclude(item.DeployItem, status.Failed, broken, status.Stamp(r.now()))
 		return item.write(ctx)

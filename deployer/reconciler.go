@@ -43,14 +43,14 @@ type reconciler struct {
 	// followContexts begins to watch Contexts.
 	followContexts func(context.Context) error
 
-	written expectations.Written
+	written expectations.Writes
 	runs    runs
 }
 
 // Reconcile looks at an item, decides and carries the decision out. Wherever it breaks
 // down, the job of the item ends.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (result ctrl.Result, err error) {
-	err = job.Protect(func() (err error) {
+	err = job.RecoverPanic(func() (err error) {
 		result, err = r.reconcile(ctx, request)
 		return err
 	})
@@ -63,7 +63,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (resul
 
 func (r *reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	seen, err := r.observe(ctx, request.NamespacedName)
-	if pause, behind := expectations.PauseOf(err); behind {
+	if pause, behind := expectations.RetryAfter(err); behind {
 		return ctrl.Result{RequeueAfter: pause}, nil
 	}
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	decision := decide(*seen)
 	if !seen.repetition.Watch || !seen.responsible {
-		r.runs.dropLookout(request.NamespacedName)
+		r.runs.dropExportWatch(request.NamespacedName)
 	}
 	switch decision.do {
 	case leave, rest:
@@ -90,7 +90,7 @@ func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen
 	if seen.item == nil {
 		r.written.Forget(uid)
 		r.runs.forgetLook(key)
-		if seen.absent && r.options.Desk.Gone(key, seen.seen) && r.line != nil {
+		if seen.absent && r.options.Dispatcher.ObserveAbsence(key, seen.seen) && r.line != nil {
 			// What was handed over may have got its place after the item was gone.
 			r.line.Forget(key, seen.placed)
 		}
@@ -101,15 +101,15 @@ func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen
 		result.RequeueAfter = seen.due.Sub(seen.now)
 	}
 	if seen.repetition.Watch && seen.responsible {
-		return r.lookOut(ctx, seen, result)
+		return r.checkExports(ctx, seen, result)
 	}
 	return result, nil
 }
 
-// observe reads everything that a decision depends on. It returns expectations.Behind if the
+// observe reads everything that a decision depends on. It returns expectations.StaleCacheError if the
 // cache is older than what we wrote.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*snapshot, error) {
-	seen := &snapshot{now: r.now(), seen: r.options.Desk.Seen(key.Namespace)}
+	seen := &snapshot{now: r.now(), seen: r.options.Dispatcher.ObservedVersion(key.Namespace)}
 	if r.line != nil {
 		seen.placed = r.line.Member(key)
 	}
@@ -129,7 +129,7 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 		return nil, err // says what was read
 	}
 	seen.stored, seen.responsible = item, true
-	item = r.options.Desk.Show(item)
+	item = r.options.Dispatcher.Overlay(item)
 	seen.item = item
 	run := r.runs.find(item)
 	if run != nil {
@@ -176,14 +176,14 @@ func (r *reconciler) target(ctx context.Context, key client.ObjectKey) (*v1alpha
 func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decision) (ctrl.Result, error) {
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, key: keyOf(seen.item), stored: seen.stored}
 	if decision.start {
-		status.TakeUp(item.DeployItem, r.information(), decision.ownJob, status.Stamp(seen.now))
+		status.PickUp(item.DeployItem, r.information(), decision.ownJob, status.Stamp(seen.now))
 		if decision.do != finishUnchanged {
 			// What is not looked at again is as it was.
 			job.DropCondition(&item.Status.Conditions, v1alpha1.WarningsCondition)
 		}
 	}
 	item.run = r.runs.begin(item.DeployItem)
-	item.run.woken.Store(false)
+	item.run.triggered.Store(false)
 	item.run.target, item.run.leaves = versionOf(seen.target), item.Annotations[v1alpha1.LeaveEarlierClusterAnnotation]
 	item.run.resume(item.DeployItem, seen.now)
 	result, err := r.carryOut(ctx, item, decision)
@@ -227,7 +227,7 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 	case finishUnchanged:
 		return Done(), nil
 	case failSuperseded:
-		return Result{}, job.Terminally(job.NewError(published.ReconcileItem, "Deleted", "the item was deleted while this job ran: ask the root for another job"))
+		return Result{}, job.AsTerminal(job.NewError(published.ReconcileItem, "Deleted", "the item was deleted while this job ran: ask the root for another job"))
 	}
 	if decision.consumeOperation {
 		if err := r.consumeOperation(ctx, item); err != nil {
@@ -235,7 +235,7 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 		}
 	}
 	if item.Status.Phase.IsDeletion() {
-		return r.protect(ctx, item, r.options.Deployer.Delete)
+		return r.recoverPanic(ctx, item, r.options.Deployer.Delete)
 	}
 	if err := invalid(item.DeployItem); err != nil {
 		return Result{}, err
@@ -252,7 +252,7 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 	if decision.do == awaitTarget {
 		return Result{}, item.noTarget()
 	}
-	return r.protect(ctx, item, r.options.Deployer.Reconcile)
+	return r.recoverPanic(ctx, item, r.options.Deployer.Reconcile)
 }
 
 // invalid returns what is wrong with an item that may have been stored where no policy
@@ -299,7 +299,7 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended status.Verdic
 	if ended == status.Succeeded {
 		forgetDrift(item.DeployItem, r.now())
 	}
-	tellAt := item.run.mayTell(r.now(), item.stored, item.DeployItem)
+	tellAt := item.run.nextReport(r.now(), item.stored, item.DeployItem)
 	if tellAt.IsZero() {
 		if writeErr := item.write(ctx); writeErr != nil {
 			return item.afterWrite(writeErr)
@@ -309,17 +309,17 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended status.Verdic
 		r.announce(ctx, item, ended)
 	}
 	switch ended {
-	case status.Waits:
+	case status.Waiting:
 		// Only a wake goes on, or the time for news.
 		item.run.failures = 0
 		item.run.notBefore = item.atMost(cmp.Or(tellAt, r.now().Add(never)))
-	case status.Retries:
+	case status.Retrying:
 		item.run.notBefore = item.atMost(r.now().Add(item.run.backoff()))
 	default:
 		r.runs.end(item.key)
 		return ctrl.Result{}, nil
 	}
-	if item.run.woken.Load() {
+	if item.run.triggered.Load() {
 		// A wake came in the middle of the attempt. It is in the queue already.
 		return ctrl.Result{}, nil
 	}
@@ -343,14 +343,14 @@ func (i *Item) afterWrite(err error) (ctrl.Result, error) {
 		return i.again(), nil
 	}
 	// The attempt has used up the wake that began it, and told nobody.
-	i.run.woken.Store(true)
+	i.run.triggered.Store(true)
 	return ctrl.Result{}, err
 }
 
 // again lets the item be looked at again after a conflict. A newer version of it
 // is on its way and wakes us before; the timer is for a conflict that is none.
 func (i *Item) again() ctrl.Result {
-	i.run.woken.Store(true)
+	i.run.triggered.Store(true)
 	return ctrl.Result{RequeueAfter: i.run.conflictBackoff()}
 }
 
@@ -361,13 +361,13 @@ func (r *reconciler) announce(ctx context.Context, item *Item, ended status.Verd
 	if reason == "" {
 		reason = "Error"
 	}
-	r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", job.Note(shown.Message))
+	r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", job.EventMessage(shown.Message))
 	log.FromContext(ctx).Info("an attempt did not succeed", "final", ended == status.Failed, "operation", shown.Operation, "reason", shown.Reason, "message", shown.Message)
 }
 
-// wake lets an item go on at once.
-func (r *reconciler) wake(key types.NamespacedName) {
-	r.runs.wake(key)
+// requeue lets an item go on at once.
+func (r *reconciler) requeue(key types.NamespacedName) {
+	r.runs.markTriggered(key)
 	r.enqueue(key)
 }
 

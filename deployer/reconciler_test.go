@@ -55,9 +55,9 @@ type stage struct {
 	script     *script
 	clock      time.Time
 	// trouble is the error of the next writes.
-	trouble []error
-	woken   []types.NamespacedName
-	events  *events.FakeRecorder
+	trouble  []error
+	enqueued []types.NamespacedName
+	events   *events.FakeRecorder
 }
 
 // told returns the events since the last call.
@@ -113,14 +113,14 @@ func onStage(t *testing.T, script *script, objects ...client.Object) *stage {
 			},
 		}).Build()
 	s.reconciler = &reconciler{
-		options: Options{Type: "test", Name: "test", Identity: "me", Version: "1", Deployer: script, Desk: noDesk},
+		options: Options{Type: "test", Name: "test", Identity: "me", Version: "1", Deployer: script, Dispatcher: noDesk},
 		client:  store, live: store, events: s.events,
 		now:  func() time.Time { return s.clock },
 		runs: runs{byKey: map[types.NamespacedName]*run{}},
 
 		followContexts: func(context.Context) error { return nil },
 	}
-	enqueue := func(key types.NamespacedName) { s.woken = append(s.woken, key) }
+	enqueue := func(key types.NamespacedName) { s.enqueued = append(s.enqueued, key) }
 	s.reconciler.queue.Store(&enqueue)
 	return s
 }
@@ -131,7 +131,7 @@ func newItem(change ...func(*v1alpha1.DeployItem)) *v1alpha1.DeployItem {
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "u", Generation: 1, Finalizers: []string{v1alpha1.Finalizer}},
 		Spec:       v1alpha1.DeployItemSpec{Type: "test", Configuration: &runtime.RawExtension{Raw: []byte(`{}`)}},
 	}
-	HandOver(item, time.Unix(999, 0))
+	AssignJob(item, time.Unix(999, 0))
 	for _, c := range change {
 		c(item)
 	}
@@ -236,9 +236,9 @@ func TestWaitEndsWithAWake(t *testing.T) {
 	if s.look(); len(s.script.calls) != 1 {
 		t.Errorf("the deployer was called %d times although nothing has happened", len(s.script.calls))
 	}
-	s.reconciler.wake(key)
-	if !slices.Equal(s.woken, []types.NamespacedName{key}) {
-		t.Errorf("in the queue: %v", s.woken)
+	s.reconciler.requeue(key)
+	if !slices.Equal(s.enqueued, []types.NamespacedName{key}) {
+		t.Errorf("in the queue: %v", s.enqueued)
 	}
 	if s.look(); len(s.script.calls) != 2 {
 		t.Errorf("the deployer was called %d times", len(s.script.calls))
@@ -417,7 +417,7 @@ func TestMemory(t *testing.T) {
 		return WaitFor("a"), nil
 	}}, newItem())
 	s.look()
-	s.reconciler.wake(key)
+	s.reconciler.requeue(key)
 	s.look()
 	if first != 0 {
 		t.Errorf("the memory was closed %d times while the job goes on", first)
@@ -433,7 +433,7 @@ func TestMemory(t *testing.T) {
 		t.Errorf("after a change of the specification: closed %d and %d times", first, second)
 	}
 	s.script.reconcile = nil
-	s.reconciler.wake(key)
+	s.reconciler.requeue(key)
 	s.look()
 	if second != 1 {
 		t.Errorf("after the end of the job the memory was closed %d times", second)

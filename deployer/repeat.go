@@ -26,9 +26,9 @@ type Repeating interface {
 	// Drift returns what another deployment of the item would change, object by object
 	// and without values. It changes nothing.
 	Drift(ctx context.Context, item *Item) ([]string, error)
-	// Lookout looks out for changes of the values that the item has handed on, and
+	// ExportWatcher looks out for changes of the values that the item has handed on, and
 	// wakes it then.
-	Lookout(ctx context.Context, item *Item) (Lookout, error)
+	ExportWatcher(ctx context.Context, item *Item) (ExportWatcher, error)
 }
 
 // Repetition says when a finished item is looked at again, and what happens then.
@@ -40,7 +40,7 @@ type Repetition struct {
 	Compare bool
 	// Correct deploys the item again if there is drift.
 	Correct bool
-	// Watch asks for a Lookout.
+	// Watch asks for a ExportWatcher.
 	Watch bool
 }
 
@@ -124,7 +124,7 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, 
 	r.runs.noteLook(seen.item, seen.now)
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
 	var drift []string
-	err := job.Protect(func() (err error) {
+	err := job.RecoverPanic(func() (err error) {
 		if item.Target == nil && hasTarget(item.DeployItem) {
 			return item.noTarget()
 		}
@@ -150,7 +150,7 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, 
 	}
 	if isNew {
 		found := job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition)
-		r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, "Drifted", "CompareDeployItem", "%s", job.Note(found.Message))
+		r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, "Drifted", "CompareDeployItem", "%s", job.EventMessage(found.Message))
 		log.FromContext(ctx).Info("somebody has changed what was deployed", "drift", found.Message)
 	}
 	return r.compared(ctx, seen, item, len(drift) > 0)
@@ -169,7 +169,7 @@ func (r *reconciler) compared(ctx context.Context, seen *snapshot, item *Item, d
 	}
 	result := ctrl.Result{RequeueAfter: max(seen.repetition.Next(seen.now).Sub(seen.now), time.Second)}
 	if seen.repetition.Watch {
-		return r.lookOut(ctx, &now, result)
+		return r.checkExports(ctx, &now, result)
 	}
 	return result, nil
 }
@@ -183,7 +183,7 @@ func noteDrift(item *v1alpha1.DeployItem, drift []string, err error, now time.Ti
 	}
 	switch {
 	case err != nil:
-		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionUnknown, "NotCompared", job.Told(err)
+		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionUnknown, "NotCompared", job.StatusMessage(err)
 	case len(drift) > 0:
 		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionTrue, "ChangedByOthers", "somebody has changed "+listing(drift)
 	}

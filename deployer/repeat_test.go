@@ -23,7 +23,7 @@ type repeater struct {
 	*script
 	repetition Repetition
 	drift      func() ([]string, error)
-	lookout    Lookout
+	lookout    ExportWatcher
 }
 
 func (r *repeater) Repetition(*v1alpha1.DeployItem) Repetition { return r.repetition }
@@ -36,7 +36,7 @@ func (r *repeater) Drift(context.Context, *Item) ([]string, error) {
 	return r.drift()
 }
 
-func (r *repeater) Lookout(context.Context, *Item) (Lookout, error) {
+func (r *repeater) ExportWatcher(context.Context, *Item) (ExportWatcher, error) {
 	r.calls = append(r.calls, "lookout")
 	if r.lookout == nil {
 		return nil, errors.New("the cluster does not answer")
@@ -208,7 +208,7 @@ func TestDriftOfOthers(t *testing.T) {
 	s.clock = s.clock.Add(time.Hour)
 	s.look()
 	item := s.item()
-	HandOver(item, s.clock)
+	AssignJob(item, s.clock)
 	if err := s.reconciler.client.Status().Update(t.Context(), item); err != nil {
 		t.Fatal(err)
 	}
@@ -229,9 +229,9 @@ func TestDriftOfOthers(t *testing.T) {
 	}
 }
 
-// TestDriftBesideLookout shows that a comparison leaves no value unseen: where nothing has
+// TestDriftBesideExportWatcher shows that a comparison leaves no value unseen: where nothing has
 // changed it writes nothing, so that no event makes up for that.
-func TestDriftBesideLookout(t *testing.T) {
+func TestDriftBesideExportWatcher(t *testing.T) {
 	s, r := repeating(t, Repetition{Next: eachMinute, Compare: true, Watch: true}, finishedItem(), exportOf(`{"a":"1"}`))
 	eyes := &sight{}
 	r.lookout = eyes
@@ -242,14 +242,14 @@ func TestDriftBesideLookout(t *testing.T) {
 	eyes.values = map[string]any{"a": "2"}
 	s.clock = s.clock.Add(time.Minute)
 	before := s.item().Status.JobID
-	if result := s.look(); s.item().Status.JobID == before || result.RequeueAfter != exportwatch.HandOnPause {
+	if result := s.look(); s.item().Status.JobID == before || result.RequeueAfter != exportwatch.PropagationInterval {
 		t.Errorf("news at a comparison: calls %v, it comes back after %s", r.calls, result.RequeueAfter)
 	}
 	// The job was a moment ago, so that the news wait for less than the next comparison.
 	s, r = repeating(t, Repetition{Next: func(after time.Time) time.Time { return after.Add(7 * time.Second) }, Compare: true, Watch: true}, finishedItem(), exportOf(`{"a":"1"}`))
 	r.lookout = &sight{values: map[string]any{"a": "2"}}
 	s.clock = s.clock.Add(7 * time.Second)
-	if result := s.look(); result.RequeueAfter != exportwatch.HandOnPause-7*time.Second {
+	if result := s.look(); result.RequeueAfter != exportwatch.PropagationInterval-7*time.Second {
 		t.Errorf("news that have to wait: calls %v, they come back after %s", r.calls, result.RequeueAfter)
 	}
 }

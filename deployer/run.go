@@ -17,10 +17,10 @@ const (
 	firstBackoff  = time.Second
 	firstConflict = 100 * time.Millisecond
 	maxBackoff    = time.Minute
-	// firstTold is the pause between the first news about a wait in the status, maxTold
+	// minReportInterval is the pause between the first news about a wait in the status, maxReportInterval
 	// the one between all later ones.
-	firstTold = time.Second
-	maxTold   = 10 * time.Second
+	minReportInterval = time.Second
+	maxReportInterval = 10 * time.Second
 )
 
 // run is what this process knows about the job of an item beyond what is stored.
@@ -36,11 +36,11 @@ type run struct {
 	checkpoint string
 	history    history
 	memory     io.Closer
-	woken      atomic.Bool
-	// told is how often the status told something new about a wait, toldAt when it did
+	triggered  atomic.Bool
+	// reports is how often the status told something new about a wait, reportedAt when it did
 	// so last.
-	told   int
-	toldAt time.Time
+	reports    int
+	reportedAt time.Time
 	// target is the version of the Target that the last attempt has seen, if it has seen
 	// one.
 	target string
@@ -101,28 +101,28 @@ func nthPause(first time.Duration, nth int) time.Duration {
 	return min(first<<min(nth-1, 16), maxBackoff)
 }
 
-// mayTell returns when the status may tell what is new in it, or zero if it may do so
+// nextReport returns when the status may tell what is new in it, or zero if it may do so
 // now. Only news about a wait have to be patient: what a wait looks at may change many
 // times a second, and each write costs all who watch the item.
-func (r *run) mayTell(now time.Time, stored, item *v1alpha1.DeployItem) time.Time {
-	if !status.OnlyTexts(stored, item) {
+func (r *run) nextReport(now time.Time, stored, item *v1alpha1.DeployItem) time.Time {
+	if !status.OnlyMessagesDiffer(stored, item) {
 		// It is written, with what it waits for.
-		r.told, r.toldAt = max(r.told, 1), now
+		r.reports, r.reportedAt = max(r.reports, 1), now
 		return time.Time{}
 	}
-	if r.told > 0 {
-		if at := r.toldAt.Add(min(nthPause(firstTold, r.told), maxTold)); now.Before(at) {
+	if r.reports > 0 {
+		if at := r.reportedAt.Add(min(nthPause(minReportInterval, r.reports), maxReportInterval)); now.Before(at) {
 			return at
 		}
 	}
-	r.told, r.toldAt = r.told+1, now
+	r.reports, r.reportedAt = r.reports+1, now
 	return time.Time{}
 }
 
 // wait returns when the run wants to go on, or zero if something has woken it, or if
 // somebody lets the item leave an earlier cluster.
 func (r *run) wait(item *v1alpha1.DeployItem) time.Time {
-	if r.woken.Load() || r.leaves != item.Annotations[v1alpha1.LeaveEarlierClusterAnnotation] {
+	if r.triggered.Load() || r.leaves != item.Annotations[v1alpha1.LeaveEarlierClusterAnnotation] {
 		return time.Time{}
 	}
 	return r.notBefore
@@ -152,8 +152,8 @@ type runs struct {
 	byKey map[types.NamespacedName]*run
 	// looks are the times at which finished items were looked at.
 	looks map[types.NamespacedName]look
-	// lookouts see the values of finished items.
-	lookouts map[types.NamespacedName]*kept
+	// exportWatches see the values of finished items.
+	exportWatches map[types.NamespacedName]*exportWatch
 }
 
 // find returns the run of the job that an item has now, or nil.
@@ -209,12 +209,12 @@ func (r *runs) uid(key types.NamespacedName) types.UID {
 	return ""
 }
 
-// wake lets the run of an item go on at once, whatever it waits for.
-func (r *runs) wake(key types.NamespacedName) {
+// markTriggered lets the run of an item go on at once, whatever it waits for.
+func (r *runs) markTriggered(key types.NamespacedName) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if found := r.byKey[key]; found != nil {
-		found.woken.Store(true)
+		found.triggered.Store(true)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestSecondTarget(t *testing.T) {
 		t.Errorf("the deployer was called %d times", len(s.script.calls))
 	}
 	s.script.reconcile = nil
-	s.reconciler.wake(key)
+	s.reconciler.requeue(key)
 	s.look()
 	if users := s.reconciler.runs.users(need{targetKind, types.NamespacedName{Namespace: "ns", Name: "edge"}}); !slices.Equal(users, nil) {
 		t.Errorf("after the end of the job %v still wait", users)

@@ -136,8 +136,8 @@ func dependsOn(item, other *v1alpha1.DeployItem, family []v1alpha1.DeployItem) b
 	return seen[name(other)]
 }
 
-// partOver lets the events pass that tell that the part of an item is over.
-var partOver = predicate.Funcs{
+// partEnded lets the events pass that tell that the part of an item is over.
+var partEnded = predicate.Funcs{
 	CreateFunc:  func(event.CreateEvent) bool { return false },
 	GenericFunc: func(event.GenericEvent) bool { return false },
 	UpdateFunc: func(e event.UpdateEvent) bool {
@@ -150,5 +150,5 @@ var partOver = predicate.Funcs{
 // siblingsOf lets the items go on that wait for one of their siblings.
 func (r *reconciler) siblingsOf(_ context.Context, item client.Object) []reconcile.Request {
 	family := types.NamespacedName{Namespace: item.GetNamespace(), Name: item.GetLabels()[v1alpha1.ExecutionManagedByLabel]}
-	return r.wakeUsers(need{executionKind, family})
+	return r.enqueueUsers(need{executionKind, family})
 }

@@ -118,13 +118,13 @@ func TestSibling(t *testing.T) {
 
 func TestPartOver(t *testing.T) {
 	before, after := relative("a", "two", "one", "", ""), relative("a", "two", "two", "", "")
-	if !partOver.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}) {
+	if !partEnded.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}) {
 		t.Error("the end of a job does not wake")
 	}
-	if partOver.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: before}) || partOver.Create(event.CreateEvent{Object: before}) {
+	if partEnded.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: before}) || partEnded.Create(event.CreateEvent{Object: before}) {
 		t.Error("something else wakes")
 	}
-	if !partOver.Delete(event.DeleteEvent{Object: before}) {
+	if !partEnded.Delete(event.DeleteEvent{Object: before}) {
 		t.Error("an item that is gone does not wake")
 	}
 }

@@ -80,9 +80,9 @@ func TestKindsOfAServerThatIsAway(t *testing.T) {
 	}
 }
 
-// TestVersionThatGoes shows that an object is not missing only because the cluster has
+// TestVersionThatIsRemoved shows that an object is not missing only because the cluster has
 // stopped to serve the version in which it was known.
-func TestVersionThatGoes(t *testing.T) {
+func TestVersionThatIsRemoved(t *testing.T) {
 	before := schema.GroupVersionKind{Group: "acme.example", Version: "v1beta1", Kind: "Tenant"}
 	for _, test := range []struct {
 		reason string

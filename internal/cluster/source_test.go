@@ -16,9 +16,9 @@ import (
 	"go.landscaper.dev/internal/cluster/clustererror"
 )
 
-// TestShootIsGone: the answer that a shoot is deleted must be about the shoot. Where shoots are not
+// TestShootIsDeleted: the answer that a shoot is deleted must be about the shoot. Where shoots are not
 // served, another server has answered, and nothing would be uninstalled from an existing cluster.
-func TestShootIsGone(t *testing.T) {
+func TestShootIsDeleted(t *testing.T) {
 	for _, test := range []struct {
 		reason, body string
 		gone         bool

@@ -66,9 +66,9 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err := nameHosts(config.Cluster); err != nil {
 		return err
 	}
-	desk := &dispatch.Desk{}
+	desk := &dispatch.Dispatcher{}
 	recent := &rewatch.Recent{Now: time.Now}
-	config.Cluster = watchdecoder.Claimable(rewatch.Config(config.Cluster, func() {
+	config.Cluster = watchdecoder.WithBodyCapture(rewatch.Config(config.Cluster, func() {
 		recent.Note()
 		desk.Rewound()
 	}))
@@ -162,7 +162,7 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 	return manager, nil
 }
 
-func addControllers(ctx context.Context, manager ctrl.Manager, config Config, desk *dispatch.Desk, unsettled func() bool) error {
+func addControllers(ctx context.Context, manager ctrl.Manager, config Config, desk *dispatch.Dispatcher, unsettled func() bool) error {
 	order := &queue.Order{}
 	clusters := cluster.NewPoolFor(manager, "landscaper/"+version.String(), config.Egress)
 	options := func(name string) controller.Options {
@@ -179,8 +179,8 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, de
 	}
 	if config.runs(Executions) {
 		err := (&execution.Reconciler{
-			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: reporter.Bounded(manager.GetEventRecorder("Landscaper")),
-			Problems: problems(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout, Desk: desk, Unsettled: unsettled,
+			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: reporter.RateLimited(manager.GetEventRecorder("Landscaper")),
+			Problems: problems(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout, Dispatcher: desk, Unsettled: unsettled,
 			ClusterRemoved: (&targetsync.Shoots{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Pool: clusters}).Removed,
 		}).SetupWithManager(ctx, manager, options(Executions))
 		if err != nil {
@@ -201,13 +201,13 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, de
 			return fmt.Errorf("set up the TargetSync controller: %w", err)
 		}
 	}
-	return addDeployers(manager, config, deployer.Options{Clusters: pool{clusters}, Order: jobOrder{order}, Desk: desk}, library)
+	return addDeployers(manager, config, deployer.Options{Clusters: pool{clusters}, Order: jobOrder{order}, Dispatcher: desk}, library)
 }
 
 // addTargetSyncs adds the controller that makes Targets, with its metrics.
 func addTargetSyncs(ctx context.Context, manager ctrl.Manager, config Config, clusters *cluster.Pool) error {
 	reconciler := &targetsync.Reconciler{
-		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: reporter.Bounded(manager.GetEventRecorder("Landscaper")),
+		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: reporter.RateLimited(manager.GetEventRecorder("Landscaper")),
 		Pool: clusters, Problems: problems(manager, config), Now: time.Now, Spread: rand.Float64,
 	}
 	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[TargetSyncs]}); err != nil {
@@ -262,7 +262,7 @@ func addDeployers(manager ctrl.Manager, config Config, shared deployer.Options, 
 		options := deployers[name]
 		options.RecordProblem = record
 		options.Version, options.MaxConcurrent = version.String(), config.Workers[name]
-		options.Clusters, options.Order, options.Desk = shared.Clusters, shared.Order, shared.Desk
+		options.Clusters, options.Order, options.Dispatcher = shared.Clusters, shared.Order, shared.Dispatcher
 		if err := deployer.Add(manager, options); err != nil {
 			return err
 		}
@@ -297,7 +297,7 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 		})
 	}
 	reconciler := &installation.Reconciler{
-		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: reporter.Bounded(manager.GetEventRecorder("Landscaper")),
+		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: reporter.RateLimited(manager.GetEventRecorder("Landscaper")),
 		Order: order, Now: time.Now, NewJobID: job.NewID,
 		Sources:    library.sources,
 		Components: library.components, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),

@@ -22,20 +22,20 @@ import (
 
 // addTally registers the metrics of docs/operate.md, and exports jobs as traces if that is
 // configured.
-func addTally(ctx context.Context, to manager.Manager, config Config, desk *dispatch.Desk) error {
+func addTally(ctx context.Context, to manager.Manager, config Config, desk *dispatch.Dispatcher) error {
 	jobs := metrics.NewJobs(config.tallied(), time.Now)
-	desk.Handed = jobs.Handed
+	desk.OnDispatch = jobs.Dispatched
 	if config.TraceEndpoint != "" {
 		tracer, err := tracing.New(ctx, config.TraceEndpoint, version.String(), to.GetLogger().WithName("traces"))
 		if err != nil {
 			return err
 		}
-		jobs.Ended, traffic.Told = tracer.Tell, tracer.Request
+		jobs.OnEnd, traffic.OnRequest = tracer.RecordJob, tracer.RecordRequest
 		if err := to.Add(manager.RunnableFunc(tracer.Run)); err != nil {
 			return fmt.Errorf("send traces: %w", err)
 		}
 	}
-	if err := register(jobs, traffic.Requests, job.Breakdowns); err != nil {
+	if err := register(jobs, traffic.Requests, job.Panics); err != nil {
 		return err
 	}
 	follow := manager.RunnableFunc(func(ctx context.Context) error { return jobs.Follow(ctx, to.GetCache()) })

@@ -114,9 +114,9 @@ func TestCauseThroughAllLevels(t *testing.T) {
 	}
 }
 
-// TestNobodyPicksUp: an item at depth 3 whose type no deployer serves: the root says so
+// TestItemThatIsNotPickedUp: an item at depth 3 whose type no deployer serves: the root says so
 // before the time is over.
-func TestNobodyPicksUp(t *testing.T) {
+func TestItemThatIsNotPickedUp(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	blueprint := strings.NewReplacer("TIMEOUT", "5m", "NAMESPACE", space, "landscaper.gardener.cloud/kubernetes-manifest", "example.org/unserved").Replace(closedItem)

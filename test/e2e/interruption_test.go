@@ -98,8 +98,8 @@ func TestAbort(t *testing.T) {
 	})
 }
 
-// TestCircleOfRoots: roots that wait for each other say so, and can be deleted.
-func TestCircleOfRoots(t *testing.T) {
+// TestCycleOfRoots: roots that wait for each other say so, and can be deleted.
+func TestCycleOfRoots(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	both := []*v1alpha1.Installation{

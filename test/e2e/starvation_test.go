@@ -46,10 +46,10 @@ func drippingRegistry(t *testing.T) string {
 	return drip.URL
 }
 
-// TestSlowRegistryHoldsUpNobodyElse: a tenant has more Installations on a registry
+// TestSlowRegistryBlocksNoOtherTenant: a tenant has more Installations on a registry
 // that drips than there are workers; the Installation of another tenant takes about
 // as long as ever.
-func TestSlowRegistryHoldsUpNobodyElse(t *testing.T) {
+func TestSlowRegistryBlocksNoOtherTenant(t *testing.T) {
 	registryServer(t)
 	modest, greedy := namespace(t), namespace(t)
 	begun := time.Now()

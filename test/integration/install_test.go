@@ -52,9 +52,9 @@ func TestInstallAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestUpgradeFromPublicShape installs the CRDs of upstream, stores objects, upgrades, and shows
+// TestUpgradeFromUpstream installs the CRDs of upstream, stores objects, upgrades, and shows
 // that the objects keep working.
-func TestUpgradeFromPublicShape(t *testing.T) {
+func TestUpgradeFromUpstream(t *testing.T) {
 	_, public, err := connect(clusters["public"])
 	if err != nil {
 		t.Fatal(err)

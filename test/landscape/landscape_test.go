@@ -44,7 +44,7 @@ func TestServerThatEnds(t *testing.T) {
 	}
 }
 
-func TestServerOutlivesNobody(t *testing.T) {
+func TestServerEndsWithStop(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	s := RunUnready(t, Options{Program: program(t, `trap 'echo asked; exit 0' TERM; echo here; while :; do sleep 0.01; done`), Log: log, Quiet: true})
 	for !strings.Contains(s.Output(), "here") {

@@ -270,8 +270,8 @@ func (w *world) checkEmpty() {
 			}
 		}
 	}
-	if w.desk != nil && w.desk.Open() != 0 {
-		w.violate("%d jobs of deleted items are remembered", w.desk.Open())
+	if w.dispatcher != nil && w.dispatcher.Pending() != 0 {
+		w.violate("%d jobs of deleted items are remembered", w.dispatcher.Pending())
 	}
 	for name := range w.target.moving {
 		if !w.users.leftBehind[name[:1]] {

@@ -98,9 +98,9 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 		return fmt.Sprintf("job-%d", w.jobs)
 	}
 	w.items = handler.Funcs{}
-	m, dispatcher := &capturing{client: cached, live: live}, &dispatch.Desk{}
+	m, dispatcher := &capturing{client: cached, live: live}, &dispatch.Dispatcher{}
 	err := deployer.Add(m, deployer.Options{
-		Type: itemType, Name: "model", Identity: fmt.Sprintf("model-%d", w.counts.crashes), Deployer: w.target, Clusters: clusters, Desk: dispatcher,
+		Type: itemType, Name: "model", Identity: fmt.Sprintf("model-%d", w.counts.crashes), Deployer: w.target, Clusters: clusters, Dispatcher: dispatcher,
 	})
 	if err != nil {
 		panic(err)
@@ -110,9 +110,9 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 	} else {
 		w.items = dispatcher.Handler(handler.Funcs{})
 		process := w.process
-		dispatcher.Handed = func(item *v1alpha1.DeployItem) { w.noteHanded(process, item) }
-		dispatcher.Lost(func(execution types.NamespacedName) { w.lanes["execution"].add(execution) })
-		dispatcher.Serve(itemType, func(item *v1alpha1.DeployItem) {
+		dispatcher.OnDispatch = func(item *v1alpha1.DeployItem) { w.noteDispatched(process, item) }
+		dispatcher.OnLost(func(execution types.NamespacedName) { w.lanes["execution"].add(execution) })
+		dispatcher.Register(itemType, func(item *v1alpha1.DeployItem) {
 			if process == w.process {
 				w.others(process)
 				w.lanes["deployer"].add(client.ObjectKeyFromObject(item))
@@ -120,16 +120,16 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 			}
 		})
 	}
-	w.desk = dispatcher
+	w.dispatcher = dispatcher
 	planning := &installation.Reconciler{
-		Client: cached, Reader: live, Events: silent{}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, Each: w.shuffled,
+		Client: cached, Reader: live, Events: silent{}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, Parallelizer: w.shuffled,
 		Sources: &repocontext.Reader{Client: live}, Components: components, Blueprints: blueprints,
 		Verification: installation.VerifyIfAsked, Functions: func(string, []*v1alpha1.Target) map[string]template.Function { return nil },
 	}
-	planning.PlanElsewhere(w.process.ctx, w.elsewhereFor(w.process))
+	planning.PlanAsync(w.process.ctx, w.elsewhereFor(w.process))
 	return map[string]reconcile.Reconciler{
 		"installation": planning,
-		"execution":    &execution.Reconciler{Client: cached, Reader: live, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, PickupTimeout: pickup, Desk: dispatcher, Each: w.shuffled},
+		"execution":    &execution.Reconciler{Client: cached, Reader: live, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, PickupTimeout: pickup, Dispatcher: dispatcher, Parallelizer: w.shuffled},
 		"deployer":     m.reconciler,
 	}
 }

@@ -13,17 +13,17 @@ type dispatchedJob struct {
 	jobID string
 }
 
-// noteHanded notes that the Execution of an item has dispatched its job.
-func (w *world) noteHanded(p *process, item *v1alpha1.DeployItem) {
+// noteDispatched notes that the Execution of an item has dispatched its job.
+func (w *world) noteDispatched(p *process, item *v1alpha1.DeployItem) {
 	if p == w.process {
 		w.given[types.NamespacedName{Namespace: item.Namespace, Name: item.Name}] = dispatchedJob{item.UID, item.Status.JobID}
 	}
 }
 
-// checkHanded: the dispatcher keeps a job until the item itself shows it, or until it is not needed
+// checkDispatched: the dispatcher keeps a job until the item itself shows it, or until it is not needed
 // any more. An Execution that has seen the job there does not look again.
-func (w *world) checkHanded() {
-	if w.desk == nil {
+func (w *world) checkDispatched() {
+	if w.dispatcher == nil {
 		return
 	}
 	for _, key := range keysOf(w.given) {
@@ -33,7 +33,7 @@ func (w *world) checkHanded() {
 			delete(w.given, key)
 			continue
 		}
-		if shown := w.desk.Show(item); shown.Status.JobID != given.jobID {
+		if shown := w.dispatcher.Overlay(item); shown.Status.JobID != given.jobID {
 			w.violate("item %s was given %s, and the dispatcher has lost it", key.Name, given.jobID)
 		}
 	}

@@ -21,8 +21,8 @@ func (t *target) Repetition(item *v1alpha1.DeployItem) deployer.Repetition {
 // Drift implements deployer.Repeating.
 func (t *target) Drift(context.Context, *deployer.Item) ([]string, error) { return nil, nil }
 
-// Lookout implements deployer.Repeating.
-func (t *target) Lookout(_ context.Context, item *deployer.Item) (deployer.Lookout, error) {
+// ExportWatcher implements deployer.Repeating.
+func (t *target) ExportWatcher(_ context.Context, item *deployer.Item) (deployer.ExportWatcher, error) {
 	return &exportWatcher{target: t, out: t.parse(item).Out}, nil
 }
 
@@ -32,7 +32,7 @@ type exportWatcher struct {
 	out, known int
 }
 
-// Values implements deployer.Lookout.
+// Values implements deployer.ExportWatcher.
 func (l *exportWatcher) Values(context.Context) (map[string]any, error) {
 	now := cmp.Or(l.target.late[l.out], l.out)
 	if now == l.known {
@@ -42,7 +42,7 @@ func (l *exportWatcher) Values(context.Context) (map[string]any, error) {
 	return l.target.exported(l.out), nil
 }
 
-// Close implements deployer.Lookout.
+// Close implements deployer.ExportWatcher.
 func (l *exportWatcher) Close() error { return nil }
 
 // changeLate lets an item export something else, without a job.

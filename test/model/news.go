@@ -126,7 +126,7 @@ func (w *world) others(p *process) {
 	if w.depth < maxDepth && w.random.Float64() < w.rates.news {
 		w.beside()
 	}
-	w.checkHanded()
+	w.checkDispatched()
 }
 
 // lateness is how many times rarer late events are.
@@ -181,7 +181,7 @@ func (w *world) wake(name string, c change) {
 			l.add(c.key)
 			before, _ := c.before.(*v1alpha1.Installation)
 			after, _ := c.after.(*v1alpha1.Installation)
-			for _, triggered := range w.installations.Woken(context.Background(), before, after) {
+			for _, triggered := range w.installations.Enqueued(context.Background(), before, after) {
 				l.add(triggered.NamespacedName)
 			}
 		} else if object.Status.ExecutionReference != nil || object.DeletionTimestamp != nil || object.Status.JobID == object.Status.JobIDFinished {

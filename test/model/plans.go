@@ -12,13 +12,13 @@ import (
 // moment, with everything that may happen in between.
 func (w *world) elsewhereFor(process *process) workpool.Options {
 	return workpool.Options{
-		Most: 3, Share: 2, Keep: 2, Patience: 30 * time.Second, Longest: longWait,
+		MaxConcurrent: 3, MaxPerNamespace: 2, MaxResults: 2, PreemptAfter: 30 * time.Second, Timeout: longWait,
 		Go: func(work func()) {
 			if process == w.process {
 				w.plans = append(w.plans, work)
 			}
 		},
-		Wake: func(key types.NamespacedName) {
+		Enqueue: func(key types.NamespacedName) {
 			if process == w.process {
 				w.lanes["installation"].add(key)
 			}

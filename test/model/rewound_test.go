@@ -44,8 +44,8 @@ func (w *world) restore(b backup) {
 	w.note("the store is restored: version %d instead of %d", b.version, w.store.version)
 	w.store.objects, w.store.version = b.objects, b.version
 	w.pending, w.given = map[stream][]change{}, map[types.NamespacedName]dispatchedJob{}
-	if w.desk != nil {
-		w.desk.Rewound()
+	if w.dispatcher != nil {
+		w.dispatcher.Rewound()
 	}
 	// Objects of the other history stay on the target, and its job IDs come again.
 	w.target.last = map[types.UID]string{}

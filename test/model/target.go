@@ -199,7 +199,7 @@ func (t *target) open() {
 	delete(t.shut, key)
 	t.opened[item.UID] = true
 	t.world.note("open %s", key.Name)
-	item.Wake()
+	item.Requeue()
 	t.world.lanes["deployer"].add(key)
 }
 

@@ -113,12 +113,12 @@ type world struct {
 	// it may have ended meanwhile.
 	process, at *process
 	target      *target
-	// desk dispatches jobs of items, or is nil; items are what it sees of them.
-	desk   *dispatch.Desk
-	items  handler.EventHandler
-	users  *users
-	counts counts
-	trace  []string
+	// dispatcher dispatches jobs of items, or is nil; items are what it sees of them.
+	dispatcher *dispatch.Dispatcher
+	items      handler.EventHandler
+	users      *users
+	counts     counts
+	trace      []string
 	// broken is the first invariant that did not hold.
 	broken error
 	jobs   int
@@ -348,7 +348,7 @@ func (w *world) step() {
 	}
 	w.counts.steps++
 	moves[choice]()
-	w.checkHanded()
+	w.checkDispatched()
 }
 
 // atWork reports whether something can happen without that time passes.

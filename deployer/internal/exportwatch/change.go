@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// HandOnPause is the least time between a job and the next one because of a value.
-	HandOnPause = 10 * time.Second
-	// SettlePause is how long values have to stay as they are before they are handed on:
+	// PropagationInterval is the least time between a job and the next one because of a value.
+	PropagationInterval = 10 * time.Second
+	// SettleTime is how long values have to stay as they are before they are handed on:
 	// what several items export often changes at once, and one job is enough for that.
-	SettlePause = time.Second
-	// LongestSettle is after which time what never settles is handed on.
-	LongestSettle = 5 * time.Second
+	SettleTime = time.Second
+	// MaxSettleTime is after which time what never settles is handed on.
+	MaxSettleTime = 5 * time.Second
 )
 
 // Changed is what is known of the values since the last look.
 type Changed struct {
-	// News are the names of values that differ from what was handed on, and now are all
+	// Names are the names of values that differ from what was handed on, and now are all
 	// values as they are stored then.
-	News []string
-	Now  []byte
-	// Past says how often values have changed before.
-	Past Restlessness
+	Names []string
+	Now   []byte
+	// Backoff says how often values have changed before.
+	Backoff ChangeBackoff
 	// Stored says that they are stored with a note that they are to be handed on, and after
 	// what job of the root that was done.
 	Stored bool
@@ -40,18 +40,18 @@ func (c *Changed) Settle(after string, now time.Time) {
 	if c.Since.IsZero() {
 		c.Since = now
 	}
-	c.Settles = now.Add(SettlePause)
-	if longest := c.Since.Add(LongestSettle); c.Settles.After(longest) {
+	c.Settles = now.Add(SettleTime)
+	if longest := c.Since.Add(MaxSettleTime); c.Settles.After(longest) {
 		c.Settles = longest
 	}
 }
 
 // Done notes that everything was handed on.
-func (c *Changed) Done(past Restlessness) { *c = Changed{Past: past} }
+func (c *Changed) Done(past ChangeBackoff) { *c = Changed{Backoff: past} }
 
-// HandedOn reports whether a job that began after another one has worked out the exports
+// Propagated reports whether a job that began after another one has worked out the exports
 // of the first of some Installations again, because another item of it has news.
-func HandedOn(above []*v1alpha1.Installation, after string) bool {
+func Propagated(above []*v1alpha1.Installation, after string) bool {
 	own, root := &above[0].Status, &above[len(above)-1].Status
 	return root.JobID != after && root.DataUpdate != nil && slices.Contains(root.DataUpdate.Installations, above[0].Name) &&
 		job.BaseOf(own.JobID) == root.JobID && own.JobIDFinished == own.JobID && own.InstallationPhase == v1alpha1.InstallationPhases.Succeeded

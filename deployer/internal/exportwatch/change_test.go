@@ -17,15 +17,15 @@ func TestSettle(t *testing.T) {
 		since  time.Time
 		want   time.Time
 	}{
-		{"the first news wait for more", time.Time{}, noon.Add(SettlePause)},
-		{"further news wait on", noon.Add(-time.Second), noon.Add(SettlePause)},
-		{"but not for longer than that, all together", noon.Add(-LongestSettle + time.Millisecond), noon.Add(time.Millisecond)},
-		{"news that have waited long enough wait no more", noon.Add(-LongestSettle), noon},
-		{"nor do those that were held up by something else", noon.Add(-time.Hour), noon.Add(-time.Hour + LongestSettle)},
+		{"the first news wait for more", time.Time{}, noon.Add(SettleTime)},
+		{"further news wait on", noon.Add(-time.Second), noon.Add(SettleTime)},
+		{"but not for longer than that, all together", noon.Add(-MaxSettleTime + time.Millisecond), noon.Add(time.Millisecond)},
+		{"news that have waited long enough wait no more", noon.Add(-MaxSettleTime), noon},
+		{"nor do those that were held up by something else", noon.Add(-time.Hour), noon.Add(-time.Hour + MaxSettleTime)},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			c := Changed{News: []string{"a"}, Since: test.since}
+			c := Changed{Names: []string{"a"}, Since: test.since}
 			c.Settle("job-1", noon)
 			if !c.Settles.Equal(test.want) || !c.Stored || c.After != "job-1" || c.Since.IsZero() {
 				t.Errorf("settles %s, want %s: %+v", c.Settles, test.want, c)
@@ -33,18 +33,18 @@ func TestSettle(t *testing.T) {
 		})
 	}
 	t.Run("what was handed on is over, but not forgotten", func(t *testing.T) {
-		c := Changed{News: []string{"a"}, Now: []byte("{}"), Stored: true, After: "job-1", Since: noon, Settles: noon}
-		past := Restlessness{}.After(noon)
+		c := Changed{Names: []string{"a"}, Now: []byte("{}"), Stored: true, After: "job-1", Since: noon, Settles: noon}
+		past := ChangeBackoff{}.After(noon)
 		c.Done(past)
-		if len(c.News) > 0 || c.Now != nil || c.Stored || c.After != "" || !c.Since.IsZero() || c.Past != past {
+		if len(c.Names) > 0 || c.Now != nil || c.Stored || c.After != "" || !c.Since.IsZero() || c.Backoff != past {
 			t.Errorf("left: %+v", c)
 		}
 	})
 }
 
-// TestHandedOn: only a job that has begun after the values were stored, and that has done
+// TestPassedOn: only a job that has begun after the values were stored, and that has done
 // with the Installation, has handed them on.
-func TestHandedOn(t *testing.T) {
+func TestPassedOn(t *testing.T) {
 	family := func(change func(own, root *v1alpha1.Installation)) []*v1alpha1.Installation {
 		own, root := &v1alpha1.Installation{}, &v1alpha1.Installation{}
 		own.Name, root.Name = "own", "root"
@@ -68,7 +68,7 @@ func TestHandedOn(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := HandedOn(family(test.change), "job-1"); got != test.want {
+			if got := Propagated(family(test.change), "job-1"); got != test.want {
 				t.Errorf("handed on: %t", got)
 			}
 		})
@@ -77,7 +77,7 @@ func TestHandedOn(t *testing.T) {
 		alone := family(func(own, _ *v1alpha1.Installation) {
 			own.Status.DataUpdate = &v1alpha1.DataUpdate{Installations: []string{"own"}}
 		})[:1]
-		if !HandedOn(alone, "job-1") || HandedOn(alone, "job-2") {
+		if !Propagated(alone, "job-1") || Propagated(alone, "job-2") {
 			t.Error("it is not seen")
 		}
 	})
@@ -87,15 +87,15 @@ func TestHandedOn(t *testing.T) {
 func TestLeft(t *testing.T) {
 	tests := []struct {
 		reason string
-		state  Restlessness
+		state  ChangeBackoff
 		want   time.Duration
 	}{
-		{"nothing was handed on yet", Restlessness{}, 0},
-		{"it was this moment", Restlessness{last: noon}, HandOnPause},
-		{"it was some time ago", Restlessness{last: noon.Add(-4 * time.Second)}, 6 * time.Second},
-		{"it was long ago", Restlessness{last: noon.Add(-time.Hour)}, 0},
-		{"it was for the third time", Restlessness{last: noon, streak: 2}, 40 * time.Second},
-		{"a clock that was wrong has noted a time to come", Restlessness{last: noon.AddDate(100, 0, 0)}, HandOnPause},
+		{"nothing was handed on yet", ChangeBackoff{}, 0},
+		{"it was this moment", ChangeBackoff{last: noon}, PropagationInterval},
+		{"it was some time ago", ChangeBackoff{last: noon.Add(-4 * time.Second)}, 6 * time.Second},
+		{"it was long ago", ChangeBackoff{last: noon.Add(-time.Hour)}, 0},
+		{"it was for the third time", ChangeBackoff{last: noon, streak: 2}, 40 * time.Second},
+		{"a clock that was wrong has noted a time to come", ChangeBackoff{last: noon.AddDate(100, 0, 0)}, PropagationInterval},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -106,19 +106,19 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// FuzzRestlessness: what somebody has written into the annotation holds no value back for
+// FuzzChangeHistory: what somebody has written into the annotation holds no value back for
 // longer than the longest pause, and is stored in a form that can be read again.
-func FuzzRestlessness(f *testing.F) {
+func FuzzChangeHistory(f *testing.F) {
 	for _, seed := range []string{"", "2031-05-04T12:00:00Z/3", "9999-12-31T23:59:59Z/9223372036854775807", "0001-01-01T00:00:00Z/-1", "2031-05-04T12:00:00+14:00/1/2"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		state := ParseRestlessness(text)
-		if left := state.Left(noon); left < 0 || left > maxRestPause {
+		state := ParseChangeBackoff(text)
+		if left := state.Left(noon); left < 0 || left > maxBackoff {
 			t.Errorf("%q holds a value back for %s", text, left)
 		}
 		next := state.After(noon)
-		if again := ParseRestlessness(next.String()); !again.last.Equal(next.last) || again.streak != next.streak {
+		if again := ParseChangeBackoff(next.String()); !again.last.Equal(next.last) || again.streak != next.streak {
 			t.Errorf("%s comes back as %s", next, again)
 		}
 	})

@@ -26,23 +26,23 @@ func TestChangedValues(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := strings.Join(News([]byte(test.before), []byte(test.now)), " "); got != test.want {
+			if got := strings.Join(ChangedNames([]byte(test.before), []byte(test.now)), " "); got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
 	}
 }
 
-// TestRestlessValue: what changes again because it was handed on gets slower and slower,
+// TestChangingValue: what changes again because it was handed on gets slower and slower,
 // and what was quiet is handed on at once.
-func TestRestlessValue(t *testing.T) {
-	state, now := Restlessness{}, time.Unix(1000, 0)
+func TestChangingValue(t *testing.T) {
+	state, now := ChangeBackoff{}, time.Unix(1000, 0)
 	var pauses []string
 	for range 5 {
 		if left := state.Left(now); left != 0 {
 			t.Fatalf("it has to wait for %s", left)
 		}
-		state = ParseRestlessness(state.After(now).String())
+		state = ParseChangeBackoff(state.After(now).String())
 		pause := state.Pause()
 		pauses = append(pauses, pause.String())
 		if left := state.Left(now.Add(time.Second)); left != pause-time.Second {
@@ -53,15 +53,15 @@ func TestRestlessValue(t *testing.T) {
 	if got := strings.Join(pauses, " "); got != "10s 20s 40s 1m20s 2m40s" {
 		t.Errorf("pauses %s", got)
 	}
-	if pause := state.After(now.Add(maxRestPause)).Pause(); pause != HandOnPause {
+	if pause := state.After(now.Add(maxBackoff)).Pause(); pause != PropagationInterval {
 		t.Errorf("after a quiet time the pause is %s", pause)
 	}
-	if pause := (Restlessness{streak: 50}).Pause(); pause != maxRestPause {
+	if pause := (ChangeBackoff{streak: 50}).Pause(); pause != maxBackoff {
 		t.Errorf("the longest pause is %s", pause)
 	}
 	for _, text := range []string{"", "yesterday/3", "2030-01-02T12:00:00Z", "2030-01-02T12:00:00Z/many"} {
 		t.Run(text, func(t *testing.T) {
-			if state := ParseRestlessness(text); state != (Restlessness{}) {
+			if state := ParseChangeBackoff(text); state != (ChangeBackoff{}) {
 				t.Errorf("%q means %v", text, state)
 			}
 		})

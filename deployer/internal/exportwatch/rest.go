@@ -14,10 +14,10 @@ import (
 // maxNamed is how many values are named that have changed.
 const maxNamed = 5
 
-// News returns the names of the values that differ between two states of exports, never
+// ChangedNames returns the names of the values that differ between two states of exports, never
 // the values. Names with dots are maps here, like values that are maps: nobody can tell
 // them apart, so that a name ends at its first dot.
-func News(before, now []byte) []string {
+func ChangedNames(before, now []byte) []string {
 	// What cannot be read is as good as nothing: then everything is new.
 	old, new := valuesOf(before), valuesOf(now)
 	var names []string
@@ -55,40 +55,40 @@ func Named(names []string) []string {
 	return names
 }
 
-// maxRestPause is the longest pause between two changes that are handed on.
-const maxRestPause = time.Hour
+// maxBackoff is the longest pause between two changes that are handed on.
+const maxBackoff = time.Hour
 
 // maxStreak is more than it takes to reach it.
 const maxStreak = 64
 
-// Restlessness is how often a value has changed again shortly after it was handed on: that
+// ChangeBackoff is how often a value has changed again shortly after it was handed on: that
 // is what a circle does that leads through programs of others.
-type Restlessness struct {
+type ChangeBackoff struct {
 	last   time.Time
 	streak int
 }
 
 // Pause is the least time until the next change is handed on. It doubles with each.
-func (r Restlessness) Pause() time.Duration {
-	pause := HandOnPause
+func (r ChangeBackoff) Pause() time.Duration {
+	pause := PropagationInterval
 	for range r.streak {
-		if pause *= 2; pause >= maxRestPause {
-			return maxRestPause
+		if pause *= 2; pause >= maxBackoff {
+			return maxBackoff
 		}
 	}
 	return pause
 }
 
 // After is the state after another change was handed on. A quiet time begins anew.
-func (r Restlessness) After(now time.Time) Restlessness {
+func (r ChangeBackoff) After(now time.Time) ChangeBackoff {
 	if r.last.IsZero() || now.Sub(r.last) > 2*r.Pause() {
-		return Restlessness{last: now}
+		return ChangeBackoff{last: now}
 	}
-	return Restlessness{last: now, streak: min(r.streak+1, maxStreak)}
+	return ChangeBackoff{last: now, streak: min(r.streak+1, maxStreak)}
 }
 
 // Left returns how long the next change has to wait.
-func (r Restlessness) Left(now time.Time) time.Duration {
+func (r ChangeBackoff) Left(now time.Time) time.Duration {
 	if r.last.IsZero() {
 		return 0
 	}
@@ -98,17 +98,17 @@ func (r Restlessness) Left(now time.Time) time.Duration {
 
 // String is how it is stored: when a change was handed on last, and how many have
 // followed each other before.
-func (r Restlessness) String() string {
+func (r ChangeBackoff) String() string {
 	return fmt.Sprintf("%s/%d", r.last.UTC().Format(time.RFC3339), r.streak)
 }
 
-// ParseRestlessness reads what was stored. What cannot be read counts as a quiet time.
-func ParseRestlessness(text string) Restlessness {
+// ParseChangeBackoff reads what was stored. What cannot be read counts as a quiet time.
+func ParseChangeBackoff(text string) ChangeBackoff {
 	at, streak, _ := strings.Cut(text, "/")
 	last, err := time.Parse(time.RFC3339, at)
 	count, countErr := strconv.Atoi(streak)
 	if err != nil || countErr != nil {
-		return Restlessness{}
+		return ChangeBackoff{}
 	}
-	return Restlessness{last: last, streak: min(max(0, count), maxStreak)}
+	return ChangeBackoff{last: last, streak: min(max(0, count), maxStreak)}
 }

@@ -26,14 +26,14 @@ const (
 	Succeeded Verdict = iota
 	// Failed means that the job has ended badly.
 	Failed
-	// Waits means that something outside has to happen first.
-	Waits
-	// Retries means that another attempt is made later.
-	Retries
+	// Waiting means that something outside has to happen first.
+	Waiting
+	// Retrying means that another attempt is made later.
+	Retrying
 )
 
-// TakeUp begins a job in the status of an item.
-func TakeUp(item *v1alpha1.DeployItem, deployer v1alpha1.DeployerInformation, ownJob bool, now metav1.Time) {
+// PickUp begins a job in the status of an item.
+func PickUp(item *v1alpha1.DeployItem, deployer v1alpha1.DeployerInformation, ownJob bool, now metav1.Time) {
 	status := &item.Status
 	if ownJob {
 		status.JobID = job.NewID()
@@ -68,13 +68,13 @@ func Conclude(item *v1alpha1.DeployItem, ended Verdict, err error, now metav1.Ti
 		status.Phase = v1alpha1.DeployItemPhases.Succeeded
 	case Failed:
 		status.Phase = choose(deletion, v1alpha1.DeployItemPhases.DeleteFailed, v1alpha1.DeployItemPhases.Failed)
-	case Waits:
+	case Waiting:
 		status.Phase = choose(deletion, v1alpha1.DeployItemPhases.Deleting, v1alpha1.DeployItemPhases.Progressing)
 	}
 	// Waiting for what was deployed is progress; waiting for somebody else to do
 	// something is shown as an error is, although it is none.
 	var e *job.Error
-	if ended == Waits && errors.As(err, &e) && e.Reason == "Waiting" {
+	if ended == Waiting && errors.As(err, &e) && e.Reason == "Waiting" {
 		status.LastError = nil
 	} else {
 		isNew = record(status, err, now)
@@ -134,17 +134,17 @@ func SameStatus(a, b *v1alpha1.DeployItem) bool {
 	return apiequality.Semantic.DeepEqual(first, second)
 }
 
-// OnlyTexts reports whether two statuses differ, and in nothing but what conditions say
+// OnlyMessagesDiffer reports whether two statuses differ, and in nothing but what conditions say
 // to people.
-func OnlyTexts(a, b *v1alpha1.DeployItem) bool {
+func OnlyMessagesDiffer(a, b *v1alpha1.DeployItem) bool {
 	if SameStatus(a, b) {
 		return false
 	}
-	first, second := withoutTexts(a), withoutTexts(b)
+	first, second := withoutMessages(a), withoutMessages(b)
 	return SameStatus(first, second)
 }
 
-func withoutTexts(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
+func withoutMessages(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 	silent := &v1alpha1.DeployItem{Status: item.Status}
 	silent.Status.Conditions = slices.Clone(item.Status.Conditions)
 	for i := range silent.Status.Conditions {

@@ -13,42 +13,42 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-func TestTakeUpAndConclude(t *testing.T) {
+func TestPickUpAndConclude(t *testing.T) {
 	early, late := metav1.NewTime(time.Unix(100, 0)), metav1.NewTime(time.Unix(200, 0))
 	item := &v1alpha1.DeployItem{}
 	item.Generation = 2
 	item.Status.JobID, item.Status.Phase = "a", "Failed"
 	item.Status.LastError = &v1alpha1.Error{Message: "of the last job"}
 	item.Status.FirstError, item.Status.LastErrors = item.Status.LastError, []*v1alpha1.Error{item.Status.LastError}
-	TakeUp(item, v1alpha1.DeployerInformation{Name: "n"}, false, early)
+	PickUp(item, v1alpha1.DeployerInformation{Name: "n"}, false, early)
 	status := &item.Status
 	if status.Phase != "Init" || status.ObservedGeneration != 2 || status.Deployer.Name != "n" || !status.TransitionTimes.InitTime.Equal(&early) ||
 		!status.LastReconcileTime.Equal(&early) || status.LastError != nil || status.FirstError != nil || status.LastErrors != nil {
 		t.Errorf("taken up: %+v", status)
 	}
 	for i := range 7 {
-		if !Conclude(item, Retries, fmt.Errorf("error %d", i), late) {
+		if !Conclude(item, Retrying, fmt.Errorf("error %d", i), late) {
 			t.Errorf("error %d is new", i)
 		}
 	}
 	if status.Phase != "Init" || len(status.LastErrors) != 5 || status.LastErrors[4].Message != "error 6" || status.FirstError.Message != "error 0" {
 		t.Errorf("after errors: %+v", status)
 	}
-	if Conclude(item, Retries, errors.New("error 6"), late) {
+	if Conclude(item, Retrying, errors.New("error 6"), late) {
 		t.Error("the same error is told once")
 	}
-	if Conclude(item, Waits, job.NewWaiting("reconcile", "Waiting", "waiting for a"), late); status.Phase != "Progressing" || status.LastError != nil || status.JobIDFinished != "" {
+	if Conclude(item, Waiting, job.NewWaiting("reconcile", "Waiting", "waiting for a"), late); status.Phase != "Progressing" || status.LastError != nil || status.JobIDFinished != "" {
 		t.Errorf("waiting: %+v", status)
 	}
 	if Conclude(item, Succeeded, nil, late); status.Phase != "Succeeded" || status.JobIDFinished != "a" || !status.TransitionTimes.FinishedTime.Equal(&late) || status.FirstError == nil {
 		t.Errorf("succeeded: %+v", status)
 	}
 	item.DeletionTimestamp = &late
-	TakeUp(item, v1alpha1.DeployerInformation{}, true, late)
+	PickUp(item, v1alpha1.DeployerInformation{}, true, late)
 	if status.Phase != "InitDelete" || status.JobID == "a" || status.TransitionTimes.FinishedTime != nil {
 		t.Errorf("a deletion of our own making: %+v", status)
 	}
-	if Conclude(item, Waits, nil, late); status.Phase != "Deleting" {
+	if Conclude(item, Waiting, nil, late); status.Phase != "Deleting" {
 		t.Errorf("waiting for a deletion: %s", status.Phase)
 	}
 	if Conclude(item, Failed, errors.New("x"), late); status.Phase != "DeleteFailed" || status.JobIDFinished != status.JobID {
@@ -102,7 +102,7 @@ func TestOnlyTexts(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := OnlyTexts(first, test.second); got != test.want {
+			if got := OnlyMessagesDiffer(first, test.second); got != test.want {
 				t.Errorf("%t", got)
 			}
 			if first.Status.Conditions[0].Message != "a" {

@@ -22,20 +22,20 @@ func (g Graph) Cycles() []Cycle {
 			continue
 		}
 		slices.Sort(members)
-		cycles = append(cycles, Cycle{Members: members, Path: g.circle(members[0], search.group)})
+		cycles = append(cycles, Cycle{Members: members, Path: g.shortestCycle(members[0], search.group)})
 	}
 	slices.SortFunc(cycles, func(a, b Cycle) int { return a.Members[0] - b.Members[0] })
 	return cycles
 }
 
-// circle returns a shortest path from a node to itself. The path stays in the node's group, so that
+// shortestCycle returns a shortest path from a node to itself. The path stays in the node's group, so that
 // all cycles together are searched in the time of one pass.
-func (g Graph) circle(start int, group []int) []int {
+func (g Graph) shortestCycle(start int, group []int) []int {
 	cameFrom := map[int]int{}
 	for rest := []int{start}; len(rest) > 0; rest = rest[1:] {
 		for _, next := range g[rest[0]] {
 			if next == start {
-				return way(cameFrom, start, rest[0])
+				return shortestPath(cameFrom, start, rest[0])
 			}
 			if _, seen := cameFrom[next]; !seen && group[next] == group[start] {
 				cameFrom[next] = rest[0]
@@ -46,7 +46,7 @@ func (g Graph) circle(start int, group []int) []int {
 	return nil
 }
 
-func way(cameFrom map[int]int, start, last int) []int {
+func shortestPath(cameFrom map[int]int, start, last int) []int {
 	path := []int{start}
 	for node := last; node != start; node = cameFrom[node] {
 		path = append(path, node)

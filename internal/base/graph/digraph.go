@@ -53,9 +53,9 @@ func (g Graph) Reversed() Graph {
 	return reversed
 }
 
-// Reach returns all nodes that can be reached from some of them over any number of edges, by
+// Reachable returns all nodes that can be reached from some of them over any number of edges, by
 // number. A start node is among them only if it is reached.
-func (g Graph) Reach(from ...int) []int {
+func (g Graph) Reachable(from ...int) []int {
 	seen := make([]bool, len(g))
 	var reached []int
 	for rest := slices.Clone(from); len(rest) > 0; {

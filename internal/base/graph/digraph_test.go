@@ -49,7 +49,7 @@ func TestReach(t *testing.T) {
 		{"from nowhere", nil, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := graph.Reach(test.from...); !slices.Equal(got, test.want) {
+			if got := graph.Reachable(test.from...); !slices.Equal(got, test.want) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
@@ -87,7 +87,7 @@ func TestRandom(t *testing.T) {
 				}
 			}
 		}
-		want := append(graph.Reversed().Reach(members...), members...)
+		want := append(graph.Reversed().Reachable(members...), members...)
 		slices.Sort(want)
 		if want = slices.Compact(want); !slices.Equal(held, want) {
 			t.Errorf("seed %d: %v: held %v, want %v", seed, graph, held, want)

@@ -18,16 +18,16 @@ import (
 
 // FromJSON returns the value of a JSON text.
 func FromJSON(text []byte) (any, error) {
-	value, err := Literal(text)
+	value, err := FromJSONWithNumbers(text)
 	if err != nil {
 		return nil, err
 	}
 	return exact(value), nil
 }
 
-// Literal returns the value of a JSON text with all digits of its numbers: each is
+// FromJSONWithNumbers returns the value of a JSON text with all digits of its numbers: each is
 // a json.Number.
-func Literal(text []byte) (any, error) {
+func FromJSONWithNumbers(text []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	var value any
@@ -50,8 +50,8 @@ func FromYAML(text []byte) (any, error) {
 	return FromJSON(raw)
 }
 
-// Of returns an object as a value: what its JSON says.
-func Of(object any) (any, error) {
+// FromObject returns an object as a value: what its JSON says.
+func FromObject(object any) (any, error) {
 	raw, err := json.Marshal(object)
 	if err != nil {
 		return nil, fmt.Errorf("encode as JSON: %w", err)

@@ -47,7 +47,7 @@ func TestErrorsRepeatNothing(t *testing.T) {
 }
 
 func TestLiteral(t *testing.T) {
-	got, err := Literal([]byte(`[1.10, 1e3, 5]`))
+	got, err := FromJSONWithNumbers([]byte(`[1.10, 1e3, 5]`))
 	if want := []any{json.Number("1.10"), json.Number("1e3"), json.Number("5")}; err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %#v, %v", got, err)
 	}

@@ -42,13 +42,13 @@ type Builder struct {
 	bytes   int64
 }
 
-// File adds a file.
-func (b *Builder) File(name, content string) error {
+// AddFile adds a file.
+func (b *Builder) AddFile(name, content string) error {
 	return b.add(name, &node{mode: 0o444, content: content}, false)
 }
 
-// Executable marks a file that was added before as a program.
-func (b *Builder) Executable(name string) error {
+// MarkExecutable marks a file that was added before as a program.
+func (b *Builder) MarkExecutable(name string) error {
 	found := b.find(name)
 	if found == nil || !found.mode.IsRegular() {
 		return &fs.PathError{Op: "mark", Path: name, Err: fs.ErrNotExist}
@@ -62,8 +62,8 @@ func (b *Builder) Replace(name, content string) error {
 	return b.add(name, &node{mode: 0o444, content: content}, true)
 }
 
-// Directory adds a directory if it is not there.
-func (b *Builder) Directory(name string) error {
+// AddDirectory adds a directory if it is not there.
+func (b *Builder) AddDirectory(name string) error {
 	if name == "." {
 		return nil
 	}
@@ -74,10 +74,10 @@ func (b *Builder) Directory(name string) error {
 	return err
 }
 
-// Link adds a link, also in the place of a file or another link. The target is
+// AddSymlink adds a link, also in the place of a file or another link. The target is
 // relative to the directory of the link, and inside the tree; it need not be
 // there.
-func (b *Builder) Link(name, target string) error {
+func (b *Builder) AddSymlink(name, target string) error {
 	inside := target != "" && len(target) <= maxTarget && !path.IsAbs(target) && !strings.ContainsRune(target, 0)
 	if !inside || !fs.ValidPath(path.Join(path.Dir(name), target)) {
 		return &fs.PathError{Op: "add link", Path: name, Err: fmt.Errorf("%w: target %.100q", ErrOutside, target)}
@@ -85,8 +85,8 @@ func (b *Builder) Link(name, target string) error {
 	return b.add(name, &node{mode: fs.ModeSymlink | 0o777, content: target}, true)
 }
 
-// Same adds a file with the content of another one that was added before.
-func (b *Builder) Same(name, as string) error {
+// AddCopy adds a file with the content of another one that was added before.
+func (b *Builder) AddCopy(name, as string) error {
 	at := b.find(as)
 	if at == nil || !at.mode.IsRegular() {
 		return &fs.PathError{Op: "add", Path: name, Err: fmt.Errorf("%.100q is not a file that was added before", as)}

@@ -21,9 +21,9 @@ func build(t testing.TB, add func(*Builder) error) *Tree {
 
 func sample(b *Builder) error {
 	return errors.Join(
-		b.File("blueprint.yaml", "kind: Blueprint\n"), b.File("templates/sub/items.yaml", "deployItems: []\n"),
-		b.Directory("empty"), b.Directory("templates"), b.Link("link.yaml", "templates/sub/items.yaml"),
-		b.Link("templates/up", "../blueprint.yaml"), b.Link("directory", "templates"), b.Same("copy.yaml", "blueprint.yaml"))
+		b.AddFile("blueprint.yaml", "kind: Blueprint\n"), b.AddFile("templates/sub/items.yaml", "deployItems: []\n"),
+		b.AddDirectory("empty"), b.AddDirectory("templates"), b.AddSymlink("link.yaml", "templates/sub/items.yaml"),
+		b.AddSymlink("templates/up", "../blueprint.yaml"), b.AddSymlink("directory", "templates"), b.AddCopy("copy.yaml", "blueprint.yaml"))
 }
 
 func TestTreeIsAFileSystem(t *testing.T) {
@@ -41,9 +41,9 @@ func TestTreeIsAFileSystem(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	tree := build(t, func(b *Builder) error {
-		return errors.Join(sample(b), b.Link("a", "b"), b.Link("b", "a"), b.Link("self", "self/x"), b.Link("gone", "nothing"),
-			b.File("flat/x", ""), b.Link("deep/one", "../flat"), b.Link("escape", "deep/one/../../blueprint.yaml"),
-			b.Link("file-as-directory", "blueprint.yaml/x"), b.Link("here", "./templates//sub/../up"))
+		return errors.Join(sample(b), b.AddSymlink("a", "b"), b.AddSymlink("b", "a"), b.AddSymlink("self", "self/x"), b.AddSymlink("gone", "nothing"),
+			b.AddFile("flat/x", ""), b.AddSymlink("deep/one", "../flat"), b.AddSymlink("escape", "deep/one/../../blueprint.yaml"),
+			b.AddSymlink("file-as-directory", "blueprint.yaml/x"), b.AddSymlink("here", "./templates//sub/../up"))
 	})
 	for _, test := range []struct {
 		reason, path, want string
@@ -82,37 +82,37 @@ func TestBuilderRefuses(t *testing.T) {
 		add    func(*Builder) error
 		want   string
 	}{
-		{"a file that is there", func(b *Builder) error { return b.File("templates/sub/items.yaml", "") }, "already there as a file"},
+		{"a file that is there", func(b *Builder) error { return b.AddFile("templates/sub/items.yaml", "") }, "already there as a file"},
 		{"a file in the place of a directory", func(b *Builder) error { return b.Replace("templates", "") }, "already there as a directory"},
-		{"a directory in the place of a file", func(b *Builder) error { return b.Directory("blueprint.yaml") }, "is a file and is not a directory"},
-		{"a file below a file", func(b *Builder) error { return b.File("blueprint.yaml/a", "") }, `"blueprint.yaml" is a file and is not a directory`},
-		{"a file below a link", func(b *Builder) error { return b.File("directory/a", "") }, `"directory" is a link and is not a directory`},
-		{"a path upwards", func(b *Builder) error { return b.File("../a", "") }, "invalid"},
-		{"the root as a file", func(b *Builder) error { return b.File(".", "") }, "invalid"},
-		{"an absolute path", func(b *Builder) error { return b.Directory("/a") }, "invalid"},
-		{"an absolute link", func(b *Builder) error { return b.Link("a", "/etc/passwd") }, "leads out of the tree"},
-		{"a link upwards", func(b *Builder) error { return b.Link("a/b", "../../etc/passwd") }, "leads out of the tree"},
-		{"an empty link", func(b *Builder) error { return b.Link("a", "") }, "leads out of the tree"},
-		{"a copy of a missing file", func(b *Builder) error { return b.Same("a", "b") }, "not a file that was added before"},
-		{"a program that is not there", func(b *Builder) error { return b.Executable("none") }, "mark none: file does not exist"},
-		{"a directory as a program", func(b *Builder) error { return b.Executable("templates") }, "mark templates: file does not exist"},
-		{"a link as a program", func(b *Builder) error { return b.Executable("link.yaml") }, "mark link.yaml: file does not exist"},
-		{"a link in the place of a directory", func(b *Builder) error { return b.Link("templates", "empty") }, "already there as a directory"},
-		{"a link whose target is too long", func(b *Builder) error { return b.Link("a", strings.Repeat("x", 4097)) }, "leads out of the tree"},
-		{"a zero in a target", func(b *Builder) error { return b.Link("a", "b\x00c") }, "leads out of the tree"},
-		{"a zero in a name", func(b *Builder) error { return b.File("a\x00b", "") }, "invalid"},
-		{"a name that is no UTF-8", func(b *Builder) error { return b.File("a\xff", "") }, "invalid"},
-		{"a slash at the end", func(b *Builder) error { return b.File("a/", "") }, "invalid"},
-		{"dots in the middle", func(b *Builder) error { return b.File("a/../b", "") }, "invalid"},
-		{"a copy of a link", func(b *Builder) error { return b.Same("a", "link.yaml") }, "not a file that was added before"},
-		{"a copy of a directory", func(b *Builder) error { return b.Same("a", "templates") }, "not a file that was added before"},
+		{"a directory in the place of a file", func(b *Builder) error { return b.AddDirectory("blueprint.yaml") }, "is a file and is not a directory"},
+		{"a file below a file", func(b *Builder) error { return b.AddFile("blueprint.yaml/a", "") }, `"blueprint.yaml" is a file and is not a directory`},
+		{"a file below a link", func(b *Builder) error { return b.AddFile("directory/a", "") }, `"directory" is a link and is not a directory`},
+		{"a path upwards", func(b *Builder) error { return b.AddFile("../a", "") }, "invalid"},
+		{"the root as a file", func(b *Builder) error { return b.AddFile(".", "") }, "invalid"},
+		{"an absolute path", func(b *Builder) error { return b.AddDirectory("/a") }, "invalid"},
+		{"an absolute link", func(b *Builder) error { return b.AddSymlink("a", "/etc/passwd") }, "leads out of the tree"},
+		{"a link upwards", func(b *Builder) error { return b.AddSymlink("a/b", "../../etc/passwd") }, "leads out of the tree"},
+		{"an empty link", func(b *Builder) error { return b.AddSymlink("a", "") }, "leads out of the tree"},
+		{"a copy of a missing file", func(b *Builder) error { return b.AddCopy("a", "b") }, "not a file that was added before"},
+		{"a program that is not there", func(b *Builder) error { return b.MarkExecutable("none") }, "mark none: file does not exist"},
+		{"a directory as a program", func(b *Builder) error { return b.MarkExecutable("templates") }, "mark templates: file does not exist"},
+		{"a link as a program", func(b *Builder) error { return b.MarkExecutable("link.yaml") }, "mark link.yaml: file does not exist"},
+		{"a link in the place of a directory", func(b *Builder) error { return b.AddSymlink("templates", "empty") }, "already there as a directory"},
+		{"a link whose target is too long", func(b *Builder) error { return b.AddSymlink("a", strings.Repeat("x", 4097)) }, "leads out of the tree"},
+		{"a zero in a target", func(b *Builder) error { return b.AddSymlink("a", "b\x00c") }, "leads out of the tree"},
+		{"a zero in a name", func(b *Builder) error { return b.AddFile("a\x00b", "") }, "invalid"},
+		{"a name that is no UTF-8", func(b *Builder) error { return b.AddFile("a\xff", "") }, "invalid"},
+		{"a slash at the end", func(b *Builder) error { return b.AddFile("a/", "") }, "invalid"},
+		{"dots in the middle", func(b *Builder) error { return b.AddFile("a/../b", "") }, "invalid"},
+		{"a copy of a link", func(b *Builder) error { return b.AddCopy("a", "link.yaml") }, "not a file that was added before"},
+		{"a copy of a directory", func(b *Builder) error { return b.AddCopy("a", "templates") }, "not a file that was added before"},
 		{"too many bytes, although the file is replaced", func(b *Builder) error {
 			b.Limits.Bytes = 100
 			return errors.Join(b.Replace("a", strings.Repeat("x", 30)), b.Replace("a", strings.Repeat("x", 30)))
 		}, "the number of bytes is more than the limit of 100"},
 		{"too many directories on the way", func(b *Builder) error {
 			b.Limits.Entries = 12
-			return b.File("1/2/3/4", "")
+			return b.AddFile("1/2/3/4", "")
 		}, "the number of files is more than the limit of 12"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestTreeIsImmutable(t *testing.T) {
 	if _, err := io.Copy(vandal{}, file); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.File("late", ""); err != nil {
+	if err := b.AddFile("late", ""); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := tree.ReadFile("blueprint.yaml"); err != nil || string(again) != "kind: Blueprint\n" {
@@ -184,7 +184,7 @@ func TestClean(t *testing.T) {
 // TestModes: nothing is writable, and only programs are executable.
 func TestModes(t *testing.T) {
 	tree := build(t, func(b *Builder) error {
-		return errors.Join(sample(b), b.File("bin/run", "#!/bin/sh\n"), b.Executable("bin/run"), b.Same("run-too", "bin/run"))
+		return errors.Join(sample(b), b.AddFile("bin/run", "#!/bin/sh\n"), b.MarkExecutable("bin/run"), b.AddCopy("run-too", "bin/run"))
 	})
 	for _, test := range []struct {
 		reason, path string
@@ -288,7 +288,7 @@ func TestBuilderIsEmptyAfterwards(t *testing.T) {
 	b := &Builder{Limits: Limits{Entries: 2, Bytes: 3}}
 	for _, reason := range []string{"the first", "the second", "the third"} {
 		t.Run(reason, func(t *testing.T) {
-			if err := b.File("d/f", "abc"); err != nil {
+			if err := b.AddFile("d/f", "abc"); err != nil {
 				t.Fatal(err)
 			}
 			if tree := b.Tree(); tree.Entries() != 2 || tree.Bytes() != 3 {
@@ -306,11 +306,11 @@ func FuzzLinks(f *testing.F) {
 	f.Add("d/up", "../f", "e", "d/up/..", "e/up")
 	f.Fuzz(func(t *testing.T, first, to, second, toToo, asked string) {
 		b := &Builder{Limits: Limits{Entries: 100, Bytes: 1 << 16}}
-		if err := b.File("f", "inside"); err != nil {
+		if err := b.AddFile("f", "inside"); err != nil {
 			t.Fatal(err)
 		}
-		_ = b.Link(first, to)
-		_ = b.Link(second, toToo)
+		_ = b.AddSymlink(first, to)
+		_ = b.AddSymlink(second, toToo)
 		tree := b.Tree()
 		content, err := tree.ReadFile(asked)
 		if err == nil && string(content) != "inside" {

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Has reports whether a text has a word that is not a part of a longer one. Letters,
+// HasWord reports whether a text has a word that is not a part of a longer one. Letters,
 // digits and the underscore make words.
-func Has(text, word string) bool {
+func HasWord(text, word string) bool {
 	for rest := text; ; {
 		at := strings.Index(rest, word)
 		if at < 0 || word == "" {
@@ -17,7 +17,7 @@ func Has(text, word string) bool {
 		}
 		before, _ := utf8.DecodeLastRuneInString(rest[:at])
 		after, _ := utf8.DecodeRuneInString(rest[at+len(word):])
-		if !part(before) && !part(after) {
+		if !isWordPart(before) && !isWordPart(after) {
 			return true
 		}
 		_, size := utf8.DecodeRuneInString(rest[at:])
@@ -25,6 +25,6 @@ func Has(text, word string) bool {
 	}
 }
 
-func part(r rune) bool {
+func isWordPart(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
 }

@@ -22,7 +22,7 @@ func TestHas(t *testing.T) {
 		{"nothing has no word", "", "region", false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := Has(test.text, test.word); got != test.want {
+			if got := HasWord(test.text, test.word); got != test.want {
 				t.Errorf("%q has %q: %v", test.text, test.word, got)
 			}
 		})

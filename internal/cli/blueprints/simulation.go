@@ -114,7 +114,7 @@ func (s *simulation) Item(ctx context.Context, node *plan.Node, item *v1alpha1.D
 			continue
 		}
 		if entry.Template == "" {
-			return jsonvalue.Of(entry.Exports) // cannot happen
+			return jsonvalue.FromObject(entry.Exports) // cannot happen
 		}
 		object, err := tidy(deployItem(node, item))
 		if err != nil {

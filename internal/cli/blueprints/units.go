@@ -120,7 +120,7 @@ func deployItem(node *plan.Node, item *v1alpha1.DeployItemTemplate) *v1alpha1.De
 
 // tidy returns an object without what only a cluster fills in.
 func tidy(content any) (any, error) {
-	value, err := jsonvalue.Of(content)
+	value, err := jsonvalue.FromObject(content)
 	if err != nil {
 		return nil, fmt.Errorf("the result is no JSON: %w", err)
 	}

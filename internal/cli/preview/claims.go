@@ -28,8 +28,8 @@ func (o *outlook) Yields(holder string, object corev1.ObjectReference) bool {
 	return o.claim(claim{holder, object})
 }
 
-// Leaves implements rollout.Outlook.
-func (o *outlook) Leaves(item string) bool { return o.claim(claim{holder: item}) }
+// IsTerminating implements rollout.Outlook.
+func (o *outlook) IsTerminating(item string) bool { return o.claim(claim{holder: item}) }
 
 func (o *outlook) claim(asked claim) bool {
 	if slices.ContainsFunc(o.task.refused, asked.same) || o.live.deployItem(asked.holder) == nil {

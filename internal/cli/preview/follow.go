@@ -33,7 +33,7 @@ func (c *comparison) follow(ctx context.Context, first *plan.Node, roots []*insp
 			related = append(related, root.Installation)
 		}
 	}
-	among := siblings.Relate(first.Installation(), related)
+	among := siblings.NewRelations(first.Installation(), related)
 	done := map[string]ended{}
 	if err := c.end(ctx, first, done); err != nil {
 		return err
@@ -127,5 +127,5 @@ func (c *comparison) concerns(ctx context.Context, by, dependent *v1alpha1.Insta
 	for i := range targets.Items {
 		copies.Targets = append(copies.Targets, &targets.Items[i])
 	}
-	return dependents.HasNews(by, dependent, imports, copies), nil
+	return dependents.HasChanges(by, dependent, imports, copies), nil
 }

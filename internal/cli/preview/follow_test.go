@@ -61,7 +61,7 @@ func TestFollow(t *testing.T) {
 			}
 			present, exported := testbuilders.DataOf("x", `"old"`), testbuilders.DataOf("x", `"new"`)
 			present.Namespace, exported.Namespace = by.Namespace, by.Namespace
-			reader := fakeapi.API(t, by, dependent, present)
+			reader := fakeapi.New(t, by, dependent, present)
 			c := &comparison{Previewer: &Previewer{Reader: reader}, live: live{}, secrets: newSecrets(), future: newFuture(reader), known: map[string]*task{}}
 			node := nodeOf(t, by)
 			node.Unknown = test.unknown
@@ -110,7 +110,7 @@ func (f fixed) Data(context.Context, dataflow.Object) (dataflow.DataImport, erro
 // TestFuture: after a job, there is what it has exported.
 func TestFuture(t *testing.T) {
 	present, exported := testbuilders.DataOf("x", `"old"`), testbuilders.DataOf("x", `"new"`)
-	future := newFuture(fakeapi.API(t, present))
+	future := newFuture(fakeapi.New(t, present))
 	if err := future.add(t.Context(), dataflow.Exports{DataObjects: []*v1alpha1.DataObject{exported}}); err != nil {
 		t.Fatal(err)
 	}

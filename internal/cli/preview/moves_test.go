@@ -202,12 +202,12 @@ func TestLeaves(t *testing.T) {
 				c.live = liveTrees([]*inspect.Node{neighbor("two", test.stored)})
 			}
 			around := &outlook{comparison: c, task: asking}
-			if got := around.Leaves("two"); got != (test.holder != nil || test.stored != nil) {
+			if got := around.IsTerminating("two"); got != (test.holder != nil || test.stored != nil) {
 				t.Errorf("at first it leaves: %t", got)
 			}
 			asking.settled = true
 			c.settleClaims(t.Context())
-			if got := around.Leaves("two"); got != test.want {
+			if got := around.IsTerminating("two"); got != test.want {
 				t.Errorf("it leaves: %t", got)
 			}
 		})

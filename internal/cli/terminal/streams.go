@@ -132,7 +132,7 @@ func WriteYAML(out io.Writer, result any) error {
 	if err != nil {
 		return fmt.Errorf("print as yaml: %w", err)
 	}
-	value, err := jsonvalue.Literal(raw)
+	value, err := jsonvalue.FromJSONWithNumbers(raw)
 	if err != nil {
 		return fmt.Errorf("print as yaml: %w", err)
 	}

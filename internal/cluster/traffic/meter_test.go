@@ -137,8 +137,8 @@ func (c *counting) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestReadersAreHandedOn: what the network says in the end is what the caller sees.
-func TestReadersAreHandedOn(t *testing.T) {
+// TestReadersArePassedOn: what the network says in the end is what the caller sees.
+func TestReadersArePassedOn(t *testing.T) {
 	broken := errors.New("the line is cut")
 	for reason, test := range map[string]struct {
 		source io.Reader

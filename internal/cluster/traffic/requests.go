@@ -43,16 +43,16 @@ type Request struct {
 	Began, Ended time.Time
 }
 
-// Told is called for each finished request, with its context; nil without an observer. It is set
+// OnRequest is called for each finished request, with its context; nil without an observer. It is set
 // before the first request and must not block.
-var Told func(context.Context, Request)
+var OnRequest func(context.Context, Request)
 
 // count records the result of a request. Refused is the reason why the answer is not accepted.
 func count(request *http.Request, began time.Time, response *http.Response, refused error) {
 	verb, result := verbOf(request), resultOf(response, refused)
 	Requests.WithLabelValues(verb, result).Inc()
-	if Told != nil {
-		Told(request.Context(), Request{verb, result, began, time.Now()})
+	if OnRequest != nil {
+		OnRequest(request.Context(), Request{verb, result, began, time.Now()})
 	}
 }
 

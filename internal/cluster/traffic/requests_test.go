@@ -62,13 +62,13 @@ func TestVerbOf(t *testing.T) {
 	}
 }
 
-// TestEachRequestIsTold: with its end, whether it was admitted or not, and once.
-func TestEachRequestIsTold(t *testing.T) {
+// TestEachRequestIsReported: with its end, whether it was admitted or not, and once.
+func TestEachRequestIsReported(t *testing.T) {
 	type key struct{}
-	former := Told
-	t.Cleanup(func() { Told = former })
+	former := OnRequest
+	t.Cleanup(func() { OnRequest = former })
 	var told []Request
-	Told = func(ctx context.Context, request Request) {
+	OnRequest = func(ctx context.Context, request Request) {
 		if ctx.Value(key{}) != "mine" {
 			t.Error("another context")
 		}

@@ -146,11 +146,11 @@ func (w *Set) make(key Key) *watch {
 		shared.fail(clustererror.Explain(clustererror.InOurWords(err, shared.resource), clustererror.TalkToCluster, w.server))
 	})
 	registration, _ := shared.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    shared.tell,
-		UpdateFunc: func(_, object any) { shared.tell(object) },
+		AddFunc:    shared.notify,
+		UpdateFunc: func(_, object any) { shared.notify(object) },
 		DeleteFunc: func(object any) {
 			shared.stored.Drop(object)
-			shared.tell(object)
+			shared.notify(object)
 		},
 	})
 	// The library would log the answers of the cluster.
@@ -164,7 +164,7 @@ func (w *Set) make(key Key) *watch {
 	}
 	shared.end = func(err error) {
 		stop()
-		shared.tellAll(clustererror.Explain(err, clustererror.TalkToCluster, w.server), true)
+		shared.notifyAll(clustererror.Explain(err, clustererror.TalkToCluster, w.server), true)
 	}
 	shared.start = func() {
 		// The informer ends with stop: when the last subscription is closed, or when the watch has
@@ -172,7 +172,7 @@ func (w *Set) make(key Key) *watch {
 		go shared.informer.RunWithContext(ctx)
 		go func() {
 			if registration != nil && cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
-				shared.tellAll(nil, false)
+				shared.notifyAll(nil, false)
 			}
 		}()
 	}
@@ -194,8 +194,8 @@ func (w *watch) keep(object any) (any, error) {
 	return object, nil
 }
 
-// tell calls the subscribers of an object.
-func (w *watch) tell(object any) {
+// notify calls the subscribers of an object.
+func (w *watch) notify(object any) {
 	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 	if err != nil {
 		return
@@ -216,8 +216,8 @@ func (w *watch) tell(object any) {
 	}
 }
 
-// tellAll calls all subscribers and keeps the failure of the watch, if there is one.
-func (w *watch) tellAll(failure error, ended bool) {
+// notifyAll calls all subscribers and keeps the failure of the watch, if there is one.
+func (w *watch) notifyAll(failure error, ended bool) {
 	w.mutex.Lock()
 	if w.ended {
 		w.mutex.Unlock()
@@ -247,7 +247,7 @@ func (w *watch) fail(err error) {
 	if known || (synced && !lasting) {
 		return
 	}
-	w.tellAll(err, false)
+	w.notifyAll(err, false)
 }
 
 // goesOn ends a failure when the cluster sends events again: a watch without objects may have no
@@ -257,7 +257,7 @@ func (w *watch) goesOn() {
 	over := w.failure != nil && w.informer.HasSynced()
 	w.mutex.Unlock()
 	if over {
-		w.tellAll(nil, false)
+		w.notifyAll(nil, false)
 	}
 }
 

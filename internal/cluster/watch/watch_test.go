@@ -15,9 +15,9 @@ import (
 	"go.landscaper.dev/internal/cluster/answerlimit"
 )
 
-// TestFirstIsTold: who begins a watch hears of its end, however soon that comes. Many begin
+// TestFirstEndIsReported: who begins a watch hears of its end, however soon that comes. Many begin
 // one at the same time, so that the scheduler comes between the steps of some of them.
-func TestFirstIsTold(t *testing.T) {
+func TestFirstEndIsReported(t *testing.T) {
 	secrets := schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 	var all sync.WaitGroup
 	for range 16 {

@@ -15,7 +15,7 @@ import (
 func load(t testing.TB, description string) (*Blueprint, error) {
 	t.Helper()
 	var files memfs.Builder
-	if err := files.File(v1alpha1.BlueprintFileName, description); err != nil {
+	if err := files.AddFile(v1alpha1.BlueprintFileName, description); err != nil {
 		t.Fatal(err)
 	}
 	return Load(files.Tree())
@@ -91,7 +91,7 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-func TestMissingDescriptionTellsWhatIsThere(t *testing.T) {
+func TestMissingDescriptionNamesWhatIsThere(t *testing.T) {
 	for _, test := range []struct{ reason, filesystem, want string }{
 		{"a directory too much", `{my-blueprint: {blueprint.yaml: ""}, README.md: ""}`, `there is no blueprint.yaml at the root of the blueprint's files, found: "README.md", directory "my-blueprint" (which has one: its content must be at the root)`},
 		{"nothing at all", `{}`, "found: nothing"},

@@ -37,7 +37,7 @@ func Inline(filesystem v1alpha1.AnyJSON) (*memfs.Tree, error) {
 	var tree any
 	var err error
 	if len(filesystem.RawMessage) > 0 {
-		tree, err = jsonvalue.Literal(filesystem.RawMessage)
+		tree, err = jsonvalue.FromJSONWithNumbers(filesystem.RawMessage)
 	}
 	if text, ok := tree.(string); ok && err == nil {
 		tree, err = yamltext.Decode([]byte(text), yamltext.DefaultLimits())
@@ -59,7 +59,7 @@ func Inline(filesystem v1alpha1.AnyJSON) (*memfs.Tree, error) {
 type inlineBuilder struct{ files memfs.Builder }
 
 func (b *inlineBuilder) directory(at string, entries map[string]any) error {
-	if err := b.files.Directory(at); err != nil {
+	if err := b.files.AddDirectory(at); err != nil {
 		return err // tells the path
 	}
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
@@ -160,7 +160,7 @@ func (b *inlineBuilder) typed(at string, fields map[string]any) error {
 		if !ok {
 			return fmt.Errorf("%q: the value of a symlink must be the path of a file, relative to the link", at)
 		}
-		if err := b.files.Link(at, target); err != nil {
+		if err := b.files.AddSymlink(at, target); err != nil {
 			return fmt.Errorf("%w: give a path inside the file system, relative to the link", err)
 		}
 		return nil
@@ -196,7 +196,7 @@ func (b *inlineBuilder) object(at string, value any, asJSON bool) error {
 }
 
 func (b *inlineBuilder) file(at, content string) error {
-	return b.files.File(at, content) // tells the path
+	return b.files.AddFile(at, content) // tells the path
 }
 
 // unmark returns the content of a file that is written as a text, which may hold

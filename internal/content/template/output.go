@@ -95,7 +95,7 @@ func (o *Output) Says(text string) bool {
 	if o.rendered != nil {
 		return o.rendered.Says(text)
 	}
-	return textscan.Has(o.source.spiffText(), text)
+	return textscan.HasWord(o.source.spiffText(), text)
 }
 
 // Show returns a text of the output as messages may show it: what the template says
@@ -165,7 +165,7 @@ func exactNumbers(v reflect.Value) error {
 		if v.IsNil() || !v.CanSet() {
 			return nil
 		}
-		value, err := jsonvalue.Of(v.Interface())
+		value, err := jsonvalue.FromObject(v.Interface())
 		if err != nil {
 			return fmt.Errorf("decode a value of any type: %w", err)
 		}

@@ -31,7 +31,7 @@ func decideAbort(s snapshot) decision {
 	}
 	busy := working(s)
 	at, _ := job.AbortedAt(s.exec)
-	until := at.Add(job.AbortPatience)
+	until := at.Add(job.AbortGracePeriod)
 	switch {
 	case len(busy) > 0 && s.now.Before(until):
 		return decision{do: rest, wake: job.OnChange("DeployItem", busy.names()...).By(until).By(next)}

@@ -128,7 +128,7 @@ func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
 	wanted, orphans := members(s.templates, s.items)
 	cache := &v1alpha1.DeployItemCache{}
 	items := make([]*v1alpha1.DeployItem, len(s.templates))
-	err := parallelize.Until(r.Each, len(s.templates), func(i int) (err error) {
+	err := parallelize.Until(r.Parallelizer, len(s.templates), func(i int) (err error) {
 		items[i], err = r.ensureItem(ctx, s.exec, &s.templates[i], wanted[i].item)
 		return err
 	})
@@ -157,7 +157,7 @@ func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
 func classified(err error) error {
 	wrapped := job.Wrap(err, published.HandleReconcilePhase, "handlePhaseInit", "write deploy items")
 	if job.IsRefusal(err) {
-		return job.Terminally(wrapped)
+		return job.AsTerminal(wrapped)
 	}
 	return wrapped
 }
@@ -206,7 +206,7 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	status := s.exec.Status
 	if err := r.Client.Patch(ctx, s.exec, patch); err != nil {
 		if apierrors.IsNotFound(err) {
-			return reporter.ErrGone
+			return reporter.ErrDeleted
 		}
 		return fmt.Errorf("remove the requested operation of Execution %s/%s: %w", s.exec.Namespace, s.exec.Name, err)
 	}
@@ -224,7 +224,7 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 			return fmt.Errorf("remove the finalizer of Execution %s/%s: %w", s.exec.Namespace, s.exec.Name, err)
 		}
 	}
-	return reporter.ErrGone
+	return reporter.ErrDeleted
 }
 
 // enter stores the status in a new phase.

@@ -13,9 +13,9 @@ import (
 	"go.landscaper.dev/internal/runtime/job/cause"
 )
 
-// unheard is how long an item may wait for its deployer before that is shown: a deployer
+// pickupWarnAfter is how long an item may wait for its deployer before that is shown: a deployer
 // that works has picked it up by then, also where many items wait.
-const unheard = 30 * time.Second
+const pickupWarnAfter = 30 * time.Second
 
 // itemErrors says which items have failed, and why.
 func itemErrors(s snapshot, failed []member) string {
@@ -90,11 +90,11 @@ func failedAt(item *v1alpha1.DeployItem) time.Time {
 // obstacle is why an item at work does not continue, and from when on that is to be shown.
 func obstacle(item *v1alpha1.DeployItem) (message string, counts time.Time) {
 	status := &item.Status
-	if message := job.Obstacle(status.Conditions); message != "" && status.JobID != status.JobIDFinished && isTakenUp(status) {
+	if message := job.Obstacle(status.Conditions); message != "" && status.JobID != status.JobIDFinished && isPickedUp(status) {
 		return message, job.SettledAt(status.PhaseTransitionTime)
 	}
-	if status.JobIDGenerationTime != nil && !isTakenUp(status) {
-		return fmt.Sprintf("no deployer has picked DeployItem %s up: check that a deployer for type %s runs; landscaper-cli doctor says why", item.Name, item.Spec.Type), status.JobIDGenerationTime.Add(unheard)
+	if status.JobIDGenerationTime != nil && !isPickedUp(status) {
+		return fmt.Sprintf("no deployer has picked DeployItem %s up: check that a deployer for type %s runs; landscaper-cli doctor says why", item.Name, item.Spec.Type), status.JobIDGenerationTime.Add(pickupWarnAfter)
 	}
 	return "", time.Time{}
 }
@@ -105,7 +105,7 @@ func resting(s snapshot, wake job.Wake, members []member, classes []class) decis
 	message := cause.List(found)
 	due, later := s.showing().Due(message, s.now)
 	if due {
-		return decision{do: show, message: message, wake: job.GoesOn()}
+		return decision{do: show, message: message, wake: job.Continues()}
 	}
 	return decision{do: rest, wake: wake.By(again).By(later)}
 }

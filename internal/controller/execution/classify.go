@@ -131,7 +131,7 @@ func classifyDeletion(jobID string, members []member, underWay map[types.UID]boo
 			classes[i] = failed
 		// Also with a job that has succeeded: its deployer has removed the finalizer or is about
 		// to, and only the deletion of the item counts.
-		case status.JobID == jobID, underWay[m.item.UID], isLetGo(m.item):
+		case status.JobID == jobID, underWay[m.item.UID], isReleasedByOthers(m.item):
 			classes[i] = running
 		case needed[m.name]:
 			classes[i] = pending
@@ -147,8 +147,8 @@ func staysInstalled(item *v1alpha1.DeployItem) bool {
 	return item.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true"
 }
 
-// isLetGo reports whether an item waits only for finalizers of others.
-func isLetGo(item *v1alpha1.DeployItem) bool {
+// isReleasedByOthers reports whether an item waits only for finalizers of others.
+func isReleasedByOthers(item *v1alpha1.DeployItem) bool {
 	return item.DeletionTimestamp != nil && staysInstalled(item) && !controllerutil.ContainsFinalizer(item, v1alpha1.Finalizer)
 }
 

@@ -14,11 +14,11 @@ import (
 // deployer says more than ours.
 const grace = time.Minute
 
-// isTakenUp reports whether a deployer has picked up the job of an item.
+// isPickedUp reports whether a deployer has picked up the job of an item.
 //
 // Both times are stored in whole seconds: a deployer that begins in the second of the trigger has
 // begun after it.
-func isTakenUp(status *v1alpha1.DeployItemStatus) bool {
+func isPickedUp(status *v1alpha1.DeployItemStatus) bool {
 	return status.LastReconcileTime != nil && !status.LastReconcileTime.Before(status.JobIDGenerationTime)
 }
 
@@ -35,7 +35,7 @@ func deadlineOf(item *v1alpha1.DeployItem, pickup time.Duration) (time.Time, boo
 	switch {
 	case !job.Unfinished(status.JobID, status.JobIDFinished) || status.JobIDGenerationTime == nil:
 		return time.Time{}, false
-	case !isTakenUp(status):
+	case !isPickedUp(status):
 		return status.JobIDGenerationTime.Add(pickup), pickup > 0
 	}
 	return begun.Add(limit + grace), limit != 0
@@ -59,7 +59,7 @@ func overdue(s snapshot) (late []*v1alpha1.DeployItem, next time.Time) {
 
 // lateError is the error of an item whose time is over.
 func lateError(item *v1alpha1.DeployItem, s snapshot) error {
-	if isTakenUp(&item.Status) {
+	if isPickedUp(&item.Status) {
 		return abandoned(item)
 	}
 	message := fmt.Sprintf("no deployer has reconciled this deployitem within %d seconds: no running deployer serves type %s", int(s.pickup.Seconds()), item.Spec.Type)

@@ -104,11 +104,11 @@ type decision struct {
 }
 
 func act(do step, items ...*v1alpha1.DeployItem) decision {
-	return decision{do: do, items: items, wake: job.GoesOn()}
+	return decision{do: do, items: items, wake: job.Continues()}
 }
 
 func failure(err error) decision {
-	return decision{do: fail, err: job.Terminally(err), wake: job.GoesOn()}
+	return decision{do: fail, err: job.AsTerminal(err), wake: job.Continues()}
 }
 
 // decide chooses the next step.
@@ -170,7 +170,7 @@ func handsOver(s snapshot) bool {
 		// the parent, of any kind.
 		return phase == phases.CleanupOrphaned || phase == phases.Progressing || phase == phases.TriggerDelete || phase == phases.Deleting
 	}
-	return job.HandsDown(s.parent)
+	return job.Propagates(s.parent)
 }
 
 // deletesItself reports whether an Execution without a parent begins a deletion of its own. A

@@ -30,7 +30,7 @@ func (s *snapshot) single() {
 		}
 	}
 	slices.SortFunc(s.items, func(a, b *v1alpha1.DeployItem) int {
-		return cmp.Or(strings.Compare(itemName(a), itemName(b)), job.CompareSame(a, b, recorded[itemName(a)]))
+		return cmp.Or(strings.Compare(itemName(a), itemName(b)), job.CompareDuplicates(a, b, recorded[itemName(a)]))
 	})
 	if s.exec.DeletionTimestamp != nil {
 		return

@@ -26,7 +26,7 @@ func TestItemsAreForgotten(t *testing.T) {
 		}, true},
 		{"a new item is deleted before the next reconcile of its Execution", true, func(b *bench, item *v1alpha1.DeployItem) error {
 			b.written.Record(item)
-			b.created.Note("exec", key.Name, b.Now())
+			b.created.Expect("exec", key.Name, b.Now())
 			return nil
 		}, true},
 		{"an item was deleted before its job ended, and the event has come already", false, func(b *bench, item *v1alpha1.DeployItem) error {

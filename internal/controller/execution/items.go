@@ -54,16 +54,16 @@ func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, t
 			return nil, fmt.Errorf("create DeployItem %s: %w", template.Name, err)
 		}
 		// Also an item whose creation got no answer may exist.
-		r.created.Note(exec.UID, item.Name, r.Now())
+		r.created.Expect(exec.UID, item.Name, r.Now())
 		err = r.Client.Create(ctx, item)
 		if err == nil {
 			r.written.Record(item)
-			r.made.Note(exec.UID, item.Name, r.Now())
+			r.made.Expect(exec.UID, item.Name, r.Now())
 			return item, nil
 		}
 		if !apierrors.IsAlreadyExists(err) {
 			if job.IsRefusal(err) {
-				r.created.Drop(exec.UID, item.Name)
+				r.created.Forget(exec.UID, item.Name)
 			}
 			return nil, fmt.Errorf("create DeployItem %s: %w", template.Name, err)
 		}
@@ -75,7 +75,7 @@ func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, t
 			// It may have been created from an older template.
 			return r.ensureItem(ctx, exec, template, live)
 		}
-		r.created.Drop(exec.UID, item.Name)
+		r.created.Forget(exec.UID, item.Name)
 	}
 	return nil, fmt.Errorf("create DeployItem %s: %d names are taken by other objects", template.Name, maxSalt)
 }
@@ -85,10 +85,10 @@ func owner(exec *v1alpha1.Execution) job.Owner { return job.Owner{Kind: "Executi
 // trigger assigns the job of the Execution to an item. The job is written if its deployer does not
 // work in this process.
 func (r *Reconciler) trigger(ctx context.Context, exec *v1alpha1.Execution, item *v1alpha1.DeployItem) error {
-	if r.Desk.Hand(item, exec.Status.JobID, r.Now()) {
+	if r.Dispatcher.Dispatch(item, exec.Status.JobID, r.Now()) {
 		return nil
 	}
-	dispatch.Write(item, exec.Status.JobID, metav1.NewTime(r.Now()))
+	dispatch.AssignJob(item, exec.Status.JobID, metav1.NewTime(r.Now()))
 	return r.writeItem(ctx, item, "assign the job to")
 }
 

@@ -46,7 +46,7 @@ func (c countedReads) Get(ctx context.Context, key client.ObjectKey, object clie
 func TestLateItemsCostNoRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one"}, v1alpha1.DeployItemTemplate{Name: "two"}, v1alpha1.DeployItemTemplate{Name: "three"}))
-		b.Each = func(count int, call func(int)) {
+		b.Parallelizer = func(count int, call func(int)) {
 			for i := range count {
 				call(i)
 			}

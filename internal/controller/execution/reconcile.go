@@ -39,13 +39,13 @@ type Reconciler struct {
 	PickupTimeout time.Duration
 	// NewJobID makes the IDs of jobs.
 	NewJobID func() string
-	// Desk dispatches jobs to deployers of this process; nil writes all jobs.
-	Desk *dispatch.Desk
+	// Dispatcher dispatches jobs to deployers of this process; nil writes all jobs.
+	Dispatcher *dispatch.Dispatcher
 	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
 	// caches may contradict each other; nil if that is unknown.
 	Unsettled func() bool
-	// Each makes the requests for several items; nil makes some of them at the same time.
-	Each parallelize.Each
+	// Parallelizer makes the requests for several items; nil makes some of them at the same time.
+	Parallelizer parallelize.Parallelizer
 
 	// ClusterRemoved reports whether a shoot in the source of the namespace's TargetSync no longer
 	// exists; nil knows no shoot.
@@ -56,7 +56,7 @@ type Reconciler struct {
 	// Problems records panics; nil only logs them.
 	Problems *reporter.Problems
 
-	written expectations.Written
+	written expectations.Writes
 	// made are the items that were created and that the cache has not shown yet, created those
 	// that may have been.
 	made    expectations.Creations
@@ -79,7 +79,7 @@ func (r *Reconciler) reporter() *reporter.Reporter {
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	s := &snapshot{pickup: r.PickupTimeout, unsettled: r.Unsettled != nil && r.Unsettled()}
 	var last decision
-	err := job.Protect(func() error { return r.work(ctx, request, s, &last) })
+	err := job.RecoverPanic(func() error { return r.work(ctx, request, s, &last) })
 	switch {
 	case err == nil:
 		return ctrl.Result{RequeueAfter: last.wake.Pause(r.Now())}, nil
@@ -88,7 +88,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case last.do == "" && !job.IsPanic(err):
 		// The reads of the snapshot have failed.
 		return ctrl.Result{}, err
-	case errors.Is(err, reporter.ErrGone):
+	case errors.Is(err, reporter.ErrDeleted):
 		r.forget(s.exec)
 	}
 	subject := reporter.Execution(s.exec)
@@ -108,12 +108,12 @@ const maxSteps = 100
 // what was decided last.
 func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot, last *decision) error {
 	if ready, err := r.observe(ctx, request, s); err != nil || !ready {
-		if pause, behind := expectations.PauseOf(err); behind {
+		if pause, behind := expectations.RetryAfter(err); behind {
 			last.wake, err = job.Wake{}.By(r.Now().Add(pause)), nil
 		}
 		return err
 	}
-	if pause := r.reporter().Rest(reporter.Execution(s.exec)); pause > 0 {
+	if pause := r.reporter().PanicBackoff(reporter.Execution(s.exec)); pause > 0 {
 		last.wake = job.Wake{}.By(r.Now().Add(pause))
 		return nil
 	}
@@ -122,7 +122,7 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 		*last = decide(*s)
 		if last.do == rest {
 			log.FromContext(ctx).V(1).Info("rest", "wake", last.wake.String())
-			r.reporter().Calm(reporter.Execution(s.exec))
+			r.reporter().ResetPanics(reporter.Execution(s.exec))
 			return nil
 		}
 		log.FromContext(ctx).V(1).Info("step", "step", last.do, "phase", s.exec.Status.ExecutionPhase, "job", s.exec.Status.JobID)
@@ -158,7 +158,7 @@ func (s *snapshot) awaitChange(item *v1alpha1.DeployItem) {
 }
 
 // observe reads the snapshot. It returns false if the object does not exist, and
-// expectations.Behind if a cache is behind our own writes.
+// expectations.StaleCacheError if a cache is behind our own writes.
 //
 // Objects are those of the cache itself, without a copy: a list of a thousand items is read with
 // every event of one of them. An object is copied before it is changed, see own.
@@ -184,9 +184,9 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		if err := r.written.Await(ctx, r.Reader, item); err != nil {
 			return false, err // says what was read
 		}
-		r.created.Drop(exec.UID, item.Name)
+		r.created.Forget(exec.UID, item.Name)
 		if belongs(item, exec) {
-			s.items = append(s.items, r.Desk.Show(item))
+			s.items = append(s.items, r.Dispatcher.Overlay(item))
 		}
 	}
 	if err := r.observeMissing(ctx, s); err != nil {
@@ -212,7 +212,7 @@ func (r *Reconciler) observeMissing(ctx context.Context, s *snapshot) error {
 			continue
 		}
 		if created, ok := r.created.At(s.exec.UID, name); ok && r.Now().Sub(created) < lagLimit {
-			return expectations.Behind{Pause: lagLimit}
+			return expectations.StaleCacheError{RetryAfter: lagLimit}
 		}
 		key := client.ObjectKey{Namespace: s.exec.Namespace, Name: name}
 		item := &v1alpha1.DeployItem{}
@@ -220,9 +220,9 @@ func (r *Reconciler) observeMissing(ctx context.Context, s *snapshot) error {
 		case client.IgnoreNotFound(err) != nil:
 			return fmt.Errorf("read DeployItem %s: %w", key, err)
 		case err == nil && belongs(item, s.exec):
-			s.items = append(s.items, r.Desk.Show(item))
+			s.items = append(s.items, r.Dispatcher.Overlay(item))
 		default:
-			r.created.Drop(s.exec.UID, name)
+			r.created.Forget(s.exec.UID, name)
 		}
 	}
 	return nil

@@ -153,7 +153,7 @@ func TestTimeoutTwice(t *testing.T) {
 	b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one", Timeout: v1alpha1.NewDuration(time.Minute)}))
 	for _, id := range []string{"a", "b"} {
 		b.handOver(t, id)
-		if result := b.reconcile(t); result.RequeueAfter != unheard {
+		if result := b.reconcile(t); result.RequeueAfter != pickupWarnAfter {
 			t.Errorf("it is looked at again before the deadline of the pickup: %+v", result)
 		}
 		b.finish(t, v1alpha1.DeployItemPhases.Succeeded)
@@ -167,16 +167,16 @@ func TestTimeoutTwice(t *testing.T) {
 // TestItemsAreWrittenTogether: an Execution with many items does not write one after the other.
 func TestItemsAreWrittenTogether(t *testing.T) {
 	var templates []v1alpha1.DeployItemTemplate
-	for i := range 3*parallelize.Width + 1 {
+	for i := range 3*parallelize.Parallelism + 1 {
 		templates = append(templates, v1alpha1.DeployItemTemplate{Name: fmt.Sprintf("item-%02d", i)})
 	}
 	t.Run("the writes run in parallel up to the limit", func(t *testing.T) {
 		b := newBench(t, withItems(templates...))
 		var first sync.WaitGroup
-		first.Add(parallelize.Width)
+		first.Add(parallelize.Parallelism)
 		var created atomic.Int32
 		b.creating = func(*v1alpha1.DeployItem) error {
-			if created.Add(1) <= parallelize.Width {
+			if created.Add(1) <= parallelize.Parallelism {
 				first.Done()
 				first.Wait()
 			}
@@ -198,7 +198,7 @@ func TestItemsAreWrittenTogether(t *testing.T) {
 		}
 		b.handOver(t, "a")
 		b.reconcile(t)
-		if phase := b.execution(t).Status.ExecutionPhase; phase != "Failed" || asked.Load() > parallelize.Width {
+		if phase := b.execution(t).Status.ExecutionPhase; phase != "Failed" || asked.Load() > parallelize.Parallelism {
 			t.Errorf("%s after %d requests", phase, asked.Load())
 		}
 	})

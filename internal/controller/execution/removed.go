@@ -42,7 +42,7 @@ func (r *Reconciler) clusterRemoved(ctx context.Context, item *v1alpha1.DeployIt
 	if r.ClusterRemoved == nil || shoot == "" || item.Spec.Target == nil || item.Spec.OnDelete == nil || !item.Spec.OnDelete.SkipUninstallIfClusterRemoved {
 		return false, nil
 	}
-	if leftElsewhere(item) {
+	if hasEarlierClusters(item) {
 		// Objects on another cluster still exist, also if this cluster does not.
 		return false, nil
 	}
@@ -79,9 +79,9 @@ func (r *Reconciler) leaveRemoved(ctx context.Context, live, item *v1alpha1.Depl
 	return err
 }
 
-// leftElsewhere reports whether objects of an item are left on a cluster to which its Target led
+// hasEarlierClusters reports whether objects of an item are left on a cluster to which its Target led
 // before.
-func leftElsewhere(item *v1alpha1.DeployItem) bool {
+func hasEarlierClusters(item *v1alpha1.DeployItem) bool {
 	record, err := placement.Read(item.Status.ProviderStatus)
 	return err == nil && len(record.EarlierClusters) > 0
 }

@@ -36,16 +36,16 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		return fmt.Errorf("index DeployItems: %w", err)
 	}
 	if options.RateLimiter == nil {
-		options.RateLimiter = reporter.Pauses()
+		options.RateLimiter = reporter.NewRateLimiter()
 	}
 	line := r.Order.Line(r.atWork)
 	options.NewQueue = line.NewQueue
 	return ctrl.NewControllerManagedBy(manager).
 		Named("execution").
-		Watches(&v1alpha1.Execution{}, line.Handler(queue.Forgetting(r.forget, &handler.EnqueueRequestForObject{}))).
-		Watches(&v1alpha1.DeployItem{}, queue.Forgetting(r.forgetItem, handler.EnqueueRequestsFromMapFunc(executionOfItem))).
+		Watches(&v1alpha1.Execution{}, line.Handler(queue.OnDelete(r.forget, &handler.EnqueueRequestForObject{}))).
+		Watches(&v1alpha1.DeployItem{}, queue.OnDelete(r.forgetItem, handler.EnqueueRequestsFromMapFunc(executionOfItem))).
 		Watches(&v1alpha1.Installation{}, handler.EnqueueRequestsFromMapFunc(executionOf)).
-		WatchesRawSource(source.Func(r.awaitLosses)).
+		WatchesRawSource(source.Func(r.watchLostJobs)).
 		WithOptions(options).
 		Complete(r)
 }
@@ -53,10 +53,10 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 // relisted is how long caches may take to list again.
 const relisted = 5 * time.Second
 
-// awaitLosses enqueues Executions whose items have lost the job that was dispatched, when the
+// watchLostJobs enqueues Executions whose items have lost the job that was dispatched, when the
 // caches are up to date.
-func (r *Reconciler) awaitLosses(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	r.Desk.Lost(func(execution types.NamespacedName) {
+func (r *Reconciler) watchLostJobs(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	r.Dispatcher.OnLost(func(execution types.NamespacedName) {
 		queue.AddAfter(reconcile.Request{NamespacedName: execution}, relisted)
 	})
 	return nil
@@ -65,8 +65,8 @@ func (r *Reconciler) awaitLosses(_ context.Context, queue workqueue.TypedRateLim
 // forget drops what is remembered of an Execution that no longer exists.
 func (r *Reconciler) forget(exec client.Object) {
 	r.written.Forget(exec.GetUID())
-	r.created.End(exec.GetUID())
-	r.made.End(exec.GetUID())
+	r.created.ForgetOwner(exec.GetUID())
+	r.made.ForgetOwner(exec.GetUID())
 }
 
 // forgetItem drops what is remembered of an item that no longer exists: no cache will show the last
@@ -74,8 +74,8 @@ func (r *Reconciler) forget(exec client.Object) {
 func (r *Reconciler) forgetItem(item client.Object) {
 	r.written.Forget(item.GetUID())
 	if owner := metav1.GetControllerOf(item); owner != nil {
-		r.created.Drop(owner.UID, item.GetName())
-		r.made.Drop(owner.UID, item.GetName())
+		r.created.Forget(owner.UID, item.GetName())
+		r.made.Forget(owner.UID, item.GetName())
 	}
 }
 

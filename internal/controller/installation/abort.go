@@ -10,10 +10,10 @@ import (
 	"go.landscaper.dev/internal/model/predicates"
 )
 
-// handDown passes an interruption or an abort to a child. All children abort from the same moment
+// propagateInterruption passes an interruption or an abort to a child. All children abort from the same moment
 // on.
-func (r *Reconciler) handDown(ctx context.Context, inst *v1alpha1.Installation, child client.Object) error {
-	if !predicates.Aborting(inst) {
+func (r *Reconciler) propagateInterruption(ctx context.Context, inst *v1alpha1.Installation, child client.Object) error {
+	if !predicates.IsAborting(inst) {
 		return r.annotate(ctx, child, v1alpha1.OperationAnnotation, string(v1alpha1.InterruptOperation))
 	}
 	at := inst.Annotations[v1alpha1.AbortTimeAnnotation]

@@ -8,18 +8,18 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// takeUp replaces the request for a first job by a note that the job was requested. A later request
+// pickUp replaces the request for a first job by a note that the job was requested. A later request
 // means that something has changed, and leads to another job; a crash loses none. Only a first job
 // can begin so: an Installation without a request and without a phase has had no job that ended.
-func (r *Reconciler) takeUp(ctx context.Context, s *snapshot) error {
+func (r *Reconciler) pickUp(ctx context.Context, s *snapshot) error {
 	err := r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
 		controllerutil.AddFinalizer(inst, v1alpha1.Finalizer)
 		inst.Annotations = merged(inst.Annotations, v1alpha1.AdmittedAnnotation, string(inst.UID))
 		removeRequest(inst)
 	})
 	if err == nil {
-		s.Taken = true
-		r.taken.note(s.Inst.UID, true)
+		s.PickedUp = true
+		r.pickedUp.note(s.Inst.UID, true)
 	}
 	return err
 }

@@ -90,7 +90,7 @@ func TestPickedUp(t *testing.T) {
 			defer stop()
 			b.amid(t, func() error {
 				inst := b.installation(t)
-				if inst.Annotations[v1alpha1.OperationAnnotation] != "" || !predicates.Admitted(inst) || !predicates.HasFinalizer(inst) || !siblings.WillExport(inst, predicates.Triggers{}) || dependents.ToAsk(inst) != dependents.AskLater {
+				if inst.Annotations[v1alpha1.OperationAnnotation] != "" || !predicates.Admitted(inst) || !predicates.HasFinalizer(inst) || !siblings.WillExport(inst, predicates.Triggers{}) || dependents.Decide(inst) != dependents.TriggerLater {
 					t.Errorf("%+v", inst.ObjectMeta)
 				}
 				return test.amid(t, b, stop)

@@ -11,10 +11,10 @@ import (
 	"go.landscaper.dev/internal/runtime/expectations"
 )
 
-// deletionShown is how long a cache may take to show that an Execution is being deleted.
-const deletionShown = 2 * time.Second
+// deletionLagLimit is how long a cache may take to show that an Execution is being deleted.
+const deletionLagLimit = 2 * time.Second
 
-// awaitExecution returns expectations.Behind if a cache shows an Execution as it was before our last
+// awaitExecution returns expectations.StaleCacheError if a cache shows an Execution as it was before our last
 // write, or before its deletion.
 //
 // A deletion that no cache shows for long may never have been: the store of the API server was
@@ -24,21 +24,21 @@ func (r *Reconciler) awaitExecution(ctx context.Context, inst *v1alpha1.Installa
 	if err := r.written.Await(ctx, r.Reader, exec); err != nil {
 		return err // says what was read
 	}
-	if exec.DeletionTimestamp != nil || inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Deleting || !r.condemned.has(inst.UID) {
+	if exec.DeletionTimestamp != nil || inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Deleting || !r.executionDeleted.has(inst.UID) {
 		return nil
 	}
-	if age := r.condemned.age(inst.UID); age < deletionShown {
-		return expectations.Behind{Pause: deletionShown - age}
+	if age := r.executionDeleted.age(inst.UID); age < deletionLagLimit {
+		return expectations.StaleCacheError{RetryAfter: deletionLagLimit - age}
 	}
 	live := &v1alpha1.Execution{}
 	err := r.Reader.Get(ctx, client.ObjectKeyFromObject(exec), live)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read Execution %s/%s, whose deletion the cache does not show: %w", exec.Namespace, exec.Name, err)
 	}
-	r.condemned.note(inst.UID, false)
+	r.executionDeleted.note(inst.UID, false)
 	if err == nil && live.UID == exec.UID && live.DeletionTimestamp == nil {
 		return nil
 	}
-	r.condemned.note(inst.UID, true)
-	return expectations.Behind{Pause: deletionShown}
+	r.executionDeleted.note(inst.UID, true)
+	return expectations.StaleCacheError{RetryAfter: deletionLagLimit}
 }

@@ -28,7 +28,7 @@ func TestHistoryIsRewound(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				inst, exec := parentAndExecution()
-				c := fakeapi.API(t, inst, exec)
+				c := fakeapi.New(t, inst, exec)
 				r := &Reconciler{Client: c, Reader: c, Now: time.Now}
 				object := test.of(inst, exec)
 				object.SetResourceVersion("999999")
@@ -40,7 +40,7 @@ func TestHistoryIsRewound(t *testing.T) {
 						t.Fatal(err)
 					}
 					if result.RequeueAfter == 0 {
-						if _, behind := expectations.PauseOf(r.written.Await(t.Context(), c, object)); behind {
+						if _, behind := expectations.RetryAfter(r.written.Await(t.Context(), c, object)); behind {
 							t.Error("an end without a wake")
 						}
 						return
@@ -88,17 +88,17 @@ func TestDeletionThatNeverWas(t *testing.T) {
 				if live := test.change(exec.DeepCopy()); live != nil {
 					known = append(known, live)
 				}
-				r := &Reconciler{Client: fakeapi.API(t, inst, exec), Reader: fakeapi.API(t, known...), Now: time.Now}
+				r := &Reconciler{Client: fakeapi.New(t, inst, exec), Reader: fakeapi.New(t, known...), Now: time.Now}
 				inst.Status.InstallationPhase = v1alpha1.InstallationPhases.Deleting
-				r.condemned.note(inst.UID, true)
-				pause, behind := expectations.PauseOf(r.awaitExecution(t.Context(), inst, exec))
+				r.executionDeleted.note(inst.UID, true)
+				pause, behind := expectations.RetryAfter(r.awaitExecution(t.Context(), inst, exec))
 				if !behind || pause <= 0 {
 					t.Fatalf("%s, %t: the cache is given some time", pause, behind)
 				}
 				<-time.After(pause)
-				_, behind = expectations.PauseOf(r.awaitExecution(t.Context(), inst, exec))
-				if behind == test.again || r.condemned.has(inst.UID) == test.again {
-					t.Errorf("behind %t, known as deleted %t", behind, r.condemned.has(inst.UID))
+				_, behind = expectations.RetryAfter(r.awaitExecution(t.Context(), inst, exec))
+				if behind == test.again || r.executionDeleted.has(inst.UID) == test.again {
+					t.Errorf("behind %t, known as deleted %t", behind, r.executionDeleted.has(inst.UID))
 				}
 			})
 		})

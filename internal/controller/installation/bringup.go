@@ -23,9 +23,9 @@ import (
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
-// bringUp renders the blueprint and writes the children. They start when the
+// writeChildren renders the blueprint and writes the children. They start when the
 // status says that all of them are written.
-func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
+func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot) error {
 	noteDeployed(s.Inst)
 	if err := noteImports(s); err != nil {
 		return err
@@ -37,39 +37,39 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	if err := made.states.Write(ctx, made.children.States); err != nil {
 		return err
 	}
-	if made.exports != nil && s.isAlone() {
+	if made.exports != nil && s.hasNoChildren() {
 		if err := r.storeCopies(ctx, s, s.Family, made.copies)(); err != nil {
 			return err
 		}
 		return r.finish(ctx, s, made)
 	}
-	if err := r.keeper().Store(ctx, s.Inst, made.stored); err != nil {
+	if err := r.planStore().Save(ctx, s.Inst, made.stored); err != nil {
 		return err
 	}
-	if s.Asked != "" {
+	if s.PendingTrigger != "" {
 		// If another client has written first, the next attempt has to know these children.
 		r.unstored.note(s.Inst.UID, true)
 	}
 	if err := r.writeAll(ctx, s, made); err != nil {
 		return err
 	}
-	r.outages.Over(s.Inst.UID)
+	r.outages.Forget(s.Inst.UID)
 	r.noteChildren(s, made)
 	// Only the exports of this job are still to be rendered.
 	r.forgetPlan(client.ObjectKeyFromObject(s.Inst))
-	if len(siblings.Leaving(s.Family)) > 0 {
+	if len(siblings.Terminating(s.Family)) > 0 {
 		return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
 	}
-	return r.handOver(ctx, s)
+	return r.propagate(ctx, s)
 }
 
-// isAlone reports whether an Installation has no children, and none to delete.
-func (s *snapshot) isAlone() bool {
+// hasNoChildren reports whether an Installation has no children, and none to delete.
+func (s *snapshot) hasNoChildren() bool {
 	return s.Exec == nil && len(s.Subs) == 0 && s.Inst.Status.ExecutionReference == nil && s.Inst.Generation == s.Inst.Status.ObservedGeneration
 }
 
 // finish ends a job that has nothing to wait for.
-func (r *Reconciler) finish(ctx context.Context, s *snapshot, made *product) error {
+func (r *Reconciler) finish(ctx context.Context, s *snapshot, made *renderedJob) error {
 	if err := r.saveOwn(ctx, s); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (r *Reconciler) finish(ctx context.Context, s *snapshot, made *product) err
 // writeAll writes what children import and the children themselves, and deletes those that
 // are no longer wanted. All of them begin only when the status says that everything is
 // written, so that none waits for the others.
-func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *product) error {
+func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *renderedJob) error {
 	var (
 		family           = s.Family
 		copied           func() error
@@ -92,7 +92,7 @@ func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *product) e
 		orphans          []*v1alpha1.Installation
 		subsErr, execErr error
 	)
-	parallelize.All(r.Each,
+	parallelize.All(r.Parallelizer,
 		func() { copied = r.storeCopies(ctx, s, family, made.copies) },
 		func() { cache, orphans, subsErr = r.ensureSubs(ctx, s, made.children.Subinstallations) },
 		func() { execErr = r.ensureExecution(ctx, s, made.children.DeployItems) },
@@ -100,7 +100,7 @@ func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *product) e
 	if err := copied(); err != nil {
 		return err
 	}
-	r.plansKept.Wrote(s.Inst.UID, made.copies)
+	r.planCache.RecordCopies(s.Inst.UID, made.copies)
 	if subsErr == nil && execErr == nil {
 		s.subject.Warn(duplicateSubinstallations, duplicates(orphans, cache))
 		subsErr = r.holdOrDrop(ctx, s, orphans, made)
@@ -118,7 +118,7 @@ func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *product) e
 }
 
 // noteChildren notes in the status what the job has made.
-func (r *Reconciler) noteChildren(s *snapshot, made *product) {
+func (r *Reconciler) noteChildren(s *snapshot, made *renderedJob) {
 	now := metav1.NewTime(r.Now())
 	status := &s.Inst.Status
 	status.ImportsHash = made.hash
@@ -145,25 +145,25 @@ func (r *Reconciler) falseCondition(s *snapshot, conditionType v1alpha1.Conditio
 
 // final classifies an error of the rendering.
 func (r *Reconciler) final(inst *v1alpha1.Installation, err *job.Error) error {
-	return r.outages.Final(inst.UID, r.Now(), err)
+	return r.outages.Classify(inst.UID, r.Now(), err)
 }
 
-// longestPlan is how long one attempt may take to read what an Installation needs.
+// maxPlanDuration is how long one attempt may take to read what an Installation needs.
 // It is enough to verify the signature of a component with large images.
-const longestPlan = 15 * time.Minute
+const maxPlanDuration = 15 * time.Minute
 
 // plan renders the children of an Installation from its inputs. An error in the Installation or its
 // blueprint ends the job.
-func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string]template.Function) (*product, error) {
+func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string]template.Function) (*renderedJob, error) {
 	// A registry that sends a byte now and then never times out.
-	ctx, cancel := context.WithTimeout(ctx, longestPlan)
+	ctx, cancel := context.WithTimeout(ctx, maxPlanDuration)
 	defer cancel()
-	from, err := r.origins().Find(ctx, s.subject, s.Inst, s.Inputs.Landscape)
+	from, err := r.resolver().Resolve(ctx, s.subject, s.Inst, s.Inputs.Context)
 	if err != nil {
 		return nil, err
 	}
 	defer from.Close()
-	use, err := r.trees.UseOf(ctx, r.sight(), s.Inst)
+	use, err := r.trees.Usage(ctx, r.reader(), s.Inst)
 	if err != nil {
 		return nil, err
 	}
@@ -179,8 +179,8 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 	return r.produce(ctx, s, planned, states)
 }
 
-// product is the rendered result of a job.
-type product struct {
+// renderedJob is the rendered result of a job.
+type renderedJob struct {
 	// hash identifies the imports.
 	hash     string
 	copies   dataflow.Exports
@@ -193,7 +193,7 @@ type product struct {
 }
 
 // produce renders what the job writes.
-func (r *Reconciler) produce(ctx context.Context, s *snapshot, planned *plan.Plan, states *planstore.States) (*product, error) {
+func (r *Reconciler) produce(ctx context.Context, s *snapshot, planned *plan.Plan, states *planstore.States) (*renderedJob, error) {
 	children, err := planned.Children(ctx)
 	if err != nil {
 		return nil, r.unrendered(s, err)
@@ -204,15 +204,15 @@ func (r *Reconciler) produce(ctx context.Context, s *snapshot, planned *plan.Pla
 	}
 	copies, err := planned.Copies()
 	if err != nil {
-		return nil, job.Terminally(job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "CreateOrUpdateImports"))
+		return nil, job.AsTerminal(job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "CreateOrUpdateImports"))
 	}
 	stored, _, err := planned.Stored()
 	if err != nil {
-		return nil, job.Terminally(job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "StorePlan"))
+		return nil, job.AsTerminal(job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "StorePlan"))
 	}
-	r.trees.Note(s.Inst.UID, plan.Taken(len(children.Subinstallations), copies))
-	result := &product{hash: s.Inputs.Hash, copies: copies, children: children, states: states, stored: stored}
-	if len(children.Subinstallations)+len(children.DeployItems) == 0 && s.isAlone() {
+	r.trees.Record(s.Inst.UID, plan.Taken(len(children.Subinstallations), copies))
+	result := &renderedJob{hash: s.Inputs.Hash, copies: copies, children: children, states: states, stored: stored}
+	if len(children.Subinstallations)+len(children.DeployItems) == 0 && s.hasNoChildren() {
 		result.exports, err = r.exportAtOnce(ctx, s, planned, copies)
 	}
 	return result, err
@@ -268,12 +268,12 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 	case desired.Create:
 		// The deletion that a cache has shown was that of the previous Execution. A new one whose
 		// creation got no answer may exist, too.
-		r.leaving.note(s.Inst.UID, false)
-		r.condemned.note(s.Inst.UID, false)
+		r.terminating.note(s.Inst.UID, false)
+		r.executionDeleted.note(s.Inst.UID, false)
 		if err := r.Client.Create(ctx, exec); err != nil {
 			return r.nameTaken(ctx, s.Inst, err)
 		}
-		r.created.Note(s.Inst.UID, exec.Name, r.Now())
+		r.created.Expect(s.Inst.UID, exec.Name, r.Now())
 	case desired.Update:
 		if err := r.Client.Update(ctx, exec); err != nil {
 			return err // the caller says what is written
@@ -297,5 +297,5 @@ func (r *Reconciler) nameTaken(ctx context.Context, inst *v1alpha1.Installation,
 	if live.DeletionTimestamp != nil || metav1.GetControllerOf(live) != nil {
 		return job.WaitFor(job.OnChange("Execution", live.Name), published.HandlePhaseInit, "ReconcileExecution", "waiting until Execution "+live.Name+" of an earlier Installation is deleted")
 	}
-	return job.Terminally(fmt.Errorf("there is an Execution %s that does not belong to this Installation: delete it or choose another name", live.Name))
+	return job.AsTerminal(fmt.Errorf("there is an Execution %s that does not belong to this Installation: delete it or choose another name", live.Name))
 }

@@ -76,9 +76,9 @@ func TestUnverified(t *testing.T) {
 	}
 }
 
-// TestAbortHandedDown: all of a tree abort from the same moment on, however often the request is
+// TestAbortPassedDown: all of a tree abort from the same moment on, however often the request is
 // passed down.
-func TestAbortHandedDown(t *testing.T) {
+func TestAbortPassedDown(t *testing.T) {
 	const at = "2030-01-02T11:00:00Z"
 	for _, test := range []struct {
 		reason, given, want string

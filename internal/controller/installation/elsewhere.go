@@ -28,17 +28,17 @@ const (
 	// namespaceShare is the divisor for the plans that one namespace gets at most, also if it is
 	// the only one.
 	namespaceShare = 4
-	// undisturbed is how long a plan runs before others may preempt it.
-	undisturbed = 30 * time.Second
+	// planPreemptAfter is how long a plan runs before others may preempt it.
+	planPreemptAfter = 30 * time.Second
 )
 
 // plans are made outside the workers.
-type plans = workpool.Pool[*yield]
+type plans = workpool.Pool[*planResult]
 
-// yield is the result of a plan that was made outside the workers.
-type yield struct {
+// planResult is the result of a plan that was made outside the workers.
+type planResult struct {
 	// made are the children of a job, exports its exports.
-	made    *product
+	made    *renderedJob
 	exports *plan.Exports
 	// subject has what the plan has noted.
 	subject *reporter.Subject
@@ -46,14 +46,14 @@ type yield struct {
 	imports string
 }
 
-// plansElsewhere lets plans that need an external system be made outside the workers. It returns
+// setUpAsyncPlans lets plans that need an external system be made outside the workers. It returns
 // the source that enqueues the Installations.
-func (r *Reconciler) plansElsewhere(ctx context.Context, workers int) source.Source {
+func (r *Reconciler) setUpAsyncPlans(ctx context.Context, workers int) source.Source {
 	var requests workqueue.TypedRateLimitingInterface[reconcile.Request]
 	most := plansPerWorker * max(workers, 1)
-	r.PlanElsewhere(ctx, workpool.Options{
-		Most: most, Share: most / namespaceShare, Keep: most, Patience: undisturbed, Longest: longestPlan,
-		Wake: func(key types.NamespacedName) { requests.Add(reconcile.Request{NamespacedName: key}) },
+	r.PlanAsync(ctx, workpool.Options{
+		MaxConcurrent: most, MaxPerNamespace: most / namespaceShare, MaxResults: most, PreemptAfter: planPreemptAfter, Timeout: maxPlanDuration,
+		Enqueue: func(key types.NamespacedName) { requests.Add(reconcile.Request{NamespacedName: key}) },
 	})
 	return source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		requests = queue
@@ -61,20 +61,20 @@ func (r *Reconciler) plansElsewhere(ctx context.Context, workers int) source.Sou
 	})
 }
 
-// PlanElsewhere lets plans that need an external system be made outside the workers. A caller
+// PlanAsync lets plans that need an external system be made outside the workers. A caller
 // without a manager passes the options.
-func (r *Reconciler) PlanElsewhere(ctx context.Context, options workpool.Options) {
-	r.plans = workpool.New[*yield](ctx, options)
+func (r *Reconciler) PlanAsync(ctx context.Context, options workpool.Options) {
+	r.plans = workpool.New[*planResult](ctx, options)
 }
 
 // Plans returns how many plans are being made outside the workers, and how many wait for that.
 func (r *Reconciler) Plans() (running, waiting int) { return r.plans.Load() }
 
 // planned renders what the job makes.
-func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*product, error) {
-	result, err := r.elsewhere(ctx, s, needsComponent(s.Inst), func(ctx context.Context, s *snapshot, reach reach) (*yield, error) {
+func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*renderedJob, error) {
+	result, err := r.runAsync(ctx, s, needsComponent(s.Inst), func(ctx context.Context, s *snapshot, reach externalAccess) (*planResult, error) {
 		made, err := r.plan(ctx, s, reach.functions)
-		return &yield{made: made}, err
+		return &planResult{made: made}, err
 	})
 	if result == nil {
 		return nil, err
@@ -83,24 +83,24 @@ func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*product, error)
 }
 
 // work is what is done for a plan.
-type work func(ctx context.Context, s *snapshot, reach reach) (*yield, error)
+type work func(ctx context.Context, s *snapshot, reach externalAccess) (*planResult, error)
 
-// elsewhere does work. Work that needs no external system is done at once; the rest outside the
+// runAsync does work. Work that needs no external system is done at once; the rest outside the
 // workers, and the Installation is enqueued again.
-func (r *Reconciler) elsewhere(ctx context.Context, s *snapshot, outside bool, do work) (*yield, error) {
+func (r *Reconciler) runAsync(ctx context.Context, s *snapshot, outside bool, do work) (*planResult, error) {
 	functions := r.Functions(s.Inst.Namespace, s.imported())
 	ctx = job.WithWork(ctx, job.Work{JobID: s.Inst.Status.JobID, UID: s.Inst.UID})
 	if r.plans == nil {
-		return do(ctx, s, reach{functions: functions})
+		return do(ctx, s, externalAccess{functions: functions})
 	}
 	key, version := workOf(s.Inst)
-	if outside || r.plans.Knows(key, version) {
+	if outside || r.plans.Has(key, version) {
 		return r.fetch(ctx, s, key, version, do)
 	}
-	own, asked := s.apart(), false
-	result, err := do(ctx, own, reach{functions: asking(functions, &asked), asked: &asked})
+	own, asked := s.clone(), false
+	result, err := do(ctx, own, externalAccess{functions: asking(functions, &asked), asked: &asked})
 	if !asked {
-		s.subject.Adopt(own.subject)
+		s.subject.MergeFrom(own.subject)
 		return result, err
 	}
 	return r.fetch(ctx, s, key, version, do)
@@ -114,7 +114,7 @@ func workOf(inst *v1alpha1.Installation) (types.NamespacedName, workpool.Version
 
 // planning reports whether the plan of the job is being made outside the workers, or was made.
 func (r *Reconciler) planning(inst *v1alpha1.Installation) bool {
-	return r.plans != nil && r.plans.Knows(workOf(inst))
+	return r.plans != nil && r.plans.Has(workOf(inst))
 }
 
 // forgetPlan cancels the work for an Installation outside the workers.
@@ -125,14 +125,14 @@ func (r *Reconciler) forgetPlan(key types.NamespacedName) {
 }
 
 // fetch returns the result from outside the workers, or lets the work be done.
-func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.NamespacedName, version workpool.Version, do work) (*yield, error) {
-	own := s.apart()
+func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.NamespacedName, version workpool.Version, do work) (*planResult, error) {
+	own := s.clone()
 	logger := log.FromContext(ctx)
 	work, _ := job.WorkOf(ctx)
-	result, err := r.plans.Fetch(key, version, func(ctx context.Context) (*yield, error) {
-		result := &yield{}
-		err := job.Protect(func() error {
-			done, err := do(job.WithWork(log.IntoContext(ctx, logger), work), own, reach{functions: r.Functions(own.Inst.Namespace, own.imported())})
+	result, err := r.plans.Fetch(key, version, func(ctx context.Context) (*planResult, error) {
+		result := &planResult{}
+		err := job.RecoverPanic(func() error {
+			done, err := do(job.WithWork(log.IntoContext(ctx, logger), work), own, externalAccess{functions: r.Functions(own.Inst.Namespace, own.imported())})
 			if done != nil {
 				result = done
 			}
@@ -145,7 +145,7 @@ func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.Namespace
 	case errors.Is(err, workpool.ErrPending):
 		return nil, err
 	case result != nil:
-		s.subject.Adopt(result.subject)
+		s.subject.MergeFrom(result.subject)
 		s.Inst.Status.ImportsHash = result.imports
 	}
 	return result, err
@@ -160,8 +160,8 @@ func (s *snapshot) imported() []*v1alpha1.Target {
 	return s.Inputs.Imports.AllTargets()
 }
 
-// apart returns a copy that others may work on: only the inputs are shared.
-func (s *snapshot) apart() *snapshot {
+// clone returns a copy that others may work on: only the inputs are shared.
+func (s *snapshot) clone() *snapshot {
 	own := &snapshot{Situation: decide.Situation{Family: siblings.Family{Inst: s.Inst.DeepCopy(), Exec: s.Exec, Subs: s.Subs}, Inputs: s.Inputs}}
 	own.subject = reporter.Installation(own.Inst)
 	return own
@@ -188,16 +188,16 @@ func asking(functions map[string]template.Function, asked *bool) map[string]temp
 	return noting
 }
 
-// patient is a rate limiter whose pauses keep growing while an attempt runs outside the workers:
+// stickyLimiter is a rate limiter whose pauses keep growing while an attempt runs outside the workers:
 // that a worker has passed it there says nothing about its success.
-type patient struct {
+type stickyLimiter struct {
 	workqueue.TypedRateLimiter[reconcile.Request]
-	elsewhere func(types.NamespacedName) bool
+	isAsync func(types.NamespacedName) bool
 }
 
 // Forget implements workqueue.TypedRateLimiter.
-func (p patient) Forget(request reconcile.Request) {
-	if !p.elsewhere(request.NamespacedName) {
+func (p stickyLimiter) Forget(request reconcile.Request) {
+	if !p.isAsync(request.NamespacedName) {
 		p.TypedRateLimiter.Forget(request)
 	}
 }

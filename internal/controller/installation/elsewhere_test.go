@@ -30,8 +30,8 @@ import (
 func planElsewhere(t *testing.T, r *Reconciler) <-chan types.NamespacedName {
 	t.Helper()
 	enqueued := make(chan types.NamespacedName, 1)
-	r.PlanElsewhere(t.Context(), workpool.Options{
-		Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { enqueued <- key },
+	r.PlanAsync(t.Context(), workpool.Options{
+		MaxConcurrent: 1, MaxPerNamespace: 1, MaxResults: 1, PreemptAfter: time.Hour, Timeout: time.Hour, Enqueue: func(key types.NamespacedName) { enqueued <- key },
 	})
 	return enqueued
 }
@@ -53,7 +53,7 @@ func TestPlannedElsewhere(t *testing.T) {
 			inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, test.template))}}
 			var calls atomic.Int64
 			r := &Reconciler{
-				Client: fakeapi.API(t), Now: time.Now, Sources: &repocontext.Reader{}, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
+				Client: fakeapi.New(t), Now: time.Now, Sources: &repocontext.Reader{}, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 				Functions: func(string, []*v1alpha1.Target) map[string]template.Function {
 					return map[string]template.Function{"reach": func(_ context.Context, args []any) (any, error) {
 						calls.Add(1)
@@ -66,7 +66,7 @@ func TestPlannedElsewhere(t *testing.T) {
 			}
 			r.Reader = r.Client
 			enqueued := planElsewhere(t, r)
-			seen := &snapshot{Situation: decide.Situation{Family: siblings.Family{Inst: inst}, Inputs: &decide.Inputs{Landscape: &v1alpha1.Context{}}}, subject: reporter.Installation(inst)}
+			seen := &snapshot{Situation: decide.Situation{Family: siblings.Family{Inst: inst}, Inputs: &decide.Inputs{Context: &v1alpha1.Context{}}}, subject: reporter.Installation(inst)}
 			made, err := r.planned(t.Context(), seen)
 			if pending := errors.Is(err, workpool.ErrPending); pending != (test.outside > 0) {
 				t.Fatalf("the worker gets %v", err)
@@ -90,7 +90,7 @@ func TestPlannedElsewhere(t *testing.T) {
 func TestPlanOfOneLook(t *testing.T) {
 	inst := testbuilders.InstallationOf(t, "imports: {data: [{name: v, dataRef: x}]}")
 	inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, `deployItems: {{ reach }}`))}}
-	current := fakeapi.API(t, testbuilders.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
+	current := fakeapi.New(t, testbuilders.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
 	counting := fakeapi.Fault{Reading: true, At: -1}
 	r := &Reconciler{
 		Client: stale{current, testbuilders.DataOf("x", `"old"`)}, Reader: counting.Wrap(t, current), Now: time.Now, Sources: &repocontext.Reader{},
@@ -102,10 +102,10 @@ func TestPlanOfOneLook(t *testing.T) {
 	enqueued := planElsewhere(t, r)
 	attempt := func() error {
 		s := snapshotOf(inst)
-		if err := r.look(t.Context(), s); err != nil {
+		if err := r.readInputs(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
-		return r.bringUp(t.Context(), s)
+		return r.writeChildren(t.Context(), s)
 	}
 	if err := attempt(); !errors.Is(err, workpool.ErrPending) {
 		t.Fatal(err)
@@ -150,11 +150,11 @@ func TestUpdateElsewhere(t *testing.T) {
 	}
 }
 
-// TestPlanOfWhatIsGone: the plan of an Installation that no longer exists is dropped.
-func TestPlanOfWhatIsGone(t *testing.T) {
+// TestPlanOfDeletedInstallation: the plan of an Installation that no longer exists is dropped.
+func TestPlanOfDeletedInstallation(t *testing.T) {
 	b := newBench(t)
 	enqueued := planElsewhere(t, b.Reconciler)
-	if _, err := b.plans.Fetch(shop, workpool.Version{}, func(context.Context) (*yield, error) { return &yield{}, nil }); !errors.Is(err, workpool.ErrPending) {
+	if _, err := b.plans.Fetch(shop, workpool.Version{}, func(context.Context) (*planResult, error) { return &planResult{}, nil }); !errors.Is(err, workpool.ErrPending) {
 		t.Fatal(err)
 	}
 	<-enqueued
@@ -186,7 +186,7 @@ func inline(t *testing.T, template string) []byte {
 func TestPausesGrowWhileElsewhere(t *testing.T) {
 	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "a"}}
 	busy := true
-	pauses := patient{reporter.Pauses(), func(types.NamespacedName) bool { return busy }}
+	pauses := stickyLimiter{reporter.NewRateLimiter(), func(types.NamespacedName) bool { return busy }}
 	first := pauses.When(request)
 	pauses.Forget(request)
 	if second := pauses.When(request); second <= first {

@@ -46,9 +46,9 @@ func (r *Reconciler) noteExports(s *snapshot, needed bool) {
 
 // exported renders the exports of the job, with the inputs that the job was admitted with.
 func (r *Reconciler) exported(ctx context.Context, s *snapshot) (*plan.Exports, error) {
-	result, err := r.elsewhere(ctx, s, false, func(ctx context.Context, s *snapshot, reach reach) (*yield, error) {
+	result, err := r.runAsync(ctx, s, false, func(ctx context.Context, s *snapshot, reach externalAccess) (*planResult, error) {
 		exports, err := r.export(ctx, s, reach)
-		return &yield{exports: exports}, err
+		return &planResult{exports: exports}, err
 	})
 	if result == nil {
 		return nil, err
@@ -57,10 +57,10 @@ func (r *Reconciler) exported(ctx context.Context, s *snapshot) (*plan.Exports, 
 }
 
 // export continues with the stored plan.
-func (r *Reconciler) export(ctx context.Context, s *snapshot, reach reach) (*plan.Exports, error) {
-	ctx, cancel := context.WithTimeout(ctx, longestPlan)
+func (r *Reconciler) export(ctx context.Context, s *snapshot, reach externalAccess) (*plan.Exports, error) {
+	ctx, cancel := context.WithTimeout(ctx, maxPlanDuration)
 	defer cancel()
-	content, err := r.keeper().Content(ctx, s.Inst)
+	content, err := r.planStore().Load(ctx, s.Inst)
 	if err != nil {
 		return nil, r.notExported(s, err)
 	}
@@ -104,14 +104,14 @@ func (r *Reconciler) notExported(s *snapshot, err error) error {
 // reopenComponent finds the component version again. The plan checks whether it is still the one
 // that was admitted, and perhaps verified.
 func (r *Reconciler) reopenComponent(ctx context.Context, inst *v1alpha1.Installation, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, *component.Session, error) {
-	landscape, err := r.sight().Context(ctx, inst)
+	landscape, err := r.reader().Context(ctx, inst)
 	if err != nil {
 		return nil, nil, &repocontext.ReadError{Object: "Context " + predicates.ContextOf(inst), Cause: err}
 	}
 	if landscape == nil {
 		return nil, nil, fmt.Errorf("there is no Context %q in namespace %s any more", predicates.ContextOf(inst), inst.Namespace)
 	}
-	return r.origins().Reopen(ctx, inst, landscape, definition) // names the component version
+	return r.resolver().Reopen(ctx, inst, landscape, definition) // names the component version
 }
 
 // results reads the results of the children. The caches may be behind, so that the API server is
@@ -162,7 +162,7 @@ func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObje
 		return nil
 	}
 	name := v1alpha1.InstallationScope(s.Inst.Name)
-	if wrote := r.plansKept.CopiesOf(s.Inst.UID, s.Inst.Status.JobID); wrote != nil && len(s.Subs) == 0 {
+	if wrote := r.planCache.CopiesOf(s.Inst.UID, s.Inst.Status.JobID); wrote != nil && len(s.Subs) == 0 {
 		err := list(r.Client, client.MatchingFields{index.CopiesByScope: name})
 		if err != nil || wrote.AreIn(s.Inst.Status.JobID, data, targets) {
 			return data, targets, err
@@ -210,23 +210,23 @@ func (r *Reconciler) publish(ctx context.Context, s *snapshot, exports *plan.Exp
 	if err := planstore.NewStates(r.Client, s.Inst).Write(ctx, exports.States); err != nil {
 		return err
 	}
-	return r.holdings().WriteExports(ctx, s.Family, exports.Exports, func(object client.Object, reason string, err error) error {
+	return r.exportWriter().WriteExports(ctx, s.Family, exports.Exports, func(object client.Object, reason string, err error) error {
 		message := "store export " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
 		r.falseCondition(s, v1alpha1.CreateExportsCondition, reason, "Unable to "+message)
 		return job.Wrap(err, published.HandlePhaseCompleting, "CreateOrUpdateExports", message)
 	})
 }
 
-// holdings writes the objects of Installations besides their children.
-func (r *Reconciler) holdings() exportwriter.Writer {
-	return exportwriter.Writer{Client: r.Client, Reader: r.Reader, Each: r.Each}
+// exportWriter writes the objects of Installations besides their children.
+func (r *Reconciler) exportWriter() exportwriter.Writer {
+	return exportwriter.Writer{Client: r.Client, Reader: r.Reader, Parallelizer: r.Parallelizer}
 }
 
 // storeCopies writes the copies of imports for the children. The error says in the status what
 // could not be written. The family is that of the snapshot, which gets its children meanwhile.
 func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, f siblings.Family, copies dataflow.Exports) func() error {
 	tell := func() error { return nil }
-	_ = r.holdings().WriteCopies(ctx, f, copies, func(object client.Object, reason string, err error) error {
+	_ = r.exportWriter().WriteCopies(ctx, f, copies, func(object client.Object, reason string, err error) error {
 		message := "CreateOrUpdateImports: store import " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
 		tell = func() error {
 			r.falseCondition(s, v1alpha1.CreateImportsCondition, reason, message)
@@ -237,8 +237,8 @@ func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, f siblings.Fa
 	return tell
 }
 
-// reach says whether work may use systems outside of the resource cluster.
-type reach struct {
+// externalAccess says whether work may use systems outside of the resource cluster.
+type externalAccess struct {
 	functions map[string]template.Function
 	// asked notes that an external system is needed, where it must not be used; it is nil where it
 	// may.
@@ -246,7 +246,7 @@ type reach struct {
 }
 
 // needs notes that an external system is needed. It returns whether that must not be used.
-func (r reach) needs() bool {
+func (r externalAccess) needs() bool {
 	if r.asked == nil {
 		return false
 	}

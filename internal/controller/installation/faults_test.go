@@ -34,7 +34,7 @@ func (b *bench) settle(t *testing.T) {
 		for i := range list.Items {
 			result, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 			// After a conflict or a failed cleanup, the Installation is reconciled again soon.
-			busy = busy || err != nil || result.RequeueAfter > 0 && result.RequeueAfter <= tidyPause
+			busy = busy || err != nil || result.RequeueAfter > 0 && result.RequeueAfter <= cleanUpRetry
 		}
 		if played := b.play(t); !busy && !played && len(b.writes) == 0 {
 			return
@@ -47,7 +47,7 @@ func (b *bench) settle(t *testing.T) {
 func (b *bench) restart() {
 	b.Reconciler = &Reconciler{
 		Client: b.Client, Reader: b.Reader, Events: b.Events, Order: b.Order, Now: b.Now, NewJobID: b.NewJobID,
-		Sources: b.Sources, Blueprints: b.Blueprints, Functions: b.Functions, Each: b.Each,
+		Sources: b.Sources, Blueprints: b.Blueprints, Functions: b.Functions, Parallelizer: b.Parallelizer,
 	}
 }
 

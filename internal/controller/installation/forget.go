@@ -9,14 +9,14 @@ import (
 
 // forget drops what is remembered of an Installation that no longer exists.
 func (r *Reconciler) forget(uid types.UID) {
-	for _, of := range []*marks{&r.unstored, &r.taken, &r.leaving, &r.condemned} {
+	for _, of := range []*marks{&r.unstored, &r.pickedUp, &r.terminating, &r.executionDeleted} {
 		of.note(uid, false)
 	}
 	r.written.Forget(uid)
-	r.outages.Over(uid)
-	r.plansKept.Forget(uid)
+	r.outages.Forget(uid)
+	r.planCache.Forget(uid)
 	r.trees.Forget(uid)
-	r.created.End(uid)
+	r.created.ForgetOwner(uid)
 }
 
 // forgetObject is for the event that reports the deletion of an Installation.
@@ -24,7 +24,7 @@ func (r *Reconciler) forgetObject(inst client.Object) {
 	r.forget(inst.GetUID())
 	r.arrivals.Forget(client.ObjectKeyFromObject(inst))
 	if parent, isSub := job.OwnerOf(inst, "Installation"); isSub {
-		r.created.Drop(parent.UID, inst.GetName())
+		r.created.Forget(parent.UID, inst.GetName())
 	}
 }
 
@@ -32,6 +32,6 @@ func (r *Reconciler) forgetObject(inst client.Object) {
 func (r *Reconciler) forgetExecution(exec client.Object) {
 	r.written.Forget(exec.GetUID())
 	if parent, isChild := job.OwnerOf(exec, "Installation"); isChild {
-		r.created.Drop(parent.UID, exec.GetName())
+		r.created.Forget(parent.UID, exec.GetName())
 	}
 }

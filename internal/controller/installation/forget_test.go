@@ -46,23 +46,23 @@ func TestForgotten(t *testing.T) {
 			b := newBench(t, installed(t, "web")...)
 			b.settle(t)
 			inst := b.installation(t)
-			for _, of := range []*marks{&b.unstored, &b.taken, &b.leaving, &b.condemned} {
+			for _, of := range []*marks{&b.unstored, &b.pickedUp, &b.terminating, &b.executionDeleted} {
 				of.note(inst.UID, true)
 			}
-			if err := b.outages.Final(inst.UID, b.Now().Add(-patience.Limit), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
+			if err := b.outages.Classify(inst.UID, b.Now().Add(-patience.Limit), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
 				t.Fatal(err)
 			}
 			test.end(t, b)
-			for _, of := range []*marks{&b.unstored, &b.taken, &b.leaving, &b.condemned} {
+			for _, of := range []*marks{&b.unstored, &b.pickedUp, &b.terminating, &b.executionDeleted} {
 				if of.has(inst.UID) {
 					t.Errorf("a mark is left: %+v", of.by)
 				}
 			}
-			if err := b.outages.Final(inst.UID, b.Now(), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
+			if err := b.outages.Classify(inst.UID, b.Now(), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
 				t.Errorf("an outage is left: %v", err)
 			}
 			inst.ResourceVersion = "1"
-			if b.written.Await(t.Context(), b.Reader, inst) != nil || b.plansKept.Has(inst.UID) {
+			if b.written.Await(t.Context(), b.Reader, inst) != nil || b.planCache.Has(inst.UID) {
 				t.Error("what was written is remembered")
 			}
 		})

@@ -19,21 +19,21 @@ func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
 	if predicates.BroughtUpByUs(s.Inst) {
 		return nil
 	}
-	if _, err := r.keeper().Content(ctx, s.Inst); !errors.Is(err, parcel.ErrNone) {
+	if _, err := r.planStore().Load(ctx, s.Inst); !errors.Is(err, parcel.ErrNone) {
 		// Other errors in it are reported where it is needed.
 		return nil
 	}
-	if err := r.look(ctx, s); err != nil {
+	if err := r.readInputs(ctx, s); err != nil {
 		return err
 	}
-	if next := decide.ByInputs(s.Situation); next.Do != decide.BringUp {
+	if next := decide.ByInputs(s.Situation); next.Do != decide.WriteChildren {
 		return next.Err
 	}
 	made, err := r.planned(ctx, s)
 	if err != nil {
 		return err
 	}
-	if err := r.keeper().Store(ctx, s.Inst, made.stored); err != nil {
+	if err := r.planStore().Save(ctx, s.Inst, made.stored); err != nil {
 		return err
 	}
 	// Only the exports of this job are still to be rendered.

@@ -74,7 +74,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		WithIndex(&v1alpha1.Installation{}, index.ByParent, index.ParentOf).WithIndex(&v1alpha1.Installation{}, index.Waiting, index.WaitsAs).
 		WithIndex(&v1alpha1.DataObject{}, index.ExportsBySource, index.SourceOf).WithIndex(&v1alpha1.Target{}, index.ExportsBySource, index.SourceOf).
 		WithInterceptorFuncs(interceptor.Funcs{
-			List: fakeapi.Backwards,
+			List: fakeapi.ListReversed,
 			Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 				object.SetUID(types.UID("uid-of-" + object.GetName()))
 				return errors.Join(write("create", object), c.Create(ctx, object, options...))
@@ -98,7 +98,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	ids := 0
 	b.Reconciler = &Reconciler{
 		Client: b.api, Reader: b.api, Events: b.recorder, Order: &queue.Order{}, Now: func() time.Time { return testbuilders.Noon },
-		NewJobID: func() string { ids++; return "job-" + strconv.Itoa(ids) }, Each: inOrder,
+		NewJobID: func() string { ids++; return "job-" + strconv.Itoa(ids) }, Parallelizer: inOrder,
 		Sources: &repocontext.Reader{Client: b.api}, Blueprints: blueprint.NewCache(1 << 20),
 		Functions: func(string, []*v1alpha1.Target) map[string]template.Function { return nil },
 	}
@@ -219,7 +219,7 @@ func TestWrittenTogether(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, installed(t, "web")...)
-			b.Each = nil
+			b.Parallelizer = nil
 			var meeting sync.WaitGroup
 			meeting.Add(2)
 			b.before = func(request string) {
@@ -354,7 +354,7 @@ func TestJobOutcomes(t *testing.T) {
 			}
 		}, "Init", false, "waiting until Execution shop of an earlier Installation is deleted"},
 		{"the copy of an import cannot be written", func(_ *testing.T, b *bench) {
-			b.refuse["create Target"] = job.Terminally(errors.New("quota"))
+			b.refuse["create Target"] = job.AsTerminal(errors.New("quota"))
 		}, "Failed", true, "store import cluster: quota"},
 		{"another client was faster: no error is reported", func(_ *testing.T, b *bench) { b.refuse["create Execution"] = conflict }, "", true, ""},
 		{"an interruption before there are children", func(t *testing.T, b *bench) {
@@ -385,8 +385,8 @@ func TestJobOutcomes(t *testing.T) {
 	}
 }
 
-// TestInterruptHandedDown: the children get an interruption, and the request is removed.
-func TestInterruptHandedDown(t *testing.T) {
+// TestInterruptPassedDown: the children get an interruption, and the request is removed.
+func TestInterruptPassedDown(t *testing.T) {
 	b := newBench(t, installed(t, "web")...)
 	b.reconcile(t)
 	b.request(t, v1alpha1.InterruptOperation)

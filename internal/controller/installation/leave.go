@@ -16,20 +16,20 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
-// survey looks for siblings that have to be deleted first.
-func (r *Reconciler) survey(ctx context.Context, s *snapshot) error {
-	all, err := r.sight().Siblings(ctx, s.Inst)
+// checkSiblings looks for siblings that have to be deleted first.
+func (r *Reconciler) checkSiblings(ctx context.Context, s *snapshot) error {
+	all, err := r.reader().Siblings(ctx, s.Inst)
 	if err != nil {
 		return err
 	}
-	now := siblings.TurnToGo(s.Inst, s.Parent, all, r.relations.Of(s.Inst, all))
+	now := siblings.TurnToDelete(s.Inst, s.Parent, all, r.relations.Get(s.Inst, all))
 	s.Turn = &now
 	return nil
 }
 
 // explain writes into the status what a deleted subinstallation waits for.
 func (r *Reconciler) explain(ctx context.Context, s *snapshot) error {
-	job.SetCondition(&s.Inst.Status.Conditions, siblings.Explanation(s.Family), metav1.NewTime(r.Now()))
+	job.SetCondition(&s.Inst.Status.Conditions, siblings.DeletionCondition(s.Family), metav1.NewTime(r.Now()))
 	return r.reporter().Save(ctx, s.subject) // says what was written
 }
 
@@ -52,8 +52,8 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 		}
 	}
 	if s.Exec != nil {
-		s.Condemned = true
-		r.condemned.note(s.Inst.UID, true)
+		s.ExecutionDeleted = true
+		r.executionDeleted.note(s.Inst.UID, true)
 	}
 	s.markDeleted(metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringDeleting)
@@ -71,8 +71,8 @@ func (r *Reconciler) deleteChild(ctx context.Context, child client.Object) error
 // shown that the Execution was being deleted. The answer is remembered, so that not each reconcile
 // asks again.
 func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
-	if r.leaving.has(s.Inst.UID) {
-		s.Gone = true
+	if r.terminating.has(s.Inst.UID) {
+		s.ExecutionAbsent = true
 		return nil
 	}
 	exec := &v1alpha1.Execution{}
@@ -80,13 +80,13 @@ func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
 	switch err := r.Reader.Get(ctx, reference.NamespacedName(), exec); {
 	case err == nil && predicates.AsOwner(s.Inst).Owns(exec):
 		s.Exec = exec
-		r.created.Note(s.Inst.UID, exec.Name, r.Now())
+		r.created.Expect(s.Inst.UID, exec.Name, r.Now())
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("read Execution %s: %w", reference.Name, err)
 	default:
-		r.leaving.note(s.Inst.UID, true)
+		r.terminating.note(s.Inst.UID, true)
 	}
-	s.Gone = true
+	s.ExecutionAbsent = true
 	return nil
 }
 
@@ -98,5 +98,5 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	return reporter.ErrGone
+	return reporter.ErrDeleted
 }

@@ -9,21 +9,21 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// look reads what the children are made from.
-func (r *Reconciler) look(ctx context.Context, s *snapshot) (err error) {
-	s.Inputs, err = r.sight().Inputs(ctx, s.Family, r.planning(s.Inst))
+// readInputs reads what the children are made from.
+func (r *Reconciler) readInputs(ctx context.Context, s *snapshot) (err error) {
+	s.Inputs, err = r.reader().Inputs(ctx, s.Family, r.planning(s.Inst))
 	return err // says what could not be read
 }
 
-// sight reads from the resource cluster.
-func (r *Reconciler) sight() observe.Reader {
+// reader reads from the resource cluster.
+func (r *Reconciler) reader() observe.Reader {
 	return observe.Reader{Cached: r.Client, Live: r.Reader, Relations: &r.relations, Triggers: r.Triggers, Sources: r.Sources, Arrivals: &r.arrivals}
 }
 
 // noteImports notes which imports the job uses, however it ends.
 func noteImports(s *snapshot) (err error) {
 	if s.Inputs.Hash, err = dataflow.ImportsHash(s.Inputs.Imports); err != nil {
-		return job.Terminally(job.Wrap(err, published.Init, "HashImports", ""))
+		return job.AsTerminal(job.Wrap(err, published.Init, "HashImports", ""))
 	}
 	s.Inst.Status.ImportsHash = s.Inputs.Hash
 	return nil

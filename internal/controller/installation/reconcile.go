@@ -72,9 +72,9 @@ type Reconciler struct {
 	// Blueprints keeps blueprints that were read.
 	Blueprints *blueprint.Cache
 
-	// Each makes requests that do not need each other; nil makes some of them at the same
+	// Parallelizer makes requests that do not need each other; nil makes some of them at the same
 	// time.
-	Each parallelize.Each
+	Parallelizer parallelize.Parallelizer
 
 	// Triggers are what starts jobs without a request.
 	Triggers predicates.Triggers
@@ -85,18 +85,18 @@ type Reconciler struct {
 	// Problems records panics; nil only logs them.
 	Problems *reporter.Problems
 
-	written  expectations.Written
+	written  expectations.Writes
 	outages  patience.Outages
 	unstored marks
-	// taken are Installations whose first job was picked up and is not stored yet.
-	taken   marks
-	leaving marks
-	// condemned are Installations whose Execution this process has deleted.
-	condemned marks
-	// plansKept is what is known of stored plans.
-	plansKept planstore.Memory
-	trees     treesize.Memory
-	relations siblings.Relations
+	// pickedUp are Installations whose first job was picked up and is not stored yet.
+	pickedUp    marks
+	terminating marks
+	// executionDeleted are Installations whose Execution this process has deleted.
+	executionDeleted marks
+	// planCache is what is known of stored plans.
+	planCache planstore.Cache
+	trees     treesize.Tracker
+	relations siblings.Cache
 	arrivals  observe.Arrivals
 	// created are the subinstallations and the Execution that the cache has not shown yet.
 	created expectations.Creations
@@ -110,16 +110,16 @@ type Reconciler struct {
 func (r *Reconciler) reporter() *reporter.Reporter {
 	r.once.Do(func() {
 		r.reports = &reporter.Reporter{
-			Client: r.Client, Events: r.Events, Action: "ReconcileInstallation", AnnounceSuccess: true,
+			Client: r.Client, Events: r.Events, Action: "ReconcileInstallation", EmitSuccess: true,
 			Now: r.Now, Written: &r.written, Problems: r.Problems,
 		}
 	})
 	return r.reports
 }
 
-// origins are where Installations come from.
-func (r *Reconciler) origins() origin.Finder {
-	return origin.Finder{
+// resolver are where Installations come from.
+func (r *Reconciler) resolver() origin.Resolver {
+	return origin.Resolver{
 		Sources: r.Sources, Components: r.Components, Blueprints: r.Blueprints,
 		Verification: r.Verification, Outages: &r.outages, Now: r.Now,
 	}
@@ -129,7 +129,7 @@ func (r *Reconciler) origins() origin.Finder {
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	s := &snapshot{}
 	var last decide.Decision
-	err := job.Protect(func() error { return r.work(ctx, request, s, &last) })
+	err := job.RecoverPanic(func() error { return r.work(ctx, request, s, &last) })
 	switch {
 	case err == nil:
 		return ctrl.Result{RequeueAfter: last.Wake.Pause(r.Now())}, nil
@@ -138,11 +138,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	err = r.stored(ctx, s, err)
-	if errors.Is(err, reporter.ErrGone) {
+	if errors.Is(err, reporter.ErrDeleted) {
 		r.forget(s.Inst.UID)
 	}
 	if s.subject != nil && job.OutcomeOf(err) != job.Transient && job.OutcomeOf(err) != job.Conflict {
-		r.outages.Over(s.Inst.UID)
+		r.outages.Forget(s.Inst.UID)
 	}
 	if s.subject != nil && job.OutcomeOf(err) == job.Terminal {
 		s.noteEnd(metav1.NewTime(r.Now()))
@@ -157,12 +157,12 @@ const maxSteps = 30
 // what was decided last.
 func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot, last *decide.Decision) error {
 	if ready, err := r.observe(ctx, request, s); err != nil || !ready {
-		if pause, behind := expectations.PauseOf(err); behind {
+		if pause, behind := expectations.RetryAfter(err); behind {
 			last.Wake, err = job.Wake{}.By(r.Now().Add(pause)), nil
 		}
 		return err
 	}
-	if pause := r.reporter().Rest(s.subject); pause > 0 {
+	if pause := r.reporter().PanicBackoff(s.subject); pause > 0 {
 		last.Wake = job.Wake{}.By(r.Now().Add(pause))
 		return nil
 	}
@@ -175,18 +175,18 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 		}
 		if last.Do == decide.Rest {
 			log.FromContext(ctx).V(1).Info("rest", "wake", last.Wake.String())
-			r.reporter().Calm(s.subject)
+			r.reporter().ResetPanics(s.subject)
 			return nil
 		}
 		log.FromContext(ctx).V(1).Info("step", "step", last.Do, "phase", s.Inst.Status.InstallationPhase, "job", s.Inst.Status.JobID)
 		err := r.apply(ctx, s, *last)
-		if pause, behind := expectations.PauseOf(err); behind {
+		if pause, behind := expectations.RetryAfter(err); behind {
 			last.Wake = job.Wake{}.By(r.Now().Add(pause))
 			// A subinstallation takes the job of its parent again.
 			return nil
 		}
 		switch {
-		case errors.Is(err, workpool.ErrPending), errors.Is(err, errComeBack):
+		case errors.Is(err, workpool.ErrPending), errors.Is(err, errRequeue):
 			return r.save(ctx, s)
 		case err != nil:
 			return err
@@ -199,7 +199,7 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 }
 
 // observe reads the snapshot. It returns false if the object does not exist, and
-// expectations.Behind if the cache is behind our own writes.
+// expectations.StaleCacheError if the cache is behind our own writes.
 func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snapshot) (bool, error) {
 	inst := &v1alpha1.Installation{}
 	if err := r.Client.Get(ctx, request.NamespacedName, inst, client.UnsafeDisableDeepCopy); err != nil {
@@ -212,10 +212,10 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		return false, err // says what was read
 	}
 	s.Inst, s.Triggers = inst.DeepCopy(), r.Triggers
-	s.Taken = r.taken.has(inst.UID) && job.NeverWorked(inst) && !predicates.BeingDeleted(inst)
+	s.PickedUp = r.pickedUp.has(inst.UID) && job.NeverHadJob(inst) && !predicates.BeingDeleted(inst)
 	s.subject = reporter.Installation(s.Inst)
 	s.subject.Status.Ended = func() { repeat.NoteEnd(s.Inst) }
-	if err := r.sight().Family(ctx, &s.Family); err != nil {
+	if err := r.reader().Family(ctx, &s.Family); err != nil {
 		return false, err
 	}
 	if err := r.observeExecution(ctx, s); err != nil {
@@ -228,7 +228,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	if err != nil {
 		return false, err
 	}
-	s.Leftover, err = r.keeper().Leftover(ctx, inst)
+	s.PlanStored, err = r.planStore().HasLeftover(ctx, inst)
 	return err == nil, err
 }
 
@@ -244,27 +244,27 @@ func (r *Reconciler) observeExecution(ctx context.Context, s *snapshot) error {
 			return err // says what was read
 		}
 		s.Exec = exec
-		r.leaving.note(s.Inst.UID, exec.DeletionTimestamp != nil)
-		s.Condemned = r.condemned.has(s.Inst.UID)
+		r.terminating.note(s.Inst.UID, exec.DeletionTimestamp != nil)
+		s.ExecutionDeleted = r.executionDeleted.has(s.Inst.UID)
 	}
 	return nil
 }
 
-// ways are the functions that carry out steps.
-var ways = map[decide.Step]func(*Reconciler, context.Context, *snapshot) error{
+// stepFuncs are the functions that carry out steps.
+var stepFuncs = map[decide.Step]func(*Reconciler, context.Context, *snapshot) error{
 	decide.Admit: (*Reconciler).admit, decide.Accept: (*Reconciler).accept, decide.Dismiss: (*Reconciler).ignore,
-	decide.Tell: (*Reconciler).tell, decide.Compare: (*Reconciler).compare, decide.Follow: (*Reconciler).follow, decide.Repeat: (*Reconciler).repeat,
+	decide.TriggerDependents: (*Reconciler).triggerDependents, decide.Compare: (*Reconciler).compare, decide.Follow: (*Reconciler).follow, decide.Repeat: (*Reconciler).repeat,
 	decide.Interrupt: (*Reconciler).interrupt, decide.Adopt: (*Reconciler).adopt, decide.Begin: (*Reconciler).begin,
-	decide.Trace: (*Reconciler).trace, decide.Clear: (*Reconciler).clear, decide.Look: (*Reconciler).look, decide.BringUp: (*Reconciler).bringUp,
-	decide.HandOver: (*Reconciler).handOver, decide.Complete: (*Reconciler).complete, decide.Tidy: (*Reconciler).tidy,
-	decide.Survey: (*Reconciler).survey, decide.Remove: (*Reconciler).remove, decide.Confirm: (*Reconciler).confirm,
-	decide.CarryOn: (*Reconciler).carryOn, decide.Pass: (*Reconciler).pass,
-	decide.BeginRemovals: (*Reconciler).beginRemovals, decide.Withdraw: (*Reconciler).withdraw, decide.EndRemovals: (*Reconciler).endRemovals,
+	decide.Trace: (*Reconciler).trace, decide.Clear: (*Reconciler).clear, decide.ReadInputs: (*Reconciler).readInputs, decide.WriteChildren: (*Reconciler).writeChildren,
+	decide.Propagate: (*Reconciler).propagate, decide.Complete: (*Reconciler).complete, decide.CleanUp: (*Reconciler).cleanUp,
+	decide.CheckSiblings: (*Reconciler).checkSiblings, decide.Remove: (*Reconciler).remove, decide.Confirm: (*Reconciler).confirm,
+	decide.Refresh: (*Reconciler).refresh, decide.Pass: (*Reconciler).pass,
+	decide.BeginRemovals: (*Reconciler).beginRemovals, decide.DeleteHeld: (*Reconciler).deleteHeld, decide.EndRemovals: (*Reconciler).endRemovals,
 	decide.Release: (*Reconciler).release, decide.Explain: (*Reconciler).explain,
 }
 
 // waitsForPlan are the steps that use a plan from outside the workers, and those before them.
-var waitsForPlan = map[decide.Step]bool{decide.Confirm: true, decide.Look: true, decide.BringUp: true, decide.CarryOn: true, decide.Complete: true}
+var waitsForPlan = map[decide.Step]bool{decide.Confirm: true, decide.ReadInputs: true, decide.WriteChildren: true, decide.Refresh: true, decide.Complete: true}
 
 // apply carries a step out.
 func (r *Reconciler) apply(ctx context.Context, s *snapshot, next decide.Decision) error {
@@ -276,7 +276,7 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, next decide.Decisio
 	case decide.Show:
 		return r.show(ctx, s, next.Message)
 	}
-	way, ok := ways[next.Do]
+	way, ok := stepFuncs[next.Do]
 	if !ok {
 		return fmt.Errorf("step %q is unknown", next.Do)
 	}

@@ -25,7 +25,7 @@ import (
 // watched is an API server that counts what is asked of it.
 func watched(t *testing.T, reads *int, objects ...client.Object) client.Client {
 	t.Helper()
-	c, ok := fakeapi.API(t, objects...).(client.WithWatch)
+	c, ok := fakeapi.New(t, objects...).(client.WithWatch)
 	if !ok {
 		t.Fatal("the client cannot be wrapped")
 	}
@@ -101,20 +101,20 @@ func TestMissingImport(t *testing.T) {
 	reads := 0
 	c := watched(t, &reads, exporter, waits, other)
 	r := &Reconciler{Client: c, Reader: c}
-	found, err := r.sight().Exporters(t.Context(), siblings.Family{Inst: waits})
-	if err != nil || len(found) != 1 || !found[0].UnderWay || found[0].Object != "db-address" {
+	found, err := r.reader().Exporters(t.Context(), siblings.Family{Inst: waits})
+	if err != nil || len(found) != 1 || !found[0].Active || found[0].Object != "db-address" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if enqueued := r.waker().WaitingSiblings(t.Context(), exporter); len(enqueued) != 1 || enqueued[0].Name != "shop" {
+	if enqueued := r.mapper().WaitingSiblings(t.Context(), exporter); len(enqueued) != 1 || enqueued[0].Name != "shop" {
 		t.Errorf("the end of the exporter enqueues %v", enqueued)
 	}
-	if enqueued := r.waker().WaitingSiblings(t.Context(), other); len(enqueued) != 0 {
+	if enqueued := r.mapper().WaitingSiblings(t.Context(), other); len(enqueued) != 0 {
 		t.Errorf("an Installation without exports enqueues %v", enqueued)
 	}
-	if enqueued := r.waker().ByContext(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "default"}}); len(enqueued) != 1 {
+	if enqueued := r.mapper().ByContext(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "default"}}); len(enqueued) != 1 {
 		t.Errorf("the default Context enqueues %v", enqueued)
 	}
-	if enqueued := r.waker().ByContext(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "mine"}}); len(enqueued) != 0 {
+	if enqueued := r.mapper().ByContext(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "mine"}}); len(enqueued) != 0 {
 		t.Errorf("another Context enqueues %v", enqueued)
 	}
 }

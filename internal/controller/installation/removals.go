@@ -19,7 +19,7 @@ import (
 
 // holdOrDrop holds or deletes subinstallations that are no longer wanted. Where nothing wanted
 // could take over what they have deployed, they are deleted first.
-func (r *Reconciler) holdOrDrop(ctx context.Context, s *snapshot, orphans []*v1alpha1.Installation, made *product) error {
+func (r *Reconciler) holdOrDrop(ctx context.Context, s *snapshot, orphans []*v1alpha1.Installation, made *renderedJob) error {
 	others := s.Parent != nil || len(made.children.Subinstallations)+len(made.children.DeployItems) > 0
 	if len(orphans) == 0 || !others {
 		return r.dropSubs(ctx, s, orphans)
@@ -46,7 +46,7 @@ func (r *Reconciler) holdOrDrop(ctx context.Context, s *snapshot, orphans []*v1a
 // deleted at once, as with its deletion: no sibling is to import them any more.
 func (r *Reconciler) hold(ctx context.Context, s *snapshot, orphan *v1alpha1.Installation) error {
 	if exports := &orphan.Spec.Exports; len(exports.Data)+len(exports.Targets) > 0 {
-		if err := r.holdings().Withdraw(ctx, orphan); err != nil {
+		if err := r.exportWriter().DeleteExports(ctx, orphan); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func (r *Reconciler) hold(ctx context.Context, s *snapshot, orphan *v1alpha1.Ins
 // returns the subinstallation as it was written, or nil if that was not necessary.
 func (r *Reconciler) markNotWanted(ctx context.Context, sub *v1alpha1.Installation, depth int) (*v1alpha1.Installation, error) {
 	if depth < plan.MaxDepth { // names could form a cycle
-		below, err := r.sight().Children(ctx, sub.Namespace, sub.Name)
+		below, err := r.reader().Children(ctx, sub.Namespace, sub.Name)
 		if err != nil {
 			return nil, err // names the object
 		}
@@ -104,21 +104,21 @@ func (r *Reconciler) beginRemovals(ctx context.Context, s *snapshot) error {
 	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
 }
 
-// withdraw deletes the subinstallations that were held.
-func (r *Reconciler) withdraw(ctx context.Context, s *snapshot) error {
+// deleteHeld deletes the subinstallations that were held.
+func (r *Reconciler) deleteHeld(ctx context.Context, s *snapshot) error {
 	return r.deleteSubs(ctx, s, siblings.Held(s.Family))
 }
 
 // needsCopies reports whether deploy items here or below are kept beyond the end of the job:
 // they may name Targets that are no longer imported, and are removed with them.
 func (s *snapshot) needsCopies() bool {
-	return s.Parent != nil && siblings.Keeps(s.Family)
+	return s.Parent != nil && siblings.HasPendingRemovals(s.Family)
 }
 
 // endRemovals ends the part of a subinstallation in a removal round. Its results are published
 // already.
 func (r *Reconciler) endRemovals(ctx context.Context, s *snapshot) error {
-	if err := r.holdings().DropCopies(ctx, s.Inst); err != nil {
+	if err := r.exportWriter().DeleteStaleCopies(ctx, s.Inst); err != nil {
 		return err
 	}
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
@@ -147,7 +147,7 @@ func (s *snapshot) kept() string {
 	}
 	for _, sub := range s.Subs {
 		pending := job.Pending(sub.Status.Conditions)
-		switch leaves := job.Leaves(s.Inst, sub.Name); {
+		switch leaves := job.HasDropped(s.Inst, sub.Name); {
 		case leaves && predicates.BeingDeleted(sub):
 			said = append(said, fmt.Sprintf("subinstallation %q is being deleted", siblings.NameOf(sub)))
 		case leaves || job.IsNotWanted(sub):

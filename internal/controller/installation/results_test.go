@@ -150,10 +150,10 @@ func TestScope(t *testing.T) {
 			b, counting := newBench(t, test.cached...), fakeapi.Fault{Reading: true, At: -1}
 			b.Reader = counting.Wrap(t, newBench(t, all...).api)
 			if test.knows {
-				if err := b.keeper().Store(t.Context(), s.Inst, []byte("plan")); err != nil {
+				if err := b.planStore().Save(t.Context(), s.Inst, []byte("plan")); err != nil {
 					t.Fatal(err)
 				}
-				b.plansKept.Wrote(s.Inst.UID, wrote)
+				b.planCache.RecordCopies(s.Inst.UID, wrote)
 			}
 			data, targets, err := b.scope(t.Context(), s)
 			if err != nil || len(data.Items) != 2 || len(targets.Items) != 1 {

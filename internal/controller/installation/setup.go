@@ -40,20 +40,20 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		}
 	}
 	if options.RateLimiter == nil {
-		options.RateLimiter = reporter.Pauses()
+		options.RateLimiter = reporter.NewRateLimiter()
 	}
-	plans := r.plansElsewhere(ctx, options.MaxConcurrentReconciles)
-	options.RateLimiter = patient{options.RateLimiter, r.plans.Busy}
+	plans := r.setUpAsyncPlans(ctx, options.MaxConcurrentReconciles)
+	options.RateLimiter = stickyLimiter{options.RateLimiter, r.plans.Busy}
 	line := r.Order.Line(r.atWork)
 	options.NewQueue = line.NewQueue
 	building := ctrl.NewControllerManagedBy(manager).
 		Named("installation").
-		Watches(&v1alpha1.Installation{}, line.Handler(queue.Forgetting(r.forgetObject, &handler.EnqueueRequestForObject{}))).
+		Watches(&v1alpha1.Installation{}, line.Handler(queue.OnDelete(r.forgetObject, &handler.EnqueueRequestForObject{}))).
 		// An Execution has the name of its Installation. The Installation waits for an Execution of
 		// that name with another owner, too.
-		Watches(&v1alpha1.Execution{}, queue.Forgetting(r.forgetExecution, &handler.EnqueueRequestForObject{})).
-		Watches(&v1alpha1.Installation{}, r.waker().ByFamily()).
-		Watches(&v1alpha1.Context{}, handler.EnqueueRequestsFromMapFunc(r.waker().ByContext)).
+		Watches(&v1alpha1.Execution{}, queue.OnDelete(r.forgetExecution, &handler.EnqueueRequestForObject{})).
+		Watches(&v1alpha1.Installation{}, r.mapper().ByFamily()).
+		Watches(&v1alpha1.Context{}, handler.EnqueueRequestsFromMapFunc(r.mapper().ByContext)).
 		Watches(&v1alpha1.DataObject{}, handler.EnqueueRequestsFromMapFunc(r.arrived)).
 		Watches(&v1alpha1.Target{}, handler.EnqueueRequestsFromMapFunc(r.arrived)).
 		WatchesRawSource(plans).
@@ -74,7 +74,7 @@ func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 		return client.ObjectKeyFromObject(object), false
 	}
 	status := &inst.Status
-	works := job.Unfinished(status.JobID, status.JobIDFinished) || predicates.WantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]), r.Triggers)
+	works := job.Unfinished(status.JobID, status.JobIDFinished) || predicates.RequestsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]), r.Triggers)
 	ctx := context.Background()
 	if reference, isSub := job.OwnerOf(inst, "Installation"); isSub && !works {
 		parent, err := ancestor.Parent(ctx, r.Client, inst.Namespace, reference)
@@ -106,11 +106,11 @@ func (r *Reconciler) arrived(_ context.Context, object client.Object) []reconcil
 	return r.arrivals.Arrived(object)
 }
 
-// waker maps changes to the Installations that they enqueue.
-func (r *Reconciler) waker() wake.Finder { return wake.Finder{Reader: r.sight()} }
+// mapper maps changes to the Installations that they enqueue.
+func (r *Reconciler) mapper() wake.Mapper { return wake.Mapper{Reader: r.reader()} }
 
-// Woken returns the Installations that a change of another one may unblock. Before is nil for a new
+// Enqueued returns the Installations that a change of another one may unblock. Before is nil for a new
 // one, after for a deleted one.
-func (r *Reconciler) Woken(ctx context.Context, before, after *v1alpha1.Installation) []reconcile.Request {
-	return r.waker().Woken(ctx, before, after)
+func (r *Reconciler) Enqueued(ctx context.Context, before, after *v1alpha1.Installation) []reconcile.Request {
+	return r.mapper().Enqueued(ctx, before, after)
 }

@@ -25,13 +25,13 @@ import (
 
 // admit starts a job that was requested.
 func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
-	if predicates.AsksFirst(s.Inst) && !s.Taken {
-		if err := r.takeUp(ctx, s); err != nil {
+	if predicates.RequestsFirstJob(s.Inst) && !s.PickedUp {
+		if err := r.pickUp(ctx, s); err != nil {
 			return err
 		}
 	}
 	repeat.Forget(s.Inst)
-	if s.admitted = decide.TakenUp(s.Situation); s.admitted {
+	if s.admitted = decide.PickedUp(s.Situation); s.admitted {
 		return r.start(ctx, s, v1alpha1.TriggeredByReconcile)
 	}
 	return r.start(ctx, s, job.TriggerOf(s.Inst))
@@ -50,8 +50,8 @@ func removeRequest(inst *v1alpha1.Installation) {
 func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.JobTrigger) error {
 	s.Inst.Status.DataUpdate = decide.RequestedUpdate(s.Situation, trigger)
 	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
-	s.subject.Remember(trigger)
-	s.Asked = trigger
+	s.subject.RecordTrigger(trigger)
+	s.PendingTrigger = trigger
 	if err := r.begin(ctx, s); err != nil {
 		return err
 	}
@@ -63,31 +63,31 @@ func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.Jo
 	if !r.unstored.has(s.Inst.UID) {
 		return nil
 	}
-	return errComeBack
+	return errRequeue
 }
 
-// errComeBack ends an attempt as soon as its job is stored.
-var errComeBack = errors.New("a write of an earlier attempt is not known yet")
+// errRequeue ends an attempt as soon as its job is stored.
+var errRequeue = errors.New("a write of an earlier attempt is not known yet")
 
 // started accepts a job of our own that was stored just now. It is stored before the
 // request for it is removed, so that a crash in between repeats a job rather than losing
 // one.
 func (r *Reconciler) started(ctx context.Context, s *snapshot) error {
-	if s.Asked == "" {
+	if s.PendingTrigger == "" {
 		return nil
 	}
-	s.Taken = false
-	r.taken.note(s.Inst.UID, false)
-	why, unasked := unaskedJobs[s.Asked]
-	s.Asked = ""
+	s.PickedUp = false
+	r.pickedUp.note(s.Inst.UID, false)
+	why, unasked := unaskedJobs[s.PendingTrigger]
+	s.PendingTrigger = ""
 	if unasked {
-		r.reporter().Tell(s.subject, corev1.EventTypeNormal, jobStarted, "job "+s.Inst.Status.JobID+" begins because "+why)
+		r.reporter().Emit(s.subject, corev1.EventTypeNormal, jobStarted, "job "+s.Inst.Status.JobID+" begins because "+why)
 	}
 	return r.accept(ctx, s)
 }
 
-// farewell is how long a process that shuts down tries to store a job.
-const farewell = 5 * time.Second
+// shutdownTimeout is how long a process that shuts down tries to store a job.
+const shutdownTimeout = 5 * time.Second
 
 // stored ensures that a job is stored, and its request removed, before its error is reported: the
 // error might end the job. A deletion that waits has no request to remove, so that its job is
@@ -95,19 +95,19 @@ const farewell = 5 * time.Second
 func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
 	outcome := job.OutcomeOf(err)
 	switch {
-	case s.Asked == "", errors.Is(err, reporter.ErrGone), outcome == job.Conflict:
+	case s.PendingTrigger == "", errors.Is(err, reporter.ErrDeleted), outcome == job.Conflict:
 		return err
-	case s.Asked == v1alpha1.TriggeredByDeletion && outcome == job.Waiting:
+	case s.PendingTrigger == v1alpha1.TriggeredByDeletion && outcome == job.Waiting:
 		return err
 	case job.IsShutdown(ctx, err) && !s.admitted:
 		return err
 	case job.IsShutdown(ctx, err):
 		// An older release may continue, which does not know the note of the request.
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), farewell)
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer cancel()
 	}
-	if saveErr := job.Protect(func() error { return r.save(ctx, s) }); saveErr != nil {
+	if saveErr := job.RecoverPanic(func() error { return r.save(ctx, s) }); saveErr != nil {
 		return saveErr
 	}
 	return err
@@ -119,7 +119,7 @@ func (r *Reconciler) ignore(ctx context.Context, s *snapshot) error {
 	if predicates.IsRoot(s.Inst) {
 		why = " has no effect on an Installation that is being deleted"
 	}
-	r.reporter().Tell(s.subject, corev1.EventTypeWarning, requestIgnored, "operation "+s.Inst.Annotations[v1alpha1.OperationAnnotation]+why)
+	r.reporter().Emit(s.subject, corev1.EventTypeWarning, requestIgnored, "operation "+s.Inst.Annotations[v1alpha1.OperationAnnotation]+why)
 	return r.dismiss(ctx, s)
 }
 
@@ -132,7 +132,7 @@ func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
 	}
 	s.Inst.Status.DataUpdate = decide.InheritedUpdate(s.Situation)
 	s.subject.Status.Trigger(job.Round(s.Parent), metav1.NewTime(r.Now()))
-	s.subject.Remember(v1alpha1.TriggeredByParent)
+	s.subject.RecordTrigger(v1alpha1.TriggeredByParent)
 	return nil
 }
 
@@ -148,8 +148,8 @@ func (r *Reconciler) clear(ctx context.Context, s *snapshot) error {
 	return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
 }
 
-// handOver passes the job to all children: they take it when they see the phase.
-func (r *Reconciler) handOver(ctx context.Context, s *snapshot) error {
+// propagate passes the job to all children: they take it when they see the phase.
+func (r *Reconciler) propagate(ctx context.Context, s *snapshot) error {
 	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
 }
 
@@ -164,7 +164,7 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	s.Inst.Status.SubInstCache = nil
 	// Kept objects are found again. A child that is wanted again says so with its job.
 	job.DropCondition(&s.Inst.Status.Conditions, v1alpha1.PendingRemovalsCondition)
-	if s.Asked != "" || s.Parent != nil && job.Round(s.Parent) == s.Inst.Status.JobID {
+	if s.PendingTrigger != "" || s.Parent != nil && job.Round(s.Parent) == s.Inst.Status.JobID {
 		s.subject.Status.Enter(phase, nil, metav1.NewTime(r.Now()))
 		s.unsaved = true
 		return nil
@@ -202,7 +202,7 @@ func (r *Reconciler) save(ctx context.Context, s *snapshot) error {
 
 // saveOwn stores a job of our own that has begun, before a step that cannot be undone.
 func (r *Reconciler) saveOwn(ctx context.Context, s *snapshot) error {
-	if s.Asked == "" {
+	if s.PendingTrigger == "" {
 		return nil
 	}
 	return r.save(ctx, s)
@@ -236,7 +236,7 @@ func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
 	if s.subject.Status.Unfinished() {
 		for _, child := range s.children() {
 			if !child.done {
-				if err := r.handDown(ctx, s.Inst, child.Object); err != nil {
+				if err := r.propagateInterruption(ctx, s.Inst, child.Object); err != nil {
 					return err
 				}
 			}
@@ -269,20 +269,20 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 	if err := r.publish(ctx, s, exports); err != nil {
 		return err
 	}
-	r.outages.Over(s.Inst.UID)
+	r.outages.Forget(s.Inst.UID)
 	if !decide.Unchanged(s.Inst) && !s.needsCopies() {
 		// Otherwise they are those of the job that has written them.
-		if err := r.holdings().DropCopies(ctx, s.Inst); err != nil {
+		if err := r.exportWriter().DeleteStaleCopies(ctx, s.Inst); err != nil {
 			return err
 		}
 	}
-	if err := r.holdings().DropExports(ctx, s.Inst, exports.Exports); err != nil {
+	if err := r.exportWriter().DeleteStaleExports(ctx, s.Inst, exports.Exports); err != nil {
 		return err
 	}
 	if err := r.noteDependents(ctx, s, exports.Exports); err != nil {
 		return err
 	}
-	s.Leftover = r.plansKept.Has(s.Inst.UID)
+	s.PlanStored = r.planCache.Has(s.Inst.UID)
 	s.subject.Status.SetTrue(v1alpha1.CreateExportsCondition, "DataObjectsCreated", "DataObjects successfully created", metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
 }
@@ -306,7 +306,7 @@ func (r *Reconciler) patchMetadata(ctx context.Context, inst *v1alpha1.Installat
 	status := inst.Status
 	if err := r.Client.Patch(ctx, changed, client.RawPatch(patch.Type(), data)); err != nil {
 		if apierrors.IsNotFound(err) {
-			return reporter.ErrGone
+			return reporter.ErrDeleted
 		}
 		return fmt.Errorf("change the metadata of Installation %s/%s: %w", inst.Namespace, inst.Name, err)
 	}
@@ -337,22 +337,22 @@ func (r *Reconciler) annotate(ctx context.Context, child client.Object, key, val
 	return nil
 }
 
-// keeper keeps the plans of jobs.
-func (r *Reconciler) keeper() planstore.Plans {
-	return planstore.Plans{Client: r.Client, Reader: r.Reader, Memory: &r.plansKept}
+// planStore keeps the plans of jobs.
+func (r *Reconciler) planStore() planstore.Store {
+	return planstore.Store{Client: r.Client, Reader: r.Reader, Cache: &r.planCache}
 }
 
-// tidyPause is the time after which the deletion of a plan is retried.
-const tidyPause = 30 * time.Second
+// cleanUpRetry is the time after which the deletion of a plan is retried.
+const cleanUpRetry = 30 * time.Second
 
-// tidy deletes the stored plan of a job that has ended. The outcome of the job is recorded already,
+// cleanUp deletes the stored plan of a job that has ended. The outcome of the job is recorded already,
 // so that a failure here only leads to a retry.
-func (r *Reconciler) tidy(ctx context.Context, s *snapshot) error {
-	if err := r.keeper().Drop(ctx, s.Inst); err != nil {
+func (r *Reconciler) cleanUp(ctx context.Context, s *snapshot) error {
+	if err := r.planStore().Delete(ctx, s.Inst); err != nil {
 		log.FromContext(ctx).Info("the stored plan of a job that has ended is still there", "cause", err.Error())
-		s.TidyAt = r.Now().Add(tidyPause)
+		s.CleanUpAt = r.Now().Add(cleanUpRetry)
 		return nil
 	}
-	s.Leftover = false
+	s.PlanStored = false
 	return nil
 }

@@ -34,10 +34,10 @@ func (lagging) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ .
 // TestLaggingCache: objects that were just created count, although the cache lags behind.
 func TestLaggingCache(t *testing.T) {
 	mine := testbuilders.Owner("Installation", "shop", "2")
-	c := fakeapi.API(t, testbuilders.CopyOf("cluster", "job-1", mine))
+	c := fakeapi.New(t, testbuilders.CopyOf("cluster", "job-1", mine))
 	r := &Reconciler{Client: lagging{c}, Reader: c, Now: func() time.Time { return testbuilders.Noon }}
 	inst := testbuilders.InstallationOf(t, "imports: {targets: [{name: cluster, target: cluster}]}")
-	imports, err := dataflow.Read(t.Context(), inst, importreader.From(observe.Confirming{Reader: r.Client, Live: r.Reader}))
+	imports, err := dataflow.Read(t.Context(), inst, importreader.From(observe.ConfirmingReader{Reader: r.Client, Live: r.Reader}))
 	if err != nil || imports.Targets["cluster"] == nil {
 		t.Errorf("the import is not found: %v", err)
 	}
@@ -73,9 +73,9 @@ func TestKeysOfOneSecret(t *testing.T) {
 		inst.Spec.Imports.Data = append(inst.Spec.Imports.Data, v1alpha1.DataImport{Name: key, SecretRef: from})
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: "many", UID: "uid-of-secret"}, Data: held}
-	counted := reads{Client: fakeapi.API(t, secret), count: map[string]int{}}
+	counted := reads{Client: fakeapi.New(t, secret), count: map[string]int{}}
 	r := &Reconciler{Client: counted, Reader: counted}
-	imports, err := dataflow.Read(t.Context(), inst, importreader.From(observe.Confirming{Reader: r.Client, Live: r.Reader}))
+	imports, err := dataflow.Read(t.Context(), inst, importreader.From(observe.ConfirmingReader{Reader: r.Client, Live: r.Reader}))
 	if err != nil || counted.count["many"] != 1 || string(imports.Data["k7"].Value.RawMessage) != `"k7"` || imports.Data["k7"].Salt != "uid-of-secret" {
 		t.Errorf("%d reads, %s, %v", counted.count["many"], imports.Data["k7"].Value.RawMessage, err)
 	}

@@ -83,7 +83,7 @@ func matched(inst *v1alpha1.Installation, subs []*v1alpha1.Installation, planned
 	}
 	subs = slices.SortedFunc(slices.Values(subs), func(a, b *v1alpha1.Installation) int {
 		name := a.Annotations[v1alpha1.SubinstallationNameAnnotation]
-		return cmp.Or(strings.Compare(name, b.Annotations[v1alpha1.SubinstallationNameAnnotation]), job.CompareSame(a, b, recorded[name]))
+		return cmp.Or(strings.Compare(name, b.Annotations[v1alpha1.SubinstallationNameAnnotation]), job.CompareDuplicates(a, b, recorded[name]))
 	})
 	named := make(map[string]bool, len(planned))
 	for _, sub := range planned {
@@ -94,7 +94,7 @@ func matched(inst *v1alpha1.Installation, subs []*v1alpha1.Installation, planned
 		name, ok := sub.Annotations[v1alpha1.SubinstallationNameAnnotation]
 		switch {
 		case !ok:
-			return nil, nil, job.Terminally(fmt.Errorf("dangling installation found: Installation %s belongs to this one, but has no annotation %s: set it to the name in the blueprint, or delete the Installation", sub.Name, v1alpha1.SubinstallationNameAnnotation))
+			return nil, nil, job.AsTerminal(fmt.Errorf("dangling installation found: Installation %s belongs to this one, but has no annotation %s: set it to the name in the blueprint, or delete the Installation", sub.Name, v1alpha1.SubinstallationNameAnnotation))
 		case named[name] && live[name] == nil:
 			live[name] = sub
 		default:
@@ -113,7 +113,7 @@ func (r *Reconciler) ensureSubs(ctx context.Context, s *snapshot, planned []plan
 	}
 	cache = &v1alpha1.SubInstCache{}
 	subs := make([]*v1alpha1.Installation, len(planned))
-	err = parallelize.Until(r.Each, len(planned), func(i int) (err error) {
+	err = parallelize.Until(r.Parallelizer, len(planned), func(i int) (err error) {
 		if subs[i], err = r.ensureSub(ctx, s.Inst, planned[i].Installation, live[planned[i].Name]); err != nil {
 			return fmt.Errorf("write subinstallation %s: %w", planned[i].Name, err)
 		}
@@ -173,7 +173,7 @@ func (r *Reconciler) importersFirst(orphans, siblings []*v1alpha1.Installation) 
 	if len(orphans) < 2 {
 		return orphans
 	}
-	among := r.relations.Of(orphans[0], siblings)
+	among := r.relations.Get(orphans[0], siblings)
 	ordered, seen := make([]*v1alpha1.Installation, 0, len(orphans)), map[string]bool{}
 	var add func(name string)
 	add = func(name string) {
@@ -220,7 +220,7 @@ func (r *Reconciler) createSub(ctx context.Context, parent, planned *v1alpha1.In
 		err = r.Client.Create(ctx, sub)
 		if err == nil {
 			r.written.Record(sub)
-			r.created.Note(parent.UID, sub.Name, r.Now())
+			r.created.Expect(parent.UID, sub.Name, r.Now())
 			return sub, nil
 		}
 		if !apierrors.IsAlreadyExists(err) {
@@ -235,13 +235,13 @@ func (r *Reconciler) createSub(ctx context.Context, parent, planned *v1alpha1.In
 			return r.ensureSub(ctx, parent, planned, live)
 		}
 	}
-	return nil, job.Terminally(errors.New("all names for it are taken by other Installations"))
+	return nil, job.AsTerminal(errors.New("all names for it are taken by other Installations"))
 }
 
 // refused marks errors that another attempt would only repeat.
 func refused(err error) error {
 	if job.IsRefusal(err) {
-		return job.Terminally(err)
+		return job.AsTerminal(err)
 	}
 	return err
 }

@@ -175,7 +175,7 @@ func TestAnotherExecution(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, installed(t)...)
 			inst := b.installation(t)
-			b.leaving.note(inst.UID, true)
+			b.terminating.note(inst.UID, true)
 			b.refuse["create Execution"] = test.answer
 			err := b.ensureExecution(t.Context(), snapshotOf(inst), v1alpha1.DeployItemTemplateList{{Name: "web", Type: "t"}})
 			if !errors.Is(err, test.answer) || b.execution(t) == nil {
@@ -214,9 +214,9 @@ func TestSubsUnwritten(t *testing.T) {
 	}
 }
 
-// TestTreeGoes: the deletion of a root deletes all below it, in the reverse order of their data,
+// TestTreeIsDeleted: the deletion of a root deletes all below it, in the reverse order of their data,
 // without uninstalling if that is requested.
-func TestTreeGoes(t *testing.T) {
+func TestTreeIsDeleted(t *testing.T) {
 	b := newBench(t, nested(t)...)
 	b.reconcile(t)
 	b.run(t, b.sub(t, "a"))
@@ -318,10 +318,10 @@ func TestStaleScope(t *testing.T) {
 		{"the cache shows nothing", nil, "2"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			r := &Reconciler{Client: fakeapi.API(t, test.cached...), Reader: fakeapi.API(t, value("job-2", "2"), element)}
+			r := &Reconciler{Client: fakeapi.New(t, test.cached...), Reader: fakeapi.New(t, value("job-2", "2"), element)}
 			in := &decide.Inputs{}
-			if err := r.sight().ReadImports(t.Context(), siblings.Family{Inst: sub}, in, observe.Reading(r.Client, r.Reader, sub)); err != nil || in.Broken != nil || len(in.Missing) > 0 {
-				t.Fatal(err, in.Broken, in.Missing)
+			if err := r.reader().ReadImports(t.Context(), siblings.Family{Inst: sub}, in, observe.Reading(r.Client, r.Reader, sub)); err != nil || in.ImportsErr != nil || len(in.Missing) > 0 {
+				t.Fatal(err, in.ImportsErr, in.Missing)
 			}
 			if got := string(in.Imports.Data["v"].Value.RawMessage); got != test.want || len(in.Imports.TargetLists["all"]) != 1 {
 				t.Errorf("%s, %d elements", got, len(in.Imports.TargetLists["all"]))
@@ -334,10 +334,10 @@ func TestStaleScope(t *testing.T) {
 // does not show them yet.
 func TestStaleImport(t *testing.T) {
 	inst := testbuilders.InstallationOf(t, "blueprint: {inline: {filesystem: {blueprint.yaml: '{}'}}}\nimports: {data: [{name: v, dataRef: x}]}")
-	current := fakeapi.API(t, testbuilders.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
+	current := fakeapi.New(t, testbuilders.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
 	r := &Reconciler{Client: stale{current, testbuilders.DataOf("x", `"old"`)}, Reader: current, Sources: &repocontext.Reader{}}
 	s := snapshotOf(inst)
-	if err := r.look(t.Context(), s); err != nil || s.Inputs.Broken != nil || len(s.Inputs.Invalid)+len(s.Inputs.Missing) > 0 {
+	if err := r.readInputs(t.Context(), s); err != nil || s.Inputs.ImportsErr != nil || len(s.Inputs.Invalid)+len(s.Inputs.Missing) > 0 {
 		t.Fatal(err, s.Inputs)
 	}
 	if got := string(s.Inputs.Imports.Data["v"].Value.RawMessage); got != `"new"` {

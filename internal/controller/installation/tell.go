@@ -30,7 +30,7 @@ func (r *Reconciler) noteDependents(ctx context.Context, s *snapshot, written da
 
 // dependents are those that may get a job because of another one.
 func (r *Reconciler) dependents() dependents.Finder {
-	return dependents.Finder{Reader: r.sight(), Await: func(ctx context.Context, inst *v1alpha1.Installation) error {
+	return dependents.Finder{Reader: r.reader(), Await: func(ctx context.Context, inst *v1alpha1.Installation) error {
 		return r.written.Await(ctx, r.Reader, inst)
 	}, Request: r.requestJob}
 }
@@ -41,28 +41,28 @@ func (r *Reconciler) requestJob(ctx context.Context, dependent, by *v1alpha1.Ins
 		inst.Annotations = merged(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
 	})
 	if err == nil {
-		r.reporter().Tell(reporter.Installation(dependent), corev1.EventTypeNormal, jobRequested, "a job is requested because Installation "+by.Name+" has exported other values than the last job has imported")
+		r.reporter().Emit(reporter.Installation(dependent), corev1.EventTypeNormal, jobRequested, "a job is requested because Installation "+by.Name+" has exported other values than the last job has imported")
 	}
 	return err
 }
 
-// tell requests jobs of the roots that the last job concerns. A root at work gets the request
+// triggerDependents requests jobs of the roots that the last job concerns. A root at work gets the request
 // later, if it has not used the new values by then. The job has succeeded already, so that a
 // failure here only leads to a retry.
-func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
+func (r *Reconciler) triggerDependents(ctx context.Context, s *snapshot) error {
 	all := s.Inst.Status.DependentsToTrigger
 	var left []v1alpha1.DependentToTrigger
-	s.Told = []string{}
-	reader := r.sight().AfterWrites(observe.ExportsOf(s.Inst))
+	s.Untriggered = []string{}
+	reader := r.reader().AfterWrites(observe.ExportsOf(s.Inst))
 	for _, dependent := range all {
-		done, err := r.dependents().Ask(ctx, s.Inst, dependent.Name, reader)
-		if pause, behind := expectations.PauseOf(err); behind {
-			s.TellAt = earliest(s.TellAt, r.Now().Add(pause))
+		done, err := r.dependents().Trigger(ctx, s.Inst, dependent.Name, reader)
+		if pause, behind := expectations.RetryAfter(err); behind {
+			s.TriggerAt = earliest(s.TriggerAt, r.Now().Add(pause))
 		} else if err != nil {
-			r.tellAgain(ctx, s, fmt.Errorf("request a job of Installation %s: %w", dependent.Name, err))
+			r.retryTrigger(ctx, s, fmt.Errorf("request a job of Installation %s: %w", dependent.Name, err))
 		}
 		if !done || err != nil {
-			left, s.Told = append(left, dependent), append(s.Told, dependent.Name)
+			left, s.Untriggered = append(left, dependent), append(s.Untriggered, dependent.Name)
 		}
 	}
 	if len(left) == len(all) {
@@ -70,18 +70,18 @@ func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 	}
 	s.Inst.Status.DependentsToTrigger = left
 	err := r.reporter().Save(ctx, s.subject)
-	if err == nil || job.OutcomeOf(err) == job.Conflict || errors.Is(err, reporter.ErrGone) {
+	if err == nil || job.OutcomeOf(err) == job.Conflict || errors.Is(err, reporter.ErrDeleted) {
 		return err // says what was written
 	}
 	s.Inst.Status.DependentsToTrigger = all
-	r.tellAgain(ctx, s, err)
+	r.retryTrigger(ctx, s, err)
 	return nil
 }
 
-// tellAgain notes when the requests to dependents are retried.
-func (r *Reconciler) tellAgain(ctx context.Context, s *snapshot, cause error) {
+// retryTrigger notes when the requests to dependents are retried.
+func (r *Reconciler) retryTrigger(ctx context.Context, s *snapshot, cause error) {
 	log.FromContext(ctx).Info("dependents are not triggered yet", "cause", cause.Error())
-	s.TellAt = earliest(s.TellAt, r.Now().Add(tidyPause))
+	s.TriggerAt = earliest(s.TriggerAt, r.Now().Add(cleanUpRetry))
 }
 
 // earliest returns the earlier of two times, of which the first may be zero.

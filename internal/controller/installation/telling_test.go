@@ -24,7 +24,7 @@ import (
 // hashed notes the imports of an Installation as those of its last job.
 func hashed(t *testing.T, inst *v1alpha1.Installation, objects ...client.Object) {
 	t.Helper()
-	imports, err := dataflow.Read(t.Context(), inst, importreader.From(fakeapi.API(t, objects...)))
+	imports, err := dataflow.Read(t.Context(), inst, importreader.From(fakeapi.New(t, objects...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestAsk(t *testing.T) {
 			b.Client, b.Reader = broken, broken
 			by := testbuilders.Root(t, "shop", nil, []string{"x"})
 			by.Namespace = key.Namespace
-			done, err := b.dependents().Ask(t.Context(), by, key.Name, b.sight().AfterWrites(observe.ExportsOf(by)))
+			done, err := b.dependents().Trigger(t.Context(), by, key.Name, b.reader().AfterWrites(observe.ExportsOf(by)))
 			if done != test.done || (err != nil) != test.failed {
 				t.Errorf("done: %t, %v", done, err)
 			}
@@ -111,7 +111,7 @@ func TestAskReads(t *testing.T) {
 			b := newBench(t, testbuilders.DataOf("x", `"new"`), testbuilders.DataOf("other", `"new"`), importing)
 			counting := fakeapi.Fault{Reading: true, At: -1}
 			b.Client, b.Reader = stale{b.api, test.cached}, counting.Wrap(t, b.api)
-			if done, err := b.dependents().Ask(t.Context(), by, "dep", b.sight().AfterWrites(observe.ExportsOf(by))); !done || err != nil {
+			if done, err := b.dependents().Trigger(t.Context(), by, "dep", b.reader().AfterWrites(observe.ExportsOf(by))); !done || err != nil {
 				t.Fatal(done, err)
 			}
 			live := &v1alpha1.Installation{}
@@ -125,8 +125,8 @@ func TestAskReads(t *testing.T) {
 	}
 }
 
-// TestTell: which dependents are left when some could not be triggered, and when that is retried.
-func TestTell(t *testing.T) {
+// TestAskDependents: which dependents are left when some could not be triggered, and when that is retried.
+func TestAskDependents(t *testing.T) {
 	working := func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }
 	newer := apierrors.NewConflict(v1alpha1.Resource("installations"), "shop", errors.New("newer"))
 	gone := apierrors.NewNotFound(v1alpha1.Resource("installations"), "shop")
@@ -145,26 +145,26 @@ func TestTell(t *testing.T) {
 		{"the first dependent is changed meanwhile", nil, fakeapi.Fault{Err: newer}, []string{"one"}, []string{"one"}, true, ""},
 		{"the remaining dependents cannot be stored: they are triggered again, which costs nothing", nil, fakeapi.Fault{At: 2, Err: errors.New("busy")}, []string{"one", "two"}, []string{}, true, ""},
 		{"another client has changed the Installation, which is read again", nil, fakeapi.Fault{At: 2, Err: newer}, nil, []string{}, false, "newer"},
-		{"the Installation does not exist any more", nil, fakeapi.Fault{At: 2, Err: gone}, nil, []string{}, false, reporter.ErrGone.Error()},
+		{"the Installation does not exist any more", nil, fakeapi.Fault{At: 2, Err: gone}, nil, []string{}, false, reporter.ErrDeleted.Error()},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			self := testbuilders.Root(t, "shop", nil, []string{"x"})
 			self.Namespace = shop.Namespace
 			testbuilders.Ended(self, "a", "Succeeded")
-			testbuilders.Alter(self, testbuilders.Tells("one", "two"))
+			testbuilders.Alter(self, testbuilders.WithDependents("one", "two"))
 			b := newBench(t, self, testbuilders.DataOf("x", "1"), testbuilders.Importer(t, "one", nil), testbuilders.Importer(t, "two", test.second))
 			broken := test.fault.Wrap(t, b.api)
 			b.Client, b.Reader = broken, broken
 			s := snapshotOf(b.installation(t))
-			err := b.tell(t.Context(), s)
+			err := b.triggerDependents(t.Context(), s)
 			if (err == nil) != (test.outcome == "") || err != nil && !strings.Contains(err.Error(), test.outcome) {
 				t.Errorf("got %v", err)
 			}
 			if got := toAskOf(s.Inst); !slices.Equal(got, test.left) {
 				t.Errorf("left to tell are %v, want %v", got, test.left)
 			}
-			if again := !s.TellAt.IsZero(); !slices.Equal(s.Told, test.untriggered) || again != test.again {
-				t.Errorf("waits for %v, again at %s", s.Told, s.TellAt)
+			if again := !s.TriggerAt.IsZero(); !slices.Equal(s.Untriggered, test.untriggered) || again != test.again {
+				t.Errorf("waits for %v, again at %s", s.Untriggered, s.TriggerAt)
 			}
 			if stored := toAskOf(b.installation(t)); err == nil && !slices.Equal(stored, test.left) {
 				t.Errorf("stored are %v, want %v", stored, test.left)
@@ -178,7 +178,7 @@ func TestNothingTriggered(t *testing.T) {
 	self := testbuilders.Root(t, "shop", nil, []string{"x"})
 	self.Namespace = shop.Namespace
 	testbuilders.Ended(self, "a", "Succeeded")
-	testbuilders.Alter(self, testbuilders.Tells("one"))
+	testbuilders.Alter(self, testbuilders.WithDependents("one"))
 	b := newBench(t, self, testbuilders.Importer(t, "one", func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }))
 	wantWrites(t, "it works", b.reconcile(t), "")
 	wantWrites(t, "it still does", b.reconcile(t), "")
@@ -248,8 +248,8 @@ func TestNoteDependents(t *testing.T) {
 			s.Inst.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true}
 		}}, []*v1alpha1.Installation{testbuilders.Importer(t, "old", nil)}, nil},
 		{"a subinstallation triggers none: its parent assigns the job to all", []testbuilders.Option{func(s *decide.Situation) { s.Parent = testbuilders.ParentWith("a", "") }}, []*v1alpha1.Installation{testbuilders.Importer(t, "old", nil)}, nil},
-		{"nothing is exported any more", []testbuilders.Option{func(s *decide.Situation) { s.Inst.Spec.Exports = v1alpha1.InstallationExports{} }, testbuilders.Tells("old")}, []*v1alpha1.Installation{testbuilders.Importer(t, "old", nil)}, nil},
-		{"dependents of the job before are forgotten if they have the value now", []testbuilders.Option{testbuilders.Tells("new")}, []*v1alpha1.Installation{testbuilders.Importer(t, "new", used)}, nil},
+		{"nothing is exported any more", []testbuilders.Option{func(s *decide.Situation) { s.Inst.Spec.Exports = v1alpha1.InstallationExports{} }, testbuilders.WithDependents("old")}, []*v1alpha1.Installation{testbuilders.Importer(t, "old", nil)}, nil},
+		{"dependents of the job before are forgotten if they have the value now", []testbuilders.Option{testbuilders.WithDependents("new")}, []*v1alpha1.Installation{testbuilders.Importer(t, "new", used)}, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			self := testbuilders.Root(t, "shop", nil, []string{"x"})
@@ -329,9 +329,9 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 // TestPublished: objects that the job has just written are read from the API server, once; all
 // others from the cache.
 func TestPublished(t *testing.T) {
-	c := fakeapi.API(t, testbuilders.DataOf("x", "2"), testbuilders.DataOf("y", "2"), testbuilders.TargetOf("x", "example.org/new"))
+	c := fakeapi.New(t, testbuilders.DataOf("x", "2"), testbuilders.DataOf("y", "2"), testbuilders.TargetOf("x", "example.org/new"))
 	counting := fakeapi.Fault{Reading: true, At: 0, Err: errors.New("busy")}
-	p := &observe.Written{
+	p := &observe.WrittenReader{
 		Cached: stale{c, testbuilders.DataOf("x", "1")}, Live: counting.Wrap(t, c), Read: map[observe.ObjectKey]client.Object{},
 		Written: observe.KeysOf(dataflow.Exports{DataObjects: []*v1alpha1.DataObject{testbuilders.DataOf("x", "2")}, Targets: []*v1alpha1.Target{testbuilders.TargetOf("x", "example.org/new")}}),
 	}

@@ -30,27 +30,27 @@ func TestTidy(t *testing.T) {
 			b := newBench(t, testbuilders.PlanOf(t, "job-2", "ours"), foreign.DeepCopy())
 			broken := test.fault.Wrap(t, b.api)
 			s := snapshotOf(testbuilders.InstallationOf(t, "{}"))
-			s.Leftover = true
-			if _, err := b.keeper().Content(t.Context(), s.Inst); err != nil {
+			s.PlanStored = true
+			if _, err := b.planStore().Load(t.Context(), s.Inst); err != nil {
 				t.Fatal(err)
 			}
 			b.Client, b.Reader = broken, broken
-			if err := b.tidy(t.Context(), s); err != nil {
+			if err := b.cleanUp(t.Context(), s); err != nil {
 				t.Fatalf("the job has ended, and its plan is no reason to fail: %v", err)
 			}
 			at := time.Time{}
 			if test.again {
-				at = testbuilders.Noon.Add(tidyPause)
+				at = testbuilders.Noon.Add(cleanUpRetry)
 			}
-			if !s.TidyAt.Equal(at) || s.Leftover != test.again || b.plansKept.Has(s.Inst.UID) != test.again {
-				t.Errorf("again at %s, left over: %t, remembered: %t", s.TidyAt, s.Leftover, b.plansKept.Has(s.Inst.UID))
+			if !s.CleanUpAt.Equal(at) || s.PlanStored != test.again || b.planCache.Has(s.Inst.UID) != test.again {
+				t.Errorf("again at %s, left over: %t, remembered: %t", s.CleanUpAt, s.PlanStored, b.planCache.Has(s.Inst.UID))
 			}
 			list := &corev1.SecretList{}
 			if err := b.api.List(t.Context(), list); err != nil || len(list.Items) != test.left {
 				t.Errorf("%d Secrets are left, %v", len(list.Items), err)
 			}
-			if err := b.tidy(t.Context(), s); err != nil || s.Leftover || b.plansKept.Has(s.Inst.UID) {
-				t.Errorf("the next attempt: %t, %v", s.Leftover, err)
+			if err := b.cleanUp(t.Context(), s); err != nil || s.PlanStored || b.planCache.Has(s.Inst.UID) {
+				t.Errorf("the next attempt: %t, %v", s.PlanStored, err)
 			}
 		})
 	}

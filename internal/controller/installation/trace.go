@@ -10,7 +10,7 @@ import (
 
 // trace reads what is below children that have failed or are blocked.
 func (r *Reconciler) trace(ctx context.Context, s *snapshot) error {
-	below, err := r.sight().Below(ctx, s.Family)
+	below, err := r.reader().Below(ctx, s.Family)
 	if err != nil {
 		return err // says what could not be read
 	}

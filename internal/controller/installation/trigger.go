@@ -24,8 +24,8 @@ func demandNext(inst *v1alpha1.Installation) {
 // compare reads the present imports. Imports that cannot be read would only fail: they are read
 // again when they have changed.
 func (r *Reconciler) compare(ctx context.Context, s *snapshot) error {
-	hash, _ := r.sight().HashOfImports(ctx, s.Inst, observe.Reading(r.Client, r.Reader, s.Inst))
-	s.Current = &hash
+	hash, _ := r.reader().HashOfImports(ctx, s.Inst, observe.Reading(r.Client, r.Reader, s.Inst))
+	s.CurrentImports = &hash
 	return nil
 }
 
@@ -33,8 +33,8 @@ func (r *Reconciler) compare(ctx context.Context, s *snapshot) error {
 // end of it, they start no other one.
 func (r *Reconciler) follow(ctx context.Context, s *snapshot) error {
 	repeat.Forget(s.Inst)
-	s.Inst.Status.ImportsHash = *s.Current
-	s.Current = nil
+	s.Inst.Status.ImportsHash = *s.CurrentImports
+	s.CurrentImports = nil
 	return r.start(ctx, s, v1alpha1.TriggeredByImports)
 }
 
@@ -44,10 +44,10 @@ func (r *Reconciler) watchImports(ctx context.Context, manager ctrl.Manager, bui
 		return fmt.Errorf("index Installations by what they import: %w", err)
 	}
 	building.
-		Watches(&v1alpha1.DataObject{}, r.waker().ByImport(dataflow.KindDataObject)).
-		Watches(&v1alpha1.Target{}, r.waker().ByImport(dataflow.KindTarget)).
+		Watches(&v1alpha1.DataObject{}, r.mapper().ByImport(dataflow.KindDataObject)).
+		Watches(&v1alpha1.Target{}, r.mapper().ByImport(dataflow.KindTarget)).
 		// The content of these is not kept.
-		Watches(&corev1.Secret{}, r.waker().ByImport(dataflow.KindSecret), builder.OnlyMetadata).
-		Watches(&corev1.ConfigMap{}, r.waker().ByImport(dataflow.KindConfigMap), builder.OnlyMetadata)
+		Watches(&corev1.Secret{}, r.mapper().ByImport(dataflow.KindSecret), builder.OnlyMetadata).
+		Watches(&corev1.ConfigMap{}, r.mapper().ByImport(dataflow.KindConfigMap), builder.OnlyMetadata)
 	return nil
 }

@@ -83,7 +83,7 @@ func TestImportChange(t *testing.T) {
 				if err := b.api.Update(t.Context(), exec); err != nil {
 					t.Fatal(err)
 				}
-				b.refuse[test.refuse] = job.Terminally(errors.New("quota"))
+				b.refuse[test.refuse] = job.AsTerminal(errors.New("quota"))
 			}
 			b.settle(t)
 			s := b.installation(t).Status

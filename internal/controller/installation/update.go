@@ -24,27 +24,27 @@ func noteDeployed(inst *v1alpha1.Installation) {
 	}
 }
 
-// carryOn passes the job to the children as they are. The plan for the exports is made from the
+// refresh passes the job to the children as they are. The plan for the exports is made from the
 // inputs, which are those of the last job.
-func (r *Reconciler) carryOn(ctx context.Context, s *snapshot) error {
+func (r *Reconciler) refresh(ctx context.Context, s *snapshot) error {
 	spec, exporting := &s.Inst.Spec, false
 	if len(spec.Exports.Data)+len(spec.Exports.Targets)+len(spec.ExportDataMappings) > 0 {
 		made, err := r.planned(ctx, s)
 		if err != nil {
 			return err
 		}
-		if err := r.keeper().Store(ctx, s.Inst, made.stored); err != nil {
+		if err := r.planStore().Save(ctx, s.Inst, made.stored); err != nil {
 			return err
 		}
 		exporting = made.stored != nil
 		// Only the exports of this job are still to be rendered.
 		r.forgetPlan(client.ObjectKeyFromObject(s.Inst))
 	}
-	r.outages.Over(s.Inst.UID)
+	r.outages.Forget(s.Inst.UID)
 	s.Inst.Status.SubInstCache = presentSubs(s.Subs)
 	r.noteExports(s, exporting)
 	s.subject.Status.Wait(metav1.NewTime(r.Now()))
-	return r.handOver(ctx, s)
+	return r.propagate(ctx, s)
 }
 
 // pass ends the part of an Installation in a job that does not concern it. It emits no event.

@@ -18,7 +18,7 @@ func TestAtWork(t *testing.T) {
 	below.OwnerReferences[0].Name, below.OwnerReferences[0].UID = "works", "uid-works"
 	lost := testbuilders.Sibling("lost")
 	lost.OwnerReferences[0].UID = "uid-of-an-earlier-one"
-	r := &Reconciler{Client: fakeapi.API(t, root, works, fresh, done, below, lost)}
+	r := &Reconciler{Client: fakeapi.New(t, root, works, fresh, done, below, lost)}
 	for _, test := range []struct {
 		reason string
 		inst   *v1alpha1.Installation

@@ -52,7 +52,7 @@ func (s *snapshot) noteWarnings(now metav1.Time) {
 	if s.Exec != nil {
 		said = job.WarningsOf("", s.Exec.Status.Conditions)
 	}
-	for _, sub := range siblings.Counting(s.Family) {
+	for _, sub := range siblings.WithoutHeld(s.Family) {
 		name := cmp.Or(sub.Annotations[v1alpha1.SubinstallationNameAnnotation], sub.Name)
 		said = append(said, job.WarningsOf(fmt.Sprintf("subinstallation %q: ", name), sub.Status.Conditions)...)
 	}

@@ -22,7 +22,7 @@ func TestSiblingsOf(t *testing.T) {
 	own := self.DeepCopy()
 	own.Status.InstallationPhase = "Progressing"
 	b := newBench(t, self, testbuilders.Sibling("one"), earlier, testbuilders.Root(t, "root", nil, nil))
-	found, err := b.sight().Siblings(t.Context(), own)
+	found, err := b.reader().Siblings(t.Context(), own)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestSiblingsOf(t *testing.T) {
 	}
 	broken := fakeapi.Fault{Reading: true, Err: errors.New("busy")}
 	b.Client = broken.Wrap(t, b.api)
-	if _, err := b.sight().Siblings(t.Context(), own); err == nil {
+	if _, err := b.reader().Siblings(t.Context(), own); err == nil {
 		t.Error("siblings that cannot be read are listed")
 	}
 }
@@ -76,7 +76,7 @@ func TestObserveFamily(t *testing.T) {
 			b.Client = broken.Wrap(t, b.api)
 			s := snapshotOf(test.inst.DeepCopy())
 			s.Inst.UID = "uid-self"
-			if err := b.sight().Family(t.Context(), &s.Family); (err != nil) != test.failed {
+			if err := b.reader().Family(t.Context(), &s.Family); (err != nil) != test.failed {
 				t.Fatalf("got %v", err)
 			}
 			if (s.Parent != nil) != test.parent || s.Orphaned != test.orphaned {

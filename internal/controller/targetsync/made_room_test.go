@@ -17,9 +17,9 @@ import (
 	"go.landscaper.dev/internal/runtime/workpool"
 )
 
-// TestMadeRoom: a run that is ended because others wait for its place has not failed. What
+// TestPreempted: a run that is ended because others wait for its place has not failed. What
 // it has written is told, and it begins anew at once.
-func TestMadeRoom(t *testing.T) {
+func TestPreempted(t *testing.T) {
 	made, holds := make(chan struct{}), make(chan struct{})
 	var second atomic.Bool
 	b := newBench(t, newGarden(t, "eu", "us"), withStatus(interceptor.Funcs{
@@ -38,7 +38,7 @@ func TestMadeRoom(t *testing.T) {
 		},
 	}), annotatedFleet(nil))
 	b.runs = workpool.New[*outcome](t.Context(), workpool.Options{
-		Most: 1, Share: 1, Keep: 4, Patience: time.Millisecond, Longest: time.Minute, Wake: func(key types.NamespacedName) { b.woken <- key },
+		MaxConcurrent: 1, MaxPerNamespace: 1, MaxResults: 4, PreemptAfter: time.Millisecond, Timeout: time.Minute, Enqueue: func(key types.NamespacedName) { b.woken <- key },
 	})
 	look := func() ctrl.Result {
 		t.Helper()

@@ -27,7 +27,7 @@ type memory struct {
 	// running is the number of runs: one, or one that is being cancelled.
 	running atomic.Int32
 	// written is the version of this process's last write to the TargetSync itself.
-	written expectations.Written
+	written expectations.Writes
 
 	// begun identifies the input of the last run, seen says that it met a request by annotation.
 	begun        string
@@ -128,8 +128,8 @@ func (m *memories) forget(key types.NamespacedName) {
 	delete(m.known, key)
 }
 
-// tell records a change of an object, if the TargetSync is known.
-func (m *memories) tell(key types.NamespacedName, of subject, version string) {
+// notify records a change of an object, if the TargetSync is known.
+func (m *memories) notify(key types.NamespacedName, of subject, version string) {
 	m.mutex.Lock()
 	known := m.known[key]
 	m.mutex.Unlock()

@@ -37,16 +37,16 @@ func TestDue(t *testing.T) {
 		{"a user requests a new token while the rotation is switched off", func(sync *v1alpha1.TargetSync, _ *memories) {
 			sync.Annotations = map[string]string{v1alpha1.RotateTokenAnnotation: ""}
 		}, false},
-		{"our own write of a Secret", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "eu"}, "7") }, false},
-		{"another client has changed a Secret", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "eu"}, "8") }, true},
-		{"another client has deleted a Secret", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "eu"}, gone) }, true},
-		{"our own write of a Target", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{targetSubject, "eu"}, "9") }, false},
-		{"another client has changed a Target", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{targetSubject, "eu"}, "10") }, true},
-		{"what we have deleted ourselves", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "old"}, gone) }, false},
-		{"another client has labelled a Secret", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "new"}, "1") }, true},
-		{"the access is as we have read it", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "access"}, "5") }, false},
-		{"another client has changed the access", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "access"}, "6") }, true},
-		{"the access is deleted", func(_ *v1alpha1.TargetSync, m *memories) { m.tell(key, subject{secretSubject, "access"}, gone) }, true},
+		{"our own write of a Secret", func(_ *v1alpha1.TargetSync, m *memories) { m.notify(key, subject{secretSubject, "eu"}, "7") }, false},
+		{"another client has changed a Secret", func(_ *v1alpha1.TargetSync, m *memories) { m.notify(key, subject{secretSubject, "eu"}, "8") }, true},
+		{"another client has deleted a Secret", func(_ *v1alpha1.TargetSync, m *memories) { m.notify(key, subject{secretSubject, "eu"}, gone) }, true},
+		{"our own write of a Target", func(_ *v1alpha1.TargetSync, m *memories) { m.notify(key, subject{targetSubject, "eu"}, "9") }, false},
+		{"another client has changed a Target", func(_ *v1alpha1.TargetSync, m *memories) { m.notify(key, subject{targetSubject, "eu"}, "10") }, true},
+		{"what we have deleted ourselves", func(_ *v1alpha1.TargetSync, m *memories) { m.notify(key, subject{secretSubject, "old"}, gone) }, false},
+		{"another client has labelled a Secret", func(_ *v1alpha1.TargetSync, m *memories) { m.notify(key, subject{secretSubject, "new"}, "1") }, true},
+		{"the access is as we have read it", func(_ *v1alpha1.TargetSync, m *memories) { m.notify(key, subject{secretSubject, "access"}, "5") }, false},
+		{"another client has changed the access", func(_ *v1alpha1.TargetSync, m *memories) { m.notify(key, subject{secretSubject, "access"}, "6") }, true},
+		{"the access is deleted", func(_ *v1alpha1.TargetSync, m *memories) { m.notify(key, subject{secretSubject, "access"}, gone) }, true},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -49,7 +49,7 @@ type Reconciler struct {
 
 // Reconcile reads a TargetSync, starts a run if one is due, and reports.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (result ctrl.Result, err error) {
-	err = job.Protect(func() (err error) {
+	err = job.RecoverPanic(func() (err error) {
 		result, err = r.reconcile(ctx, request.NamespacedName)
 		return err
 	})
@@ -59,7 +59,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (resul
 		return ctrl.Result{RequeueAfter: interval}, nil
 	}
 	if job.OutcomeOf(err) == job.Conflict {
-		return ctrl.Result{RequeueAfter: reporter.ConflictPause}, nil
+		return ctrl.Result{RequeueAfter: reporter.ConflictBackoff}, nil
 	}
 	return result, err
 }
@@ -87,14 +87,14 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (c
 	known := r.memories.of(key, sync.UID)
 	if err := known.written.Await(ctx, r.Reader, sync); err != nil {
 		// The cache does not show the last write yet. A status write triggers no reconcile.
-		if pause, behind := expectations.PauseOf(err); behind {
-			return ctrl.Result{RequeueAfter: min(pause, reporter.ConflictPause)}, nil
+		if pause, behind := expectations.RetryAfter(err); behind {
+			return ctrl.Result{RequeueAfter: min(pause, reporter.ConflictBackoff)}, nil
 		}
 		return ctrl.Result{}, err // says what was read
 	}
 	if sync.DeletionTimestamp != nil {
 		if r.givesUp(key, known) {
-			return ctrl.Result{RequeueAfter: reporter.ConflictPause}, nil
+			return ctrl.Result{RequeueAfter: reporter.ConflictBackoff}, nil
 		}
 		return r.delete(ctx, sync, known)
 	}
@@ -109,7 +109,7 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (c
 	}
 	if several {
 		if r.givesUp(key, known) {
-			return ctrl.Result{RequeueAfter: reporter.ConflictPause}, nil
+			return ctrl.Result{RequeueAfter: reporter.ConflictBackoff}, nil
 		}
 		known.starts(sync)
 		_, err := r.report(ctx, sync, known, (&outcome{}).ended(reasonSeveral, errSeveral))
@@ -124,9 +124,9 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (c
 func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, sync *v1alpha1.TargetSync, known *memory) (ctrl.Result, error) {
 	now := r.Now()
 	version := workpool.Version{UID: sync.UID, Generation: sync.Generation}
-	if !r.runs.Knows(key, version) {
+	if !r.runs.Has(key, version) {
 		if r.givesUp(key, known) {
-			return ctrl.Result{RequeueAfter: reporter.ConflictPause}, nil
+			return ctrl.Result{RequeueAfter: reporter.ConflictBackoff}, nil
 		}
 		if !known.due(sync, now) {
 			return ctrl.Result{RequeueAfter: max(known.next.Sub(now), time.Millisecond)}, nil
@@ -141,7 +141,7 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 			return nil, err // the run was cancelled earlier: its results may be written now
 		}
 		var done *outcome
-		err := job.Protect(func() error {
+		err := job.RecoverPanic(func() error {
 			work := &run{Reconciler: r, sync: own, memory: known, gate: newGate()}
 			done = work.do(log.IntoContext(ctx, logger))
 			return ctx.Err()
@@ -154,12 +154,12 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 		return ctrl.Result{}, nil
 	case errors.As(err, &broken):
 		r.broken(ctx, key, broken.Problem, broken.Stack)
-		o = (&outcome{suspects: known.suspects}).ended(reasonBroken, err)
-	case errors.Is(err, workpool.ErrMadeRoom):
+		o = (&outcome{suspects: known.suspects}).ended(reasonPanicked, err)
+	case errors.Is(err, workpool.ErrPreempted):
 		return r.madeRoom(sync, known, o), nil
 	case err != nil:
 		// What the run has done stays; the rest is not a failure of the user's.
-		o = (&outcome{suspects: known.suspects}).ended(reasonBroken, errNoRest)
+		o = (&outcome{suspects: known.suspects}).ended(reasonPanicked, errNoRest)
 	}
 	o.count()
 	pause, err := r.report(ctx, sync, known, o)
@@ -176,7 +176,7 @@ func (r *Reconciler) madeRoom(sync *v1alpha1.TargetSync, known *memory, o *outco
 		known.suspects = o.suspects
 		// A renewal that was requested is reported when the request is answered.
 		o.rotatedNow = o.rotatedNow && !known.sawRotation
-		r.tellWritten(sync, o)
+		r.emitWritten(sync, o)
 	}
 	return ctrl.Result{RequeueAfter: time.Millisecond} // it is due, and has its turn after the others
 }
@@ -217,7 +217,7 @@ func (r *Reconciler) report(ctx context.Context, sync *v1alpha1.TargetSync, know
 			return 0, fmt.Errorf("update the status: %w", err)
 		}
 		known.written.Record(updated)
-		r.tell(ctx, sync, updated, o)
+		r.emitEvents(ctx, sync, updated, o)
 		*sync = *updated
 	}
 	return pause, r.answer(ctx, sync, known, o)
@@ -259,10 +259,10 @@ func (r *Reconciler) patch(ctx context.Context, sync *v1alpha1.TargetSync, known
 	return nil
 }
 
-// tell emits events about what has changed.
-func (r *Reconciler) tell(ctx context.Context, before, after *v1alpha1.TargetSync, o *outcome) {
+// emitEvents emits events about what has changed.
+func (r *Reconciler) emitEvents(ctx context.Context, before, after *v1alpha1.TargetSync, o *outcome) {
 	event := func(kind, reason, message string) {
-		r.Events.Eventf(after, nil, kind, reason, "SynchronizeTargets", "%s", job.Note(message))
+		r.Events.Eventf(after, nil, kind, reason, "SynchronizeTargets", "%s", job.EventMessage(message))
 	}
 	ready := readiness(o)
 	was := conditionOf(before.Status.Conditions, v1alpha1.TargetSyncReady)
@@ -274,13 +274,13 @@ func (r *Reconciler) tell(ctx context.Context, before, after *v1alpha1.TargetSyn
 		}
 		event(kind, ready.Reason, ready.Message)
 	}
-	r.tellWritten(after, o)
+	r.emitWritten(after, o)
 }
 
-// tellWritten emits events about what a run has written.
-func (r *Reconciler) tellWritten(sync *v1alpha1.TargetSync, o *outcome) {
+// emitWritten emits events about what a run has written.
+func (r *Reconciler) emitWritten(sync *v1alpha1.TargetSync, o *outcome) {
 	event := func(reason, message string) {
-		r.Events.Eventf(sync, nil, corev1.EventTypeNormal, reason, "SynchronizeTargets", "%s", job.Note(message))
+		r.Events.Eventf(sync, nil, corev1.EventTypeNormal, reason, "SynchronizeTargets", "%s", job.EventMessage(message))
 	}
 	if len(o.created) > 0 {
 		event(reasonCreated, fmt.Sprintf("created %d Targets: %s", len(o.created), named(o.created)))

@@ -37,7 +37,7 @@ func newBench(t *testing.T, g *garden, fails interceptor.Funcs, objects ...clien
 	b := &bench{Reconciler: r.Reconciler, woken: make(chan types.NamespacedName, 10), events: events.NewFakeRecorder(100)}
 	b.Events, b.Spread = b.events, func() float64 { return 1 }
 	b.runs = workpool.New[*outcome](t.Context(), workpool.Options{
-		Most: 1, Share: 1, Keep: 4, Patience: time.Minute, Longest: time.Minute, Wake: func(key types.NamespacedName) { b.woken <- key },
+		MaxConcurrent: 1, MaxPerNamespace: 1, MaxResults: 4, PreemptAfter: time.Minute, Timeout: time.Minute, Enqueue: func(key types.NamespacedName) { b.woken <- key },
 	})
 	return b
 }
@@ -225,8 +225,8 @@ func TestReconcileDeletionOfSeveral(t *testing.T) {
 	}
 }
 
-// TestReconcileGone: a deleted TargetSync is forgotten, and a new one of the name begins anew.
-func TestReconcileGone(t *testing.T) {
+// TestReconcileDeleted: a deleted TargetSync is forgotten, and a new one of the name begins anew.
+func TestReconcileDeleted(t *testing.T) {
 	g := newGarden(t, "eu")
 	b := newBench(t, g, withStatus(interceptor.Funcs{}), annotatedFleet(nil))
 	b.settle(t)
@@ -247,9 +247,9 @@ func TestReconcileGone(t *testing.T) {
 	}
 }
 
-// TestReconcileBreaksDown: a mistake of ours ends the look, is recorded without a value,
+// TestReconcilePanics: a mistake of ours ends the look, is recorded without a value,
 // and is not repeated at once.
-func TestReconcileBreaksDown(t *testing.T) {
+func TestReconcilePanics(t *testing.T) {
 	g := newGarden(t, "eu")
 	breaks := interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, at client.ObjectKey, object client.Object, options ...client.GetOption) error {
 		if at == key {
@@ -342,11 +342,11 @@ func TestSeveralWhileARunEnds(t *testing.T) {
 	if err := b.Client.Create(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
-	if result := look(); result.RequeueAfter != reporter.ConflictPause || len(b.stored(t).Status.LastErrors) > 0 {
+	if result := look(); result.RequeueAfter != reporter.ConflictBackoff || len(b.stored(t).Status.LastErrors) > 0 {
 		t.Errorf("looks again in %s, and tells %v", result.RequeueAfter, b.stored(t).Status.LastErrors)
 	}
 	close(goOn)
-	for look().RequeueAfter == reporter.ConflictPause {
+	for look().RequeueAfter == reporter.ConflictBackoff {
 		continue
 	}
 	if sync := b.stored(t); sync.Status.LastErrors[0] != errSeveral.Error() {
@@ -366,7 +366,7 @@ func TestGivenUpBeforeItBegins(t *testing.T) {
 	}}), annotatedFleet(nil))
 	var begin func()
 	b.runs = workpool.New[*outcome](t.Context(), workpool.Options{
-		Most: 1, Share: 1, Keep: 4, Patience: time.Minute, Longest: time.Minute, Go: func(work func()) { begin = work },
+		MaxConcurrent: 1, MaxPerNamespace: 1, MaxResults: 4, PreemptAfter: time.Minute, Timeout: time.Minute, Go: func(work func()) { begin = work },
 	})
 	other := annotatedFleet(nil)
 	other.Name, other.UID = "other", "v"

@@ -9,8 +9,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestRotationWakes: what is not due yet says when it is.
-func TestRotationWakes(t *testing.T) {
+// TestRotationRequeues: what is not due yet says when it is.
+func TestRotationRequeues(t *testing.T) {
 	claims := fmt.Appendf(nil, `{"iat":%d,"exp":%d}`, now.Add(-time.Minute).Unix(), now.Add(5*time.Minute).Unix())
 	content := fmt.Sprintf(`{"users":[{"name":"sync-bot","user":{"token":"e30.%s.c2ln"}}]}`, base64.RawURLEncoding.EncodeToString(claims))
 	sync := fleet()

@@ -33,7 +33,7 @@ const (
 	reasonRotated      = "TokenRotated"
 	reasonRemoved      = "TargetsRemoved"
 	reasonCreated      = "TargetsCreated"
-	reasonBroken       = "RunEnded"
+	reasonPanicked     = "RunEnded"
 )
 
 // pageSize is how many Secrets with our label one answer holds.

@@ -291,9 +291,9 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// TestGoneWhileListing: a cancelled run may have its list already. The TargetSync is forgotten by
+// TestDeletedWhileListing: a cancelled run may have its list already. The TargetSync is forgotten by
 // then, and a watch that begins after that would never be closed.
-func TestGoneWhileListing(t *testing.T) {
+func TestDeletedWhileListing(t *testing.T) {
 	g := newGarden(t)
 	r := g.runWith(t, interceptor.Funcs{})
 	var err error

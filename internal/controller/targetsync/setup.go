@@ -27,8 +27,8 @@ const (
 	// runsPerWorker is how many runs there are at the same time for each worker: a run
 	// mostly waits for its source.
 	runsPerWorker = 4
-	// undisturbed is how long a run goes on before it may be preempted.
-	undisturbed = 2 * time.Minute
+	// runPreemptAfter is how long a run goes on before it may be preempted.
+	runPreemptAfter = 2 * time.Minute
 	// longestRun is more than the first run for a large project takes.
 	longestRun = 15 * time.Minute
 	// firstPause and longestPause are those between attempts to write to the resource
@@ -47,8 +47,8 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	r.wake = func(types.NamespacedName) {}
 	r.metadata = manager.GetCache()
 	r.runs = workpool.New[*outcome](ctx, workpool.Options{
-		Most: most, Share: most, Keep: 4 * most, Patience: undisturbed, Longest: longestRun,
-		Wake: func(key types.NamespacedName) { r.wake(key) },
+		MaxConcurrent: most, MaxPerNamespace: most, MaxResults: 4 * most, PreemptAfter: runPreemptAfter, Timeout: longestRun,
+		Enqueue: func(key types.NamespacedName) { r.wake(key) },
 	})
 	if options.RateLimiter == nil {
 		options.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstPause, longestPause)
@@ -95,7 +95,7 @@ func (r *Reconciler) made(kind string) handler.EventHandler {
 				continue
 			}
 			key := client.ObjectKeyFromObject(&sync)
-			r.memories.tell(key, subject{kind, object.GetName()}, version)
+			r.memories.notify(key, subject{kind, object.GetName()}, version)
 			queue.Add(reconcile.Request{NamespacedName: key})
 		}
 	}

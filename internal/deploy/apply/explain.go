@@ -41,7 +41,7 @@ func (a *Applier) explain(ctx context.Context, object Object, err error) error {
 	doing := "apply " + Describe(object.Object.GetKind(), object.Object.GetNamespace(), object.Object.GetName())
 	if owners := fieldOwners(err); len(owners) > 0 {
 		// Another attempt would only repeat the conflict: a user has to decide who owns the fields.
-		return job.Terminally(job.NewError(applyObjects, applyNewObject, doing+": "+strings.Join(owners, ", ")+a.otherManagers(ctx, object)+": take the fields out of the manifest, or take them over with conflicts: force"))
+		return job.AsTerminal(job.NewError(applyObjects, applyNewObject, doing+": "+strings.Join(owners, ", ")+a.otherManagers(ctx, object)+": take the fields out of the manifest, or take them over with conflicts: force"))
 	}
 	if namespace := object.Object.GetNamespace(); namespace != "" && clustererror.IsNamespaceMissing(err) {
 		doing += ": namespace " + namespace + " does not exist on the cluster, create it or put it among the manifests"

@@ -36,8 +36,8 @@ type Plan struct {
 	ClusterOf func(ctx context.Context, targetName string) (target.Cluster, error)
 	// Family are the items that may want the objects; nil if none is consulted.
 	Family Family
-	// Leaving says that the item itself is being deleted, so that it cannot keep anything.
-	Leaving bool
+	// Terminating says that the item itself is being deleted, so that it cannot keep anything.
+	Terminating bool
 	// Wake is called when something has changed.
 	Wake func()
 }
@@ -80,7 +80,7 @@ type step struct {
 	Group
 	cluster target.Cluster
 	kinds   []schema.GroupVersionKind
-	objects []*doomed
+	objects []*deletionObject
 	// listed says that the objects of a group that deletes all are known.
 	listed bool
 }
@@ -102,7 +102,7 @@ func Awaiting(cluster target.Cluster, wake func()) *Deletion {
 // Await adds an object that another client is deleting.
 func (d *Deletion) Await(mapping *meta.RESTMapping, left *unstructured.Unstructured) {
 	ref := corev1.ObjectReference{APIVersion: left.GetAPIVersion(), Kind: left.GetKind(), Namespace: left.GetNamespace(), Name: left.GetName()}
-	d.steps[0].objects = append(d.steps[0].objects, &doomed{entry: deployer.ManagedResourceStatus{Resource: ref}, cluster: d.plan.Cluster, mapping: mapping, left: left, prepared: true})
+	d.steps[0].objects = append(d.steps[0].objects, &deletionObject{entry: deployer.ManagedResourceStatus{Resource: ref}, cluster: d.plan.Cluster, mapping: mapping, left: left, prepared: true})
 }
 
 // Gone returns the objects that need not be recorded any more.
@@ -183,7 +183,7 @@ func (d *Deletion) begin(ctx context.Context) error {
 	}
 	for i, step := range steps {
 		for _, entry := range taken[i] {
-			step.objects = append(step.objects, &doomed{entry: entry, cluster: d.plan.Cluster, force: step.Force})
+			step.objects = append(step.objects, &deletionObject{entry: entry, cluster: d.plan.Cluster, force: step.Force})
 		}
 	}
 	d.steps, d.begun = steps, true
@@ -206,7 +206,7 @@ func kindOf(ctx context.Context, cluster target.Cluster, wanted deployer.Resourc
 
 // prepare does to all objects what is to be done before their deletion.
 func (d *Deletion) prepare(ctx context.Context) error {
-	var todo []*doomed
+	var todo []*deletionObject
 	for _, step := range d.steps {
 		for _, object := range step.objects {
 			if !object.prepared && !object.gone && !object.kept {
@@ -251,7 +251,7 @@ func (d *Deletion) remove(ctx context.Context, step *step) ([]string, error) {
 }
 
 // note records that an object no longer exists.
-func (d *Deletion) note(object *doomed) {
+func (d *Deletion) note(object *deletionObject) {
 	if !object.gone || object.done {
 		return
 	}
@@ -267,20 +267,20 @@ func (d *Deletion) list(ctx context.Context, step *step) error {
 	if !step.All || step.listed {
 		return nil
 	}
-	var found []*doomed
+	var found []*deletionObject
 	for i, wanted := range step.Types {
 		objects, err := listOf(ctx, step, step.kinds[i], wanted)
 		if err != nil {
 			return fmt.Errorf("list %s%s to delete all: %w", wanted.Kind, target.Place(step.cluster), err)
 		}
-		objects = slices.DeleteFunc(objects, func(object *doomed) bool { return d.plan.Owner.spares(object.listed) })
+		objects = slices.DeleteFunc(objects, func(object *deletionObject) bool { return d.plan.Owner.spares(object.listed) })
 		found = append(found, objects...)
 	}
 	step.objects, step.listed = append(step.objects, found...), true
 	return nil
 }
 
-func listOf(ctx context.Context, step *step, kind schema.GroupVersionKind, wanted deployer.ResourceType) ([]*doomed, error) {
+func listOf(ctx context.Context, step *step, kind schema.GroupVersionKind, wanted deployer.ResourceType) ([]*deletionObject, error) {
 	mapping, err := step.cluster.Mapping(ctx, kind)
 	if meta.IsNoMatchError(err) {
 		return nil, nil
@@ -293,7 +293,7 @@ func listOf(ctx context.Context, step *step, kind schema.GroupVersionKind, wante
 		namespaces = []string{""}
 		wanted.Namespaces = nil
 	}
-	var found []*doomed
+	var found []*deletionObject
 	for _, namespace := range namespaces {
 		objects, err := step.cluster.ListMetadata(ctx, mapping, namespace)
 		if err != nil {
@@ -304,14 +304,14 @@ func listOf(ctx context.Context, step *step, kind schema.GroupVersionKind, wante
 				continue
 			}
 			ref := corev1.ObjectReference{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID()}
-			found = append(found, &doomed{entry: deployer.ManagedResourceStatus{Resource: ref}, cluster: step.cluster, force: step.Force, foreign: true, listed: object, prepared: true})
+			found = append(found, &deletionObject{entry: deployer.ManagedResourceStatus{Resource: ref}, cluster: step.cluster, force: step.Force, foreign: true, listed: object, prepared: true})
 		}
 	}
 	return found, nil
 }
 
 // describe names the object, and its cluster where that is not the item's.
-func (o *doomed) describe() string {
+func (o *deletionObject) describe() string {
 	ref := o.entry.Resource
 	return apply.Describe(ref.Kind, ref.Namespace, ref.Name) + target.Place(o.cluster)
 }

@@ -297,7 +297,7 @@ func TestOneErrorDoesNotStopOthers(t *testing.T) {
 	}
 }
 
-func TestUnknownKindIsGone(t *testing.T) {
+func TestUnknownKindIsDeleted(t *testing.T) {
 	c := fakecluster.New()
 	d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(parse(t, `{apiVersion: acme.example/v1, kind: Unknown, metadata: {name: a}}`), "manage", "u")}, Owner: owner, Wake: func() {}})
 	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) != 0 || len(d.Gone()) != 1 {

@@ -41,8 +41,8 @@ func (d *Deletion) Kept() []corev1.ObjectReference {
 //
 // An object that cannot be read is judged when its turn comes.
 func (d *Deletion) judge(ctx context.Context) error {
-	d.claims = ownership.NewClaims(d.plan.Family, d.plan.Leaving)
-	var todo []*doomed
+	d.claims = ownership.NewClaims(d.plan.Family, d.plan.Terminating)
+	var todo []*deletionObject
 	for _, step := range d.steps {
 		for _, object := range step.objects {
 			if !object.foreign && !object.judged && !object.gone && object.left == nil {
@@ -66,7 +66,7 @@ func (d *Deletion) judge(ctx context.Context) error {
 }
 
 // judge looks at the object and decides what becomes of it.
-func (o *doomed) judge(ctx context.Context, d *Deletion) error {
+func (o *deletionObject) judge(ctx context.Context, d *Deletion) error {
 	if err := o.find(ctx); err != nil || o.gone {
 		return nil //nolint:nilerr // reported when it is its turn
 	}
@@ -79,7 +79,7 @@ func (o *doomed) judge(ctx context.Context, d *Deletion) error {
 }
 
 // raced settles an object again that another client has changed between the read and the write.
-func (o *doomed) raced(ctx context.Context, d *Deletion, err error) error {
+func (o *deletionObject) raced(ctx context.Context, d *Deletion, err error) error {
 	for range deleteAttempts - 1 {
 		if !apierrors.IsConflict(err) {
 			return err
@@ -92,7 +92,7 @@ func (o *doomed) raced(ctx context.Context, d *Deletion, err error) error {
 }
 
 // read reads the object; one that does not exist counts as deleted.
-func (o *doomed) read(ctx context.Context) error {
+func (o *deletionObject) read(ctx context.Context) error {
 	ref := o.entry.Resource
 	live, err := o.cluster.Get(ctx, o.mapping, ref.Namespace, ref.Name)
 	if apierrors.IsNotFound(err) {
@@ -105,11 +105,11 @@ func (o *doomed) read(ctx context.Context) error {
 
 // settle decides what becomes of the object that was read, and does it unless that is the
 // deletion.
-func (o *doomed) settle(ctx context.Context, d *Deletion, claims *ownership.Claims) error {
+func (o *deletionObject) settle(ctx context.Context, d *Deletion, claims *ownership.Claims) error {
 	if o.gone {
 		return nil
 	}
-	fate, heir, err := claims.Judge(ctx, o.seen, o.entry.Resource, o.mine(o.seen, d.plan.Owner))
+	fate, heir, err := claims.Judge(ctx, o.seen, o.entry.Resource, o.isOwn(o.seen, d.plan.Owner))
 	if err != nil {
 		return err // says what was asked
 	}
@@ -117,7 +117,7 @@ func (o *doomed) settle(ctx context.Context, d *Deletion, claims *ownership.Clai
 	case ownership.Spare:
 		err = o.spare(ctx, d.plan.Owner)
 	case ownership.Inherit:
-		err = o.bequeath(ctx, d, heir)
+		err = o.transferTo(ctx, d, heir)
 	case ownership.Keep:
 		err = o.keep(ctx, d.plan.Owner)
 	}
@@ -132,7 +132,7 @@ func (o *doomed) settle(ctx context.Context, d *Deletion, claims *ownership.Clai
 // spare leaves the object to its owner. An object with the labels of two items is in the middle of
 // a move: if each left it to the other, it would have no owner. So the item removes its own label,
 // and the other item is the only owner.
-func (o *doomed) spare(ctx context.Context, owner Owner) error {
+func (o *deletionObject) spare(ctx context.Context, owner Owner) error {
 	patch, err := ownership.Disown(o.seen, owner.Name)
 	if err != nil {
 		return fmt.Errorf("encode the labels: %w", err)
@@ -146,16 +146,16 @@ func (o *doomed) spare(ctx context.Context, owner Owner) error {
 	return nil
 }
 
-// bequeath makes another item the owner.
+// transferTo makes another item the owner.
 //
 // That item may drop the object at the same time: it reads the object just before the transfer and
 // leaves it alone as foreign. So that item is asked once more: if it does not want the object any
 // more, the transfer is reverted.
-func (o *doomed) bequeath(ctx context.Context, d *Deletion, heir *v1alpha1.DeployItem) error {
+func (o *deletionObject) transferTo(ctx context.Context, d *Deletion, heir *v1alpha1.DeployItem) error {
 	if err := o.transfer(ctx, d.plan.Owner, ownership.ManifestLabel, heir.Name); err != nil || o.gone {
 		return err
 	}
-	now := ownership.NewClaims(d.plan.Family, d.plan.Leaving)
+	now := ownership.NewClaims(d.plan.Family, d.plan.Terminating)
 	wants, err := now.Wants(ctx, heir, o.entry.Resource)
 	if err != nil {
 		return err // says what was asked
@@ -172,7 +172,7 @@ func (o *doomed) bequeath(ctx context.Context, d *Deletion, heir *v1alpha1.Deplo
 }
 
 // transfer makes an item the owner of the object, in the version that was read.
-func (o *doomed) transfer(ctx context.Context, owner Owner, label, item string) error {
+func (o *deletionObject) transfer(ctx context.Context, owner Owner, label, item string) error {
 	patch, err := ownership.Transfer(o.seen, label, item)
 	if err != nil {
 		return fmt.Errorf("encode the new owner: %w", err)
@@ -181,7 +181,7 @@ func (o *doomed) transfer(ctx context.Context, owner Owner, label, item string) 
 }
 
 // keep says on the object that the item does not want it any more.
-func (o *doomed) keep(ctx context.Context, owner Owner) error {
+func (o *deletionObject) keep(ctx context.Context, owner Owner) error {
 	o.kept = true
 	if o.seen.GetAnnotations()[v1alpha1.ReleasedByAnnotation] == owner.Name {
 		return nil
@@ -199,7 +199,7 @@ func (o *doomed) keep(ctx context.Context, owner Owner) error {
 	return err
 }
 
-func (o *doomed) patch(ctx context.Context, patch []byte, owner Owner) error {
+func (o *deletionObject) patch(ctx context.Context, patch []byte, owner Owner) error {
 	ref := o.entry.Resource
 	stored, err := o.cluster.MergePatch(ctx, o.mapping, ref.Namespace, ref.Name, patch, owner.FieldManager)
 	if apierrors.IsForbidden(err) {
@@ -217,7 +217,7 @@ func (o *doomed) patch(ctx context.Context, patch []byte, owner Owner) error {
 
 // update changes the object as a patch would: an item that deploys with updates alone need not have
 // the right to patch.
-func (o *doomed) update(ctx context.Context, patch []byte, owner Owner) (*unstructured.Unstructured, error) {
+func (o *deletionObject) update(ctx context.Context, patch []byte, owner Owner) (*unstructured.Unstructured, error) {
 	before, err := o.seen.MarshalJSON()
 	if err != nil {
 		return nil, fmt.Errorf("encode the live object: %w", err)

@@ -225,7 +225,7 @@ func TestDeleteAllInARemovalRound(t *testing.T) {
 		}
 		owner := two
 		owner.SparesOthers = spares
-		d := New(Plan{Cluster: c, Owner: owner, Leaving: true, Wake: func() {}, Groups: must(compileText(t, "[{customResourceGroup: {deleteAllResources: true, resources: [{apiVersion: v1, kind: ConfigMap}]}}]"))})
+		d := New(Plan{Cluster: c, Owner: owner, Terminating: true, Wake: func() {}, Groups: must(compileText(t, "[{customResourceGroup: {deleteAllResources: true, resources: [{apiVersion: v1, kind: ConfigMap}]}}]"))})
 		if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) != 0 {
 			t.Fatalf("waiting %v, error %v", waiting, err)
 		}

@@ -20,8 +20,8 @@ import (
 	"go.landscaper.dev/internal/model/ownership"
 )
 
-// doomed is an object to remove.
-type doomed struct {
+// deletionObject is an object to remove.
+type deletionObject struct {
 	entry   deployer.ManagedResourceStatus
 	cluster target.Cluster
 	mapping *meta.RESTMapping
@@ -47,7 +47,7 @@ type doomed struct {
 	gone, done bool
 }
 
-func (o *doomed) close() {
+func (o *deletionObject) close() {
 	if o.watch != nil {
 		_ = o.watch.Close()
 	}
@@ -55,7 +55,7 @@ func (o *doomed) close() {
 
 // find finds the kind of the object, in the recorded version or, where that is not served any more,
 // in another one. With the kind, its objects are deleted, too.
-func (o *doomed) find(ctx context.Context) error {
+func (o *deletionObject) find(ctx context.Context) error {
 	if o.mapping != nil {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (o *doomed) find(ctx context.Context) error {
 }
 
 // prepare sets the annotations and merges the patch that come before the deletion.
-func (o *doomed) prepare(ctx context.Context, d *Deletion) error {
+func (o *deletionObject) prepare(ctx context.Context, d *Deletion) error {
 	if len(o.entry.AnnotateBeforeDelete) == 0 && o.entry.PatchBeforeDelete == nil {
 		o.prepared = true
 		return nil
@@ -135,11 +135,11 @@ func beforeDelete(live *unstructured.Unstructured, entry deployer.ManagedResourc
 	return changed, nil
 }
 
-// mine reports whether an object that exists belongs to the item. Its label decides: an object that
+// isOwn reports whether an object that exists belongs to the item. Its label decides: an object that
 // names another item was taken over by that item, also if it is the very object that this item has
 // made. So was an object without the label that has the marks of a release of Helm. Any other one
 // without the label is recognised by its recorded identity, unless the policy asks for the label.
-func (o *doomed) mine(live *unstructured.Unstructured, owner Owner) bool {
+func (o *deletionObject) isOwn(live *unstructured.Unstructured, owner Owner) bool {
 	if len(ownership.Others(live, owner.Name)) > 0 {
 		// The label of another deployer is that of a newer owner: each removes only its own.
 		return false
@@ -156,12 +156,12 @@ func (o *doomed) mine(live *unstructured.Unstructured, owner Owner) bool {
 
 // advance proceeds as far as possible. A version that is not served any more is looked for again
 // with the next attempt.
-func (o *doomed) advance(ctx context.Context, d *Deletion) error {
-	return o.anew(o.goOn(ctx, d))
+func (o *deletionObject) advance(ctx context.Context, d *Deletion) error {
+	return o.anew(o.proceed(ctx, d))
 }
 
 // anew forgets where the object was if it is not served there any more.
-func (o *doomed) anew(err error) error {
+func (o *deletionObject) anew(err error) error {
 	if cluster.IsUnserved(err) {
 		o.close()
 		o.mapping, o.watch, o.left, o.seen, o.judged = nil, nil, nil, nil, false
@@ -169,7 +169,7 @@ func (o *doomed) anew(err error) error {
 	return err
 }
 
-func (o *doomed) goOn(ctx context.Context, d *Deletion) error {
+func (o *deletionObject) proceed(ctx context.Context, d *Deletion) error {
 	if o.gone {
 		return nil
 	}
@@ -196,7 +196,7 @@ const deleteAttempts = 8
 // was read are preconditions of the deletion, so that the API server itself refuses to delete
 // an object that another item has taken over since; it says so with a conflict, and the
 // object is read and judged again.
-func (o *doomed) request(ctx context.Context, d *Deletion) error {
+func (o *deletionObject) request(ctx context.Context, d *Deletion) error {
 	if err := o.find(ctx); err != nil || o.gone {
 		return err
 	}
@@ -221,7 +221,7 @@ func (o *doomed) request(ctx context.Context, d *Deletion) error {
 
 // requestOwn deletes the object in the version that was read, if it is to be removed. An object of
 // another owner counts as deleted.
-func (o *doomed) requestOwn(ctx context.Context, d *Deletion) error {
+func (o *deletionObject) requestOwn(ctx context.Context, d *Deletion) error {
 	known := o.seen != nil
 	if !known {
 		if err := o.read(ctx); err != nil {
@@ -239,7 +239,7 @@ func (o *doomed) requestOwn(ctx context.Context, d *Deletion) error {
 	return o.delete(ctx, metav1.Preconditions{UID: &uid, ResourceVersion: &version})
 }
 
-func (o *doomed) delete(ctx context.Context, preconditions metav1.Preconditions) error {
+func (o *deletionObject) delete(ctx context.Context, preconditions metav1.Preconditions) error {
 	ref := o.entry.Resource
 	background := metav1.DeletePropagationBackground
 	left, err := o.cluster.Delete(ctx, o.mapping, ref.Namespace, ref.Name, metav1.DeleteOptions{
@@ -260,7 +260,7 @@ const forceAttempts = 4
 
 // forceEnd removes the finalizers of the object. A conflict is retried at once, and later if that
 // does not help: a watch need not report a change that came before it.
-func (o *doomed) forceEnd(ctx context.Context, owner Owner) error {
+func (o *deletionObject) forceEnd(ctx context.Context, owner Owner) error {
 	if len(o.left.GetFinalizers()) == 0 {
 		return nil
 	}
@@ -277,7 +277,7 @@ func (o *doomed) forceEnd(ctx context.Context, owner Owner) error {
 }
 
 // release stores the object without finalizers.
-func (o *doomed) release(ctx context.Context, owner Owner) error {
+func (o *deletionObject) release(ctx context.Context, owner Owner) error {
 	ref := o.entry.Resource
 	live, err := o.cluster.Get(ctx, o.mapping, ref.Namespace, ref.Name)
 	if apierrors.IsNotFound(err) || (err == nil && live.GetUID() != o.left.GetUID()) {
@@ -300,7 +300,7 @@ func (o *doomed) release(ctx context.Context, owner Owner) error {
 }
 
 // look finds out whether an object whose deletion was requested still exists.
-func (o *doomed) look(ctx context.Context, wake func()) error {
+func (o *deletionObject) look(ctx context.Context, wake func()) error {
 	ref := o.entry.Resource
 	if o.watch == nil {
 		// What is still in a namespace stands in its status.
@@ -344,7 +344,7 @@ func remains(left *unstructured.Unstructured, state watch.State) (now *unstructu
 }
 
 // ask reads an object that cannot be watched.
-func (o *doomed) ask(ctx context.Context) error {
+func (o *deletionObject) ask(ctx context.Context) error {
 	if err := o.reread(ctx); err != nil {
 		return err
 	}
@@ -357,7 +357,7 @@ func (o *doomed) ask(ctx context.Context) error {
 
 // reread asks the cluster what is left of the object. An answer that is older than what was
 // known counts: the store of the cluster was restored from a backup.
-func (o *doomed) reread(ctx context.Context) error {
+func (o *deletionObject) reread(ctx context.Context) error {
 	ref := o.entry.Resource
 	live, err := o.cluster.Get(ctx, o.mapping, ref.Namespace, ref.Name)
 	switch {

@@ -19,7 +19,7 @@ func Preview(ctx context.Context, plan Plan) ([]diff.Object, error) {
 	if err := d.begin(ctx); err != nil {
 		return nil, err
 	}
-	var all []*doomed
+	var all []*deletionObject
 	for _, step := range d.steps {
 		if err := d.list(ctx, step); err != nil {
 			return nil, err
@@ -35,7 +35,7 @@ func Preview(ctx context.Context, plan Plan) ([]diff.Object, error) {
 }
 
 // preview looks at an object as its deletion would.
-func (o *doomed) preview(ctx context.Context, plan Plan) (diff.Object, error) {
+func (o *deletionObject) preview(ctx context.Context, plan Plan) (diff.Object, error) {
 	found := previewOf(o.entry)
 	if o.cluster.Server() != plan.Cluster.Server() {
 		found.Unknown = "a deletion group empties another cluster: " + o.cluster.Server()
@@ -51,7 +51,7 @@ func (o *doomed) preview(ctx context.Context, plan Plan) (diff.Object, error) {
 		return found, nil
 	case err != nil:
 		return found, fmt.Errorf("look at %s: %w", o.describe(), err)
-	case o.foreign || o.mine(live, plan.Owner):
+	case o.foreign || o.isOwn(live, plan.Owner):
 		found.Before = live.Object
 	}
 	return found, nil

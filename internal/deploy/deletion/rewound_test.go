@@ -31,7 +31,7 @@ func TestStoreOfTheTargetIsRestored(t *testing.T) {
 					c.Remove("ConfigMap", "ns", "a")
 				}
 				left.SetResourceVersion("999999")
-				o := &doomed{entry: recorded(left, "manage", left.GetUID()), cluster: c, mapping: mapping, left: left}
+				o := &deletionObject{entry: recorded(left, "manage", left.GetUID()), cluster: c, mapping: mapping, left: left}
 				asked := 0
 				for range 5 {
 					if err := o.look(t.Context(), func() { triggered <- struct{}{} }); err != nil {

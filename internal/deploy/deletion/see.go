@@ -12,8 +12,8 @@ type place struct{ resource, namespace string }
 
 // see reads objects: several of one kind and namespace with one list by the label of the item.
 // What a list does not show is read one by one.
-func (d *Deletion) see(ctx context.Context, todo []*doomed) {
-	at := map[place][]*doomed{}
+func (d *Deletion) see(ctx context.Context, todo []*deletionObject) {
+	at := map[place][]*deletionObject{}
 	for _, object := range todo {
 		if object.seen != nil || d.plan.Owner.Label == "" {
 			continue

@@ -286,8 +286,8 @@ func (r *Reading) Awaited() (object *unstructured.Unstructured, absent bool) {
 	return r.awaited, r.absent
 }
 
-// Anew begins to wait for the same value, and ends this wait.
-func (r *Reading) Anew() *Reading {
+// Restart begins to wait for the same value, and ends this wait.
+func (r *Reading) Restart() *Reading {
 	r.Close()
 	return r.value.Begin(r.cluster, r.wake)
 }

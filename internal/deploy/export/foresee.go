@@ -22,8 +22,8 @@ func (v Value) Source() corev1.ObjectReference {
 	return corev1.ObjectReference{APIVersion: v.source.APIVersion, Kind: v.source.Kind, Namespace: v.source.Namespace, Name: v.source.Name}
 }
 
-// Foresee returns the value as a job would read it. The error says why only a job can tell.
-func (v Value) Foresee(ctx context.Context, from Sources) (any, error) {
+// Predict returns the value as a job would read it. The error says why only a job can tell.
+func (v Value) Predict(ctx context.Context, from Sources) (any, error) {
 	found, err := from.Find(ctx, v.Source(), reader(v.path), v.path.String())
 	if err != nil || v.second == nil {
 		return found, err

@@ -183,7 +183,7 @@ func (o Options) validate(c *config) error {
 	if len(utilvalidation.IsDNS1123Label(c.Namespace)) > 0 {
 		problem("namespace must be the name of a namespace")
 	}
-	if _, err := c.settings().Wish(o.Options); err != nil {
+	if _, err := c.settings().DesiredState(o.Options); err != nil {
 		problem("%w", err)
 	}
 	if _, err := c.settings().Groups(o.Options); err != nil {

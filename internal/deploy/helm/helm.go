@@ -122,13 +122,13 @@ func (d Deployer) Repetition(item *v1alpha1.DeployItem) (repetition deployer.Rep
 	return schedule.Repetition(config.ContinuousReconcile, config.resourceExports())
 }
 
-// Lookout implements deployer.Repeating.
-func (d Deployer) Lookout(ctx context.Context, item *deployer.Item) (deployer.Lookout, error) {
+// ExportWatcher implements deployer.Repeating.
+func (d Deployer) ExportWatcher(ctx context.Context, item *deployer.Item) (deployer.ExportWatcher, error) {
 	config, err := d.options.config(item)
 	if err != nil {
 		return nil, err
 	}
-	return rollout.LookOut(ctx, item, d.source(config))
+	return rollout.WatchExports(ctx, item, d.source(config))
 }
 
 // Drift implements deployer.Repeating.

@@ -68,7 +68,7 @@ func (s released) cleanup(ctx context.Context, item *deployer.Item, store *stora
 	if err != nil {
 		return nil, err
 	}
-	wish := s.wishFor(item)
+	wish := s.desiredFor(item)
 	if wish.Former, err = former(item); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (s released) contested(ctx context.Context, item *deployer.Item, history []
 	}
 	deployed, err := history[len(history)-1].Release()
 	if err != nil {
-		return nil, job.Terminally(err)
+		return nil, job.AsTerminal(err)
 	}
 	entries, err := release.Entries(deployed.Manifest, deployed.Namespace)
 	if err != nil {
@@ -117,9 +117,9 @@ func (s released) contested(ctx context.Context, item *deployer.Item, history []
 	return item.RecordedByOthers(ctx, objects)
 }
 
-// wishFor is what an operation of an item has to know that deploys nothing.
-func (s released) wishFor(item *deployer.Item) release.Wish {
-	return release.Wish{Name: s.config.Name, Namespace: s.config.Namespace, Item: item.Name, Ours: oursOf(item.Name)}
+// desiredFor is what an operation of an item has to know that deploys nothing.
+func (s released) desiredFor(item *deployer.Item) release.DesiredState {
+	return release.DesiredState{Name: s.config.Name, Namespace: s.config.Namespace, Item: item.Name, Ours: oursOf(item.Name)}
 }
 
 // oursOf reports the objects that an item has deployed without a release.

@@ -53,8 +53,8 @@ func (j operationJob) Keep(ctx context.Context, kept apply.Inventory) error {
 type owners interface {
 	// yields reports whether an item gives an object up.
 	yields(ctx context.Context, item string, object corev1.ObjectReference) (bool, error)
-	// leaves reports whether an item is being deleted.
-	leaves(ctx context.Context, item string) (bool, error)
+	// isTerminating reports whether an item is being deleted.
+	isTerminating(ctx context.Context, item string) (bool, error)
 	// invites reports whether an item has released an object for this item.
 	invites(ctx context.Context, item string, object corev1.ObjectReference) (bool, error)
 }
@@ -66,7 +66,7 @@ func (o ownersInJob) yields(ctx context.Context, item string, object corev1.Obje
 	return o.Yields(ctx, item, object)
 }
 
-func (o ownersInJob) leaves(ctx context.Context, item string) (bool, error) {
+func (o ownersInJob) isTerminating(ctx context.Context, item string) (bool, error) {
 	// What an item of a chart wants is not known, so such an item gives up objects only when it is deleted.
 	return o.Yields(ctx, item, corev1.ObjectReference{})
 }
@@ -82,8 +82,8 @@ func (o ownersInPlan) yields(_ context.Context, item string, object corev1.Objec
 	return o.Yields(item, object), nil
 }
 
-func (o ownersInPlan) leaves(_ context.Context, item string) (bool, error) {
-	return o.Leaves(item), nil
+func (o ownersInPlan) isTerminating(_ context.Context, item string) (bool, error) {
+	return o.IsTerminating(item), nil
 }
 
 func (o ownersInPlan) invites(_ context.Context, item string, object corev1.ObjectReference) (bool, error) {
@@ -187,32 +187,32 @@ func (n *newest) record(ctx context.Context, of ownership.HelmRelease) (*storage
 	return n.found[of], nil
 }
 
-// leaves reports whether the item that has written a record is being deleted.
-func leaves(ctx context.Context, last *storage.Record, self *deployer.Item, ask owners) (bool, error) {
+// ownerTerminating reports whether the item that has written a record is being deleted.
+func ownerTerminating(ctx context.Context, last *storage.Record, self *deployer.Item, ask owners) (bool, error) {
 	item, same := strings.CutPrefix(last.OwnerName, self.Namespace+"/")
 	if !same {
 		return false, nil
 	}
-	return ask.leaves(ctx, item)
+	return ask.isTerminating(ctx, item)
 }
 
 func referenceTo(object *unstructured.Unstructured) corev1.ObjectReference {
 	return corev1.ObjectReference{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
-// awayJob is the job of an item on an earlier cluster, where no item takes anything over.
-type awayJob struct {
+// earlierClusterJob is the job of an item on an earlier cluster, where no item takes anything over.
+type earlierClusterJob struct {
 	release.Alone
 	item *deployer.Item
 }
 
 // Checkpoint implements release.Job.
-func (j awayJob) Checkpoint(ctx context.Context, name string) error {
+func (j earlierClusterJob) Checkpoint(ctx context.Context, name string) error {
 	return j.item.Checkpoint(ctx, name)
 }
 
 // Expired implements release.Job.
-func (j awayJob) Expired() bool { return j.item.Expired() }
+func (j earlierClusterJob) Expired() bool { return j.item.Expired() }
 
-// Wake implements release.Job.
-func (j awayJob) Wake() { j.item.Wake() }
+// Requeue implements release.Job.
+func (j earlierClusterJob) Requeue() { j.item.Requeue() }

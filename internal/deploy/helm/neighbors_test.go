@@ -34,7 +34,7 @@ func (k known) yields(_ context.Context, item string, _ corev1.ObjectReference) 
 	return k[item], nil
 }
 
-func (k known) leaves(_ context.Context, item string) (bool, error) { return k[item], nil }
+func (k known) isTerminating(_ context.Context, item string) (bool, error) { return k[item], nil }
 
 func (k known) invites(_ context.Context, item string, _ corev1.ObjectReference) (bool, error) {
 	_, neighbor := k[item]
@@ -150,7 +150,7 @@ func TestLeaves(t *testing.T) {
 		{"the item is in another namespace", "other/going", false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got, err := leaves(t.Context(), &storage.Record{OwnerName: test.owner}, asking(), known{"going": true}); got != test.want || err != nil {
+			if got, err := ownerTerminating(t.Context(), &storage.Record{OwnerName: test.owner}, asking(), known{"going": true}); got != test.want || err != nil {
 				t.Errorf("it leaves: %t, %v", got, err)
 			}
 		})

@@ -64,7 +64,7 @@ func hasDeployed(item *deployer.Item) bool {
 	return len(resources) > 0 || len(item.EarlierClusters()) == 0
 }
 
-// Uninstall implements rollout.Releasing.
+// Uninstall implements rollout.ReleaseUninstaller.
 func (t templates) Uninstall(ctx context.Context, item *deployer.Item, on target.Cluster, earlier apideployer.EarlierCluster) (rollout.Uninstallation, error) {
 	store := &storage.Store{Cluster: on, Namespace: earlier.Release.Namespace, Now: t.Now}
 	history, err := store.History(ctx, earlier.Release.Name)
@@ -78,7 +78,7 @@ func (t templates) Uninstall(ctx context.Context, item *deployer.Item, on target
 	if err != nil {
 		return nil, configError(validateConfiguration, err)
 	}
-	operation, err := release.PlanRemoval(ctx, store, awayJob{item: item}, release.Wish{
+	operation, err := release.PlanRemoval(ctx, store, earlierClusterJob{item: item}, release.DesiredState{
 		Options: release.Options{Wait: t.config.uninstall.Wait, Limit: within}, Name: earlier.Release.Name, Namespace: earlier.Release.Namespace, Item: item.Name,
 	}, history)
 	if err != nil {
@@ -109,8 +109,10 @@ type uninstallation struct {
 	earlier apideployer.EarlierCluster
 }
 
-// Under implements rollout.Uninstallation.
-func (u uninstallation) Under(item *deployer.Item) { u.Operation.Under(awayJob{item: item}) }
+// SetJob implements rollout.Uninstallation.
+func (u uninstallation) SetJob(item *deployer.Item) {
+	u.Operation.SetJob(earlierClusterJob{item: item})
+}
 
 // Continue implements rollout.Uninstallation.
 func (u uninstallation) Continue(ctx context.Context) ([]string, error) {

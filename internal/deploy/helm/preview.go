@@ -39,7 +39,7 @@ func (d Deployer) Preview(ctx context.Context, object *v1alpha1.DeployItem, on *
 		if err != nil {
 			return rollout.Forecast{}, err
 		}
-		forecast, err := rollout.PreviewItem(ctx, item, unattended{d.templates(config), on, found}, target.On(on), outlook)
+		forecast, err := rollout.PreviewItem(ctx, item, previewedItem{d.templates(config), on, found}, target.On(on), outlook)
 		if err != nil {
 			return forecast, err
 		}
@@ -98,33 +98,33 @@ func (d Deployer) PreviewRemoval(ctx context.Context, object *v1alpha1.DeployIte
 		}
 	}
 	// Objects that an upgrade has kept have the marks of the release.
-	more, err := rollout.PreviewRemoval(ctx, item, unattended{d.templates(config), on, nil}, target.On(on), outlook)
+	more, err := rollout.PreviewRemoval(ctx, item, previewedItem{d.templates(config), on, nil}, target.On(on), outlook)
 	return append(found, more...), err
 }
 
-// unattended is an item without a job: there are no checkpoints, and its cluster is
+// previewedItem is an item without a job: there are no checkpoints, and its cluster is
 // known.
-type unattended struct {
+type previewedItem struct {
 	templates
 	on *cluster.Connection
 	// released are the objects of its release, if it had one before.
 	released apply.Inventory
 }
 
-// Wish implements rollout.Source.
-func (u unattended) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish, error) {
-	return u.wish(ctx, item, u.on)
+// DesiredState implements rollout.Source.
+func (u previewedItem) DesiredState(ctx context.Context, item *deployer.Item) (rollout.DesiredState, error) {
+	return u.desiredState(ctx, item, u.on)
 }
 
 // Owner implements rollout.Source. A job relabels the objects of the release before.
-func (u unattended) Owner(item *deployer.Item) rollout.Owner {
+func (u previewedItem) Owner(item *deployer.Item) rollout.Owner {
 	owner := u.templates.Owner(item)
 	owner.Release = ownership.HelmRelease{Name: u.config.Name, Namespace: u.config.Namespace}
 	return owner
 }
 
 // Recorded implements rollout.Source.
-func (u unattended) Recorded(item *deployer.Item) (apply.Inventory, error) {
+func (u previewedItem) Recorded(item *deployer.Item) (apply.Inventory, error) {
 	recorded, err := u.templates.Recorded(item)
 	for _, entry := range u.released {
 		recorded = append(recorded.Without(entry.Resource), entry)
@@ -163,7 +163,7 @@ func (s released) preview(ctx context.Context, item *deployer.Item, outlook roll
 		// An object was deleted by another client: the release is deployed again.
 		action = release.Upgrade
 	}
-	wish, look, err := s.releaseWish(ctx, item, history, action, marks)
+	wish, look, err := s.desiredRelease(ctx, item, history, action, marks)
 	if err != nil {
 		return forecast, err
 	}
@@ -194,14 +194,14 @@ func (s released) missing(ctx context.Context, store *storage.Store, item *deplo
 }
 
 // unchangedLook is the desired state that only reads a release without changes.
-func (s released) unchangedLook(ctx context.Context, item *deployer.Item, last *storage.Record) (rollout.Wish, error) {
+func (s released) unchangedLook(ctx context.Context, item *deployer.Item, last *storage.Record) (rollout.DesiredState, error) {
 	deployed, err := last.Release()
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	_, values, err := s.merge(ctx, item, s.work.connection, s.work.chart, last.Revision, last.Revision > 1, true)
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	return s.look(values, deployed.Manifest, false)
 }

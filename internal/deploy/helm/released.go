@@ -33,8 +33,8 @@ type work struct {
 	// operation deploys the release, or is nil when there is nothing to deploy.
 	operation *release.Operation
 	// after checks the deployed objects, and exports values.
-	after *rollout.Rollout
-	wish  rollout.Wish
+	after   *rollout.Rollout
+	desired rollout.DesiredState
 	// kept is what the release does not want any more and others may still take over;
 	// cleaning says that the operation removes it and deploys nothing.
 	kept     apply.Inventory
@@ -51,8 +51,8 @@ type work struct {
 	// that stay until the removal round.
 	earlier *release.Operation
 	held    []string
-	// departures are the removal from earlier clusters, which comes after the work.
-	departures rollout.Departures
+	// earlierRemovals are the removal from earlier clusters, which comes after the work.
+	earlierRemovals rollout.EarlierRemovals
 }
 
 // Close implements io.Closer.
@@ -68,7 +68,7 @@ func (w *work) Close() error {
 	if w.earlier != nil {
 		errs = append(errs, w.earlier.Close())
 	}
-	errs = append(errs, w.departures.Close())
+	errs = append(errs, w.earlierRemovals.Close())
 	return errors.Join(errs...)
 }
 
@@ -126,7 +126,7 @@ func (d Deployer) reconcileRelease(ctx context.Context, item *deployer.Item, con
 		return deployer.WaitFor(waiting...), err
 	}
 	item.Keeps(append(describeAll(w.kept), w.held...)...)
-	return rollout.Depart(ctx, item, source.templates, &w.departures)
+	return rollout.RemoveEarlier(ctx, item, source.templates, &w.earlierRemovals)
 }
 
 // mustCorrect reports whether a job is there to undo changes of others.
@@ -164,31 +164,31 @@ func (released) status(inventory apply.Inventory) *helmv1alpha1.ProviderStatus {
 	return statusOf(resources)
 }
 
-// Wish implements rollout.Source: the deployed objects, for callers that only read them.
-func (s released) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish, error) {
+// DesiredState implements rollout.Source: the deployed objects, for callers that only read them.
+func (s released) DesiredState(ctx context.Context, item *deployer.Item) (rollout.DesiredState, error) {
 	connection, err := rollout.Connect(ctx, item)
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	history, err := s.store(connection).History(ctx, s.config.Name)
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	if len(history) == 0 {
-		return rollout.Wish{}, fmt.Errorf("release %s/%s does not exist any more", s.config.Namespace, s.config.Name)
+		return rollout.DesiredState{}, fmt.Errorf("release %s/%s does not exist any more", s.config.Namespace, s.config.Name)
 	}
 	loaded, err := s.load(ctx, item)
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	last := history[len(history)-1]
 	_, values, err := s.merge(ctx, item, connection, loaded, last.Revision, last.Revision > 1, true)
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	deployed, err := last.Release()
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	return s.look(values, deployed.Manifest, true)
 }
@@ -212,8 +212,8 @@ func (s released) advance(ctx context.Context, item *deployer.Item) ([]string, e
 			}
 		}
 		if w.after == nil {
-			w.wish.JustWritten = w.changed
-			begun, err := rollout.Begin(ctx, rollout.ForItem(item, s), target.On(w.connection), w.wish, nil)
+			w.desired.JustWritten = w.changed
+			begun, err := rollout.Begin(ctx, rollout.ForItem(item, s), target.On(w.connection), w.desired, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -222,7 +222,7 @@ func (s released) advance(ctx context.Context, item *deployer.Item) ([]string, e
 				return nil, err
 			}
 		}
-		w.after.Under(rollout.ForItem(item, s))
+		w.after.SetJob(rollout.ForItem(item, s))
 		waiting, err := w.after.Continue(ctx)
 		var missing *apply.Missing
 		if !errors.As(err, &missing) || w.changed {
@@ -237,7 +237,7 @@ func (s released) advance(ctx context.Context, item *deployer.Item) ([]string, e
 // operate continues the operation.
 func (s released) operate(ctx context.Context, item *deployer.Item) ([]string, error) {
 	w := s.work
-	w.operation.Under(s.job(item))
+	w.operation.SetJob(s.job(item))
 	waiting, err := w.operation.Continue(ctx)
 	if w.operation.Over() || (err != nil && !w.operation.Stored()) {
 		// What failed begins from the start, with another look at what there is.
@@ -289,12 +289,12 @@ func (s released) begin(ctx context.Context, item *deployer.Item) ([]string, err
 
 // awaitForeign waits until another client has ended its operation.
 func (s released) awaitForeign(ctx context.Context, item *deployer.Item, store *storage.Store, last *storage.Record) ([]string, error) {
-	watch, err := store.Watch(ctx, last, item.Wake)
+	watch, err := store.Watch(ctx, last, item.Requeue)
 	if err != nil {
 		return nil, err
 	}
 	s.work.foreign = watch
-	s.work.patient = limit.New(release.PatienceLeft(last, s.Now()), item.Wake)
+	s.work.patient = limit.New(release.ForeignTimeoutLeft(last, s.Now()), item.Requeue)
 	return []string{fmt.Sprintf("another client to finish with release %s/%s (revision %d is %s), or roll it back, or delete this revision, if no client works on it", s.config.Namespace, s.config.Name, last.Revision, last.Status)}, nil
 }
 
@@ -305,7 +305,7 @@ func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, store
 	if err != nil {
 		return err
 	}
-	s.work.wish = look
+	s.work.desired = look
 	if err := s.rename(item); err != nil {
 		return err
 	}
@@ -323,7 +323,7 @@ func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, store
 
 // beginOperation plans the operation that deploys the release.
 func (s released) beginOperation(ctx context.Context, item *deployer.Item, store *storage.Store, history []*storage.Record, action release.Action, marks storage.Marks) error {
-	wish, look, err := s.releaseWish(ctx, item, history, action, marks)
+	wish, look, err := s.desiredRelease(ctx, item, history, action, marks)
 	if err != nil {
 		return err
 	}
@@ -348,7 +348,7 @@ func (s released) beginOperation(ctx context.Context, item *deployer.Item, store
 		_ = operation.Close()
 		return err
 	}
-	s.work.operation, s.work.wish = operation, look
+	s.work.operation, s.work.desired = operation, look
 	return nil
 }
 

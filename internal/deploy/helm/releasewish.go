@@ -22,14 +22,16 @@ func (s released) options(action release.Action) deployOptions {
 	return s.config.install
 }
 
-// releaseWish renders the release that an operation deploys. The second result is the desired state
+// desiredRelease renders the release that an operation deploys. The second result is the desired state
 // that only reads its objects then.
-func (s released) releaseWish(ctx context.Context, item *deployer.Item, history []*storage.Record, action release.Action, marks storage.Marks) (release.Wish, rollout.Wish, error) {
+func (s released) desiredRelease(ctx context.Context, item *deployer.Item, history []*storage.Record, action release.Action, marks storage.Marks) (release.DesiredState, rollout.DesiredState, error) {
 	options, revision := s.options(action), 1
 	if len(history) > 0 {
 		revision = history[len(history)-1].Revision + 1
 	}
-	fail := func(err error) (release.Wish, rollout.Wish, error) { return release.Wish{}, rollout.Wish{}, err }
+	fail := func(err error) (release.DesiredState, rollout.DesiredState, error) {
+		return release.DesiredState{}, rollout.DesiredState{}, err
+	}
 	input, values, err := s.merge(ctx, item, s.work.connection, s.work.chart, revision, action == release.Upgrade, options.SkipSchemaValidation)
 	if err != nil {
 		return fail(err)
@@ -46,7 +48,7 @@ func (s released) releaseWish(ctx context.Context, item *deployer.Item, history 
 	for _, definition := range rendered.Definitions {
 		definitions = append(definitions, "# Source: "+definition.Name+"\n"+definition.Text)
 	}
-	return release.Wish{
+	return release.DesiredState{
 		Options: release.Options{Atomic: options.Atomic, Wait: options.Wait, Force: options.Force, TakeOwnership: options.TakeOwnership},
 		Name:    s.config.Name, Namespace: s.config.Namespace, CreateNamespace: s.config.CreateNamespace,
 		Chart: s.work.chart.Chart, Values: s.config.values, Manifest: rendered.Manifest, Hooks: rendered.Hooks, Notes: rendered.Notes,
@@ -56,7 +58,7 @@ func (s released) releaseWish(ctx context.Context, item *deployer.Item, history 
 }
 
 // look is the desired state that only reads what a release has deployed.
-func (s released) look(values *render.Values, manifest string, all bool) (rollout.Wish, error) {
+func (s released) look(values *render.Values, manifest string, all bool) (rollout.DesiredState, error) {
 	wish, err := s.checks(values)
 	if err != nil {
 		return wish, err

@@ -79,7 +79,7 @@ func (s released) beginRemoval(ctx context.Context, item *deployer.Item) (done b
 	if err != nil {
 		return false, err
 	}
-	wish := s.wishFor(item)
+	wish := s.desiredFor(item)
 	// What was deployed without a release is for its own removal.
 	wish.Ours, wish.Leaving = nil, true
 	if wish.Before, err = s.templates.Recorded(item); err == nil {
@@ -103,7 +103,7 @@ func (s released) beginRemoval(ctx context.Context, item *deployer.Item) (done b
 // beginLeftovers plans the removal of objects that were kept of a release which is deleted or
 // belongs to another item by now. Only those that are still marked as released by this item are
 // left over: all others belong to the other item.
-func (s released) beginLeftovers(ctx context.Context, item *deployer.Item, store *storage.Store, wish release.Wish, history []*storage.Record) (done bool, err error) {
+func (s released) beginLeftovers(ctx context.Context, item *deployer.Item, store *storage.Store, wish release.DesiredState, history []*storage.Record) (done bool, err error) {
 	if len(wish.Before) == 0 {
 		return true, nil
 	}

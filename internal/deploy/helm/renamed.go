@@ -165,13 +165,13 @@ func (s released) uninstallEarlier(ctx context.Context, item *deployer.Item, ear
 		if err != nil {
 			return nil, configError(validateConfiguration, err)
 		}
-		wish := s.wishFor(item)
+		wish := s.desiredFor(item)
 		wish.Options = release.Options{Wait: s.config.uninstall.Wait, Limit: within}
 		if w.earlier, err = release.PlanRemoval(ctx, store, s.job(item), wish, history); err != nil {
 			return nil, err
 		}
 	}
-	w.earlier.Under(s.job(item))
+	w.earlier.SetJob(s.job(item))
 	waiting, err := w.earlier.Continue(ctx)
 	if w.earlier.Over() || err != nil && !w.earlier.Stored() {
 		_ = w.earlier.Close()

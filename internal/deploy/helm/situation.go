@@ -32,11 +32,11 @@ func (s released) decide(ctx context.Context, item *deployer.Item, history []*st
 	renamed := known.current != nil && *known.current != s.config.reference()
 	situation.Known, situation.Asked = hasDeployed(item), s.work.forced || s.config.upgrade.Always || renamed
 	if situation.Others && situation.Known {
-		leaves, err := leaves(ctx, history[len(history)-1], item, s.work.owners(item))
+		leaves, err := ownerTerminating(ctx, history[len(history)-1], item, s.work.owners(item))
 		if err != nil {
 			return "", fmt.Errorf("find out whether release %s/%s can be taken over: %w", s.config.Namespace, s.config.Name, err)
 		}
-		situation.Leaves = leaves
+		situation.OwnerTerminating = leaves
 	}
 	return release.Decide(situation), nil
 }

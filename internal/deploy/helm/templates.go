@@ -45,41 +45,41 @@ func (templates) Name() string { return stageName }
 // Owner implements rollout.Source.
 func (templates) Owner(item *deployer.Item) rollout.Owner { return owner(item) }
 
-// Wish implements rollout.Source.
-func (t templates) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish, error) {
+// DesiredState implements rollout.Source.
+func (t templates) DesiredState(ctx context.Context, item *deployer.Item) (rollout.DesiredState, error) {
 	for _, stage := range []string{": start progressing", ": start create manifests"} {
 		if err := item.Checkpoint(ctx, stageName+stage); err != nil {
-			return rollout.Wish{}, err
+			return rollout.DesiredState{}, err
 		}
 	}
 	connection, err := rollout.Connect(ctx, item)
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
-	return t.wish(ctx, item, connection)
+	return t.desiredState(ctx, item, connection)
 }
 
-// wish works out the desired state of an item on a cluster.
-func (t templates) wish(ctx context.Context, item *deployer.Item, connection *cluster.Connection) (rollout.Wish, error) {
+// desiredState works out the desired state of an item on a cluster.
+func (t templates) desiredState(ctx context.Context, item *deployer.Item, connection *cluster.Connection) (rollout.DesiredState, error) {
 	loaded, err := t.load(ctx, item)
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	recorded, err := t.Recorded(item)
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	input, values, err := t.merge(ctx, item, connection, loaded, 1, len(recorded) > 0, t.config.install.SkipSchemaValidation)
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	rendered, err := renderAll(ctx, input, values)
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	wish, err := t.checks(values)
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	wish.Objects, err = t.entries(rendered)
 	return wish, err
@@ -117,8 +117,8 @@ func (t templates) isNamespace(entry apply.Entry) bool {
 }
 
 // checks is the part of a desired state besides its objects.
-func (t templates) checks(values *render.Values) (wish rollout.Wish, err error) {
-	if wish, err = t.config.settings().Wish(t.Options.Options); err != nil {
+func (t templates) checks(values *render.Values) (wish rollout.DesiredState, err error) {
+	if wish, err = t.config.settings().DesiredState(t.Options.Options); err != nil {
 		return wish, configError(validateConfiguration, err)
 	}
 	wish.Given, err = t.given(values)

@@ -38,5 +38,5 @@ func Explain(ctx context.Context, err error, on Errand) error {
 	if ctx.Err() != nil || errors.As(err, &unread) || component.IsTemporary(err) {
 		return wrapped
 	}
-	return job.Terminally(wrapped)
+	return job.AsTerminal(wrapped)
 }

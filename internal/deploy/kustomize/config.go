@@ -60,9 +60,9 @@ func settingsOf(config *api.ProviderConfiguration) rollout.Settings {
 
 // check returns what a configuration asks for, without its objects. Everything is
 // checked that can be checked without the source and without a cluster.
-func (s objects) check(config *api.ProviderConfiguration) (rollout.Wish, error) {
+func (s objects) check(config *api.ProviderConfiguration) (rollout.DesiredState, error) {
 	var problems several.Errors
-	wish, err := settingsOf(config).Wish(s.Options.Options)
+	wish, err := settingsOf(config).DesiredState(s.Options.Options)
 	for _, err := range []error{err, files.Check(&config.Source)} {
 		if err != nil {
 			problems = append(problems, err)

@@ -74,9 +74,9 @@ func (d Deployer) Repetition(item *v1alpha1.DeployItem) (repetition deployer.Rep
 	return schedule.Repetition(config.ContinuousReconcile, config.Exports)
 }
 
-// Lookout implements deployer.Repeating.
-func (d Deployer) Lookout(ctx context.Context, item *deployer.Item) (deployer.Lookout, error) {
-	return rollout.LookOut(ctx, item, settings(d))
+// ExportWatcher implements deployer.Repeating.
+func (d Deployer) ExportWatcher(ctx context.Context, item *deployer.Item) (deployer.ExportWatcher, error) {
+	return rollout.WatchExports(ctx, item, settings(d))
 }
 
 // Drift implements deployer.Repeating.
@@ -106,26 +106,26 @@ func (objects) Owner(item *deployer.Item) rollout.Owner {
 	return rollout.Owner{Label: ItemLabel, Item: item.Name, FieldManager: fieldManager}
 }
 
-// Wish implements rollout.Source.
-func (s objects) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish, error) {
+// DesiredState implements rollout.Source.
+func (s objects) DesiredState(ctx context.Context, item *deployer.Item) (rollout.DesiredState, error) {
 	config, err := parseConfig(item.Spec.Configuration)
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	wish, err := s.check(config)
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	loaded, err := s.Sources.Load(ctx, item.DeployItem, &config.Source)
 	if err != nil {
-		return rollout.Wish{}, err // says what was done
+		return rollout.DesiredState{}, err // says what was done
 	}
 	built, err := build.Build(ctx, loaded, config, build.DefaultLimits())
 	if err != nil {
 		if ctx.Err() != nil {
-			return rollout.Wish{}, job.Wrap(err, buildOperation, "Build", "")
+			return rollout.DesiredState{}, job.Wrap(err, buildOperation, "Build", "")
 		}
-		return rollout.Wish{}, job.Wrap(err, buildOperation, "Build", "", v1alpha1.ErrorConfigurationProblem)
+		return rollout.DesiredState{}, job.Wrap(err, buildOperation, "Build", "", v1alpha1.ErrorConfigurationProblem)
 	}
 	for _, object := range built {
 		position := object.GetKind() + " " + object.GetName() + " of the kustomization"
@@ -159,11 +159,11 @@ func (objects) Status(_ *deployer.Item, inventory apply.Inventory) any { return 
 // are not loaded.
 type settings struct{ objects }
 
-// Wish implements rollout.Source.
-func (s settings) Wish(_ context.Context, item *deployer.Item) (rollout.Wish, error) {
+// DesiredState implements rollout.Source.
+func (s settings) DesiredState(_ context.Context, item *deployer.Item) (rollout.DesiredState, error) {
 	config, err := parseConfig(item.Spec.Configuration)
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	return s.check(config)
 }

@@ -69,7 +69,7 @@ func TestWrong(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			sources := &counted{Sources: &files.Loader{}}
-			_, err := New(Options{Sources: sources}).Wish(t.Context(), itemWith(t, test.config))
+			_, err := New(Options{Sources: sources}).DesiredState(t.Context(), itemWith(t, test.config))
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), word) {
 				t.Fatalf("error %v, want %q", err, test.want)
 			}
@@ -85,11 +85,11 @@ func TestDesiredState(t *testing.T) {
 	sources := &counted{Sources: &files.Loader{}}
 	d := New(Options{Sources: sources})
 	item := itemWith(t, head+"source: {files: {a.yaml: '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}'}}\nexports: {watch: true, exports: [{key: a, jsonPath: .b, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: b}}]}\ncontinuousReconcile: {every: 1m, drift: correct}")
-	wish, err := d.Wish(t.Context(), item)
+	wish, err := d.DesiredState(t.Context(), item)
 	if err != nil || len(wish.Objects) != 1 || wish.Objects[0].Policy != apideployer.ManagePolicy || wish.Objects[0].Position != "ConfigMap a of the kustomization" {
 		t.Errorf("wish %+v, error %v", wish, err)
 	}
-	if wish, err := settings(d).Wish(t.Context(), item); err != nil || len(wish.Exports) != 1 || sources.loaded != 1 {
+	if wish, err := settings(d).DesiredState(t.Context(), item); err != nil || len(wish.Exports) != 1 || sources.loaded != 1 {
 		t.Errorf("wish %+v, error %v, loaded %d times", wish, err, sources.loaded)
 	}
 	if repetition := d.Repetition(item.DeployItem); repetition.Next == nil || !repetition.Correct || !repetition.Watch {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestLimitWakes: the limit is reached when it triggers the work.
-func TestLimitWakes(t *testing.T) {
+// TestLimitEndsTheSleep: the limit is reached when it triggers the work.
+func TestLimitEndsTheSleep(t *testing.T) {
 	triggered := make(chan bool, 1)
 	var limit atomic.Pointer[Limit]
 	set := make(chan struct{})

@@ -47,8 +47,8 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestWakesWhenDue waits for the real pause.
-func TestWakesWhenDue(t *testing.T) {
+// TestTriggersWhenDue waits for the real pause.
+func TestTriggersWhenDue(t *testing.T) {
 	triggered := make(chan struct{}, 8)
 	losses := New(func() { triggered <- struct{}{} })
 	defer losses.Close()

@@ -94,11 +94,11 @@ func settingsOf(config *manifest.ProviderConfiguration) rollout.Settings {
 	}
 }
 
-// wish returns the desired state of a configuration. Everything is checked that can be checked
+// desiredState returns the desired state of a configuration. Everything is checked that can be checked
 // without a cluster.
-func (s source) wish(config *manifest.ProviderConfiguration) (rollout.Wish, error) {
+func (s source) desiredState(config *manifest.ProviderConfiguration) (rollout.DesiredState, error) {
 	var problems several.Errors
-	wish, err := settingsOf(config).Wish(s.Options)
+	wish, err := settingsOf(config).DesiredState(s.Options)
 	if err != nil {
 		problems = append(problems, err)
 	}
@@ -106,7 +106,7 @@ func (s source) wish(config *manifest.ProviderConfiguration) (rollout.Wish, erro
 		problems = append(problems, mistakes(i, entry)...)
 	}
 	if len(problems) > 0 {
-		return rollout.Wish{}, configError(validateConfiguration, problems)
+		return rollout.DesiredState{}, configError(validateConfiguration, problems)
 	}
 	wish.Objects, err = entries(config)
 	return wish, err

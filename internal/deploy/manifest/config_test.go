@@ -36,7 +36,7 @@ func read(t *testing.T, text string) ([]apply.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	wish, err := (source{}).wish(config)
+	wish, err := (source{}).desiredState(config)
 	return wish.Objects, err
 }
 
@@ -139,7 +139,7 @@ exports: {exports: [{key: k, jsonPath: .a, targetName: edge, fromResource: {apiV
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := (source{}).wish(config)
+			w, err := (source{}).desiredState(config)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +153,7 @@ exports: {exports: [{key: k, jsonPath: .a, targetName: edge, fromResource: {apiV
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w, err := (source{}).wish(config); err != nil || (w.Exports != nil) != want {
+		if w, err := (source{}).desiredState(config); err != nil || (w.Exports != nil) != want {
 			t.Errorf("%q hands something on: %t, error %v", text, w.Exports != nil, err)
 		}
 	}
@@ -168,7 +168,7 @@ func TestOptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w, err := s.wish(config); err != nil || w.Readiness != want {
+			if w, err := s.desiredState(config); err != nil || w.Readiness != want {
 				t.Errorf("%q: mode %q, error %v", text, w.Readiness, err)
 			}
 		})
@@ -178,7 +178,7 @@ func TestOptions(t *testing.T) {
 		t.Run(field, func(t *testing.T) {
 			item := &libdeployer.Item{DeployItem: &v1alpha1.DeployItem{}}
 			item.Spec.Configuration = raw(t, "apiVersion: "+group+"v1alpha2\nkind: ProviderConfiguration\n"+field+empties)
-			if _, err := s.Wish(t.Context(), item); err == nil || !strings.Contains(err.Error(), field+"[0].customResourceGroup.resources[0].namespaces: an administrator protects namespace kube-system") {
+			if _, err := s.DesiredState(t.Context(), item); err == nil || !strings.Contains(err.Error(), field+"[0].customResourceGroup.resources[0].namespaces: an administrator protects namespace kube-system") {
 				t.Errorf("%s: error %v", field, err)
 			}
 			if _, err := s.Groups(item); (err == nil) != (field != "deletionGroups") {

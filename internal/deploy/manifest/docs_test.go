@@ -24,7 +24,7 @@ func TestDocumentedConfigurations(t *testing.T) {
 		}
 		config, err := parseConfig(raw(t, example))
 		if err == nil {
-			_, err = (source{}).wish(config)
+			_, err = (source{}).desiredState(config)
 		}
 		if err != nil {
 			t.Errorf("%v\n%s", err, example)

@@ -57,9 +57,9 @@ func (d Deployer) Repetition(item *v1alpha1.DeployItem) (repetition deployer.Rep
 	return schedule.Repetition(config.ContinuousReconcile, config.Exports)
 }
 
-// Lookout implements deployer.Repeating.
-func (d Deployer) Lookout(ctx context.Context, item *deployer.Item) (deployer.Lookout, error) {
-	return rollout.LookOut(ctx, item, d.source)
+// ExportWatcher implements deployer.Repeating.
+func (d Deployer) ExportWatcher(ctx context.Context, item *deployer.Item) (deployer.ExportWatcher, error) {
+	return rollout.WatchExports(ctx, item, d.source)
 }
 
 // Drift implements deployer.Repeating.
@@ -78,14 +78,14 @@ func (source) Owner(item *deployer.Item) rollout.Owner {
 	return rollout.Owner{Label: ItemLabel, Item: item.Name, FieldManager: fieldManager}
 }
 
-// Wish implements rollout.Source.
-func (s source) Wish(_ context.Context, item *deployer.Item) (rollout.Wish, error) {
+// DesiredState implements rollout.Source.
+func (s source) DesiredState(_ context.Context, item *deployer.Item) (rollout.DesiredState, error) {
 	config, err := parseConfig(item.Spec.Configuration)
 	if err != nil {
-		return rollout.Wish{}, err
+		return rollout.DesiredState{}, err
 	}
 	item.Warn(ignored.UnknownFields, unknownFields(item.Spec.Configuration)...)
-	return s.wish(config)
+	return s.desiredState(config)
 }
 
 // Groups implements rollout.Source.

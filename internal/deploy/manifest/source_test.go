@@ -34,7 +34,7 @@ func TestSource(t *testing.T) {
 		t.Errorf("owner %+v", owner)
 	}
 	item := itemWith(t, "manifests: [{manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}}}]")
-	w, err := s.Wish(t.Context(), item)
+	w, err := s.DesiredState(t.Context(), item)
 	if err != nil || len(w.Objects) != 1 || w.Exports != nil {
 		t.Errorf("wish %+v, error %v", w, err)
 	}

@@ -78,9 +78,9 @@ func (Deployer) Repetition(item *v1alpha1.DeployItem) (repetition deployer.Repet
 // changed something.
 func (Deployer) Drift(context.Context, *deployer.Item) ([]string, error) { return nil, nil }
 
-// Lookout implements deployer.Repeating. The exports of a mock change with its configuration only,
+// ExportWatcher implements deployer.Repeating. The exports of a mock change with its configuration only,
 // so it needs no watcher.
-func (Deployer) Lookout(context.Context, *deployer.Item) (deployer.Lookout, error) {
+func (Deployer) ExportWatcher(context.Context, *deployer.Item) (deployer.ExportWatcher, error) {
 	return nil, errors.New("a mock has no values that could be watched")
 }
 

@@ -38,8 +38,8 @@ func Requests(manifest *unstructured.Unstructured) bool {
 	return manifest.GetAnnotations()[requestAnnotation] != "" && !suspended && answering[manifest.GroupVersionKind().Group]
 }
 
-// Told reports whether the request of a manifest is on the cluster.
-func Told(manifest, live *unstructured.Unstructured) bool {
+// IsRequested reports whether the request of a manifest is on the cluster.
+func IsRequested(manifest, live *unstructured.Unstructured) bool {
 	request := manifest.GetAnnotations()[requestAnnotation]
 	return request != "" && live != nil && live.GetAnnotations()[requestAnnotation] == request
 }

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// patience is how long a workload may take before its pods are looked at: most are
+	// podCheckDelay is how long a workload may take before its pods are looked at: most are
 	// ready by then, and cost no request.
-	patience = 5 * time.Second
+	podCheckDelay = 5 * time.Second
 	// longestPause is between two looks at the pods of a workload; the first is twice the
 	// patience, and each is twice as long as the one before.
 	longestPause = time.Minute
@@ -113,7 +113,7 @@ func withCause(why, cause string) string {
 
 func (c *Causes) of(what string, now time.Time) *cause {
 	if c.known[what] == nil {
-		c.known[what] = &cause{due: now.Add(patience), pause: 2 * patience}
+		c.known[what] = &cause{due: now.Add(podCheckDelay), pause: 2 * podCheckDelay}
 	}
 	return c.known[what]
 }

@@ -22,8 +22,8 @@ type Check struct {
 	rule    Rule
 	wake    func()
 	waiting []*waiting
-	// tellsGone says that the caller applies objects again that do not exist any more.
-	tellsGone bool
+	// reportsDeleted says that the caller applies objects again that do not exist any more.
+	reportsDeleted bool
 	// sources are what the answers to requests depend on; nil for other checks.
 	sources *sources
 }
@@ -112,9 +112,9 @@ func NewCheck(on target.Cluster, rule Rule, wake func()) *Check {
 	return &Check{target: on, rule: rule, wake: wake}
 }
 
-// TellGone makes no error of an object that does not exist any more and cannot be watched:
+// ReportDeleted makes no error of an object that does not exist any more and cannot be watched:
 // the caller applies it again.
-func (c *Check) TellGone() { c.tellsGone = true }
+func (c *Check) ReportDeleted() { c.reportsDeleted = true }
 
 // Add adds an object as a write or a read returned it.
 func (c *Check) Add(mapping *meta.RESTMapping, object *unstructured.Unstructured) {
@@ -230,7 +230,7 @@ func (c *Check) ask(ctx context.Context, w *waiting) error {
 	if err := c.reread(ctx, w); err != nil {
 		return err
 	}
-	if !w.finding.Ready() && !w.finding.Hopeless && (!w.gone || !c.tellsGone) {
+	if !w.finding.Ready() && !w.finding.Hopeless && (!w.gone || !c.reportsDeleted) {
 		return notWatchable{w.object, w.finding.Why}
 	}
 	return nil

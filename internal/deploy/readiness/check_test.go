@@ -68,7 +68,7 @@ func TestWaitAndWake(t *testing.T) {
 	}
 }
 
-func TestObjectThatGoes(t *testing.T) {
+func TestObjectBeingDeleted(t *testing.T) {
 	cluster := fakecluster.New()
 	check, _ := checkOf(t, cluster, func() {}, startingPod)
 	if _, err := check.Look(t.Context()); err != nil {

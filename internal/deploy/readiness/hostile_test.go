@@ -109,8 +109,8 @@ func TestDetail(t *testing.T) {
 	}
 }
 
-// TestRequirementsTellNoValue: the object may be a Secret, and so may the requirement.
-func TestRequirementsTellNoValue(t *testing.T) {
+// TestRequirementsShowNoValue: the object may be a Secret, and so may the requirement.
+func TestRequirementsShowNoValue(t *testing.T) {
 	const word = "Tr0ubador"
 	object := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"password": word, "list": []any{word, "x"}}}}
 	for _, operator := range []string{"==", "!=", "in", "notin", "exists", "!", "Equals", "NOTIN"} {

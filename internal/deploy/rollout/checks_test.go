@@ -97,16 +97,16 @@ func TestCustomCheckInTime(t *testing.T) {
 func TestOwnLimits(t *testing.T) {
 	tests := []struct {
 		reason string
-		change func(*Wish)
+		change func(*DesiredState)
 		want   string
 	}{
-		{"a check", func(w *Wish) {
+		{"a check", func(w *DesiredState) {
 			w.Checks = checks(t, "["+strings.Replace(checkHere, "{name: here", "{timeout: 10ms, name: here", 1)+"]")
 		}, "resource ns/signal of type ConfigMap"},
-		{"a value", func(w *Wish) {
+		{"a value", func(w *DesiredState) {
 			w.Exports = exportsFrom(t, `{defaultTimeout: 10ms, exports: [{key: a, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: late, namespace: ns}}]}`)
 		}, `timeout at: "deployer: during export - key: a": it waited for ConfigMap ns/late`},
-		{"a value that an object does not have yet", func(w *Wish) {
+		{"a value that an object does not have yet", func(w *DesiredState) {
 			w.Objects = objects(t, configMap)
 			w.Exports = exportsFrom(t, `{defaultTimeout: 10ms, exports: [{key: a, jsonPath: .data.token, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}}]}`)
 		}, `it waited for a value at .data.token of ConfigMap ns/a`},
@@ -142,7 +142,7 @@ type wakingJob struct {
 	triggered chan struct{}
 }
 
-func (j *wakingJob) Wake() { j.triggered <- struct{}{} }
+func (j *wakingJob) Requeue() { j.triggered <- struct{}{} }
 
 func TestExports(t *testing.T) {
 	here := `{key: a.x, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}}`

@@ -12,18 +12,18 @@ import (
 	"go.landscaper.dev/internal/model/placement"
 )
 
-// DepartureJob is the job of an item, as far as its earlier clusters have to do with it.
-type DepartureJob interface {
+// EarlierRemovalJob is the job of an item, as far as its earlier clusters have to do with it.
+type EarlierRemovalJob interface {
 	// Checkpoint names the stage of the work; its error ends the attempt.
 	Checkpoint(ctx context.Context, name string) error
-	// Wake triggers the next attempt. It may be called from any goroutine.
-	Wake()
+	// Requeue triggers the next attempt. It may be called from any goroutine.
+	Requeue()
 	// EarlierClusters are the clusters with what is left there.
 	EarlierClusters() []apideployer.EarlierCluster
 	// SetEarlierCluster records what is left on one of them; nothing removes the cluster.
 	SetEarlierCluster(left apideployer.EarlierCluster) error
-	// Leaves reports whether what is on an earlier cluster is to stay there.
-	Leaves(earlier apideployer.EarlierCluster) bool
+	// Retains reports whether what is on an earlier cluster is to stay there.
+	Retains(earlier apideployer.EarlierCluster) bool
 	// Recorded is what is recorded on the cluster of the Target.
 	Recorded() (apideployer.ClusterIdentity, apideployer.ManagedResourceStatusList)
 	// Reach returns an earlier cluster.
@@ -37,48 +37,48 @@ type DepartureJob interface {
 
 // Uninstallation removes a release of Helm.
 type Uninstallation interface {
-	// Under says under which job the work continues.
-	Under(item *deployer.Item)
+	// SetJob says under which job the work continues.
+	SetJob(item *deployer.Item)
 	// Continue proceeds as far as possible and returns what it waits for.
 	Continue(ctx context.Context) ([]string, error)
 	// Close ends all watches.
 	Close() error
 }
 
-// Releasing is implemented by sources whose items may have releases of Helm.
-type Releasing interface {
+// ReleaseUninstaller is implemented by sources whose items may have releases of Helm.
+type ReleaseUninstaller interface {
 	// Uninstall begins to remove a release on a cluster; nil if the item does not have one.
 	Uninstall(ctx context.Context, item *deployer.Item, on target.Cluster, earlier apideployer.EarlierCluster) (Uninstallation, error)
 }
 
-// Departures remove what an item has deployed on clusters to which its Target does not
+// EarlierRemovals remove what an item has deployed on clusters to which its Target does not
 // lead any more. They are kept between attempts, as a roll-out is, and come last: only
 // when everything is on the new cluster and ready, the old one is left.
-type Departures struct{ byKey map[string]*departure }
+type EarlierRemovals struct{ byKey map[string]*earlierRemoval }
 
-// departure is the removal from one cluster.
-type departure struct {
+// earlierRemoval is the removal from one cluster.
+type earlierRemoval struct {
 	cluster        target.Cluster
 	uninstallation Uninstallation
 	deletion       *deletion.Deletion
 }
 
 // Close ends all watches.
-func (d *Departures) Close() error {
+func (d *EarlierRemovals) Close() error {
 	for key := range d.byKey {
 		d.end(key)
 	}
 	return nil
 }
 
-func (d *Departures) end(key string) {
+func (d *EarlierRemovals) end(key string) {
 	if found := d.byKey[key]; found != nil {
 		found.close()
 		delete(d.byKey, key)
 	}
 }
 
-func (d *departure) close() {
+func (d *earlierRemoval) close() {
 	if d.uninstallation != nil {
 		_ = d.uninstallation.Close()
 	}
@@ -89,7 +89,7 @@ func (d *departure) close() {
 
 // Continue proceeds as far as possible on all earlier clusters, and returns what it waits for: a
 // cluster that cannot be reached holds up no other one.
-func (d *Departures) Continue(ctx context.Context, work DepartureJob, farewell Farewell) (waiting []string, err error) {
+func (d *EarlierRemovals) Continue(ctx context.Context, work EarlierRemovalJob, farewell Teardown) (waiting []string, err error) {
 	for _, earlier := range slices.Clone(work.EarlierClusters()) {
 		if checkpoint := work.Checkpoint(ctx, "deployer: leave earlier cluster"); checkpoint != nil {
 			return nil, checkpoint
@@ -106,9 +106,9 @@ func (d *Departures) Continue(ctx context.Context, work DepartureJob, farewell F
 }
 
 // leave removes what is left on one cluster.
-func (d *Departures) leave(ctx context.Context, work DepartureJob, farewell Farewell, earlier apideployer.EarlierCluster) ([]string, error) {
+func (d *EarlierRemovals) leave(ctx context.Context, work EarlierRemovalJob, farewell Teardown, earlier apideployer.EarlierCluster) ([]string, error) {
 	key, nothing := earlier.Key(), apideployer.EarlierCluster{ClusterIdentity: earlier.ClusterIdentity}
-	if work.Leaves(earlier) || !leavesAnything(earlier) {
+	if work.Retains(earlier) || !leavesAnything(earlier) {
 		d.end(key)
 		return nil, work.SetEarlierCluster(nothing)
 	}
@@ -120,9 +120,9 @@ func (d *Departures) leave(ctx context.Context, work DepartureJob, farewell Fare
 	if one == nil || one.cluster != cluster {
 		d.end(key)
 		if d.byKey == nil {
-			d.byKey = map[string]*departure{}
+			d.byKey = map[string]*earlierRemoval{}
 		}
-		one = &departure{cluster: cluster}
+		one = &earlierRemoval{cluster: cluster}
 		d.byKey[key] = one
 	}
 	if earlier.Release != nil {
@@ -153,14 +153,14 @@ func withoutRelease(earlier apideployer.EarlierCluster) apideployer.EarlierClust
 
 // uninstall removes the release. What failed begins from the start, with another look at
 // what there is.
-func (d *departure) uninstall(ctx context.Context, work DepartureJob, earlier apideployer.EarlierCluster) (waiting []string, err error) {
+func (d *earlierRemoval) uninstall(ctx context.Context, work EarlierRemovalJob, earlier apideployer.EarlierCluster) (waiting []string, err error) {
 	if d.uninstallation == nil {
 		if d.uninstallation, err = work.Uninstall(ctx, d.cluster, earlier); err != nil || d.uninstallation == nil {
 			return nil, err
 		}
 	}
 	if item, ok := work.(itemJob); ok {
-		d.uninstallation.Under(item.Item)
+		d.uninstallation.SetJob(item.Item)
 	}
 	waiting, err = d.uninstallation.Continue(ctx)
 	if err != nil || len(waiting) == 0 {
@@ -171,7 +171,7 @@ func (d *departure) uninstall(ctx context.Context, work DepartureJob, earlier ap
 }
 
 // remove removes the objects, in the order of a deletion of the item.
-func (d *departure) remove(ctx context.Context, work DepartureJob, farewell Farewell, earlier apideployer.EarlierCluster) ([]string, error) {
+func (d *earlierRemoval) remove(ctx context.Context, work EarlierRemovalJob, farewell Teardown, earlier apideployer.EarlierCluster) ([]string, error) {
 	left := apply.Inventory(earlier.ManagedResources)
 	if d.deletion == nil {
 		same, err := d.isCurrent(ctx, work, earlier)
@@ -185,7 +185,7 @@ func (d *departure) remove(ctx context.Context, work DepartureJob, farewell Fare
 			}
 		}
 		d.deletion = deletion.New(deletion.Plan{
-			Cluster: d.cluster, Inventory: left, Owner: farewell.Owner.deletion(), Groups: hereOnly(farewell.Groups), Wake: work.Wake,
+			Cluster: d.cluster, Inventory: left, Owner: farewell.Owner.deletion(), Groups: hereOnly(farewell.Groups), Wake: work.Requeue,
 		})
 	}
 	waiting, err := d.deletion.Continue(ctx)
@@ -205,7 +205,7 @@ func (d *departure) remove(ctx context.Context, work DepartureJob, farewell Fare
 
 // isCurrent reports whether an earlier cluster is that of the Target after all: where IDs cannot be
 // read, only an object that was deployed meanwhile shows that.
-func (d *departure) isCurrent(ctx context.Context, work DepartureJob, earlier apideployer.EarlierCluster) (bool, error) {
+func (d *earlierRemoval) isCurrent(ctx context.Context, work EarlierRemovalJob, earlier apideployer.EarlierCluster) (bool, error) {
 	cluster, current := work.Recorded()
 	if earlier.ID != "" && cluster.ID != "" {
 		return false, nil
@@ -224,9 +224,9 @@ func hereOnly(groups []deletion.Group) []deletion.Group {
 	return here
 }
 
-// Depart removes what an item has deployed on earlier clusters, or continues to. It runs after all
+// RemoveEarlier removes what an item has deployed on earlier clusters, or continues to. It runs after all
 // else; the memory is that of the work on the item.
-func Depart(ctx context.Context, item *deployer.Item, source Source, memory *Departures) (deployer.Result, error) {
+func RemoveEarlier(ctx context.Context, item *deployer.Item, source Source, memory *EarlierRemovals) (deployer.Result, error) {
 	if len(item.EarlierClusters()) == 0 {
 		return deployer.Done(), nil
 	}
@@ -234,11 +234,11 @@ func Depart(ctx context.Context, item *deployer.Item, source Source, memory *Dep
 	if err != nil {
 		return deployer.Result{}, err
 	}
-	waiting, err := memory.Continue(ctx, itemJob{item, source}, Farewell{Owner: source.Owner(item), Groups: groups})
+	waiting, err := memory.Continue(ctx, itemJob{item, source}, Teardown{Owner: source.Owner(item), Groups: groups})
 	return deployer.WaitFor(waiting...), err
 }
 
-// Reach implements DepartureJob.
+// Reach implements EarlierRemovalJob.
 func (j itemJob) Reach(ctx context.Context, earlier apideployer.EarlierCluster) (target.Cluster, error) {
 	connection, err := whole(j.EarlierCluster(ctx, earlier))
 	if err != nil {
@@ -247,9 +247,9 @@ func (j itemJob) Reach(ctx context.Context, earlier apideployer.EarlierCluster) 
 	return target.On(connection), nil
 }
 
-// Uninstall implements DepartureJob.
+// Uninstall implements EarlierRemovalJob.
 func (j itemJob) Uninstall(ctx context.Context, on target.Cluster, earlier apideployer.EarlierCluster) (Uninstallation, error) {
-	if releasing, ok := j.source.(Releasing); ok {
+	if releasing, ok := j.source.(ReleaseUninstaller); ok {
 		return releasing.Uninstall(ctx, j.Item, on, earlier)
 	}
 	return nil, nil

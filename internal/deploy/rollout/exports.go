@@ -104,22 +104,22 @@ func (r *Rollout) lateExport(missing []string) error {
 }
 
 func (r *Rollout) beginExports(ctx context.Context) error {
-	if len(r.wish.Exports) == 0 {
+	if len(r.desired.Exports) == 0 {
 		return nil
 	}
-	if err := r.job.Checkpoint(ctx, r.wish.Name+": before reading export values"); err != nil {
+	if err := r.job.Checkpoint(ctx, r.desired.Name+": before reading export values"); err != nil {
 		return err
 	}
-	readings, limits := make([]*export.Reading, 0, len(r.wish.Exports)), make([]*limit.Limit, 0, len(r.wish.Exports))
-	for _, value := range r.wish.Exports {
+	readings, limits := make([]*export.Reading, 0, len(r.desired.Exports)), make([]*limit.Limit, 0, len(r.desired.Exports))
+	for _, value := range r.desired.Exports {
 		cluster, err := r.clusterOf(ctx, value.TargetName)
 		if err != nil {
 			return err
 		}
-		readings = append(readings, value.Begin(cluster, r.job.Wake))
+		readings = append(readings, value.Begin(cluster, r.job.Requeue))
 	}
-	for _, value := range r.wish.Exports {
-		limits = append(limits, limit.New(value.Timeout, r.job.Wake))
+	for _, value := range r.desired.Exports {
+		limits = append(limits, limit.New(value.Timeout, r.job.Requeue))
 	}
 	r.exports.readings, r.exports.limits = readings, limits
 	return nil
@@ -131,8 +131,8 @@ func (r *Rollout) beginExports(ctx context.Context) error {
 // job.
 func (r *Rollout) storeExports(ctx context.Context) error {
 	var values map[string]any
-	if r.wish.Exports != nil {
-		values = export.Copy(r.wish.Given)
+	if r.desired.Exports != nil {
+		values = export.Copy(r.desired.Given)
 		for _, reading := range r.exports.readings {
 			reading.Value().Put(values, reading.Result())
 		}

@@ -34,7 +34,7 @@ func TestRequests(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"list": 1}, cluster.Counts()); diff != "" {
 		t.Errorf("unchanged, -want +got\n%s", diff)
 	}
-	removal, err := BeginRemoval(t.Context(), j, cluster, Farewell{Name: "test", Owner: wishFor(nil).Owner}, second.Inventory())
+	removal, err := BeginRemoval(t.Context(), j, cluster, Teardown{Name: "test", Owner: wishFor(nil).Owner}, second.Inventory())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,12 +37,12 @@ type Outlook interface {
 	Planned(on target.Cluster, object corev1.ObjectReference) (diff.Object, bool)
 	// Yields reports whether another item of the namespace, the holder, gives an object up.
 	Yields(holder string, object corev1.ObjectReference) bool
-	// Leaves reports whether another item of the namespace is being deleted.
-	Leaves(item string) bool
+	// IsTerminating reports whether another item of the namespace is being deleted.
+	IsTerminating(item string) bool
 }
 
 // read works out the values that an item would export.
-func (f *Forecast) read(ctx context.Context, cluster target.Cluster, wish Wish, outlook Outlook) {
+func (f *Forecast) read(ctx context.Context, cluster target.Cluster, wish DesiredState, outlook Outlook) {
 	if wish.Exports == nil {
 		return
 	}
@@ -63,7 +63,7 @@ func (f *Forecast) read(ctx context.Context, cluster target.Cluster, wish Wish, 
 			}
 			on = other
 		}
-		found, err := value.Foresee(ctx, sources{forecast: f, own: cluster, on: on, outlook: outlook})
+		found, err := value.Predict(ctx, sources{forecast: f, own: cluster, on: on, outlook: outlook})
 		if err != nil {
 			f.Unknown = fmt.Errorf("export %s: %w", value.Name, err)
 			return

@@ -38,8 +38,8 @@ func (a alone) Planned(_ target.Cluster, reference corev1.ObjectReference) (diff
 // Yields implements Outlook.
 func (alone) Yields(string, corev1.ObjectReference) bool { return false }
 
-// Leaves implements Outlook.
-func (alone) Leaves(string) bool { return false }
+// IsTerminating implements Outlook.
+func (alone) IsTerminating(string) bool { return false }
 
 // TestForecastOfExports: what an item would export after its job, and why that is not known.
 func TestForecastOfExports(t *testing.T) {
@@ -102,7 +102,7 @@ func TestForecastOfExports(t *testing.T) {
 }
 
 // inventoryOf is what a roll-out has recorded, if there was one.
-func (Wish) inventoryOf(before *Rollout) (found []deployer.ManagedResourceStatus) {
+func (DesiredState) inventoryOf(before *Rollout) (found []deployer.ManagedResourceStatus) {
 	if before == nil {
 		return nil
 	}
@@ -123,13 +123,13 @@ func TestPreviewOfPolicies(t *testing.T) {
 		reason   string
 		fault    func(fakecluster.Request) fakecluster.Fault
 		manifest string
-		alter    func(*Wish)
+		alter    func(*DesiredState)
 		want     diff.Action
 	}{
 		{"an object that is dropped from the item", nil, strings.Replace(configMap, "name: a", "name: b", 1), nil, diff.Delete},
-		{"an object that is ignored from now on", nil, changed, func(w *Wish) { w.Objects[0].Policy = deployer.IgnorePolicy }, diff.Keep},
-		{"an object that is only created", nil, changed, func(w *Wish) { w.Objects[0].Policy = deployer.ImmutablePolicy }, diff.Keep},
-		{"an immutable object that is created again", immutable, changed, func(w *Wish) { w.Objects[0].Recreate = true }, diff.Replace},
+		{"an object that is ignored from now on", nil, changed, func(w *DesiredState) { w.Objects[0].Policy = deployer.IgnorePolicy }, diff.Keep},
+		{"an object that is only created", nil, changed, func(w *DesiredState) { w.Objects[0].Policy = deployer.ImmutablePolicy }, diff.Keep},
+		{"an immutable object that is created again", immutable, changed, func(w *DesiredState) { w.Objects[0].Recreate = true }, diff.Replace},
 		{"an immutable object", immutable, changed, nil, diff.Unknown},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -28,9 +28,9 @@ type Source interface {
 	Name() string
 	// Owner says whose the objects of an item are.
 	Owner(item *deployer.Item) Owner
-	// Wish works out the desired state of an item. It is called once in a job, unless the process
+	// DesiredState works out the desired state of an item. It is called once in a job, unless the process
 	// restarts.
-	Wish(ctx context.Context, item *deployer.Item) (Wish, error)
+	DesiredState(ctx context.Context, item *deployer.Item) (DesiredState, error)
 	// Groups are the steps in which an item is removed.
 	Groups(item *deployer.Item) ([]deletion.Group, error)
 	// Recorded reads what is recorded in the status of an item.
@@ -77,8 +77,8 @@ func begin(ctx context.Context, item *deployer.Item, connection *cluster.Connect
 }
 
 // wanted returns what an item wants, and what is recorded of it.
-func wanted(ctx context.Context, item *deployer.Item, source Source) (Wish, apply.Inventory, error) {
-	wish, err := source.Wish(ctx, item)
+func wanted(ctx context.Context, item *deployer.Item, source Source) (DesiredState, apply.Inventory, error) {
+	wish, err := source.DesiredState(ctx, item)
 	if err != nil {
 		return wish, nil, err
 	}
@@ -137,7 +137,7 @@ func Delete(ctx context.Context, item *deployer.Item, source Source) (deployer.R
 	groups, err := source.Groups(item)
 	if len(recorded) == 0 && (err != nil || !slices.ContainsFunc(groups, func(group deletion.Group) bool { return group.All })) {
 		// Nothing was deployed. A configuration that is wrong must not keep the item.
-		return departAlone(ctx, item, source)
+		return removeEarlierOnly(ctx, item, source)
 	}
 	if err != nil {
 		return deployer.Result{}, err
@@ -148,7 +148,7 @@ func Delete(ctx context.Context, item *deployer.Item, source Source) (deployer.R
 	}
 	work, ok := item.Remembered().(*remembered[*Removal])
 	if !ok || work.connection != connection {
-		begun, err := BeginRemoval(ctx, itemJob{item, source}, target.On(connection), Farewell{Name: source.Name(), Owner: ownerOf(source, item), Groups: groups}, recorded)
+		begun, err := BeginRemoval(ctx, itemJob{item, source}, target.On(connection), Teardown{Name: source.Name(), Owner: ownerOf(source, item), Groups: groups}, recorded)
 		if err != nil {
 			return deployer.Result{}, err
 		}
@@ -158,24 +158,24 @@ func Delete(ctx context.Context, item *deployer.Item, source Source) (deployer.R
 	return work.advance(ctx, item, source)
 }
 
-// departAlone removes what is left of an item on earlier clusters, when there is nothing
+// removeEarlierOnly removes what is left of an item on earlier clusters, when there is nothing
 // else.
-func departAlone(ctx context.Context, item *deployer.Item, source Source) (deployer.Result, error) {
+func removeEarlierOnly(ctx context.Context, item *deployer.Item, source Source) (deployer.Result, error) {
 	switch memory := item.Remembered().(type) {
-	case *Departures:
-		return Depart(ctx, item, source, memory)
+	case *EarlierRemovals:
+		return RemoveEarlier(ctx, item, source, memory)
 	case *remembered[*Removal]:
-		return Depart(ctx, item, source, &memory.departures)
+		return RemoveEarlier(ctx, item, source, &memory.earlierRemovals)
 	}
-	memory := &Departures{}
+	memory := &EarlierRemovals{}
 	item.Remember(memory)
-	return Depart(ctx, item, source, memory)
+	return RemoveEarlier(ctx, item, source, memory)
 }
 
 // work is a Rollout or a Removal.
 type work interface {
 	io.Closer
-	Under(job Job)
+	SetJob(job Job)
 	Continue(ctx context.Context) ([]string, error)
 	Inventory() apply.Inventory
 }
@@ -185,17 +185,17 @@ type work interface {
 type remembered[W work] struct {
 	work       W
 	connection *cluster.Connection
-	// departures are the removal from earlier clusters, which comes after the work.
-	departures Departures
+	// earlierRemovals are the removal from earlier clusters, which comes after the work.
+	earlierRemovals EarlierRemovals
 }
 
 // Close implements io.Closer.
-func (r *remembered[W]) Close() error { return errors.Join(r.work.Close(), r.departures.Close()) }
+func (r *remembered[W]) Close() error { return errors.Join(r.work.Close(), r.earlierRemovals.Close()) }
 
 // advance continues the work and keeps what it has found out, also after a failure: what is known
 // now must not be found out again.
 func (r *remembered[W]) advance(ctx context.Context, item *deployer.Item, source Source) (deployer.Result, error) {
-	r.work.Under(itemJob{item, source})
+	r.work.SetJob(itemJob{item, source})
 	waiting, err := r.work.Continue(ctx)
 	if statusErr := item.SetProviderStatus(source.Status(item, r.work.Inventory())); err == nil {
 		err = statusErr
@@ -203,7 +203,7 @@ func (r *remembered[W]) advance(ctx context.Context, item *deployer.Item, source
 	if err != nil || len(waiting) > 0 {
 		return deployer.WaitFor(waiting...), err
 	}
-	return Depart(ctx, item, source, &r.departures)
+	return RemoveEarlier(ctx, item, source, &r.earlierRemovals)
 }
 
 // ForItem is the job of an item for a roll-out that a deployer keeps itself.
@@ -266,7 +266,7 @@ func awaitKinds(ctx context.Context, item *deployer.Item, connection *cluster.Co
 	cluster := target.On(connection)
 	definitions, err := cluster.Mapping(ctx, schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: apply.CRDKind})
 	if err == nil {
-		item.Remember(&kindsToCome{cluster.WatchAll(definitions, item.Wake)})
+		item.Remember(&kindsToCome{cluster.WatchAll(definitions, item.Requeue)})
 	}
 }
 

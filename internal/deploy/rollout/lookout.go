@@ -10,8 +10,8 @@ import (
 	"go.landscaper.dev/internal/deploy/target"
 )
 
-// LookOut watches for changes of the values that an item has exported.
-func LookOut(ctx context.Context, item *deployer.Item, source Source) (deployer.Lookout, error) {
+// WatchExports watches for changes of the values that an item has exported.
+func WatchExports(ctx context.Context, item *deployer.Item, source Source) (deployer.ExportWatcher, error) {
 	connection, err := Connect(ctx, item)
 	if err != nil {
 		return nil, err
@@ -20,11 +20,11 @@ func LookOut(ctx context.Context, item *deployer.Item, source Source) (deployer.
 	if err != nil {
 		return nil, err
 	}
-	return lookOut(ctx, itemJob{item, source}, target.On(connection), wish)
+	return watchExports(ctx, itemJob{item, source}, target.On(connection), wish)
 }
 
-func lookOut(ctx context.Context, job Job, own target.Cluster, wish Wish) (deployer.Lookout, error) {
-	l := &lookout{given: wish.Given}
+func watchExports(ctx context.Context, job Job, own target.Cluster, wish DesiredState) (deployer.ExportWatcher, error) {
+	l := &exportWatcher{given: wish.Given}
 	for _, value := range wish.Exports {
 		cluster := own
 		if value.TargetName != "" {
@@ -34,7 +34,7 @@ func lookOut(ctx context.Context, job Job, own target.Cluster, wish Wish) (deplo
 			}
 			cluster = other
 		}
-		watcher, err := value.Watch(ctx, cluster, job.Wake)
+		watcher, err := value.Watch(ctx, cluster, job.Requeue)
 		if err != nil {
 			return nil, closing(l, err)
 		}
@@ -43,24 +43,24 @@ func lookOut(ctx context.Context, job Job, own target.Cluster, wish Wish) (deplo
 	return l, nil
 }
 
-func closing(l *lookout, err error) error {
+func closing(l *exportWatcher, err error) error {
 	_ = l.Close()
 	return err
 }
 
-// lookout watches the objects that the values of an item come from.
-type lookout struct {
+// exportWatcher watches the objects that the values of an item come from.
+type exportWatcher struct {
 	watchers []*export.Watcher
 	version  string
 	// given are values that are exported as they are.
 	given map[string]any
 }
 
-// Values implements deployer.Lookout.
+// Values implements deployer.ExportWatcher.
 //
 // The version is taken before the values are read: what changes meanwhile gives another
 // version, and is read once more.
-func (l *lookout) Values(ctx context.Context) (map[string]any, error) {
+func (l *exportWatcher) Values(ctx context.Context) (map[string]any, error) {
 	version, known, err := l.now()
 	if err != nil || !known || version == l.version {
 		return nil, err
@@ -83,7 +83,7 @@ func (l *lookout) Values(ctx context.Context) (map[string]any, error) {
 }
 
 // now identifies the state of all objects.
-func (l *lookout) now() (version string, known bool, err error) {
+func (l *exportWatcher) now() (version string, known bool, err error) {
 	versions := make([]string, len(l.watchers))
 	for i, watcher := range l.watchers {
 		if versions[i], known, err = watcher.Version(); err != nil || !known {
@@ -94,7 +94,7 @@ func (l *lookout) now() (version string, known bool, err error) {
 }
 
 // Close ends all watches.
-func (l *lookout) Close() error {
+func (l *exportWatcher) Close() error {
 	for _, watcher := range l.watchers {
 		watcher.Close()
 	}

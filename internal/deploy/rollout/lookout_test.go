@@ -32,7 +32,7 @@ func TestExportWatcher(t *testing.T) {
 	values := exportsFrom(t, `exports:
 - {key: host, jsonPath: .data.host, fromResource: {apiVersion: v1, kind: ConfigMap, name: database, namespace: ns}}
 - {key: password, targetName: edge, jsonPath: .status.login, fromResource: {apiVersion: v1, kind: Pod, name: p, namespace: ns}, fromObjectRef: {apiVersion: v1, kind: Secret, jsonPath: .data.p}}`)
-	eyes, err := lookOut(t.Context(), test, cluster, Wish{Exports: values})
+	eyes, err := watchExports(t.Context(), test, cluster, DesiredState{Exports: values})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestExportWatcherThatCannotBegin(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			cluster := fakecluster.New()
-			if _, err := lookOut(t.Context(), &testJob{}, cluster, Wish{Exports: exportsFrom(t, "exports: ["+here+","+other+"]")}); err == nil || cluster.Watched() != 0 {
+			if _, err := watchExports(t.Context(), &testJob{}, cluster, DesiredState{Exports: exportsFrom(t, "exports: ["+here+","+other+"]")}); err == nil || cluster.Watched() != 0 {
 				t.Errorf("%s: error %v, %d watches are left", reason, err, cluster.Watched())
 			}
 		})

@@ -66,7 +66,7 @@ func (r *Rollout) lose(lost result) {
 // takeUnchecked lets objects be applied again that were not read so far.
 func (r *Rollout) takeUnchecked(ctx context.Context, misses func(object *unstructured.Unstructured) bool) (again bool, err error) {
 	var left []apply.Entry
-	for _, entry := range r.wish.Unchecked {
+	for _, entry := range r.desired.Unchecked {
 		if !misses(entry.Object) || readiness.EndsByItself(entry.Object) || !r.losses.Due(entry.Object) {
 			left = append(left, entry)
 			continue
@@ -78,7 +78,7 @@ func (r *Rollout) takeUnchecked(ctx context.Context, misses func(object *unstruc
 		found[0].Lost = true
 		r.objects, r.applied, again = append(r.objects, found[0]), append(r.applied, false), true
 	}
-	r.wish.Unchecked = left
+	r.desired.Unchecked = left
 	return again, nil
 }
 
@@ -96,7 +96,7 @@ func (r *Rollout) awaitAnew(definitions bool) {
 	}
 	r.custom.anew()
 	for i, reading := range r.exports.readings {
-		r.exports.readings[i] = reading.Anew()
+		r.exports.readings[i] = reading.Restart()
 	}
 }
 
@@ -104,7 +104,7 @@ func (r *Rollout) awaitAnew(definitions bool) {
 // that it was written, and that does not exist now, was deleted: it is created again.
 func (r *Rollout) missed(at int, err error) several.Errors {
 	var missing *apply.Missing
-	if !r.wish.JustWritten || !errors.As(err, &missing) {
+	if !r.desired.JustWritten || !errors.As(err, &missing) {
 		return several.Errors{err}
 	}
 	object := r.objects[at].Object
@@ -119,7 +119,7 @@ func (r *Rollout) missed(at int, err error) several.Errors {
 // says that it does not exist any more or is being deleted: without it, nothing in it can be
 // applied again.
 func (r *Rollout) missNamespace(namespace string, err error) {
-	if r.wish.LookOnly || !clustererror.IsNamespaceMissing(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+	if r.desired.LookOnly || !clustererror.IsNamespaceMissing(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return
 	}
 	for i := range r.objects {

@@ -39,7 +39,7 @@ func withAccounts() *fakecluster.Cluster {
 type lossRow struct {
 	reason  string
 	objects []string
-	change  func(t *testing.T, wish *Wish)
+	change  func(t *testing.T, wish *DesiredState)
 	there   string
 	// waits is what is waited for, kind and name what is deleted then.
 	waits, kind, name string
@@ -50,11 +50,11 @@ type lossRow struct {
 }
 
 func lossRows() []lossRow {
-	check := func(text string) func(*testing.T, *Wish) {
-		return func(t *testing.T, wish *Wish) { wish.Checks = checks(t, text) }
+	check := func(text string) func(*testing.T, *DesiredState) {
+		return func(t *testing.T, wish *DesiredState) { wish.Checks = checks(t, text) }
 	}
-	exports := func(text string) func(*testing.T, *Wish) {
-		return func(t *testing.T, wish *Wish) { wish.Exports = exportsFrom(t, text) }
+	exports := func(text string) func(*testing.T, *DesiredState) {
+		return func(t *testing.T, wish *DesiredState) { wish.Exports = exportsFrom(t, text) }
 	}
 	const byLabel = `[{name: web, labelSelector: {apiVersion: v1, kind: ConfigMap, matchLabels: {test.example/deployitem: item}}, requirements: [{jsonPath: .data.go, operator: exists}]}]`
 	signalWithout := strings.Replace(signal, `, data: {go: "1"}`, "", 1)
@@ -74,13 +74,13 @@ func lossRows() []lossRow {
 			waits: "ConfigMap ns/signal to become ready", kind: "ConfigMap", name: "signal", stays: true, ends: signal},
 		{reason: "an object of another Target", objects: []string{signalWithout}, change: check("[" + strings.Replace(checkHere, "name: here", "name: here, targetName: edge", 1) + "]"),
 			waits: "ConfigMap ns/signal on Target edge to become ready", kind: "ConfigMap", name: "signal", stays: true},
-		{reason: "an object that is to be ignored", objects: []string{signalWithout}, there: signalWithout, change: func(t *testing.T, wish *Wish) {
+		{reason: "an object that is to be ignored", objects: []string{signalWithout}, there: signalWithout, change: func(t *testing.T, wish *DesiredState) {
 			wish.Checks, wish.Objects[0].Policy = checks(t, "["+checkHere+"]"), deployer.IgnorePolicy
 		}, waits: "ConfigMap ns/signal to become ready", kind: "ConfigMap", name: "signal", stays: true, ends: signal},
-		{reason: "an object of another owner that the item leaves alone", objects: []string{signalWithout}, there: signalWithout, change: func(t *testing.T, wish *Wish) {
+		{reason: "an object of another owner that the item leaves alone", objects: []string{signalWithout}, there: signalWithout, change: func(t *testing.T, wish *DesiredState) {
 			wish.Checks, wish.Objects[0].Policy = checks(t, "["+checkHere+"]"), deployer.FallbackPolicy
 		}, waits: "ConfigMap ns/signal to become ready", kind: "ConfigMap", name: "signal", stays: true, ends: signal},
-		{reason: "a Job that is deleted by itself", objects: []string{shortJob}, change: func(_ *testing.T, wish *Wish) { wish.Readiness = deployer.ReadinessModeKstatus },
+		{reason: "a Job that is deleted by itself", objects: []string{shortJob}, change: func(_ *testing.T, wish *DesiredState) { wish.Readiness = deployer.ReadinessModeKstatus },
 			waits: "Job ns/j to become ready", kind: "Job", name: "j", stays: true},
 		{reason: "a Job that is deleted by itself and that a check waits for", objects: []string{shortJob}, change: check(`[{name: done, resourceSelector: {apiVersion: batch/v1, kind: Job, name: j, namespace: ns}, requirements: [{jsonPath: .status.succeeded, operator: exists}]}]`),
 			waits: "Job ns/j to become ready", kind: "Job", name: "j", stays: true, ends: strings.Replace(shortJob, "}}", "}, status: {succeeded: 1}}", 1)},
@@ -155,7 +155,7 @@ func recorded(t *testing.T, r *Rollout, object *unstructured.Unstructured) {
 
 // TestLostWithoutWatch applies an object again also where nothing can be watched.
 func TestLostWithoutWatch(t *testing.T) {
-	for _, wish := range []Wish{
+	for _, wish := range []DesiredState{
 		{Objects: objects(t, pod)},
 		{Objects: objects(t, configMap), Exports: exportsFrom(t, `exports: [{key: k, jsonPath: .data.late, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}}]`)},
 		{Objects: objects(t, configMap), Checks: checks(t, `[{name: c, resourceSelector: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}, requirements: [{jsonPath: .data.late, operator: exists}]}]`)},
@@ -288,8 +288,8 @@ func TestAccountThatFails(t *testing.T) {
 	}
 }
 
-// TestAccountThatGoes waits for the end of a ServiceAccount before anything is made for it.
-func TestAccountThatGoes(t *testing.T) {
+// TestAccountBeingDeleted waits for the end of a ServiceAccount before anything is made for it.
+func TestAccountBeingDeleted(t *testing.T) {
 	cluster := withAccounts()
 	cluster.Put(objects(t, `{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot, namespace: ns, finalizers: [acme.example/hold], deletionTimestamp: "2026-01-01T00:00:00Z"}}`)[0].Object)
 	r := start(t, &testJob{}, cluster, wishFor(objects(t, token, robot)), nil)

@@ -79,7 +79,7 @@ func (h *history) attempt() (done bool) {
 	if h.work == nil {
 		var err error
 		if h.removing {
-			h.work, err = BeginRemoval(ctx, h.job, h.cluster, Farewell{Name: "test", Owner: wishFor(nil).Owner}, h.stored)
+			h.work, err = BeginRemoval(ctx, h.job, h.cluster, Teardown{Name: "test", Owner: wishFor(nil).Owner}, h.stored)
 		} else {
 			var begun *Rollout
 			begun, err = Begin(ctx, h.job, h.cluster, wishFor(h.entries()), h.stored)

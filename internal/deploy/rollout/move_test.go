@@ -38,7 +38,7 @@ func moves(t *testing.T, policy deployer.ManifestPolicy, strategy deployer.Updat
 
 	var left apply.Inventory
 	if leaves {
-		removal, err := BeginRemoval(t.Context(), &testJob{}, cluster, Farewell{Name: "test", Owner: two.Owner}, before.Inventory())
+		removal, err := BeginRemoval(t.Context(), &testJob{}, cluster, Teardown{Name: "test", Owner: two.Owner}, before.Inventory())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func moves(t *testing.T, policy deployer.ManifestPolicy, strategy deployer.Updat
 	if len(left) != 0 {
 		t.Errorf("item two remembers %v", left)
 	}
-	removal, err := BeginRemoval(t.Context(), &testJob{}, cluster, Farewell{Name: "test", Owner: one.Owner}, taken.Inventory())
+	removal, err := BeginRemoval(t.Context(), &testJob{}, cluster, Teardown{Name: "test", Owner: one.Owner}, taken.Inventory())
 	if err != nil {
 		t.Fatal(err)
 	}

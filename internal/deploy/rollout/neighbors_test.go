@@ -47,8 +47,8 @@ func (m *member) owner() Owner {
 	return Owner{Label: label, Item: m.name, FieldManager: "test"}
 }
 
-func (m *member) wish() Wish {
-	wish := Wish{Name: "test deployer", Owner: m.owner(), Strategy: m.strategy, SkipReadiness: true}
+func (m *member) wish() DesiredState {
+	wish := DesiredState{Name: "test deployer", Owner: m.owner(), Strategy: m.strategy, SkipReadiness: true}
 	for _, name := range slices.Sorted(maps.Keys(m.wants)) {
 		wish.Objects = append(wish.Objects, apply.Entry{Policy: m.wants[name], Object: configMapNamed(name)})
 	}
@@ -164,7 +164,7 @@ func (n *neighbors) yields(holder string, object corev1.ObjectReference) bool {
 func (t *tree) begin(ctx context.Context, m *member) (err error) {
 	m.job = &testJob{neighbors: t.seenBy(m)}
 	if m.leaving {
-		m.work, err = BeginRemoval(ctx, m.job, t.cluster, Farewell{Name: "test", Owner: m.owner()}, m.stored)
+		m.work, err = BeginRemoval(ctx, m.job, t.cluster, Teardown{Name: "test", Owner: m.owner()}, m.stored)
 		return err
 	}
 	begun, err := Begin(ctx, m.job, t.cluster, m.wish(), m.stored)

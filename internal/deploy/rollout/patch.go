@@ -53,7 +53,7 @@ func (r *Rollout) patch(ctx context.Context, result result) error {
 		if apply.Equal(patched, live) {
 			return nil
 		}
-		if _, err = r.cluster.Update(ctx, result.Mapping, patched, r.wish.Owner.FieldManager); !apierrors.IsConflict(err) {
+		if _, err = r.cluster.Update(ctx, result.Mapping, patched, r.desired.Owner.FieldManager); !apierrors.IsConflict(err) {
 			return err
 		}
 	}

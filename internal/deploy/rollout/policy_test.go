@@ -51,7 +51,7 @@ func TestPolicies(t *testing.T) {
 		for _, strategy := range []deployer.UpdateStrategy{deployer.UpdateStrategyUpdate, deployer.UpdateStrategyPatch, deployer.UpdateStrategyMergeOverwrite, deployer.UpdateStrategyApply} {
 			t.Run(strings.Join([]string{string(test.policy), test.present, string(strategy)}, " "), func(t *testing.T) {
 				// deploy brings a cluster to the state after the job.
-				deploy := func() (*fakecluster.Cluster, *Rollout, Wish) {
+				deploy := func() (*fakecluster.Cluster, *Rollout, DesiredState) {
 					cluster := fakecluster.New()
 					if test.present != missing {
 						cluster.Put(before(t, test.present))
@@ -72,7 +72,7 @@ func TestPolicies(t *testing.T) {
 					t.Errorf("no longer listed it is %s, want %s", got, test.unlisted)
 				}
 				cluster, r, wish = deploy()
-				removal, err := BeginRemoval(t.Context(), &testJob{}, cluster, Farewell{Name: "test deployer", Owner: wish.Owner}, r.Inventory())
+				removal, err := BeginRemoval(t.Context(), &testJob{}, cluster, Teardown{Name: "test deployer", Owner: wish.Owner}, r.Inventory())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -111,7 +111,7 @@ func TestBecomesIgnored(t *testing.T) {
 			wish.Objects = nil
 			third := start(t, &testJob{}, cluster, wish, second.Inventory())
 			mustEnd(t, third)
-			removal, err := BeginRemoval(t.Context(), &testJob{}, cluster, Farewell{Name: "test deployer", Owner: wish.Owner}, third.Inventory())
+			removal, err := BeginRemoval(t.Context(), &testJob{}, cluster, Teardown{Name: "test deployer", Owner: wish.Owner}, third.Inventory())
 			if err != nil {
 				t.Fatal(err)
 			}

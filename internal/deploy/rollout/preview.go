@@ -31,7 +31,7 @@ func PreviewItem(ctx context.Context, item *deployer.Item, source Source, cluste
 }
 
 // ForecastOf returns what a roll-out would make of each object, and what it would export.
-func ForecastOf(ctx context.Context, cluster target.Cluster, wish Wish, recorded apply.Inventory, outlook Outlook) (Forecast, error) {
+func ForecastOf(ctx context.Context, cluster target.Cluster, wish DesiredState, recorded apply.Inventory, outlook Outlook) (Forecast, error) {
 	objects, err := preview(ctx, cluster, wish, recorded, outlook)
 	if err != nil {
 		return Forecast{}, err
@@ -40,7 +40,7 @@ func ForecastOf(ctx context.Context, cluster target.Cluster, wish Wish, recorded
 }
 
 // ForecastWith returns what an item would export whose objects another client applies.
-func ForecastWith(ctx context.Context, cluster target.Cluster, objects []diff.Object, wish Wish, outlook Outlook) Forecast {
+func ForecastWith(ctx context.Context, cluster target.Cluster, objects []diff.Object, wish DesiredState, outlook Outlook) Forecast {
 	forecast := Forecast{Objects: slices.Clone(objects)}
 	if err := forecast.addLost(ctx, cluster, wish); err != nil {
 		forecast.Unknown = err
@@ -52,7 +52,7 @@ func ForecastWith(ctx context.Context, cluster target.Cluster, objects []diff.Ob
 
 // addLost adds that an object is created again which another client has deleted and from which a
 // value is read: it is read for nothing else.
-func (f *Forecast) addLost(ctx context.Context, cluster target.Cluster, wish Wish) error {
+func (f *Forecast) addLost(ctx context.Context, cluster target.Cluster, wish DesiredState) error {
 	for _, entry := range wish.Unchecked {
 		ref := named(entry.Object)
 		read := slices.ContainsFunc(wish.Exports, func(value export.Value) bool {
@@ -97,7 +97,7 @@ func PreviewRemoval(ctx context.Context, item *deployer.Item, source Source, clu
 // preview returns what a roll-out would make of each object of a desired state, in its order, and
 // then of those that are no longer wanted. It changes nothing: the API server shows in a dry run
 // what would be stored. Where that is not possible, the object says why.
-func preview(ctx context.Context, cluster target.Cluster, wish Wish, recorded apply.Inventory, outlook Outlook) ([]diff.Object, error) {
+func preview(ctx context.Context, cluster target.Cluster, wish DesiredState, recorded apply.Inventory, outlook Outlook) ([]diff.Object, error) {
 	r, err := seen(ctx, cluster, wish, recorded)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (r *Rollout) preview(ctx context.Context, object apply.Object) (diff.Object
 // created asks the API server what it would store of a new object. That is not possible if the
 // namespace or the kind does not exist yet.
 func (r *Rollout) created(ctx context.Context, object apply.Object, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	stored, err := r.cluster.PreviewNew(ctx, object.Mapping, manifest, r.wish.Owner.FieldManager)
+	stored, err := r.cluster.PreviewNew(ctx, object.Mapping, manifest, r.desired.Owner.FieldManager)
 	if apierrors.IsNotFound(err) {
 		return manifest, nil
 	}
@@ -172,7 +172,7 @@ func (r *Rollout) previewOrphans(ctx context.Context, recorded apply.Inventory, 
 		return nil, nil
 	}
 	return deletion.Preview(ctx, deletion.Plan{
-		Cluster: r.cluster, Inventory: orphans, Owner: r.wish.Owner.deletion(), Groups: r.wish.OrphanGroups, ClusterOf: outlook.ClusterOf,
+		Cluster: r.cluster, Inventory: orphans, Owner: r.desired.Owner.deletion(), Groups: r.desired.OrphanGroups, ClusterOf: outlook.ClusterOf,
 	})
 }
 

@@ -53,14 +53,14 @@ func (r *Rollout) uses(definition *unstructured.Unstructured) bool {
 func (r *Rollout) awaitReadiness(ctx context.Context) ([]string, error) {
 	if r.readiness.check == nil {
 		for _, name := range []string{": before readiness check", ": default readiness checks"} {
-			if err := r.job.Checkpoint(ctx, r.wish.Name+name); err != nil {
+			if err := r.job.Checkpoint(ctx, r.desired.Name+name); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if r.answers.check == nil {
-		r.answers.check = readiness.NewAnswers(r.cluster, r.changing, r.job.Wake)
-		r.answers.check.TellGone()
+		r.answers.check = readiness.NewAnswers(r.cluster, r.changing, r.job.Requeue)
+		r.answers.check.ReportDeleted()
 		for _, result := range r.stored {
 			if readiness.Requests(result.Object.Object) {
 				r.answers.check.Add(result.Mapping, result.stored)
@@ -71,7 +71,7 @@ func (r *Rollout) awaitReadiness(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	others, err := r.look(ctx, &r.readiness, readiness.RuleOf(r.wish.Readiness), func(result) bool { return !r.wish.SkipReadiness })
+	others, err := r.look(ctx, &r.readiness, readiness.RuleOf(r.desired.Readiness), func(result) bool { return !r.desired.SkipReadiness })
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func (r *Rollout) waitFor(ctx context.Context, cluster target.Cluster, unready [
 // begun.
 func (r *Rollout) look(ctx context.Context, w *wait, rule readiness.Rule, about func(result) bool) ([]readiness.Unfinished, error) {
 	if w.check == nil {
-		w.check = readiness.NewCheck(r.cluster, rule, r.job.Wake)
-		w.check.TellGone()
+		w.check = readiness.NewCheck(r.cluster, rule, r.job.Requeue)
+		w.check.ReportDeleted()
 		for _, result := range r.stored {
 			if about(result) {
 				w.check.Add(result.Mapping, result.stored)
@@ -152,7 +152,7 @@ func hopeless(unready []readiness.Unfinished) error {
 	if more := len(failures) - 1; more > 0 {
 		message += fmt.Sprintf(" (and %d more objects)", more)
 	}
-	return job.Terminally(job.NewError(published.WaitForObjectsReady, "ObjectFailed", message))
+	return job.AsTerminal(job.NewError(published.WaitForObjectsReady, "ObjectFailed", message))
 }
 
 // customChecks are the checks of chosen objects.
@@ -205,21 +205,21 @@ func (c *customChecks) limitOf(spec readiness.Custom, wake func()) *limit.Limit 
 
 // awaitCustom waits until the objects of the next custom check are ready.
 func (r *Rollout) awaitCustom(ctx context.Context) ([]string, error) {
-	spec := r.wish.Checks[r.custom.over]
+	spec := r.desired.Checks[r.custom.over]
 	if r.custom.check == nil {
-		if err := r.job.Checkpoint(ctx, r.wish.Name+": custom readiness checks"); err != nil {
+		if err := r.job.Checkpoint(ctx, r.desired.Name+": custom readiness checks"); err != nil {
 			return nil, err
 		}
 		cluster, err := r.clusterOf(ctx, spec.TargetName)
 		if err != nil {
 			return nil, err
 		}
-		if r.custom.check, err = spec.Begin(ctx, cluster, r.job.Wake); err != nil {
+		if r.custom.check, err = spec.Begin(ctx, cluster, r.job.Requeue); err != nil {
 			r.custom.check = nil
 			return nil, err
 		}
 		r.custom.cluster = cluster
-		r.custom.limit = r.custom.limitOf(spec, r.job.Wake)
+		r.custom.limit = r.custom.limitOf(spec, r.job.Requeue)
 	}
 	unready, err := r.custom.check.Look(ctx)
 	if err != nil {

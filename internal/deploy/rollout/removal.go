@@ -16,8 +16,8 @@ type Removal struct {
 	inventory apply.Inventory
 }
 
-// Farewell is how an item is deleted.
-type Farewell struct {
+// Teardown is how an item is deleted.
+type Teardown struct {
 	// Name is how checkpoints name the deployer.
 	Name string
 	// Owner says whose the objects are.
@@ -27,20 +27,20 @@ type Farewell struct {
 }
 
 // BeginRemoval begins a removal.
-func BeginRemoval(ctx context.Context, job Job, cluster target.Cluster, wish Farewell, recorded apply.Inventory) (*Removal, error) {
+func BeginRemoval(ctx context.Context, job Job, cluster target.Cluster, wish Teardown, recorded apply.Inventory) (*Removal, error) {
 	if err := job.Checkpoint(ctx, wish.Name+": start delete"); err != nil {
 		return nil, err
 	}
 	r := &Removal{job: job, inventory: recorded}
 	r.deletion = deletion.New(deletion.Plan{
 		Cluster: cluster, Inventory: recorded, Owner: wish.Owner.deletion(), Groups: wish.Groups, ClusterOf: job.Cluster,
-		Family: family{&r.job}, Leaving: true, Wake: job.Wake,
+		Family: family{&r.job}, Terminating: true, Wake: job.Requeue,
 	})
 	return r, nil
 }
 
-// Under says under which job the work continues.
-func (r *Removal) Under(job Job) { r.job = job }
+// SetJob says under which job the work continues.
+func (r *Removal) SetJob(job Job) { r.job = job }
 
 // Continue proceeds as far as possible and returns what it waits for.
 //

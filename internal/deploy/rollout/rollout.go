@@ -24,8 +24,8 @@ type Job interface {
 	Checkpoint(ctx context.Context, name string) error
 	// Expired reports whether the time of the job is over.
 	Expired() bool
-	// Wake triggers the next attempt. It may be called from any goroutine.
-	Wake()
+	// Requeue triggers the next attempt. It may be called from any goroutine.
+	Requeue()
 	// Record stores what is about to be deployed.
 	Record(ctx context.Context, inventory apply.Inventory) error
 	// Cluster returns the cluster of another Target of the item's namespace.
@@ -47,8 +47,8 @@ type Job interface {
 // Foreign is an object that belongs to another item.
 type Foreign struct{ Object, Owner string }
 
-// Wish is the desired state of an item on its cluster.
-type Wish struct {
+// DesiredState is the desired state of an item on its cluster.
+type DesiredState struct {
 	// Name is how checkpoints name the deployer.
 	Name string
 	// Owner says whose the objects are.
@@ -114,7 +114,7 @@ func (o Owner) labels() map[string]string {
 }
 
 // applier applies the objects.
-func (w Wish) applier(cluster target.Cluster) *apply.Applier {
+func (w DesiredState) applier(cluster target.Cluster) *apply.Applier {
 	return &apply.Applier{
 		Target: cluster, Strategy: w.Strategy,
 		Labels: w.Owner.labels(), OwnerLabel: w.Owner.Label, FieldManager: w.Owner.FieldManager, LookOnly: w.LookOnly, Marked: w.Marked,
@@ -128,7 +128,7 @@ func (w Wish) applier(cluster target.Cluster) *apply.Applier {
 // they should be are read and not changed, and checks start again.
 type Rollout struct {
 	job     Job
-	wish    Wish
+	desired DesiredState
 	cluster target.Cluster
 	applier *apply.Applier
 
@@ -167,7 +167,7 @@ type result struct {
 //
 // The record may name objects that are never made, if the process ends in between; it never
 // misses one that is.
-func Begin(ctx context.Context, job Job, cluster target.Cluster, wish Wish, recorded apply.Inventory) (*Rollout, error) {
+func Begin(ctx context.Context, job Job, cluster target.Cluster, wish DesiredState, recorded apply.Inventory) (*Rollout, error) {
 	for _, name := range []string{"deployer: process managed resource manifests", "deployer: process manifests"} {
 		if err := job.Checkpoint(ctx, name); err != nil {
 			return nil, err
@@ -178,14 +178,14 @@ func Begin(ctx context.Context, job Job, cluster target.Cluster, wish Wish, reco
 		return nil, err
 	}
 	r := &Rollout{
-		job: job, wish: wish, cluster: cluster,
+		job: job, desired: wish, cluster: cluster,
 		applier:   wish.applier(cluster),
 		objects:   objects,
 		applied:   make([]bool, len(objects)),
 		inventory: recorded.With(objects),
-		ending:    deletion.Awaiting(cluster, job.Wake),
-		causes:    readiness.NewCauses(job.Wake),
-		losses:    loss.New(job.Wake),
+		ending:    deletion.Awaiting(cluster, job.Requeue),
+		causes:    readiness.NewCauses(job.Requeue),
+		losses:    loss.New(job.Requeue),
 	}
 	r.applier.Neighbors = family{&r.job}
 	if len(r.inventory) == 0 {
@@ -197,8 +197,8 @@ func Begin(ctx context.Context, job Job, cluster target.Cluster, wish Wish, reco
 // Inventory is what is deployed or may be.
 func (r *Rollout) Inventory() apply.Inventory { return r.inventory }
 
-// Under says under which job the work continues: each attempt has its own view of the item.
-func (r *Rollout) Under(job Job) { r.job = job }
+// SetJob says under which job the work continues: each attempt has its own view of the item.
+func (r *Rollout) SetJob(job Job) { r.job = job }
 
 // Continue proceeds as far as possible and returns what it waits for.
 //
@@ -221,7 +221,7 @@ func (r *Rollout) progress() progress {
 	p := progress{
 		pending: map[apply.Stage]int{}, ending: r.ending.Left(),
 		served: r.definitions.over, cleaned: r.cleaned, ready: r.answers.over && r.readiness.over,
-		checks: len(r.wish.Checks) - r.custom.over, exportsRead: r.exports.read, exportsStored: r.exports.stored, patched: r.patched,
+		checks: len(r.desired.Checks) - r.custom.over, exportsRead: r.exports.read, exportsStored: r.exports.stored, patched: r.patched,
 	}
 	for i, object := range r.objects {
 		if !r.applied[i] {
@@ -258,11 +258,11 @@ func (r *Rollout) take(ctx context.Context, step step) ([]string, error) {
 // do, not even one that deletes all: the item is not being deleted.
 func (r *Rollout) removalOf(orphans apply.Inventory) *deletion.Deletion {
 	if len(orphans) == 0 {
-		return deletion.Awaiting(r.cluster, r.job.Wake)
+		return deletion.Awaiting(r.cluster, r.job.Requeue)
 	}
 	return deletion.New(deletion.Plan{
-		Cluster: r.cluster, Inventory: orphans, Owner: r.wish.Owner.deletion(), Groups: r.wish.OrphanGroups,
-		ClusterOf: r.job.Cluster, Family: family{&r.job}, Wake: r.job.Wake,
+		Cluster: r.cluster, Inventory: orphans, Owner: r.desired.Owner.deletion(), Groups: r.desired.OrphanGroups,
+		ClusterOf: r.job.Cluster, Family: family{&r.job}, Wake: r.job.Requeue,
 	})
 }
 

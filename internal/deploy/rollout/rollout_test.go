@@ -46,7 +46,7 @@ func (j *testJob) Checkpoint(_ context.Context, name string) error {
 	return j.stop[name]
 }
 func (j *testJob) Expired() bool { return j.expired }
-func (j *testJob) Wake()         { j.wakes++ }
+func (j *testJob) Requeue()      { j.wakes++ }
 func (j *testJob) Cluster(_ context.Context, name string) (target.Cluster, error) {
 	if cluster := j.clusters[name]; cluster != nil {
 		return target.Elsewhere(cluster, name), nil
@@ -82,11 +82,11 @@ func objects(t *testing.T, texts ...string) []apply.Entry {
 	return entries
 }
 
-func wishFor(objects []apply.Entry) Wish {
-	return Wish{Name: "test deployer", Owner: Owner{Label: label, Item: "item", FieldManager: "test"}, Objects: objects}
+func wishFor(objects []apply.Entry) DesiredState {
+	return DesiredState{Name: "test deployer", Owner: Owner{Label: label, Item: "item", FieldManager: "test"}, Objects: objects}
 }
 
-func start(t *testing.T, job *testJob, cluster *fakecluster.Cluster, wish Wish, recorded apply.Inventory) *Rollout {
+func start(t *testing.T, job *testJob, cluster *fakecluster.Cluster, wish DesiredState, recorded apply.Inventory) *Rollout {
 	t.Helper()
 	r, err := Begin(t.Context(), job, cluster, wish, recorded)
 	if err != nil {
@@ -176,7 +176,7 @@ func TestCheckpoints(t *testing.T) {
 	orphan := apply.Inventory{{Policy: deployer.ManagePolicy}}
 	orphan[0].Resource.APIVersion, orphan[0].Resource.Kind, orphan[0].Resource.Namespace, orphan[0].Resource.Name = "v1", "ConfigMap", "ns", "old"
 	cluster.Put(objects(t, signal)[0].Object)
-	full := func() Wish {
+	full := func() DesiredState {
 		wish := wishFor(objects(t, namespace, configMap))
 		wish.Checks = checks(t, "["+checkHere+"]")
 		wish.Exports = exportsFrom(t, "exports: [{key: go, jsonPath: .data.go, fromResource: {apiVersion: v1, kind: ConfigMap, name: signal, namespace: ns}}]")
@@ -366,7 +366,7 @@ func TestRemoval(t *testing.T) {
 	r := start(t, job, cluster, wishFor(objects(t, tenant, namespace, configMap)), nil)
 	mustEnd(t, r)
 	job.checkpoints = nil
-	removal, err := BeginRemoval(t.Context(), job, cluster, Farewell{Name: "test deployer", Owner: wishFor(nil).Owner}, r.Inventory())
+	removal, err := BeginRemoval(t.Context(), job, cluster, Teardown{Name: "test deployer", Owner: wishFor(nil).Owner}, r.Inventory())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -385,7 +385,7 @@ func TestRemoval(t *testing.T) {
 	}
 	for _, name := range []string{"test deployer: start delete", "deployer: delete resources"} {
 		job := &testJob{stop: map[string]error{name: errors.New("interrupted")}}
-		removal, err := BeginRemoval(t.Context(), job, cluster, Farewell{Name: "test deployer"}, r.Inventory())
+		removal, err := BeginRemoval(t.Context(), job, cluster, Teardown{Name: "test deployer"}, r.Inventory())
 		if err == nil {
 			_, err = removal.Continue(t.Context())
 		}

@@ -73,7 +73,7 @@ func TestSecondTargetsAreNamed(t *testing.T) {
 			var begun work
 			var err error
 			if row.removal != "" {
-				begun, err = BeginRemoval(t.Context(), test, fakecluster.New(), Farewell{Name: "test deployer", Groups: groups(t, row.removal)}, apply.Inventory{})
+				begun, err = BeginRemoval(t.Context(), test, fakecluster.New(), Teardown{Name: "test deployer", Groups: groups(t, row.removal)}, apply.Inventory{})
 			} else {
 				wish := wishFor(nil)
 				if row.checks != "" {

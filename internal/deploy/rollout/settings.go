@@ -34,19 +34,19 @@ type Settings struct {
 
 var strategies = []api.UpdateStrategy{"", api.UpdateStrategyUpdate, api.UpdateStrategyPatch, api.UpdateStrategyMerge, api.UpdateStrategyMergeOverwrite, api.UpdateStrategyApply}
 
-// Wish returns what settings ask for; the objects come from the deployer. The error reports
+// DesiredState returns what settings ask for; the objects come from the deployer. The error reports
 // everything that is wrong, field by field and without values.
 //
 // It is called with each job and with each preview, and compiles everything, so that a
 // configuration that is wrong ends the job before anything is written.
-func (s Settings) Wish(options Options) (Wish, error) {
+func (s Settings) DesiredState(options Options) (DesiredState, error) {
 	var problems several.Errors
 	check := func(prefix string, err error) {
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s%w", prefix, err))
 		}
 	}
-	w := Wish{Strategy: s.UpdateStrategy, Readiness: cmp.Or(s.ReadinessChecks.Mode, options.Readiness), SkipReadiness: s.ReadinessChecks.DisableDefault}
+	w := DesiredState{Strategy: s.UpdateStrategy, Readiness: cmp.Or(s.ReadinessChecks.Mode, options.Readiness), SkipReadiness: s.ReadinessChecks.DisableDefault}
 	if !slices.Contains(strategies, s.UpdateStrategy) {
 		check("", errors.New("updateStrategy has a value that does not exist: use apply, update, patch, merge or mergeOverwrite"))
 	}

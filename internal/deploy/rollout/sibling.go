@@ -46,7 +46,7 @@ func sameTarget(a, b *v1alpha1.DeployItem) bool {
 // source as it is.
 func stillToChange(item *v1alpha1.DeployItem, object corev1.ObjectReference, live *unstructured.Unstructured) bool {
 	if manifest := written(item.Spec.Configuration, object); manifest != nil {
-		return !readiness.Told(manifest, live)
+		return !readiness.IsRequested(manifest, live)
 	}
 	return ownership.Records(item, object)
 }

@@ -86,6 +86,6 @@ func TestSourceOfSibling(t *testing.T) {
 	answered := objects(t, strings.TrimSuffix(kustomization, "}")+", status: "+done+"}")[0].Object
 	cluster.Put(answered)
 	mustWait(t, r, "its source GitRepository ns/files is to be changed by DeployItem source")
-	r.Under(&testJob{})
+	r.SetJob(&testJob{})
 	mustEnd(t, r)
 }

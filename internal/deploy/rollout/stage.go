@@ -97,7 +97,7 @@ func (r *Rollout) see(ctx context.Context, todo []int) error {
 		}
 		// One request in the place of as many as there are objects; for a single one it
 		// would be none less.
-		live, err := r.cluster.List(ctx, r.objects[positions[0]].Mapping, where.namespace, labels.Set{r.wish.Owner.Label: r.wish.Owner.Item})
+		live, err := r.cluster.List(ctx, r.objects[positions[0]].Mapping, where.namespace, labels.Set{r.desired.Owner.Label: r.desired.Owner.Item})
 		if err != nil {
 			return fmt.Errorf("list what is deployed: %w", err)
 		}
@@ -136,7 +136,7 @@ func (r *Rollout) note(object apply.Object, outcome apply.Outcome) {
 		// it is until then.
 	case outcome.Foreign:
 		r.inventory = r.inventory.Without(object.Reference())
-		found := Foreign{apply.Describe(object.Object.GetKind(), object.Object.GetNamespace(), object.Object.GetName()), outcome.Stored.GetLabels()[r.wish.Owner.Label]}
+		found := Foreign{apply.Describe(object.Object.GetKind(), object.Object.GetNamespace(), object.Object.GetName()), outcome.Stored.GetLabels()[r.desired.Owner.Label]}
 		if found.Owner != "" && !slices.Contains(r.foreign, found) {
 			r.foreign = append(r.foreign, found)
 		}

@@ -48,14 +48,14 @@ type traveller struct {
 	working    []byte
 	memory     *Rollout
 	removal    *Removal
-	departures *Departures
+	departures *EarlierRemovals
 	uninstalls []string
 }
 
 var errCrash = errors.New("the process has ended")
 
 func newTraveller(t *testing.T) *traveller {
-	w := &traveller{t: t, places: map[string]*place{}, closed: map[string]bool{}, at: "a", left: -1, departures: &Departures{}, status: []byte(`{"kind":"ProviderStatus"}`)}
+	w := &traveller{t: t, places: map[string]*place{}, closed: map[string]bool{}, at: "a", left: -1, departures: &EarlierRemovals{}, status: []byte(`{"kind":"ProviderStatus"}`)}
 	for _, name := range []string{"a", "b", "c"} {
 		cluster := fakecluster.New()
 		cluster.Fault = func(fakecluster.Request) fakecluster.Fault { return w.fault() }
@@ -97,7 +97,7 @@ func (w *traveller) record() placement.Record {
 
 func (w *traveller) Checkpoint(context.Context, string) error { return nil }
 func (w *traveller) Expired() bool                            { return false }
-func (w *traveller) Wake()                                    {}
+func (w *traveller) Requeue()                                 {}
 func (w *traveller) Cluster(context.Context, string) (target.Cluster, error) {
 	return nil, errors.New("there is no other Target")
 }
@@ -145,7 +145,9 @@ func (w *traveller) SetEarlierCluster(left apideployer.EarlierCluster) error {
 	return err
 }
 
-func (w *traveller) Leaves(earlier apideployer.EarlierCluster) bool { return w.leaves == earlier.Key() }
+func (w *traveller) Retains(earlier apideployer.EarlierCluster) bool {
+	return w.leaves == earlier.Key()
+}
 
 func (w *traveller) Recorded() (apideployer.ClusterIdentity, apideployer.ManagedResourceStatusList) {
 	record := w.record()
@@ -172,8 +174,8 @@ type uninstalling struct {
 	waited bool
 }
 
-func (u *uninstalling) Under(*deployer.Item) {}
-func (u *uninstalling) Close() error         { return nil }
+func (u *uninstalling) SetJob(*deployer.Item) {}
+func (u *uninstalling) Close() error          { return nil }
 func (u *uninstalling) Continue(context.Context) ([]string, error) {
 	if !u.waited {
 		u.waited = true
@@ -203,7 +205,7 @@ func (w *traveller) settle() error {
 }
 
 func (w *traveller) end() error {
-	w.memory, w.removal, w.departures = nil, nil, &Departures{}
+	w.memory, w.removal, w.departures = nil, nil, &EarlierRemovals{}
 	return nil
 }
 
@@ -218,11 +220,11 @@ func (w *traveller) deploy(texts ...string) (waiting []string, err error) {
 			return nil, err
 		}
 	}
-	w.memory.Under(w)
+	w.memory.SetJob(w)
 	waiting, err = w.memory.Continue(w.t.Context())
 	w.keep(w.memory.Inventory())
 	if err == nil && len(waiting) == 0 {
-		waiting, err = w.departures.Continue(w.t.Context(), w, Farewell{Owner: wish.Owner})
+		waiting, err = w.departures.Continue(w.t.Context(), w, Teardown{Owner: wish.Owner})
 	}
 	return waiting, errors.Join(err, w.store())
 }
@@ -234,15 +236,15 @@ func (w *traveller) remove() (waiting []string, err error) {
 	}
 	owner := wishFor(nil).Owner
 	if w.removal == nil {
-		if w.removal, err = BeginRemoval(w.t.Context(), w, w.places[w.at].Cluster, Farewell{Owner: owner}, apply.Inventory(w.record().Resources)); err != nil {
+		if w.removal, err = BeginRemoval(w.t.Context(), w, w.places[w.at].Cluster, Teardown{Owner: owner}, apply.Inventory(w.record().Resources)); err != nil {
 			return nil, err
 		}
 	}
-	w.removal.Under(w)
+	w.removal.SetJob(w)
 	waiting, err = w.removal.Continue(w.t.Context())
 	w.keep(w.removal.Inventory())
 	if err == nil && len(waiting) == 0 {
-		waiting, err = w.departures.Continue(w.t.Context(), w, Farewell{Owner: owner})
+		waiting, err = w.departures.Continue(w.t.Context(), w, Teardown{Owner: owner})
 	}
 	return waiting, errors.Join(err, w.store())
 }

@@ -57,11 +57,11 @@ func Same(a, b any) (bool, error) {
 		// Most jobs change nothing.
 		return true, nil
 	}
-	before, err := jsonvalue.Literal(first)
+	before, err := jsonvalue.FromJSONWithNumbers(first)
 	if err != nil {
 		return false, err // says what was decoded
 	}
-	after, err := jsonvalue.Literal(second)
+	after, err := jsonvalue.FromJSONWithNumbers(second)
 	if err != nil {
 		return false, err // says what was decoded
 	}

@@ -117,7 +117,7 @@ func TestEveryFieldTwice(t *testing.T) {
 	for kind, twice := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			var first, second Change
-			err := job.Protect(func() (err error) {
+			err := job.RecoverPanic(func() (err error) {
 				first, second, err = twice(t)
 				return err
 			})

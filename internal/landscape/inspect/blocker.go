@@ -48,5 +48,5 @@ func (n *Node) settled() bool { return n.Ready || n.Outdated && n.Reason != Queu
 
 // follows reports whether the state of an object follows from that of a sibling.
 func (n *Node) follows() bool {
-	return n.Kind == KindInstallation && n.LastError != nil && cause.FollowsSibling(n.LastError.Reason) || n.Kind == KindDeployItem && n.Reason == turnReason
+	return n.Kind == KindInstallation && n.LastError != nil && cause.IsCausedBySibling(n.LastError.Reason) || n.Kind == KindDeployItem && n.Reason == turnReason
 }

@@ -69,7 +69,7 @@ func (n *Node) removed() string {
 func (n *Node) locate(way []string, causes []Cause) {
 	for i := range causes {
 		if found := &causes[i]; found.Node == n {
-			found.Way = way
+			found.Path = way
 			if n.Kind == KindDeployItem {
 				found.Item, found.Target = cmp.Or(n.TemplateName, n.Name), n.Target
 			}

@@ -39,7 +39,7 @@ func executionFacts(e *v1alpha1.Execution) facts {
 		conditions: e.Status.Conditions, lastError: e.Status.LastError, times: e.Status.TransitionTimes, phaseTime: e.Status.PhaseTransitionTime,
 	}
 	if at, asked := job.AbortedAt(e); asked {
-		f.aborting = "nothing new is started, and what is at work has until " + at.Add(job.AbortPatience).UTC().Format(time.TimeOnly) + " UTC to end"
+		f.aborting = "nothing new is started, and what is at work has until " + at.Add(job.AbortGracePeriod).UTC().Format(time.TimeOnly) + " UTC to end"
 	}
 	// The public controller never writes it for Executions.
 	if f.observed == 0 {

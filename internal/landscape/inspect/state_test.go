@@ -85,7 +85,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-func TestStateOfPublicExecution(t *testing.T) {
+func TestStateOfUpstreamExecution(t *testing.T) {
 	execution := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", Generation: 1}}
 	execution.Status = v1alpha1.ExecutionStatus{ExecutionPhase: "Succeeded", JobID: "j", JobIDFinished: "j"}
 	if got := executionFacts(execution).state(); got != Ready {
@@ -157,7 +157,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestJudgeTellsWhatToDo(t *testing.T) {
+func TestJudgeSaysWhatToDo(t *testing.T) {
 	tests := []struct {
 		reason string
 		given  *v1alpha1.Installation

@@ -98,7 +98,7 @@ func Story(tree *Node, events []*corev1.Event) []Entry {
 	}
 	var entries []Entry
 	tree.walkDeep(0, func(node *Node, depth int) {
-		for _, entry := range node.told() {
+		for _, entry := range node.events() {
 			entry.depth = depth
 			entries = append(entries, entry)
 		}
@@ -156,8 +156,8 @@ func (n *Node) entry(at time.Time, kind, reason, message string, stage int) Entr
 	return Entry{Time: at, Kind: n.Kind, Namespace: n.Namespace, Name: n.Name, Type: cmp.Or(kind, corev1.EventTypeNormal), Reason: reason, Message: message, stage: stage}
 }
 
-// told is what an object publishes about its own job.
-func (n *Node) told() []Entry {
+// events is what an object publishes about its own job.
+func (n *Node) events() []Entry {
 	var entries []Entry
 	add := func(at *metav1.Time, kind, reason, message string, stage int) {
 		if at != nil && !at.IsZero() {

@@ -39,7 +39,7 @@ func TestMessagesNameTargets(t *testing.T) {
 		if node.Message != "" && node.Message != want {
 			t.Errorf("%s: %s", node.Name, node.Message)
 		}
-		for _, entry := range node.told() {
+		for _, entry := range node.events() {
 			if strings.Contains(entry.Message, object) {
 				t.Errorf("%s: %s", node.Name, entry.Message)
 			}

@@ -159,7 +159,7 @@ func (g *graph) installationNode(installation *v1alpha1.Installation) *Node {
 	node.gone = node.removed()
 	node.Children = append(node.Children, g.executionNodes(installation)...)
 	node.markHeld()
-	node.handDown()
+	node.propagateWait()
 	return node
 }
 

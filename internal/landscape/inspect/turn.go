@@ -19,9 +19,9 @@ const (
 	// turnReason is the reason of an item that other items come before.
 	turnReason = "Turn"
 
-	// untakenMessage is the message of an object whose controller has not begun with its job.
-	untakenMessage = "its controller has not picked it up yet (" + ask
-	ask            = "if this takes long, landscaper-cli doctor says why)"
+	// notPickedUpMessage is the message of an object whose controller has not begun with its job.
+	notPickedUpMessage = "its controller has not picked it up yet (" + ask
+	ask                = "if this takes long, landscaper-cli doctor says why)"
 )
 
 // queuedMessage is the message of an item whose deployer has not begun with its job.
@@ -29,12 +29,12 @@ func (n *Node) queuedMessage() string {
 	return fmt.Sprintf("no deployer has picked it up yet (type %s; %s", n.DeployItem.Spec.Type, ask)
 }
 
-// handDown says what the children of an Installation wait for that have not picked up its job. A
+// propagateWait says what the children of an Installation wait for that have not picked up its job. A
 // job that only propagates values is not for all of them.
 //
-// It follows what the controllers do (job.HandsDown, and the order of the package execution); no
+// It follows what the controllers do (job.Propagates, and the order of the package execution); no
 // object records it, so that it is computed again here.
-func (n *Node) handDown() {
+func (n *Node) propagateWait() {
 	inst := n.Installation
 	if inst.Status.JobID == inst.Status.JobIDFinished || inst.Status.DataUpdate != nil {
 		return
@@ -48,8 +48,8 @@ func (n *Node) handDown() {
 		}
 		goes := object.GetDeletionTimestamp() != nil
 		if phase == phases.Progressing && !goes || goes && (phase == phases.TriggerDelete || phase == phases.Deleting) {
-			child.State, child.Ready, child.Reason, child.Message = Waiting, false, QueuedReason, untakenMessage
-			child.queued = n.handedOver(child)
+			child.State, child.Ready, child.Reason, child.Message = Waiting, false, QueuedReason, notPickedUpMessage
+			child.queued = n.assignedAt(child)
 		}
 	}
 }
@@ -67,7 +67,7 @@ func (n *Node) markHeld() {
 	for _, child := range n.Children {
 		switch {
 		case child.Installation != nil && n.Installation != nil:
-			child.Held = job.Leaves(n.Installation, child.Name) || job.IsNotWanted(child.Installation)
+			child.Held = job.HasDropped(n.Installation, child.Name) || job.IsNotWanted(child.Installation)
 		case child.DeployItem != nil && n.Execution != nil:
 			cache := n.Execution.Status.DeployItemCache
 			child.Held = cache != nil && slices.Contains(cache.OrphanedDIs, child.Name)
@@ -116,7 +116,7 @@ func (n *Node) wait(concerned func(*Node) bool, before func(*Node) []string) {
 			item.Reason, item.Message = turnReason, "waiting for "+strings.Join(names, ", ")
 			continue
 		}
-		item.Reason, item.Message, item.queued = QueuedReason, item.queuedMessage(), n.handedOver(item)
+		item.Reason, item.Message, item.queued = QueuedReason, item.queuedMessage(), n.assignedAt(item)
 	}
 }
 
@@ -151,8 +151,8 @@ func (n *Node) dependsOn(other *Node) bool {
 	return n != other && other.TemplateName != "" && slices.Contains(strings.Split(noted, ","), other.TemplateName)
 }
 
-// handedOver is when a child could get the job at the earliest: no object records it.
-func (n *Node) handedOver(child *Node) *metav1.Time {
+// assignedAt is when a child could get the job at the earliest: no object records it.
+func (n *Node) assignedAt(child *Node) *metav1.Time {
 	created := child.Object().GetCreationTimestamp()
 	candidates := []*metav1.Time{&created, child.Object().GetDeletionTimestamp(), n.PhaseTime}
 	if times := n.times; times != nil {

@@ -95,8 +95,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestHandDown: what a child of an Installation waits for that has not taken its job.
-func TestHandDown(t *testing.T) {
+// TestWaitForTheJobOfTheParent: what a child of an Installation waits for that has not taken its job.
+func TestWaitForTheJobOfTheParent(t *testing.T) {
 	phase := func(phase v1alpha1.InstallationPhase) func(*v1alpha1.Installation) {
 		return func(i *v1alpha1.Installation) { i.Status.InstallationPhase = phase }
 	}
@@ -107,12 +107,12 @@ func TestHandDown(t *testing.T) {
 		parent, child *v1alpha1.Installation
 		want          string
 	}{
-		{"a child whose parent has propagated the job", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier), untakenMessage},
+		{"a child whose parent has propagated the job", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier), notPickedUpMessage},
 		{"a child whose parent has not propagated the job", named("a", running, phase("Init")), named("b", partOf("a"), earlier), ""},
 		{"a child with the job describes its own wait", named("a", running, phase("Progressing")), named("b", partOf("a"), running, phase("Init")), ""},
 		{"the job has ended", named("a", phase("Failed")), named("b", partOf("a"), earlier), ""},
 		{"a job that propagates values is not for all children", named("a", running, phase("Progressing"), propagates), named("b", partOf("a"), earlier), ""},
-		{"a child that is deleted with its parent", named("a", running, phase("Deleting")), named("b", partOf("a"), earlier, deleting), untakenMessage},
+		{"a child that is deleted with its parent", named("a", running, phase("Deleting")), named("b", partOf("a"), earlier, deleting), notPickedUpMessage},
 		{"a child that is not deleted yet with its parent", named("a", running, phase("Deleting")), named("b", partOf("a"), earlier), ""},
 		{"a child that its parent no longer wants", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier, deleting), ""},
 	} {

@@ -26,7 +26,7 @@ const (
 
 // bind collects what all templates see.
 func (p *Plan) bind(ctx context.Context) error {
-	definition, err := jsonvalue.Of(p.in.Installation.Spec.Blueprint)
+	definition, err := jsonvalue.FromObject(p.in.Installation.Spec.Blueprint)
 	if err != nil {
 		return fmt.Errorf("spec.blueprint: %w", err)
 	}
@@ -56,7 +56,7 @@ func (p *Plan) bindDescriptorDef(reference *v1alpha1.ComponentDescriptorReferenc
 	if reference != nil {
 		definition.Reference = reference
 	}
-	value, err := jsonvalue.Of(definition)
+	value, err := jsonvalue.FromObject(definition)
 	if err != nil {
 		return fmt.Errorf("spec.componentDescriptor: %w", err)
 	}

@@ -27,13 +27,13 @@ const (
 // blueprints, so that it is final.
 var ErrTree = errors.New("the tree of Installations is too large")
 
-// Use is where an Installation is in its tree, and what the Installations of the tree
+// Usage is where an Installation is in its tree, and what the Installations of the tree
 // have taken so far, the one that is looked at not included. Zero is a root, or a tree
 // of which nothing is known yet.
 //
 // It is counted in memory by the controller, so that it bounds mistakes and malice without being
 // exact: two Installations that are planned at the same moment do not see each other's use.
-type Use struct {
+type Usage struct {
 	// Depth is how far the Installation is below the root.
 	Depth int
 	// Installations are all of the tree, Copies and Bytes those of their imports.
@@ -42,22 +42,22 @@ type Use struct {
 
 // Taken is what one Installation takes: so many subinstallations, and the copies of its
 // imports.
-func Taken(subinstallations int, copies dataflow.Exports) Use {
-	return Use{Installations: subinstallations}.add(copies)
+func Taken(subinstallations int, copies dataflow.Exports) Usage {
+	return Usage{Installations: subinstallations}.add(copies)
 }
 
 // Plus adds what others have taken. The depth stays.
-func (u Use) Plus(other Use) Use {
-	return Use{u.Depth, u.Installations + other.Installations, u.Copies + other.Copies, u.Bytes + other.Bytes}
+func (u Usage) Plus(other Usage) Usage {
+	return Usage{u.Depth, u.Installations + other.Installations, u.Copies + other.Copies, u.Bytes + other.Bytes}
 }
 
 // Minus is the opposite of Plus.
-func (u Use) Minus(other Use) Use {
-	return Use{u.Depth, u.Installations - other.Installations, u.Copies - other.Copies, u.Bytes - other.Bytes}
+func (u Usage) Minus(other Usage) Usage {
+	return Usage{u.Depth, u.Installations - other.Installations, u.Copies - other.Copies, u.Bytes - other.Bytes}
 }
 
 // checkChildren checks that an Installation may have so many subinstallations.
-func (u Use) checkChildren(count int) error {
+func (u Usage) checkChildren(count int) error {
 	switch {
 	case count == 0:
 		return nil
@@ -72,7 +72,7 @@ func (u Use) checkChildren(count int) error {
 }
 
 // add counts copies of imports.
-func (u Use) add(copies dataflow.Exports) Use {
+func (u Usage) add(copies dataflow.Exports) Usage {
 	u.Copies += len(copies.DataObjects) + len(copies.Targets)
 	for _, object := range copies.DataObjects {
 		u.Bytes += len(object.Data.RawMessage)
@@ -89,7 +89,7 @@ func (u Use) add(copies dataflow.Exports) Use {
 }
 
 // check checks the copies.
-func (u Use) check() error {
+func (u Usage) check() error {
 	switch {
 	case u.Copies > MaxCopies:
 		return fmt.Errorf("%w: its imports have more than %d copies: pass fewer values to subinstallations", ErrTree, MaxCopies)

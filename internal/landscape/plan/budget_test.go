@@ -13,16 +13,16 @@ import (
 func TestUse(t *testing.T) {
 	for _, test := range []struct {
 		reason   string
-		use      Use
+		use      Usage
 		children int
 		want     string
 	}{
-		{"a root", Use{}, MaxChildren, ""},
-		{"no children, however deep", Use{Depth: MaxDepth, Installations: MaxTree}, 0, ""},
-		{"the last level", Use{Depth: MaxDepth - 1}, 1, ""},
-		{"too deep", Use{Depth: MaxDepth}, 1, "nested more than 32 levels deep: a blueprint seems to contain itself"},
-		{"too wide", Use{}, MaxChildren + 1, "there are 1001 subinstallations, at most 1000 are allowed: put some of them"},
-		{"too many in all", Use{Installations: MaxTree}, 1, "more than 5000 subinstallations"},
+		{"a root", Usage{}, MaxChildren, ""},
+		{"no children, however deep", Usage{Depth: MaxDepth, Installations: MaxTree}, 0, ""},
+		{"the last level", Usage{Depth: MaxDepth - 1}, 1, ""},
+		{"too deep", Usage{Depth: MaxDepth}, 1, "nested more than 32 levels deep: a blueprint seems to contain itself"},
+		{"too wide", Usage{}, MaxChildren + 1, "there are 1001 subinstallations, at most 1000 are allowed: put some of them"},
+		{"too many in all", Usage{Installations: MaxTree}, 1, "more than 5000 subinstallations"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			wantBound(t, test.use.checkChildren(test.children), test.want)
@@ -30,12 +30,12 @@ func TestUse(t *testing.T) {
 	}
 	for _, test := range []struct {
 		reason string
-		use    Use
+		use    Usage
 		want   string
 	}{
-		{"just enough", Use{Copies: MaxCopies, Bytes: MaxCopied}, ""},
-		{"too many copies", Use{Copies: MaxCopies + 1}, "more than 50000 copies: pass fewer values to"},
-		{"too large copies", Use{Bytes: MaxCopied + 1}, "more than 268435456 bytes: pass fewer or smaller values to"},
+		{"just enough", Usage{Copies: MaxCopies, Bytes: MaxCopied}, ""},
+		{"too many copies", Usage{Copies: MaxCopies + 1}, "more than 50000 copies: pass fewer values to"},
+		{"too large copies", Usage{Bytes: MaxCopied + 1}, "more than 268435456 bytes: pass fewer or smaller values to"},
 	} {
 		t.Run(test.reason, func(t *testing.T) { wantBound(t, test.use.check(), test.want) })
 	}
@@ -48,9 +48,9 @@ func wantBound(t *testing.T, err error, want string) {
 	}
 }
 
-// TestHandedOnManyTimes: a blueprint of a few lines passes one large value to hundreds of children,
+// TestPassedOnManyTimes: a blueprint of a few lines passes one large value to hundreds of children,
 // each of which would have a copy.
-func TestHandedOnManyTimes(t *testing.T) {
+func TestPassedOnManyTimes(t *testing.T) {
 	const many = `
 subinstallationExecutions:
 - type: GoTemplate
@@ -69,7 +69,7 @@ subinstallationExecutions:
 		return Input{Blueprint: leaf}, nil
 	}
 	// Others of the tree have taken nearly all.
-	tree := &Tree{Open: open, used: Use{Bytes: MaxCopied - 16<<20}}
+	tree := &Tree{Open: open, used: Usage{Bytes: MaxCopied - 16<<20}}
 	_, err := tree.grow(t.Context(), in, in.Installation.Name)
 	wantBound(t, err, "pass fewer or smaller values to")
 	if opened != 15 {

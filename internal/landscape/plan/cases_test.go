@@ -231,7 +231,7 @@ func wantParts(t *testing.T, what string, got, want any) {
 	if want == nil {
 		return
 	}
-	value, err := jsonvalue.Of(got)
+	value, err := jsonvalue.FromObject(got)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func TestSecretsStaySecrets(t *testing.T) {
 	if length := root.Exports.Values["length"]; length != int64(14) {
 		t.Errorf("export executions see %v", length)
 	}
-	if used := (Use{}).add(dataflow.Exports{Secrets: copiesOf(t, root).Secrets}); used.Bytes != len(`"hunter2hunter2"`) {
+	if used := (Usage{}).add(dataflow.Exports{Secrets: copiesOf(t, root).Secrets}); used.Bytes != len(`"hunter2hunter2"`) {
 		t.Errorf("%d bytes of copies are counted", used.Bytes)
 	}
 }

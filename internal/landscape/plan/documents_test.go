@@ -169,7 +169,7 @@ func mustPlan(t *testing.T, inst *v1alpha1.Installation, description string, obj
 // wantYAML compares values with YAML.
 func wantYAML(t *testing.T, what string, got any, want string) {
 	t.Helper()
-	value, err := jsonvalue.Of(got)
+	value, err := jsonvalue.FromObject(got)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}

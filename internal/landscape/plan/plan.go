@@ -43,7 +43,7 @@ type Input struct {
 	// Functions reach clusters and tokens; the caller provides them.
 	Functions map[string]template.Function
 	// Tree is what the rest of the tree has taken already.
-	Tree Use
+	Tree Usage
 	// States are what executors stored in earlier jobs; nil is nothing.
 	States States
 }

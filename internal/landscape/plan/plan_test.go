@@ -21,7 +21,7 @@ func load(t testing.TB, description string, files ...string) *blueprint.Blueprin
 	builder := &memfs.Builder{}
 	all := append([]string{v1alpha1.BlueprintFileName, description}, files...)
 	for i := 0; i < len(all); i += 2 {
-		if err := builder.File(all[i], all[i+1]); err != nil {
+		if err := builder.AddFile(all[i], all[i+1]); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -120,12 +120,12 @@ func (r *readable) all(files fs.FS) error {
 func (r *readable) tree() (*memfs.Tree, error) {
 	var builder memfs.Builder
 	for name, content := range r.files {
-		if err := builder.File(name, string(content)); err != nil {
+		if err := builder.AddFile(name, string(content)); err != nil {
 			return nil, fmt.Errorf("%w (its files do not fit together)", parcel.ErrDamaged)
 		}
 	}
 	for name, target := range r.links {
-		if err := builder.Link(name, target); err != nil {
+		if err := builder.AddSymlink(name, target); err != nil {
 			return nil, fmt.Errorf("%w (its links do not fit together)", parcel.ErrDamaged)
 		}
 	}

@@ -106,12 +106,12 @@ type Tree struct {
 	Identify func(path string, inst *v1alpha1.Installation)
 
 	// used is what all Installations so far have taken.
-	used Use
+	used Usage
 }
 
 // Grow works out the tree.
 func (t *Tree) Grow(ctx context.Context, root Input) (*Node, error) {
-	t.used = Use{}
+	t.used = Usage{}
 	return t.grow(ctx, root, root.Installation.Name)
 }
 

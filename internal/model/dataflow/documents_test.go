@@ -159,7 +159,7 @@ func (e *example) checkPublished(t *testing.T, text string) {
 		t.Fatalf("%d objects, %v, instead of\n%s", len(objects), err, text)
 	}
 	for i := range objects {
-		whole, err := jsonvalue.Of(objects[i])
+		whole, err := jsonvalue.FromObject(objects[i])
 		if err != nil {
 			t.Fatal(err)
 		}

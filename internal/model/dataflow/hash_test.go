@@ -130,7 +130,7 @@ func TestDeepValues(t *testing.T) {
 				t.Errorf("%d bytes, %v", len(raw), err)
 			}
 			if err == nil {
-				value, _ := jsonvalue.Literal([]byte(test.text))
+				value, _ := jsonvalue.FromJSONWithNumbers([]byte(test.text))
 				if want, _ := json.MarshalIndent(value, "", "  "); string(raw) != string(want) {
 					t.Error("the form has changed")
 				}

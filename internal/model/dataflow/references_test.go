@@ -82,7 +82,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-func TestHandedOnReferences(t *testing.T) {
+func TestPassedOnReferences(t *testing.T) {
 	copied := func(change labels.Set) labels.Set {
 		set := labels.Set{v1alpha1.DataObjectContextLabel: "Inst.shop", v1alpha1.DataObjectKeyLabel: "fleet", v1alpha1.DataObjectSourceTypeLabel: "import", v1alpha1.DataObjectJobIDLabel: "job"}
 		for key, value := range change {

@@ -57,7 +57,7 @@ func mappingSalts(inst *v1alpha1.Installation, imports Imports) map[string]strin
 func mentions(value any, names ...string) bool {
 	switch value := value.(type) {
 	case string:
-		return strings.Contains(value, "((") && slices.ContainsFunc(names, func(name string) bool { return textscan.Has(value, name) })
+		return strings.Contains(value, "((") && slices.ContainsFunc(names, func(name string) bool { return textscan.HasWord(value, name) })
 	case []any:
 		return slices.ContainsFunc(value, func(element any) bool { return mentions(element, names...) })
 	case map[string]any:

@@ -33,8 +33,8 @@ type Family interface {
 // Claims say which other items want the objects of an item. The family is asked once, with the
 // first object. They may be used concurrently.
 type Claims struct {
-	family  Family
-	leaving bool
+	family      Family
+	terminating bool
 
 	mutex sync.Mutex
 	asked bool
@@ -59,7 +59,7 @@ type claim struct {
 // NewClaims returns the claims of a family; nil has no members. Of an item that is deleted
 // itself, leaving is set: it cannot keep anything.
 func NewClaims(family Family, leaving bool) *Claims {
-	return &Claims{family: family, leaving: leaving, answers: map[string]bool{}}
+	return &Claims{family: family, terminating: leaving, answers: map[string]bool{}}
 }
 
 // Judge decides about one object what Claims decide about many.
@@ -88,10 +88,10 @@ func (c *Claims) Judge(ctx context.Context, live *unstructured.Unstructured, obj
 		return "", nil, err // says what was read
 	case heir != nil && recorded:
 		situation.Heir = true
-	case heir != nil && !c.leaving:
+	case heir != nil && !c.terminating:
 		situation.Open, err = c.once(ctx, "keep", c.family.MayKeep)
 		situation.Heir = !situation.Open
-	case !c.leaving:
+	case !c.terminating:
 		situation.Open, err = c.once(ctx, "move", c.family.MayMove)
 	}
 	if err != nil {
@@ -150,7 +150,7 @@ func (c *Claims) heir(ctx context.Context, object corev1.ObjectReference) (heir 
 	}
 	heirs, records := c.claiming(object), map[*v1alpha1.DeployItem]bool{}
 	for _, heir := range heirs {
-		records[heir] = Records(heir, object) || c.leaving && isDone(heir)
+		records[heir] = Records(heir, object) || c.terminating && isDone(heir)
 	}
 	slices.SortFunc(heirs, func(a, b *v1alpha1.DeployItem) int {
 		if records[a] != records[b] {

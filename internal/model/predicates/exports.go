@@ -29,7 +29,7 @@ func BroughtUpByUs(inst *v1alpha1.Installation) bool {
 	return condition != nil && condition.Status == v1alpha1.ConditionUnknown && condition.Reason == ExportsPending
 }
 
-// HasToTell reports whether dependents are still to be triggered.
-func HasToTell(inst *v1alpha1.Installation) bool {
+// HasDependentsToTrigger reports whether dependents are still to be triggered.
+func HasDependentsToTrigger(inst *v1alpha1.Installation) bool {
 	return len(inst.Status.DependentsToTrigger) > 0 && IsRoot(inst) && !BeingDeleted(inst)
 }

@@ -21,8 +21,8 @@ func HasFinalizer(inst *v1alpha1.Installation) bool {
 	return slices.Contains(inst.Finalizers, v1alpha1.Finalizer)
 }
 
-// Skipped reports whether the user has switched automatic jobs off.
-func Skipped(inst *v1alpha1.Installation) bool {
+// AutomationDisabled reports whether the user has switched automatic jobs off.
+func AutomationDisabled(inst *v1alpha1.Installation) bool {
 	return inst.Annotations[v1alpha1.SkipAnnotation] == "true" || inst.Annotations[v1alpha1.IgnoreAnnotation] == "true"
 }
 

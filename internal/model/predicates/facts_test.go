@@ -59,7 +59,7 @@ func TestAutomatic(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			inst := testbuilders.Situation(testbuilders.Annotated(test.key, test.value)).Inst
-			if got := predicates.Skipped(inst); got != test.skipped {
+			if got := predicates.AutomationDisabled(inst); got != test.skipped {
 				t.Errorf("skipped: %t", got)
 			}
 			if follows := predicates.Follows(inst); follows == test.skipped {
@@ -109,7 +109,7 @@ func TestWantsJob(t *testing.T) {
 			inst := testbuilders.Situation(test.options...).Inst
 			before := inst.DeepCopy()
 			for range 2 {
-				if got := predicates.WantsJob(inst, test.operation, test.triggers); got != test.want {
+				if got := predicates.RequestsJob(inst, test.operation, test.triggers); got != test.want {
 					t.Errorf("it wants a job: %t", got)
 				}
 			}
@@ -137,15 +137,15 @@ func TestAsksFirst(t *testing.T) {
 		{"a subinstallation waits for its parent", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Sub}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := predicates.AsksFirst(testbuilders.Situation(test.options...).Inst); got != test.want {
+			if got := predicates.RequestsFirstJob(testbuilders.Situation(test.options...).Inst); got != test.want {
 				t.Errorf("%t", got)
 			}
 		})
 	}
 }
 
-// TestHandsOnInVain: only roots that stay do data updates.
-func TestHandsOnInVain(t *testing.T) {
+// TestPassesOnInVain: only roots that stay do data updates.
+func TestPassesOnInVain(t *testing.T) {
 	for _, test := range []struct {
 		reason   string
 		options  []testbuilders.Option
@@ -160,8 +160,8 @@ func TestHandsOnInVain(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			inst := testbuilders.Situation(test.options...).Inst
-			if predicates.InVain(inst) != test.vain || predicates.Aborting(inst) != test.aborting {
-				t.Errorf("in vain: %t, aborting: %t", predicates.InVain(inst), predicates.Aborting(inst))
+			if predicates.HasIneffectiveRequest(inst) != test.vain || predicates.IsAborting(inst) != test.aborting {
+				t.Errorf("in vain: %t, aborting: %t", predicates.HasIneffectiveRequest(inst), predicates.IsAborting(inst))
 			}
 		})
 	}
@@ -211,21 +211,21 @@ func TestExporting(t *testing.T) {
 	}
 }
 
-// TestHasToTell: only a root that stays triggers its dependents.
-func TestHasToTell(t *testing.T) {
+// TestHasDependentsToAsk: only a root that stays triggers its dependents.
+func TestHasDependentsToAsk(t *testing.T) {
 	for _, test := range []struct {
 		reason  string
 		options []testbuilders.Option
 		want    bool
 	}{
 		{"no dependent is noted", nil, false},
-		{"two dependents are noted", []testbuilders.Option{testbuilders.Tells("a", "b")}, true},
-		{"the root is at work again: dependents wait for its next exports", []testbuilders.Option{testbuilders.Tells("a"), testbuilders.Jobs("b", "a", "Progressing")}, true},
-		{"the root is being deleted", []testbuilders.Option{testbuilders.Tells("a"), testbuilders.Deleting}, false},
-		{"the root has become a subinstallation", []testbuilders.Option{testbuilders.Tells("a"), testbuilders.Sub}, false},
+		{"two dependents are noted", []testbuilders.Option{testbuilders.WithDependents("a", "b")}, true},
+		{"the root is at work again: dependents wait for its next exports", []testbuilders.Option{testbuilders.WithDependents("a"), testbuilders.Jobs("b", "a", "Progressing")}, true},
+		{"the root is being deleted", []testbuilders.Option{testbuilders.WithDependents("a"), testbuilders.Deleting}, false},
+		{"the root has become a subinstallation", []testbuilders.Option{testbuilders.WithDependents("a"), testbuilders.Sub}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := predicates.HasToTell(testbuilders.Situation(test.options...).Inst); got != test.want {
+			if got := predicates.HasDependentsToTrigger(testbuilders.Situation(test.options...).Inst); got != test.want {
 				t.Errorf("%t", got)
 			}
 		})

@@ -13,8 +13,8 @@ type Triggers struct {
 	OnImportChange bool
 }
 
-// WantsJob reports whether a root requests a job.
-func WantsJob(inst *v1alpha1.Installation, operation v1alpha1.Operation, triggers Triggers) bool {
+// RequestsJob reports whether a root requests a job.
+func RequestsJob(inst *v1alpha1.Installation, operation v1alpha1.Operation, triggers Triggers) bool {
 	if !IsRoot(inst) {
 		return false
 	}
@@ -26,17 +26,17 @@ func WantsJob(inst *v1alpha1.Installation, operation v1alpha1.Operation, trigger
 	case v1alpha1.ReconcileOperation, v1alpha1.ForceReconcileOperation, v1alpha1.DataUpdateOperation:
 		return true
 	}
-	return Admitted(inst) || operation == "" && !BeingDeleted(inst) && !Skipped(inst) && inst.Generation != inst.Status.ObservedGeneration &&
+	return Admitted(inst) || operation == "" && !BeingDeleted(inst) && !AutomationDisabled(inst) && inst.Generation != inst.Status.ObservedGeneration &&
 		(triggers.OnSpecChange || inst.Annotations[v1alpha1.ReconcileIfChangedAnnotation] == "true")
 }
 
 // Admitted reports whether the first job of a root was picked up and is not stored yet.
 func Admitted(inst *v1alpha1.Installation) bool { return IsRoot(inst) && job.Admitted(inst) }
 
-// AsksFirst reports whether a root that never had a job has a request for one, and for nothing
+// RequestsFirstJob reports whether a root that never had a job has a request for one, and for nothing
 // else.
-func AsksFirst(inst *v1alpha1.Installation) bool {
-	return IsRoot(inst) && !BeingDeleted(inst) && job.NeverWorked(inst) &&
+func RequestsFirstJob(inst *v1alpha1.Installation) bool {
+	return IsRoot(inst) && !BeingDeleted(inst) && job.NeverHadJob(inst) &&
 		v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) == v1alpha1.ReconcileOperation
 }
 
@@ -45,15 +45,15 @@ func Forced(inst *v1alpha1.Installation) bool {
 	return IsRoot(inst) && v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) == v1alpha1.ForceReconcileOperation
 }
 
-// EndsEarly reports whether a request ends the running job.
-func EndsEarly(inst *v1alpha1.Installation, unfinished bool) bool {
+// IsInterrupted reports whether a request ends the running job.
+func IsInterrupted(inst *v1alpha1.Installation, unfinished bool) bool {
 	operation := v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation])
 	return operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation || unfinished && Forced(inst)
 }
 
-// InVain reports whether a request asks a subinstallation for a job of its own, or a terminating
+// HasIneffectiveRequest reports whether a request asks a subinstallation for a job of its own, or a terminating
 // Installation for a job that propagates values.
-func InVain(inst *v1alpha1.Installation) bool {
+func HasIneffectiveRequest(inst *v1alpha1.Installation) bool {
 	switch v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) {
 	case v1alpha1.ReconcileOperation, v1alpha1.ForceReconcileOperation:
 		return !IsRoot(inst)
@@ -63,12 +63,12 @@ func InVain(inst *v1alpha1.Installation) bool {
 	return false
 }
 
-// Aborting reports whether a request lets nothing new start, but lets everything at work end.
-func Aborting(inst *v1alpha1.Installation) bool {
+// IsAborting reports whether a request lets nothing new start, but lets everything at work end.
+func IsAborting(inst *v1alpha1.Installation) bool {
 	return v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) == v1alpha1.AbortOperation
 }
 
 // Follows reports whether an Installation may get a job because of what it imports.
 func Follows(inst *v1alpha1.Installation) bool {
-	return IsRoot(inst) && !BeingDeleted(inst) && !Skipped(inst)
+	return IsRoot(inst) && !BeingDeleted(inst) && !AutomationDisabled(inst)
 }

@@ -25,7 +25,7 @@ func TestRequests(t *testing.T) {
 		{"a subinstallation is interrupted like a root", []testbuilders.Option{testbuilders.Sub, running, testbuilders.Requested("interrupt")}, false, true, false},
 		{"a subinstallation gets no job of its own", []testbuilders.Option{testbuilders.Sub, testbuilders.Requested("reconcile")}, false, false, true},
 		{"a subinstallation gets no job at once", []testbuilders.Option{testbuilders.Sub, running, testbuilders.Requested("force-reconcile")}, false, false, true},
-		{"an Installation of another system is not a parent", []testbuilders.Option{testbuilders.Strange, testbuilders.Requested("force-reconcile"), running}, true, true, false},
+		{"an Installation of another system is not a parent", []testbuilders.Option{testbuilders.ForeignOwner, testbuilders.Requested("force-reconcile"), running}, true, true, false},
 		{"an unknown operation", []testbuilders.Option{running, testbuilders.Requested("dance")}, false, false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -34,10 +34,10 @@ func TestRequests(t *testing.T) {
 			if got := predicates.Forced(s.Inst); got != test.forced {
 				t.Errorf("a job at once: %t", got)
 			}
-			if got := predicates.EndsEarly(s.Inst, unfinished); got != test.early {
+			if got := predicates.IsInterrupted(s.Inst, unfinished); got != test.early {
 				t.Errorf("the running job ends early: %t", got)
 			}
-			if got := predicates.InVain(s.Inst); got != test.nothing {
+			if got := predicates.HasIneffectiveRequest(s.Inst); got != test.nothing {
 				t.Errorf("the request has no effect: %t", got)
 			}
 		})

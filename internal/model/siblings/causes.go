@@ -39,7 +39,7 @@ func HasFailed(sub *v1alpha1.Installation, jobID string) bool {
 func IsStuck(sub *v1alpha1.Installation, jobID string) bool {
 	status := &sub.Status
 	return status.JobID == jobID && status.JobIDFinished != jobID && job.Obstacle(status.Conditions) != "" &&
-		(status.LastError == nil || !cause.FollowsSibling(status.LastError.Reason))
+		(status.LastError == nil || !cause.IsCausedBySibling(status.LastError.Reason))
 }
 
 // HidesCause reports whether the cause of a subinstallation's message is below it.
@@ -54,8 +54,8 @@ func Failures(tree Tree, jobID string) []cause.Cause {
 	for _, sub := range tree.Subs {
 		switch last := sub.Inst.Status.LastError; {
 		case !HasFailed(sub.Inst, jobID):
-		case last != nil && cause.FollowsSibling(last.Reason):
-			following = append(following, said(sub.Inst, last))
+		case last != nil && cause.IsCausedBySibling(last.Reason):
+			following = append(following, reportedCause(sub.Inst, last))
 		default:
 			causes = append(causes, failure(sub, jobID)...)
 		}
@@ -85,12 +85,12 @@ func failure(sub Tree, jobID string) []cause.Cause {
 		below[i] = below[i].Below(NameOf(sub.Inst))
 	}
 	if len(below) == 0 && sub.Inst.Status.LastError != nil {
-		below = append(below, said(sub.Inst, sub.Inst.Status.LastError))
+		below = append(below, reportedCause(sub.Inst, sub.Inst.Status.LastError))
 	}
 	return below
 }
 
-func said(sub *v1alpha1.Installation, last *v1alpha1.Error) cause.Cause {
+func reportedCause(sub *v1alpha1.Installation, last *v1alpha1.Error) cause.Cause {
 	return cause.Cause{Message: last.Message}.Below(NameOf(sub))
 }
 
@@ -112,7 +112,7 @@ func Obstacles(tree Tree, jobID string, now time.Time) (found []cause.Cause, aga
 	found = removals(tree)
 	for _, sub := range tree.Subs {
 		status := &sub.Inst.Status
-		failed := HasFailed(sub.Inst, jobID) && (status.LastError == nil || !cause.FollowsSibling(status.LastError.Reason))
+		failed := HasFailed(sub.Inst, jobID) && (status.LastError == nil || !cause.IsCausedBySibling(status.LastError.Reason))
 		switch {
 		case !failed && !IsStuck(sub.Inst, jobID), !counts(status.PhaseTransitionTime):
 		case failed:

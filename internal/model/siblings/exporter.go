@@ -16,13 +16,13 @@ type Exporter struct {
 	// Kind and Object are what it exports, as an import refers to it.
 	Kind   dataflow.Kind
 	Object string
-	// UnderWay says that it has a job, or is about to get one. Its exports may still come.
-	UnderWay bool
+	// Active says that it has a job, or is about to get one. Its exports may still come.
+	Active bool
 	// Absence is why an Installation without a job has not exported it: the last job has failed, or
 	// never began. It is empty if the Installation should have exported it.
 	Absence string
-	// Circle is set if it waits for the importer itself, in a cycle. Then its export will not come.
-	Circle string
+	// Cycle is set if it waits for the importer itself, in a cycle. Then its export will not come.
+	Cycle string
 }
 
 // WillExport reports whether an Installation has a job that exports, or is about to get one. One
@@ -30,7 +30,7 @@ type Exporter struct {
 func WillExport(inst *v1alpha1.Installation, triggers predicates.Triggers) bool {
 	status := &inst.Status
 	if !job.Unfinished(status.JobID, status.JobIDFinished) {
-		return !predicates.BeingDeleted(inst) && predicates.WantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]), triggers)
+		return !predicates.BeingDeleted(inst) && predicates.RequestsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]), triggers)
 	}
 	return !predicates.BeingDeleted(inst) || !status.InstallationPhase.IsDeletion() && !job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))
 }
@@ -44,8 +44,8 @@ func waitsForInputs(inst *v1alpha1.Installation) bool {
 
 // ExportersAmong returns what the siblings of an Installation export. Those which wait in a cycle
 // with it, and have not got beyond that, will not export it.
-func ExportersAmong(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives, triggers predicates.Triggers) []Exporter {
-	cycle, _ := among.CircleOf(inst.Name)
+func ExportersAmong(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relations, triggers predicates.Triggers) []Exporter {
+	cycle, _ := among.CycleOf(inst.Name)
 	var all []Exporter
 	for _, sibling := range siblings {
 		if sibling.Name == inst.Name {
@@ -54,7 +54,7 @@ func ExportersAmong(inst *v1alpha1.Installation, siblings []*v1alpha1.Installati
 		of := Exports(sibling, triggers)
 		if slices.Contains(cycle.Members, sibling.Name) && waitsForInputs(sibling) {
 			for i := range of {
-				of[i].Circle = cycle.String() + ": " + cycle.Explanation()
+				of[i].Cycle = cycle.String() + ": " + cycle.Explanation()
 			}
 		}
 		all = append(all, of...)
@@ -71,10 +71,10 @@ func Exports(inst *v1alpha1.Installation, triggers predicates.Triggers) []Export
 	}
 	var list []Exporter
 	for _, export := range inst.Spec.Exports.Data {
-		list = append(list, Exporter{Name: inst.Name, Kind: dataflow.KindDataObject, Object: export.DataRef, UnderWay: underWay, Absence: why})
+		list = append(list, Exporter{Name: inst.Name, Kind: dataflow.KindDataObject, Object: export.DataRef, Active: underWay, Absence: why})
 	}
 	for _, export := range inst.Spec.Exports.Targets {
-		list = append(list, Exporter{Name: inst.Name, Kind: dataflow.KindTarget, Object: export.Target, UnderWay: underWay, Absence: why})
+		list = append(list, Exporter{Name: inst.Name, Kind: dataflow.KindTarget, Object: export.Target, Active: underWay, Absence: why})
 	}
 	return list
 }

@@ -9,13 +9,13 @@ import (
 
 // TestManyFamilies: only some families are remembered.
 func TestManyFamilies(t *testing.T) {
-	var relations Relations
-	for i := range 3 * mostRelations {
+	var relations Cache
+	for i := range 3 * maxCached {
 		root := &v1alpha1.Installation{}
 		root.Name, root.Namespace = "one", fmt.Sprint("n", i)
-		relations.Of(root, []*v1alpha1.Installation{root})
+		relations.Get(root, []*v1alpha1.Installation{root})
 	}
-	if len(relations.recent) != mostRelations {
+	if len(relations.recent) != maxCached {
 		t.Errorf("%d families are remembered", len(relations.recent))
 	}
 }

@@ -22,15 +22,15 @@ type Family struct {
 	Subs []*v1alpha1.Installation
 }
 
-// Awaited reports whether the parent has a job that the Installation does not have
+// ParentJobPending reports whether the parent has a job that the Installation does not have
 // yet, or is in a round that the Installation does not have.
-func Awaited(f Family) bool { return job.PartOfSub(f.Inst, f.Parent).Awaits(f.Parent) }
+func ParentJobPending(f Family) bool { return job.PartOfSub(f.Inst, f.Parent).Awaits(f.Parent) }
 
-// HandsOver reports whether the parent has a job for the Installation. A parent assigns its job to
+// ParentHasJob reports whether the parent has a job for the Installation. A parent assigns its job to
 // all children at once, when the last one is written; its phase says so. Children that are to be
 // deleted get the job before: the others wait until these no longer exist.
-func HandsOver(f Family) bool {
-	if !Awaited(f) {
+func ParentHasJob(f Family) bool {
+	if !ParentJobPending(f) {
 		return false
 	}
 	phases := v1alpha1.InstallationPhases
@@ -38,31 +38,31 @@ func HandsOver(f Family) bool {
 	if predicates.BeingDeleted(f.Inst) {
 		return predicates.HasFinalizer(f.Inst) && (phase == phases.CleanupOrphaned || phase == phases.Progressing || phase == phases.TriggerDelete || phase == phases.Deleting)
 	}
-	return job.HandsDown(f.Parent)
+	return job.Propagates(f.Parent)
 }
 
-// StaysUntilNext reports whether the deletion of a subinstallation waits for the next job of its
+// DeletedWithNextJob reports whether the deletion of a subinstallation waits for the next job of its
 // parent.
-func StaysUntilNext(f Family) bool {
-	return f.Parent != nil && predicates.BeingDeleted(f.Inst) && predicates.HasFinalizer(f.Inst) && !Awaited(f) && !f.Inst.Status.InstallationPhase.Current().IsDeletion()
+func DeletedWithNextJob(f Family) bool {
+	return f.Parent != nil && predicates.BeingDeleted(f.Inst) && predicates.HasFinalizer(f.Inst) && !ParentJobPending(f) && !f.Inst.Status.InstallationPhase.Current().IsDeletion()
 }
 
-// Explanation is what a deleted subinstallation waits for.
-func Explanation(f Family) v1alpha1.Condition {
+// DeletionCondition is what a deleted subinstallation waits for.
+func DeletionCondition(f Family) v1alpha1.Condition {
 	return v1alpha1.Condition{
 		Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: "Waiting", ObservedGeneration: f.Inst.Status.ObservedGeneration,
 		Message: fmt.Sprintf("the deletion begins with the next job of Installation %s: ask its root for one with the annotation %s: reconcile", f.Parent.Name, v1alpha1.OperationAnnotation),
 	}
 }
 
-// Explained reports whether the status says what a deleted subinstallation waits for.
-func Explained(f Family) bool {
+// HasDeletionCondition reports whether the status says what a deleted subinstallation waits for.
+func HasDeletionCondition(f Family) bool {
 	condition := job.GetCondition(f.Inst.Status.Conditions, v1alpha1.ReconcilingCondition)
-	return condition != nil && condition.Message == Explanation(f).Message
+	return condition != nil && condition.Message == DeletionCondition(f).Message
 }
 
-// Leaving returns the subinstallations that are being deleted.
-func Leaving(f Family) []*v1alpha1.Installation {
+// Terminating returns the subinstallations that are being deleted.
+func Terminating(f Family) []*v1alpha1.Installation {
 	var subs []*v1alpha1.Installation
 	for _, sub := range f.Subs {
 		if predicates.BeingDeleted(sub) {
@@ -72,8 +72,8 @@ func Leaving(f Family) []*v1alpha1.Installation {
 	return subs
 }
 
-// ExecutionLeaves reports whether the Execution is being deleted.
-func ExecutionLeaves(f Family) bool { return f.Exec != nil && f.Exec.DeletionTimestamp != nil }
+// ExecutionTerminating reports whether the Execution is being deleted.
+func ExecutionTerminating(f Family) bool { return f.Exec != nil && f.Exec.DeletionTimestamp != nil }
 
 // IsRemoving reports whether the removal round of a job is under way.
 func IsRemoving(inst *v1alpha1.Installation) bool { return job.IsRemoval(job.Round(inst)) }
@@ -90,8 +90,8 @@ func Held(f Family) []*v1alpha1.Installation {
 	return subs
 }
 
-// Counting returns the subinstallations that count for the job: all but those that are held.
-func Counting(f Family) []*v1alpha1.Installation {
+// WithoutHeld returns the subinstallations that count for the job: all but those that are held.
+func WithoutHeld(f Family) []*v1alpha1.Installation {
 	subs := make([]*v1alpha1.Installation, 0, len(f.Subs))
 	for _, sub := range f.Subs {
 		if !job.PartOfSub(sub, f.Inst).Held {
@@ -101,10 +101,10 @@ func Counting(f Family) []*v1alpha1.Installation {
 	return subs
 }
 
-// Open returns the first subinstallation that has not ended the round that the job is in.
-func Open(f Family) (*v1alpha1.Installation, bool) {
+// FirstUnfinishedSub returns the first subinstallation that has not ended the round that the job is in.
+func FirstUnfinishedSub(f Family) (*v1alpha1.Installation, bool) {
 	round := job.Round(f.Inst)
-	for _, sub := range Counting(f) {
+	for _, sub := range WithoutHeld(f) {
 		if !job.PartOfSub(sub, f.Inst).Done(round) {
 			return sub, true
 		}
@@ -112,23 +112,23 @@ func Open(f Family) (*v1alpha1.Installation, bool) {
 	return nil, false
 }
 
-// Keeps reports whether something below an Installation is kept until the removal round.
-func Keeps(f Family) bool {
+// HasPendingRemovals reports whether something below an Installation is kept until the removal round.
+func HasPendingRemovals(f Family) bool {
 	return f.Exec != nil && job.Pending(f.Exec.Status.Conditions) != nil || slices.ContainsFunc(f.Subs, func(sub *v1alpha1.Installation) bool {
-		return job.Leaves(f.Inst, sub.Name) || job.Pending(sub.Status.Conditions) != nil
+		return job.HasDropped(f.Inst, sub.Name) || job.Pending(sub.Status.Conditions) != nil
 	})
 }
 
-// Staying returns siblings without those that their parent does not want any more: these export
+// Wanted returns siblings without those that their parent does not want any more: these export
 // nothing, and no sibling waits for them.
-func Staying(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation) []*v1alpha1.Installation {
+func Wanted(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation) []*v1alpha1.Installation {
 	return slices.DeleteFunc(slices.Clone(siblings), func(sibling *v1alpha1.Installation) bool {
-		return sibling.Name != self.Name && job.Leaves(parent, sibling.Name)
+		return sibling.Name != self.Name && job.HasDropped(parent, sibling.Name)
 	})
 }
 
-// Busy returns the first of some children that has not finished a job.
-func Busy(subs []*v1alpha1.Installation, jobID string) (*v1alpha1.Installation, bool) {
+// FirstUnfinished returns the first of some children that has not finished a job.
+func FirstUnfinished(subs []*v1alpha1.Installation, jobID string) (*v1alpha1.Installation, bool) {
 	for _, sub := range subs {
 		if sub.Status.JobIDFinished != jobID {
 			return sub, true

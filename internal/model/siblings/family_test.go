@@ -11,9 +11,9 @@ import (
 	"go.landscaper.dev/internal/model/siblings"
 )
 
-// TestHandsOver: when a subinstallation gets the job of its parent. One that stays gets the job
+// TestPassesJobOn: when a subinstallation gets the job of its parent. One that stays gets the job
 // with all others; one that is being deleted gets it before them.
-func TestHandsOver(t *testing.T) {
+func TestPassesJobOn(t *testing.T) {
 	going := []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("a", "a", "Succeeded")}
 	staying := []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded")}
 	for _, test := range []struct {
@@ -40,22 +40,22 @@ func TestHandsOver(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			f := testbuilders.Situation(append(test.options, test.parent)...).Family
-			if got := siblings.HandsOver(f); got != test.want {
+			if got := siblings.ParentHasJob(f); got != test.want {
 				t.Errorf("%t", got)
 			}
-			if siblings.HandsOver(f) && !siblings.Awaited(f) {
+			if siblings.ParentHasJob(f) && !siblings.ParentJobPending(f) {
 				t.Error("a job that is not awaited is assigned")
 			}
 		})
 	}
 }
 
-// TestHandsOverNothingToLose: a parent that could be deleted before its children assigns no job to
+// TestPassesNoJobOn: a parent that could be deleted before its children assigns no job to
 // them.
-func TestHandsOverNothingToLose(t *testing.T) {
+func TestPassesNoJobOn(t *testing.T) {
 	f := testbuilders.Situation(testbuilders.Below("b", "a", "Progressing")).Family
 	f.Parent.Finalizers = nil
-	if siblings.HandsOver(f) {
+	if siblings.ParentHasJob(f) {
 		t.Error("a parent without its finalizer assigns a job")
 	}
 }
@@ -77,23 +77,23 @@ func TestStaysUntilNext(t *testing.T) {
 		{"a root is deleted at once", deleted, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := siblings.StaysUntilNext(testbuilders.Situation(test.options...).Family); got != test.want {
+			if got := siblings.DeletedWithNextJob(testbuilders.Situation(test.options...).Family); got != test.want {
 				t.Errorf("%t", got)
 			}
 		})
 	}
 	t.Run("the status says how to request the deletion, once", func(t *testing.T) {
 		s := testbuilders.Situation(append(deleted, testbuilders.Below("a", "a", "Succeeded"))...)
-		if siblings.Explained(s.Family) {
+		if siblings.HasDeletionCondition(s.Family) {
 			t.Error("the wait is reported before anything was written")
 		}
-		testbuilders.SaidSo(&s)
+		testbuilders.DeletionReported(&s)
 		message := s.Inst.Status.Conditions[0].Message
-		if !siblings.Explained(s.Family) || !strings.Contains(message, "Installation parent") || !strings.Contains(message, v1alpha1.OperationAnnotation+": reconcile") {
+		if !siblings.HasDeletionCondition(s.Family) || !strings.Contains(message, "Installation parent") || !strings.Contains(message, v1alpha1.OperationAnnotation+": reconcile") {
 			t.Errorf("it says %q", message)
 		}
 		s.Parent.Name = "another"
-		if siblings.Explained(s.Family) {
+		if siblings.HasDeletionCondition(s.Family) {
 			t.Error("what is said of another parent counts")
 		}
 	})
@@ -132,14 +132,14 @@ func TestChildrenOfJob(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			f := testbuilders.Situation(test.options...).Family
 			name := ""
-			if sub, is := siblings.Busy(f.Subs, "b"); is {
+			if sub, is := siblings.FirstUnfinished(f.Subs, "b"); is {
 				name = sub.Name
 			}
 			if absent := strings.Join(siblings.Absent(f), " "); name != test.busy || absent != test.absent {
 				t.Errorf("busy is %q, gone is %q", name, absent)
 			}
-			if len(siblings.Leaving(f)) != test.leaving || siblings.AreDeployed(f) != test.deployed {
-				t.Errorf("%d leave; deployed: %t", len(siblings.Leaving(f)), siblings.AreDeployed(f))
+			if len(siblings.Terminating(f)) != test.leaving || siblings.AreDeployed(f) != test.deployed {
+				t.Errorf("%d leave; deployed: %t", len(siblings.Terminating(f)), siblings.AreDeployed(f))
 			}
 		})
 	}
@@ -186,7 +186,7 @@ func TestListed(t *testing.T) {
 		{"many", names, strings.Join(names[:20], ", ") + " and 5 more"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := siblings.Listed(test.names); got != test.want {
+			if got := siblings.JoinNames(test.names); got != test.want {
 				t.Errorf("%q", got)
 			}
 		})
@@ -214,7 +214,7 @@ func TestMindsImporters(t *testing.T) {
 		{"an Installation whose annotation is not exactly true waits for importers", []testbuilders.Option{testbuilders.ExportsSomething, testbuilders.Annotated(v1alpha1.DeleteIgnoreSuccessorsAnnotation, "yes")}, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := siblings.MindsImporters(testbuilders.Situation(test.options...).Inst); got != test.want {
+			if got := siblings.MustAwaitImporters(testbuilders.Situation(test.options...).Inst); got != test.want {
 				t.Errorf("%t", got)
 			}
 		})

@@ -12,17 +12,17 @@ import (
 	"go.landscaper.dev/internal/model/predicates"
 )
 
-// relatives are siblings with what follows from their specifications: which values they need of
+// relations are siblings with what follows from their specifications: which values they need of
 // each other, which of them wait for each other in a cycle, and which export the same name.
-type relatives struct {
+type relations struct {
 	Graph      *siblinggraph.Graph
 	cycles     []siblinggraph.Cycle
 	collisions []siblinggraph.Collision
 }
 
-// CircleOf returns the cycle of siblings that wait for each other which an Installation is a member
+// CycleOf returns the cycle of siblings that wait for each other which an Installation is a member
 // of.
-func (r *relatives) CircleOf(name string) (siblinggraph.Cycle, bool) {
+func (r *relations) CycleOf(name string) (siblinggraph.Cycle, bool) {
 	at := slices.IndexFunc(r.cycles, func(cycle siblinggraph.Cycle) bool { return slices.Contains(cycle.Members, name) })
 	if at < 0 {
 		return siblinggraph.Cycle{}, false
@@ -30,47 +30,47 @@ func (r *relatives) CircleOf(name string) (siblinggraph.Cycle, bool) {
 	return r.cycles[at], true
 }
 
-// Relate returns what follows from the specifications of siblings.
-func Relate(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *relatives {
+// NewRelations returns what follows from the specifications of siblings.
+func NewRelations(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *relations {
 	graph := siblinggraph.NewGraph(dataflow.Scope(self), siblinggraph.InstallationUnits(siblings))
-	return &relatives{Graph: graph, cycles: graph.Cycles(), collisions: graph.Collisions()}
+	return &relations{Graph: graph, cycles: graph.Cycles(), collisions: graph.Collisions()}
 }
 
-// mostRelations is how many families of siblings are remembered.
-const mostRelations = 16
+// maxCached is how many families of siblings are remembered.
+const maxCached = 16
 
-// Relations caches the relatives of the families that were used last: all members of a wide tree
+// Cache caches the relatives of the families that were used last: all members of a wide tree
 // ask for the same, which does not change meanwhile.
-type Relations struct {
+type Cache struct {
 	mu     sync.Mutex
 	seed   maphash.Seed
-	recent []relation
+	recent []cacheEntry
 }
 
-// Of returns the relatives of an Installation, which is one of the siblings.
-func (r *Relations) Of(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *relatives {
+// Get returns the relatives of an Installation, which is one of the siblings.
+func (r *Cache) Get(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *relations {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.recent == nil {
 		r.seed = maphash.MakeSeed()
 	}
 	family := maphash.String(r.seed, self.Namespace+"/"+dataflow.Scope(self))
-	said := r.said(siblings)
-	at := slices.IndexFunc(r.recent, func(known relation) bool { return known.family == family })
-	if at >= 0 && r.recent[at].said == said {
-		return r.recent[at].among
+	said := r.fingerprint(siblings)
+	at := slices.IndexFunc(r.recent, func(known cacheEntry) bool { return known.family == family })
+	if at >= 0 && r.recent[at].fingerprint == said {
+		return r.recent[at].relations
 	}
 	if at >= 0 {
 		r.recent = slices.Delete(r.recent, at, at+1)
 	}
-	among := Relate(self, lean(siblings))
-	r.recent = append(r.recent, relation{family, said, among})
-	r.recent = r.recent[max(0, len(r.recent)-mostRelations):]
+	among := NewRelations(self, lean(siblings))
+	r.recent = append(r.recent, cacheEntry{family, said, among})
+	r.recent = r.recent[max(0, len(r.recent)-maxCached):]
 	return among
 }
 
-// said identifies siblings with their imports and exports, in any order.
-func (r *Relations) said(siblings []*v1alpha1.Installation) uint64 {
+// fingerprint identifies siblings with their imports and exports, in any order.
+func (r *Cache) fingerprint(siblings []*v1alpha1.Installation) uint64 {
 	sum := uint64(len(siblings))
 	var text maphash.Hash
 	text.SetSeed(r.seed)
@@ -105,9 +105,9 @@ func (r *Relations) said(siblings []*v1alpha1.Installation) uint64 {
 	return sum
 }
 
-type relation struct {
-	family, said uint64
-	among        *relatives
+type cacheEntry struct {
+	family, fingerprint uint64
+	relations           *relations
 }
 
 // lean returns siblings with nothing but their names, imports and exports, so that what
@@ -129,7 +129,7 @@ func ImportsFrom(importer, exporter *v1alpha1.Installation) bool {
 	if !mayImport(importer, exporter) {
 		return false
 	}
-	among := Relate(exporter, []*v1alpha1.Installation{importer, exporter})
+	among := NewRelations(exporter, []*v1alpha1.Installation{importer, exporter})
 	return len(among.Graph.Predecessors(importer.Name)) > 0
 }
 
@@ -156,12 +156,12 @@ func byName(siblings []*v1alpha1.Installation, name string) *v1alpha1.Installati
 
 // Importers returns the roots that get a job after the success of another one. It returns none
 // within a cycle: the jobs would never end.
-func Importers(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) []*v1alpha1.Installation {
+func Importers(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relations) []*v1alpha1.Installation {
 	names := among.Graph.Importers(inst.Name)
 	if len(names) == 0 {
 		return nil
 	}
-	cycle, _ := among.CircleOf(inst.Name)
+	cycle, _ := among.CycleOf(inst.Name)
 	var found []*v1alpha1.Installation
 	for _, name := range names {
 		if dependent := byName(siblings, name); name != inst.Name && !slices.Contains(cycle.Members, name) && predicates.Follows(dependent) {

@@ -43,9 +43,9 @@ func TestRelations(t *testing.T) {
 		{"a single Installation", []*v1alpha1.Installation{self}, false, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			var relations siblings.Relations
-			first := relations.Of(self, others("b => x"))
-			got := relations.Of(self, test.siblings)
+			var relations siblings.Cache
+			first := relations.Get(self, others("b => x"))
+			got := relations.Get(self, test.siblings)
 			if (got == first) != test.same || !slices.Equal(got.Graph.Predecessors("self"), test.waits) {
 				t.Errorf("the same: %t, it waits for %v", got == first, got.Graph.Predecessors("self"))
 			}
@@ -98,7 +98,7 @@ func TestImporters(t *testing.T) {
 		marked("skipped", v1alpha1.SkipAnnotation), marked("ignored", v1alpha1.IgnoreAnnotation), gone, whole,
 	}
 	var names []string
-	for _, inst := range siblings.Importers(one, all, siblings.Relate(one, all)) {
+	for _, inst := range siblings.Importers(one, all, siblings.NewRelations(one, all)) {
 		names = append(names, inst.Name)
 	}
 	if !slices.Equal(names, []string{"target", "two"}) && !slices.Equal(names, []string{"two", "target"}) {
@@ -130,7 +130,7 @@ func TestExports(t *testing.T) {
 			inst := testbuilders.Situation(test.options...).Inst
 			inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "db"}}
 			inst.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "y", Target: "cluster"}}
-			want := []siblings.Exporter{{Name: "x", Kind: dataflow.KindDataObject, Object: "db", UnderWay: test.underWay, Absence: test.absence}, {Name: "x", Kind: dataflow.KindTarget, Object: "cluster", UnderWay: test.underWay, Absence: test.absence}}
+			want := []siblings.Exporter{{Name: "x", Kind: dataflow.KindDataObject, Object: "db", Active: test.underWay, Absence: test.absence}, {Name: "x", Kind: dataflow.KindTarget, Object: "cluster", Active: test.underWay, Absence: test.absence}}
 			if got := siblings.Exports(inst, predicates.Triggers{}); !slices.Equal(got, want) {
 				t.Errorf("%+v", got)
 			}

@@ -41,12 +41,12 @@ func TestStaying(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			self := test.self.DeepCopy()
 			self.Status.JobID = "a"
-			staying := siblings.Staying(self, test.parent, all)
+			staying := siblings.Wanted(self, test.parent, all)
 			if len(staying) != test.left {
 				t.Errorf("%d stay", len(staying))
 			}
-			turn := siblings.TurnToDeploy(self, test.parent, staying, siblings.Relate(self, staying))
-			if (turn.Never != nil) != test.never || !slices.Equal(turn.Waits, test.waits) {
+			turn := siblings.TurnToDeploy(self, test.parent, staying, siblings.NewRelations(self, staying))
+			if (turn.Err != nil) != test.never || !slices.Equal(turn.WaitsFor, test.waits) {
 				t.Errorf("%+v", turn)
 			}
 		})
@@ -71,7 +71,7 @@ func TestTurnToGoInARound(t *testing.T) {
 			self := testbuilders.Sibling("(self) => x")
 			self.Status.JobID = "a-removal"
 			all := []*v1alpha1.Installation{testbuilders.Sibling(test.other), self}
-			if got := siblings.TurnToGo(self, test.parent, all, siblings.Relate(self, all)); got.Never != nil || !slices.Equal(got.Waits, test.waits) {
+			if got := siblings.TurnToDelete(self, test.parent, all, siblings.NewRelations(self, all)); got.Err != nil || !slices.Equal(got.WaitsFor, test.waits) {
 				t.Errorf("%+v", got)
 			}
 		})

@@ -14,14 +14,14 @@ import (
 
 // Turn says whether it is the turn of an Installation among its siblings.
 type Turn struct {
-	// Never is why it will not be in this job.
-	Never error
-	// Waits are the siblings that come first, by their names.
-	Waits []string
+	// Err is why it will not be in this job.
+	Err error
+	// WaitsFor are the siblings that come first, by their names.
+	WaitsFor []string
 }
 
-// HasCome reports whether it is the turn.
-func (t Turn) HasCome() bool { return t.Never == nil && len(t.Waits) == 0 }
+// Ready reports whether it is the turn.
+func (t Turn) Ready() bool { return t.Err == nil && len(t.WaitsFor) == 0 }
 
 // Reasons of failures that follow from that of a sibling.
 const (
@@ -31,14 +31,14 @@ const (
 
 // TurnToDeploy says whether a subinstallation can begin: all siblings whose exports it imports must
 // have succeeded in the job. The siblings include the subinstallation.
-func TurnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) Turn {
-	if cycle, ok := among.CircleOf(self.Name); ok {
-		return Turn{Never: job.NewError(published.Init, "FetchPredecessors",
+func TurnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relations) Turn {
+	if cycle, ok := among.CycleOf(self.Name); ok {
+		return Turn{Err: job.NewError(published.Init, "FetchPredecessors",
 			"the subinstallations wait for each other in a cycle: "+cycle.String()+": "+cycle.Explanation()+": change the imports or exports of one of them in the blueprint", v1alpha1.ErrorCyclicDependencies)}
 	}
 	for _, collision := range among.collisions {
 		if collision.First.Unit == self.Name || collision.Second.Unit == self.Name {
-			return Turn{Never: job.NewError(published.Init, "FetchPredecessors", fmt.Sprintf(
+			return Turn{Err: job.NewError(published.Init, "FetchPredecessors", fmt.Sprintf(
 				"%s is exported by Installation %s and by Installation %s: choose another name for one of them in the blueprint", collision.Second.Name, collision.First.Unit, collision.Second.Unit), v1alpha1.ErrorForInfoOnly)}
 		}
 	}
@@ -48,31 +48,31 @@ func TurnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Inst
 	var now Turn
 	var failed []string
 	for _, name := range among.Graph.Predecessors(self.Name) {
-		switch stand(byName(siblings, name), parent, self.Status.JobID) {
+		switch progressOf(byName(siblings, name), parent, self.Status.JobID) {
 		case stillRuns:
-			now.Waits = append(now.Waits, name)
+			now.WaitsFor = append(now.WaitsFor, name)
 		case hasFailed:
 			failed = append(failed, name)
 		}
 	}
 	if len(failed) > 0 {
-		now.Never = job.NewError(published.Init, PredecessorFailed, "depending on Installations "+Listed(failed)+", which have not succeeded", v1alpha1.ErrorForInfoOnly)
+		now.Err = job.NewError(published.Init, PredecessorFailed, "depending on Installations "+JoinNames(failed)+", which have not succeeded", v1alpha1.ErrorForInfoOnly)
 	}
 	return now
 }
 
-// standing is how far a sibling is with the job.
-type standing int
+// progress is how far a sibling is with the job.
+type progress int
 
 const (
-	stillRuns standing = iota
+	stillRuns progress = iota
 	hasSucceeded
 	hasFailed
 )
 
-// stand returns the progress of a sibling in a job. One that has not got the job, and will not get
+// progressOf returns the progress of a sibling in a job. One that has not got the job, and will not get
 // it any more, counts as failed.
-func stand(sibling, parent *v1alpha1.Installation, jobID string) standing {
+func progressOf(sibling, parent *v1alpha1.Installation, jobID string) progress {
 	status := &sibling.Status
 	switch {
 	case status.JobIDFinished == jobID && status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded:
@@ -87,15 +87,15 @@ func stand(sibling, parent *v1alpha1.Installation, jobID string) standing {
 	return hasFailed
 }
 
-// TurnToGo says whether an Installation can be deleted: all siblings that import its exports must
+// TurnToDelete says whether an Installation can be deleted: all siblings that import its exports must
 // be deleted first. It does not wait for members of a cycle with it, nor for siblings that have
 // ended the job and stay. If only some subinstallations of a parent are deleted, they do not wait
 // for the others: those may import the same from another sibling now.
-func TurnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) Turn {
-	if !MindsImporters(self) {
+func TurnToDelete(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relations) Turn {
+	if !MustAwaitImporters(self) {
 		return Turn{}
 	}
-	cycle, _ := among.CircleOf(self.Name)
+	cycle, _ := among.CycleOf(self.Name)
 	var now Turn
 	var failed []string
 	for _, name := range among.Graph.Importers(self.Name) {
@@ -103,36 +103,36 @@ func TurnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installa
 		switch {
 		case name == self.Name, slices.Contains(cycle.Members, name):
 		case parent != nil && !parent.Status.InstallationPhase.IsDeletion() && !predicates.BeingDeleted(sibling):
-		case parent != nil && IsRemoving(parent) && !job.Leaves(parent, name):
+		case parent != nil && IsRemoving(parent) && !job.HasDropped(parent, name):
 			// Another client has deleted it meanwhile: its deletion comes with the next job.
 		case parent != nil && sibling.Status.JobIDFinished == self.Status.JobID:
 			if sibling.Status.InstallationPhase == v1alpha1.InstallationPhases.DeleteFailed {
 				failed = append(failed, name)
 			}
 		default:
-			now.Waits = append(now.Waits, name)
+			now.WaitsFor = append(now.WaitsFor, name)
 		}
 	}
 	if len(failed) > 0 {
-		now.Never = job.NewError(published.CheckSuccessorSibling, SiblingNotDeleted, "deletion of a sibling failed: Installations "+Listed(failed)+" import what this one exports", v1alpha1.ErrorForInfoOnly)
+		now.Err = job.NewError(published.CheckSuccessorSibling, SiblingNotDeleted, "deletion of a sibling failed: Installations "+JoinNames(failed)+" import what this one exports", v1alpha1.ErrorForInfoOnly)
 	}
 	return now
 }
 
-// MindsImporters reports whether an Installation has to wait for siblings before it is deleted.
-func MindsImporters(self *v1alpha1.Installation) bool {
+// MustAwaitImporters reports whether an Installation has to wait for siblings before it is deleted.
+func MustAwaitImporters(self *v1alpha1.Installation) bool {
 	exports := &self.Spec.Exports
 	return len(exports.Data)+len(exports.Targets) > 0 && self.Annotations[v1alpha1.DeleteIgnoreSuccessorsAnnotation] != "true" &&
 		(self.Spec.Optimization == nil || !self.Spec.Optimization.HasNoSiblingExports)
 }
 
-// mostNames is how many names a message lists.
-const mostNames = 20
+// maxNames is how many names a message lists.
+const maxNames = 20
 
-// Listed puts names into a message.
-func Listed(names []string) string {
-	if len(names) <= mostNames {
+// JoinNames puts names into a message.
+func JoinNames(names []string) string {
+	if len(names) <= maxNames {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
 }

@@ -45,7 +45,7 @@ func TestTurnToDeploy(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			all := append(test.others, test.self)
-			got := siblings.TurnToDeploy(test.self, test.parent, all, siblings.Relate(test.self, all))
+			got := siblings.TurnToDeploy(test.self, test.parent, all, siblings.NewRelations(test.self, all))
 			check(t, got, test.never, test.waits)
 		})
 	}
@@ -53,8 +53,8 @@ func TestTurnToDeploy(t *testing.T) {
 
 func check(t *testing.T, got siblings.Turn, never string, waits []string) {
 	t.Helper()
-	if (got.Never == nil) != (never == "") || got.Never != nil && !strings.Contains(got.Never.Error(), never) || !slices.Equal(got.Waits, waits) {
-		t.Errorf("%v, %v", got.Never, got.Waits)
+	if (got.Err == nil) != (never == "") || got.Err != nil && !strings.Contains(got.Err.Error(), never) || !slices.Equal(got.WaitsFor, waits) {
+		t.Errorf("%v, %v", got.Err, got.WaitsFor)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestTurnToGo(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			all := append(test.others, test.self)
-			got := siblings.TurnToGo(test.self, test.parent, all, siblings.Relate(test.self, all))
+			got := siblings.TurnToDelete(test.self, test.parent, all, siblings.NewRelations(test.self, all))
 			check(t, got, test.never, test.waits)
 		})
 	}
@@ -104,11 +104,11 @@ func TestCycleOfRoots(t *testing.T) {
 	exporter.Status.InstallationPhase = "Init"
 	all := []*v1alpha1.Installation{importer, exporter}
 	missing := testbuilders.Missing("x")
-	if got := decide.ByMissing(nil, &decide.Inputs{Missing: missing, Exporters: siblings.ExportersAmong(importer, all, siblings.Relate(importer, all), predicates.Triggers{})}); got.Do != decide.Fail || !strings.Contains(got.Err.Error(), "self -> b -> self") {
+	if got := decide.ByMissing(nil, &decide.Inputs{Missing: missing, Exporters: siblings.ExportersAmong(importer, all, siblings.NewRelations(importer, all), predicates.Triggers{})}); got.Do != decide.Fail || !strings.Contains(got.Err.Error(), "self -> b -> self") {
 		t.Errorf("%s, %v", got.Do, got.Err)
 	}
 	exporter.Status.InstallationPhase = "Progressing"
-	if got := decide.ByMissing(nil, &decide.Inputs{Missing: missing, Exporters: siblings.ExportersAmong(importer, all, siblings.Relate(importer, all), predicates.Triggers{})}); got.Do != decide.Await {
+	if got := decide.ByMissing(nil, &decide.Inputs{Missing: missing, Exporters: siblings.ExportersAmong(importer, all, siblings.NewRelations(importer, all), predicates.Triggers{})}); got.Do != decide.Await {
 		t.Errorf("%s, %v", got.Do, got.Err)
 	}
 	if got := decide.ByMissing(testbuilders.ParentWith("a", ""), &decide.Inputs{Missing: missing}); got.Do != decide.Fail || !strings.Contains(got.Err.Error(), "neither the imports of Installation parent") {
@@ -129,8 +129,8 @@ func TestTurnToGoWithTargets(t *testing.T) {
 		importer := testbuilders.Sibling("b")
 		importer.Spec.Imports.Targets = []v1alpha1.TargetImport{item}
 		all := []*v1alpha1.Installation{importer, self}
-		if got := siblings.TurnToGo(self, nil, all, siblings.Relate(self, all)); len(got.Waits) != 1 || got.Waits[0] != "b" {
-			t.Errorf("%s: it waits for %v", reason, got.Waits)
+		if got := siblings.TurnToDelete(self, nil, all, siblings.NewRelations(self, all)); len(got.WaitsFor) != 1 || got.WaitsFor[0] != "b" {
+			t.Errorf("%s: it waits for %v", reason, got.WaitsFor)
 		}
 	}
 }

@@ -26,28 +26,28 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
-// Desk dispatches jobs to deployers. Nil is a dispatcher without deployers.
+// Dispatcher dispatches jobs to deployers. Nil is a dispatcher without deployers.
 // The mutex guards the maps and newest. No callback is called while it is held: a
 // deployer may call the dispatcher at once.
-type Desk struct {
+type Dispatcher struct {
 	mutex sync.Mutex
-	// served are the types of items whose deployers are registered here.
-	served map[v1alpha1.DeployItemType]func(*v1alpha1.DeployItem)
-	jobs   map[types.NamespacedName]handed
+	// receivers are the types of items whose deployers are registered here.
+	receivers map[v1alpha1.DeployItemType]func(*v1alpha1.DeployItem)
+	jobs      map[types.NamespacedName]dispatchedJob
 	// newest is the newest version of any item of a namespace that the cache has reached. A
 	// server that is confined to some namespaces has a watch for each, and one of them may be
 	// behind the others.
 	newest map[string]uint64
 	// rewound says that the history of the API server was rewound.
 	rewound bool
-	// Handed is called with each item and its job; nil for no call. It must not wait.
-	Handed func(*v1alpha1.DeployItem)
-	// lost is called with each Execution whose items have lost a dispatched job.
-	lost func(types.NamespacedName)
+	// OnDispatch is called with each item and its job; nil for no call. It must not wait.
+	OnDispatch func(*v1alpha1.DeployItem)
+	// onLost is called with each Execution whose items have lost a dispatched job.
+	onLost func(types.NamespacedName)
 }
 
-// handed is a dispatched job that no cache has shown yet.
-type handed struct {
+// dispatchedJob is a dispatched job that no cache has shown yet.
+type dispatchedJob struct {
 	uid   types.UID
 	jobID string
 	at    metav1.Time
@@ -57,34 +57,34 @@ type handed struct {
 	execution string
 }
 
-// Write assigns a job to an item in its status.
-func Write(item *v1alpha1.DeployItem, jobID string, at metav1.Time) {
+// AssignJob assigns a job to an item in its status.
+func AssignJob(item *v1alpha1.DeployItem, jobID string, at metav1.Time) {
 	reporter.DeployItem(item).Status.Trigger(jobID, at)
 	item.Status.JobIDGenerationTime = &at
 }
 
-// Serve registers the deployer of a type of items. The function is called for each
+// Register registers the deployer of a type of items. The function is called for each
 // dispatched job, with the item as it is stored.
-func (d *Desk) Serve(of v1alpha1.DeployItemType, notify func(*v1alpha1.DeployItem)) {
+func (d *Dispatcher) Register(of v1alpha1.DeployItemType, notify func(*v1alpha1.DeployItem)) {
 	if d == nil {
 		return
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	if d.served == nil {
-		d.served, d.jobs = map[v1alpha1.DeployItemType]func(*v1alpha1.DeployItem){}, map[types.NamespacedName]handed{}
+	if d.receivers == nil {
+		d.receivers, d.jobs = map[v1alpha1.DeployItemType]func(*v1alpha1.DeployItem){}, map[types.NamespacedName]dispatchedJob{}
 	}
-	d.served[of] = notify
+	d.receivers[of] = notify
 }
 
-// Hand dispatches a job to the deployer of an item. It is false if no such deployer is
+// Dispatch dispatches a job to the deployer of an item. It is false if no such deployer is
 // registered: then the job has to be stored.
-func (d *Desk) Hand(item *v1alpha1.DeployItem, jobID string, now time.Time) bool {
+func (d *Dispatcher) Dispatch(item *v1alpha1.DeployItem, jobID string, now time.Time) bool {
 	if d == nil {
 		return false
 	}
 	d.mutex.Lock()
-	notify := d.served[item.Spec.Type]
+	notify := d.receivers[item.Spec.Type]
 	d.mutex.Unlock()
 	if notify == nil {
 		return false
@@ -92,32 +92,32 @@ func (d *Desk) Hand(item *v1alpha1.DeployItem, jobID string, now time.Time) bool
 	// The time has the precision of a stored one.
 	at := metav1.NewTime(now).Rfc3339Copy()
 	before := item.DeepCopy()
-	Write(item, jobID, at)
-	if d.Handed != nil {
+	AssignJob(item, jobID, at)
+	if d.OnDispatch != nil {
 		// The metrics get the job before the deployer can find it: a deployer may work on the
 		// item for another reason, find the job and end it in a moment.
-		d.Handed(item)
+		d.OnDispatch(item)
 	}
 	d.mutex.Lock()
 	// The job is kept before the deployer is notified: then the deployer finds it.
-	d.jobs[keyOf(item)] = handed{uid: item.UID, jobID: jobID, at: at, version: versionOf(item), execution: item.Labels[v1alpha1.ExecutionManagedByLabel]}
+	d.jobs[keyOf(item)] = dispatchedJob{uid: item.UID, jobID: jobID, at: at, version: versionOf(item), execution: item.Labels[v1alpha1.ExecutionManagedByLabel]}
 	d.mutex.Unlock()
 	notify(before)
 	return true
 }
 
-// Show returns an item from a cache with its dispatched job, or the item itself if it has
+// Overlay returns an item from a cache with its dispatched job, or the item itself if it has
 // no such job. The given item is not changed.
 //
 // Every decision about an item reads the item through the dispatcher, so that a job counts
 // from its dispatch, and not from its first write.
-func (d *Desk) Show(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
+func (d *Dispatcher) Overlay(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 	given, ok := d.find(item)
 	if !ok {
 		return item
 	}
 	shown := item.DeepCopy()
-	Write(shown, given.jobID, given.at)
+	AssignJob(shown, given.jobID, given.at)
 	return shown
 }
 
@@ -125,25 +125,25 @@ func (d *Desk) Show(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 // item has none: it may want something else, or not know yet that it is being deleted.
 // A job that the status shows is dropped, and so is one that the status shows as finished:
 // then another client may have given the item another job already.
-func (d *Desk) find(item *v1alpha1.DeployItem) (handed, bool) {
+func (d *Dispatcher) find(item *v1alpha1.DeployItem) (dispatchedJob, bool) {
 	if d == nil {
-		return handed{}, false
+		return dispatchedJob{}, false
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	given, ok := d.jobs[keyOf(item)]
 	if !ok || given.uid != item.UID || versionOf(item) < given.version {
-		return handed{}, false
+		return dispatchedJob{}, false
 	}
 	if given.jobID == item.Status.JobID || given.jobID == item.Status.JobIDFinished {
 		delete(d.jobs, keyOf(item))
-		return handed{}, false
+		return dispatchedJob{}, false
 	}
 	return given, true
 }
 
-// Saw records that the cache has reached a version of an item, or its deletion.
-func (d *Desk) Saw(item metav1.Object) {
+// Observe records that the cache has reached a version of an item, or its deletion.
+func (d *Dispatcher) Observe(item metav1.Object) {
 	if d == nil {
 		return
 	}
@@ -155,26 +155,26 @@ func (d *Desk) Saw(item metav1.Object) {
 	d.newest[item.GetNamespace()] = max(d.newest[item.GetNamespace()], versionOf(item))
 }
 
-// Lost calls a function with each Execution whose dispatched job is forgotten, so that the
+// OnLost calls a function with each Execution whose dispatched job is forgotten, so that the
 // Execution looks again. The function must not wait.
-func (d *Desk) Lost(notify func(types.NamespacedName)) {
+func (d *Dispatcher) OnLost(notify func(types.NamespacedName)) {
 	if d == nil {
 		return
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	d.lost = notify
+	d.onLost = notify
 }
 
 // Rewound records that the history of the API server was rewound: its store was restored from
 // a backup. The versions of the cache mean nothing any more, and an Execution may have another
 // job than the one that it has dispatched: it dispatches the job again if it still has it.
-func (d *Desk) Rewound() {
+func (d *Dispatcher) Rewound() {
 	if d == nil {
 		return
 	}
 	d.mutex.Lock()
-	lost, notify := make([]types.NamespacedName, 0, len(d.jobs)), d.lost
+	lost, notify := make([]types.NamespacedName, 0, len(d.jobs)), d.onLost
 	for key, given := range d.jobs {
 		lost = append(lost, types.NamespacedName{Namespace: key.Namespace, Name: given.execution})
 	}
@@ -190,9 +190,9 @@ func (d *Desk) Rewound() {
 	}
 }
 
-// Seen returns the version that the cache has reached in a namespace. A reader that may not
+// ObservedVersion returns the version that the cache has reached in a namespace. A reader that may not
 // find an item asks for the version before it reads.
-func (d *Desk) Seen(namespace string) uint64 {
+func (d *Dispatcher) ObservedVersion(namespace string) uint64 {
 	if d == nil {
 		return 0
 	}
@@ -201,7 +201,7 @@ func (d *Desk) Seen(namespace string) uint64 {
 	return d.newest[namespace]
 }
 
-// Gone records that the cache has shown no such item after it had reached a version, and
+// ObserveAbsence records that the cache has shown no such item after it had reached a version, and
 // reports whether the item does not exist. The cache may not show an item yet that was
 // created just now.
 //
@@ -210,7 +210,7 @@ func (d *Desk) Seen(namespace string) uint64 {
 // the item a moment later, before the deployer calls Gone: so the version of the cache before
 // the read counts, not the present one. A job that was forgotten too early would not be
 // dispatched again until it is too late for the item.
-func (d *Desk) Gone(key types.NamespacedName, seen uint64) bool {
+func (d *Dispatcher) ObserveAbsence(key types.NamespacedName, seen uint64) bool {
 	if d == nil {
 		return true
 	}
@@ -224,10 +224,10 @@ func (d *Desk) Gone(key types.NamespacedName, seen uint64) bool {
 	return true
 }
 
-// goBack forgets the job of an item for a version that a restored store does not have: when
+// rollBack forgets the job of an item for a version that a restored store does not have: when
 // that version comes again, it may want something else. A job that was dispatched since stays:
 // the Execution may see the item before the deployer does.
-func (d *Desk) goBack(before, item metav1.Object) {
+func (d *Dispatcher) rollBack(before, item metav1.Object) {
 	if d == nil {
 		return
 	}
@@ -242,8 +242,8 @@ func (d *Desk) goBack(before, item metav1.Object) {
 	}
 }
 
-// drop forgets the job of a deleted item.
-func (d *Desk) drop(key types.NamespacedName, uid types.UID) {
+// forget forgets the job of a deleted item.
+func (d *Dispatcher) forget(key types.NamespacedName, uid types.UID) {
 	if d == nil {
 		return
 	}
@@ -256,34 +256,34 @@ func (d *Desk) drop(key types.NamespacedName, uid types.UID) {
 
 // Handler records the version that the cache has reached, and the deletions, before the
 // events of items are handled.
-func (d *Desk) Handler(inner handler.EventHandler) handler.EventHandler {
+func (d *Dispatcher) Handler(inner handler.EventHandler) handler.EventHandler {
 	type line = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, queue line) {
-			d.Saw(e.Object)
+			d.Observe(e.Object)
 			inner.Create(ctx, e, queue)
 		},
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, queue line) {
 			if versionOf(e.ObjectNew) < versionOf(e.ObjectOld) {
-				d.goBack(e.ObjectOld, e.ObjectNew)
+				d.rollBack(e.ObjectOld, e.ObjectNew)
 			}
-			d.Saw(e.ObjectNew)
+			d.Observe(e.ObjectNew)
 			inner.Update(ctx, e, queue)
 		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, queue line) {
 			if !e.DeleteStateUnknown {
 				// Otherwise it is the last state that the cache has had, which may be of a
 				// history that was rewound.
-				d.Saw(e.Object)
+				d.Observe(e.Object)
 			}
-			d.drop(client.ObjectKeyFromObject(e.Object), e.Object.GetUID())
+			d.forget(client.ObjectKeyFromObject(e.Object), e.Object.GetUID())
 			inner.Delete(ctx, e, queue)
 		},
 	}
 }
 
-// Open is the number of jobs that were dispatched and not stored yet.
-func (d *Desk) Open() int {
+// Pending is the number of jobs that were dispatched and not stored yet.
+func (d *Dispatcher) Pending() int {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	return len(d.jobs)

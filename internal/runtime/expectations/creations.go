@@ -17,8 +17,8 @@ type Creations struct {
 	by    map[types.UID]map[string]time.Time
 }
 
-// Note remembers that an object is about to be created.
-func (c *Creations) Note(owner types.UID, name string, at time.Time) {
+// Expect remembers that an object is about to be created.
+func (c *Creations) Expect(owner types.UID, name string, at time.Time) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.by == nil {
@@ -30,8 +30,8 @@ func (c *Creations) Note(owner types.UID, name string, at time.Time) {
 	c.by[owner][name] = at
 }
 
-// Drop forgets an object that a cache shows, or that does not exist.
-func (c *Creations) Drop(owner types.UID, name string) {
+// Forget forgets an object that a cache shows, or that does not exist.
+func (c *Creations) Forget(owner types.UID, name string) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	delete(c.by[owner], name)
@@ -55,16 +55,16 @@ func (c *Creations) Of(owner types.UID) []string {
 	return slices.Sorted(maps.Keys(c.by[owner]))
 }
 
-// End forgets all objects of an owner.
-func (c *Creations) End(owner types.UID) {
+// ForgetOwner forgets all objects of an owner.
+func (c *Creations) ForgetOwner(owner types.UID) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	delete(c.by, owner)
 }
 
-// shownLimit is how long a cache may be behind a creation. Afterwards the cache counts: the
+// creationLagLimit is how long a cache may be behind a creation. Afterwards the cache counts: the
 // answer to another creation shows an object that exists.
-const shownLimit = time.Second
+const creationLagLimit = time.Second
 
 // Await forgets the objects that a cache shows, and returns an error if the cache does not show
 // all that were created a moment ago. Each attempt in between would try to create all of them
@@ -72,10 +72,10 @@ const shownLimit = time.Second
 func (c *Creations) Await(owner types.UID, shown func(name string) bool, now time.Time) error {
 	for _, name := range c.Of(owner) {
 		at, _ := c.At(owner, name)
-		if left := shownLimit - now.Sub(at); left > 0 && !shown(name) {
-			return Behind{Pause: left}
+		if left := creationLagLimit - now.Sub(at); left > 0 && !shown(name) {
+			return StaleCacheError{RetryAfter: left}
 		}
-		c.Drop(owner, name)
+		c.Forget(owner, name)
 	}
 	return nil
 }

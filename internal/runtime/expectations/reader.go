@@ -16,22 +16,22 @@ type Reader struct {
 	written versions[client.ObjectKey]
 }
 
-// Wrote remembers the version of an object that was just written.
-func (r *Reader) Wrote(object client.Object) {
-	r.written.wrote(client.ObjectKeyFromObject(object), versionOf(object))
+// Record remembers the version of an object that was just written.
+func (r *Reader) Record(object client.Object) {
+	r.written.record(client.ObjectKeyFromObject(object), versionOf(object))
 }
 
 // Get reads an object as it is after the last write of this process, or later.
 func (r *Reader) Get(ctx context.Context, key client.ObjectKey, object client.Object) error {
 	err := r.Cache.Get(ctx, key, object)
-	if client.IgnoreNotFound(err) != nil || r.written.shown(key, versionOf(object)) {
+	if client.IgnoreNotFound(err) != nil || r.written.observe(key, versionOf(object)) {
 		return err
 	}
-	return r.Ask(ctx, key, object)
+	return r.GetLive(ctx, key, object)
 }
 
-// Ask reads an object from the API server, whatever the cache shows.
-func (r *Reader) Ask(ctx context.Context, key client.ObjectKey, object client.Object) error {
+// GetLive reads an object from the API server, whatever the cache shows.
+func (r *Reader) GetLive(ctx context.Context, key client.ObjectKey, object client.Object) error {
 	before := r.written.last(key)
 	// Decoding adds to what is there already.
 	reflect.ValueOf(object).Elem().SetZero()
@@ -44,7 +44,7 @@ func (r *Reader) Ask(ctx context.Context, key client.ObjectKey, object client.Ob
 	return err
 }
 
-// Behind reports whether an object of the cache is older than our last write.
-func (r *Reader) Behind(object client.Object) bool {
-	return !r.written.shown(client.ObjectKeyFromObject(object), versionOf(object))
+// IsStale reports whether an object of the cache is older than our last write.
+func (r *Reader) IsStale(object client.Object) bool {
+	return !r.written.observe(client.ObjectKeyFromObject(object), versionOf(object))
 }

@@ -68,7 +68,7 @@ func TestGet(t *testing.T) {
 			t.Parallel()
 			r := &Reader{Cache: showing(version(test.cached)), API: decoding{showing(version(test.there))}}
 			for _, wrote := range test.wrote {
-				r.Wrote(version(wrote))
+				r.Record(version(wrote))
 			}
 			seen := &corev1.ConfigMap{}
 			err := r.Get(t.Context(), at, seen)
@@ -89,10 +89,10 @@ func TestGet(t *testing.T) {
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	seen := &corev1.ConfigMap{}
-	if err := (&Reader{Cache: showing(nil), API: showing(version("7"))}).Ask(t.Context(), at, seen); err != nil || seen.ResourceVersion != "7" {
+	if err := (&Reader{Cache: showing(nil), API: showing(version("7"))}).GetLive(t.Context(), at, seen); err != nil || seen.ResourceVersion != "7" {
 		t.Error(err, seen)
 	}
-	if err := (&Reader{Cache: showing(version("7")), API: showing(nil)}).Ask(t.Context(), at, seen); err == nil || client.IgnoreNotFound(err) != nil {
+	if err := (&Reader{Cache: showing(version("7")), API: showing(nil)}).GetLive(t.Context(), at, seen); err == nil || client.IgnoreNotFound(err) != nil {
 		t.Error(err)
 	}
 }
@@ -102,12 +102,12 @@ func TestAsk(t *testing.T) {
 func TestAskDuringWrite(t *testing.T) {
 	t.Parallel()
 	r := &Reader{Cache: showing(nil)}
-	r.API = meanwhile{showing(nil), func() { r.Wrote(version("9")) }}
-	r.Wrote(version("7"))
-	if err := r.Ask(t.Context(), at, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil || err == nil {
+	r.API = meanwhile{showing(nil), func() { r.Record(version("9")) }}
+	r.Record(version("7"))
+	if err := r.GetLive(t.Context(), at, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil || err == nil {
 		t.Fatal(err)
 	}
-	if !r.Behind(version("8")) {
+	if !r.IsStale(version("8")) {
 		t.Error("what was written while the API server was asked is forgotten")
 	}
 }
@@ -140,9 +140,9 @@ func TestBehind(t *testing.T) {
 		{"11", "12", false, "another writer came later"},
 	} {
 		if step.wrote != "" {
-			r.Wrote(version(step.wrote))
+			r.Record(version(step.wrote))
 		}
-		if got := r.Behind(version(step.seen)); got != step.want {
+		if got := r.IsStale(version(step.seen)); got != step.want {
 			t.Errorf("%s is behind: %t: %s", step.seen, got, step.reason)
 		}
 	}
@@ -152,7 +152,7 @@ func TestBehind(t *testing.T) {
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	r := &Reader{Cache: noAnswer{}, API: showing(version("7"))}
-	r.Wrote(version("7"))
+	r.Record(version("7"))
 	if err := r.Get(t.Context(), at, &corev1.ConfigMap{}); !errors.Is(err, errNoAnswer) {
 		t.Error(err)
 	}

@@ -11,36 +11,36 @@ import (
 // versions are those that were written last, as long as no cache has shown them.
 type versions[K comparable] struct {
 	mutex sync.Mutex
-	known map[K]written
+	known map[K]writeRecord
 	// swept is the time of the last sweep.
 	swept time.Time
 }
 
-type written struct {
+type writeRecord struct {
 	version uint64
 	at      time.Time
-	// ask is when the API server is asked about a cache that is still behind, and pause how
+	// nextLiveRead is when the API server is asked about a cache that is still behind, and pause how
 	// long the cache is left alone after that.
-	ask   time.Time
-	pause time.Duration
+	nextLiveRead time.Time
+	pause        time.Duration
 }
 
-func (v *versions[K]) wrote(key K, version uint64) {
+func (v *versions[K]) record(key K, version uint64) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
 	if v.known == nil {
-		v.known = make(map[K]written)
+		v.known = make(map[K]writeRecord)
 	}
 	// A slower writer may record its version later.
 	if version >= v.known[key].version {
 		now := time.Now()
-		v.known[key] = written{version, now, now.Add(patience), patience}
+		v.known[key] = writeRecord{version, now, now.Add(liveReadAfter), liveReadAfter}
 	}
 }
 
-// shown reports whether a version is as new as the last write. A write that need not be
+// observe reports whether a version is as new as the last write. A write that need not be
 // remembered any more is forgotten.
-func (v *versions[K]) shown(key K, version uint64) bool {
+func (v *versions[K]) observe(key K, version uint64) bool {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
 	if version < v.known[key].version {
@@ -57,11 +57,11 @@ func (v *versions[K]) due(key K) (ask bool, pause time.Duration) {
 	defer v.mutex.Unlock()
 	now := time.Now()
 	known := v.known[key]
-	if left := known.ask.Sub(now); left > 0 {
+	if left := known.nextLiveRead.Sub(now); left > 0 {
 		return false, left
 	}
-	known.pause = min(2*max(known.pause, patience), longestPause)
-	known.ask = now.Add(known.pause)
+	known.pause = min(2*max(known.pause, liveReadAfter), maxLiveReadPause)
+	known.nextLiveRead = now.Add(known.pause)
 	if known.version > 0 {
 		v.known[key] = known
 	}

@@ -12,47 +12,47 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Written remembers which version of each object this process wrote last, so
+// Writes remembers which version of each object this process wrote last, so
 // that a controller does not act on an older one from its cache.
 // Versions that are not numeric are believed: then a conflict stops a write that is too late.
-type Written struct{ versions versions[types.UID] }
+type Writes struct{ versions versions[types.UID] }
 
 const (
-	// patience is how long a cache may be behind before the API server is asked. Watches are
+	// liveReadAfter is how long a cache may be behind before the API server is asked. Watches are
 	// mostly behind by milliseconds.
-	patience = 2 * time.Second
-	// longestPause is the longest time between two questions about one object.
-	longestPause = 30 * time.Second
-	// lasts is how long a version is remembered. A cache that does not show it by then never
+	liveReadAfter = 2 * time.Second
+	// maxLiveReadPause is the longest time between two questions about one object.
+	maxLiveReadPause = 30 * time.Second
+	// retention is how long a version is remembered. A cache that does not show it by then never
 	// will: the object was deleted.
-	lasts = 10 * time.Minute
-	// sweeping is the time between two sweeps.
-	sweeping = time.Minute
+	retention = 10 * time.Minute
+	// sweepInterval is the time between two sweeps.
+	sweepInterval = time.Minute
 )
 
-// Behind is the error of an attempt that cannot go on because a cache shows less than this
+// StaleCacheError is the error of an attempt that cannot go on because a cache shows less than this
 // process has written. The newer version triggers the next attempt; should it not come, the
 // pause does.
-type Behind struct{ Pause time.Duration }
+type StaleCacheError struct{ RetryAfter time.Duration }
 
 // Error implements error.
-func (b Behind) Error() string {
-	return "the cache is behind the last write: another attempt follows within " + b.Pause.String()
+func (b StaleCacheError) Error() string {
+	return "the cache is behind the last write: another attempt follows within " + b.RetryAfter.String()
 }
 
-// PauseOf returns when the next attempt is made at the latest, if an error is one of Behind.
-func PauseOf(err error) (time.Duration, bool) {
-	var behind Behind
+// RetryAfter returns when the next attempt is made at the latest, if an error is one of StaleCacheError.
+func RetryAfter(err error) (time.Duration, bool) {
+	var behind StaleCacheError
 	if !errors.As(err, &behind) {
 		return 0, false
 	}
-	return behind.Pause, true
+	return behind.RetryAfter, true
 }
 
 // Record remembers the version of an object that was just written.
-func (w *Written) Record(object metav1.Object) {
-	w.versions.sweep(sweeping, lasts)
-	w.versions.wrote(object.GetUID(), versionOf(object))
+func (w *Writes) Record(object metav1.Object) {
+	w.versions.sweep(sweepInterval, retention)
+	w.versions.record(object.GetUID(), versionOf(object))
 }
 
 // Await returns nil if an object from a cache is at least as new as what this process wrote,
@@ -61,16 +61,16 @@ func (w *Written) Record(object metav1.Object) {
 // The wait always ends. When a cache stays behind for long, the API server is asked: if it has
 // an older version than was written, its store was restored from a backup, and the newer one
 // will not come back. Then the older version counts, and the write is forgotten.
-func (w *Written) Await(ctx context.Context, live client.Reader, object client.Object) error {
-	w.versions.sweep(sweeping, lasts)
+func (w *Writes) Await(ctx context.Context, live client.Reader, object client.Object) error {
+	w.versions.sweep(sweepInterval, retention)
 	uid, version := object.GetUID(), versionOf(object)
 	last := w.versions.last(uid)
-	if w.versions.shown(uid, version) {
+	if w.versions.observe(uid, version) {
 		return nil
 	}
 	ask, pause := w.versions.due(uid)
 	if !ask {
-		return Behind{pause}
+		return StaleCacheError{pause}
 	}
 	// The types of the API have the names of their kinds.
 	kind, key := reflect.TypeOf(object).Elem(), client.ObjectKeyFromObject(object)
@@ -84,14 +84,14 @@ func (w *Written) Await(ctx context.Context, live client.Reader, object client.O
 		return fmt.Errorf("read %s %s, which the cache shows in an old version: %w", kind.Name(), key, err)
 	case err != nil, now.GetUID() != uid, versionOf(now) >= last:
 		// The cache will show its end, or the newer version.
-		return Behind{pause}
+		return StaleCacheError{pause}
 	}
 	w.versions.rewound(uid, last)
 	if versionOf(now) != version {
-		return Behind{patience}
+		return StaleCacheError{liveReadAfter}
 	}
 	return nil
 }
 
 // Forget drops what is remembered of a deleted object.
-func (w *Written) Forget(uid types.UID) { w.versions.forget(uid) }
+func (w *Writes) Forget(uid types.UID) { w.versions.forget(uid) }

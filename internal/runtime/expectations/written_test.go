@@ -45,7 +45,7 @@ func (s *server) Get(_ context.Context, _ client.ObjectKey, into client.Object, 
 // it was shown or its object is deleted.
 func TestWritten(t *testing.T) {
 	silent := &server{err: errNoAnswer}
-	var written Written
+	var written Writes
 	fresh := func(version string) bool { return written.Await(t.Context(), silent, of("u", version)) == nil }
 	if !fresh("5") {
 		t.Error("what was never written is fresh")
@@ -100,13 +100,13 @@ func TestAwaitEnds(t *testing.T) {
 				if test.live != "" {
 					live.object = of(test.liveUID, test.live)
 				}
-				var written Written
+				var written Writes
 				written.Record(of("u", "10"))
 				ended := false
 				for begun := time.Now(); time.Since(begun) < time.Minute && !ended; {
 					err := written.Await(t.Context(), live, of("u", test.cached))
-					pause, behind := PauseOf(err)
-					if err != nil && (!behind || pause <= 0 || pause > longestPause) {
+					pause, behind := RetryAfter(err)
+					if err != nil && (!behind || pause <= 0 || pause > maxLiveReadPause) {
 						t.Fatalf("an end without a wake: %v", err)
 					}
 					ended = err == nil
@@ -125,17 +125,17 @@ func TestAwaitEnds(t *testing.T) {
 func TestAwaitFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		live := &server{err: errNoAnswer}
-		var written Written
+		var written Writes
 		written.Record(of("u", "10"))
-		if pause, behind := PauseOf(written.Await(t.Context(), live, of("u", "9"))); !behind || pause != patience || live.asked > 0 {
+		if pause, behind := RetryAfter(written.Await(t.Context(), live, of("u", "9"))); !behind || pause != liveReadAfter || live.asked > 0 {
 			t.Errorf("%s, %t, asked %d times", pause, behind, live.asked)
 		}
-		<-time.After(patience)
+		<-time.After(liveReadAfter)
 		if err := written.Await(t.Context(), live, of("u", "9")); err == nil || live.asked != 1 {
 			t.Errorf("%v, asked %d times", err, live.asked)
 		}
 		// A write in the meantime is another one to wait for.
-		<-time.After(longestPause)
+		<-time.After(maxLiveReadPause)
 		live.err, live.object = nil, of("u", "9")
 		slow := meanwhile{live, func() { written.Record(of("u", "11")) }}
 		if err := written.Await(t.Context(), slow, of("u", "9")); err != nil {
@@ -151,11 +151,11 @@ func TestAwaitFaults(t *testing.T) {
 // version is recorded.
 func TestWrittenLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var written Written
+		var written Writes
 		written.Record(of("u", "11"))
 		written.Forget("u")
 		written.Record(of("u", "12"))
-		<-time.After(lasts + time.Second)
+		<-time.After(retention + time.Second)
 		written.Record(of("v", "13"))
 		if len(written.versions.known) != 1 {
 			t.Errorf("deleted objects are remembered: %v", written.versions.known)
@@ -166,12 +166,12 @@ func TestWrittenLasts(t *testing.T) {
 // TestAwaitNamesTheKind: an object that cannot be read is named by its kind.
 func TestAwaitNamesTheKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var written Written
+		var written Writes
 		written.Record(of("u", "10"))
 		silent := &server{err: errNoAnswer}
 		for range 100 {
 			err := written.Await(t.Context(), silent, of("u", "9"))
-			if pause, behind := PauseOf(err); behind {
+			if pause, behind := RetryAfter(err); behind {
 				<-time.After(pause)
 				continue
 			}

@@ -16,35 +16,35 @@ type Queue[T comparable] struct {
 	lanes map[string]*lane[T]
 	// waiting are the lanes in which something waits.
 	waiting laneHeap[T]
-	places  map[T]*place[T]
-	// clock numbers the events that must have an order.
-	clock uint64
+	entries map[T]*entry[T]
+	// sequence numbers the events that must have an order.
+	sequence uint64
 }
 
 // lane is what waits and what runs for one name.
 type lane[T comparable] struct {
 	name    string
 	running int
-	// last is when the lane had its last turn, or when it came.
-	last  uint64
-	queue placeHeap[T]
+	// lastServed is when the lane had its last turn, or when it came.
+	lastServed uint64
+	queue      entryHeap[T]
 	// index is the position among the waiting lanes.
 	index int
 }
 
-// place is an item that waits in a lane.
-type place[T comparable] struct {
-	item  T
-	rank  uint64
-	came  uint64
-	lane  *lane[T]
-	index int
+// entry is an item that waits in a lane.
+type entry[T comparable] struct {
+	item     T
+	rank     uint64
+	sequence uint64
+	lane     *lane[T]
+	index    int
 }
 
 // Push lets an item wait in a lane. An item that waits already keeps the better of both
 // ranks.
 func (t *Queue[T]) Push(name string, item T, rank uint64) {
-	if known, ok := t.places[item]; ok {
+	if known, ok := t.entries[item]; ok {
 		if rank < known.rank {
 			known.rank = rank
 			heap.Fix(&known.lane.queue, known.index)
@@ -52,17 +52,17 @@ func (t *Queue[T]) Push(name string, item T, rank uint64) {
 		return
 	}
 	if t.lanes == nil {
-		t.lanes, t.places = map[string]*lane[T]{}, map[T]*place[T]{}
+		t.lanes, t.entries = map[string]*lane[T]{}, map[T]*entry[T]{}
 	}
-	t.clock++
+	t.sequence++
 	in, ok := t.lanes[name]
 	if !ok {
 		// A new lane does not overtake the waiting ones.
-		in = &lane[T]{name: name, last: t.clock}
+		in = &lane[T]{name: name, lastServed: t.sequence}
 		t.lanes[name] = in
 	}
-	added := &place[T]{item: item, rank: rank, came: t.clock, lane: in}
-	t.places[item] = added
+	added := &entry[T]{item: item, rank: rank, sequence: t.sequence, lane: in}
+	t.entries[item] = added
 	heap.Push(&in.queue, added)
 	if len(in.queue) == 1 {
 		heap.Push(&t.waiting, in)
@@ -72,14 +72,14 @@ func (t *Queue[T]) Push(name string, item T, rank uint64) {
 // Next takes out what is next. If most is positive, a lane gets no more turns than
 // that at the same time, even if it is alone.
 func (t *Queue[T]) Next(most int) (item T, ok bool) {
-	if !t.Waits(most) {
+	if !t.HasReady(most) {
 		return item, false
 	}
 	next := t.waiting[0]
-	first, _ := heap.Pop(&next.queue).(*place[T])
-	delete(t.places, first.item)
-	t.clock++
-	next.running, next.last = next.running+1, t.clock
+	first, _ := heap.Pop(&next.queue).(*entry[T])
+	delete(t.entries, first.item)
+	t.sequence++
+	next.running, next.lastServed = next.running+1, t.sequence
 	if len(next.queue) == 0 {
 		heap.Pop(&t.waiting)
 	} else {
@@ -108,11 +108,11 @@ func (t *Queue[T]) Done(name string) {
 
 // Remove takes an item out of the queue. It reports whether the item has waited.
 func (t *Queue[T]) Remove(item T) bool {
-	known, ok := t.places[item]
+	known, ok := t.entries[item]
 	if !ok {
 		return false
 	}
-	delete(t.places, item)
+	delete(t.entries, item)
 	in := known.lane
 	heap.Remove(&in.queue, known.index)
 	if len(in.queue) > 0 {
@@ -126,10 +126,10 @@ func (t *Queue[T]) Remove(item T) bool {
 }
 
 // Len is the number of waiting items.
-func (t *Queue[T]) Len() int { return len(t.places) }
+func (t *Queue[T]) Len() int { return len(t.entries) }
 
-// Waits reports whether Next would return an item.
-func (t *Queue[T]) Waits(most int) bool {
+// HasReady reports whether Next would return an item.
+func (t *Queue[T]) HasReady(most int) bool {
 	// The first lane has the fewest: if it has its share, so have all others.
 	return len(t.waiting) > 0 && (most <= 0 || t.waiting[0].running < most)
 }
@@ -161,7 +161,7 @@ func (h laneHeap[T]) Less(i, j int) bool {
 	if h[i].running != h[j].running {
 		return h[i].running < h[j].running
 	}
-	return h[i].last < h[j].last
+	return h[i].lastServed < h[j].lastServed
 }
 
 // Swap implements heap.Interface.
@@ -180,35 +180,35 @@ func (h *laneHeap[T]) Push(x any) {
 // Pop implements heap.Interface.
 func (h *laneHeap[T]) Pop() any { return dropLast((*[]*lane[T])(h)) }
 
-// placeHeap has the lowest rank on top.
-type placeHeap[T comparable] []*place[T]
+// entryHeap has the lowest rank on top.
+type entryHeap[T comparable] []*entry[T]
 
 // Len implements heap.Interface.
-func (h placeHeap[T]) Len() int { return len(h) }
+func (h entryHeap[T]) Len() int { return len(h) }
 
 // Less implements heap.Interface.
-func (h placeHeap[T]) Less(i, j int) bool {
+func (h entryHeap[T]) Less(i, j int) bool {
 	if h[i].rank != h[j].rank {
 		return h[i].rank < h[j].rank
 	}
-	return h[i].came < h[j].came
+	return h[i].sequence < h[j].sequence
 }
 
 // Swap implements heap.Interface.
-func (h placeHeap[T]) Swap(i, j int) {
+func (h entryHeap[T]) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
 	h[i].index, h[j].index = i, j
 }
 
 // Push implements heap.Interface.
-func (h *placeHeap[T]) Push(x any) {
-	added, _ := x.(*place[T])
+func (h *entryHeap[T]) Push(x any) {
+	added, _ := x.(*entry[T])
 	added.index = len(*h)
 	*h = append(*h, added)
 }
 
 // Pop implements heap.Interface.
-func (h *placeHeap[T]) Pop() any { return dropLast((*[]*place[T])(h)) }
+func (h *entryHeap[T]) Pop() any { return dropLast((*[]*entry[T])(h)) }
 
 // dropLast shortens a list without keeping what was in it.
 func dropLast[E any](list *[]*E) *E {

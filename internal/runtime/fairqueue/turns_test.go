@@ -86,7 +86,7 @@ func TestTurnsAtRandom(t *testing.T) {
 			case 0, 1:
 				turns.Push(lane, step, uint64(random.IntN(10)))
 				waiting[step] = lane
-				ranks[step] = turns.places[step].rank
+				ranks[step] = turns.entries[step].rank
 			case 2:
 				if len(running) == workers {
 					continue
@@ -129,7 +129,7 @@ func TestTurnsAtRandom(t *testing.T) {
 		for item := range waiting {
 			turns.Remove(item)
 		}
-		if len(turns.lanes)+len(turns.places)+len(turns.waiting) != 0 {
+		if len(turns.lanes)+len(turns.entries)+len(turns.waiting) != 0 {
 			t.Fatalf("seed %d: something is kept", seed)
 		}
 		turns.Done("unknown")

@@ -6,8 +6,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// AbortPatience is how long an abort waits for items that are at work.
-const AbortPatience = 5 * time.Minute
+// AbortGracePeriod is how long an abort waits for items that are at work.
+const AbortGracePeriod = 5 * time.Minute
 
 // AbortedAt returns when the job of an Execution was asked to abort; false if it was
 // not. Without a time in the request, the beginning of the job counts.

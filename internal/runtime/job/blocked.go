@@ -115,7 +115,7 @@ func (s Showing) Write(message string, now metav1.Time) {
 	if message == "" {
 		message, reason = underWay, s.phase
 	}
-	message = cut(message)
+	message = truncate(message)
 	SetCondition(s.conditions, v1alpha1.Condition{
 		Type: v1alpha1.ReadyCondition, Status: v1alpha1.ConditionFalse, Reason: s.phase, Message: message, ObservedGeneration: s.generation,
 	}, now)

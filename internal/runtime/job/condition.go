@@ -97,5 +97,5 @@ func message(err error) string {
 	if err == nil {
 		return "the job has failed"
 	}
-	return Told(err)
+	return StatusMessage(err)
 }

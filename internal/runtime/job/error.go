@@ -158,8 +158,8 @@ type terminal struct{ error }
 // Unwrap returns the error that ended the job.
 func (t terminal) Unwrap() error { return t.error }
 
-// Terminally marks an error as one that another attempt would only repeat.
-func Terminally(err error) error {
+// AsTerminal marks an error as one that another attempt would only repeat.
+func AsTerminal(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -185,23 +185,23 @@ func IsShutdown(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }
 
-// maxTold is how many bytes of a message a status has.
-const maxTold = 8 << 10
+// maxStatusMessage is how many bytes of a message a status has.
+const maxStatusMessage = 8 << 10
 
-// Told returns the message of an error as a status has it. A status has the message several
+// StatusMessage returns the message of an error as a status has it. A status has the message several
 // times, and parts of it that others wrote, such as a target cluster, may be longer than an
 // API server stores: then the job could never end.
-func Told(err error) string { return cut(err.Error()) }
+func StatusMessage(err error) string { return truncate(err.Error()) }
 
-func cut(text string) string {
-	if len(text) <= maxTold {
+func truncate(text string) string {
+	if len(text) <= maxStatusMessage {
 		return text
 	}
-	return strings.ToValidUTF8(text[:maxTold], "") + "…"
+	return strings.ToValidUTF8(text[:maxStatusMessage], "") + "…"
 }
 
-// Note cuts a message to what an event can hold.
-func Note(message string) string {
+// EventMessage cuts a message to what an event can hold.
+func EventMessage(message string) string {
 	const limit = 1000
 	if len(message) <= limit {
 		return message
@@ -215,7 +215,7 @@ func StatusError(err error, last *v1alpha1.Error, now metav1.Time) *v1alpha1.Err
 	if err == nil {
 		return nil
 	}
-	shown := &v1alpha1.Error{Message: Told(err), Codes: Codes(err), LastTransitionTime: now, LastUpdateTime: now}
+	shown := &v1alpha1.Error{Message: StatusMessage(err), Codes: Codes(err), LastTransitionTime: now, LastUpdateTime: now}
 	var e *Error
 	if errors.As(err, &e) {
 		shown.Operation, shown.Reason = e.Operation, e.Reason

@@ -6,8 +6,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// HandsDown reports whether an Installation propagates its job to all children: all of them
+// Propagates reports whether an Installation propagates its job to all children: all of them
 // are written, and the Installation cannot be deleted before them.
-func HandsDown(parent *v1alpha1.Installation) bool {
+func Propagates(parent *v1alpha1.Installation) bool {
 	return parent.Status.InstallationPhase == v1alpha1.InstallationPhases.Progressing && slices.Contains(parent.Finalizers, v1alpha1.Finalizer)
 }

@@ -33,7 +33,7 @@ func TestOutcomeOf(t *testing.T) {
 		{"the user's configuration does not get better by trying", Wrap(errors.New("x"), "op", "r", "m", v1alpha1.ErrorConfigurationProblem), Terminal},
 		{"a code anywhere in the chain counts", Wrap(NewError("inner", "r", "m", v1alpha1.ErrorTimeout), "op", "r", "m"), Terminal},
 		{"a code in one of several causes counts", errors.Join(errors.New("x"), NewError("inner", "r", "m", v1alpha1.ErrorTimeout)), Terminal},
-		{"what the caller declares final is final", Terminally(errors.New("template error")), Terminal},
+		{"what the caller declares final is final", AsTerminal(errors.New("template error")), Terminal},
 		{"an error code for information only does not end the job", NewError("op", "r", "m", v1alpha1.ErrorForInfoOnly), Transient},
 	}
 	for _, test := range tests {
@@ -43,7 +43,7 @@ func TestOutcomeOf(t *testing.T) {
 			}
 		})
 	}
-	if Terminally(nil) != nil {
+	if AsTerminal(nil) != nil {
 		t.Error("no error must stay no error")
 	}
 }
@@ -267,10 +267,10 @@ func TestNewID(t *testing.T) {
 }
 
 func TestNote(t *testing.T) {
-	if got := Note(strings.Repeat("ä", 1000)); len(got) > 1010 || !strings.HasSuffix(got, "ä ...") {
+	if got := EventMessage(strings.Repeat("ä", 1000)); len(got) > 1010 || !strings.HasSuffix(got, "ä ...") {
 		t.Errorf("%d: %q", len(got), got[len(got)-10:])
 	}
-	if Note("short") != "short" {
+	if EventMessage("short") != "short" {
 		t.Error("what fits stays")
 	}
 }
@@ -321,7 +321,7 @@ func TestWake(t *testing.T) {
 		{"an empty wake", Wake{}, false, 0, "nothing"},
 		{"a change without a name is not an event", OnChange("Context"), false, 0, "nothing"},
 		{"the job has ended", Settled(), true, 0, "nothing, the job has ended"},
-		{"a step", GoesOn(), true, 0, "the step itself"},
+		{"a step", Continues(), true, 0, "the step itself"},
 		{"events need no timer", OnChange("Execution", "a", "b"), true, 0, "Execution a, Execution b"},
 		{"the earliest of two moments counts", OnChange("Execution", "a").By(late).By(early).By(time.Time{}), true, time.Minute, "Execution a, the time 2030-01-02T12:00:00Z"},
 		{"a deadline in the past triggers at once", Wake{}.By(noon.Add(-time.Hour)), true, time.Millisecond, "the time 2030-01-02T11:00:00Z"},

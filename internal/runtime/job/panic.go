@@ -28,16 +28,16 @@ func (p *Panic) Error() string {
 	return "Landscaper itself panicked, which is a mistake in it, not in your objects (" + p.Problem + "); the log of the server has the details"
 }
 
-// Breakdowns counts the steps of this process that panicked.
-var Breakdowns = prometheus.NewCounter(prometheus.CounterOpts{
+// Panics counts the steps of this process that panicked.
+var Panics = prometheus.NewCounter(prometheus.CounterOpts{
 	Name: "landscaper_breakdowns_total", Help: "Steps in which Landscaper itself panicked.",
 })
 
-// Protect runs a step and turns a panic into an error that ends the job.
-func Protect(step func() error) (err error) {
+// RecoverPanic runs a step and turns a panic into an error that ends the job.
+func RecoverPanic(step func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			Breakdowns.Inc()
+			Panics.Inc()
 			broken := newPanic(cause)
 			err = Wrap(broken, published.Reconcile, "Panic", "", v1alpha1.ErrorInternalProblem)
 		}
@@ -52,18 +52,18 @@ func newPanic(cause any) *Panic {
 	came, stack := counters[:runtime.Callers(2, counters[:])], debug.Stack()
 	if other, ok := cause.(*parallelize.Panic); ok {
 		// It came from a goroutine of its own, whose frames are not among ours.
-		cause, came, stack = other.Cause, other.Came, other.Stack
+		cause, came, stack = other.Cause, other.Callers, other.Stack
 	}
-	what := "panic with " + thrown(cause)
+	what := "panic with " + describePanic(cause)
 	var fault runtime.Error
 	if err, ok := cause.(error); ok && errors.As(err, &fault) {
 		what = fault.Error()
 	}
-	return &Panic{Problem: what + place(came), Stack: string(stack)}
+	return &Panic{Problem: what + panicLocation(came), Stack: string(stack)}
 }
 
-// thrown describes a panic in words and without its value.
-func thrown(cause any) string {
+// describePanic describes a panic in words and without its value.
+func describePanic(cause any) string {
 	switch cause.(type) {
 	case string:
 		return "a string"
@@ -75,8 +75,8 @@ func thrown(cause any) string {
 	return "a value"
 }
 
-// place returns where in our code a panic came from.
-func place(came []uintptr) string {
+// panicLocation returns where in our code a panic came from.
+func panicLocation(came []uintptr) string {
 	frames := runtime.CallersFrames(came)
 	for panicking := false; ; {
 		frame, more := frames.Next()

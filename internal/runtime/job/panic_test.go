@@ -17,13 +17,13 @@ func breakDown() error {
 	return errors.New(inst.Name)
 }
 
-// TestPanicTellsItsPlace: a mistake of ours ends the job, and says where it is.
-func TestPanicTellsItsPlace(t *testing.T) {
-	err := Protect(breakDown)
+// TestPanicNamesItsPlace: a mistake of ours ends the job, and says where it is.
+func TestPanicNamesItsPlace(t *testing.T) {
+	err := RecoverPanic(breakDown)
 	if !IsPanic(err) || OutcomeOf(err) != Terminal || !strings.Contains(err.Error(), "nil pointer dereference in internal/runtime/job.breakDown, line ") {
 		t.Fatal(err)
 	}
-	if err := Protect(func() error { return http.ErrAbortHandler }); IsPanic(err) {
+	if err := RecoverPanic(func() error { return http.ErrAbortHandler }); IsPanic(err) {
 		t.Error("an error is not a panic")
 	}
 }
@@ -37,7 +37,7 @@ func TestPanicShowsNoValue(t *testing.T) {
 		{"password", "panic with a string in internal/runtime/job."}, {errors.New("password"), "panic with an error in "}, {fmt.Errorf("read: %w", errors.New("password")), "panic with an error in "},
 		{map[string]string{"password": "password"}, "panic with a value in "}, {1234, "panic with a number or boolean in "},
 	} {
-		err := Protect(func() error { panic(test.thrown) })
+		err := RecoverPanic(func() error { panic(test.thrown) })
 		if strings.Contains(err.Error(), "password") || strings.Contains(err.Error(), "1234") || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %s", err, test.want)
 		}
@@ -46,7 +46,7 @@ func TestPanicShowsNoValue(t *testing.T) {
 
 // TestPanicElsewhere: a panic of a parallel call ends the job as any other panic does.
 func TestPanicElsewhere(t *testing.T) {
-	err := Protect(func() error {
+	err := RecoverPanic(func() error {
 		parallelize.Do(2, func(int) { _ = breakDown() }) // it never returns
 		return nil
 	})
@@ -54,7 +54,7 @@ func TestPanicElsewhere(t *testing.T) {
 	if !errors.As(err, &broken) || !strings.Contains(broken.Problem, "nil pointer dereference in internal/runtime/job.breakDown, line ") || !strings.Contains(broken.Stack, "job.breakDown") {
 		t.Errorf("%v\n%+v", err, broken)
 	}
-	err = Protect(func() error {
+	err = RecoverPanic(func() error {
 		parallelize.Do(2, func(int) { panic("password") })
 		return nil
 	})
@@ -66,7 +66,7 @@ func TestPanicElsewhere(t *testing.T) {
 // TestPanicWithin: a parallel call may make parallel calls. A panic of such a call keeps its
 // location, too.
 func TestPanicWithin(t *testing.T) {
-	err := Protect(func() error {
+	err := RecoverPanic(func() error {
 		parallelize.Do(2, func(int) {
 			parallelize.Do(2, func(int) { _ = breakDown() }) // it never returns
 		})

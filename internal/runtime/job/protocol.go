@@ -24,11 +24,11 @@ func Starting(jobID, finished, phase string) bool {
 // removed, but its status does not show the job yet. What is only a copy of such an
 // Installation has another UID.
 func Admitted(inst *v1alpha1.Installation) bool {
-	return inst.UID != "" && inst.Annotations[v1alpha1.AdmittedAnnotation] == string(inst.UID) && NeverWorked(inst) && inst.DeletionTimestamp == nil
+	return inst.UID != "" && inst.Annotations[v1alpha1.AdmittedAnnotation] == string(inst.UID) && NeverHadJob(inst) && inst.DeletionTimestamp == nil
 }
 
-// NeverWorked reports whether an Installation had no job yet.
-func NeverWorked(inst *v1alpha1.Installation) bool {
+// NeverHadJob reports whether an Installation had no job yet.
+func NeverHadJob(inst *v1alpha1.Installation) bool {
 	return inst.Status.JobID == "" && inst.Status.InstallationPhase.Current().IsEmpty()
 }
 

@@ -68,8 +68,8 @@ func Round(inst *v1alpha1.Installation) string {
 	return status.JobID
 }
 
-// Leaves reports whether an Installation does not want one of its subinstallations any more.
-func Leaves(parent *v1alpha1.Installation, sub string) bool {
+// HasDropped reports whether an Installation does not want one of its subinstallations any more.
+func HasDropped(parent *v1alpha1.Installation, sub string) bool {
 	return parent != nil && parent.Status.SubInstCache != nil && slices.Contains(parent.Status.SubInstCache.OrphanedSubs, sub)
 }
 
@@ -94,16 +94,16 @@ type Part struct {
 	JobID, Finished string
 	// Pending says that it keeps something for the removal round.
 	Pending bool
-	// Leaving says that it is not wanted any more, and Held that it is kept nevertheless.
-	Leaving, Held bool
+	// Unwanted says that it is not wanted any more, and Held that it is kept nevertheless.
+	Unwanted, Held bool
 }
 
 // PartOfSub returns the part of a subinstallation in the job of its parent.
 func PartOfSub(sub, parent *v1alpha1.Installation) Part {
-	status, leaving := &sub.Status, Leaves(parent, sub.Name)
+	status, leaving := &sub.Status, HasDropped(parent, sub.Name)
 	return Part{
 		JobID: status.JobID, Finished: status.JobIDFinished, Pending: Pending(status.Conditions) != nil,
-		Leaving: leaving, Held: leaving && sub.DeletionTimestamp == nil,
+		Unwanted: leaving, Held: leaving && sub.DeletionTimestamp == nil,
 	}
 }
 
@@ -122,13 +122,13 @@ func PartOfItem(item *v1alpha1.DeployItem) Part {
 // Due reports whether an object is to get a round that it does not have yet. What is held gets
 // none, and a removal round concerns nothing that has ended the job and kept nothing.
 func (p Part) Due(round string) bool {
-	concerned := !IsRemoval(round) || p.JobID != BaseOf(round) || p.Pending || p.Leaving
+	concerned := !IsRemoval(round) || p.JobID != BaseOf(round) || p.Pending || p.Unwanted
 	return p.JobID != round && concerned && !p.Held
 }
 
 // Done reports whether an object has ended a round, or has nothing to do in it.
 func (p Part) Done(round string) bool {
-	nothing := IsRemoval(round) && p.JobID != round && p.Finished == BaseOf(round) && !p.Pending && !p.Leaving
+	nothing := IsRemoval(round) && p.JobID != round && p.Finished == BaseOf(round) && !p.Pending && !p.Unwanted
 	return p.Finished == round || nothing
 }
 
@@ -153,6 +153,6 @@ func NotePending(conditions *[]v1alpha1.Condition, message string, generation in
 		return
 	}
 	SetCondition(conditions, v1alpha1.Condition{
-		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: KeptReason, Message: cut(message), ObservedGeneration: generation,
+		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: KeptReason, Message: truncate(message), ObservedGeneration: generation,
 	}, now)
 }

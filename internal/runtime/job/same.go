@@ -6,11 +6,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// CompareSame orders objects that stand for the same thing, such as two items of one name that
+// CompareDuplicates orders objects that stand for the same thing, such as two items of one name that
 // were taken over from another release. The first one counts: the one that the status of the
 // owner has recorded; then one that stays before one that is being deleted; then the oldest; then
 // the one with the smaller name. So every attempt, and every process, chooses the same.
-func CompareSame(a, b metav1.Object, recorded string) int {
+func CompareDuplicates(a, b metav1.Object, recorded string) int {
 	flag := func(of bool) int {
 		if of {
 			return 0

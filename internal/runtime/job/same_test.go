@@ -33,7 +33,7 @@ func TestCompareSame(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			for range len(test.objects) {
-				first := slices.MinFunc(test.objects, func(a, b *metav1.ObjectMeta) int { return CompareSame(a, b, test.recorded) })
+				first := slices.MinFunc(test.objects, func(a, b *metav1.ObjectMeta) int { return CompareDuplicates(a, b, test.recorded) })
 				if first.Name != test.want {
 					t.Errorf("%s counts, want %s", first.Name, test.want)
 				}

@@ -11,10 +11,10 @@ import (
 type Wake struct {
 	// settled says that the job has ended: nothing is left to wake for.
 	settled bool
-	// goesOn says that the step itself leads to the next one.
-	goesOn   bool
-	events   []Event
-	deadline time.Time
+	// continues says that the step itself leads to the next one.
+	continues bool
+	events    []Event
+	deadline  time.Time
 }
 
 // Event is a change of an object that a job waits for.
@@ -25,9 +25,9 @@ type Event struct {
 	Name string
 }
 
-// GoesOn is the wake of a step that does something: what it has done is looked at
+// Continues is the wake of a step that does something: what it has done is looked at
 // right after, and an error of it is reported.
-func GoesOn() Wake { return Wake{goesOn: true} }
+func Continues() Wake { return Wake{continues: true} }
 
 // Settled is the wake of an object whose job has ended, or that never had one. Only
 // a new request makes it work again.
@@ -63,7 +63,7 @@ func (w Wake) And(other Wake) Wake {
 func (w Wake) IsSettled() bool { return w.settled }
 
 // ContinuesAtOnce reports whether the step itself leads to the next one.
-func (w Wake) ContinuesAtOnce() bool { return w.goesOn }
+func (w Wake) ContinuesAtOnce() bool { return w.continues }
 
 // Events returns the changes that are waited for.
 func (w Wake) Events() []Event { return w.events }
@@ -74,7 +74,7 @@ func (w Wake) Deadline() time.Time { return w.deadline }
 // Recorded reports whether it is known what lets the work go on. It is false only
 // for a wake that says nothing, which no decision may have.
 func (w Wake) Recorded() bool {
-	return w.settled || w.goesOn || len(w.events) > 0 || !w.deadline.IsZero()
+	return w.settled || w.continues || len(w.events) > 0 || !w.deadline.IsZero()
 }
 
 // Pause returns the time until the deadline, and 0 without one: then only an event
@@ -99,7 +99,7 @@ func (w Wake) String() string {
 	switch {
 	case w.settled:
 		return "nothing, the job has ended"
-	case w.goesOn:
+	case w.continues:
 		return "the step itself"
 	case len(parts) == 0:
 		return "nothing"

@@ -9,12 +9,12 @@ import (
 	"sync/atomic"
 )
 
-// Width is the number of calls that run at the same time, mostly requests of the work on
+// Parallelism is the number of calls that run at the same time, mostly requests of the work on
 // one object. Calls within a call are as many again.
-const Width = 8
+const Parallelism = 8
 
 // Do calls a function for each index and returns when all calls have returned. No
-// more than Width calls run at the same time. A panic in a call comes out of Do, where
+// more than Parallelism calls run at the same time. A panic in a call comes out of Do, where
 // the caller can recover it: in the goroutine of the call it would end the process.
 func Do(count int, call func(index int)) {
 	if count == 1 {
@@ -24,13 +24,13 @@ func Do(count int, call func(index int)) {
 	var group sync.WaitGroup
 	var once sync.Once
 	var broken *Panic
-	free := make(chan struct{}, Width)
+	free := make(chan struct{}, Parallelism)
 	for index := range count {
 		free <- struct{}{}
 		group.Go(func() {
 			defer func() {
 				if cause := recover(); cause != nil {
-					once.Do(func() { broken = caught(cause) })
+					once.Do(func() { broken = newPanic(cause) })
 				}
 				<-free
 			}()
@@ -47,28 +47,28 @@ func Do(count int, call func(index int)) {
 type Panic struct {
 	Cause any
 	// Stack is where it came from, for logs, and Came the same as program counters.
-	Stack []byte
-	Came  []uintptr
+	Stack   []byte
+	Callers []uintptr
 }
 
-// caught describes a panic that is being recovered. A panic of nested calls has its cause
+// newPanic describes a panic that is being recovered. A panic of nested calls has its cause
 // and its location already.
-func caught(cause any) *Panic {
+func newPanic(cause any) *Panic {
 	if within, ok := cause.(*Panic); ok {
 		return within
 	}
 	var counters [64]uintptr
-	return &Panic{Cause: cause, Stack: debug.Stack(), Came: counters[:runtime.Callers(1, counters[:])]}
+	return &Panic{Cause: cause, Stack: debug.Stack(), Callers: counters[:runtime.Callers(1, counters[:])]}
 }
 
 // String shows the cause and where it came from, for logs.
 func (p *Panic) String() string { return fmt.Sprintf("%v\n%s", p.Cause, p.Stack) }
 
-// Each calls a function for each index, as Do does. A test chooses the order with one of
+// Parallelizer calls a function for each index, as Do does. A test chooses the order with one of
 // its own.
-type Each func(count int, call func(index int))
+type Parallelizer func(count int, call func(index int))
 
-func (e Each) orDo() Each {
+func (e Parallelizer) orDefault() Parallelizer {
 	if e == nil {
 		return Do
 	}
@@ -76,16 +76,16 @@ func (e Each) orDo() Each {
 }
 
 // All makes calls that do not need each other. Without each, it uses Do.
-func All(each Each, calls ...func()) {
-	each.orDo()(len(calls), func(i int) { calls[i]() })
+func All(each Parallelizer, calls ...func()) {
+	each.orDefault()(len(calls), func(i int) { calls[i]() })
 }
 
 // Until calls a function for each index, and begins no more calls when one has failed or
 // panicked. It returns the error of the first index that has one. Without each, it uses Do.
-func Until(each Each, count int, call func(index int) error) error {
+func Until(each Parallelizer, count int, call func(index int) error) error {
 	errs := make([]error, count)
 	var failed atomic.Bool
-	each.orDo()(count, func(i int) {
+	each.orDefault()(count, func(i int) {
 		if failed.Load() {
 			return
 		}

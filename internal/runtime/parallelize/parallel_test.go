@@ -10,7 +10,7 @@ import (
 )
 
 func TestDo(t *testing.T) {
-	for _, count := range []int{0, 1, 2, Width, 3*Width + 1} {
+	for _, count := range []int{0, 1, 2, Parallelism, 3*Parallelism + 1} {
 		called := make([]atomic.Int32, count)
 		Do(count, func(i int) { called[i].Add(1) })
 		for i := range called {
@@ -26,11 +26,11 @@ func TestDoIsBounded(t *testing.T) {
 	running, most := 0, 0
 	full := make(chan struct{})
 	var once sync.Once
-	Do(5*Width, func(int) {
+	Do(5*Parallelism, func(int) {
 		mutex.Lock()
 		running++
 		most = max(most, running)
-		reached := running == Width
+		reached := running == Parallelism
 		mutex.Unlock()
 		if reached {
 			once.Do(func() { close(full) })
@@ -40,8 +40,8 @@ func TestDoIsBounded(t *testing.T) {
 		running--
 		mutex.Unlock()
 	})
-	if most != Width {
-		t.Errorf("%d calls at the same time, want %d", most, Width)
+	if most != Parallelism {
+		t.Errorf("%d calls at the same time, want %d", most, Parallelism)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestUntil(t *testing.T) {
 	}
 	tests := []struct {
 		reason string
-		each   Each
+		each   Parallelizer
 		fails  []int
 		want   string
 		calls  int32
@@ -110,28 +110,28 @@ func TestUntil(t *testing.T) {
 	t.Run("after a failure of a parallel call, running calls end and no other begins", func(t *testing.T) {
 		var calls atomic.Int32
 		var group sync.WaitGroup
-		group.Add(Width)
-		err := Until(nil, 10*Width, func(i int) error {
+		group.Add(Parallelism)
+		err := Until(nil, 10*Parallelism, func(i int) error {
 			calls.Add(1)
 			group.Done()
 			group.Wait()
 			return broken(i)
 		})
-		if err == nil || err.Error() != "number 0" || calls.Load() != Width {
+		if err == nil || err.Error() != "number 0" || calls.Load() != Parallelism {
 			t.Errorf("got %v after %d calls", err, calls.Load())
 		}
 	})
 	t.Run("after a panic, no other call begins", func(t *testing.T) {
 		var calls atomic.Int32
 		var group sync.WaitGroup
-		group.Add(Width)
+		group.Add(Parallelism)
 		defer func() {
-			if cause := recover(); cause == nil || calls.Load() != Width {
+			if cause := recover(); cause == nil || calls.Load() != Parallelism {
 				t.Errorf("panic %v after %d calls", cause, calls.Load())
 			}
 		}()
-		_ = Until(nil, 10*Width, func(int) error {
-			if calls.Add(1) <= Width {
+		_ = Until(nil, 10*Parallelism, func(int) error {
+			if calls.Add(1) <= Parallelism {
 				group.Done()
 			}
 			group.Wait()

@@ -10,20 +10,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Forgetting drops what a controller remembers of an object when the event of its deletion
+// OnDelete drops what a controller remembers of an object when the event of its deletion
 // comes, before the event is handled. A controller causes most deletions itself; but a user
 // may remove a finalizer, and no cache ever shows the last write that let an object be deleted.
-func Forgetting(forget func(client.Object), inner handler.EventHandler) handler.EventHandler {
-	return &forgetting{inner, forget}
+func OnDelete(forget func(client.Object), inner handler.EventHandler) handler.EventHandler {
+	return &deleteHandler{inner, forget}
 }
 
-type forgetting struct {
+type deleteHandler struct {
 	handler.EventHandler
 	forget func(client.Object)
 }
 
 // Delete implements handler.EventHandler.
-func (f *forgetting) Delete(ctx context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+func (f *deleteHandler) Delete(ctx context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	f.forget(e.Object)
 	f.EventHandler.Delete(ctx, e, queue)
 }

@@ -14,7 +14,7 @@ import (
 func TestForgetting(t *testing.T) {
 	c := newController(t, &Order{})
 	var forgotten []string
-	events := Forgetting(func(gone client.Object) {
+	events := OnDelete(func(gone client.Object) {
 		if c.queue.Len() != 0 {
 			t.Error("the event is handled already")
 		}

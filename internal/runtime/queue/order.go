@@ -21,12 +21,12 @@ import (
 // a cache is read or another lock is taken.
 type Order struct {
 	mutex sync.Mutex
-	jobs  map[types.NamespacedName]*standing
+	jobs  map[types.NamespacedName]*jobRank
 	last  uint64
 }
 
-// standing is the rank of a job. It lasts as long as any object is at work for it.
-type standing struct {
+// jobRank is the rank of a job. It lasts as long as any object is at work for it.
+type jobRank struct {
 	rank    uint64
 	members int
 }
@@ -77,11 +77,11 @@ func (o *Order) Ranks() int {
 	return len(o.jobs)
 }
 
-// See records the state of an object, from an event or from a caller that knows it earlier.
+// Observe records the state of an object, from an event or from a caller that knows it earlier.
 // Such a caller knows more than the events that are still to come: they show older states.
 //
 // Membership is asked before the order is locked: it reads caches, up to the root of a tree.
-func (l *Line) See(object client.Object) {
+func (l *Line) Observe(object client.Object) {
 	l.seeing.Lock()
 	defer l.seeing.Unlock()
 	job, atWork := l.membership(object)
@@ -137,12 +137,12 @@ func (l *Line) leave(key types.NamespacedName, before member) {
 
 func (o *Order) join(job types.NamespacedName) {
 	if o.jobs == nil {
-		o.jobs = map[types.NamespacedName]*standing{}
+		o.jobs = map[types.NamespacedName]*jobRank{}
 	}
 	of, ok := o.jobs[job]
 	if !ok {
 		o.last++
-		of = &standing{rank: o.last}
+		of = &jobRank{rank: o.last}
 		o.jobs[job] = of
 	}
 	of.members++
@@ -170,39 +170,39 @@ func (l *Line) rank(key types.NamespacedName) uint64 {
 // Handler lets the line see the events of the controller's own kind before they
 // are handled.
 func (l *Line) Handler(inner handler.EventHandler) handler.EventHandler {
-	return &seeing{line: l, inner: inner}
+	return &observingHandler{line: l, inner: inner}
 }
 
-type seeing struct {
+type observingHandler struct {
 	line  *Line
 	inner handler.EventHandler
 }
 
 // Create implements handler.EventHandler.
-func (h *seeing) Create(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-	h.line.See(e.Object)
+func (h *observingHandler) Create(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	h.line.Observe(e.Object)
 	h.inner.Create(ctx, e, q)
 }
 
 // Update implements handler.EventHandler.
-func (h *seeing) Update(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+func (h *observingHandler) Update(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	if known := (member{uid: e.ObjectOld.GetUID(), version: e.ObjectOld.GetResourceVersion()}); known.isOlder(e.ObjectNew) {
 		// A watch never goes back, unless the store was restored from a backup: then what was
 		// known before is of no use.
 		h.line.Forget(client.ObjectKeyFromObject(e.ObjectOld), e.ObjectOld.GetUID())
 	}
-	h.line.See(e.ObjectNew)
+	h.line.Observe(e.ObjectNew)
 	h.inner.Update(ctx, e, q)
 }
 
 // Delete implements handler.EventHandler.
-func (h *seeing) Delete(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+func (h *observingHandler) Delete(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	h.line.Forget(client.ObjectKeyFromObject(e.Object), e.Object.GetUID())
 	h.inner.Delete(ctx, e, q)
 }
 
 // Generic implements handler.EventHandler.
-func (h *seeing) Generic(ctx context.Context, e event.GenericEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-	h.line.See(e.Object)
+func (h *observingHandler) Generic(ctx context.Context, e event.GenericEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	h.line.Observe(e.Object)
 	h.inner.Generic(ctx, e, q)
 }

@@ -64,14 +64,14 @@ func (q *requests) AddAfter(request reconcile.Request, after time.Duration) {
 		known.timer.Stop()
 	}
 	later := &timer{due: due}
-	later.timer = time.AfterFunc(after, func() { q.ring(request, later) })
+	later.timer = time.AfterFunc(after, func() { q.fire(request, later) })
 	q.timers[request] = later
 }
 
-// ring adds a request whose timer has fired. Stop does not stop a timer that fires in the
+// fire adds a request whose timer has fired. Stop does not stop a timer that fires in the
 // same moment: a timer that was replaced meanwhile finds another one in its place, and does
 // nothing.
-func (q *requests) ring(request reconcile.Request, rung *timer) {
+func (q *requests) fire(request reconcile.Request, rung *timer) {
 	q.mutex.Lock()
 	current := q.timers[request] == rung
 	if current {

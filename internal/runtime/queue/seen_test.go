@@ -21,7 +21,7 @@ func TestLastReportCounts(t *testing.T) {
 			handed = true
 			go func() {
 				defer close(reported)
-				line.See(item)
+				line.Observe(item)
 			}()
 			if line.seeing.TryLock() {
 				// The caller need not wait until the event is recorded.
@@ -31,7 +31,7 @@ func TestLastReportCounts(t *testing.T) {
 		}
 		return client.ObjectKeyFromObject(item), works
 	})
-	line.See(object("a", "item", "1", false))
+	line.Observe(object("a", "item", "1", false))
 	<-reported
 	if order.Ranks() != 1 {
 		t.Errorf("%d ranks: the dispatched job has lost its place", order.Ranks())

@@ -14,49 +14,49 @@ import (
 )
 
 const (
-	// eventsAtOnce is how many events an object may have at once, and eventInterval after
+	// eventBurst is how many events an object may have at once, and eventInterval after
 	// which time it may have another one: 120 events of one object in an hour.
-	eventsAtOnce  = 60
+	eventBurst    = 60
 	eventInterval = time.Minute
 )
 
-// Bounded returns a recorder that makes at most 120 events of one object in an hour: 60 at
+// RateLimited returns a recorder that makes at most 120 events of one object in an hour: 60 at
 // once, and one a minute afterwards. Of the events beyond, the last one is made when its time
 // comes, and says how many were left out before: so the events always end with the last news.
 //
 // Every recorder of the project is made here, whatever it reports: a mistake of ours that
 // changes an object again and again must not flood the API server.
-func Bounded(recorder events.EventRecorder) events.EventRecorder {
-	return &bounded{recorder: recorder, objects: map[types.UID]*allowance{}}
+func RateLimited(recorder events.EventRecorder) events.EventRecorder {
+	return &rateLimited{recorder: recorder, objects: map[types.UID]*tokenBucket{}}
 }
 
-type bounded struct {
+type rateLimited struct {
 	recorder events.EventRecorder
 
 	mutex   sync.Mutex
-	objects map[types.UID]*allowance
+	objects map[types.UID]*tokenBucket
 	// swept is when objects without recent events were last forgotten.
 	swept time.Time
 }
 
-// allowance is what an object may still have.
-type allowance struct {
-	left int
+// tokenBucket is what an object may still have.
+type tokenBucket struct {
+	tokens int
 	// since is when left was true.
 	since time.Time
 	// last is the event that waits for its time, nil for none, and omitted are those before.
-	last    *lastNews
+	last    *pendingEvent
 	omitted int
 }
 
-// lastNews is an event that waits for its time.
-type lastNews struct {
+// pendingEvent is an event that waits for its time.
+type pendingEvent struct {
 	regarding, related              runtime.Object
 	eventType, reason, action, note string
 }
 
 // Eventf implements events.EventRecorder.
-func (b *bounded) Eventf(regarding, related runtime.Object, eventType, reason, action, note string, args ...any) {
+func (b *rateLimited) Eventf(regarding, related runtime.Object, eventType, reason, action, note string, args ...any) {
 	object, err := meta.Accessor(regarding)
 	if err != nil || object.GetUID() == "" {
 		b.recorder.Eventf(regarding, related, eventType, reason, action, note, args...)
@@ -68,10 +68,10 @@ func (b *bounded) Eventf(regarding, related runtime.Object, eventType, reason, a
 	b.sweep(now)
 	a := b.objects[object.GetUID()]
 	if a == nil {
-		a = &allowance{left: eventsAtOnce, since: now}
+		a = &tokenBucket{tokens: eventBurst, since: now}
 		b.objects[object.GetUID()] = a
 	}
-	news := &lastNews{regarding, related, eventType, reason, action, fmt.Sprintf(note, args...)}
+	news := &pendingEvent{regarding, related, eventType, reason, action, fmt.Sprintf(note, args...)}
 	if a.last != nil {
 		a.omitted++
 	}
@@ -92,7 +92,7 @@ func (b *bounded) Eventf(regarding, related runtime.Object, eventType, reason, a
 }
 
 // due makes the event that has waited for its time.
-func (b *bounded) due(a *allowance) {
+func (b *rateLimited) due(a *tokenBucket) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if a.last == nil || !a.take(time.Now()) {
@@ -103,42 +103,42 @@ func (b *bounded) due(a *allowance) {
 	b.send(a, news)
 }
 
-func (b *bounded) send(a *allowance, news *lastNews) {
+func (b *rateLimited) send(a *tokenBucket, news *pendingEvent) {
 	note := news.note
 	if a.omitted > 0 {
-		note = job.Note(fmt.Sprintf("(%d events before this one were left out) %s", a.omitted, note))
+		note = job.EventMessage(fmt.Sprintf("(%d events before this one were left out) %s", a.omitted, note))
 	}
 	a.omitted = 0
 	b.recorder.Eventf(news.regarding, news.related, news.eventType, news.reason, news.action, "%s", note)
 }
 
 // take reports whether the object may have an event now, and counts it.
-func (a *allowance) take(now time.Time) bool {
+func (a *tokenBucket) take(now time.Time) bool {
 	a.refill(now)
-	if a.left == 0 {
+	if a.tokens == 0 {
 		return false
 	}
-	a.left--
+	a.tokens--
 	return true
 }
 
-func (a *allowance) refill(now time.Time) {
+func (a *tokenBucket) refill(now time.Time) {
 	more := int(now.Sub(a.since) / eventInterval)
-	if a.left += more; a.left >= eventsAtOnce {
-		a.left, a.since = eventsAtOnce, now
+	if a.tokens += more; a.tokens >= eventBurst {
+		a.tokens, a.since = eventBurst, now
 		return
 	}
 	a.since = a.since.Add(time.Duration(more) * eventInterval)
 }
 
 // sweep forgets objects without recent events, now and then.
-func (b *bounded) sweep(now time.Time) {
+func (b *rateLimited) sweep(now time.Time) {
 	if now.Sub(b.swept) < eventInterval {
 		return
 	}
 	b.swept = now
 	for uid, a := range b.objects {
-		if a.refill(now); a.left == eventsAtOnce && a.last == nil {
+		if a.refill(now); a.tokens == eventBurst && a.last == nil {
 			delete(b.objects, uid)
 		}
 	}

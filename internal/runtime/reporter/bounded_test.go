@@ -51,7 +51,7 @@ func TestBounded(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				inner := &recording{notes: map[types.UID][]string{}}
-				recorder := Bounded(inner)
+				recorder := RateLimited(inner)
 				noisy := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{UID: "noisy"}}
 				for i := range test.count {
 					if i > 0 && test.every > 0 {
@@ -75,7 +75,7 @@ func TestBounded(t *testing.T) {
 				}
 				<-time.After(2 * time.Hour)
 				recorder.Eventf(&v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{UID: "next"}}, nil, "Normal", "Succeeded", "Reconcile", "well")
-				if known := recorder.(*bounded).objects; len(known) != 1 {
+				if known := recorder.(*rateLimited).objects; len(known) != 1 {
 					t.Errorf("it remembers %d objects without recent events", len(known)-1)
 				}
 			})

@@ -24,8 +24,8 @@ func breakDown() error {
 
 // TestPanic: a panic ends the job with an error, and the administrator finds it.
 func TestPanic(t *testing.T) {
-	d := newDesk(t, installation("a", "", "Init"))
-	err := job.Protect(breakDown)
+	d := newBench(t, installation("a", "", "Init"))
+	err := job.RecoverPanic(breakDown)
 	if result, err := d.Report(t.Context(), Installation(read(t, d.Client)), "step", err); err != nil || result != (ctrl.Result{}) {
 		t.Error(result, err)
 	}
@@ -44,12 +44,12 @@ func TestPanic(t *testing.T) {
 
 // TestPanicWithoutJob: where no job runs, none is failed.
 func TestPanicWithoutJob(t *testing.T) {
-	d := newDesk(t, installation("a", "a", "Succeeded"))
-	broken := job.Protect(breakDown)
+	d := newBench(t, installation("a", "a", "Succeeded"))
+	broken := job.RecoverPanic(breakDown)
 	if result, err := d.Report(t.Context(), Installation(read(t, d.Client)), "step", broken); err != nil || result != (ctrl.Result{}) || d.writes != 0 {
 		t.Error(result, err, d.writes)
 	}
-	if result, err := d.Report(t.Context(), nil, "observe", broken); err != nil || result.RequeueAfter != longestBreak {
+	if result, err := d.Report(t.Context(), nil, "observe", broken); err != nil || result.RequeueAfter != maxPanicBackoff {
 		t.Error(result, err)
 	}
 	if _, err := d.Report(t.Context(), nil, "observe", errors.New("x")); err == nil {
@@ -60,23 +60,23 @@ func TestPanicWithoutJob(t *testing.T) {
 // TestBreakdowns: an object whose reconciles panic again and again is left alone for longer
 // and longer, but a deletion or another specification is tried at once.
 func TestBreakdowns(t *testing.T) {
-	d := newDesk(t)
+	d := newBench(t)
 	inst := installation("a", "", "Init")
 	var pauses []time.Duration
 	for range 8 {
-		d.breakdowns.note(inst, d.now, func(types.UID, breakdown) bool { return false })
-		pauses = append(pauses, d.Rest(Installation(inst)))
+		d.panics.note(inst, d.now, func(types.UID, panicBackoff) bool { return false })
+		pauses = append(pauses, d.PanicBackoff(Installation(inst)))
 	}
-	if pauses[0] != 0 || pauses[1] == 0 || !slices.IsSorted(pauses) || pauses[7] != longestBreak {
+	if pauses[0] != 0 || pauses[1] == 0 || !slices.IsSorted(pauses) || pauses[7] != maxPanicBackoff {
 		t.Errorf("%v", pauses)
 	}
 	inst.Generation++
-	if got := d.Rest(Installation(inst)); got != 0 {
+	if got := d.PanicBackoff(Installation(inst)); got != 0 {
 		t.Errorf("another generation waits %s", got)
 	}
 	inst.Generation--
-	d.Calm(Installation(inst))
-	if got := d.Rest(Installation(inst)); got != 0 {
+	d.ResetPanics(Installation(inst))
+	if got := d.PanicBackoff(Installation(inst)); got != 0 {
 		t.Errorf("after a reconcile without a panic it waits %s", got)
 	}
 }
@@ -85,11 +85,11 @@ func TestBreakdowns(t *testing.T) {
 // are left alone as before.
 func TestPanicsOfDeletedObjects(t *testing.T) {
 	stays := installation("a", "", "Init")
-	d := newDesk(t, stays)
+	d := newBench(t, stays)
 	breakDownAt := func(name string, uid types.UID) {
 		inst := installation("a", "a", "Succeeded")
 		inst.Name, inst.UID = name, uid
-		if _, err := d.Report(t.Context(), Installation(inst), "step", job.Protect(breakDown)); err != nil {
+		if _, err := d.Report(t.Context(), Installation(inst), "step", job.RecoverPanic(breakDown)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -99,10 +99,10 @@ func TestPanicsOfDeletedObjects(t *testing.T) {
 		breakDownAt("gone-"+strconv.Itoa(i), types.UID(strconv.Itoa(i)))
 		breakDownAt(stays.Name, types.UID("an older one "+strconv.Itoa(i)))
 	}
-	if known := len(d.breakdowns.known); known > 4 {
+	if known := len(d.panics.known); known > 4 {
 		t.Errorf("%d objects are known, of which one exists", known)
 	}
-	if d.Rest(Installation(stays)) == 0 {
+	if d.PanicBackoff(Installation(stays)) == 0 {
 		t.Error("an existing object is forgotten")
 	}
 }

@@ -19,9 +19,9 @@ const (
 	maxStatus = 8 << 10
 )
 
-// Remember notes in the history what has started the current job: at its end, the request
+// RecordTrigger notes in the history what has started the current job: at its end, the request
 // for it does not exist any more. The trigger is stored with the job's ID.
-func (s *Subject) Remember(trigger v1alpha1.JobTrigger) {
+func (s *Subject) RecordTrigger(trigger v1alpha1.JobTrigger) {
 	if inst, ok := s.Object.(*v1alpha1.Installation); ok {
 		record(inst).Trigger = trigger
 	}

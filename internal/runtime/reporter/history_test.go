@@ -20,7 +20,7 @@ func at(seconds int64) metav1.Time { return metav1.NewTime(time.Unix(seconds, 90
 func runJob(inst *v1alpha1.Installation, id string, begin int64, phase string, err error) {
 	s := Installation(inst)
 	s.Status.Trigger(id, at(begin))
-	s.Remember(v1alpha1.TriggeredByReconcile)
+	s.RecordTrigger(v1alpha1.TriggeredByReconcile)
 	s.Status.Begin(1, at(begin+1))
 	s.enter(v1alpha1.PhaseStringInit, nil, at(begin+1))
 	s.Status.Wait(at(begin + 3))
@@ -56,14 +56,14 @@ func TestHistoryOfOddJobs(t *testing.T) {
 		{"a job that runs has no end", func(inst *v1alpha1.Installation) {
 			s := Installation(inst)
 			s.Status.Trigger("a", at(1))
-			s.Remember(v1alpha1.TriggeredByParent)
+			s.RecordTrigger(v1alpha1.TriggeredByParent)
 			s.enter(v1alpha1.PhaseStringInit, nil, at(2))
 		}, `[{"jobID":"a","trigger":"parent"}]`},
 		{"a job that fails before it reaches a child", func(inst *v1alpha1.Installation) {
 			s := Installation(inst)
 			s.Status.Trigger("a", at(0))
 			s.Status.Begin(1, at(0))
-			s.enter(v1alpha1.PhaseStringFailed, job.Terminally(job.NewError("o", "r", "secret value")), at(5))
+			s.enter(v1alpha1.PhaseStringFailed, job.AsTerminal(job.NewError("o", "r", "secret value")), at(5))
 		}, `[{"jobID":"a","phase":"Failed","start":"1970-01-01T00:00:00Z","preparing":"5s"}]`},
 		{"a job of a tool, or of an older release, whose trigger was not recorded", func(inst *v1alpha1.Installation) {
 			inst.Status.JobID = "a"
@@ -72,9 +72,9 @@ func TestHistoryOfOddJobs(t *testing.T) {
 		{"a job that a user has replaced before its end", func(inst *v1alpha1.Installation) {
 			s := Installation(inst)
 			s.Status.Trigger("a", at(0))
-			s.Remember(v1alpha1.TriggeredByReconcile)
+			s.RecordTrigger(v1alpha1.TriggeredByReconcile)
 			s.Status.Trigger("b", at(0))
-			s.Remember(v1alpha1.TriggeredByDeletion)
+			s.RecordTrigger(v1alpha1.TriggeredByDeletion)
 		}, `[{"jobID":"b","trigger":"deletion"}]`},
 		{"a status that is written again", func(inst *v1alpha1.Installation) {
 			runJob(inst, "a", 0, v1alpha1.PhaseStringSucceeded, nil)
@@ -98,10 +98,10 @@ func TestHistoryOfOddJobs(t *testing.T) {
 	}
 }
 
-// TestHistoryLeavesRoom: the status of an Installation with 100 subinstallations stays
+// TestHistoryIsBounded: the status of an Installation with 100 subinstallations stays
 // within 8 KiB, also when its jobs fail with long messages; what does not fit is the
 // oldest.
-func TestHistoryLeavesRoom(t *testing.T) {
+func TestHistoryIsBounded(t *testing.T) {
 	inst := &v1alpha1.Installation{}
 	inst.Status.SubInstCache = &v1alpha1.SubInstCache{}
 	for n := range 100 {
@@ -125,7 +125,7 @@ func TestHistoryLeavesRoom(t *testing.T) {
 	if whole < 5 {
 		t.Errorf("%d jobs are left beside 100 children", whole)
 	}
-	runJob(inst, job.NewID(), 3000, v1alpha1.PhaseStringFailed, job.Terminally(job.NewError("o", "r", strings.Repeat("m", 300))))
+	runJob(inst, job.NewID(), 3000, v1alpha1.PhaseStringFailed, job.AsTerminal(job.NewError("o", "r", strings.Repeat("m", 300))))
 	if size() > maxStatus || len(inst.Status.History) >= whole || inst.Status.History[0].Phase != v1alpha1.InstallationPhases.Failed {
 		t.Errorf("%d bytes, %d jobs", size(), len(inst.Status.History))
 	}

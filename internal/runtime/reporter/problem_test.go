@@ -34,7 +34,7 @@ func TestWithProblem(t *testing.T) {
 
 // TestProblemsOfTwo: two processes that record at once lose nothing.
 func TestProblemsOfTwo(t *testing.T) {
-	d := newDesk(t)
+	d := newBench(t)
 	for _, description := range []string{"a", "b"} {
 		if err := d.Problems.Record(t.Context(), description); err != nil {
 			t.Fatal(err)

@@ -24,24 +24,24 @@ import (
 )
 
 const (
-	// ConflictPause is the time until the next attempt when another writer was faster.
+	// ConflictBackoff is the time until the next attempt when another writer was faster.
 	// Usually the newer version arrives before and triggers a reconcile.
-	ConflictPause = 250 * time.Millisecond
-	// silence is how long details of a failure that goes on are not written again:
+	ConflictBackoff = 250 * time.Millisecond
+	// statusInterval is how long details of a failure that goes on are not written again:
 	// each write triggers a reconcile, and would end the pause between two attempts.
-	silence = 10 * time.Second
+	statusInterval = 10 * time.Second
 	// The pauses between attempts after an error double from the first to the longest.
 	// A registry or an API server that is back is used soon after.
-	firstPause   = 5 * time.Millisecond
-	longestPause = 30 * time.Second
+	minBackoff = 5 * time.Millisecond
+	maxBackoff = 30 * time.Second
 )
 
-// ErrGone is the error of work on an object that was deleted meanwhile.
-var ErrGone = errors.New("the object is deleted")
+// ErrDeleted is the error of work on an object that was deleted meanwhile.
+var ErrDeleted = errors.New("the object is deleted")
 
-// Pauses returns the growing pauses between attempts after an error.
-func Pauses() workqueue.TypedRateLimiter[reconcile.Request] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstPause, longestPause)
+// NewRateLimiter returns the growing pauses between attempts after an error.
+func NewRateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](minBackoff, maxBackoff)
 }
 
 // Reporter writes the progress of jobs into the status of their objects, and emits events.
@@ -56,37 +56,37 @@ type Reporter struct {
 	Events events.EventRecorder
 	// Action is the action of the events, for example ReconcileInstallation.
 	Action string
-	// AnnounceSuccess emits an event for the success of a job, too.
-	AnnounceSuccess bool
+	// EmitSuccess emits an event for the success of a job, too.
+	EmitSuccess bool
 	// Now is the clock.
 	Now func() time.Time
 	// Problems records panics; nil only logs them.
 	Problems *Problems
 	// Written remembers what was written.
-	Written *expectations.Written
+	Written *expectations.Writes
 
-	breakdowns breakdowns
+	panics panicBackoffs
 }
 
 // Enter enters a phase after a step that went well, and stores the status.
 func (r *Reporter) Enter(ctx context.Context, s *Subject, phase string) error {
-	undo := s.keep()
+	undo := s.backup()
 	s.enter(phase, nil, metav1.NewTime(r.Now()))
 	if err := r.store(ctx, s); err != nil {
 		// The report of the error must not store the phase with it, above all a final one.
 		undo()
 		return err
 	}
-	r.tellWarnings(s)
-	if r.AnnounceSuccess && phase == v1alpha1.PhaseStringSucceeded {
-		r.Tell(s, corev1.EventTypeNormal, "Succeeded", "job "+*s.Status.JobID+" has succeeded")
+	r.emitWarnings(s)
+	if r.EmitSuccess && phase == v1alpha1.PhaseStringSucceeded {
+		r.Emit(s, corev1.EventTypeNormal, "Succeeded", "job "+*s.Status.JobID+" has succeeded")
 	}
 	return nil
 }
 
 // Pass ends a job well in which nothing was done, so that there is nothing to report.
 func (r *Reporter) Pass(ctx context.Context, s *Subject) error {
-	undo := s.keep()
+	undo := s.backup()
 	s.enter(v1alpha1.PhaseStringSucceeded, nil, metav1.NewTime(r.Now()))
 	if err := r.store(ctx, s); err != nil {
 		undo()
@@ -106,15 +106,15 @@ func (r *Reporter) Report(ctx context.Context, s *Subject, step string, err erro
 	// the object is deleted, the process ends, another writer was faster.
 	var broken *job.Panic
 	switch {
-	case errors.Is(err, ErrGone), job.IsShutdown(ctx, err):
+	case errors.Is(err, ErrDeleted), job.IsShutdown(ctx, err):
 		return ctrl.Result{}, nil
 	case errors.As(err, &broken):
-		return r.broken(ctx, s, step, broken, err), nil
+		return r.panicked(ctx, s, step, broken, err), nil
 	case s == nil:
 		return ctrl.Result{}, err
 	case job.OutcomeOf(err) == job.Conflict:
 		log.FromContext(ctx).V(1).Info("another writer was faster", "step", step, "conflict", err.Error())
-		return ctrl.Result{RequeueAfter: ConflictPause}, nil
+		return ctrl.Result{RequeueAfter: ConflictBackoff}, nil
 	}
 	return r.report(ctx, s, err)
 }
@@ -133,7 +133,7 @@ func (r *Reporter) report(ctx context.Context, s *Subject, err error) (ctrl.Resu
 	s.enter(phase, err, metav1.NewTime(r.Now()))
 	// The status shows this failure already. The queue's pause goes on, and no write triggers
 	// an early reconcile.
-	if outcome == job.Transient && isTold(before.LastError, *s.Status.LastError) {
+	if outcome == job.Transient && isReported(before.LastError, *s.Status.LastError) {
 		return ctrl.Result{}, err
 	}
 	if !equality.Semantic.DeepEqual(before, s.Status.snapshot()) {
@@ -142,32 +142,32 @@ func (r *Reporter) report(ctx context.Context, s *Subject, err error) (ctrl.Resu
 		}
 		if outcome != job.Waiting {
 			// A wait is not an error, and the status shows it.
-			r.tellError(s, before.LastError)
+			r.emitError(s, before.LastError)
 		}
 	}
 	switch outcome {
 	case job.Terminal:
-		r.tellWarnings(s)
+		r.emitWarnings(s)
 	case job.Transient:
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{}, nil
 }
 
-// isTold reports whether the status already shows a failure. Details of its message may
+// isReported reports whether the status already shows a failure. Details of its message may
 // differ, such as the port of a connection.
-func isTold(before, now *v1alpha1.Error) bool {
+func isReported(before, now *v1alpha1.Error) bool {
 	return before != nil && before.Operation == now.Operation && before.Reason == now.Reason &&
-		now.LastUpdateTime.Sub(before.LastUpdateTime.Time) < silence
+		now.LastUpdateTime.Sub(before.LastUpdateTime.Time) < statusInterval
 }
 
 // notStored returns the result for a status that could not be written.
 func notStored(err, writeErr error) (ctrl.Result, error) {
 	switch {
-	case errors.Is(writeErr, ErrGone):
+	case errors.Is(writeErr, ErrDeleted):
 		return ctrl.Result{}, nil
 	case job.OutcomeOf(writeErr) == job.Conflict:
-		return ctrl.Result{RequeueAfter: ConflictPause}, nil
+		return ctrl.Result{RequeueAfter: ConflictBackoff}, nil
 	}
 	return ctrl.Result{}, errors.Join(err, writeErr)
 }
@@ -176,7 +176,7 @@ func notStored(err, writeErr error) (ctrl.Result, error) {
 func (r *Reporter) store(ctx context.Context, s *Subject) error {
 	err := r.Client.Status().Update(ctx, s.Object)
 	if apierrors.IsNotFound(err) {
-		return ErrGone
+		return ErrDeleted
 	}
 	if err != nil {
 		return fmt.Errorf("write the status of %s: %w", client.ObjectKeyFromObject(s.Object), err)
@@ -185,8 +185,8 @@ func (r *Reporter) store(ctx context.Context, s *Subject) error {
 	return nil
 }
 
-// tellError emits an event for an error that the status did not show before.
-func (r *Reporter) tellError(s *Subject, before *v1alpha1.Error) {
+// emitError emits an event for an error that the status did not show before.
+func (r *Reporter) emitError(s *Subject, before *v1alpha1.Error) {
 	now := *s.Status.LastError
 	if before != nil && before.Message == now.Message {
 		return
@@ -195,20 +195,20 @@ func (r *Reporter) tellError(s *Subject, before *v1alpha1.Error) {
 	if reason == "" {
 		reason = "Error"
 	}
-	r.Tell(s, corev1.EventTypeWarning, reason, now.Message)
+	r.Emit(s, corev1.EventTypeWarning, reason, now.Message)
 }
 
-// tellWarnings emits the noted warnings: one event for each kind.
-func (r *Reporter) tellWarnings(s *Subject) {
+// emitWarnings emits the noted warnings: one event for each kind.
+func (r *Reporter) emitWarnings(s *Subject) {
 	for _, w := range s.warnings {
-		r.Tell(s, corev1.EventTypeWarning, w.reason, strings.Join(w.messages, "; "))
+		r.Emit(s, corev1.EventTypeWarning, w.reason, strings.Join(w.messages, "; "))
 	}
 	s.warnings = nil
 }
 
-// Tell emits an event.
-func (r *Reporter) Tell(s *Subject, eventType, reason, message string) {
+// Emit emits an event.
+func (r *Reporter) Emit(s *Subject, eventType, reason, message string) {
 	if r.Events != nil {
-		r.Events.Eventf(s.Object, nil, eventType, reason, r.Action, "%s", job.Note(message))
+		r.Events.Eventf(s.Object, nil, eventType, reason, r.Action, "%s", job.EventMessage(message))
 	}
 }

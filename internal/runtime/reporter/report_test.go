@@ -25,8 +25,8 @@ import (
 
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// desk is a reporter with an API server in memory, and the events that it has emitted.
-type desk struct {
+// bench is a reporter with an API server in memory, and the events that it has emitted.
+type bench struct {
 	*Reporter
 	recorder *events.FakeRecorder
 	now      time.Time
@@ -35,13 +35,13 @@ type desk struct {
 	writes int
 }
 
-func newDesk(t *testing.T, objects ...client.Object) *desk {
+func newBench(t *testing.T, objects ...client.Object) *bench {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{recorder: events.NewFakeRecorder(100), now: noon}
+	d := &bench{recorder: events.NewFakeRecorder(100), now: noon}
 	api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(objects...).WithInterceptorFuncs(interceptor.Funcs{
 		SubResourceUpdate: func(ctx context.Context, c client.Client, subresource string, object client.Object, options ...client.SubResourceUpdateOption) error {
 			d.writes++
@@ -53,14 +53,14 @@ func newDesk(t *testing.T, objects ...client.Object) *desk {
 	}).Build()
 	clock := func() time.Time { return d.now }
 	d.Reporter = &Reporter{
-		Client: api, Events: d.recorder, Action: "ReconcileThing", AnnounceSuccess: true, Now: clock, Written: &expectations.Written{},
+		Client: api, Events: d.recorder, Action: "ReconcileThing", EmitSuccess: true, Now: clock, Written: &expectations.Writes{},
 		Problems: &Problems{Client: api, Reader: api, Namespace: "landscaper", PodName: "pod", Now: clock},
 	}
 	return d
 }
 
 // emitted returns the events since the last call.
-func (d *desk) emitted() []string {
+func (d *bench) emitted() []string {
 	var list []string
 	for {
 		select {
@@ -90,7 +90,7 @@ func read(t *testing.T, c client.Reader) *v1alpha1.Installation {
 // TestReport: what follows from an error.
 func TestReport(t *testing.T) {
 	resource := v1alpha1.Resource("installations")
-	transient, terminal := errors.New("connection refused"), job.Terminally(job.NewError("op", "Bad", "bad template"))
+	transient, terminal := errors.New("connection refused"), job.AsTerminal(job.NewError("op", "Bad", "bad template"))
 	tests := []struct {
 		reason   string
 		inst     *v1alpha1.Installation
@@ -107,15 +107,15 @@ func TestReport(t *testing.T) {
 		{"a failed deletion has a phase of its own", installation("b", "a", "Deleting"), terminal, nil, "DeleteFailed", "b", 0, false, []string{"Warning Bad bad template"}},
 		{"before a job begins, the phase is that of the one before", installation("b", "a", "DeleteFailed"), terminal, nil, "Failed", "b", 0, false, []string{"Warning Bad bad template"}},
 		{"a wait is in the status alone, and no timer runs", installation("a", "", "Init"), job.WaitFor(job.OnChange("Context", "default"), "op", "Context", "waiting for it"), nil, "Init", "", 0, false, nil},
-		{"another writer was faster: nothing is written", installation("a", "", "Init"), apierrors.NewConflict(resource, "x", transient), nil, "Init", "", ConflictPause, false, nil},
-		{"the object is deleted: nothing is written", installation("a", "", "Init"), ErrGone, nil, "Init", "", 0, false, nil},
-		{"another writer was faster with the status: the next attempt writes it", installation("a", "", "Init"), terminal, apierrors.NewConflict(resource, "x", transient), "Init", "", ConflictPause, false, nil},
+		{"another writer was faster: nothing is written", installation("a", "", "Init"), apierrors.NewConflict(resource, "x", transient), nil, "Init", "", ConflictBackoff, false, nil},
+		{"the object is deleted: nothing is written", installation("a", "", "Init"), ErrDeleted, nil, "Init", "", 0, false, nil},
+		{"another writer was faster with the status: the next attempt writes it", installation("a", "", "Init"), terminal, apierrors.NewConflict(resource, "x", transient), "Init", "", ConflictBackoff, false, nil},
 		{"the object is deleted when the status is written: no attempt follows", installation("a", "", "Init"), terminal, apierrors.NewNotFound(resource, "x"), "Init", "", 0, false, nil},
 		{"the status cannot be written", installation("a", "", "Init"), terminal, apierrors.NewInternalError(transient), "Init", "", 0, true, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			d := newDesk(t, test.inst)
+			d := newBench(t, test.inst)
 			d.refuse = test.refuse
 			result, err := d.Report(t.Context(), Installation(read(t, d.Client)), "step", test.err)
 			stored := read(t, d.Client).Status
@@ -135,7 +135,7 @@ func TestReport(t *testing.T) {
 // TestSilence: a failure that goes on is neither written nor reported over and over.
 func TestSilence(t *testing.T) {
 	inst := installation("a", "", "Init")
-	d := newDesk(t, inst)
+	d := newBench(t, inst)
 	attempt := func(after time.Duration, message string) (writes int, events []string) {
 		before := d.writes
 		d.now = noon.Add(after)
@@ -154,7 +154,7 @@ func TestSilence(t *testing.T) {
 		{"the first failure is written", 0, "port 1", 1, []string{"Warning Error port 1"}},
 		{"the same failure is not written", time.Second, "port 1", 0, nil},
 		{"another port is not written", 2 * time.Second, "port 2", 0, nil},
-		{"after a while the details are written", silence, "port 3", 1, []string{"Warning Error port 3"}},
+		{"after a while the details are written", statusInterval, "port 3", 1, []string{"Warning Error port 3"}},
 	} {
 		if writes, events := attempt(test.after, test.message); writes != test.writes || !slices.Equal(events, test.events) {
 			t.Errorf("%s: %d writes, events %q", test.reason, writes, events)
@@ -164,7 +164,7 @@ func TestSilence(t *testing.T) {
 
 // TestRepeatedWait: what waits for the same writes nothing.
 func TestRepeatedWait(t *testing.T) {
-	d := newDesk(t, installation("a", "", "Init"))
+	d := newBench(t, installation("a", "", "Init"))
 	wait := job.WaitFor(job.OnChange("Context", "default"), "op", "r", "waiting")
 	for range 3 {
 		d.now = d.now.Add(time.Hour)
@@ -179,7 +179,7 @@ func TestRepeatedWait(t *testing.T) {
 
 // TestEnter: what a successful step writes and emits.
 func TestEnter(t *testing.T) {
-	d := newDesk(t, installation("a", "", "Init"))
+	d := newBench(t, installation("a", "", "Init"))
 	subject := Installation(read(t, d.Client))
 	subject.Warn("Unusual", []string{"one", "two"})
 	subject.Warn("Nothing", nil)
@@ -200,7 +200,7 @@ func TestEnter(t *testing.T) {
 		t.Errorf("%+v", status)
 	}
 	d.refuse = apierrors.NewNotFound(v1alpha1.Resource("installations"), "x")
-	if err := d.Enter(t.Context(), subject, "Init"); !errors.Is(err, ErrGone) {
+	if err := d.Enter(t.Context(), subject, "Init"); !errors.Is(err, ErrDeleted) {
 		t.Error(err)
 	}
 	d.Events, d.refuse = nil, nil
@@ -212,7 +212,7 @@ func TestEnter(t *testing.T) {
 // TestRefusedEnd: a job whose end could not be stored has not ended, and keeps no error
 // when it has.
 func TestRefusedEnd(t *testing.T) {
-	d := newDesk(t, installation("a", "", "Progressing"))
+	d := newBench(t, installation("a", "", "Progressing"))
 	subject := Installation(read(t, d.Client))
 	d.refuse = apierrors.NewInternalError(errors.New("busy"))
 	err := d.Enter(t.Context(), subject, "Succeeded")
@@ -237,7 +237,7 @@ func TestRefusedEnd(t *testing.T) {
 	}
 	for _, s := range []*Subject{Execution(&v1alpha1.Execution{}), DeployItem(&v1alpha1.DeployItem{})} {
 		s.Status.Trigger("a", metav1.NewTime(noon))
-		undo := s.keep()
+		undo := s.backup()
 		s.Status.Enter("Succeeded", nil, metav1.NewTime(noon))
 		if undo(); !s.Status.Unfinished() || *s.Status.Phase != "" {
 			t.Errorf("%T: %+v", s.Object, s.Object)
@@ -247,11 +247,11 @@ func TestRefusedEnd(t *testing.T) {
 
 // TestWarningsOfAFailure: warnings are emitted with the end of the job, not with attempts.
 func TestWarningsOfAFailure(t *testing.T) {
-	d := newDesk(t, installation("a", "", "Init"))
+	d := newBench(t, installation("a", "", "Init"))
 	subject := Installation(read(t, d.Client))
 	subject.Warn("Unusual", []string{"one"})
 	_, _ = d.Report(t.Context(), subject, "step", errors.New("soon"))
-	_, _ = d.Report(t.Context(), subject, "step", job.Terminally(errors.New("never")))
+	_, _ = d.Report(t.Context(), subject, "step", job.AsTerminal(errors.New("never")))
 	if events := d.emitted(); !slices.Equal(events, []string{"Warning Error soon", "Warning Error never", "Warning Unusual one"}) {
 		t.Errorf("events %q", events)
 	}
@@ -284,13 +284,13 @@ func TestStatusOfAllKinds(t *testing.T) {
 
 // TestPauses: an attempt after an error comes soon, and never later than in 30 s.
 func TestPauses(t *testing.T) {
-	pauses := Pauses()
+	pauses := NewRateLimiter()
 	request := reconcile.Request{}
 	first, last := pauses.When(request), time.Duration(0)
 	for range 40 {
 		last = pauses.When(request)
 	}
-	if first != firstPause || last != longestPause {
+	if first != minBackoff || last != maxBackoff {
 		t.Errorf("%s ... %s", first, last)
 	}
 }

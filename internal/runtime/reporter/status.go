@@ -67,11 +67,11 @@ func DeployItem(item *v1alpha1.DeployItem) *Subject {
 	}}
 }
 
-// keep returns what puts the status back to what it is now.
+// backup returns what puts the status back to what it is now.
 //
 // A copy of the whole status, because Ended and the history change fields that Status does
 // not point to.
-func (s *Subject) keep() (undo func()) {
+func (s *Subject) backup() (undo func()) {
 	switch object := s.Object.(type) {
 	case *v1alpha1.Installation:
 		before := object.Status.DeepCopy()
@@ -181,11 +181,11 @@ func (s *Subject) Warn(reason string, messages []string) {
 	}
 }
 
-// Adopt takes over what was noted on a copy of the subject: conditions and warnings.
+// MergeFrom takes over what was noted on a copy of the subject: conditions and warnings.
 //
 // It is used where work was done on a copy of an object: away from the worker, the object
 // itself could be changed meanwhile.
-func (s *Subject) Adopt(noted *Subject) {
+func (s *Subject) MergeFrom(noted *Subject) {
 	*s.Status.Conditions = *noted.Status.Conditions
 	s.warnings = append(s.warnings, noted.warnings...)
 }

@@ -19,8 +19,8 @@ import (
 func TestAllReports(t *testing.T) {
 	conflict := apierrors.NewConflict(v1alpha1.Resource("installations"), "x", errors.New("raced"))
 	outcomes := map[string]error{
-		"terminal": job.Terminally(errors.New("bad")), "waiting": job.WaitFor(job.OnChange("Context", "c"), "op", "r", "waits"),
-		"transient": errors.New("refused"), "conflict": conflict, "panic": job.Protect(breakDown),
+		"terminal": job.AsTerminal(errors.New("bad")), "waiting": job.WaitFor(job.OnChange("Context", "c"), "op", "r", "waits"),
+		"transient": errors.New("refused"), "conflict": conflict, "panic": job.RecoverPanic(breakDown),
 	}
 	phases := []v1alpha1.InstallationPhase{"", "Init", "Progressing", "Completing", "Succeeded", "Failed", "InitDelete", "TriggerDelete", "Deleting", "DeleteFailed"}
 	for name, err := range outcomes {
@@ -50,7 +50,7 @@ func checkReport(t *testing.T, r reported) {
 	if r.deleted {
 		inst.Finalizers, inst.DeletionTimestamp = []string{v1alpha1.Finalizer}, &metav1.Time{Time: noon}
 	}
-	d := newDesk(t, inst)
+	d := newBench(t, inst)
 	before := read(t, d.Client)
 	result, err := d.Report(t.Context(), Installation(read(t, d.Client)), "step", r.err)
 	after := read(t, d.Client).Status
@@ -77,7 +77,7 @@ func checkReport(t *testing.T, r reported) {
 			t.Errorf("another attempt: %v", err)
 		}
 	case job.Conflict:
-		if d.writes != 0 || result.RequeueAfter != ConflictPause {
+		if d.writes != 0 || result.RequeueAfter != ConflictBackoff {
 			t.Errorf("%d writes, %+v", d.writes, result)
 		}
 	}
@@ -101,7 +101,7 @@ func deletes(inst *v1alpha1.Installation) bool {
 // TestAdopt: the warnings that a step noted on its copy are emitted with the next transition
 // of the object itself, and only once.
 func TestAdopt(t *testing.T) {
-	d := newDesk(t, installation("a", "", "Init"))
+	d := newBench(t, installation("a", "", "Init"))
 	subject := Installation(read(t, d.Client))
 	copied := Installation(read(t, d.Client))
 	now := metav1.NewTime(noon)
@@ -111,7 +111,7 @@ func TestAdopt(t *testing.T) {
 	if len(subject.Object.(*v1alpha1.Installation).Status.Conditions) != 0 {
 		t.Error("the copy shares its conditions")
 	}
-	subject.Adopt(copied)
+	subject.MergeFrom(copied)
 	if err := d.Enter(t.Context(), subject, "Progressing"); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestFirstPhases(t *testing.T) {
 			if test.deleted {
 				inst.Finalizers, inst.DeletionTimestamp = []string{v1alpha1.Finalizer}, &metav1.Time{Time: noon}
 			}
-			d := newDesk(t, inst)
+			d := newBench(t, inst)
 			if _, err := d.Report(t.Context(), Installation(read(t, d.Client)), "step", waits); err != nil {
 				t.Fatal(err)
 			}

@@ -22,39 +22,39 @@ import (
 // client library has the same.
 const UnreadableEvent metav1.CauseType = "ClientWatchDecoding"
 
-// claim is held by the context of a watch: its body goes to the claim instead of into the
+// bodyCapture is held by the context of a watch: its body goes to the claim instead of into the
 // client library.
-type claim struct {
+type bodyCapture struct {
 	answer *http.Response
 }
 
-type claimKey struct{}
+type captureKey struct{}
 
-// Claimable returns a configuration with whose clients Watch can read the answers. Where
+// WithBodyCapture returns a configuration with whose clients Watch can read the answers. Where
 // requests have a limit of time, they are left to the library: with one, a request ends as
 // soon as the library has closed its answer.
-func Claimable(config *rest.Config) *rest.Config {
+func WithBodyCapture(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	if config.Timeout > 0 {
 		return config
 	}
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return claims{next} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return captureTransport{next} })
 	return config
 }
 
-// claims gives the answers to watches to the claims in their contexts.
-type claims struct {
+// captureTransport gives the answers to watches to the claims in their contexts.
+type captureTransport struct {
 	http.RoundTripper
 }
 
 // RoundTrip implements http.RoundTripper.
-func (c claims) RoundTrip(request *http.Request) (*http.Response, error) {
+func (c captureTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	answer, err := c.RoundTripper.RoundTrip(request)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // a transport passes on what is below it
 	}
-	claim, claimed := request.Context().Value(claimKey{}).(*claim)
-	// One that has been taken already comes through a configuration that is Claimable twice.
+	claim, claimed := request.Context().Value(captureKey{}).(*bodyCapture)
+	// One that has been taken already comes through a configuration that is WithBodyCapture twice.
 	if !claimed || claim.answer != nil || answer.StatusCode != http.StatusOK {
 		return answer, nil
 	}
@@ -68,9 +68,9 @@ func (c claims) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 // WrappedRoundTripper implements net.RoundTripperWrapper, for callers that unwrap transports.
-func (c claims) WrappedRoundTripper() http.RoundTripper { return c.RoundTripper }
+func (c captureTransport) WrappedRoundTripper() http.RoundTripper { return c.RoundTripper }
 
-// Watch opens a watch whose objects are like the example. Without Claimable, and for other
+// Watch opens a watch whose objects are like the example. Without WithBodyCapture, and for other
 // encodings than JSON, it is the client's own.
 //
 // The namespace and the selectors of a watch are known to the source alone, so the request
@@ -81,8 +81,8 @@ func Watch(ctx context.Context, from toolscache.ListerWatcherWithContext, option
 		// Their types do not say which kind they are.
 		return from.WatchWithContext(ctx, options) //nolint:wrapcheck // as below
 	}
-	claim := &claim{}
-	events, err := from.WatchWithContext(context.WithValue(ctx, claimKey{}, claim), options)
+	claim := &bodyCapture{}
+	events, err := from.WatchWithContext(context.WithValue(ctx, captureKey{}, claim), options)
 	if err != nil {
 		if claim.answer != nil {
 			_ = claim.answer.Body.Close() // the answer was good, but it is not read

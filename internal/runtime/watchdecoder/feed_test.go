@@ -52,11 +52,11 @@ func TestWatch(t *testing.T) {
 		example runtime.Object
 		want    string
 	}{
-		{"JSON, as our kinds have it", Claimable, "application/json", &v1alpha1.Installation{}, ours},
-		{"a parameter of the media type", Claimable, "application/json;stream=watch", &v1alpha1.Installation{}, ours},
-		{"wrapped twice, as by a server that starts again", func(c *rest.Config) *rest.Config { return Claimable(Claimable(c)) }, "application/json", &v1alpha1.Installation{}, ours},
-		{"an encoding that only the library knows", Claimable, "application/vnd.kubernetes.protobuf;stream=watch", &v1alpha1.Installation{}, nothing},
-		{"metadata alone, whose type is the same for all kinds", Claimable, "application/json", &metav1.PartialObjectMetadata{}, library},
+		{"JSON, as our kinds have it", WithBodyCapture, "application/json", &v1alpha1.Installation{}, ours},
+		{"a parameter of the media type", WithBodyCapture, "application/json;stream=watch", &v1alpha1.Installation{}, ours},
+		{"wrapped twice, as by a server that starts again", func(c *rest.Config) *rest.Config { return WithBodyCapture(WithBodyCapture(c)) }, "application/json", &v1alpha1.Installation{}, ours},
+		{"an encoding that only the library knows", WithBodyCapture, "application/vnd.kubernetes.protobuf;stream=watch", &v1alpha1.Installation{}, nothing},
+		{"metadata alone, whose type is the same for all kinds", WithBodyCapture, "application/json", &metav1.PartialObjectMetadata{}, library},
 		{"a client without the transport", plain, "application/json", &v1alpha1.Installation{}, library},
 	}
 	for _, test := range tests {
@@ -102,7 +102,7 @@ func TestWatchRefused(t *testing.T) {
 		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}`))
 	}))
 	defer server.Close()
-	_, err := Watch(t.Context(), source(t, Claimable(&rest.Config{Host: server.URL})), metav1.ListOptions{}, &v1alpha1.Installation{})
+	_, err := Watch(t.Context(), source(t, WithBodyCapture(&rest.Config{Host: server.URL})), metav1.ListOptions{}, &v1alpha1.Installation{})
 	if !apierrors.IsResourceExpired(err) {
 		t.Errorf("got %v", err)
 	}
@@ -119,7 +119,7 @@ func TestStop(t *testing.T) {
 		close(ended)
 	}))
 	defer server.Close()
-	events, err := Watch(t.Context(), source(t, Claimable(&rest.Config{Host: server.URL})), metav1.ListOptions{}, &v1alpha1.Installation{})
+	events, err := Watch(t.Context(), source(t, WithBodyCapture(&rest.Config{Host: server.URL})), metav1.ListOptions{}, &v1alpha1.Installation{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestTimeLimit(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer server.Close()
-	events, err := Watch(t.Context(), source(t, Claimable(&rest.Config{Host: server.URL, Timeout: time.Hour})), metav1.ListOptions{}, &v1alpha1.Installation{})
+	events, err := Watch(t.Context(), source(t, WithBodyCapture(&rest.Config{Host: server.URL, Timeout: time.Hour})), metav1.ListOptions{}, &v1alpha1.Installation{})
 	if err != nil {
 		t.Fatal(err)
 	}

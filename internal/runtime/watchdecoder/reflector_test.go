@@ -86,7 +86,7 @@ func TestReflector(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &answers{all: test.answers}
-				config := Claimable(&rest.Config{Host: "http://server", Transport: server})
+				config := WithBodyCapture(&rest.Config{Host: "http://server", Transport: server})
 				from := source(t, config)
 				informer := toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
 					ListWithContextFunc: from.ListWithContext,

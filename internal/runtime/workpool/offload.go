@@ -19,26 +19,26 @@ import (
 // ErrPending says that the result is not there yet. The object is enqueued when it is.
 var ErrPending = errors.New("the work goes on elsewhere")
 
-// ErrMadeRoom is the error of work that has taken long while other work had to wait. It
+// ErrPreempted is the error of work that has taken long while other work had to wait. It
 // may be begun again.
-var ErrMadeRoom = errors.New("work on another system took long while other work was waiting, and was ended for it: it is begun again")
+var ErrPreempted = errors.New("work on another system took long while other work was waiting, and was ended for it: it is begun again")
 
 // Options say how much is done at the same time, and how results are announced.
 type Options struct {
-	// Most is how many pieces of work run at the same time.
-	Most int
-	// Share is how many of them may be of one namespace, even if it is alone: slow
+	// MaxConcurrent is how many pieces of work run at the same time.
+	MaxConcurrent int
+	// MaxPerNamespace is how many of them may be of one namespace, even if it is alone: slow
 	// work does not end just because work of another namespace comes.
-	Share int
-	// Keep is how many results wait to be fetched at most. What is lost is done again.
-	Keep int
-	// Patience is how long work runs undisturbed. After that it goes on only as long
+	MaxPerNamespace int
+	// MaxResults is how many results wait to be fetched at most. What is lost is done again.
+	MaxResults int
+	// PreemptAfter is how long work runs undisturbed. After that it goes on only as long
 	// as no other work needs its place.
-	Patience time.Duration
-	// Longest is how long work runs at all.
-	Longest time.Duration
-	// Wake is called when there is something to fetch.
-	Wake func(types.NamespacedName)
+	PreemptAfter time.Duration
+	// Timeout is how long work runs at all.
+	Timeout time.Duration
+	// Enqueue is called when there is something to fetch.
+	Enqueue func(types.NamespacedName)
 	// Go lets work run beside its caller, and returns before the work has ended; nil for a
 	// goroutine.
 	Go func(work func())
@@ -62,15 +62,15 @@ type Pool[T any] struct {
 	background context.Context
 
 	mutex   sync.Mutex
-	turns   fairqueue.Queue[*task[T]]
+	queue   fairqueue.Queue[*task[T]]
 	tasks   map[types.NamespacedName]*task[T]
 	running map[*task[T]]struct{}
-	// fetchable are the tasks with results, the oldest first.
-	fetchable []*task[T]
-	// alarm fires when running work may have to be preempted.
-	alarm *time.Timer
-	// came numbers what is asked for.
-	came uint64
+	// completed are the tasks with results, the oldest first.
+	completed []*task[T]
+	// preemptTimer fires when running work may have to be preempted.
+	preemptTimer *time.Timer
+	// sequence numbers what is asked for.
+	sequence uint64
 }
 
 // state is how far a task is.
@@ -90,13 +90,13 @@ type task[T any] struct {
 	work    func(context.Context) (T, error)
 	// A task goes from waiting over running to finished, and to dropped from each of them.
 	// It leaves the pool's map with dropped, its place only when its work has returned.
-	state  state
-	cancel context.CancelCauseFunc
-	began  time.Time
-	// ends is the time when the context of the work was cancelled.
-	ends  time.Time
-	value T
-	err   error
+	state     state
+	cancel    context.CancelCauseFunc
+	startedAt time.Time
+	// cancelledAt is the time when the context of the work was cancelled.
+	cancelledAt time.Time
+	value       T
+	err         error
 }
 
 // New returns a pool. All work ends with the context.
@@ -122,10 +122,10 @@ func (p *Pool[T]) Fetch(key types.NamespacedName, version Version, work func(con
 		ok = false
 	}
 	if !ok {
-		p.came++
+		p.sequence++
 		added := &task[T]{key: key, version: version, work: work}
 		p.tasks[key] = added
-		p.turns.Push(key.Namespace, added, p.came)
+		p.queue.Push(key.Namespace, added, p.sequence)
 		p.start()
 		return none, ErrPending
 	}
@@ -138,8 +138,8 @@ func (p *Pool[T]) Fetch(key types.NamespacedName, version Version, work func(con
 	return known.value, known.err
 }
 
-// Knows reports whether work for a version was asked for and not fetched yet.
-func (p *Pool[T]) Knows(key types.NamespacedName, version Version) bool {
+// Has reports whether work for a version was asked for and not fetched yet.
+func (p *Pool[T]) Has(key types.NamespacedName, version Version) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	known, ok := p.tasks[key]
@@ -150,7 +150,7 @@ func (p *Pool[T]) Knows(key types.NamespacedName, version Version) bool {
 func (p *Pool[T]) Load() (running, waiting int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	return len(p.running), p.turns.Len()
+	return len(p.running), p.queue.Len()
 }
 
 // Busy reports whether work for any version of an object was asked for and not fetched
@@ -177,14 +177,14 @@ func (p *Pool[T]) drop(known *task[T]) {
 	delete(p.tasks, known.key)
 	switch known.state {
 	case waiting:
-		p.turns.Remove(known)
+		p.queue.Remove(known)
 	case running:
-		known.ends = time.Now()
+		known.cancelledAt = time.Now()
 		known.cancel(context.Canceled)
 	case finished:
-		for i, other := range p.fetchable {
+		for i, other := range p.completed {
 			if other == known {
-				p.fetchable = append(p.fetchable[:i], p.fetchable[i+1:]...)
+				p.completed = append(p.completed[:i], p.completed[i+1:]...)
 				break
 			}
 		}
@@ -194,20 +194,20 @@ func (p *Pool[T]) drop(known *task[T]) {
 
 // start begins what has its turn.
 func (p *Pool[T]) start() {
-	for len(p.running) < p.options.Most {
-		next, ok := p.turns.Next(p.options.Share)
+	for len(p.running) < p.options.MaxConcurrent {
+		next, ok := p.queue.Next(p.options.MaxPerNamespace)
 		if !ok {
 			break
 		}
 		ctx, cancel := context.WithCancelCause(p.background)
-		next.state, next.cancel, next.began = running, cancel, time.Now()
+		next.state, next.cancel, next.startedAt = running, cancel, time.Now()
 		p.running[next] = struct{}{}
-		p.beside(func() { p.run(ctx, next) })
+		p.spawn(func() { p.run(ctx, next) })
 	}
-	p.watch()
+	p.checkPreemption()
 }
 
-func (p *Pool[T]) beside(work func()) {
+func (p *Pool[T]) spawn(work func()) {
 	if p.options.Go != nil {
 		p.options.Go(work)
 		return
@@ -217,16 +217,16 @@ func (p *Pool[T]) beside(work func()) {
 
 // run carries a task out and notes its result.
 func (p *Pool[T]) run(ctx context.Context, t *task[T]) {
-	limited, cancel := context.WithTimeout(ctx, p.options.Longest)
+	limited, cancel := context.WithTimeout(ctx, p.options.Timeout)
 	value, err := t.work(limited)
-	if cause := context.Cause(ctx); err != nil && errors.Is(cause, ErrMadeRoom) {
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, ErrPreempted) {
 		// The error of the work is that of the cancelled context, which does not name the reason.
-		err = ErrMadeRoom
+		err = ErrPreempted
 	}
 	cancel()
 	t.cancel(nil)
-	if p.finish(t, value, err) && p.options.Wake != nil {
-		p.options.Wake(t.key)
+	if p.finish(t, value, err) && p.options.Enqueue != nil {
+		p.options.Enqueue(t.key)
 	}
 }
 
@@ -237,13 +237,13 @@ func (p *Pool[T]) finish(t *task[T], value T, err error) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	delete(p.running, t)
-	p.turns.Done(t.key.Namespace)
+	p.queue.Done(t.key.Namespace)
 	wanted := t.state == running && p.background.Err() == nil
 	if wanted {
 		t.state, t.value, t.err = finished, value, err
-		p.fetchable = append(p.fetchable, t)
-		if len(p.fetchable) > p.options.Keep {
-			p.drop(p.fetchable[0])
+		p.completed = append(p.completed, t)
+		if len(p.completed) > p.options.MaxResults {
+			p.drop(p.completed[0])
 		}
 	}
 	// The work holds all that it was made for, such as an object with its inputs; a result
@@ -253,33 +253,33 @@ func (p *Pool[T]) finish(t *task[T], value T, err error) bool {
 	return wanted
 }
 
-// grace is how long cancelled work may take to end before other work is cancelled as
+// preemptionGrace is how long cancelled work may take to end before other work is cancelled as
 // well.
-const grace = time.Second
+const preemptionGrace = time.Second
 
-// watch checks whether work has to be preempted, now or later.
+// checkPreemption checks whether work has to be preempted, now or later.
 //
 // One task is cancelled at a time, and a second one only after the grace: mostly the
 // first place is free at once. An alarm that has fired already while it was stopped checks
 // once more, which changes nothing.
-func (p *Pool[T]) watch() {
-	if p.alarm != nil {
-		p.alarm.Stop()
-		p.alarm = nil
+func (p *Pool[T]) checkPreemption() {
+	if p.preemptTimer != nil {
+		p.preemptTimer.Stop()
+		p.preemptTimer = nil
 	}
 	chosen, after := p.victim()
 	switch {
 	case chosen != nil:
-		chosen.ends = time.Now()
-		chosen.cancel(ErrMadeRoom)
-		after = grace
+		chosen.cancelledAt = time.Now()
+		chosen.cancel(ErrPreempted)
+		after = preemptionGrace
 	case after == 0:
 		return
 	}
-	p.alarm = time.AfterFunc(after, func() {
+	p.preemptTimer = time.AfterFunc(after, func() {
 		p.mutex.Lock()
 		defer p.mutex.Unlock()
-		p.watch()
+		p.checkPreemption()
 	})
 }
 
@@ -292,19 +292,19 @@ func (p *Pool[T]) victim() (chosen *task[T], after time.Duration) {
 			after = left
 		}
 	}
-	crowded := len(p.running) >= p.options.Most && p.turns.Waits(p.options.Share)
+	crowded := len(p.running) >= p.options.MaxConcurrent && p.queue.HasReady(p.options.MaxPerNamespace)
 	for t := range p.running {
-		if !t.ends.IsZero() {
-			if left := grace - time.Since(t.ends); left > 0 {
+		if !t.cancelledAt.IsZero() {
+			if left := preemptionGrace - time.Since(t.cancelledAt); left > 0 {
 				// Its place is about to be free.
 				return nil, left
 			}
 			continue
 		}
-		if !crowded && !p.crowdsItsOwn(t) {
+		if !crowded && !p.exceedsShare(t) {
 			continue
 		}
-		left := p.options.Patience - time.Since(t.began)
+		left := p.options.PreemptAfter - time.Since(t.startedAt)
 		switch {
 		case left > 0:
 			sooner(left)
@@ -315,22 +315,22 @@ func (p *Pool[T]) victim() (chosen *task[T], after time.Duration) {
 	return chosen, after
 }
 
-// crowdsItsOwn reports whether other work of the same namespace waits because the
+// exceedsShare reports whether other work of the same namespace waits because the
 // namespace has its share.
-func (p *Pool[T]) crowdsItsOwn(t *task[T]) bool {
-	return p.turns.Running(t.key.Namespace) >= p.options.Share && p.turns.Waiting(t.key.Namespace) > 0
+func (p *Pool[T]) exceedsShare(t *task[T]) bool {
+	return p.queue.Running(t.key.Namespace) >= p.options.MaxPerNamespace && p.queue.Waiting(t.key.Namespace) > 0
 }
 
 func (p *Pool[T]) before(a, b *task[T]) bool {
-	if heldA, heldB := p.turns.Running(a.key.Namespace), p.turns.Running(b.key.Namespace); heldA != heldB {
+	if heldA, heldB := p.queue.Running(a.key.Namespace), p.queue.Running(b.key.Namespace); heldA != heldB {
 		return heldA > heldB
 	}
-	return a.began.Before(b.began)
+	return a.startedAt.Before(b.startedAt)
 }
 
 // Counts describes how much waits, runs and can be fetched.
 func (p *Pool[T]) Counts() string {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	return fmt.Sprintf("%d waiting, %d running, %d fetchable", p.turns.Len(), len(p.running), len(p.fetchable))
+	return fmt.Sprintf("%d waiting, %d running, %d fetchable", p.queue.Len(), len(p.running), len(p.completed))
 }

@@ -21,7 +21,7 @@ type bench struct {
 
 func newBench(t *testing.T, change func(*Options)) *bench {
 	b := &bench{t: t, queue: make(chan types.NamespacedName, 1000)}
-	options := Options{Most: 4, Share: 2, Keep: 10, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { b.queue <- key }}
+	options := Options{MaxConcurrent: 4, MaxPerNamespace: 2, MaxResults: 10, PreemptAfter: time.Hour, Timeout: time.Hour, Enqueue: func(key types.NamespacedName) { b.queue <- key }}
 	if change != nil {
 		change(&options)
 	}
@@ -123,7 +123,7 @@ func TestFetch(t *testing.T) {
 	}
 	end()
 	b.enqueued(k)
-	if !b.pool.Knows(k, first) || b.pool.Knows(k, Version{}) || b.pool.Knows(key("a", "y"), first) {
+	if !b.pool.Has(k, first) || b.pool.Has(k, Version{}) || b.pool.Has(key("a", "y"), first) {
 		t.Error("what is known is this version of this object")
 	}
 	if value, err := b.pool.Fetch(k, first, never(t)); value != "x" || err != nil {
@@ -146,7 +146,7 @@ func TestErrors(t *testing.T) {
 		{"nothing lasts for ever", func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			b := newBench(t, func(o *Options) { o.Longest = 100 * time.Millisecond })
+			b := newBench(t, func(o *Options) { o.Timeout = 100 * time.Millisecond })
 			if _, err := b.pool.Fetch(key("a", "x"), first, test.work); !errors.Is(err, ErrPending) {
 				t.Fatal(err)
 			}
@@ -163,7 +163,7 @@ func TestErrors(t *testing.T) {
 // and work for it ends.
 func TestVersions(t *testing.T) {
 	for _, next := range []Version{{"u", "2", 1}, {"u", "1", 2}, {"other", "1", 1}} {
-		b := newBench(t, func(o *Options) { o.Most, o.Share = 1, 1 })
+		b := newBench(t, func(o *Options) { o.MaxConcurrent, o.MaxPerNamespace = 1, 1 })
 		k := key("a", "x")
 		b.begin(k, first)
 		b.begin(k, next)()
@@ -180,7 +180,7 @@ func TestVersions(t *testing.T) {
 
 // TestForget: work and results of an object that needs them no longer are given up.
 func TestForget(t *testing.T) {
-	b := newBench(t, func(o *Options) { o.Most, o.Share = 1, 1 })
+	b := newBench(t, func(o *Options) { o.MaxConcurrent, o.MaxPerNamespace = 1, 1 })
 	b.begin(key("a", "runs"), first)
 	b.wait(key("a", "waits"), first)
 	after := b.wait(key("b", "after"), first)
@@ -197,7 +197,7 @@ func TestForget(t *testing.T) {
 
 // TestKeep: results that are not fetched are bounded. A lost one is worked out again.
 func TestKeep(t *testing.T) {
-	b := newBench(t, func(o *Options) { o.Keep = 2 })
+	b := newBench(t, func(o *Options) { o.MaxResults = 2 })
 	for _, name := range []string{"x", "y", "z"} {
 		b.begin(key("a", name), first)()
 		b.enqueued(key("a", name))
@@ -230,7 +230,7 @@ func TestShare(t *testing.T) {
 // TestPreemption: work whose time is over is preempted when other work needs its place,
 // and only then.
 func TestPreemption(t *testing.T) {
-	patience := func(o *Options) { o.Patience = 200 * time.Millisecond }
+	patience := func(o *Options) { o.PreemptAfter = 200 * time.Millisecond }
 	t.Run("work is preempted for another namespace when all places are taken", func(t *testing.T) {
 		b := newBench(t, patience)
 		for _, name := range []string{"1", "2"} {
@@ -241,7 +241,7 @@ func TestPreemption(t *testing.T) {
 		modest := b.wait(key("modest", "1"), first)
 		b.mustBegin(modest, "one of them is preempted")
 		b.enqueued(key("greedy", "1"))
-		if _, err := b.pool.Fetch(key("greedy", "1"), first, never(t)); !errors.Is(err, ErrMadeRoom) {
+		if _, err := b.pool.Fetch(key("greedy", "1"), first, never(t)); !errors.Is(err, ErrPreempted) {
 			t.Errorf("the preempted work ends with %v", err)
 		}
 		b.counts("0 waiting, 4 running, 0 fetchable", "one was enough")
@@ -255,7 +255,7 @@ func TestPreemption(t *testing.T) {
 		b.enqueued(key("greedy", "1"))
 	})
 	t.Run("work is not preempted if no other work waits", func(t *testing.T) {
-		b := newBench(t, func(o *Options) { o.Patience = time.Nanosecond })
+		b := newBench(t, func(o *Options) { o.PreemptAfter = time.Nanosecond })
 		end := b.begin(key("a", "1"), first)
 		b.begin(key("b", "1"), first)()
 		b.enqueued(key("b", "1"))
@@ -266,7 +266,7 @@ func TestPreemption(t *testing.T) {
 		}
 	})
 	t.Run("other work is preempted if cancelled work does not end", func(t *testing.T) {
-		b := newBench(t, func(o *Options) { o.Most, o.Share, o.Patience = 2, 2, 100*time.Millisecond })
+		b := newBench(t, func(o *Options) { o.MaxConcurrent, o.MaxPerNamespace, o.PreemptAfter = 2, 2, 100*time.Millisecond })
 		deaf, over := make(chan struct{}), make(chan struct{})
 		defer close(over)
 		_, _ = b.pool.Fetch(key("a", "deaf"), first, func(context.Context) (string, error) { close(deaf); <-over; return "", nil })
@@ -280,7 +280,7 @@ func TestPreemption(t *testing.T) {
 // TestEnd: with the process all work ends, and nothing is enqueued.
 func TestEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	pool := New[string](ctx, Options{Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(types.NamespacedName) { t.Error("enqueued") }})
+	pool := New[string](ctx, Options{MaxConcurrent: 1, MaxPerNamespace: 1, MaxResults: 1, PreemptAfter: time.Hour, Timeout: time.Hour, Enqueue: func(types.NamespacedName) { t.Error("enqueued") }})
 	began, ended := make(chan struct{}), make(chan struct{})
 	_, _ = pool.Fetch(key("a", "x"), first, func(ctx context.Context) (string, error) {
 		defer close(ended)
@@ -298,7 +298,9 @@ func TestConcurrentUse(t *testing.T) {
 	const most, share, namespaces, objects = 6, 2, 4, 25
 	var running, highest atomic.Int64
 	var perNamespace [namespaces]atomic.Int64
-	b := newBench(t, func(o *Options) { o.Most, o.Share, o.Keep, o.Patience = most, share, 1000, time.Millisecond })
+	b := newBench(t, func(o *Options) {
+		o.MaxConcurrent, o.MaxPerNamespace, o.MaxResults, o.PreemptAfter = most, share, 1000, time.Millisecond
+	})
 	var group sync.WaitGroup
 	asks := make(chan types.NamespacedName, namespaces*objects*10)
 	work := func(k types.NamespacedName) func(context.Context) (string, error) {

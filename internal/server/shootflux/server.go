@@ -171,7 +171,7 @@ func newReconciler(ctx context.Context, manager ctrl.Manager, config *Config) (*
 	pool := cluster.NewPool(cluster.PoolOptions{UserAgent: "gardener-extension-shoot-flux/" + version.String(), Egress: config.Egress})
 	reconciler := &lifecycle.Reconciler{
 		Client: manager.GetClient(), Shoots: &access.Shoots{Seed: manager.GetClient(), Pool: pool},
-		Events: reporter.Bounded(manager.GetEventRecorder("shoot-flux")), Manifests: library, DefaultVersion: install.DefaultVersion(), Allowed: allowed,
+		Events: reporter.RateLimited(manager.GetEventRecorder("shoot-flux")), Manifests: library, DefaultVersion: install.DefaultVersion(), Allowed: allowed,
 		RequireConfig: config.WithoutConfig == FailWithoutConfig, GardenIdentity: config.GardenIdentity,
 		IgnoreOperationAnnotation: config.IgnoreOperationAnnotation, Resync: config.Resync, Spread: config.Spread,
 		Random: rand.Float64, Now: time.Now,

@@ -6,40 +6,40 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// remembrance is how long the end of an object is remembered: longer than the work on an
+// deletionRetention is how long the end of an object is remembered: longer than the work on an
 // Execution takes that has read its items before.
-const remembrance = 5 * time.Minute
+const deletionRetention = 5 * time.Minute
 
-// departed are the objects whose deletion was seen not long ago. An Execution that has not seen
+// deletions are the objects whose deletion was seen not long ago. An Execution that has not seen
 // the deletion may dispatch a job to one: no event would ever end the count of such a job.
-type departed struct {
+type deletions struct {
 	known map[types.UID]struct{}
 	// ends are their ends, the oldest first.
-	ends []end
+	ends []deletion
 }
 
-// end is that of an object.
-type end struct {
+// deletion is that of an object.
+type deletion struct {
 	uid types.UID
 	at  time.Time
 }
 
 // note remembers the end of an object, and forgets those that were long ago.
-func (d *departed) note(uid types.UID, now time.Time) {
+func (d *deletions) note(uid types.UID, now time.Time) {
 	if d.known == nil {
 		d.known = map[types.UID]struct{}{}
 	}
 	past := 0
-	for past < len(d.ends) && now.Sub(d.ends[past].at) > remembrance {
+	for past < len(d.ends) && now.Sub(d.ends[past].at) > deletionRetention {
 		delete(d.known, d.ends[past].uid)
 		past++
 	}
 	d.known[uid] = struct{}{}
-	d.ends = append(d.ends[past:], end{uid, now})
+	d.ends = append(d.ends[past:], deletion{uid, now})
 }
 
 // has reports whether the end of an object was seen.
-func (d *departed) has(uid types.UID) bool {
+func (d *deletions) has(uid types.UID) bool {
 	_, known := d.known[uid]
 	return known
 }

@@ -32,9 +32,9 @@ var durations = []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600
 
 // Jobs counts the jobs of all objects of some kinds.
 type Jobs struct {
-	// Ended is called with each job that was seen at work, when it has ended; nil for no
+	// OnEnd is called with each job that was seen at work, when it has ended; nil for no
 	// call. It must not wait.
-	Ended func(Job)
+	OnEnd func(Job)
 
 	kinds []string
 	now   func() time.Time
@@ -49,13 +49,13 @@ type Jobs struct {
 	// began is when the counting began.
 	began time.Time
 	// known are the jobs that have not ended, by the objects that they are of.
-	known map[types.UID]underWay
-	// departed are the deleted items.
-	departed departed
+	known map[types.UID]runningJob
+	// deletions are the deleted items.
+	deletions deletions
 }
 
-// underWay is a job that has not ended.
-type underWay struct {
+// runningJob is a job that has not ended.
+type runningJob struct {
 	job   string
 	since time.Time
 	waits Reason
@@ -71,16 +71,16 @@ type Job struct {
 	ID, Kind, Result string
 	// Object is what it was of; it is only read.
 	Object client.Object
-	// Handed is when the job was assigned, Begun when work on it began, Written when its
+	// AssignedAt is when the job was assigned, Begun when work on it began, Written when its
 	// children were written, and Ended when it ended. Begun and Written are zero if that
 	// was not seen.
-	Handed, Begun, Written, Ended time.Time
+	AssignedAt, StartedAt, ChildrenWrittenAt, EndedAt time.Time
 }
 
 // NewJobs returns the counts for some kinds of objects.
 func NewJobs(kinds []string, now func() time.Time) *Jobs {
 	j := &Jobs{
-		kinds: kinds, now: now, began: now(), known: map[types.UID]underWay{},
+		kinds: kinds, now: now, began: now(), known: map[types.UID]runningJob{},
 		ended: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "landscaper_job_duration_seconds", Buckets: durations,
 			Help: "Jobs that have ended, by their result, and the time from the request to the end.",
@@ -142,13 +142,13 @@ func (j *Jobs) Follow(ctx context.Context, caches cache.Cache) error {
 
 func (j *Jobs) handler() toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { j.see(nil, subject(object)) },
-		UpdateFunc: func(before, now any) { j.see(subject(before), subject(now)) },
+		AddFunc:    func(object any) { j.observe(nil, subject(object)) },
+		UpdateFunc: func(before, now any) { j.observe(subject(before), subject(now)) },
 		DeleteFunc: func(object any) {
 			if last, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 				object = last.Obj
 			}
-			j.gone(subject(object))
+			j.observeDeletion(subject(object))
 		},
 	}
 }
@@ -176,11 +176,11 @@ func kindOf(s *reporter.Subject) string {
 	return "DeployItem"
 }
 
-// see notes how an object is now. Before is how it was, or nil if it was not known.
+// observe notes how an object is now. Before is how it was, or nil if it was not known.
 //
 // It is called for each version that the watch delivers; versions in between may be
 // missing, so that a job can be seen for the first time when it has ended.
-func (j *Jobs) see(before, now *reporter.Subject) {
+func (j *Jobs) observe(before, now *reporter.Subject) {
 	if now == nil {
 		return
 	}
@@ -199,12 +199,12 @@ func (j *Jobs) see(before, now *reporter.Subject) {
 			was = false
 		}
 		if !was {
-			known = underWay{job: id, since: j.since(before, now)}
+			known = runningJob{job: id, since: j.since(before, now)}
 			j.running.WithLabelValues(kind).Inc()
 		}
 		j.move(kind, known.waits, -1)
 		known.waits = waitsFor(kind, now.Status)
-		known.reach(*now.Status.TransitionTimes, before != nil, j.now())
+		known.observeStage(*now.Status.TransitionTimes, before != nil, j.now())
 		j.move(kind, known.waits, 1)
 		j.known[uid] = known
 		return
@@ -212,33 +212,33 @@ func (j *Jobs) see(before, now *reporter.Subject) {
 	j.forget(kind, uid)
 	switch {
 	case was && known.job == id:
-		j.tell(now, known, resultOf(*now.Status.Phase))
+		j.record(now, known, resultOf(*now.Status.Phase))
 	case before != nil && *before.Status.JobIDFinished != id, before == nil && j.endedSince(now):
 		// The job was so short that it was never seen running.
-		j.end(kind, resultOf(*now.Status.Phase), taken(now))
+		j.end(kind, resultOf(*now.Status.Phase), jobDuration(now))
 	}
 }
 
-// Handed records the job of an item that was dispatched in this process and is not stored
+// Dispatched records the job of an item that was dispatched in this process and is not stored
 // yet: it may be stored with its end, or never if the item is deleted. A deleted item has
 // none.
-func (j *Jobs) Handed(item *v1alpha1.DeployItem) {
+func (j *Jobs) Dispatched(item *v1alpha1.DeployItem) {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
 	subject := reporter.DeployItem(item)
 	kind := kindOf(subject)
-	if !slices.Contains(j.kinds, kind) || j.departed.has(item.UID) {
+	if !slices.Contains(j.kinds, kind) || j.deletions.has(item.UID) {
 		return
 	}
 	j.forget(kind, item.UID)
 	j.running.WithLabelValues(kind).Inc()
-	known := underWay{job: item.Status.JobID, since: j.now(), unseen: true, waits: waitsFor(kind, subject.Status)}
+	known := runningJob{job: item.Status.JobID, since: j.now(), unseen: true, waits: waitsFor(kind, subject.Status)}
 	j.move(kind, known.waits, 1)
 	j.known[item.UID] = known
 }
 
-// gone records that an object was deleted, which is how the job of a deletion succeeds.
-func (j *Jobs) gone(last *reporter.Subject) {
+// observeDeletion records that an object was deleted, which is how the job of a deletion succeeds.
+func (j *Jobs) observeDeletion(last *reporter.Subject) {
 	if last == nil {
 		return
 	}
@@ -249,10 +249,10 @@ func (j *Jobs) gone(last *reporter.Subject) {
 	j.forget(kind, uid)
 	if kind == "DeployItem" {
 		// Jobs of other kinds are not dispatched in memory.
-		j.departed.note(uid, j.now())
+		j.deletions.note(uid, j.now())
 	}
 	if was && last.Object.GetDeletionTimestamp() != nil {
-		j.tell(last, known, deleted)
+		j.record(last, known, deleted)
 	}
 }
 
@@ -272,8 +272,8 @@ func (j *Jobs) endedSince(now *reporter.Subject) bool {
 	return *now.Status.JobID != "" && times != nil && times.FinishedTime != nil && !times.FinishedTime.Time.Before(j.began.Truncate(time.Second))
 }
 
-// taken returns the duration of a job according to its status.
-func taken(now *reporter.Subject) time.Duration {
+// jobDuration returns the duration of a job according to its status.
+func jobDuration(now *reporter.Subject) time.Duration {
 	times := *now.Status.TransitionTimes
 	if times == nil || times.TriggerTime == nil || times.FinishedTime == nil {
 		return 0
@@ -295,9 +295,9 @@ func (j *Jobs) move(kind string, waits Reason, by float64) {
 	}
 }
 
-// reach notes which stages a job has reached: now, if it was seen before, which is more
+// observeStage notes which stages a job has reached: now, if it was seen before, which is more
 // exact than the seconds of a status.
-func (u *underWay) reach(times *v1alpha1.TransitionTimes, seen bool, now time.Time) {
+func (u *runningJob) observeStage(times *v1alpha1.TransitionTimes, seen bool, now time.Time) {
 	if times == nil {
 		return
 	}
@@ -314,14 +314,14 @@ func (u *underWay) reach(times *v1alpha1.TransitionTimes, seen bool, now time.Ti
 	note(&u.written, times.WaitTime)
 }
 
-// tell counts a job whose end was seen.
-func (j *Jobs) tell(s *reporter.Subject, known underWay, result string) {
+// record counts a job whose end was seen.
+func (j *Jobs) record(s *reporter.Subject, known runningJob, result string) {
 	now, kind := j.now(), kindOf(s)
 	j.end(kind, result, now.Sub(known.since))
-	if j.Ended != nil {
-		j.Ended(Job{
+	if j.OnEnd != nil {
+		j.OnEnd(Job{
 			ID: known.job, Kind: kind, Result: result, Object: s.Object,
-			Handed: known.since, Begun: known.begun, Written: known.written, Ended: now,
+			AssignedAt: known.since, StartedAt: known.begun, ChildrenWrittenAt: known.written, EndedAt: now,
 		})
 	}
 }

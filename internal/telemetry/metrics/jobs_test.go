@@ -164,7 +164,7 @@ func TestJobs(t *testing.T) {
 func TestEnded(t *testing.T) {
 	s := newStory()
 	var reported []Job
-	s.jobs.Ended = func(ended Job) { reported = append(reported, ended) }
+	s.jobs.OnEnd = func(ended Job) { reported = append(reported, ended) }
 	s.write(func(*v1alpha1.Installation) {})
 	s.trigger("1")
 	step := func(change func(reporter.Status)) {
@@ -178,7 +178,7 @@ func TestEnded(t *testing.T) {
 		t.Fatalf("reported %+v", reported)
 	}
 	got := reported[0]
-	for i, at := range []time.Time{got.Handed, got.Begun, got.Written, got.Ended} {
+	for i, at := range []time.Time{got.AssignedAt, got.StartedAt, got.ChildrenWrittenAt, got.EndedAt} {
 		if want := start.Add(time.Duration(i) * time.Second); !at.Equal(want) {
 			t.Errorf("stage %d began at %s, want %s", i, at, want)
 		}
@@ -188,9 +188,9 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// TestHanded: a job that no cache has shown is counted, with its result and its time,
+// TestDispatched: a job that no cache has shown is counted, with its result and its time,
 // also if the cache shows the item without it meanwhile.
-func TestHanded(t *testing.T) {
+func TestDispatched(t *testing.T) {
 	handed := func(item *v1alpha1.DeployItem, id string, at time.Time) *v1alpha1.DeployItem {
 		item = item.DeepCopy()
 		reporter.DeployItem(item).Status.Trigger(id, metav1.NewTime(at))
@@ -217,10 +217,10 @@ func TestHanded(t *testing.T) {
 		}, map[string]float64{"landscaper_job_duration_seconds deleted": 1, "landscaper_job_duration_seconds deleted sum": 3}},
 		{"an Execution that has not seen the deletion of the item dispatches another job", func(jobs *Jobs, item *v1alpha1.DeployItem) {
 			jobs.handler().OnDelete(item)
-			jobs.Handed(handed(item, "3", start))
+			jobs.Dispatched(handed(item, "3", start))
 		}, nil},
 		{"the next job is dispatched", func(jobs *Jobs, item *v1alpha1.DeployItem) {
-			jobs.Handed(handed(item, "3", start))
+			jobs.Dispatched(handed(item, "3", start))
 		}, map[string]float64{"landscaper_jobs_running": 1}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -229,7 +229,7 @@ func TestHanded(t *testing.T) {
 			item := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "a"}}
 			reporter.DeployItem(item).Status.Trigger("1", metav1.NewTime(start.Add(-time.Hour)))
 			reporter.DeployItem(item).Status.Enter("Succeeded", nil, metav1.NewTime(start.Add(-time.Hour)))
-			jobs.Handed(handed(item, "2", start))
+			jobs.Dispatched(handed(item, "2", start))
 			jobs.handler().OnAdd(item, true)
 			now = now.Add(3 * time.Second)
 			test.end(jobs, item)
@@ -241,7 +241,7 @@ func TestHanded(t *testing.T) {
 		})
 	}
 	other := NewJobs([]string{"Installation"}, time.Now)
-	other.Handed(&v1alpha1.DeployItem{})
+	other.Dispatched(&v1alpha1.DeployItem{})
 	if got := gather(t, other)["landscaper_jobs_running"]; got != 0 {
 		t.Errorf("%v jobs of a kind that another process counts", got)
 	}
@@ -249,13 +249,13 @@ func TestHanded(t *testing.T) {
 
 // TestDeparted: the deletion of an item is remembered as long as a cache may not show it.
 func TestDeparted(t *testing.T) {
-	var d departed
+	var d deletions
 	d.note("a", start)
-	d.note("b", start.Add(remembrance))
+	d.note("b", start.Add(deletionRetention))
 	if !d.has("a") || !d.has("b") || d.has("c") {
 		t.Errorf("ends %+v", d)
 	}
-	d.note("c", start.Add(remembrance+1))
+	d.note("c", start.Add(deletionRetention+1))
 	if d.has("a") || !d.has("b") || len(d.known) != 2 || len(d.ends) != 2 {
 		t.Errorf("an old deletion is remembered: %+v", d)
 	}

@@ -36,9 +36,9 @@ const (
 	Other Reason = "other"
 )
 
-// told are the reasons of waits by the reasons that controllers and deployers write into
+// reportedReasons are the reasons of waits by the reasons that controllers and deployers write into
 // the status.
-var told = map[string]Reason{
+var reportedReasons = map[string]Reason{
 	"AllPredecessorsFinished": Sibling,
 	"SiblingImport":           Sibling,
 	"ImportsSatisfied":        Import,
@@ -96,7 +96,7 @@ func waitOf(kind string, status reporter.Status) Reason {
 func waitAfter(err *v1alpha1.Error) Reason {
 	switch {
 	case slices.Contains(err.Codes, v1alpha1.ErrorUnfinished):
-		if reason, ok := told[err.Reason]; ok {
+		if reason, ok := reportedReasons[err.Reason]; ok {
 			return reason
 		}
 		return Other

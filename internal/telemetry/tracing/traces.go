@@ -71,18 +71,18 @@ func (t *Tracer) Run(ctx context.Context) error {
 	return nil
 }
 
-// Tell records a job that has ended.
+// RecordJob records a job that has ended.
 //
 // A child is mostly recorded before its parent, which ends later: its span refers to one
 // that follows.
-func (t *Tracer) Tell(ended metrics.Job) {
+func (t *Tracer) RecordJob(ended metrics.Job) {
 	id := TraceID(ended.ID)
 	parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: parentID(ended), TraceFlags: trace.FlagsSampled, Remote: true})
 	ctx := context.Background()
 	if parent.IsValid() {
 		ctx = trace.ContextWithSpanContext(ctx, parent)
 	}
-	ctx, span := t.start(ctx, id, spanID(ended.ID, ended.Object.GetUID(), ""), ended.Kind, ended.Handed)
+	ctx, span := t.start(ctx, id, spanID(ended.ID, ended.Object.GetUID(), ""), ended.Kind, ended.AssignedAt)
 	span.SetAttributes(
 		attribute.String("landscaper.kind", ended.Kind), attribute.String("landscaper.result", ended.Result), attribute.String("landscaper.job", ended.ID),
 		attribute.String("k8s.namespace.name", ended.Object.GetNamespace()), attribute.String("landscaper.name", ended.Object.GetName()),
@@ -94,11 +94,11 @@ func (t *Tracer) Tell(ended metrics.Job) {
 		_, within := t.start(ctx, id, spanID(ended.ID, ended.Object.GetUID(), stage.name), stage.name, stage.from)
 		within.End(trace.WithTimestamp(stage.to))
 	}
-	span.End(trace.WithTimestamp(ended.Ended))
+	span.End(trace.WithTimestamp(ended.EndedAt))
 }
 
-// Request records a request to a target cluster that was made for a job.
-func (t *Tracer) Request(ctx context.Context, request traffic.Request) {
+// RecordRequest records a request to a target cluster that was made for a job.
+func (t *Tracer) RecordRequest(ctx context.Context, request traffic.Request) {
 	work, ok := job.WorkOf(ctx)
 	if !ok || work.JobID == "" {
 		return
@@ -116,7 +116,7 @@ func (t *Tracer) Request(ctx context.Context, request traffic.Request) {
 }
 
 func (t *Tracer) start(ctx context.Context, id trace.TraceID, span trace.SpanID, name string, at time.Time) (context.Context, trace.Span) {
-	ctx = context.WithValue(ctx, wanted{}, trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: span}))
+	ctx = context.WithValue(ctx, spanIDsKey{}, trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: span}))
 	return t.tracer.Start(ctx, name, trace.WithTimestamp(at)) // who calls ends it
 }
 
@@ -129,14 +129,14 @@ type stage struct {
 // stages are those that were seen: in the queue, preparing the children, and waiting
 // for them.
 func stages(ended metrics.Job) []stage {
-	if ended.Begun.IsZero() {
+	if ended.StartedAt.IsZero() {
 		return nil
 	}
-	all := []stage{{"queued", ended.Handed, ended.Begun}}
-	if ended.Written.IsZero() {
-		return append(all, stage{"working", ended.Begun, ended.Ended})
+	all := []stage{{"queued", ended.AssignedAt, ended.StartedAt}}
+	if ended.ChildrenWrittenAt.IsZero() {
+		return append(all, stage{"working", ended.StartedAt, ended.EndedAt})
 	}
-	return append(all, stage{"preparing", ended.Begun, ended.Written}, stage{"running", ended.Written, ended.Ended})
+	return append(all, stage{"preparing", ended.StartedAt, ended.ChildrenWrittenAt}, stage{"running", ended.ChildrenWrittenAt, ended.EndedAt})
 }
 
 // TraceID returns the ID of the trace of a job: for a UUID, its digits.
@@ -171,20 +171,20 @@ func parentID(ended metrics.Job) trace.SpanID {
 	return spanID(ended.ID, owner.UID, "")
 }
 
-// wanted is the key of the IDs that the next span gets.
-type wanted struct{}
+// spanIDsKey is the key of the IDs that the next span gets.
+type spanIDsKey struct{}
 
 // ids gives spans the IDs that were worked out for them.
 type ids struct{}
 
 // NewIDs implements sdktrace.IDGenerator.
 func (ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
-	span, _ := ctx.Value(wanted{}).(trace.SpanContext)
+	span, _ := ctx.Value(spanIDsKey{}).(trace.SpanContext)
 	return span.TraceID(), span.SpanID()
 }
 
 // NewSpanID implements sdktrace.IDGenerator.
 func (ids) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
-	span, _ := ctx.Value(wanted{}).(trace.SpanContext)
+	span, _ := ctx.Value(spanIDsKey{}).(trace.SpanContext)
 	return span.SpanID()
 }

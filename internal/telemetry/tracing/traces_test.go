@@ -38,23 +38,23 @@ func owned(name string, kind, owner string) metav1.ObjectMeta {
 // family are the jobs of a root with a subinstallation, in the order in which they end.
 func family() []metrics.Job {
 	return []metrics.Job{
-		{ID: jobID, Kind: "DeployItem", Result: "failed", Handed: moment(4), Begun: moment(5), Ended: moment(8), Object: &v1alpha1.DeployItem{
+		{ID: jobID, Kind: "DeployItem", Result: "failed", AssignedAt: moment(4), StartedAt: moment(5), EndedAt: moment(8), Object: &v1alpha1.DeployItem{
 			ObjectMeta: owned("item", "Execution", "sub-exec"),
 			Status:     v1alpha1.DeployItemStatus{LastError: &v1alpha1.Error{Message: "secret value"}},
 		}},
-		{ID: jobID, Kind: "Execution", Result: "failed", Handed: moment(3), Ended: moment(9), Object: &v1alpha1.Execution{ObjectMeta: owned("sub-exec", "Installation", "sub")}},
-		{ID: jobID, Kind: "Installation", Result: "failed", Handed: moment(2), Begun: moment(2), Written: moment(3), Ended: moment(10), Object: &v1alpha1.Installation{ObjectMeta: owned("sub", "Installation", "root")}},
-		{ID: jobID, Kind: "Installation", Result: "succeeded", Handed: moment(0), Begun: moment(1), Written: moment(2), Ended: moment(11), Object: &v1alpha1.Installation{ObjectMeta: owned("root", "", "")}},
+		{ID: jobID, Kind: "Execution", Result: "failed", AssignedAt: moment(3), EndedAt: moment(9), Object: &v1alpha1.Execution{ObjectMeta: owned("sub-exec", "Installation", "sub")}},
+		{ID: jobID, Kind: "Installation", Result: "failed", AssignedAt: moment(2), StartedAt: moment(2), ChildrenWrittenAt: moment(3), EndedAt: moment(10), Object: &v1alpha1.Installation{ObjectMeta: owned("sub", "Installation", "root")}},
+		{ID: jobID, Kind: "Installation", Result: "succeeded", AssignedAt: moment(0), StartedAt: moment(1), ChildrenWrittenAt: moment(2), EndedAt: moment(11), Object: &v1alpha1.Installation{ObjectMeta: owned("root", "", "")}},
 	}
 }
 
-// TestTell: all objects of a job are in one trace, each below its owner, with their
+// TestReport: all objects of a job are in one trace, each below its owner, with their
 // stages, although each is recorded alone.
-func TestTell(t *testing.T) {
+func TestReport(t *testing.T) {
 	exporter := tracetest.NewInMemoryExporter()
 	tracer := newTracer(sdktrace.WithSyncer(exporter), "1.0")
 	for _, ended := range family() {
-		tracer.Tell(ended)
+		tracer.RecordJob(ended)
 	}
 	names := map[string]string{}
 	var lines []string
@@ -131,7 +131,7 @@ func TestSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tracer.Tell(family()[0])
+	tracer.RecordJob(family()[0])
 	if err := tracer.provider.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -148,9 +148,9 @@ func TestRequest(t *testing.T) {
 	item := family()[0]
 	ctx := job.WithWork(t.Context(), job.Work{JobID: jobID, UID: item.Object.GetUID()})
 	for _, result := range []string{"ok", "conflict"} {
-		tracer.Request(ctx, traffic.Request{Verb: "patch", Result: result, Began: moment(5), Ended: moment(6)})
+		tracer.RecordRequest(ctx, traffic.Request{Verb: "patch", Result: result, Began: moment(5), Ended: moment(6)})
 	}
-	tracer.Request(t.Context(), traffic.Request{Verb: "watch", Result: "ok", Began: moment(5), Ended: moment(6)})
+	tracer.RecordRequest(t.Context(), traffic.Request{Verb: "watch", Result: "ok", Began: moment(5), Ended: moment(6)})
 	spans := exporter.GetSpans()
 	if len(spans) != 2 {
 		t.Fatalf("%d spans: a request for no job belongs to no trace", len(spans))

@@ -297,7 +297,7 @@ func TestContextAndNamespaceOfKubeconfig(t *testing.T) {
 	}
 }
 
-func TestInspectTellsOfDanglingReference(t *testing.T) {
+func TestInspectReportsDanglingReference(t *testing.T) {
 	namespace := newNamespace(t)
 	create(t, newInstallation(namespace, "shop", ""), func(i *v1alpha1.Installation) {
 		job("job-1", "Failed")(i)

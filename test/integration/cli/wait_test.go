@@ -72,7 +72,7 @@ func withLimit(t *testing.T, kubeconfig, message string, args ...string) (got ou
 	return got, limit
 }
 
-func TestWaitTellsWhoIsWaitedFor(t *testing.T) {
+func TestWaitNamesTheBlocker(t *testing.T) {
 	namespace := newNamespace(t)
 	shop := plant(t, namespace, "shop", "", "shop-web", "Progressing")
 	web := &v1alpha1.DeployItem{}
@@ -147,7 +147,7 @@ func TestWaitForDeletion(t *testing.T) {
 	}
 }
 
-func TestWaitEndsWhenTheInstallationIsGone(t *testing.T) {
+func TestWaitEndsWhenTheInstallationIsDeleted(t *testing.T) {
 	namespace := newNamespace(t)
 	shop := create(t, newInstallation(namespace, "shop", ""), job("job-1", "Progressing"))
 	p := begin(t, resource.Kubeconfig, "wait", "shop", "-n", namespace)

@@ -55,8 +55,8 @@ func TestWatchShowsAtOnce(t *testing.T) {
 	}
 }
 
-// TestWatchGoesOn: a watch whose connections are cut says so, and misses nothing.
-func TestWatchGoesOn(t *testing.T) {
+// TestWatchContinues: a watch whose connections are cut says so, and misses nothing.
+func TestWatchContinues(t *testing.T) {
 	namespace := newNamespace(t)
 	shop := create(t, newInstallation(namespace, "shop", ""), job("job-1", "Progressing"))
 	proxy, err := resource.ProxyKubeconfig(t.Context())

@@ -136,7 +136,7 @@ func imported(key string) *v1alpha1.Target {
 // target is a Target as templates have it.
 func target(t *testing.T, key string) any {
 	t.Helper()
-	value, err := jsonvalue.Of(imported(key))
+	value, err := jsonvalue.FromObject(imported(key))
 	if err != nil {
 		t.Fatal(err)
 	}

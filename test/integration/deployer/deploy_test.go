@@ -160,9 +160,9 @@ func deleteAndCount(t *testing.T, item *v1alpha1.DeployItem) {
 	}
 }
 
-// TestUnknownFieldsAreTold: the published deployers ignore fields that they do not know, so
+// TestUnknownFieldsAreReported: the published deployers ignore fields that they do not know, so
 // the job succeeds, and the status says what had no effect.
-func TestUnknownFieldsAreTold(t *testing.T) {
+func TestUnknownFieldsAreReported(t *testing.T) {
 	warned := func(item *v1alpha1.DeployItem, want string) {
 		t.Helper()
 		create(t, item)

@@ -123,9 +123,9 @@ func TestDriftOfRelease(t *testing.T) {
 	awaitGone(t, items, &v1alpha1.DeployItemList{}, item)
 }
 
-// TestVersionOfAKindGoes removes objects whose version the cluster has stopped to serve,
+// TestVersionOfAKindIsRemoved removes objects whose version the cluster has stopped to serve,
 // although it was known to be served a moment ago.
-func TestVersionOfAKindGoes(t *testing.T) {
+func TestVersionOfAKindIsRemoved(t *testing.T) {
 	for kind, mode := range map[string]string{"Gauge": "", "Meter": "helmDeployment: false"} {
 		t.Run(kind, func(t *testing.T) {
 			// The end of a definition takes time, and another run may come before it.

@@ -144,9 +144,9 @@ func TestRenamedReleaseFails(t *testing.T) {
 	}
 }
 
-// TestRenamedReleaseGoes removes the release that there is, also if the name has changed and
+// TestRenamedReleaseIsDeleted removes the release that there is, also if the name has changed and
 // no job has deployed the new one, or if the item needs no release any more.
-func TestRenamedReleaseGoes(t *testing.T) {
+func TestRenamedReleaseIsDeleted(t *testing.T) {
 	item := helmItem(t, notes, "")
 	config := helmConfig(t, sharedIn(item.Namespace), "")
 	setConfig(t, item, config)

@@ -85,7 +85,7 @@ func setConfig(t *testing.T, item *v1alpha1.DeployItem, config string) {
 func handOver(t *testing.T, item *v1alpha1.DeployItem) (jobID string) {
 	t.Helper()
 	change(t, item, func() error {
-		jobID = deployer.HandOver(item, time.Now())
+		jobID = deployer.AssignJob(item, time.Now())
 		return items.Status().Update(t.Context(), item)
 	})
 	return jobID

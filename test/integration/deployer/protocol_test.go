@@ -157,7 +157,7 @@ func TestTimeIsOverBeforeTheWork(t *testing.T) {
 	// late gives an item a job that was picked up an hour ago.
 	late := func(t *testing.T, item *v1alpha1.DeployItem, phase v1alpha1.DeployItemPhase) {
 		begun := metav1.NewTime(time.Now().Add(-time.Hour))
-		deployer.HandOver(item, begun.Time)
+		deployer.AssignJob(item, begun.Time)
 		item.Status.Phase, item.Status.TransitionTimes.InitTime, item.Status.LastError = phase, &begun, nil
 		if err := items.Status().Update(t.Context(), item); err != nil {
 			t.Fatal(err)

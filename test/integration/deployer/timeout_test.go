@@ -10,9 +10,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestTimeoutTellsTheWait runs jobs into the end of their time in stages where the work
+// TestTimeoutNamesTheWait runs jobs into the end of their time in stages where the work
 // begins each attempt with a checkpoint: the error says what was waited for.
-func TestTimeoutTellsTheWait(t *testing.T) {
+func TestTimeoutNamesTheWait(t *testing.T) {
 	tells := func(t *testing.T, item *v1alpha1.DeployItem, phase v1alpha1.DeployItemPhase, stage, wait string) {
 		t.Helper()
 		message := func(item *v1alpha1.DeployItem) string { return item.Status.LastError.Message }

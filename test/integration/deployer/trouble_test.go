@@ -157,10 +157,10 @@ readinessChecks:
     requirements: [{jsonPath: .data.go, operator: exists}]
 `
 
-// TestTargetGoesAndComesBack makes the cluster unreachable while an item waits for an object, while
+// TestTargetDisappearsAndReturns makes the cluster unreachable while an item waits for an object, while
 // another one begins and while a third one is deleted. When it is back, all end by themselves;
 // changes of the meantime are seen.
-func TestTargetGoesAndComesBack(t *testing.T) {
+func TestTargetDisappearsAndReturns(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
 	waiting := newItem(t, namespace, "waiting", awaitsSignal)
@@ -197,9 +197,9 @@ func TestTargetGoesAndComesBack(t *testing.T) {
 	}
 }
 
-// TestTargetGoesDuringADeletion ends a deletion in time that cannot be finished, says what is left,
+// TestTargetDisappearsDuringADeletion ends a deletion in time that cannot be finished, says what is left,
 // and continues there with the next job.
-func TestTargetGoesDuringADeletion(t *testing.T) {
+func TestTargetDisappearsDuringADeletion(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
 	item := newItem(t, namespace, "item", strings.ReplaceAll(twoConfigMaps, "goes", "first"))

@@ -116,7 +116,7 @@ func manifest(installation *v1alpha1.Installation) ([]byte, error) {
 		return nil, err
 	}
 	// All digits of numbers stay.
-	value, err := jsonvalue.Literal(raw)
+	value, err := jsonvalue.FromJSONWithNumbers(raw)
 	fields, ok := value.(map[string]any)
 	if err != nil || !ok {
 		return nil, err

@@ -23,7 +23,7 @@ func settings(b *testing.B) ([]byte, any) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	value, err := jsonvalue.Of(groups)
+	value, err := jsonvalue.FromObject(groups)
 	if err != nil {
 		b.Fatal(err)
 	}

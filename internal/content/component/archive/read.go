@@ -144,13 +144,13 @@ func UnpackInto(builder *memfs.Builder, content io.Reader, limits Limits) error 
 func unpackEntry(builder *memfs.Builder, header *tar.Header, name string, data io.Reader) error {
 	switch {
 	case header.Typeflag == tar.TypeDir:
-		return unsafe(builder.Directory(name))
+		return unsafe(builder.AddDirectory(name))
 	case name == ".":
 		return fmt.Errorf("the root is not a directory: %w", ErrUnsafe)
 	case header.Typeflag == tar.TypeSymlink:
-		return unsafe(builder.Link(name, header.Linkname))
+		return unsafe(builder.AddSymlink(name, header.Linkname))
 	case header.Typeflag == tar.TypeLink:
-		return unsafe(builder.Same(name, path.Clean(strings.TrimLeft(header.Linkname, "/"))))
+		return unsafe(builder.AddCopy(name, path.Clean(strings.TrimLeft(header.Linkname, "/"))))
 	}
 	var text strings.Builder
 	if _, err := io.Copy(&text, data); err != nil {
@@ -159,7 +159,7 @@ func unpackEntry(builder *memfs.Builder, header *tar.Header, name string, data i
 	if err := builder.Replace(name, text.String()); err != nil || header.Mode&0o111 == 0 {
 		return unsafe(err)
 	}
-	return unsafe(builder.Executable(name))
+	return unsafe(builder.MarkExecutable(name))
 }
 
 // unsafe marks what a tree refuses.

@@ -148,7 +148,7 @@ func (d *Descriptor) EncodeYAML() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	value, err := jsonvalue.Literal(raw)
+	value, err := jsonvalue.FromJSONWithNumbers(raw)
 	if err != nil {
 		return nil, fmt.Errorf("encode the component descriptor of %s:%s: %w", d.Name, d.Version, err)
 	}

@@ -142,8 +142,8 @@ func TestLayoutNames(t *testing.T) {
 	}
 }
 
-// TestSetsThatAreNone are refused by all that read one.
-func TestSetsThatAreNone(t *testing.T) {
+// TestInvalidSets are refused by all that read one.
+func TestInvalidSets(t *testing.T) {
 	const manifest = `{"layers":[]}`
 	raw := func(text string) archive.File {
 		return archive.File{Path: artifactSetDescriptor, Data: []byte(text)}

@@ -153,7 +153,7 @@ func (i *Input) inPlace() ([]byte, string, error) {
 	case i.JSON != nil:
 		return i.JSON, "application/json", nil
 	case i.YAML != nil:
-		value, err := jsonvalue.Literal(i.YAML)
+		value, err := jsonvalue.FromJSONWithNumbers(i.YAML)
 		if err != nil {
 			return nil, "", err // the caller says which
 		}

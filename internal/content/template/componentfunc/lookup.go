@@ -164,7 +164,7 @@ func (c *Component) getRepositoryContext(_ context.Context, args []any) (any, er
 // copied returns a copy of a part of an argument. It goes through JSON, which ends
 // with an error where a template has put a map into itself.
 func copied(value any) (any, error) {
-	result, err := jsonvalue.Of(value)
+	result, err := jsonvalue.FromObject(value)
 	if err != nil {
 		return nil, fmt.Errorf("invalid component descriptor: %w", err)
 	}

@@ -221,7 +221,7 @@ func (r *Result) Line(number int) (string, bool) {
 
 // Says reports whether a template or a file has a text literally, as a word.
 func (r *Result) Says(text string) bool {
-	return slices.ContainsFunc(r.renderer.programs, func(p *program) bool { return !p.computed && textscan.Has(p.Text, text) })
+	return slices.ContainsFunc(r.renderer.programs, func(p *program) bool { return !p.computed && textscan.HasWord(p.Text, text) })
 }
 
 func (r *Result) showValue(text string, pieces mask.Pieces) string {

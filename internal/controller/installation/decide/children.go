@@ -12,24 +12,24 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// decideLeaving looks at children that are being deleted: subinstallations that are no longer
+// decideTerminating looks at children that are being deleted: subinstallations that are no longer
 // wanted, and children that another client has deleted. The others get the job when these do not
 // exist any more, because they may deploy the same objects.
-func decideLeaving(s Situation) Decision {
-	subs := siblings.Leaving(s.Family)
-	if sub, running := siblings.Busy(subs, s.Inst.Status.JobID); running {
-		return untilChildren(s, job.OnChange("Installation", sub.Name))
+func decideTerminating(s Situation) Decision {
+	subs := siblings.Terminating(s.Family)
+	if sub, running := siblings.FirstUnfinished(subs, s.Inst.Status.JobID); running {
+		return awaitChildren(s, job.OnChange("Installation", sub.Name))
 	}
-	leaves := siblings.ExecutionLeaves(s.Family)
+	leaves := siblings.ExecutionTerminating(s.Family)
 	switch {
 	case leaves && s.Exec.Status.JobIDFinished != s.Inst.Status.JobID:
-		return untilChildren(s, job.OnChange("Execution", s.Exec.Name))
+		return awaitChildren(s, job.OnChange("Execution", s.Exec.Name))
 	case len(subs) > 0 && traceable(s):
 		return doing(Trace)
 	case leaves || len(subs) > 0:
 		return failure(job.NewError(published.HandlePhaseCleanupOrphaned, "AllOrphanedSubinstallationsFailed", whyFailed(s, "subinstallations that are no longer wanted could not be deleted"), v1alpha1.ErrorForInfoOnly))
 	case hasWritten(s.Inst):
-		return doing(HandOver)
+		return doing(Propagate)
 	}
 	return ByInputs(s)
 }
@@ -48,13 +48,13 @@ func decideChildren(s Situation) Decision {
 		return doing(Begin)
 	}
 	if siblings.IsRemoving(s.Inst) && len(siblings.Held(s.Family)) > 0 {
-		return doing(Withdraw)
+		return doing(DeleteHeld)
 	}
-	if sub, running := siblings.Open(s.Family); running {
-		return untilChildren(s, job.OnChange("Installation", sub.Name))
+	if sub, running := siblings.FirstUnfinishedSub(s.Family); running {
+		return awaitChildren(s, job.OnChange("Installation", sub.Name))
 	}
 	if status.ExecutionReference != nil && s.Exec != nil && !job.PartOfExecution(s.Exec).Done(job.Round(s.Inst)) {
-		return untilChildren(s, job.OnChange("Execution", s.Inst.Name))
+		return awaitChildren(s, job.OnChange("Execution", s.Inst.Name))
 	}
 	switch err := childrenError(s); {
 	case err == nil:
@@ -66,9 +66,9 @@ func decideChildren(s Situation) Decision {
 	}
 }
 
-// untilChildren lets a job rest until its children continue, and shows what blocks them: the root
+// awaitChildren lets a job rest until its children continue, and shows what blocks them: the root
 // has to name the blocker through all levels.
-func untilChildren(s Situation, wake job.Wake) Decision {
+func awaitChildren(s Situation, wake job.Wake) Decision {
 	status := &s.Inst.Status
 	shows := job.ShowingOf(&status.Conditions, string(status.InstallationPhase), status.ObservedGeneration, status.PhaseTransitionTime)
 	found, again := siblings.Obstacles(tree(s), job.Round(s.Inst), s.Now)
@@ -77,7 +77,7 @@ func untilChildren(s Situation, wake job.Wake) Decision {
 	case due && traceable(s):
 		return doing(Trace)
 	case due:
-		return Decision{Do: Show, Message: cause.List(found), Wake: job.GoesOn()}
+		return Decision{Do: Show, Message: cause.List(found), Wake: job.Continues()}
 	}
 	return Decision{Do: Rest, Wake: wake.By(again).By(later)}
 }
@@ -99,7 +99,7 @@ func tree(s Situation) siblings.Tree {
 // It is nil if all have succeeded.
 func childrenError(s Situation) error {
 	failed := len(siblings.Removed(s.Family)) > 0 || s.Inst.Status.ExecutionReference != nil && s.Exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded ||
-		slices.ContainsFunc(siblings.Counting(s.Family), func(sub *v1alpha1.Installation) bool {
+		slices.ContainsFunc(siblings.WithoutHeld(s.Family), func(sub *v1alpha1.Installation) bool {
 			return sub.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded
 		})
 	if !failed {
@@ -124,7 +124,7 @@ func decideCompletion(s Situation) Decision {
 	if s.Inst.Generation != s.Inst.Status.ObservedGeneration {
 		return failure(job.NewError(published.HandlePhaseCompleting, "CheckObservedGeneration", "installation spec has been changed: request another job with the annotation "+v1alpha1.OperationAnnotation+": reconcile"))
 	}
-	if s.Parent == nil && !siblings.IsRemoving(s.Inst) && siblings.Keeps(s.Family) {
+	if s.Parent == nil && !siblings.IsRemoving(s.Inst) && siblings.HasPendingRemovals(s.Family) {
 		return doing(BeginRemovals)
 	}
 	return doing(Complete)
@@ -133,13 +133,13 @@ func decideCompletion(s Situation) Decision {
 // decideRemoval looks at the siblings that have to be deleted before the children.
 func decideRemoval(s Situation) Decision {
 	switch {
-	case s.Turn == nil && siblings.MindsImporters(s.Inst):
-		return doing(Survey)
-	case s.Turn != nil && s.Turn.Never != nil:
-		return failure(s.Turn.Never)
-	case s.Turn != nil && len(s.Turn.Waits) > 0:
-		return awaiting(job.OnChange("Installation", s.Turn.Waits...), published.CheckSuccessorSibling, "SiblingImport",
-			"a sibling still imports some of the exports: waiting until Installations "+siblings.Listed(s.Turn.Waits)+" are deleted: delete them, or let this Installation go before them with the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+"=true")
+	case s.Turn == nil && siblings.MustAwaitImporters(s.Inst):
+		return doing(CheckSiblings)
+	case s.Turn != nil && s.Turn.Err != nil:
+		return failure(s.Turn.Err)
+	case s.Turn != nil && len(s.Turn.WaitsFor) > 0:
+		return awaiting(job.OnChange("Installation", s.Turn.WaitsFor...), published.CheckSuccessorSibling, "SiblingImport",
+			"a sibling still imports some of the exports: waiting until Installations "+siblings.JoinNames(s.Turn.WaitsFor)+" are deleted: delete them, or let this Installation go before them with the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+"=true")
 	case s.Exec == nil && s.Inst.Status.ExecutionReference == nil && len(s.Subs) == 0:
 		return doing(Release)
 	}
@@ -151,19 +151,19 @@ func decideRemoval(s Situation) Decision {
 // which was not deleted then.
 func decideDeletion(s Situation) Decision {
 	jobID := s.Inst.Status.JobID
-	if len(siblings.Leaving(s.Family)) < len(s.Subs) || s.Exec != nil && s.Exec.DeletionTimestamp == nil && (s.Gone || !s.Condemned) {
+	if len(siblings.Terminating(s.Family)) < len(s.Subs) || s.Exec != nil && s.Exec.DeletionTimestamp == nil && (s.ExecutionAbsent || !s.ExecutionDeleted) {
 		return doing(Remove)
 	}
-	if sub, running := siblings.Busy(s.Subs, jobID); running {
-		return untilChildren(s, job.OnChange("Installation", sub.Name))
+	if sub, running := siblings.FirstUnfinished(s.Subs, jobID); running {
+		return awaitChildren(s, job.OnChange("Installation", sub.Name))
 	}
 	switch {
-	case s.Exec == nil && s.Inst.Status.ExecutionReference != nil && !s.Gone:
+	case s.Exec == nil && s.Inst.Status.ExecutionReference != nil && !s.ExecutionAbsent:
 		return doing(Confirm)
 	case s.Exec == nil && len(s.Subs) == 0:
 		return doing(Release)
 	case s.Exec != nil && s.Exec.Status.JobIDFinished != jobID:
-		return untilChildren(s, job.OnChange("Execution", s.Exec.Name))
+		return awaitChildren(s, job.OnChange("Execution", s.Exec.Name))
 	}
 	if traceable(s) {
 		return doing(Trace)
@@ -174,7 +174,7 @@ func decideDeletion(s Situation) Decision {
 // failureOf is the reason of a failure that follows from those of children: an abort is reported up
 // to the root.
 func failureOf(s Situation) string {
-	for _, sub := range siblings.Counting(s.Family) {
+	for _, sub := range siblings.WithoutHeld(s.Family) {
 		if last := sub.Status.LastError; last != nil && last.Reason == v1alpha1.AbortedReason {
 			return v1alpha1.AbortedReason
 		}

@@ -18,13 +18,13 @@ func Next(s Situation) Decision {
 	operation := v1alpha1.Operation(s.Inst.Annotations[v1alpha1.OperationAnnotation])
 	unfinished := job.Unfinished(status.JobID, status.JobIDFinished)
 	switch {
-	case !unfinished && siblings.HandsOver(s.Family):
+	case !unfinished && siblings.ParentHasJob(s.Family):
 		return doing(Adopt)
-	case !unfinished && TakenUp(s):
+	case !unfinished && PickedUp(s):
 		return doing(Admit)
 	case interrupted(s, unfinished):
 		return decideInterruption(s, unfinished)
-	case !s.Orphaned && predicates.InVain(s.Inst):
+	case !s.Orphaned && predicates.HasIneffectiveRequest(s.Inst):
 		return doing(Dismiss)
 	case unfinished && predicates.BeingDeleted(s.Inst) && canAbandon(s):
 		return failure(job.NewError(published.HandlePhaseInit, "Deleted", "the Installation is being deleted"))
@@ -54,17 +54,17 @@ func decideJob(s Situation) Decision {
 func decideAfterwards(s Situation) Decision {
 	due := repeat.Due(s.Inst)
 	switch {
-	case s.Told == nil && predicates.HasToTell(s.Inst):
-		return doing(Tell)
+	case s.Untriggered == nil && predicates.HasDependentsToTrigger(s.Inst):
+		return doing(TriggerDependents)
 	case !due.IsZero() && !s.Now.Before(due):
 		return doing(Repeat)
-	case s.Current == nil && FollowsImports(s):
+	case s.CurrentImports == nil && FollowsImports(s):
 		return doing(Compare)
-	case s.Current != nil && *s.Current != "" && *s.Current != s.Inst.Status.ImportsHash:
+	case s.CurrentImports != nil && *s.CurrentImports != "" && *s.CurrentImports != s.Inst.Status.ImportsHash:
 		return doing(Follow)
-	case s.Leftover && s.TidyAt.IsZero():
-		return doing(Tidy)
-	case siblings.StaysUntilNext(s.Family) && !siblings.Explained(s.Family):
+	case s.PlanStored && s.CleanUpAt.IsZero():
+		return doing(CleanUp)
+	case siblings.DeletedWithNextJob(s.Family) && !siblings.HasDeletionCondition(s.Family):
 		return doing(Explain)
 	}
 	return resting(s, due)
@@ -72,11 +72,11 @@ func decideAfterwards(s Situation) Decision {
 
 // resting says what triggers the next reconcile of an Installation that has nothing to do.
 func resting(s Situation, due time.Time) Decision {
-	wake := job.OnChange("Installation", s.Told...).By(s.TellAt).By(due)
-	if s.Leftover {
-		wake = wake.By(s.TidyAt)
+	wake := job.OnChange("Installation", s.Untriggered...).By(s.TriggerAt).By(due)
+	if s.PlanStored {
+		wake = wake.By(s.CleanUpAt)
 	}
-	if siblings.Awaited(s.Family) {
+	if siblings.ParentJobPending(s.Family) {
 		wake = wake.And(job.OnChange("Installation", s.Parent.Name))
 	}
 	if !wake.Recorded() {
@@ -90,9 +90,9 @@ func resting(s Situation, due time.Time) Decision {
 func decideInterruption(s Situation, unfinished bool) Decision {
 	d := doing(Interrupt)
 	status := &s.Inst.Status
-	waits := status.InstallationPhase == v1alpha1.InstallationPhases.InitDelete && len(siblings.Leaving(s.Family)) == 0 && (s.Exec == nil || s.Exec.DeletionTimestamp == nil)
+	waits := status.InstallationPhase == v1alpha1.InstallationPhases.InitDelete && len(siblings.Terminating(s.Family)) == 0 && (s.Exec == nil || s.Exec.DeletionTimestamp == nil)
 	if unfinished && (waits || canAbandon(s) || removesNext(s) || job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))) {
-		d.Err = job.Terminally(endedBy(s.Inst))
+		d.Err = job.AsTerminal(endedBy(s.Inst))
 	}
 	return d
 }
@@ -104,14 +104,14 @@ func removesNext(s Situation) bool {
 		return false
 	}
 	next := decideChildren(s).Do
-	return next == BeginRemovals || next == Withdraw
+	return next == BeginRemovals || next == DeleteHeld
 }
 
 // asksForJob reports whether an Installation is to get a job of its own. A terminating Installation
 // whose parent no longer exists deletes itself.
 func asksForJob(s Situation, operation v1alpha1.Operation) bool {
 	if !s.Orphaned {
-		return predicates.WantsJob(s.Inst, operation, s.Triggers)
+		return predicates.RequestsJob(s.Inst, operation, s.Triggers)
 	}
 	return predicates.BeingDeleted(s.Inst) && predicates.HasFinalizer(s.Inst) &&
 		(operation == v1alpha1.ReconcileOperation || !s.Inst.Status.InstallationPhase.Current().IsDeletion())
@@ -120,13 +120,13 @@ func asksForJob(s Situation, operation v1alpha1.Operation) bool {
 // interrupted reports whether a request ends the job. A request for a job that is about to be
 // stored does not; and a request that comes before the parent assigns a job is for that job.
 func interrupted(s Situation, unfinished bool) bool {
-	return s.Asked == "" && predicates.EndsEarly(s.Inst, unfinished) && (unfinished || !siblings.Awaited(s.Family))
+	return s.PendingTrigger == "" && predicates.IsInterrupted(s.Inst, unfinished) && (unfinished || !siblings.ParentJobPending(s.Family))
 }
 
 // needsAcceptance reports whether the admission of the running job was cut short
 // before the finalizer was set. The children wait for that.
 func needsAcceptance(s Situation) bool {
-	return s.Asked == "" && !predicates.BeingDeleted(s.Inst) && !predicates.HasFinalizer(s.Inst)
+	return s.PendingTrigger == "" && !predicates.BeingDeleted(s.Inst) && !predicates.HasFinalizer(s.Inst)
 }
 
 // decidePhase chooses the step of a running job. From a phase that we do not know,
@@ -138,12 +138,12 @@ func decidePhase(s Situation) Decision {
 	}
 	switch s.Inst.Status.InstallationPhase {
 	case phases.Init, phases.ObjectsCreated:
-		if len(siblings.Leaving(s.Family)) > 0 || siblings.ExecutionLeaves(s.Family) {
+		if len(siblings.Terminating(s.Family)) > 0 || siblings.ExecutionTerminating(s.Family) {
 			return doing(Clear)
 		}
 		return ByInputs(s)
 	case phases.CleanupOrphaned:
-		return decideLeaving(s)
+		return decideTerminating(s)
 	case phases.Progressing:
 		return decideChildren(s)
 	case phases.Completing:
@@ -162,7 +162,7 @@ func missesExecution(s Situation) bool {
 	phases := v1alpha1.InstallationPhases
 	switch s.Inst.Status.InstallationPhase {
 	case phases.Init, phases.ObjectsCreated, phases.CleanupOrphaned, phases.Progressing:
-		return s.Inst.Status.ExecutionReference != nil && s.Exec == nil && !s.Gone
+		return s.Inst.Status.ExecutionReference != nil && s.Exec == nil && !s.ExecutionAbsent
 	}
 	return false
 }
@@ -172,25 +172,25 @@ func ByInputs(s Situation) Decision {
 	in := s.Inputs
 	switch {
 	case in == nil:
-		return doing(Look)
+		return doing(ReadInputs)
 	case len(in.Invalid) > 0:
 		return failure(job.Wrap(in.Invalid.ToAggregate(), published.InitPrerequisites, "ValidateInstallation", "the Installation is not valid", v1alpha1.ErrorForInfoOnly))
-	case in.Turn.Never != nil:
-		return failure(in.Turn.Never)
-	case len(in.Turn.Waits) > 0:
-		return awaiting(job.OnChange("Installation", in.Turn.Waits...), published.Init, "AllPredecessorsFinished", "waiting for Installations "+siblings.Listed(in.Turn.Waits)+", whose exports are imported")
-	case in.Landscape == nil:
+	case in.Turn.Err != nil:
+		return failure(in.Turn.Err)
+	case len(in.Turn.WaitsFor) > 0:
+		return awaiting(job.OnChange("Installation", in.Turn.WaitsFor...), published.Init, "AllPredecessorsFinished", "waiting for Installations "+siblings.JoinNames(in.Turn.WaitsFor)+", whose exports are imported")
+	case in.Context == nil:
 		return decideWithoutContext(s.Inst)
-	case in.Broken != nil:
-		return failure(job.Wrap(in.Broken, published.Init, "ImportsSatisfied", ""))
+	case in.ImportsErr != nil:
+		return failure(job.Wrap(in.ImportsErr, published.Init, "ImportsSatisfied", ""))
 	case len(in.Missing) > 0:
 		return ByMissing(s.Parent, in)
 	case isAsBefore(s) && isConcerned(s.Inst):
-		return doing(CarryOn)
+		return doing(Refresh)
 	case isAsBefore(s):
 		return doing(Pass)
 	}
-	return doing(BringUp)
+	return doing(WriteChildren)
 }
 
 // decideWithoutContext waits for the default Context, which the server makes. Any
@@ -209,14 +209,14 @@ func canAbandon(s Situation) bool {
 	case v1alpha1.InstallationPhases.Init:
 		return true
 	case v1alpha1.InstallationPhases.CleanupOrphaned:
-		return len(siblings.Leaving(s.Family)) == 0 && !siblings.ExecutionLeaves(s.Family)
+		return len(siblings.Terminating(s.Family)) == 0 && !siblings.ExecutionTerminating(s.Family)
 	}
 	return false
 }
 
-// TakenUp reports whether the request for the first job of a root is removed, and the job is not
+// PickedUp reports whether the request for the first job of a root is removed, and the job is not
 // stored yet.
-func TakenUp(s Situation) bool { return s.Taken || predicates.Admitted(s.Inst) }
+func PickedUp(s Situation) bool { return s.PickedUp || predicates.Admitted(s.Inst) }
 
 // FollowsImports reports whether a root without a job gets one when its imports change. Imports do
 // not start the first job.
@@ -226,7 +226,7 @@ func FollowsImports(s Situation) bool {
 
 // endedBy is why a job ends that has not reached its children.
 func endedBy(inst *v1alpha1.Installation) error {
-	if predicates.Aborting(inst) {
+	if predicates.IsAborting(inst) {
 		return job.NewError(published.AbortOperation, v1alpha1.AbortedReason, "operation was aborted")
 	}
 	return job.Interrupted(inst.Status.Conditions, inst.Status.LastError)

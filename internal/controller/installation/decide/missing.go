@@ -23,7 +23,7 @@ func ByMissing(parent *v1alpha1.Installation, in *Inputs) Decision {
 	var wake job.Wake
 	coming := true
 	for _, m := range in.Missing {
-		from := bringing(m.Object, in.Exporters)
+		from := exportersOf(m.Object, in.Exporters)
 		coming = coming && len(from) > 0
 		wake = wake.And(job.OnChange("Installation", from...))
 		if len(from) > 0 {
@@ -32,7 +32,7 @@ func ByMissing(parent *v1alpha1.Installation, in *Inputs) Decision {
 		}
 		errs = append(errs, absence(m, in))
 	}
-	errs = append(errs, circles(in.Missing, in.Exporters)...)
+	errs = append(errs, cycles(in.Missing, in.Exporters)...)
 	all := errors.Join(errs...)
 	switch {
 	case !coming && parent != nil:
@@ -52,11 +52,11 @@ func exports(e siblings.Exporter, object dataflow.Object) bool {
 	return e.Kind == object.Kind && e.Object == object.Written
 }
 
-// bringing returns the Installations that are about to export an object.
-func bringing(object dataflow.Object, exporters []siblings.Exporter) []string {
+// exportersOf returns the Installations that are about to export an object.
+func exportersOf(object dataflow.Object, exporters []siblings.Exporter) []string {
 	var names []string
 	for _, e := range exporters {
-		if e.UnderWay && e.Circle == "" && exports(e, object) {
+		if e.Active && e.Cycle == "" && exports(e, object) {
 			names = append(names, e.Name)
 		}
 	}
@@ -119,13 +119,13 @@ func unsynced(sync *v1alpha1.TargetSync, target string) string {
 	return fmt.Sprintf("TargetSync %s would make it, and there is no %s of this name in namespace %s of its source: create the %s, or the Target, or correct the reference", sync.Name, what, sync.Spec.SourceNamespace, what)
 }
 
-// circles returns an error for each cycle of the importer and the exporters of missing objects.
-func circles(missing []*dataflow.MissingError, exporters []siblings.Exporter) []error {
+// cycles returns an error for each cycle of the importer and the exporters of missing objects.
+func cycles(missing []*dataflow.MissingError, exporters []siblings.Exporter) []error {
 	var said []string
 	for _, m := range missing {
 		for _, e := range exporters {
-			if e.Circle != "" && exports(e, m.Object) && !slices.Contains(said, e.Circle) {
-				said = append(said, e.Circle)
+			if e.Cycle != "" && exports(e, m.Object) && !slices.Contains(said, e.Cycle) {
+				said = append(said, e.Cycle)
 			}
 		}
 	}

@@ -23,12 +23,12 @@ func TestDecideMissing(t *testing.T) {
 		message   string
 	}{
 		{"no sibling exports the import", testbuilders.Missing("db"), nil, decide.Fail, "the step itself", `there is no DataObject "db"`},
-		{"the exporter is at work", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Await, "Installation a", "waiting for Installations a"},
+		{"the exporter is at work", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Active: true}}, decide.Await, "Installation a", "waiting for Installations a"},
 		{"the exporter has ended without the export", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}}, decide.Fail, "the step itself", `there is no DataObject "db"`},
-		{"two siblings export the import", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Await, "Installation a, Installation b", "a, b"},
-		{"each import has another exporter", testbuilders.Missing("db", "dns"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "dns", UnderWay: true}}, decide.Await, "Installation a, Installation b", `"dns"`},
-		{"no sibling exports one of two imports", testbuilders.Missing("db", "dns"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Fail, "the step itself", `"dns"`},
-		{"a Target of the name is something else", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindTarget, Object: "db", UnderWay: true}}, decide.Fail, "the step itself", `"db"`},
+		{"two siblings export the import", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Active: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "db", Active: true}}, decide.Await, "Installation a, Installation b", "a, b"},
+		{"each import has another exporter", testbuilders.Missing("db", "dns"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Active: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "dns", Active: true}}, decide.Await, "Installation a, Installation b", `"dns"`},
+		{"no sibling exports one of two imports", testbuilders.Missing("db", "dns"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Active: true}}, decide.Fail, "the step itself", `"dns"`},
+		{"a Target of the name is something else", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindTarget, Object: "db", Active: true}}, decide.Fail, "the step itself", `"db"`},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := decide.ByMissing(nil, &decide.Inputs{Missing: test.missing, Exporters: test.exporters})
@@ -109,7 +109,7 @@ func TestChildrenError(t *testing.T) {
 		{"the cause, without what follows", []testbuilders.Option{failed("b", "TemplatingFailed", "no capacity"), failed("c", siblings.PredecessorFailed, "depending on b"), testbuilders.WithSub("d", "a", "a", "Succeeded")}, "no capacity; in b"},
 		{"several causes", []testbuilders.Option{failed("b", "x", "1"), failed("c", "x", "2"), failed("d", "x", "3"), failed("e", "x", "4"), failed("f", "x", "5")}, "1; in b\n2; in c\n3; in d\nand 2 more"},
 		{"a subinstallation was removed by another client", []testbuilders.Option{testbuilders.Written("b")}, "Installation b was deleted by another client during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
-		{"the Execution was removed by another client", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.Asked}, "Execution x was deleted by another client during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
+		{"the Execution was removed by another client", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.ExecutionAbsent}, "Execution x was deleted by another client during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
 		{"the Execution has failed as well as a subinstallation", []testbuilders.Option{failed("b", "x", "1"), testbuilders.WithExecution("a", "a", "Failed"), func(s *decide.Situation) { s.Exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "1; in b\n2"},
 		{"a long message is cut", []testbuilders.Option{failed("b", "x", strings.Repeat("y", 3000))}, strings.Repeat("y", 1000) + " ...; in b"},
 		{"many", slices.Repeat([]testbuilders.Option{failed("b", siblings.PredecessorFailed, "x")}, 25), "x; in b"},
@@ -130,7 +130,7 @@ func TestChildrenError(t *testing.T) {
 // TestSayWhoImports: the message of a deletion that waits names the importers, and the annotation
 // that lets it start before them.
 func TestSayWhoImports(t *testing.T) {
-	got := decide.Next(testbuilders.Situation(testbuilders.Deleting, testbuilders.Finalized, testbuilders.ExportsSomething, testbuilders.Surveyed("b", "c"), testbuilders.Jobs("a", "z", "InitDelete"))).Err
+	got := decide.Next(testbuilders.Situation(testbuilders.Deleting, testbuilders.Finalized, testbuilders.ExportsSomething, testbuilders.SiblingsChecked("b", "c"), testbuilders.Jobs("a", "z", "InitDelete"))).Err
 	const want = "a sibling still imports some of the exports: waiting until Installations b, c are deleted: delete them, or let this Installation go before them with the annotation landscaper.gardener.cloud/delete-ignore-successors=true"
 	if got == nil || got.Error() != want {
 		t.Errorf("got %v", got)

@@ -22,27 +22,27 @@ func TestDecideRemovals(t *testing.T) {
 		wake    string
 	}{
 		// The first round.
-		{"a held subinstallation does not delay the others", with(running, testbuilders.Written("b"), testbuilders.Leaves("old"), testbuilders.WithSub("b", "a", "", "Progressing"), testbuilders.WithSub("old", "z", "z", "Succeeded")), decide.Rest, "Installation b"},
-		{"a held subinstallation is removed when all others have succeeded", with(running, testbuilders.Written("b"), testbuilders.Leaves("old"), testbuilders.WithSub("b", "a", "a", "Succeeded"), testbuilders.WithSub("old", "z", "z", "Succeeded")), decide.BeginRemovals, itself},
-		{"a held subinstallation stays when another one has failed", with(running, testbuilders.Written("b"), testbuilders.Leaves("old"), testbuilders.WithSub("b", "a", "a", "Failed"), testbuilders.WithSub("old", "z", "z", "Succeeded"), testbuilders.Traced), decide.Fail, itself},
-		{"a held subinstallation whose own last job has failed is removed", with(running, testbuilders.Leaves("old"), testbuilders.WithSub("old", "z", "z", "Failed")), decide.BeginRemovals, itself},
-		{"a held subinstallation that another client has deleted goes in the first round", with(running, testbuilders.Leaves("old"), testbuilders.WithSub("(old)", "z", "z", "Succeeded")), decide.Rest, "Installation old"},
+		{"a held subinstallation does not delay the others", with(running, testbuilders.Written("b"), testbuilders.DropsSubs("old"), testbuilders.WithSub("b", "a", "", "Progressing"), testbuilders.WithSub("old", "z", "z", "Succeeded")), decide.Rest, "Installation b"},
+		{"a held subinstallation is removed when all others have succeeded", with(running, testbuilders.Written("b"), testbuilders.DropsSubs("old"), testbuilders.WithSub("b", "a", "a", "Succeeded"), testbuilders.WithSub("old", "z", "z", "Succeeded")), decide.BeginRemovals, itself},
+		{"a held subinstallation stays when another one has failed", with(running, testbuilders.Written("b"), testbuilders.DropsSubs("old"), testbuilders.WithSub("b", "a", "a", "Failed"), testbuilders.WithSub("old", "z", "z", "Succeeded"), testbuilders.Traced), decide.Fail, itself},
+		{"a held subinstallation whose own last job has failed is removed", with(running, testbuilders.DropsSubs("old"), testbuilders.WithSub("old", "z", "z", "Failed")), decide.BeginRemovals, itself},
+		{"a held subinstallation that another client has deleted goes in the first round", with(running, testbuilders.DropsSubs("old"), testbuilders.WithSub("(old)", "z", "z", "Succeeded")), decide.Rest, "Installation old"},
 		{"an item has kept something", with(running, testbuilders.WithExecution("a", "a", "Succeeded"), testbuilders.ItemsKept), decide.BeginRemovals, itself},
 		{"something is kept below a subinstallation", with(running, testbuilders.Written("b"), testbuilders.WithSub("b", "a", "a", "Succeeded"), testbuilders.SubKept), decide.BeginRemovals, itself},
 		{"a subinstallation leaves the removal round to its root", with(testbuilders.Below("a", "", "Progressing"), running, testbuilders.WithExecution("a", "a", "Succeeded"), testbuilders.ItemsKept), decide.Complete, itself},
 		{"a subinstallation without its parent begins the removal round itself", with(testbuilders.WithoutParent, running, testbuilders.WithExecution("a", "a", "Succeeded"), testbuilders.ItemsKept), decide.BeginRemovals, itself},
 		{"results of another specification do not count, and nothing is removed", with(running, testbuilders.Generations(2, 1), testbuilders.WithExecution("a", "a", "Succeeded"), testbuilders.ItemsKept), decide.Fail, itself},
-		{"a deletion deletes held subinstallations, too", with(testbuilders.Deleting, testbuilders.Leaves("old"), testbuilders.WithSub("old", "z", "z", "Succeeded"), testbuilders.Jobs("a", "z", "Deleting")), decide.Remove, itself},
+		{"a deletion deletes held subinstallations, too", with(testbuilders.Deleting, testbuilders.DropsSubs("old"), testbuilders.WithSub("old", "z", "z", "Succeeded"), testbuilders.Jobs("a", "z", "Deleting")), decide.Remove, itself},
 		{"a data update deploys a subinstallation that has kept something", with(testbuilders.Below("b", "a", "Progressing"), testbuilders.Kept, testbuilders.Jobs("a", "a", "Succeeded")), decide.Adopt, itself},
 
 		// A child that is missing after the store of the cluster was restored.
-		{"the Execution was seen in a cache that was not rewound yet", with(running, testbuilders.AwaitingExecution, func(s *decide.Situation) { s.Gone, s.Unsettled = true, true }), decide.Begin, itself},
-		{"the Execution does not exist, and nothing was rewound", with(running, testbuilders.AwaitingExecution, func(s *decide.Situation) { s.Gone = true }), decide.Fail, itself},
+		{"the Execution was seen in a cache that was not rewound yet", with(running, testbuilders.AwaitingExecution, func(s *decide.Situation) { s.ExecutionAbsent, s.Unsettled = true, true }), decide.Begin, itself},
+		{"the Execution does not exist, and nothing was rewound", with(running, testbuilders.AwaitingExecution, func(s *decide.Situation) { s.ExecutionAbsent = true }), decide.Fail, itself},
 
 		// The removal round.
-		{"a held subinstallation is deleted in the removal round", with(running, testbuilders.Removing, testbuilders.Leaves("old"), testbuilders.WithSub("old", "z", "z", "Succeeded")), decide.Withdraw, itself},
-		{"a held subinstallation is being deleted", with(running, testbuilders.Removing, testbuilders.Leaves("old"), testbuilders.WithSub("(old)", "a-removal", "z", "Deleting")), decide.Rest, "Installation old"},
-		{"a held subinstallation cannot be deleted", with(running, testbuilders.Removing, testbuilders.Leaves("old"), testbuilders.WithSub("(old)", "a-removal", "a-removal", "DeleteFailed"), testbuilders.Traced), decide.Fail, itself},
+		{"a held subinstallation is deleted in the removal round", with(running, testbuilders.Removing, testbuilders.DropsSubs("old"), testbuilders.WithSub("old", "z", "z", "Succeeded")), decide.DeleteHeld, itself},
+		{"a held subinstallation is being deleted", with(running, testbuilders.Removing, testbuilders.DropsSubs("old"), testbuilders.WithSub("(old)", "a-removal", "z", "Deleting")), decide.Rest, "Installation old"},
+		{"a held subinstallation cannot be deleted", with(running, testbuilders.Removing, testbuilders.DropsSubs("old"), testbuilders.WithSub("(old)", "a-removal", "a-removal", "DeleteFailed"), testbuilders.Traced), decide.Fail, itself},
 		{"a subinstallation that has kept something has not got the round yet", with(running, testbuilders.Removing, testbuilders.Written("b"), testbuilders.WithSub("b", "a", "a", "Succeeded"), testbuilders.SubKept), decide.Rest, "Installation b"},
 		{"a subinstallation is at work in the removal round", with(running, testbuilders.Removing, testbuilders.Written("b"), testbuilders.WithSub("b", "a-removal", "a", "Progressing"), testbuilders.SubKept), decide.Rest, "Installation b"},
 		{"the round does not wait for a subinstallation that has kept nothing", with(running, testbuilders.Removing, testbuilders.Written("b", "c"), testbuilders.WithSub("b", "a", "a", "Succeeded"), testbuilders.WithSub("c", "a-removal", "a-removal", "Succeeded")), decide.Complete, itself},
@@ -59,12 +59,12 @@ func TestDecideRemovals(t *testing.T) {
 		{"a subinstallation that has kept nothing rests", with(testbuilders.Below("a", "", "Progressing"), testbuilders.ParentRemoving, testbuilders.Jobs("a", "a", "Succeeded")), decide.Rest, settled},
 		{"a subinstallation that has ended the round rests", with(testbuilders.Below("a", "", "Progressing"), testbuilders.ParentRemoving, testbuilders.Jobs("a-removal", "a-removal", "Succeeded")), decide.Rest, settled},
 		{"a subinstallation gets the round from a parent that got it, too", with(testbuilders.Below("a-removal", "a", "Progressing"), testbuilders.Kept, testbuilders.Jobs("a", "a", "Succeeded")), decide.Adopt, itself},
-		{"a held subinstallation waits for the removal round", with(testbuilders.Below("a", "", "Progressing"), testbuilders.ParentLeaves("x"), testbuilders.Kept, testbuilders.Jobs("z", "z", "Succeeded")), decide.Rest, settled},
-		{"a held subinstallation that is deleted gets the round", with(testbuilders.Below("a", "", "Progressing"), testbuilders.ParentRemoving, testbuilders.ParentLeaves("x"), testbuilders.Deleting, testbuilders.Jobs("z", "z", "Succeeded")), decide.Adopt, itself},
-		{"a wanted subinstallation that another client deletes in the round waits for the next job", with(testbuilders.Below("a", "", "Progressing"), testbuilders.ParentRemoving, testbuilders.Deleting, testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.SaidSo), decide.Rest, settled},
+		{"a held subinstallation waits for the removal round", with(testbuilders.Below("a", "", "Progressing"), testbuilders.ParentDropsSubs("x"), testbuilders.Kept, testbuilders.Jobs("z", "z", "Succeeded")), decide.Rest, settled},
+		{"a held subinstallation that is deleted gets the round", with(testbuilders.Below("a", "", "Progressing"), testbuilders.ParentRemoving, testbuilders.ParentDropsSubs("x"), testbuilders.Deleting, testbuilders.Jobs("z", "z", "Succeeded")), decide.Adopt, itself},
+		{"a wanted subinstallation that another client deletes in the round waits for the next job", with(testbuilders.Below("a", "", "Progressing"), testbuilders.ParentRemoving, testbuilders.Deleting, testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.DeletionReported), decide.Rest, settled},
 		{"a subinstallation writes no children in the round", with(testbuilders.Below("a", "", "Progressing"), testbuilders.ParentRemoving, testbuilders.Kept, testbuilders.Jobs("a-removal", "a", "Succeeded")), decide.BeginRemovals, itself},
 		{"a subinstallation in an unknown phase begins the round again", with(testbuilders.Below("a", "", "Progressing"), testbuilders.ParentRemoving, testbuilders.Kept, testbuilders.Jobs("a-removal", "a", "Dancing")), decide.BeginRemovals, itself},
-		{"a subinstallation deletes what it has held", with(testbuilders.Below("a", "", "Progressing"), testbuilders.ParentRemoving, testbuilders.Removing, testbuilders.Leaves("old"), testbuilders.WithSub("old", "z", "z", "Succeeded"), testbuilders.Jobs("a-removal", "a", "Progressing")), decide.Withdraw, itself},
+		{"a subinstallation deletes what it has held", with(testbuilders.Below("a", "", "Progressing"), testbuilders.ParentRemoving, testbuilders.Removing, testbuilders.DropsSubs("old"), testbuilders.WithSub("old", "z", "z", "Succeeded"), testbuilders.Jobs("a-removal", "a", "Progressing")), decide.DeleteHeld, itself},
 		{"a subinstallation ends the round when all children have", with(testbuilders.Below("a", "", "Progressing"), testbuilders.ParentRemoving, testbuilders.Removing, testbuilders.WithExecution("a-removal", "a-removal", "Succeeded"), testbuilders.Jobs("a-removal", "a", "Progressing")), decide.EndRemovals, itself},
 		{"a changed specification does not fail the round of a subinstallation", with(testbuilders.Below("a", "", "Progressing"), testbuilders.ParentRemoving, testbuilders.Generations(2, 1), testbuilders.Jobs("a-removal", "a", "Progressing")), decide.EndRemovals, itself},
 		{"a subinstallation without its parent ends the round", with(testbuilders.WithoutParent, testbuilders.Removing, testbuilders.WithExecution("a-removal", "a-removal", "Succeeded"), testbuilders.Jobs("a-removal", "a", "Progressing")), decide.EndRemovals, itself},
@@ -98,8 +98,8 @@ func TestInterruptedRemovals(t *testing.T) {
 	}{
 		{"everything has succeeded, and the removal would be next", all(running, testbuilders.WithExecution("a", "a", "Succeeded"), testbuilders.ItemsKept), true},
 		{"an interruption comes too late when nothing is to be removed", all(running, testbuilders.WithExecution("a", "a", "Succeeded")), false},
-		{"the round has begun, and what is held would be deleted next", all(running, testbuilders.Removing, testbuilders.Leaves("old"), testbuilders.WithSub("old", "z", "z", "Succeeded")), true},
-		{"a held subinstallation is being deleted, and ends first", all(running, testbuilders.Removing, testbuilders.Leaves("old"), testbuilders.WithSub("(old)", "a-removal", "z", "Deleting")), false},
+		{"the round has begun, and what is held would be deleted next", all(running, testbuilders.Removing, testbuilders.DropsSubs("old"), testbuilders.WithSub("old", "z", "z", "Succeeded")), true},
+		{"a held subinstallation is being deleted, and ends first", all(running, testbuilders.Removing, testbuilders.DropsSubs("old"), testbuilders.WithSub("(old)", "a-removal", "z", "Deleting")), false},
 		{"a subinstallation has got the round, and not begun", all(testbuilders.Below("a", "", "Progressing"), testbuilders.ParentRemoving, testbuilders.Jobs("a-removal", "a", "Succeeded")), true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

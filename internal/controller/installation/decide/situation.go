@@ -14,29 +14,29 @@ import (
 // Situation is everything that a decision depends on.
 type Situation struct {
 	siblings.Family
-	// Gone says that the Execution does not exist in the API server either, not only in the cache.
-	Gone bool
+	// ExecutionAbsent says that the Execution does not exist in the API server either, not only in the cache.
+	ExecutionAbsent bool
 	// Unsettled says that the history of the API server was rewound a moment ago: a child that
 	// is missing may have been seen in a cache that was not rewound yet.
 	Unsettled bool
-	// Condemned says that this process has deleted the Execution, whatever the cache shows.
-	Condemned bool
+	// ExecutionDeleted says that this process has deleted the Execution, whatever the cache shows.
+	ExecutionDeleted bool
 	// Below is what is below the children; nil until it was read.
 	Below *siblings.Tree
 	// Turn says whether siblings have to be deleted first; nil until they were read.
 	Turn *siblings.Turn
 	// Inputs are what the children are made from; nil until they were read.
 	Inputs *Inputs
-	// Current identifies the present imports; it is empty if they are unknown, and nil until they
+	// CurrentImports identifies the present imports; it is empty if they are unknown, and nil until they
 	// were read.
-	Current *string
+	CurrentImports *string
 	// leftovers are what remains to do after the last job.
 	leftovers
-	// Asked is why a job of our own begins that is not stored yet: the request still exists.
-	Asked v1alpha1.JobTrigger
-	// Taken says that this process has picked up the first job, also if another client has replaced
+	// PendingTrigger is why a job of our own begins that is not stored yet: the request still exists.
+	PendingTrigger v1alpha1.JobTrigger
+	// PickedUp says that this process has picked up the first job, also if another client has replaced
 	// all annotations since.
-	Taken bool
+	PickedUp bool
 	// Now is the time of the decision.
 	Now time.Time
 	// Triggers are the settings of the server about what starts jobs.
@@ -45,14 +45,14 @@ type Situation struct {
 
 // leftovers are what remains to do after a job has ended.
 type leftovers struct {
-	// Leftover says that the plan of the job is still stored; TidyAt is when to retry its deletion,
+	// PlanStored says that the plan of the job is still stored; CleanUpAt is when to retry its deletion,
 	// if that has failed.
-	Leftover bool
-	TidyAt   time.Time
-	// Told are the dependents that cannot be triggered yet; nil until one was triggered.
-	Told []string
-	// TellAt is when to retry that after an error.
-	TellAt time.Time
+	PlanStored bool
+	CleanUpAt  time.Time
+	// Untriggered are the dependents that cannot be triggered yet; nil until one was triggered.
+	Untriggered []string
+	// TriggerAt is when to retry that after an error.
+	TriggerAt time.Time
 }
 
 // Inputs are what the children of an Installation are made from, as far as it is in
@@ -62,11 +62,11 @@ type Inputs struct {
 	Invalid field.ErrorList
 	// Turn says whether siblings have to finish first; only then the rest is read.
 	Turn siblings.Turn
-	// Landscape is the Context, or nil if it does not exist.
-	Landscape *v1alpha1.Context
+	// Context is the Context, or nil if it does not exist.
+	Context *v1alpha1.Context
 	// Imports are the imports that were read, Broken is why they cannot be used.
-	Imports dataflow.Imports
-	Broken  error
+	Imports    dataflow.Imports
+	ImportsErr error
 	// Hash identifies the imports.
 	Hash string
 	// Missing are the imports that refer to objects which do not exist, exporters the siblings that

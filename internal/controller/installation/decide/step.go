@@ -20,8 +20,8 @@ const (
 	Compare Step = "compare"
 	// Follow starts a job because the imports have changed.
 	Follow Step = "follow"
-	// Tell requests a job of each dependent.
-	Tell Step = "trigger dependents"
+	// TriggerDependents requests a job of each dependent.
+	TriggerDependents Step = "trigger dependents"
 	// Accept ends the admission: the finalizer is set, the request is removed.
 	Accept Step = "accept"
 	// Dismiss removes a request that has no effect.
@@ -34,14 +34,14 @@ const (
 	Begin Step = "begin"
 	// Clear waits for the end of children that are being deleted.
 	Clear Step = "clear"
-	// Look reads what the children are made from.
-	Look Step = "read inputs"
-	// BringUp renders the blueprint and writes the children.
-	BringUp Step = "write children"
-	// HandOver passes the job to all children.
-	HandOver Step = "propagate"
-	// CarryOn keeps all children as they are and computes the exports again.
-	CarryOn Step = "refresh"
+	// ReadInputs reads what the children are made from.
+	ReadInputs Step = "read inputs"
+	// WriteChildren renders the blueprint and writes the children.
+	WriteChildren Step = "write children"
+	// Propagate passes the job to all children.
+	Propagate Step = "propagate"
+	// Refresh keeps all children as they are and computes the exports again.
+	Refresh Step = "refresh"
 	// Pass ends a job that does not concern the Installation.
 	Pass Step = "pass"
 	// Trace reads what is below children that have failed or are blocked.
@@ -50,24 +50,24 @@ const (
 	Show Step = "show"
 	// BeginRemovals begins the removal round of the job.
 	BeginRemovals Step = "begin removals"
-	// Withdraw deletes the subinstallations that were held.
-	Withdraw Step = "delete held"
+	// DeleteHeld deletes the subinstallations that were held.
+	DeleteHeld Step = "delete held"
 	// EndRemovals ends the part of a subinstallation in a removal round.
 	EndRemovals Step = "end removals"
 	// Complete collects the results of the children.
 	Complete Step = "complete"
 	// Fail ends the job.
 	Fail Step = "fail"
-	// Survey looks for siblings that have to be deleted first.
-	Survey Step = "check siblings"
+	// CheckSiblings looks for siblings that have to be deleted first.
+	CheckSiblings Step = "check siblings"
 	// Remove deletes the children.
 	Remove Step = "remove"
 	// Confirm asks the API server whether the Execution exists.
 	Confirm Step = "confirm"
 	// Explain reports to users that a deletion waits for a job.
 	Explain Step = "explain"
-	// Tidy deletes what the job had stored for its end.
-	Tidy Step = "clean up"
+	// CleanUp deletes what the job had stored for its end.
+	CleanUp Step = "clean up"
 	// Release removes the finalizer.
 	Release Step = "release"
 )
@@ -83,10 +83,10 @@ type Decision struct {
 	Wake job.Wake
 }
 
-func doing(do Step) Decision { return Decision{Do: do, Wake: job.GoesOn()} }
+func doing(do Step) Decision { return Decision{Do: do, Wake: job.Continues()} }
 
 func failure(err error) Decision {
-	return Decision{Do: Fail, Err: job.Terminally(err), Wake: job.GoesOn()}
+	return Decision{Do: Fail, Err: job.AsTerminal(err), Wake: job.Continues()}
 }
 
 func awaiting(wake job.Wake, operation, reason, message string) Decision {

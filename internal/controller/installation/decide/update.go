@@ -33,8 +33,8 @@ func InheritedUpdate(s Situation) *v1alpha1.DataUpdate {
 func updateOf(s Situation, changed []string) *v1alpha1.DataUpdate {
 	status := &s.Inst.Status
 	complete := status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && s.Inst.Generation == status.ObservedGeneration &&
-		len(siblings.Leaving(s.Family)) == 0 && len(siblings.Absent(s.Family)) == 0 && !siblings.ExecutionLeaves(s.Family) && (status.ExecutionReference == nil) == (s.Exec == nil) && siblings.AreDeployed(s.Family) &&
-		job.Pending(status.Conditions) == nil && !siblings.Keeps(s.Family)
+		len(siblings.Terminating(s.Family)) == 0 && len(siblings.Absent(s.Family)) == 0 && !siblings.ExecutionTerminating(s.Family) && (status.ExecutionReference == nil) == (s.Exec == nil) && siblings.AreDeployed(s.Family) &&
+		job.Pending(status.Conditions) == nil && !siblings.HasPendingRemovals(s.Family)
 	return &v1alpha1.DataUpdate{Installations: slices.Clone(changed), Unchanged: complete}
 }
 

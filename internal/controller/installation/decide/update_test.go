@@ -23,15 +23,15 @@ func TestDecideUpdate(t *testing.T) {
 		{"a data update waits for the running job", []testbuilders.Option{testbuilders.Requested("data-update"), testbuilders.Finalized, testbuilders.WithExecution("a", "z", "Progressing"), testbuilders.Jobs("a", "", "Progressing")}, decide.Rest},
 		{"a subinstallation has no data update of its own", []testbuilders.Option{testbuilders.Sub, testbuilders.Requested("data-update"), testbuilders.Jobs("a", "a", "Succeeded")}, decide.Dismiss},
 		{"a data update does not retry a failed deletion", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Requested("data-update"), testbuilders.Jobs("a", "a", "DeleteFailed")}, decide.Dismiss},
-		{"a data update reads the imports first", running(testbuilders.Updating(true, "x")), decide.Look},
-		{"something that the Installation exports may have changed", running(testbuilders.Updating(true, "y", "x"), testbuilders.ImportsHashed("h", "h")), decide.CarryOn},
+		{"a data update reads the imports first", running(testbuilders.Updating(true, "x")), decide.ReadInputs},
+		{"something that the Installation exports may have changed", running(testbuilders.Updating(true, "y", "x"), testbuilders.ImportsHashed("h", "h")), decide.Refresh},
 		{"no import of the Installation has changed", running(testbuilders.Updating(true, "y"), testbuilders.ImportsHashed("h", "h")), decide.Pass},
-		{"the Installation imports another value", running(testbuilders.Updating(true, "x"), testbuilders.ImportsHashed("h", "i")), decide.BringUp},
-		{"the last job has not left the Installation as it should be", running(testbuilders.Updating(false, "x"), testbuilders.ImportsHashed("h", "h")), decide.BringUp},
-		{"the imports of the Installation are unknown", running(testbuilders.Updating(true, "x"), testbuilders.ImportsHashed("", "")), decide.BringUp},
-		{"a job that deploys everything", running(testbuilders.ImportsHashed("h", "h")), decide.BringUp},
+		{"the Installation imports another value", running(testbuilders.Updating(true, "x"), testbuilders.ImportsHashed("h", "i")), decide.WriteChildren},
+		{"the last job has not left the Installation as it should be", running(testbuilders.Updating(false, "x"), testbuilders.ImportsHashed("h", "h")), decide.WriteChildren},
+		{"the imports of the Installation are unknown", running(testbuilders.Updating(true, "x"), testbuilders.ImportsHashed("", "")), decide.WriteChildren},
+		{"a job that deploys everything", running(testbuilders.ImportsHashed("h", "h")), decide.WriteChildren},
 		{"an import is missing", running(testbuilders.Updating(true, "y"), testbuilders.ImportsHashed("h", "h"), func(s *decide.Situation) { s.Inputs.Missing = testbuilders.Missing("db") }), decide.Fail},
-		{"siblings come first", running(testbuilders.Updating(true, "y"), testbuilders.Below("b", "a", "Progressing"), testbuilders.ImportsHashed("h", "h"), func(s *decide.Situation) { s.Inputs.Turn.Waits = []string{"c"} }), decide.Await},
+		{"siblings come first", running(testbuilders.Updating(true, "y"), testbuilders.Below("b", "a", "Progressing"), testbuilders.ImportsHashed("h", "h"), func(s *decide.Situation) { s.Inputs.Turn.WaitsFor = []string{"c"} }), decide.Await},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -37,8 +37,8 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 				testbuilders.WithExecution("a", "a", "Dancing")(s)
 				testbuilders.WithoutReference(s)
 			}},
-		{none, testbuilders.Asked}, {none, testbuilders.Left, func(s *decide.Situation) { testbuilders.Left(s); testbuilders.Untidy(s) }},
-		{none, testbuilders.Looked(nil), testbuilders.Looked(func(in *decide.Inputs) { in.Landscape = nil }), testbuilders.Looked(func(in *decide.Inputs) { in.Missing = testbuilders.Missing("a", "b") }),
+		{none, testbuilders.ExecutionAbsent}, {none, testbuilders.PlanStored, func(s *decide.Situation) { testbuilders.PlanStored(s); testbuilders.CleanUpFailed(s) }},
+		{none, testbuilders.InputsRead(nil), testbuilders.InputsRead(func(in *decide.Inputs) { in.Context = nil }), testbuilders.InputsRead(func(in *decide.Inputs) { in.Missing = testbuilders.Missing("a", "b") }),
 			func(s *decide.Situation) {
 				testbuilders.Updating(true, "x")(s)
 				testbuilders.ImportsHashed("h", "h")(s)
@@ -52,21 +52,21 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		{none, testbuilders.WithSub("s", "a", "a", "Succeeded"), testbuilders.WithSub("(s)", "b", "", "Init"), testbuilders.WithSub("s", "b", "b", "Failed"), testbuilders.WithStuck("s", job.WaitingReason, "m", time.Minute), testbuilders.WithStuck("s", job.BlockedReason, "m", time.Second),
 			func(s *decide.Situation) {
 				testbuilders.WithSub("s", "a", "a", "Succeeded")(s)
-				testbuilders.Leaves("s")(s)
+				testbuilders.DropsSubs("s")(s)
 			}},
 		{none, testbuilders.Removing},
-		{none, testbuilders.Written("s"), func(s *decide.Situation) { testbuilders.ExportsSomething(s); testbuilders.Hopeless(s) }, func(s *decide.Situation) { testbuilders.ExportsSomething(s); testbuilders.Surveyed("s")(s) }},
+		{none, testbuilders.Written("s"), func(s *decide.Situation) { testbuilders.ExportsSomething(s); testbuilders.NeverReady(s) }, func(s *decide.Situation) { testbuilders.ExportsSomething(s); testbuilders.SiblingsChecked("s")(s) }},
 		{none, testbuilders.AwaitingExecution, testbuilders.WithExecution("b", "b", "Failed")},
-		{none, testbuilders.Looked(nil), testbuilders.Looked(func(in *decide.Inputs) { in.Turn.Waits = []string{"s"} })},
+		{none, testbuilders.InputsRead(nil), testbuilders.InputsRead(func(in *decide.Inputs) { in.Turn.WaitsFor = []string{"s"} })},
 	}
 	afterwards := [][]testbuilders.Option{
 		// The job is over with any children.
-		{none, testbuilders.Sub, testbuilders.WithoutParent, testbuilders.Below("b", "", "Progressing"), testbuilders.Below("a", "a", "Succeeded")}, {none, testbuilders.Left, func(s *decide.Situation) { testbuilders.Left(s); testbuilders.Untidy(s) }}, {none, testbuilders.Generations(2, 1)},
+		{none, testbuilders.Sub, testbuilders.WithoutParent, testbuilders.Below("b", "", "Progressing"), testbuilders.Below("a", "a", "Succeeded")}, {none, testbuilders.PlanStored, func(s *decide.Situation) { testbuilders.PlanStored(s); testbuilders.CleanUpFailed(s) }}, {none, testbuilders.Generations(2, 1)},
 		{none, testbuilders.Every("1h", "1h", 1), func(s *decide.Situation) {
 			testbuilders.Every("1h", "1h", 1)(s)
 			testbuilders.FinishedBefore(2 * time.Hour)(s)
 		}},
-		{none, testbuilders.Tells("d"), func(s *decide.Situation) { testbuilders.Tells("d")(s); testbuilders.Told("d")(s) }},
+		{none, testbuilders.WithDependents("d"), func(s *decide.Situation) { testbuilders.WithDependents("d")(s); testbuilders.WithUntriggered("d")(s) }},
 		{none, testbuilders.Triggered(predicates.Triggers{OnSpecChange: true, OnImportChange: true}), testbuilders.Importing("a", "b")},
 	}
 	watched := []string{"Installation", "Execution", "Context"}

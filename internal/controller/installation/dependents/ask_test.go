@@ -25,9 +25,9 @@ import (
 // finder reads from one API server in memory, and notes the roots that it has triggered.
 func finder(t *testing.T, known ...client.Object) (Finder, *[]string) {
 	t.Helper()
-	api, asked := fakeapi.API(t, known...), &[]string{}
+	api, asked := fakeapi.New(t, known...), &[]string{}
 	return Finder{
-		Reader: observe.Reader{Cached: api, Live: api, Relations: &siblings.Relations{}, Sources: &repocontext.Reader{}},
+		Reader: observe.Reader{Cached: api, Live: api, Relations: &siblings.Cache{}, Sources: &repocontext.Reader{}},
 		Await:  func(context.Context, *v1alpha1.Installation) error { return nil },
 		Request: func(_ context.Context, dependent, _ *v1alpha1.Installation) error {
 			*asked = append(*asked, dependent.Name)
@@ -121,7 +121,7 @@ func TestConcernedBy(t *testing.T) {
 	t.Run("importers that cannot be listed are not forgotten", func(t *testing.T) {
 		f, _ := finder(t)
 		fault := fakeapi.Fault{Reading: true, Err: errors.New("busy")}
-		f.Reader.Cached = fault.Wrap(t, fakeapi.API(t))
+		f.Reader.Cached = fault.Wrap(t, fakeapi.New(t))
 		if _, err := f.ConcernedBy(t.Context(), siblings.Family{Inst: exporter(t)}, dataflow.Exports{}); !errors.Is(err, fault.Err) || !strings.Contains(err.Error(), "look for the Installations") {
 			t.Errorf("%v", err)
 		}
@@ -146,9 +146,9 @@ func TestAskOutcomes(t *testing.T) {
 	}{
 		{"the importer gets a job", []client.Object{dep()}, false, nil, true, nil, true},
 		{"the importer does not exist any more", nil, false, nil, true, nil, false},
-		{"the cache is behind our own writes", []client.Object{dep()}, true, nil, false, expectations.Behind{Pause: time.Second}, false},
-		{"another client has changed the importer meanwhile", []client.Object{dep()}, false, conflict, false, expectations.Behind{Pause: reporter.ConflictPause}, true},
-		{"the importer was deleted meanwhile", []client.Object{dep()}, false, reporter.ErrGone, true, nil, true},
+		{"the cache is behind our own writes", []client.Object{dep()}, true, nil, false, expectations.StaleCacheError{RetryAfter: time.Second}, false},
+		{"another client has changed the importer meanwhile", []client.Object{dep()}, false, conflict, false, expectations.StaleCacheError{RetryAfter: reporter.ConflictBackoff}, true},
+		{"the importer was deleted meanwhile", []client.Object{dep()}, false, reporter.ErrDeleted, true, nil, true},
 		{"the importer may not be changed", []client.Object{dep()}, false, broken, true, broken, true},
 		{"the importer is at work, and its end triggers the next attempt", []client.Object{dep(testbuilders.Jobs("b", "a", "Progressing"))}, false, nil, false, nil, false},
 		{"a request exists already", []client.Object{dep(testbuilders.Requested("reconcile"))}, false, nil, true, nil, false},
@@ -158,7 +158,7 @@ func TestAskOutcomes(t *testing.T) {
 			requests := 0
 			f.Await = func(context.Context, *v1alpha1.Installation) error {
 				if test.behind {
-					return expectations.Behind{Pause: time.Second}
+					return expectations.StaleCacheError{RetryAfter: time.Second}
 				}
 				return nil
 			}
@@ -167,7 +167,7 @@ func TestAskOutcomes(t *testing.T) {
 				return test.says
 			}
 			by := exporter(t)
-			done, err := f.Ask(t.Context(), by, "dep", f.Reader.AfterWrites(observe.ExportsOf(by)))
+			done, err := f.Trigger(t.Context(), by, "dep", f.Reader.AfterWrites(observe.ExportsOf(by)))
 			if done != test.done || !errors.Is(err, test.fails) || (err != nil) != (test.fails != nil) || (requests > 0) != test.request || requests > 1 {
 				t.Errorf("done: %t, %v, %d requests", done, err, requests)
 			}

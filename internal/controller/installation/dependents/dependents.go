@@ -38,12 +38,12 @@ func (d Finder) Concerns(ctx context.Context, inst, dependent *v1alpha1.Installa
 	if err != nil {
 		return true
 	}
-	return HasNews(inst, dependent, imports, copies)
+	return HasChanges(inst, dependent, imports, copies)
 }
 
-// HasNews reports whether the imports of a root from another one differ from those that its last
+// HasChanges reports whether the imports of a root from another one differ from those that its last
 // job has used: its copies show that.
-func HasNews(inst, dependent *v1alpha1.Installation, imports dataflow.Imports, copies dataflow.Exports) bool {
+func HasChanges(inst, dependent *v1alpha1.Installation, imports dataflow.Imports, copies dataflow.Exports) bool {
 	exported := observe.ExportsOf(inst)
 	for _, reference := range dataflow.References(dependent) {
 		for _, object := range reference.Objects {
@@ -75,7 +75,7 @@ func (d Finder) ConcernedBy(ctx context.Context, f siblings.Family, written data
 	}
 	reader := d.Reader.AfterWrites(observe.KeysOf(written))
 	var concerned []v1alpha1.DependentToTrigger
-	for _, dependent := range siblings.Importers(f.Inst, family, d.Reader.Relations.Of(f.Inst, family)) {
+	for _, dependent := range siblings.Importers(f.Inst, family, d.Reader.Relations.Get(f.Inst, family)) {
 		if d.Concerns(ctx, f.Inst, dependent, reader) {
 			concerned = append(concerned, v1alpha1.DependentToTrigger{Name: dependent.Name})
 		}
@@ -83,9 +83,9 @@ func (d Finder) ConcernedBy(ctx context.Context, f siblings.Family, written data
 	return concerned, nil
 }
 
-// Ask requests a job of a root on behalf of another one, which has exported the objects that the
+// Trigger requests a job of a root on behalf of another one, which has exported the objects that the
 // reader does not take from a cache. It returns false if that has to wait for a change of the root.
-func (d Finder) Ask(ctx context.Context, by *v1alpha1.Installation, name string, reader *observe.Written) (done bool, err error) {
+func (d Finder) Trigger(ctx context.Context, by *v1alpha1.Installation, name string, reader *observe.WrittenReader) (done bool, err error) {
 	key := types.NamespacedName{Namespace: by.Namespace, Name: name}
 	dependent := &v1alpha1.Installation{}
 	switch err := d.Reader.Cached.Get(ctx, key, dependent); {
@@ -97,22 +97,22 @@ func (d Finder) Ask(ctx context.Context, by *v1alpha1.Installation, name string,
 	if err := d.Await(ctx, dependent); err != nil {
 		return false, err // the caller says what is done
 	}
-	verdict := ToAsk(dependent)
+	verdict := Decide(dependent)
 	if verdict == CompareFirst {
-		verdict = AskNow
+		verdict = TriggerNow
 		if by.Generation == by.Status.ObservedGeneration && d.hasUsed(ctx, dependent, reader) || d.hasUsed(ctx, dependent, d.Reader.Live) {
-			verdict = AskNever
+			verdict = TriggerNever
 		}
 	}
-	if verdict != AskNow {
-		return verdict == AskNever, nil
+	if verdict != TriggerNow {
+		return verdict == TriggerNever, nil
 	}
 	log.FromContext(ctx).V(1).Info("request a job of a dependent", "installation", key)
 	if err := d.Request(ctx, dependent, by); job.OutcomeOf(err) == job.Conflict {
 		// A change of the dependent triggers a reconcile; if none comes, the next attempt is soon.
-		return false, expectations.Behind{Pause: reporter.ConflictPause}
+		return false, expectations.StaleCacheError{RetryAfter: reporter.ConflictBackoff}
 	} else if err != nil {
-		return true, ignoreGone(err)
+		return true, ignoreNotFound(err)
 	}
 	return true, nil
 }
@@ -128,35 +128,35 @@ func (d Finder) hasUsed(ctx context.Context, dependent *v1alpha1.Installation, r
 type Verdict int
 
 const (
-	// AskLater waits for a change of the root.
-	AskLater Verdict = iota
-	// AskNever means that nothing is left to do.
-	AskNever
+	// TriggerLater waits for a change of the root.
+	TriggerLater Verdict = iota
+	// TriggerNever means that nothing is left to do.
+	TriggerNever
 	// CompareFirst checks whether the root has used the new values already.
 	CompareFirst
-	// AskNow requests the job.
-	AskNow
+	// TriggerNow requests the job.
+	TriggerNow
 )
 
-// ToAsk decides about a root that a job concerns.
-func ToAsk(dependent *v1alpha1.Installation) Verdict {
+// Decide decides about a root that a job concerns.
+func Decide(dependent *v1alpha1.Installation) Verdict {
 	switch operation := v1alpha1.Operation(dependent.Annotations[v1alpha1.OperationAnnotation]); {
 	case !predicates.Follows(dependent):
-		return AskNever
+		return TriggerNever
 	case operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation || operation == v1alpha1.DataUpdateOperation:
 		// The next job reads the values of then.
-		return AskNever
+		return TriggerNever
 	case job.Unfinished(dependent.Status.JobID, dependent.Status.JobIDFinished), predicates.Admitted(dependent):
-		return AskLater
+		return TriggerLater
 	case operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation:
 		// The new value must not be lost.
-		return AskLater
+		return TriggerLater
 	}
 	return CompareFirst
 }
 
-func ignoreGone(err error) error {
-	if err == reporter.ErrGone { //nolint:errorlint // it is returned as it is
+func ignoreNotFound(err error) error {
+	if err == reporter.ErrDeleted { //nolint:errorlint // it is returned as it is
 		return nil
 	}
 	return err

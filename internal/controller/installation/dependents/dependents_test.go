@@ -16,17 +16,17 @@ func TestToAsk(t *testing.T) {
 	}{
 		{"the root has never had a job", nil, CompareFirst},
 		{"the job of the root has ended", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed")}, CompareFirst},
-		{"the root is at work, perhaps with the new values already", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing")}, AskLater},
-		{"the root is at work and has a request for another job", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Jobs("b", "a", "Progressing")}, AskNever},
-		{"the root is about to begin a job", []testbuilders.Option{testbuilders.Requested("force-reconcile"), testbuilders.Jobs("a", "a", "Failed")}, AskNever},
-		{"an interruption must not be lost", []testbuilders.Option{testbuilders.Requested("interrupt"), testbuilders.Jobs("a", "a", "Failed")}, AskLater},
+		{"the root is at work, perhaps with the new values already", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing")}, TriggerLater},
+		{"the root is at work and has a request for another job", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Jobs("b", "a", "Progressing")}, TriggerNever},
+		{"the root is about to begin a job", []testbuilders.Option{testbuilders.Requested("force-reconcile"), testbuilders.Jobs("a", "a", "Failed")}, TriggerNever},
+		{"an interruption must not be lost", []testbuilders.Option{testbuilders.Requested("interrupt"), testbuilders.Jobs("a", "a", "Failed")}, TriggerLater},
 		{"an unknown operation is ignored", []testbuilders.Option{testbuilders.Requested("dance"), testbuilders.Jobs("a", "a", "Failed")}, CompareFirst},
-		{"the user has switched automatic jobs off", []testbuilders.Option{testbuilders.Annotated(v1alpha1.SkipAnnotation, "true")}, AskNever},
-		{"the root is being deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Jobs("a", "a", "Failed")}, AskNever},
-		{"a subinstallation follows its parent", []testbuilders.Option{testbuilders.Sub}, AskNever},
+		{"the user has switched automatic jobs off", []testbuilders.Option{testbuilders.Annotated(v1alpha1.SkipAnnotation, "true")}, TriggerNever},
+		{"the root is being deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Jobs("a", "a", "Failed")}, TriggerNever},
+		{"a subinstallation follows its parent", []testbuilders.Option{testbuilders.Sub}, TriggerNever},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := ToAsk(testbuilders.Situation(test.options...).Inst); got != test.want {
+			if got := Decide(testbuilders.Situation(test.options...).Inst); got != test.want {
 				t.Errorf("%d, want %d", got, test.want)
 			}
 		})

@@ -36,9 +36,9 @@ func TestStoreCopies(t *testing.T) {
 		{"the name belongs to a user", testbuilders.CopyOf("cluster", "job-1"), "delete it, or choose another name for the Installation"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := fakeapi.API(t)
+			c := fakeapi.New(t)
 			if test.live != nil {
-				c = fakeapi.API(t, test.live)
+				c = fakeapi.New(t, test.live)
 			}
 			w := (Writer{Client: c, Reader: c})
 			inst := testbuilders.InstallationOf(t, "{}")
@@ -74,12 +74,12 @@ func TestDropCopies(t *testing.T) {
 	mine := testbuilders.Owner("Installation", "shop", "2")
 	elsewhere := testbuilders.CopyOf("elsewhere", "job-1", mine)
 	elsewhere.Labels[v1alpha1.DataObjectContextLabel] = "Inst.other"
-	c := fakeapi.API(t,
+	c := fakeapi.New(t,
 		testbuilders.CopyOf("kept", "job-2", mine), testbuilders.CopyOf("stale", "job-1", mine), testbuilders.CopyOf("of-a-child", "job-1", testbuilders.Owner("Installation", "shop-child", "3")), elsewhere,
 		&v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "stale", Labels: map[string]string{v1alpha1.DataObjectContextLabel: "Inst.shop"}, OwnerReferences: []metav1.OwnerReference{mine}}},
 	)
 	w := Writer{Client: c}
-	if err := w.DropCopies(t.Context(), testbuilders.InstallationOf(t, "{}")); err != nil {
+	if err := w.DeleteStaleCopies(t.Context(), testbuilders.InstallationOf(t, "{}")); err != nil {
 		t.Fatal(err)
 	}
 	targets, data := &v1alpha1.TargetList{}, &v1alpha1.DataObjectList{}

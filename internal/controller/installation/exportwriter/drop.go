@@ -20,9 +20,9 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// DropCopies deletes the copies of imports that this job has not written, because
+// DeleteStaleCopies deletes the copies of imports that this job has not written, because
 // the Installation or the blueprint no longer has the import.
-func (h Writer) DropCopies(ctx context.Context, inst *v1alpha1.Installation) error {
+func (h Writer) DeleteStaleCopies(ctx context.Context, inst *v1alpha1.Installation) error {
 	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
 	for _, list := range []client.ObjectList{data, targets} {
 		err := h.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.CopiesByScope: v1alpha1.InstallationScope(inst.Name)})
@@ -52,9 +52,9 @@ func inOrder(data *v1alpha1.DataObjectList, targets *v1alpha1.TargetList) {
 	slices.SortFunc(targets.Items, func(a, b v1alpha1.Target) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// DropExports deletes the exports of earlier jobs that this one does not have. It gets the objects
+// DeleteStaleExports deletes the exports of earlier jobs that this one does not have. It gets the objects
 // that were just written, which the cache may still show in an old version.
-func (h Writer) DropExports(ctx context.Context, inst *v1alpha1.Installation, written dataflow.Exports) error {
+func (h Writer) DeleteStaleExports(ctx context.Context, inst *v1alpha1.Installation, written dataflow.Exports) error {
 	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
 	for _, list := range []client.ObjectList{data, targets} {
 		err := h.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.ExportsBySource: v1alpha1.InstallationScope(inst.Name)})
@@ -118,9 +118,9 @@ func (h Writer) drop(ctx context.Context, object client.Object, reason, what str
 	return nil
 }
 
-// Withdraw deletes the exports of a subinstallation that is not wanted any more. A cache may not
+// DeleteExports deletes the exports of a subinstallation that is not wanted any more. A cache may not
 // show all of them yet.
-func (h Writer) Withdraw(ctx context.Context, inst *v1alpha1.Installation) error {
+func (h Writer) DeleteExports(ctx context.Context, inst *v1alpha1.Installation) error {
 	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
 	exports := client.MatchingLabels{
 		v1alpha1.DataObjectSourceLabel: v1alpha1.InstallationScope(inst.Name), v1alpha1.DataObjectSourceTypeLabel: string(v1alpha1.ExportDataObjectSourceType),

@@ -18,7 +18,7 @@ import (
 func TestDropFailsInOrder(t *testing.T) {
 	inst := testbuilders.InstallationOf(t, "{}")
 	own := testbuilders.Owner("Installation", "shop", "2")
-	api, ok := fakeapi.API(t, testbuilders.CopyOf("b", "job-1", own), testbuilders.CopyOf("c", "job-1", own), testbuilders.CopyOf("a", "job-1", own)).(client.WithWatch)
+	api, ok := fakeapi.New(t, testbuilders.CopyOf("b", "job-1", own), testbuilders.CopyOf("c", "job-1", own), testbuilders.CopyOf("a", "job-1", own)).(client.WithWatch)
 	if !ok {
 		t.Fatal("the client cannot be wrapped")
 	}
@@ -27,7 +27,7 @@ func TestDropFailsInOrder(t *testing.T) {
 			return errors.New("busy")
 		},
 	})
-	err := Writer{Client: refusing, Reader: refusing}.DropCopies(t.Context(), inst)
+	err := Writer{Client: refusing, Reader: refusing}.DeleteStaleCopies(t.Context(), inst)
 	if err == nil {
 		t.Fatal("nothing has failed")
 	}

@@ -43,14 +43,14 @@ func TestInherits(t *testing.T) {
 		{"an object of an unknown owner is not taken over", false, testbuilders.CopyOf("x", "job-1", testbuilders.Owner("Installation", "member", "member")), 0, false, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := fakeapi.API(t, parent, member, stranger)
+			c := fakeapi.New(t, parent, member, stranger)
 			broken := fakeapi.Fault{Reading: true, At: test.at, Err: errors.New("busy")}
 			w := Writer{Client: broken.Wrap(t, c)}
 			f := siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}
 			if !test.root {
 				f.Parent = parent
 			}
-			got, err := w.inherits(t.Context(), f, test.live)
+			got, err := w.mayTakeOver(t.Context(), f, test.live)
 			if got != test.want || (err != nil) != test.failed {
 				t.Errorf("got %t, %v", got, err)
 			}
@@ -58,15 +58,15 @@ func TestInherits(t *testing.T) {
 	}
 }
 
-// TestHandedExport: a name that another subinstallation has exported before is taken over; one of
+// TestTakenOverExport: a name that another subinstallation has exported before is taken over; one of
 // the same job or of any other owner is not.
-func TestHandedExport(t *testing.T) {
+func TestTakenOverExport(t *testing.T) {
 	parent := testbuilders.ParentWith("job-2", "")
 	self, before, stranger := testbuilders.Sibling("self => x"), testbuilders.Sibling("before"), testbuilders.Sibling("stranger")
 	self.UID, before.UID, stranger.UID = "uid-self", "uid-before", "uid-stranger"
 	stranger.OwnerReferences = nil
 	self.Status.JobID = "job-2"
-	w := Writer{Client: fakeapi.API(t, before, stranger)}
+	w := Writer{Client: fakeapi.New(t, before, stranger)}
 	for _, test := range []struct {
 		reason, owner, jobID string
 		want                 bool
@@ -81,7 +81,7 @@ func TestHandedExport(t *testing.T) {
 				Labels:          map[string]string{v1alpha1.DataObjectJobIDLabel: test.jobID},
 				OwnerReferences: []metav1.OwnerReference{testbuilders.Owner("Installation", test.owner, test.owner)},
 			}}
-			got, err := w.inherits(t.Context(), siblings.Family{Inst: self, Parent: parent}, live)
+			got, err := w.mayTakeOver(t.Context(), siblings.Family{Inst: self, Parent: parent}, live)
 			if err != nil || got != test.want {
 				t.Errorf("%s: %t, %v", test.reason, got, err)
 			}
@@ -113,9 +113,9 @@ func TestDropExportsFails(t *testing.T) {
 		{"no export is deleted if one of the lists cannot be read", fakeapi.Fault{Reading: true, At: 1, Err: errors.New("busy")}, 3, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := fakeapi.API(t, export("one"), export("two"), data.DeepCopy())
+			c := fakeapi.New(t, export("one"), export("two"), data.DeepCopy())
 			w := Writer{Client: test.fault.Wrap(t, c)}
-			err := w.DropExports(t.Context(), testbuilders.InstallationOf(t, "{}"), dataflow.Exports{})
+			err := w.DeleteStaleExports(t.Context(), testbuilders.InstallationOf(t, "{}"), dataflow.Exports{})
 			if (err != nil) != test.failed || err != nil && job.OutcomeOf(err) != job.Transient {
 				t.Errorf("got %v", err)
 			}
@@ -126,7 +126,7 @@ func TestDropExportsFails(t *testing.T) {
 			if left := len(targets.Items) + len(objects.Items); left != test.left {
 				t.Errorf("%d are left, want %d", left, test.left)
 			}
-			if err := w.DropExports(t.Context(), testbuilders.InstallationOf(t, "{}"), dataflow.Exports{}); err != nil {
+			if err := w.DeleteStaleExports(t.Context(), testbuilders.InstallationOf(t, "{}"), dataflow.Exports{}); err != nil {
 				t.Errorf("the next attempt: %v", err)
 			}
 		})
@@ -166,11 +166,11 @@ func TestDropExports(t *testing.T) {
 	}
 	imported := export("imported", "job-1", mine)
 	imported.Labels[v1alpha1.DataObjectSourceTypeLabel] = "import"
-	c := fakeapi.API(t, export("kept", "job-2", mine), export("just-written", "job-1", mine), export("stale", "job-1", mine), export("theirs", "job-1", testbuilders.Owner("Installation", "other", "9")), imported)
+	c := fakeapi.New(t, export("kept", "job-2", mine), export("just-written", "job-1", mine), export("stale", "job-1", mine), export("theirs", "job-1", testbuilders.Owner("Installation", "other", "9")), imported)
 	w := Writer{Client: c}
 	var written dataflow.Exports
 	written.Targets = []*v1alpha1.Target{export("just-written", "job-2", mine)}
-	if err := w.DropExports(t.Context(), testbuilders.InstallationOf(t, "{}"), written); err != nil {
+	if err := w.DeleteStaleExports(t.Context(), testbuilders.InstallationOf(t, "{}"), written); err != nil {
 		t.Fatal(err)
 	}
 	list := &v1alpha1.TargetList{}

@@ -16,13 +16,13 @@ import (
 	"go.landscaper.dev/internal/runtime/job/ancestor"
 )
 
-// taking refuses to write over an object that is there. The kind is for messages.
-type taking func(kind string, live client.Object) error
+// takeoverCheck refuses to write over an object that is there. The kind is for messages.
+type takeoverCheck func(kind string, live client.Object) error
 
-// inherits reports whether a subinstallation may overwrite an object that a sibling or its parent
+// mayTakeOver reports whether a subinstallation may overwrite an object that a sibling or its parent
 // has left: they exported the name in an earlier job, and in this one the subinstallation is the
 // only one that does.
-func (h Writer) inherits(ctx context.Context, f siblings.Family, live client.Object) (bool, error) {
+func (h Writer) mayTakeOver(ctx context.Context, f siblings.Family, live client.Object) (bool, error) {
 	reference, ok := job.OwnerOf(live, "Installation")
 	if f.Parent == nil || !ok || live.GetLabels()[v1alpha1.DataObjectJobIDLabel] == f.Inst.Status.JobID {
 		return false, nil
@@ -42,10 +42,10 @@ func takeForExport(inst *v1alpha1.Installation, kind string, live client.Object)
 		return nil
 	}
 	if err := dataflow.CheckOwner(inst, live.GetName(), live); err != nil {
-		return job.Terminally(err)
+		return job.AsTerminal(err)
 	}
 	if owner := metav1.GetControllerOf(live); owner != nil {
-		return job.Terminally(fmt.Errorf("%s %s belongs to %s %s and is not overwritten: choose another name in spec.exports", kind, live.GetName(), owner.Kind, owner.Name))
+		return job.AsTerminal(fmt.Errorf("%s %s belongs to %s %s and is not overwritten: choose another name in spec.exports", kind, live.GetName(), owner.Kind, owner.Name))
 	}
 	return nil
 }
@@ -58,5 +58,5 @@ func OwnsWriter(f siblings.Family, live client.Object) bool {
 
 // Foreign is the error about an object that has the name of ours.
 func Foreign(kind string, object client.Object) error {
-	return job.Terminally(fmt.Errorf("%s %s does not belong to this Installation and is not overwritten: delete it, or choose another name for the Installation", kind, object.GetName()))
+	return job.AsTerminal(fmt.Errorf("%s %s does not belong to this Installation and is not overwritten: delete it, or choose another name for the Installation", kind, object.GetName()))
 }

@@ -43,9 +43,9 @@ func TestStoreValues(t *testing.T) {
 		{"a Secret of ours for something else", of(corev1.SecretTypeOpaque, mine), "Secret password does not belong to this Installation"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := fakeapi.API(t)
+			c := fakeapi.New(t)
 			if test.live != nil {
-				c = fakeapi.API(t, test.live)
+				c = fakeapi.New(t, test.live)
 			}
 			w := (Writer{Client: c, Reader: c})
 			object, secret := testbuilders.Concealed("password", `"new"`, mine)
@@ -90,12 +90,12 @@ func TestNoLongerFromSecrets(t *testing.T) {
 			object, secret := testbuilders.Concealed("password", `"new"`, mine)
 			return w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, asIs)
 		}, true},
-		"the value is not imported any more": {nil, func(w Writer) error { return w.DropCopies(t.Context(), testbuilders.InstallationOf(t, "{}")) }, false},
+		"the value is not imported any more": {nil, func(w Writer) error { return w.DeleteStaleCopies(t.Context(), testbuilders.InstallationOf(t, "{}")) }, false},
 		"the Secret belongs to another owner": {func(s *corev1.Secret) { s.OwnerReferences = nil }, func(w Writer) error {
-			return w.DropCopies(t.Context(), testbuilders.InstallationOf(t, "{}"))
+			return w.DeleteStaleCopies(t.Context(), testbuilders.InstallationOf(t, "{}"))
 		}, true},
 		"the Secret holds something else": {func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }, func(w Writer) error {
-			return w.DropCopies(t.Context(), testbuilders.InstallationOf(t, "{}"))
+			return w.DeleteStaleCopies(t.Context(), testbuilders.InstallationOf(t, "{}"))
 		}, true},
 	} {
 		t.Run(reason, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestNoLongerFromSecrets(t *testing.T) {
 			if test.secret != nil {
 				test.secret(secret)
 			}
-			c := fakeapi.API(t, object, secret)
+			c := fakeapi.New(t, object, secret)
 			if err := test.act((Writer{Client: c, Reader: c})); err != nil {
 				t.Errorf("%s: %v", reason, err)
 			}

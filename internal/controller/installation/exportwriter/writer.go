@@ -26,15 +26,15 @@ type Writer struct {
 	Client client.Client
 	// Reader reads from the API server where a cache is behind.
 	Reader client.Reader
-	// Each makes the requests for several objects; nil makes some of them at the same time.
-	Each parallelize.Each
+	// Parallelizer makes the requests for several objects; nil makes some of them at the same time.
+	Parallelizer parallelize.Parallelizer
 }
 
-// blame returns the error of the job if an object could not be written.
-type blame func(object client.Object, reason string, err error) error
+// onError returns the error of the job if an object could not be written.
+type onError func(object client.Object, reason string, err error) error
 
 // WriteCopies writes the copies of imports for the children.
-func (h Writer) WriteCopies(ctx context.Context, f siblings.Family, copies dataflow.Exports, failed blame) error {
+func (h Writer) WriteCopies(ctx context.Context, f siblings.Family, copies dataflow.Exports, failed onError) error {
 	own := func(kind string, live client.Object) error {
 		if !predicates.AsOwner(f.Inst).MayReplace(live) && !OwnsWriter(f, live) {
 			return Foreign(kind, live)
@@ -45,9 +45,9 @@ func (h Writer) WriteCopies(ctx context.Context, f siblings.Family, copies dataf
 }
 
 // WriteExports writes what the Installation exports.
-func (h Writer) WriteExports(ctx context.Context, f siblings.Family, exports dataflow.Exports, failed blame) error {
+func (h Writer) WriteExports(ctx context.Context, f siblings.Family, exports dataflow.Exports, failed onError) error {
 	take := func(kind string, live client.Object) error {
-		if inherits, err := h.inherits(ctx, f, live); inherits || err != nil {
+		if inherits, err := h.mayTakeOver(ctx, f, live); inherits || err != nil {
 			return err
 		}
 		return takeForExport(f.Inst, kind, live)
@@ -55,36 +55,36 @@ func (h Writer) WriteExports(ctx context.Context, f siblings.Family, exports dat
 	return h.write(ctx, f.Inst, exports, take, failed)
 }
 
-// one is an object that is to be written.
-type one struct {
+// pendingWrite is an object that is to be written.
+type pendingWrite struct {
 	object client.Object
 	reason string
 	write  func() error
 }
 
 // write writes objects.
-func (h Writer) write(ctx context.Context, inst *v1alpha1.Installation, all dataflow.Exports, take taking, failed blame) error {
-	secrets, others := make([]one, 0, len(all.Secrets)), make([]one, 0, len(all.DataObjects)+len(all.Targets))
+func (h Writer) write(ctx context.Context, inst *v1alpha1.Installation, all dataflow.Exports, take takeoverCheck, failed onError) error {
+	secrets, others := make([]pendingWrite, 0, len(all.Secrets)), make([]pendingWrite, 0, len(all.DataObjects)+len(all.Targets))
 	for _, secret := range all.Secrets {
-		secrets = append(secrets, one{secret, "CreateDataObjects", func() error { return h.ensureValue(ctx, inst, secret, take) }})
+		secrets = append(secrets, pendingWrite{secret, "CreateDataObjects", func() error { return h.ensureValue(ctx, inst, secret, take) }})
 	}
 	for _, object := range all.DataObjects {
-		others = append(others, one{object, "CreateDataObjects", func() error { return h.ensureData(ctx, inst, object, take) }})
+		others = append(others, pendingWrite{object, "CreateDataObjects", func() error { return h.ensureData(ctx, inst, object, take) }})
 	}
 	for _, target := range all.Targets {
-		others = append(others, one{target, "CreateTargets", func() error { return h.ensureTarget(ctx, inst, target, take) }})
+		others = append(others, pendingWrite{target, "CreateTargets", func() error { return h.ensureTarget(ctx, inst, target, take) }})
 	}
 	// An object that refers to a Secret is written after it.
-	if err := h.together(secrets, failed); err != nil {
+	if err := h.writeParallel(secrets, failed); err != nil {
 		return err
 	}
-	return h.together(others, failed)
+	return h.writeParallel(others, failed)
 }
 
-// together writes objects that do not need each other.
-func (h Writer) together(all []one, failed blame) error {
+// writeParallel writes objects that do not need each other.
+func (h Writer) writeParallel(all []pendingWrite, failed onError) error {
 	errs := make([]error, len(all))
-	_ = parallelize.Until(h.Each, len(all), func(i int) error {
+	_ = parallelize.Until(h.Parallelizer, len(all), func(i int) error {
 		errs[i] = all[i].write()
 		return errs[i]
 	}) // each error is looked at
@@ -97,7 +97,7 @@ func (h Writer) together(all []one, failed blame) error {
 }
 
 // ensureValue writes the Secret with the value of a DataObject, if it is not there yet.
-func (h Writer) ensureValue(ctx context.Context, inst *v1alpha1.Installation, secret *corev1.Secret, take taking) error {
+func (h Writer) ensureValue(ctx context.Context, inst *v1alpha1.Installation, secret *corev1.Secret, take takeoverCheck) error {
 	live := &corev1.Secret{}
 	exists, err := h.createOrTake(ctx, take, "Secret", secret, live)
 	if err != nil || !exists {
@@ -114,7 +114,7 @@ func (h Writer) ensureValue(ctx context.Context, inst *v1alpha1.Installation, se
 }
 
 // ensureData writes a value that was imported or is exported, if it is not there yet.
-func (h Writer) ensureData(ctx context.Context, inst *v1alpha1.Installation, object *v1alpha1.DataObject, take taking) error {
+func (h Writer) ensureData(ctx context.Context, inst *v1alpha1.Installation, object *v1alpha1.DataObject, take takeoverCheck) error {
 	live := &v1alpha1.DataObject{}
 	exists, err := h.createOrTake(ctx, take, "DataObject", object, live)
 	if err != nil || !exists {
@@ -134,7 +134,7 @@ func (h Writer) ensureData(ctx context.Context, inst *v1alpha1.Installation, obj
 
 // ensureTarget writes a Target that was imported or is exported, if it is not there
 // yet.
-func (h Writer) ensureTarget(ctx context.Context, inst *v1alpha1.Installation, target *v1alpha1.Target, take taking) error {
+func (h Writer) ensureTarget(ctx context.Context, inst *v1alpha1.Installation, target *v1alpha1.Target, take takeoverCheck) error {
 	live := &v1alpha1.Target{}
 	exists, err := h.createOrTake(ctx, take, "Target", target, live)
 	if err != nil || !exists {
@@ -149,7 +149,7 @@ func (h Writer) ensureTarget(ctx context.Context, inst *v1alpha1.Installation, t
 
 // createOrTake creates the wanted object, or reads the one that an earlier job has written; it
 // returns whether there was one. An object that must not be taken over is not changed.
-func (h Writer) createOrTake(ctx context.Context, take taking, kind string, object, live client.Object) (bool, error) {
+func (h Writer) createOrTake(ctx context.Context, take takeoverCheck, kind string, object, live client.Object) (bool, error) {
 	key := client.ObjectKeyFromObject(object)
 	err := h.Client.Get(ctx, key, live)
 	if apierrors.IsNotFound(err) {

@@ -17,8 +17,8 @@ import (
 	"go.landscaper.dev/internal/controller/installation/index"
 )
 
-// API is an API server in memory.
-func API(t *testing.T, objects ...client.Object) client.Client {
+// New is an New server in memory.
+func New(t *testing.T, objects ...client.Object) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{AddCore, v1alpha1.AddToScheme} {
@@ -30,12 +30,12 @@ func API(t *testing.T, objects ...client.Object) client.Client {
 		WithIndex(&v1alpha1.Installation{}, index.ByParent, index.ParentOf).WithIndex(&v1alpha1.Installation{}, index.Waiting, index.WaitsAs).
 		WithIndex(&v1alpha1.DataObject{}, index.CopiesByScope, index.ScopeOf).WithIndex(&v1alpha1.Target{}, index.CopiesByScope, index.ScopeOf).
 		WithIndex(&v1alpha1.DataObject{}, index.ExportsBySource, index.SourceOf).WithIndex(&v1alpha1.Target{}, index.ExportsBySource, index.SourceOf).
-		WithInterceptorFuncs(interceptor.Funcs{List: Backwards}).Build()
+		WithInterceptorFuncs(interceptor.Funcs{List: ListReversed}).Build()
 }
 
-// Backwards lists objects in the opposite order of their names: a cache has none at all, and
+// ListReversed lists objects in the opposite order of their names: a cache has none at all, and
 // nothing may depend on it.
-func Backwards(ctx context.Context, from client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+func ListReversed(ctx context.Context, from client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 	if err := from.List(ctx, list, options...); err != nil {
 		return err //nolint:wrapcheck // the error of the client is returned as it is
 	}
@@ -47,7 +47,7 @@ func Backwards(ctx context.Context, from client.WithWatch, list client.ObjectLis
 	return meta.SetList(list, items) //nolint:wrapcheck // as before
 }
 
-// AddCore adds what we use of Kubernetes to a scheme: the API server in memory is the
+// AddCore adds what we use of Kubernetes to a scheme: the New server in memory is the
 // faster the less it knows.
 func AddCore(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.Secret{}, &corev1.SecretList{}, &corev1.ConfigMap{}, &corev1.ConfigMapList{})

@@ -33,7 +33,7 @@ func WaitsAs(object client.Object) []string {
 	}
 	var entries []string
 	for _, dependent := range inst.Status.DependentsToTrigger {
-		entries = append(entries, TellsAs(dependent.Name))
+		entries = append(entries, TriggersAs(dependent.Name))
 	}
 	phases, phase := v1alpha1.InstallationPhases, inst.Status.InstallationPhase
 	if phase == phases.CleanupOrphaned {
@@ -51,6 +51,6 @@ func WaitingBeside(object client.Object, phase v1alpha1.InstallationPhase) strin
 	return ParentOf(object)[0] + "/" + string(phase)
 }
 
-// TellsAs is the entry of the index of waiting Installations for those that will ask
+// TriggersAs is the entry of the index of waiting Installations for those that will ask
 // another one for a job.
-func TellsAs(name string) string { return "tells " + name }
+func TriggersAs(name string) string { return "tells " + name }

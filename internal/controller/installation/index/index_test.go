@@ -24,8 +24,8 @@ func TestWaitsAs(t *testing.T) {
 		{"an Installation that waits until others are deleted", []testbuilders.Option{testbuilders.Sub, testbuilders.Jobs("b", "a", "InitDelete")}, []string{"InitDelete", "parent/InitDelete"}},
 		{"an Installation that waits for its imports when others are deleted", []testbuilders.Option{testbuilders.Sub, testbuilders.Jobs("b", "a", "CleanupOrphaned")}, []string{"Init", "parent/Init"}},
 		{"an Installation whose children are at work does not wait for siblings", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing")}, nil},
-		{"an Installation with dependents to trigger", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.Tells("x", "y")}, []string{"tells x", "tells y"}},
-		{"an Installation with dependents to trigger that waits itself", []testbuilders.Option{testbuilders.Jobs("b", "a", "Init"), testbuilders.Tells("x")}, []string{"tells x", "Init", "-/Init"}},
+		{"an Installation with dependents to trigger", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded"), testbuilders.WithDependents("x", "y")}, []string{"tells x", "tells y"}},
+		{"an Installation with dependents to trigger that waits itself", []testbuilders.Option{testbuilders.Jobs("b", "a", "Init"), testbuilders.WithDependents("x")}, []string{"tells x", "Init", "-/Init"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := index.WaitsAs(testbuilders.Situation(test.options...).Inst); !slices.Equal(got, test.want) {

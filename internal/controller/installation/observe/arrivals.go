@@ -34,7 +34,7 @@ func arrivalOf(object client.Object, key types.NamespacedName) arrival {
 	return arrival{kind: reflect.TypeOf(object), key: key}
 }
 
-// Await returns expectations.Behind as long as an Installation is to wait for an object to arrive, and
+// Await returns expectations.StaleCacheError as long as an Installation is to wait for an object to arrive, and
 // nil if it is time to ask the API server.
 func (a *Arrivals) Await(object client.Object, key, inst types.NamespacedName) error {
 	a.mutex.Lock()
@@ -49,7 +49,7 @@ func (a *Arrivals) Await(object client.Object, key, inst types.NamespacedName) e
 	since, waits := a.waits[of][inst]
 	if waits {
 		if left := arrivalLimit - now.Sub(since); left > 0 {
-			return expectations.Behind{Pause: left}
+			return expectations.StaleCacheError{RetryAfter: left}
 		}
 		delete(a.waits[of], inst)
 		if len(a.waits[of]) == 0 {
@@ -58,7 +58,7 @@ func (a *Arrivals) Await(object client.Object, key, inst types.NamespacedName) e
 		return nil
 	}
 	a.waits[of][inst] = now
-	return expectations.Behind{Pause: arrivalLimit}
+	return expectations.StaleCacheError{RetryAfter: arrivalLimit}
 }
 
 // Arrived returns the Installations that wait for an object which a cache shows now.

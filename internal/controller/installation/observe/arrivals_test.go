@@ -24,7 +24,7 @@ func TestArrivals(t *testing.T) {
 		target.Namespace, target.Name = key.Namespace, key.Name
 		asked := 0
 		for begun := time.Now(); time.Since(begun) < 10*time.Second; {
-			pause, behind := expectations.PauseOf(a.Await(data, key, one))
+			pause, behind := expectations.RetryAfter(a.Await(data, key, one))
 			if !behind {
 				asked++
 				continue
@@ -33,7 +33,7 @@ func TestArrivals(t *testing.T) {
 				t.Fatalf("the next look comes in %s", pause)
 			}
 			<-time.After(pause / 2)
-			if _, behind := expectations.PauseOf(a.Await(data, key, one)); !behind {
+			if _, behind := expectations.RetryAfter(a.Await(data, key, one)); !behind {
 				t.Error("a look in between asks the API server")
 			}
 			<-time.After(pause - pause/2)

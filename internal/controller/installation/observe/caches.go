@@ -10,26 +10,26 @@ import (
 	"go.landscaper.dev/internal/model/dataflow"
 )
 
-// Confirming reads from a cache; but whether something does not exist it asks the
+// ConfirmingReader reads from a cache; but whether something does not exist it asks the
 // API server: users create objects and the Installation that needs them at once, and
 // the caches fill in any order.
 //
 // For a subinstallation it also asks about what the cache shows from an earlier job: the
 // parent and the siblings have written all that is imported before they said so, but
 // their status may have come faster. It waits for the cache for a moment before: see Arrivals.
-type Confirming struct {
+type ConfirmingReader struct {
 	client.Reader
 	Live client.Reader
 	// scope and jobID are those of a subinstallation.
 	scope, jobID string
-	// believing trusts the cache that an object does not exist.
-	believing bool
+	// trustCache trusts the cache that an object does not exist.
+	trustCache bool
 	// await returns an error as long as an object is to be waited for; nil waits for none.
 	await func(object client.Object, key client.ObjectKey) error
 }
 
 // Get implements client.Reader.
-func (c Confirming) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+func (c ConfirmingReader) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
 	err := c.Reader.Get(ctx, key, into, options...)
 	if !c.isLate(into, err) {
 		return err // the caller says what was read
@@ -47,17 +47,17 @@ func (c Confirming) Get(ctx context.Context, key client.ObjectKey, into client.O
 }
 
 // isLate reports whether a cache may not show yet what there is.
-func (c Confirming) isLate(object client.Object, err error) bool {
-	return apierrors.IsNotFound(err) && !c.believing || err == nil && c.isBehind(object)
+func (c ConfirmingReader) isLate(object client.Object, err error) bool {
+	return apierrors.IsNotFound(err) && !c.trustCache || err == nil && c.isBehind(object)
 }
 
-func (c Confirming) isBehind(object client.Object) bool {
+func (c ConfirmingReader) isBehind(object client.Object) bool {
 	labels := object.GetLabels()
 	return c.scope != "" && labels[v1alpha1.DataObjectContextLabel] == c.scope && labels[v1alpha1.DataObjectJobIDLabel] != c.jobID
 }
 
 // List implements client.Reader. A cache does not report missing elements.
-func (c Confirming) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+func (c ConfirmingReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	from := c.Reader
 	if c.scope != "" {
 		from = c.Live
@@ -66,6 +66,6 @@ func (c Confirming) List(ctx context.Context, list client.ObjectList, options ..
 }
 
 // Reading returns what reads the imports of an Installation.
-func Reading(cached, live client.Reader, inst *v1alpha1.Installation) Confirming {
-	return Confirming{Reader: cached, Live: live, scope: dataflow.Scope(inst), jobID: inst.Status.JobID}
+func Reading(cached, live client.Reader, inst *v1alpha1.Installation) ConfirmingReader {
+	return ConfirmingReader{Reader: cached, Live: live, scope: dataflow.Scope(inst), jobID: inst.Status.JobID}
 }

@@ -90,7 +90,7 @@ func TestConfirmingFaults(t *testing.T) {
 				faulty = w.cache
 			}
 			faulty.At, faulty.Err = 0, test.fault
-			err := observe.Confirming{Reader: w.Cached, Live: w.Live}.Get(t.Context(), client.ObjectKey{Namespace: "team-a", Name: "x"}, &v1alpha1.DataObject{})
+			err := observe.ConfirmingReader{Reader: w.Cached, Live: w.Live}.Get(t.Context(), client.ObjectKey{Namespace: "team-a", Name: "x"}, &v1alpha1.DataObject{})
 			if !errors.Is(err, test.fault) {
 				t.Errorf("%v", err)
 			}
@@ -113,7 +113,7 @@ func TestConfirmingLists(t *testing.T) {
 	}{
 		{"a root trusts the cache", nil, 1, 0},
 		{"a subinstallation does not trust the cache", []testbuilders.Option{testbuilders.Sub}, 2, 1},
-		{"an Installation of another system is a root", []testbuilders.Option{testbuilders.Strange}, 1, 0},
+		{"an Installation of another system is a root", []testbuilders.Option{testbuilders.ForeignOwner}, 1, 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := newWorld(t, known[:1], known)

@@ -31,7 +31,7 @@ import (
 type Reader struct {
 	Cached, Live client.Reader
 	// Relations caches what follows from siblings.
-	Relations *siblings.Relations
+	Relations *siblings.Cache
 	// Triggers are the settings of the server about what starts jobs.
 	Triggers predicates.Triggers
 	// Sources has the permissions to import from Secrets of other namespaces.
@@ -41,8 +41,8 @@ type Reader struct {
 }
 
 // AfterWrites returns what reads as others do after some objects were written.
-func (r Reader) AfterWrites(written map[ObjectKey]bool) *Written {
-	return &Written{Cached: Confirming{Reader: r.Cached, Live: r.Live}, Live: r.Live, Written: written, Read: map[ObjectKey]client.Object{}}
+func (r Reader) AfterWrites(written map[ObjectKey]bool) *WrittenReader {
+	return &WrittenReader{Cached: ConfirmingReader{Reader: r.Cached, Live: r.Live}, Live: r.Live, Written: written, Read: map[ObjectKey]client.Object{}}
 }
 
 // Inputs reads what the children are made from, as far as it is in the resource
@@ -56,18 +56,18 @@ func (r Reader) Inputs(ctx context.Context, f siblings.Family, planning bool) (*
 	if in.Turn, err = r.turnToDeploy(ctx, f); err != nil {
 		return nil, err
 	}
-	if !in.Turn.HasCome() {
+	if !in.Turn.Ready() {
 		return in, nil
 	}
-	if in.Landscape, err = r.Context(ctx, f.Inst); err != nil {
+	if in.Context, err = r.Context(ctx, f.Inst); err != nil {
 		return nil, err
 	}
 	if err := r.readCurrent(ctx, f, in, planning); err != nil {
 		return nil, err
 	}
-	if f.Inst.Status.DataUpdate != nil && in.Broken == nil && len(in.Missing) == 0 {
+	if f.Inst.Status.DataUpdate != nil && in.ImportsErr == nil && len(in.Missing) == 0 {
 		if in.Hash, err = dataflow.ImportsHash(in.Imports); err != nil {
-			return nil, job.Terminally(job.Wrap(err, published.Init, "HashImports", ""))
+			return nil, job.AsTerminal(job.Wrap(err, published.Init, "HashImports", ""))
 		}
 	}
 	return in, nil
@@ -82,7 +82,7 @@ func (r Reader) Inputs(ctx context.Context, f siblings.Family, planning bool) (*
 func (r Reader) readCurrent(ctx context.Context, f siblings.Family, in *decide.Inputs, planning bool) error {
 	live, reader := Reading(r.Live, r.Live, f.Inst), Reading(r.Cached, r.Live, f.Inst)
 	// An object that is about to be exported may be missing: that needs no confirmation.
-	live.believing, reader.believing = true, true
+	live.trustCache, reader.trustCache = true, true
 	if r.Arrivals != nil && f.Parent != nil && f.Inst.Status.DataUpdate == nil {
 		// A data update keeps unchanged imports as an earlier job has written them.
 		reader.await = func(object client.Object, key client.ObjectKey) error {
@@ -99,7 +99,7 @@ func (r Reader) readCurrent(ctx context.Context, f siblings.Family, in *decide.I
 	}
 	if len(in.Missing) > 0 && decide.ByMissing(f.Parent, in).Do == decide.Fail {
 		// The cache may be behind, and the exporter may have succeeded after it was read.
-		reader.believing = atOnce
+		reader.trustCache = atOnce
 		if err := r.ReadImports(ctx, f, in, reader); err != nil {
 			return err
 		}
@@ -139,13 +139,13 @@ func (r Reader) turnToDeploy(ctx context.Context, f siblings.Family) (siblings.T
 	if err != nil {
 		return siblings.Turn{}, job.Wrap(err, published.Init, "FetchPredecessors", "")
 	}
-	all = siblings.Staying(f.Inst, f.Parent, all)
-	return siblings.TurnToDeploy(f.Inst, f.Parent, all, r.Relations.Of(f.Inst, all)), nil
+	all = siblings.Wanted(f.Inst, f.Parent, all)
+	return siblings.TurnToDeploy(f.Inst, f.Parent, all, r.Relations.Get(f.Inst, all)), nil
 }
 
 // ReadImports reads the imports, and the possible exporters of those that are missing.
-func (r Reader) ReadImports(ctx context.Context, f siblings.Family, in *decide.Inputs, reader Confirming) (err error) {
-	in.Missing, in.Broken = nil, nil
+func (r Reader) ReadImports(ctx context.Context, f siblings.Family, in *decide.Inputs, reader ConfirmingReader) (err error) {
+	in.Missing, in.ImportsErr = nil, nil
 	in.Imports, err = dataflow.Read(ctx, f.Inst, importreader.From(reader))
 	var unread *repocontext.ReadError
 	switch missing := missingOf(err); {
@@ -157,7 +157,7 @@ func (r Reader) ReadImports(ctx context.Context, f siblings.Family, in *decide.I
 			return err
 		}
 	default:
-		in.Broken = err
+		in.ImportsErr = err
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (r Reader) ReadImports(ctx context.Context, f siblings.Family, in *decide.I
 // Context reads the Context of an Installation; nil if it does not exist.
 func (r Reader) Context(ctx context.Context, inst *v1alpha1.Installation) (*v1alpha1.Context, error) {
 	found := &v1alpha1.Context{}
-	err := Confirming{Reader: r.Cached, Live: r.Live}.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: predicates.ContextOf(inst)}, found)
+	err := ConfirmingReader{Reader: r.Cached, Live: r.Live}.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: predicates.ContextOf(inst)}, found)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -183,8 +183,8 @@ func (r Reader) Exporters(ctx context.Context, f siblings.Family) ([]siblings.Ex
 	if err != nil {
 		return nil, job.Wrap(err, published.Init, "ImportsSatisfied", "look for the Installations that may export what is missing")
 	}
-	all = siblings.Staying(inst, f.Parent, all)
-	return siblings.ExportersAmong(inst, all, r.Relations.Of(inst, all), r.Triggers), nil
+	all = siblings.Wanted(inst, f.Parent, all)
+	return siblings.ExportersAmong(inst, all, r.Relations.Get(inst, all), r.Triggers), nil
 }
 
 // HashOfImports identifies the present imports of a root; false if they are unknown, because

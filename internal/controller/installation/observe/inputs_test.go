@@ -63,7 +63,7 @@ func TestReadImports(t *testing.T) {
 			w := same(t, test.known...)
 			inst := testbuilders.InstallationOf(t, test.spec)
 			// Results of an earlier read do not count for this one.
-			in := &decide.Inputs{Missing: testbuilders.Missing("stale"), Broken: errors.New("stale")}
+			in := &decide.Inputs{Missing: testbuilders.Missing("stale"), ImportsErr: errors.New("stale")}
 			if err := w.ReadImports(t.Context(), siblings.Family{Inst: inst}, in, observe.Reading(w.Cached, w.Live, inst)); err != nil {
 				t.Fatal(err)
 			}
@@ -74,11 +74,11 @@ func TestReadImports(t *testing.T) {
 			for _, e := range in.Exporters {
 				exports += e.Name
 			}
-			if missing != test.missing || exports != test.exports || (in.Broken != nil) != (test.broken != "") {
-				t.Errorf("missing %q, exported by %q, wrong: %v", missing, exports, in.Broken)
+			if missing != test.missing || exports != test.exports || (in.ImportsErr != nil) != (test.broken != "") {
+				t.Errorf("missing %q, exported by %q, wrong: %v", missing, exports, in.ImportsErr)
 			}
-			if in.Broken != nil && (!strings.Contains(in.Broken.Error(), test.broken) || strings.Contains(in.Broken.Error(), "hidden-value")) {
-				t.Errorf("the import is to be named, and no value: %v", in.Broken)
+			if in.ImportsErr != nil && (!strings.Contains(in.ImportsErr.Error(), test.broken) || strings.Contains(in.ImportsErr.Error(), "hidden-value")) {
+				t.Errorf("the import is to be named, and no value: %v", in.ImportsErr)
 			}
 		})
 	}
@@ -93,7 +93,7 @@ func TestReadImportsFails(t *testing.T) {
 		in := &decide.Inputs{}
 		err := w.ReadImports(t.Context(), siblings.Family{Inst: inst}, in, observe.Reading(w.Cached, w.Live, inst))
 		wantOperation(t, err, published.Init, "ImportsSatisfied")
-		if len(in.Missing) > 0 || in.Broken != nil || job.OutcomeOf(err) != job.Transient {
+		if len(in.Missing) > 0 || in.ImportsErr != nil || job.OutcomeOf(err) != job.Transient {
 			t.Errorf("%+v, %v", in, err)
 		}
 	})
@@ -111,7 +111,7 @@ func TestReadImportsFails(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		w.server.At, w.server.Then, w.server.Lost = 0, cancel, true
 		in := &decide.Inputs{}
-		if err := w.ReadImports(ctx, siblings.Family{Inst: inst}, in, observe.Reading(w.Cached, w.Live, inst)); err == nil || len(in.Missing) > 0 || in.Broken != nil {
+		if err := w.ReadImports(ctx, siblings.Family{Inst: inst}, in, observe.Reading(w.Cached, w.Live, inst)); err == nil || len(in.Missing) > 0 || in.ImportsErr != nil {
 			t.Errorf("%+v, %v", in, err)
 		}
 	})
@@ -152,7 +152,7 @@ func TestInputs(t *testing.T) {
 			inst := testbuilders.InstallationOf(t, test.spec)
 			test.change(inst)
 			in, err := w.Inputs(t.Context(), siblings.Family{Inst: inst}, test.planning)
-			if err != nil || (len(in.Missing) > 0) != test.missing || (in.Hash != "") != test.hashed || in.Broken != nil {
+			if err != nil || (len(in.Missing) > 0) != test.missing || (in.Hash != "") != test.hashed || in.ImportsErr != nil {
 				t.Fatalf("%+v, %v", in, err)
 			}
 			if got := asked(w.cache); got != test.cache {
@@ -187,7 +187,7 @@ func TestInputs(t *testing.T) {
 		inst.OwnerReferences = []metav1.OwnerReference{testbuilders.Owner("Installation", "parent", "parent")}
 		w := same(t, parent, before, inst)
 		in, err := w.Inputs(t.Context(), siblings.Family{Inst: inst, Parent: parent}, false)
-		if err != nil || in.Turn.HasCome() || asked(w.cache) != "InstallationList" || asked(w.server) != "" {
+		if err != nil || in.Turn.Ready() || asked(w.cache) != "InstallationList" || asked(w.server) != "" {
 			t.Errorf("%+v, %v: %v, %v", in.Turn, err, w.cache.Calls, w.server.Calls)
 		}
 	})

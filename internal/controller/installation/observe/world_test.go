@@ -24,8 +24,8 @@ func newWorld(t *testing.T, cached, live objects) *world {
 	t.Helper()
 	w := &world{cache: &fakeapi.Fault{Reading: true, At: -1}, server: &fakeapi.Fault{Reading: true, At: -1}}
 	w.Reader = observe.Reader{
-		Cached: w.cache.Wrap(t, fakeapi.API(t, cached...)), Live: w.server.Wrap(t, fakeapi.API(t, live...)),
-		Relations: &siblings.Relations{}, Sources: &repocontext.Reader{},
+		Cached: w.cache.Wrap(t, fakeapi.New(t, cached...)), Live: w.server.Wrap(t, fakeapi.New(t, live...)),
+		Relations: &siblings.Cache{}, Sources: &repocontext.Reader{},
 	}
 	return w
 }

@@ -40,16 +40,16 @@ func ExportsOf(inst *v1alpha1.Installation) map[ObjectKey]bool {
 	return names
 }
 
-// Written reads from a cache, but what was written just now from the API server, once:
+// WrittenReader reads from a cache, but what was written just now from the API server, once:
 // the cache may be behind.
-type Written struct {
+type WrittenReader struct {
 	Cached, Live client.Reader
 	Written      map[ObjectKey]bool
 	Read         map[ObjectKey]client.Object
 }
 
 // Get implements client.Reader.
-func (p *Written) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+func (p *WrittenReader) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
 	var name ObjectKey
 	switch into.(type) {
 	case *v1alpha1.DataObject:
@@ -79,6 +79,6 @@ func (p *Written) Get(ctx context.Context, key client.ObjectKey, into client.Obj
 }
 
 // List implements client.Reader. Roots import nothing by a list.
-func (p *Written) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+func (p *WrittenReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	return p.Cached.List(ctx, list, options...) // the caller says what was read
 }

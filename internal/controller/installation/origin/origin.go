@@ -21,8 +21,8 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
-// Found is the component version and the blueprint of an Installation.
-type Found struct {
+// Resolved is the component version and the blueprint of an Installation.
+type Resolved struct {
 	// Component is nil without a component.
 	Component *plan.Component
 	Blueprint *blueprint.Blueprint
@@ -30,8 +30,8 @@ type Found struct {
 	session *component.Session
 }
 
-// Finder finds what Installations are made from.
-type Finder struct {
+// Resolver finds what Installations are made from.
+type Resolver struct {
 	// Sources reads where component versions come from.
 	Sources *repocontext.Reader
 	// Components is what all readers of component versions have in common.
@@ -47,19 +47,19 @@ type Finder struct {
 }
 
 // Close gives up what reading the component holds.
-func (f *Found) Close() {
+func (f *Resolved) Close() {
 	if f.session != nil {
 		_ = f.session.Close()
 	}
 }
 
-// Find finds the component version and the blueprint of an Installation, whose Context
+// Resolve finds the component version and the blueprint of an Installation, whose Context
 // is the landscape.
-func (r Finder) Find(ctx context.Context, s *reporter.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context) (*Found, error) {
+func (r Resolver) Resolve(ctx context.Context, s *reporter.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context) (*Resolved, error) {
 	if err := r.mayGoUnverified(inst); err != nil {
 		return nil, r.unprepared(inst, err, "ExtractVerifyInfo", "spec.verification")
 	}
-	found := &Found{}
+	found := &Resolved{}
 	if inst.Spec.ComponentDescriptor.IsEmpty() {
 		// References of the Context are for components alone.
 		job.DropCondition(&inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
@@ -77,7 +77,7 @@ func (r Finder) Find(ctx context.Context, s *reporter.Subject, inst *v1alpha1.In
 }
 
 // open finds the component version.
-func (r Finder) open(ctx context.Context, s *reporter.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context, found *Found) error {
+func (r Resolver) open(ctx context.Context, s *reporter.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context, found *Resolved) error {
 	from, err := r.Sources.Read(ctx, landscape)
 	if err != nil {
 		return r.unprepared(inst, err, "SetupRegistries", "")
@@ -112,7 +112,7 @@ func (p VerificationPolicy) Known() bool {
 
 // component finds the component version of an Installation, and checks its signature where that is
 // requested.
-func (r Finder) component(ctx context.Context, inst *v1alpha1.Installation, session *component.Session, from *repocontext.Sources) (*plan.Component, error) {
+func (r Resolver) component(ctx context.Context, inst *v1alpha1.Installation, session *component.Session, from *repocontext.Sources) (*plan.Component, error) {
 	r.reportOverwrite(inst, from)
 	found, err := plan.OpenComponent(ctx, session, inst.Spec.ComponentDescriptor)
 	if err != nil {
@@ -136,7 +136,7 @@ func (r Finder) component(ctx context.Context, inst *v1alpha1.Installation, sess
 }
 
 // mayGoUnverified refuses unsigned components, where signatures are enforced.
-func (r Finder) mayGoUnverified(inst *v1alpha1.Installation) error {
+func (r Resolver) mayGoUnverified(inst *v1alpha1.Installation) error {
 	switch {
 	case r.Verification != VerifyAlways:
 		return nil
@@ -150,7 +150,7 @@ func (r Finder) mayGoUnverified(inst *v1alpha1.Installation) error {
 
 // blueprint loads the blueprint, which is in the Installation or a resource of the
 // component version.
-func (r Finder) blueprint(ctx context.Context, inst *v1alpha1.Installation, from *plan.Component) (*blueprint.Blueprint, error) {
+func (r Resolver) blueprint(ctx context.Context, inst *v1alpha1.Installation, from *plan.Component) (*blueprint.Blueprint, error) {
 	loaded, err := plan.OpenBlueprint(ctx, r.Blueprints, from, &inst.Spec.Blueprint)
 	if err != nil {
 		return nil, r.unprepared(inst, err, "ResolveBlueprint", "spec.blueprint")
@@ -159,12 +159,12 @@ func (r Finder) blueprint(ctx context.Context, inst *v1alpha1.Installation, from
 }
 
 // unprepared explains an error before anything was rendered.
-func (r Finder) unprepared(inst *v1alpha1.Installation, err error, reason, field string) error {
-	return r.Outages.Final(inst.UID, r.Now(), job.Wrap(component.Advise(err), published.InitPrerequisites, reason, field))
+func (r Resolver) unprepared(inst *v1alpha1.Installation, err error, reason, field string) error {
+	return r.Outages.Classify(inst.UID, r.Now(), job.Wrap(component.Advise(err), published.InitPrerequisites, reason, field))
 }
 
 // reportOverwrite reports in a condition whether the reference was overwritten.
-func (r Finder) reportOverwrite(inst *v1alpha1.Installation, from *repocontext.Sources) {
+func (r Resolver) reportOverwrite(inst *v1alpha1.Installation, from *repocontext.Sources) {
 	definition := inst.Spec.ComponentDescriptor
 	if !from.Overwritten || definition.Reference == nil || definition.Inline != nil {
 		job.DropCondition(&inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
@@ -186,7 +186,7 @@ func (r Finder) reportOverwrite(inst *v1alpha1.Installation, from *repocontext.S
 }
 
 // Reopen finds the component version of a job again. The caller closes the session.
-func (r Finder) Reopen(ctx context.Context, inst *v1alpha1.Installation, landscape *v1alpha1.Context, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, *component.Session, error) {
+func (r Resolver) Reopen(ctx context.Context, inst *v1alpha1.Installation, landscape *v1alpha1.Context, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, *component.Session, error) {
 	from, err := r.Sources.Read(ctx, landscape)
 	if err != nil {
 		return nil, nil, err // names the object

@@ -28,7 +28,7 @@ func TestVerificationPolicy(t *testing.T) {
 		{"an Installation without a component cannot be signed", VerifyAlways, "{verification: {signatureName: s}}", "set spec.componentDescriptor"},
 		{"signatures are switched off", VerifyNever, neither, ""},
 	} {
-		err := (Finder{Verification: test.policy}).mayGoUnverified(testbuilders.InstallationOf(t, test.spec))
+		err := (Resolver{Verification: test.policy}).mayGoUnverified(testbuilders.InstallationOf(t, test.spec))
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", test.reason, err, test.want)
 		}
@@ -65,7 +65,7 @@ func TestReportOverwrite(t *testing.T) {
 	} {
 		inst := testbuilders.InstallationOf(t, test.spec)
 		inst.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.ComponentReferenceOverwriteCondition, Status: "Unknown"}}
-		(Finder{Now: func() time.Time { return testbuilders.Noon }}).reportOverwrite(inst, test.from)
+		(Resolver{Now: func() time.Time { return testbuilders.Noon }}).reportOverwrite(inst, test.from)
 		got := job.GetCondition(inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
 		if test.status == "" {
 			if got != nil {

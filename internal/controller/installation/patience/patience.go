@@ -27,15 +27,15 @@ type Outages struct {
 	began map[types.UID]time.Time
 }
 
-// Final classifies an error while the children are rendered. Most errors are terminal; but the API
+// Classify classifies an error while the children are rendered. Most errors are terminal; but the API
 // server, or a registry that does not answer, may answer soon.
-func (o *Outages) Final(uid types.UID, now time.Time, err *job.Error) error {
+func (o *Outages) Classify(uid types.UID, now time.Time, err *job.Error) error {
 	var unread *repocontext.ReadError
 	if errors.As(err, &unread) {
 		return err
 	}
 	if !component.IsTemporary(err) {
-		return job.Terminally(err)
+		return job.AsTerminal(err)
 	}
 	given := *err
 	if since := o.since(uid, now); now.Sub(since) < Limit {
@@ -44,7 +44,7 @@ func (o *Outages) Final(uid types.UID, now time.Time, err *job.Error) error {
 		return &given
 	}
 	given.Message = strings.TrimSuffix(fmt.Sprintf("given up after %s: %s", Limit, err.Message), ": ")
-	return job.Terminally(&given)
+	return job.AsTerminal(&given)
 }
 
 // clock is a time in messages.
@@ -64,8 +64,8 @@ func (o *Outages) since(uid types.UID, now time.Time) time.Time {
 	return since
 }
 
-// Over forgets an outage.
-func (o *Outages) Over(uid types.UID) {
+// Forget forgets an outage.
+func (o *Outages) Forget(uid types.UID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.began, uid)

@@ -46,10 +46,10 @@ func TestPatience(t *testing.T) {
 		// The job waits for something else first, which is no part of the outage.
 		inst.Status.TransitionTimes = &v1alpha1.TransitionTimes{InitTime: &metav1.Time{Time: testbuilders.Noon.Add(-time.Hour)}}
 		if test.after > 0 {
-			_ = o.Final(inst.UID, now, job.Wrap(refused, "op", "reason", ""))
+			_ = o.Classify(inst.UID, now, job.Wrap(refused, "op", "reason", ""))
 		}
 		now = testbuilders.Noon.Add(test.after)
-		err := o.Final(inst.UID, now, job.Wrap(test.cause, "op", "reason", "spec.blueprint"))
+		err := o.Classify(inst.UID, now, job.Wrap(test.cause, "op", "reason", "spec.blueprint"))
 		if got := job.OutcomeOf(err); got != test.want {
 			t.Errorf("%s: outcome %d, want %d: %v", test.reason, got, test.want, err)
 		}
@@ -76,7 +76,7 @@ func TestPatienceIsRenewed(t *testing.T) {
 	if got := o.since("b", later); !got.Equal(later) {
 		t.Errorf("that of another Installation begins at %s", got)
 	}
-	o.Over("a")
+	o.Forget("a")
 	if got := o.since("a", later); !got.Equal(later) {
 		t.Errorf("the next one begins at %s", got)
 	}
@@ -87,7 +87,7 @@ func TestOutcomeAtShutdown(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var o Outages
-	if err := o.Final("uid", testbuilders.Noon, job.Wrap(ctx.Err(), "op", "reason", "")); !job.IsShutdown(ctx, err) {
+	if err := o.Classify("uid", testbuilders.Noon, job.Wrap(ctx.Err(), "op", "reason", "")); !job.IsShutdown(ctx, err) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -106,12 +106,12 @@ func TestOutageMessage(t *testing.T) {
 		{"a failure in the middle of an outage", 2 * time.Minute, "spec.blueprint (no answer since 12:00:00 UTC, asked again until 12:05:00 UTC): dial tcp: connection refused"},
 		{"the last failure of an outage", Limit, "given up after 5m0s: spec.blueprint: dial tcp: connection refused"},
 	} {
-		err := o.Final("uid", testbuilders.Noon.Add(test.after), job.Wrap(refused, "op", "reason", "spec.blueprint"))
+		err := o.Classify("uid", testbuilders.Noon.Add(test.after), job.Wrap(refused, "op", "reason", "spec.blueprint"))
 		if got := job.StatusError(err, nil, metav1.Time{Time: testbuilders.Noon}).Message; got != test.want {
 			t.Errorf("%s: %q", test.reason, got)
 		}
 	}
-	err := o.Final("uid", testbuilders.Noon, job.Wrap(errors.New("bad template"), "op", "reason", "spec.blueprint"))
+	err := o.Classify("uid", testbuilders.Noon, job.Wrap(errors.New("bad template"), "op", "reason", "spec.blueprint"))
 	if got := job.StatusError(err, nil, metav1.Time{Time: testbuilders.Noon}).Message; got != "spec.blueprint: bad template" {
 		t.Errorf("a mistake is not asked again: %q", got)
 	}

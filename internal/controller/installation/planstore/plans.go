@@ -23,65 +23,67 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// Memory is what a process remembers of stored plans. A restart forgets it, and costs
+// Cache is what a process remembers of stored plans. A restart forgets it, and costs
 // some reads.
-type Memory struct {
-	kept       kept
-	remembered remembered
+type Cache struct {
+	index planIndex
+	plans planCache
 }
 
 // Has reports whether an Installation may have a stored plan.
-func (m *Memory) Has(uid types.UID) bool { return m.kept.has(uid) }
+func (m *Cache) Has(uid types.UID) bool { return m.index.has(uid) }
 
 // Forget forgets an Installation that no longer exists.
-func (m *Memory) Forget(uid types.UID) {
-	m.kept.note(uid, false)
-	m.remembered.forget(uid)
+func (m *Cache) Forget(uid types.UID) {
+	m.index.note(uid, false)
+	m.plans.forget(uid)
 }
 
-// Wrote remembers what a job that has stored a plan has written into its scope.
-func (m *Memory) Wrote(uid types.UID, copies dataflow.Exports) { m.remembered.wrote(uid, copies) }
+// RecordCopies remembers what a job that has stored a plan has written into its scope.
+func (m *Cache) RecordCopies(uid types.UID, copies dataflow.Exports) {
+	m.plans.recordCopies(uid, copies)
+}
 
 // CopiesOf returns what a job has written into its scope, or nil if that is unknown.
-func (m *Memory) CopiesOf(uid types.UID, job string) *Written {
-	if known := m.remembered.of(uid, job); known != nil {
+func (m *Cache) CopiesOf(uid types.UID, job string) *CopyNames {
+	if known := m.plans.of(uid, job); known != nil {
 		return known.copies
 	}
 	return nil
 }
 
-// Plans keeps the plans of jobs in Secrets.
-type Plans struct {
+// Store keeps the plans of jobs in Secrets.
+type Store struct {
 	Client client.Client
 	// Reader reads from the API server: the caches do not have these Secrets.
 	Reader client.Reader
-	Memory *Memory
+	Cache  *Cache
 }
 
-// Store keeps what the exports of the job need when it ends. Nothing is stored
+// Save keeps what the exports of the job need when it ends. Nothing is stored
 // for an Installation without exports.
-func (k Plans) Store(ctx context.Context, inst *v1alpha1.Installation, content []byte) error {
+func (k Store) Save(ctx context.Context, inst *v1alpha1.Installation, content []byte) error {
 	if content == nil {
 		return nil
 	}
-	k.Memory.remembered.forget(inst.UID)
+	k.Cache.plans.forget(inst.UID)
 	stored := &storedPlan{job: inst.Status.JobID, content: content}
-	if !k.Memory.kept.has(inst.UID) && k.Memory.kept.isListed(inst.Namespace) {
+	if !k.Cache.index.has(inst.UID) && k.Cache.index.isListed(inst.Namespace) {
 		stored.secrets = map[string]types.UID{}
 	}
 	// An attempt whose answer is lost may have stored something, too.
-	k.Memory.kept.note(inst.UID, true)
+	k.Cache.index.note(inst.UID, true)
 	for _, secret := range parcel.Secrets(inst, content) {
 		if err := k.write(ctx, inst, secret, stored); err != nil {
 			return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "store what the exports need in Secret "+secret.Name)
 		}
 	}
-	k.Memory.remembered.note(inst.UID, stored)
+	k.Cache.plans.note(inst.UID, stored)
 	return nil
 }
 
 // write writes one Secret. That of an earlier attempt is replaced.
-func (k Plans) write(ctx context.Context, inst *v1alpha1.Installation, secret *corev1.Secret, stored *storedPlan) error {
+func (k Store) write(ctx context.Context, inst *v1alpha1.Installation, secret *corev1.Secret, stored *storedPlan) error {
 	created := secret.DeepCopy()
 	err := k.Client.Create(ctx, created)
 	if err == nil && stored.secrets != nil {
@@ -105,9 +107,9 @@ func (k Plans) write(ctx context.Context, inst *v1alpha1.Installation, secret *c
 	return k.Client.Update(ctx, changed) // the caller says what is stored
 }
 
-// Content returns what the job has stored. Read is what an earlier process has stored.
-func (k Plans) Content(ctx context.Context, inst *v1alpha1.Installation) ([]byte, error) {
-	if known := k.Memory.remembered.of(inst.UID, inst.Status.JobID); known != nil {
+// Load returns what the job has stored. Read is what an earlier process has stored.
+func (k Store) Load(ctx context.Context, inst *v1alpha1.Installation) ([]byte, error) {
+	if known := k.Cache.plans.of(inst.UID, inst.Status.JobID); known != nil {
 		return known.content, nil
 	}
 	list := &corev1.SecretList{}
@@ -118,26 +120,26 @@ func (k Plans) Content(ctx context.Context, inst *v1alpha1.Installation) ([]byte
 	for i := range list.Items {
 		secrets[i] = &list.Items[i]
 	}
-	k.Memory.kept.note(inst.UID, len(secrets) > 0)
+	k.Cache.index.note(inst.UID, len(secrets) > 0)
 	content, err := parcel.Content(inst, secrets)
 	if err == nil {
-		k.Memory.remembered.note(inst.UID, &storedPlan{job: inst.Status.JobID, content: content})
+		k.Cache.plans.note(inst.UID, &storedPlan{job: inst.Status.JobID, content: content})
 	}
 	return content, err // says what is wrong and what to do
 }
 
-// Drop deletes the stored plan of a job that has ended.
-func (k Plans) Drop(ctx context.Context, inst *v1alpha1.Installation) error {
-	known := k.Memory.remembered.of(inst.UID, inst.Status.JobID)
-	k.Memory.remembered.forget(inst.UID)
+// Delete deletes the stored plan of a job that has ended.
+func (k Store) Delete(ctx context.Context, inst *v1alpha1.Installation) error {
+	known := k.Cache.plans.of(inst.UID, inst.Status.JobID)
+	k.Cache.plans.forget(inst.UID)
 	if known != nil && known.secrets != nil {
 		for _, name := range slices.Sorted(maps.Keys(known.secrets)) {
 			uid := known.secrets[name]
-			if err := k.dropSecret(ctx, inst.Namespace, name, uid); err != nil {
+			if err := k.deleteSecret(ctx, inst.Namespace, name, uid); err != nil {
 				return err
 			}
 		}
-		k.Memory.kept.note(inst.UID, false)
+		k.Cache.index.note(inst.UID, false)
 		return nil
 	}
 	list := secretMetadata()
@@ -150,43 +152,43 @@ func (k Plans) Drop(ctx context.Context, inst *v1alpha1.Installation) error {
 			continue
 		}
 		// A list of metadata does not have the kind of each object.
-		if err := k.dropSecret(ctx, found.Namespace, found.Name, found.UID); err != nil {
+		if err := k.deleteSecret(ctx, found.Namespace, found.Name, found.UID); err != nil {
 			return err
 		}
 	}
-	k.Memory.kept.note(inst.UID, false)
+	k.Cache.index.note(inst.UID, false)
 	return nil
 }
 
-func (k Plans) dropSecret(ctx context.Context, namespace, name string, uid types.UID) error {
+func (k Store) deleteSecret(ctx context.Context, namespace, name string, uid types.UID) error {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	return client.IgnoreNotFound(k.Client.Delete(ctx, secret, client.Preconditions{UID: &uid})) // only logged
 }
 
-// Leftover reports whether an Installation without a job has a stored plan. After a start nothing
+// HasLeftover reports whether an Installation without a job has a stored plan. After a start nothing
 // is remembered; then the namespace is read once, as soon as an Installation in it may have one.
-func (k Plans) Leftover(ctx context.Context, inst *v1alpha1.Installation) (bool, error) {
+func (k Store) HasLeftover(ctx context.Context, inst *v1alpha1.Installation) (bool, error) {
 	if job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) {
 		return false, nil
 	}
-	if mayHavePlan(inst) && !k.Memory.kept.isListed(inst.Namespace) {
+	if mayHavePlan(inst) && !k.Cache.index.isListed(inst.Namespace) {
 		list := secretMetadata()
 		if err := k.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.HasLabels{parcel.Label}); err != nil {
 			return false, &repocontext.ReadError{Object: "the Secrets with stored plans", Cause: err}
 		}
 		for i := range list.Items {
 			if owner := metav1.GetControllerOf(&list.Items[i]); owner != nil {
-				k.Memory.kept.note(owner.UID, true)
+				k.Cache.index.note(owner.UID, true)
 			}
 		}
-		k.Memory.kept.seen(inst.Namespace)
+		k.Cache.index.seen(inst.Namespace)
 	}
-	return k.Memory.kept.has(inst.UID), nil
+	return k.Cache.index.has(inst.UID), nil
 }
 
-// kept remembers which Installations have a stored plan, so that those without one
+// planIndex remembers which Installations have a stored plan, so that those without one
 // cost no request when their job ends.
-type kept struct {
+type planIndex struct {
 	mu sync.Mutex
 	// by are the UIDs of those Installations.
 	by map[types.UID]bool
@@ -195,7 +197,7 @@ type kept struct {
 }
 
 // note remembers that an Installation has a plan, or forgets it.
-func (k *kept) note(uid types.UID, has bool) {
+func (k *planIndex) note(uid types.UID, has bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.by == nil {
@@ -208,20 +210,20 @@ func (k *kept) note(uid types.UID, has bool) {
 	k.by[uid] = true
 }
 
-func (k *kept) has(uid types.UID) bool {
+func (k *planIndex) has(uid types.UID) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.by[uid]
 }
 
 // isListed reports whether the plans of earlier processes in a namespace are known.
-func (k *kept) isListed(namespace string) bool {
+func (k *planIndex) isListed(namespace string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.listed[namespace]
 }
 
-func (k *kept) seen(namespace string) {
+func (k *planIndex) seen(namespace string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.listed == nil {
@@ -230,11 +232,11 @@ func (k *kept) seen(namespace string) {
 	k.listed[namespace] = true
 }
 
-// Written are the names of the copies of imports that a job has written.
-type Written struct{ data, targets map[string]bool }
+// CopyNames are the names of the copies of imports that a job has written.
+type CopyNames struct{ data, targets map[string]bool }
 
 // AreIn reports whether lists have all of them, as the job has written them.
-func (c *Written) AreIn(jobID string, data *v1alpha1.DataObjectList, targets *v1alpha1.TargetList) bool {
+func (c *CopyNames) AreIn(jobID string, data *v1alpha1.DataObjectList, targets *v1alpha1.TargetList) bool {
 	count := 0
 	for i := range data.Items {
 		if object := &data.Items[i]; c.data[object.Name] && object.Labels[v1alpha1.DataObjectJobIDLabel] == jobID {

@@ -40,16 +40,16 @@ func TestKeepPlan(t *testing.T) {
 		{"a Secret of another type: the type cannot be changed", typed, "old", "does not belong to this Installation"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := fakeapi.API(t)
+			c := fakeapi.New(t)
 			if test.live != nil {
-				c = fakeapi.API(t, test.live)
+				c = fakeapi.New(t, test.live)
 			}
-			inst, k := testbuilders.InstallationOf(t, "{}"), Plans{Client: c, Reader: c, Memory: &Memory{}}
-			err := k.Store(t.Context(), inst, []byte("new"))
+			inst, k := testbuilders.InstallationOf(t, "{}"), Store{Client: c, Reader: c, Cache: &Cache{}}
+			err := k.Save(t.Context(), inst, []byte("new"))
 			if (err == nil) != (test.refused == "") || err != nil && (!strings.Contains(err.Error(), test.refused) || job.OutcomeOf(err) != job.Terminal) {
 				t.Fatalf("got %v", err)
 			}
-			if !k.Memory.kept.has(inst.UID) {
+			if !k.Cache.index.has(inst.UID) {
 				t.Error("it is not remembered that there may be a plan")
 			}
 			live := testbuilders.PlanOf(t, "job-2", "new")
@@ -60,7 +60,7 @@ func TestKeepPlan(t *testing.T) {
 				t.Errorf("labels %v", live.Labels)
 			}
 			if test.refused == "" {
-				if got, err := k.Content(t.Context(), inst); string(got) != test.content || err != nil {
+				if got, err := k.Load(t.Context(), inst); string(got) != test.content || err != nil {
 					t.Errorf("read %q, %v", got, err)
 				}
 			}
@@ -81,43 +81,43 @@ func TestKeepPlanFails(t *testing.T) {
 		{"the plan of an earlier attempt cannot be replaced", testbuilders.PlanOf(t, "job-2", "old"), fakeapi.Fault{At: 1, Err: errors.New("busy")}, "busy"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := fakeapi.API(t)
+			c := fakeapi.New(t)
 			if test.live != nil {
-				c = fakeapi.API(t, test.live)
+				c = fakeapi.New(t, test.live)
 			}
 			broken := test.fault.Wrap(t, c)
-			k := Plans{Client: broken, Reader: broken, Memory: &Memory{}}
+			k := Store{Client: broken, Reader: broken, Cache: &Cache{}}
 			s := testbuilders.InstallationOf(t, "{}")
-			err := k.Store(t.Context(), s, []byte("new"))
+			err := k.Save(t.Context(), s, []byte("new"))
 			if err == nil || !strings.Contains(err.Error(), test.want) || job.OutcomeOf(err) != job.Transient {
 				t.Errorf("got %v", err)
 			}
-			if err := k.Store(t.Context(), s, []byte("new")); err != nil {
+			if err := k.Save(t.Context(), s, []byte("new")); err != nil {
 				t.Errorf("the next attempt: %v", err)
 			}
-			if got, err := k.Content(t.Context(), s); string(got) != "new" || err != nil {
+			if got, err := k.Load(t.Context(), s); string(got) != "new" || err != nil {
 				t.Errorf("read %q, %v", got, err)
 			}
 		})
 	}
 	counting, s := fakeapi.Fault{At: -1}, testbuilders.InstallationOf(t, "{}")
-	k := Plans{Client: counting.Wrap(t, fakeapi.API(t)), Memory: &Memory{}}
-	if err := k.Store(t.Context(), s, nil); err != nil || len(counting.Calls) > 0 || k.Memory.Has(s.UID) {
+	k := Store{Client: counting.Wrap(t, fakeapi.New(t)), Cache: &Cache{}}
+	if err := k.Save(t.Context(), s, nil); err != nil || len(counting.Calls) > 0 || k.Cache.Has(s.UID) {
 		t.Errorf("without exports nothing is stored: %v, %v", counting.Calls, err)
 	}
 }
 
 // TestKeptPlanUnread: a plan that cannot be read does not count as missing.
 func TestKeptPlanUnread(t *testing.T) {
-	c := fakeapi.API(t, testbuilders.PlanOf(t, "job-2", "stored"))
+	c := fakeapi.New(t, testbuilders.PlanOf(t, "job-2", "stored"))
 	broken := fakeapi.Fault{Reading: true, Err: errors.New("busy")}
-	k := Plans{Client: c, Reader: broken.Wrap(t, c), Memory: &Memory{}}
+	k := Store{Client: c, Reader: broken.Wrap(t, c), Cache: &Cache{}}
 	inst := testbuilders.InstallationOf(t, "{}")
 	var unread *repocontext.ReadError
-	if _, err := k.Content(t.Context(), inst); !errors.As(err, &unread) || errors.Is(err, parcel.ErrNone) {
+	if _, err := k.Load(t.Context(), inst); !errors.As(err, &unread) || errors.Is(err, parcel.ErrNone) {
 		t.Errorf("got %v", err)
 	}
-	if got, err := k.Content(t.Context(), inst); string(got) != "stored" || err != nil {
+	if got, err := k.Load(t.Context(), inst); string(got) != "stored" || err != nil {
 		t.Errorf("then %q, %v", got, err)
 	}
 }
@@ -140,10 +140,10 @@ func TestDrop(t *testing.T) {
 		{"a refused deletion keeps the plan", true, fakeapi.Fault{Err: errors.New("busy")}, true, 2},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c, inst, m := fakeapi.API(t, foreign.DeepCopy()), testbuilders.InstallationOf(t, "{}"), &Memory{}
+			c, inst, m := fakeapi.New(t, foreign.DeepCopy()), testbuilders.InstallationOf(t, "{}"), &Cache{}
 			// The namespace was listed, so that there are no others.
-			m.kept.seen(inst.Namespace)
-			if err := (Plans{Client: c, Reader: c, Memory: m}).Store(t.Context(), inst, []byte("plan")); err != nil {
+			m.index.seen(inst.Namespace)
+			if err := (Store{Client: c, Reader: c, Cache: m}).Save(t.Context(), inst, []byte("plan")); err != nil {
 				t.Fatal(err)
 			}
 			// What an API server in memory creates has no UID.
@@ -152,13 +152,13 @@ func TestDrop(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !test.stored {
-				m = &Memory{}
-				m.kept.note(inst.UID, true)
+				m = &Cache{}
+				m.index.note(inst.UID, true)
 			}
 			broken := test.fault.Wrap(t, c)
-			err := Plans{Client: broken, Reader: broken, Memory: m}.Drop(t.Context(), inst)
-			if (err != nil) != test.fails || m.Has(inst.UID) != test.fails || len(m.remembered.by) != 0 {
-				t.Errorf("%v; remembered: %t, with %d contents", err, m.Has(inst.UID), len(m.remembered.by))
+			err := Store{Client: broken, Reader: broken, Cache: m}.Delete(t.Context(), inst)
+			if (err != nil) != test.fails || m.Has(inst.UID) != test.fails || len(m.plans.by) != 0 {
+				t.Errorf("%v; remembered: %t, with %d contents", err, m.Has(inst.UID), len(m.plans.by))
 			}
 			list := &corev1.SecretList{}
 			if err := c.List(t.Context(), list); err != nil || len(list.Items) != test.left {
@@ -198,14 +198,14 @@ func TestLeftover(t *testing.T) {
 		{"an Installation that never had exports has no plan and costs no request", plain, testbuilders.PlanOf(t, "a", "x"), false, 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := fakeapi.API(t)
+			c := fakeapi.New(t)
 			if test.secret != nil {
-				c = fakeapi.API(t, test.secret)
+				c = fakeapi.New(t, test.secret)
 			}
 			counting := fakeapi.Fault{Reading: true, At: -1}
-			k := Plans{Client: c, Reader: counting.Wrap(t, c), Memory: &Memory{}}
+			k := Store{Client: c, Reader: counting.Wrap(t, c), Cache: &Cache{}}
 			for range 2 {
-				if got, err := k.Leftover(t.Context(), test.inst); got != test.want || err != nil {
+				if got, err := k.HasLeftover(t.Context(), test.inst); got != test.want || err != nil {
 					t.Errorf("got %t, %v", got, err)
 				}
 			}
@@ -214,17 +214,17 @@ func TestLeftover(t *testing.T) {
 			}
 		})
 	}
-	c := fakeapi.API(t, testbuilders.PlanOf(t, "a", "x"))
+	c := fakeapi.New(t, testbuilders.PlanOf(t, "a", "x"))
 	broken := fakeapi.Fault{Reading: true, Err: errors.New("busy")}
-	k := Plans{Client: c, Reader: broken.Wrap(t, c), Memory: &Memory{}}
-	if got, err := k.Leftover(t.Context(), exporter("a", "a")); got || err == nil {
+	k := Store{Client: c, Reader: broken.Wrap(t, c), Cache: &Cache{}}
+	if got, err := k.HasLeftover(t.Context(), exporter("a", "a")); got || err == nil {
 		t.Errorf("a read that failed is not an answer: %t, %v", got, err)
 	}
-	if got, err := k.Leftover(t.Context(), exporter("a", "a")); !got || err != nil {
+	if got, err := k.HasLeftover(t.Context(), exporter("a", "a")); !got || err != nil {
 		t.Errorf("the next look: %t, %v", got, err)
 	}
-	k.Memory.kept.note(types.UID("uid-2"), false)
-	if got, _ := k.Leftover(t.Context(), exporter("a", "a")); got {
+	k.Cache.index.note(types.UID("uid-2"), false)
+	if got, _ := k.HasLeftover(t.Context(), exporter("a", "a")); got {
 		t.Error("what is deleted is still remembered")
 	}
 }

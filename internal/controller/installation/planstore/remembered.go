@@ -8,12 +8,12 @@ import (
 	"go.landscaper.dev/internal/model/dataflow"
 )
 
-// mostRemembered is how many bytes of plans are remembered; the oldest are dropped first.
-const mostRemembered = 32 << 20
+// maxCachedBytes is how many bytes of plans are remembered; the oldest are dropped first.
+const maxCachedBytes = 32 << 20
 
-// remembered are the stored plans of running jobs, so that they are read again only
+// planCache are the stored plans of running jobs, so that they are read again only
 // after a restart, or when there are too many.
-type remembered struct {
+type planCache struct {
 	mu    sync.Mutex
 	by    map[types.UID]*storedPlan
 	order []types.UID
@@ -21,7 +21,7 @@ type remembered struct {
 }
 
 // note remembers a plan, instead of that of an earlier job.
-func (r *remembered) note(uid types.UID, p *storedPlan) {
+func (r *planCache) note(uid types.UID, p *storedPlan) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.drop(uid)
@@ -30,13 +30,13 @@ func (r *remembered) note(uid types.UID, p *storedPlan) {
 	}
 	r.by[uid] = p
 	r.order = append(r.order, uid)
-	for r.bytes += len(p.content); r.bytes > mostRemembered; {
+	for r.bytes += len(p.content); r.bytes > maxCachedBytes; {
 		r.drop(r.order[0])
 	}
 }
 
-// wrote adds to a plan what the job has written into its scope.
-func (r *remembered) wrote(uid types.UID, copies dataflow.Exports) {
+// recordCopies adds to a plan what the job has written into its scope.
+func (r *planCache) recordCopies(uid types.UID, copies dataflow.Exports) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if p := r.by[uid]; p != nil {
@@ -45,7 +45,7 @@ func (r *remembered) wrote(uid types.UID, copies dataflow.Exports) {
 }
 
 // of returns the plan of a job, or nil.
-func (r *remembered) of(uid types.UID, job string) *storedPlan {
+func (r *planCache) of(uid types.UID, job string) *storedPlan {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if p := r.by[uid]; p != nil && p.job == job {
@@ -54,13 +54,13 @@ func (r *remembered) of(uid types.UID, job string) *storedPlan {
 	return nil
 }
 
-func (r *remembered) forget(uid types.UID) {
+func (r *planCache) forget(uid types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.drop(uid)
 }
 
-func (r *remembered) drop(uid types.UID) {
+func (r *planCache) drop(uid types.UID) {
 	p := r.by[uid]
 	if p == nil {
 		return
@@ -80,15 +80,15 @@ type storedPlan struct {
 	job     string
 	content []byte
 	// copies are what the job has written into its scope; nil if that is unknown.
-	copies *Written
+	copies *CopyNames
 	// secrets are the UIDs of the Secrets that hold it, by their names; nil if there may
 	// be others.
 	secrets map[string]types.UID
 }
 
 // namesOfCopies returns the names of what a job has written.
-func namesOfCopies(copies dataflow.Exports) *Written {
-	names := &Written{map[string]bool{}, map[string]bool{}}
+func namesOfCopies(copies dataflow.Exports) *CopyNames {
+	names := &CopyNames{map[string]bool{}, map[string]bool{}}
 	for _, object := range copies.DataObjects {
 		names.data[object.Name] = true
 	}

@@ -8,8 +8,8 @@ import (
 
 // TestRemembered: a plan is of one job, and the oldest are dropped when there are too many.
 func TestRemembered(t *testing.T) {
-	r := &remembered{}
-	large := func(job string) *storedPlan { return &storedPlan{job: job, content: make([]byte, mostRemembered/3)} }
+	r := &planCache{}
+	large := func(job string) *storedPlan { return &storedPlan{job: job, content: make([]byte, maxCachedBytes/3)} }
 	for _, uid := range []types.UID{"a", "b", "a", "c", "d"} {
 		r.note(uid, large("job-1"))
 	}
@@ -27,7 +27,7 @@ func TestRemembered(t *testing.T) {
 	if r.bytes != 0 || len(r.order) != 0 {
 		t.Errorf("%d bytes and %d plans are left", r.bytes, len(r.order))
 	}
-	r.note("e", &storedPlan{content: make([]byte, mostRemembered+1)})
+	r.note("e", &storedPlan{content: make([]byte, maxCachedBytes+1)})
 	if r.of("e", "") != nil || r.bytes != 0 {
 		t.Error("what is larger than all together is remembered")
 	}

@@ -39,9 +39,9 @@ func TestStates(t *testing.T) {
 		{"a state whose key was renamed: to begin anew would lose passwords", stateSecret(map[string][]byte{"other": nil}, mine), "", `key "config" is missing in Secret`, job.None},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := fakeapi.API(t)
+			c := fakeapi.New(t)
 			if test.stored != nil {
-				c = fakeapi.API(t, test.stored)
+				c = fakeapi.New(t, test.stored)
 			}
 			inst := testbuilders.InstallationOf(t, "{}")
 			s := NewStates(c, inst)
@@ -68,9 +68,9 @@ func TestStates(t *testing.T) {
 // overwritten: children may have seen it. The next attempt works with it.
 func TestStatesConflict(t *testing.T) {
 	for _, before := range []*corev1.Secret{nil, stateSecret(map[string][]byte{plan.StateSecretKey: []byte("old")}, testbuilders.Owner("Installation", "shop", "2"))} {
-		c := fakeapi.API(t)
+		c := fakeapi.New(t)
 		if before != nil {
-			c = fakeapi.API(t, before)
+			c = fakeapi.New(t, before)
 		}
 		inst := testbuilders.InstallationOf(t, "{}")
 		slow, fast := NewStates(c, inst), NewStates(c, inst)

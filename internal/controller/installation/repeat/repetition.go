@@ -69,7 +69,7 @@ func intervalOr(interval *v1alpha1.Duration, byDefault time.Duration) time.Durat
 // An Installation that has changed, or has a request, repeats nothing.
 func Due(inst *v1alpha1.Installation) time.Time {
 	rule, ok := ruleOf(inst)
-	if !ok || predicates.Skipped(inst) || inst.Annotations[v1alpha1.OperationAnnotation] != "" || inst.Generation != inst.Status.ObservedGeneration {
+	if !ok || predicates.AutomationDisabled(inst) || inst.Annotations[v1alpha1.OperationAnnotation] != "" || inst.Generation != inst.Status.ObservedGeneration {
 		return time.Time{}
 	}
 	counter := Count(inst)

@@ -50,8 +50,8 @@ func ExportsSomething(s *decide.Situation) {
 	s.Inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "x"}}
 }
 
-// Tells has dependents that are to be triggered.
-func Tells(names ...string) Option {
+// WithDependents has dependents that are to be triggered.
+func WithDependents(names ...string) Option {
 	return func(s *decide.Situation) {
 		for _, name := range names {
 			s.Inst.Status.DependentsToTrigger = append(s.Inst.Status.DependentsToTrigger, v1alpha1.DependentToTrigger{Name: name})
@@ -59,8 +59,8 @@ func Tells(names ...string) Option {
 	}
 }
 
-// Strange has an owner of another system.
-func Strange(s *decide.Situation) {
+// ForeignOwner has an owner of another system.
+func ForeignOwner(s *decide.Situation) {
 	s.Inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: "other.example.org/v1", Kind: "Installation", Name: "parent"}}
 }
 

@@ -6,8 +6,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// Leaves notes in the status which subinstallations the job does not want any more.
-func Leaves(names ...string) Option {
+// DropsSubs notes in the status which subinstallations the job does not want any more.
+func DropsSubs(names ...string) Option {
 	return func(s *decide.Situation) {
 		if s.Inst.Status.SubInstCache == nil {
 			s.Inst.Status.SubInstCache = &v1alpha1.SubInstCache{}
@@ -31,8 +31,8 @@ func SubKept(s *decide.Situation) { keep(&s.Subs[len(s.Subs)-1].Status.Condition
 // ItemsKept lets the Execution have kept something.
 func ItemsKept(s *decide.Situation) { keep(&s.Exec.Status.Conditions, job.KeptReason) }
 
-// ParentLeaves has a parent that does not want some subinstallations any more.
-func ParentLeaves(names ...string) Option {
+// ParentDropsSubs has a parent that does not want some subinstallations any more.
+func ParentDropsSubs(names ...string) Option {
 	return func(s *decide.Situation) {
 		s.Parent.Status.SubInstCache = &v1alpha1.SubInstCache{OrphanedSubs: names}
 	}

@@ -44,9 +44,9 @@ func Below(parentJob, finished string, phase v1alpha1.InstallationPhase) Option 
 	}
 }
 
-// SaidSo lets the status say what a deletion waits for.
-func SaidSo(s *decide.Situation) {
-	s.Inst.Status.Conditions = append(s.Inst.Status.Conditions, siblings.Explanation(s.Family))
+// DeletionReported lets the status say what a deletion waits for.
+func DeletionReported(s *decide.Situation) {
+	s.Inst.Status.Conditions = append(s.Inst.Status.Conditions, siblings.DeletionCondition(s.Family))
 }
 
 // WithoutParent makes it a subinstallation whose parent no longer exists.
@@ -79,19 +79,21 @@ func Triggered(by predicates.Triggers) Option { return func(s *decide.Situation)
 
 // Importing has had some imports in its last job, and others now.
 func Importing(before, now string) Option {
-	return func(s *decide.Situation) { s.Inst.Status.ImportsHash, s.Current = before, &now }
+	return func(s *decide.Situation) { s.Inst.Status.ImportsHash, s.CurrentImports = before, &now }
 }
 
-// Told are the dependents that could not be triggered.
-func Told(names ...string) Option { return func(s *decide.Situation) { s.Told = names } }
-
-// Surveyed are siblings that have to be deleted first.
-func Surveyed(waits ...string) Option {
-	return func(s *decide.Situation) { s.Turn = &siblings.Turn{Waits: waits} }
+// WithUntriggered are the dependents that could not be triggered.
+func WithUntriggered(names ...string) Option {
+	return func(s *decide.Situation) { s.Untriggered = names }
 }
 
-// Hopeless says that it will never be its turn.
-func Hopeless(s *decide.Situation) { s.Turn = &siblings.Turn{Never: errors.New("x")} }
+// SiblingsChecked are siblings that have to be deleted first.
+func SiblingsChecked(waits ...string) Option {
+	return func(s *decide.Situation) { s.Turn = &siblings.Turn{WaitsFor: waits} }
+}
+
+// NeverReady says that it will never be its turn.
+func NeverReady(s *decide.Situation) { s.Turn = &siblings.Turn{Err: errors.New("x")} }
 
 // WithExecution adds the Execution, with a job.
 func WithExecution(id, finished string, phase v1alpha1.ExecutionPhase) Option {
@@ -115,22 +117,22 @@ func AwaitingExecution(s *decide.Situation) {
 	s.Inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: "x"}
 }
 
-// Asked says that the API server has no Execution either.
-func Asked(s *decide.Situation) { s.Gone = true }
+// ExecutionAbsent says that the API server has no Execution either.
+func ExecutionAbsent(s *decide.Situation) { s.ExecutionAbsent = true }
 
-// Condemned says that this process has deleted the Execution.
-func Condemned(s *decide.Situation) { s.Condemned = true }
+// ExecutionDeletedByUs says that this process has deleted the Execution.
+func ExecutionDeletedByUs(s *decide.Situation) { s.ExecutionDeleted = true }
 
-// Left says that the plan of the last job is still stored.
-func Left(s *decide.Situation) { s.Leftover = true }
+// PlanStored says that the plan of the last job is still stored.
+func PlanStored(s *decide.Situation) { s.PlanStored = true }
 
-// Untidy is when it could not be deleted.
-func Untidy(s *decide.Situation) { s.TidyAt = Noon }
+// CleanUpFailed is when it could not be deleted.
+func CleanUpFailed(s *decide.Situation) { s.CleanUpAt = Noon }
 
-// Looked has read the inputs, which may be changed.
-func Looked(change func(*decide.Inputs)) Option {
+// InputsRead has read the inputs, which may be changed.
+func InputsRead(change func(*decide.Inputs)) Option {
 	return func(s *decide.Situation) {
-		s.Inputs = &decide.Inputs{Landscape: &v1alpha1.Context{}}
+		s.Inputs = &decide.Inputs{Context: &v1alpha1.Context{}}
 		if change != nil {
 			change(s.Inputs)
 		}
@@ -157,6 +159,6 @@ func Updating(unchanged bool, installations ...string) Option {
 func ImportsHashed(before, now string) Option {
 	return func(s *decide.Situation) {
 		s.Inst.Status.ImportsHash = before
-		Looked(func(in *decide.Inputs) { in.Hash = now })(s)
+		InputsRead(func(in *decide.Inputs) { in.Hash = now })(s)
 	}
 }

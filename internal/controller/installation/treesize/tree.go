@@ -15,10 +15,10 @@ import (
 	"go.landscaper.dev/internal/runtime/job/ancestor"
 )
 
-// Memory remembers what the Installations of each tree take, so that no blueprint can make more of
+// Tracker remembers what the Installations of each tree take, so that no blueprint can make more of
 // it than a tree may have. So no tree is counted for each of its members; after a start it is
 // counted once.
-type Memory struct {
+type Tracker struct {
 	mu sync.Mutex
 	// roots are the trees by the UIDs of their roots, members the roots of all members.
 	roots   map[types.UID]*tree
@@ -27,12 +27,12 @@ type Memory struct {
 
 // others returns what all members of a tree but one take. It is false if nothing is
 // known about the tree.
-func (t *Memory) others(root, member types.UID) (plan.Use, bool) {
+func (t *Tracker) others(root, member types.UID) (plan.Usage, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	known, ok := t.roots[root]
 	if !ok {
-		return plan.Use{}, false
+		return plan.Usage{}, false
 	}
 	use := known.by[member]
 	// The Installation counts as a member from now on.
@@ -40,8 +40,8 @@ func (t *Memory) others(root, member types.UID) (plan.Use, bool) {
 	return known.all.Minus(use), true
 }
 
-// Plant begins to remember a tree, unless another worker has done so.
-func (t *Memory) Plant(root types.UID, by map[types.UID]plan.Use) {
+// Initialize begins to remember a tree, unless another worker has done so.
+func (t *Tracker) Initialize(root types.UID, by map[types.UID]plan.Usage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.roots == nil {
@@ -58,9 +58,9 @@ func (t *Memory) Plant(root types.UID, by map[types.UID]plan.Use) {
 	t.roots[root] = planted
 }
 
-// Note remembers what a member takes. A root without subinstallations is not a tree: it takes
+// Record remembers what a member takes. A root without subinstallations is not a tree: it takes
 // nothing from others.
-func (t *Memory) Note(member types.UID, use plan.Use) {
+func (t *Tracker) Record(member types.UID, use plan.Usage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	root, ok := t.members[member]
@@ -77,7 +77,7 @@ func (t *Memory) Note(member types.UID, use plan.Use) {
 }
 
 // Forget drops a member that no longer exists, or the tree with its root.
-func (t *Memory) Forget(member types.UID) {
+func (t *Tracker) Forget(member types.UID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	root, ok := t.members[member]
@@ -93,20 +93,20 @@ func (t *Memory) Forget(member types.UID) {
 	}
 }
 
-// UseOf returns where an Installation is in its tree, and what the others take.
-func (t *Memory) UseOf(ctx context.Context, reader observe.Reader, inst *v1alpha1.Installation) (plan.Use, error) {
+// Usage returns where an Installation is in its tree, and what the others take.
+func (t *Tracker) Usage(ctx context.Context, reader observe.Reader, inst *v1alpha1.Installation) (plan.Usage, error) {
 	// Installations that are nested deeper than allowed are not counted.
 	root, depth, err := ancestor.Root(ctx, reader.Cached, inst, plan.MaxDepth+1)
 	if err != nil {
-		return plan.Use{}, &repocontext.ReadError{Object: "the root of Installation " + inst.Name, Cause: err}
+		return plan.Usage{}, &repocontext.ReadError{Object: "the root of Installation " + inst.Name, Cause: err}
 	}
 	use, known := t.others(root.UID, inst.UID)
 	if !known {
-		by := map[types.UID]plan.Use{}
+		by := map[types.UID]plan.Usage{}
 		if err := countTree(ctx, reader, root, by); err != nil {
-			return plan.Use{}, err
+			return plan.Usage{}, err
 		}
-		t.Plant(root.UID, by)
+		t.Initialize(root.UID, by)
 		use, _ = t.others(root.UID, inst.UID)
 	}
 	use.Depth = depth
@@ -115,14 +115,14 @@ func (t *Memory) UseOf(ctx context.Context, reader observe.Reader, inst *v1alpha
 
 // tree is what the members of a tree take, and all of them together.
 type tree struct {
-	by  map[types.UID]plan.Use
-	all plan.Use
+	by  map[types.UID]plan.Usage
+	all plan.Usage
 }
 
 // countTree counts what an Installation and all below it take. A terminating Installation takes
 // nothing from others: it may not exist any more when the count is remembered, and its deletion
 // would never be reported again.
-func countTree(ctx context.Context, reader observe.Reader, inst *v1alpha1.Installation, by map[types.UID]plan.Use) error {
+func countTree(ctx context.Context, reader observe.Reader, inst *v1alpha1.Installation, by map[types.UID]plan.Usage) error {
 	if _, counted := by[inst.UID]; counted || len(by) > plan.MaxTree {
 		return nil
 	}

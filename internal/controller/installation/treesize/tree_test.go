@@ -15,11 +15,11 @@ import (
 
 // TestTrees: what the members of a tree take, as long as they exist.
 func TestTrees(t *testing.T) {
-	var all Memory
-	all.Note("stranger", plan.Use{Copies: 7})
+	var all Tracker
+	all.Record("stranger", plan.Usage{Copies: 7})
 	all.Forget("stranger")
-	all.Plant("root", map[types.UID]plan.Use{"root": {Installations: 2, Copies: 1}})
-	all.Plant("root", map[types.UID]plan.Use{"root": {Installations: 100}})
+	all.Initialize("root", map[types.UID]plan.Usage{"root": {Installations: 2, Copies: 1}})
+	all.Initialize("root", map[types.UID]plan.Usage{"root": {Installations: 100}})
 	want := func(member types.UID, installations, copies int) {
 		t.Helper()
 		if use, known := all.others("root", member); !known || use.Installations != installations || use.Copies != copies {
@@ -28,8 +28,8 @@ func TestTrees(t *testing.T) {
 	}
 	want("root", 0, 0)
 	want("a", 2, 1)
-	all.Note("a", plan.Use{Installations: 1, Copies: 10, Bytes: 5})
-	all.Note("a", plan.Use{Installations: 3, Copies: 20, Bytes: 5})
+	all.Record("a", plan.Usage{Installations: 1, Copies: 10, Bytes: 5})
+	all.Record("a", plan.Usage{Installations: 3, Copies: 20, Bytes: 5})
 	want("a", 2, 1)
 	want("b", 5, 21)
 	all.Forget("a")
@@ -39,8 +39,8 @@ func TestTrees(t *testing.T) {
 	if _, known := all.others("root", "a"); known || len(all.members)+len(all.roots) > 0 {
 		t.Errorf("a tree that no longer exists is remembered: %v", all.members)
 	}
-	all.Plant("flat", map[types.UID]plan.Use{"flat": {}})
-	all.Note("flat", plan.Use{Copies: 3})
+	all.Initialize("flat", map[types.UID]plan.Usage{"flat": {}})
+	all.Record("flat", plan.Usage{Copies: 3})
 	if len(all.members)+len(all.roots) > 0 {
 		t.Error("a root without subinstallations is remembered")
 	}
@@ -62,12 +62,12 @@ func TestUseOfTree(t *testing.T) {
 	going.DeletionTimestamp, going.Finalizers = &metav1.Time{Time: testbuilders.Noon}, []string{v1alpha1.Finalizer}
 	copied := testbuilders.CopyOf("copy", "job-1")
 	copied.Labels[v1alpha1.DataObjectContextLabel] = "Inst.a"
-	known, reader := Memory{}, observe.Reader{Cached: fakeapi.API(t, root, a, b, going, child("below", going), copied)}
+	known, reader := Tracker{}, observe.Reader{Cached: fakeapi.New(t, root, a, b, going, child("below", going), copied)}
 	for _, test := range []struct {
 		inst                         *v1alpha1.Installation
 		depth, installations, copies int
 	}{{root, 0, 1, 1}, {a, 1, 1, 0}, {b, 2, 2, 1}} {
-		use, err := known.UseOf(t.Context(), reader, test.inst)
+		use, err := known.Usage(t.Context(), reader, test.inst)
 		if err != nil || use.Depth != test.depth || use.Installations != test.installations || use.Copies != test.copies {
 			t.Errorf("%s: %+v, %v", test.inst.Name, use, err)
 		}

@@ -62,7 +62,7 @@ func TestImportersOf(t *testing.T) {
 		{"a root that cannot be listed is not enqueued; its next reconcile finds the change", unindexed, dataflow.KindDataObject, []string{}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			w := Finder{Reader: observe.Reader{Cached: test.client}}
+			w := Mapper{Reader: observe.Reader{Cached: test.client}}
 			wakes := w.ByImport(test.kind)
 			got := queued(t, func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 				wakes.Update(ctx, event.UpdateEvent{ObjectOld: data, ObjectNew: data}, queue)

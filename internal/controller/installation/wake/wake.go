@@ -19,14 +19,14 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// Finder maps a change to the Installations that it enqueues.
-type Finder struct {
+// Mapper maps a change to the Installations that it enqueues.
+type Mapper struct {
 	Reader observe.Reader
 }
 
 // waitingAs returns the Installations that wait under an entry of the index. One that the cache
 // does not show as waiting yet is reconciled again after its own write.
-func (w Finder) waitingAs(ctx context.Context, namespace, entry string) []v1alpha1.Installation {
+func (w Mapper) waitingAs(ctx context.Context, namespace, entry string) []v1alpha1.Installation {
 	list := &v1alpha1.InstallationList{}
 	if err := w.Reader.Cached.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{index.Waiting: entry}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil
@@ -35,7 +35,7 @@ func (w Finder) waitingAs(ctx context.Context, namespace, entry string) []v1alph
 }
 
 // ByContext returns the Installations that a new Context unblocks.
-func (w Finder) ByContext(ctx context.Context, object client.Object) []reconcile.Request {
+func (w Mapper) ByContext(ctx context.Context, object client.Object) []reconcile.Request {
 	if object.GetName() != v1alpha1.DefaultContextName {
 		return nil
 	}
@@ -46,10 +46,10 @@ func (w Finder) ByContext(ctx context.Context, object client.Object) []reconcile
 	return requests
 }
 
-// Woken returns the Installations that a change of another one may unblock: siblings that wait for
+// Enqueued returns the Installations that a change of another one may unblock: siblings that wait for
 // it, subinstallations that it has a job for, and its parent. Before is nil for a new one, after
 // for a deleted one.
-func (w Finder) Woken(ctx context.Context, before, after *v1alpha1.Installation) []reconcile.Request {
+func (w Mapper) Enqueued(ctx context.Context, before, after *v1alpha1.Installation) []reconcile.Request {
 	var requests []reconcile.Request
 	last := after
 	if before != nil {
@@ -60,7 +60,7 @@ func (w Finder) Woken(ctx context.Context, before, after *v1alpha1.Installation)
 	} else {
 		last = before
 	}
-	for _, teller := range w.waitingAs(ctx, last.Namespace, index.TellsAs(last.Name)) {
+	for _, teller := range w.waitingAs(ctx, last.Namespace, index.TriggersAs(last.Name)) {
 		requests = append(requests, RequestFor(&teller))
 	}
 	requests = append(requests, w.waitingChildren(ctx, last, after == nil)...)
@@ -73,7 +73,7 @@ func (w Finder) Woken(ctx context.Context, before, after *v1alpha1.Installation)
 // WaitingSiblings returns the siblings of an Installation that may wait for it: for its exports,
 // which come when its job ends, or never; and, to be deleted, until it no longer imports their
 // exports.
-func (w Finder) WaitingSiblings(ctx context.Context, inst *v1alpha1.Installation) []reconcile.Request {
+func (w Mapper) WaitingSiblings(ctx context.Context, inst *v1alpha1.Installation) []reconcile.Request {
 	var requests []reconcile.Request
 	if len(siblings.Exports(inst, w.Reader.Triggers)) > 0 {
 		for _, sibling := range w.waitingAs(ctx, inst.Namespace, index.WaitingBeside(inst, v1alpha1.InstallationPhases.Init)) {
@@ -95,7 +95,7 @@ func (w Finder) WaitingSiblings(ctx context.Context, inst *v1alpha1.Installation
 // waitingChildren returns the subinstallations that an Installation has a job for, and those that
 // still work for one that has ended, or were to be interrupted in it. Those that wait for a job to
 // be deleted in are included when the Installation no longer exists: they then delete themselves.
-func (w Finder) waitingChildren(ctx context.Context, inst *v1alpha1.Installation, gone bool) []reconcile.Request {
+func (w Mapper) waitingChildren(ctx context.Context, inst *v1alpha1.Installation, gone bool) []reconcile.Request {
 	children, err := w.Reader.Children(ctx, inst.Namespace, inst.Name)
 	if err != nil {
 		return nil
@@ -103,7 +103,7 @@ func (w Finder) waitingChildren(ctx context.Context, inst *v1alpha1.Installation
 	ended := !job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished)
 	var requests []reconcile.Request
 	for _, child := range children {
-		if gone && predicates.BeingDeleted(child) || siblings.HandsOver(siblings.Family{Inst: child, Parent: inst}) || ended && (predicates.EndsEarly(child, false) || job.Unfinished(child.Status.JobID, child.Status.JobIDFinished)) {
+		if gone && predicates.BeingDeleted(child) || siblings.ParentHasJob(siblings.Family{Inst: child, Parent: inst}) || ended && (predicates.IsInterrupted(child, false) || job.Unfinished(child.Status.JobID, child.Status.JobIDFinished)) {
 			requests = append(requests, RequestFor(child))
 		}
 	}
@@ -111,7 +111,7 @@ func (w Finder) waitingChildren(ctx context.Context, inst *v1alpha1.Installation
 }
 
 // ByFamily enqueues the Installations that a change of an Installation may unblock.
-func (w Finder) ByFamily() handler.EventHandler {
+func (w Mapper) ByFamily() handler.EventHandler {
 	type line = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(ctx context.Context, before, after client.Object, queue line) {
 		was, _ := before.(*v1alpha1.Installation)
@@ -119,7 +119,7 @@ func (w Finder) ByFamily() handler.EventHandler {
 		if was == nil && is == nil {
 			return
 		}
-		for _, request := range w.Woken(ctx, was, is) {
+		for _, request := range w.Enqueued(ctx, was, is) {
 			queue.Add(request)
 		}
 	}
@@ -131,7 +131,7 @@ func (w Finder) ByFamily() handler.EventHandler {
 }
 
 // ByImport returns the handler that enqueues the roots that import an object.
-func (w Finder) ByImport(kind dataflow.Kind) handler.EventHandler {
+func (w Mapper) ByImport(kind dataflow.Kind) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		list := &v1alpha1.InstallationList{}
 		entry := index.ImportOf(kind, object.GetNamespace(), object.GetName())

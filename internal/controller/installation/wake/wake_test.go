@@ -33,7 +33,7 @@ func TestEnqueued(t *testing.T) {
 	fresh.Status.JobID = ""
 	held := testbuilders.Ended(testbuilders.Sibling("held"), "z", "Succeeded")
 	held.Annotations = map[string]string{v1alpha1.OperationAnnotation: "interrupt"}
-	w := Finder{Reader: observe.Reader{Cached: fakeapi.API(t, parent, waits, works, other, goes, fresh, held)}}
+	w := Mapper{Reader: observe.Reader{Cached: fakeapi.New(t, parent, waits, works, other, goes, fresh, held)}}
 	exporter := testbuilders.Sibling("self => x")
 	done := testbuilders.Ended(exporter.DeepCopy(), "a", "Succeeded")
 	importer := testbuilders.Sibling("(self) z")
@@ -55,7 +55,7 @@ func TestEnqueued(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var got []string
-			for _, request := range w.Woken(t.Context(), test.before, test.after) {
+			for _, request := range w.Enqueued(t.Context(), test.before, test.after) {
 				if !slices.Contains(got, request.Name) {
 					got = append(got, request.Name)
 				}
@@ -73,10 +73,10 @@ func TestEnqueued(t *testing.T) {
 func TestEnqueuedByDependents(t *testing.T) {
 	teller, busy := testbuilders.Root(t, "teller", nil, []string{"x"}), testbuilders.Root(t, "busy", []string{"x"}, nil)
 	testbuilders.Ended(teller, "a", "Succeeded")
-	testbuilders.Alter(teller, testbuilders.Tells("busy"))
+	testbuilders.Alter(teller, testbuilders.WithDependents("busy"))
 	elsewhere := teller.DeepCopy()
 	elsewhere.Namespace = "other"
-	w := Finder{Reader: observe.Reader{Cached: fakeapi.API(t, teller, elsewhere)}}
+	w := Mapper{Reader: observe.Reader{Cached: fakeapi.New(t, teller, elsewhere)}}
 	for _, test := range []struct {
 		reason        string
 		before, after *v1alpha1.Installation
@@ -89,7 +89,7 @@ func TestEnqueuedByDependents(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			names := []string{}
-			for _, request := range w.Woken(t.Context(), test.before, test.after) {
+			for _, request := range w.Enqueued(t.Context(), test.before, test.after) {
 				if request.Namespace != "n" {
 					t.Errorf("%s is enqueued", request)
 				}
@@ -144,7 +144,7 @@ func TestFamily(t *testing.T) {
 	waits := testbuilders.Sibling("waits x")
 	waits.Status.InstallationPhase = "Init"
 	exporter, done := testbuilders.Sibling("self => x"), testbuilders.Ended(testbuilders.Sibling("self => x"), "a", "Succeeded")
-	w := Finder{Reader: observe.Reader{Cached: fakeapi.API(t, waits)}}
+	w := Mapper{Reader: observe.Reader{Cached: fakeapi.New(t, waits)}}
 	type line = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	for _, test := range []struct {
 		reason string
@@ -172,16 +172,16 @@ func TestFamily(t *testing.T) {
 	}
 }
 
-// TestWakeUnread: an Installation that cannot be listed now is not enqueued by this event, and
+// TestTriggerUnread: an Installation that cannot be listed now is not enqueued by this event, and
 // nothing else fails.
-func TestWakeUnread(t *testing.T) {
+func TestTriggerUnread(t *testing.T) {
 	waits := testbuilders.Sibling("waits x")
 	waits.Status.InstallationPhase = "Init"
 	for at, want := range [][]string{{"parent"}, {"parent", "waits"}, {"parent", "waits"}} {
 		broken := fakeapi.Fault{Reading: true, At: at, Err: errors.New("busy")}
-		w := Finder{Reader: observe.Reader{Cached: broken.Wrap(t, fakeapi.API(t, waits))}}
+		w := Mapper{Reader: observe.Reader{Cached: broken.Wrap(t, fakeapi.New(t, waits))}}
 		var got []string
-		for _, request := range w.Woken(t.Context(), testbuilders.Sibling("self => x"), nil) {
+		for _, request := range w.Enqueued(t.Context(), testbuilders.Sibling("self => x"), nil) {
 			got = append(got, request.Name)
 		}
 		slices.Sort(got)

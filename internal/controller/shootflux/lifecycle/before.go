@@ -47,7 +47,7 @@ func (w *work) rotated(ctx context.Context) error {
 	if err := w.Client.Status().Patch(ctx, changed, client.MergeFrom(w.e)); err != nil {
 		return fmt.Errorf("remember in Extension %s/%s that the key was rotated: %w", w.e.Namespace, w.e.Name, err)
 	}
-	w.extensionsNow.Wrote(changed)
+	w.extensionsNow.Record(changed)
 	return conflict
 }
 

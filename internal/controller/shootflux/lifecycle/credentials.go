@@ -103,7 +103,7 @@ func (r *Reconciler) makeKey(ctx context.Context, now *run, c *config.Config, de
 	if !decision.NewKey {
 		return nil
 	}
-	r.tell(now, "SSHKeyGenerated", fmt.Sprintf("register this key with the repository %s: %s; its host keys are %s",
+	r.emit(now, "SSHKeyGenerated", fmt.Sprintf("register this key with the repository %s: %s; its host keys are %s",
 		c.Source.URL, sshkey.PublicKey(made.Data), strings.Join(sshkey.Fingerprints(string(made.Data[sshkey.DataKnownHosts])), ", ")))
 	return nil
 }

@@ -55,8 +55,8 @@ func migrated(e *gardener.Extension) bool {
 	return last != nil && last.Type == gardener.Migrate && last.State == gardener.Succeeded
 }
 
-// wakesAtStart says whether an Extension triggers a reconcile when it is first observed.
-func wakesAtStart(e *gardener.Extension, ignoreAnnotation bool) bool {
+// triggersAtStart says whether an Extension triggers a reconcile when it is first observed.
+func triggersAtStart(e *gardener.Extension, ignoreAnnotation bool) bool {
 	if !ours(e) || incomplete(e) {
 		return false
 	}
@@ -66,11 +66,11 @@ func wakesAtStart(e *gardener.Extension, ignoreAnnotation bool) bool {
 	return !migrated(e) && (behind(e) || ignoreAnnotation && e.Status.ObservedGeneration != e.Generation)
 }
 
-// wakes says whether a change of an Extension triggers a reconcile.
+// triggersReconcile says whether a change of an Extension triggers a reconcile.
 //
 // A deletion counts only while the status is unchanged: reports of its progress must not trigger it
 // again and again.
-func wakes(before, after *gardener.Extension, ignoreAnnotation bool) bool {
+func triggersReconcile(before, after *gardener.Extension, ignoreAnnotation bool) bool {
 	if !ours(after) {
 		return false
 	}

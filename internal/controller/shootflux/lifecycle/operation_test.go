@@ -45,7 +45,7 @@ func classed(class string) func(*gardener.Extension) {
 	return func(e *gardener.Extension) { e.Spec.Class = &class }
 }
 
-func TestWakesAtStart(t *testing.T) {
+func TestTriggersAtStart(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		e      *gardener.Extension
@@ -75,14 +75,14 @@ func TestWakesAtStart(t *testing.T) {
 		{"class garden", extension(requested("reconcile"), classed("garden")), false, false, "there is no shoot"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := wakesAtStart(test.e, test.ignore); got != test.want {
+			if got := triggersAtStart(test.e, test.ignore); got != test.want {
 				t.Errorf("%v, want %v: %s", got, test.want, test.reason)
 			}
 		})
 	}
 }
 
-func TestWakes(t *testing.T) {
+func TestTriggers(t *testing.T) {
 	for _, test := range []struct {
 		name          string
 		before, after *gardener.Extension
@@ -104,7 +104,7 @@ func TestWakes(t *testing.T) {
 		{"other type", extension(), extension(requested("reconcile"), func(e *gardener.Extension) { e.Spec.Type = "x" }), false, false, "another extension looks after it"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := wakes(test.before, test.after, test.ignore); got != test.want {
+			if got := triggersReconcile(test.before, test.after, test.ignore); got != test.want {
 				t.Errorf("%v, want %v: %s", got, test.want, test.reason)
 			}
 		})

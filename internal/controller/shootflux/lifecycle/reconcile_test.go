@@ -322,8 +322,8 @@ func TestStateThatDoesNotStay(t *testing.T) {
 	}
 }
 
-// TestLeaving: how a shoot is left, in order, and that the Extension goes last.
-func TestLeaving(t *testing.T) {
+// TestRemovalFromShoot: how a shoot is left, in order, and that the Extension goes last.
+func TestRemovalFromShoot(t *testing.T) {
 	held := func(name string) *gardener.ManagedResource {
 		keep := true
 		return &gardener.ManagedResource{

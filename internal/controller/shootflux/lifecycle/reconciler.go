@@ -170,7 +170,7 @@ func (r *Reconciler) warn(now *run, reason, message string) {
 	r.Events.Eventf(now.e, nil, "Warning", reason, string(now.kind), "%s", safetext.Text(message))
 }
 
-func (r *Reconciler) tell(now *run, reason, message string) {
+func (r *Reconciler) emit(now *run, reason, message string) {
 	r.Events.Eventf(now.e, nil, "Normal", reason, string(now.kind), "%s", safetext.Text(message))
 }
 

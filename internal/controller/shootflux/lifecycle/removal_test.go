@@ -13,9 +13,9 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/state"
 )
 
-// TestRemovalTellsItsWait: the status names what a deletion waits for: that objects which were left
+// TestRemovalNamesItsWait: the status names what a deletion waits for: that objects which were left
 // to the owner of the shoot are taken back, or that an object is deleted.
-func TestRemovalTellsItsWait(t *testing.T) {
+func TestRemovalNamesItsWait(t *testing.T) {
 	piece := func(name, objects string) *gardener.ManagedResource {
 		keep := true
 		made := &gardener.ManagedResource{

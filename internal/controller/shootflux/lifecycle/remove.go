@@ -24,8 +24,8 @@ const (
 	pruningAtEnd = 2 * time.Minute
 )
 
-// farewell is the way in which the objects in a shoot are removed or left.
-type farewell struct {
+// teardown is the way in which the objects in a shoot are removed or left.
+type teardown struct {
 	// order are the ManagedResources, one after the other.
 	order []string
 	// keep leaves their objects in the shoot.
@@ -36,8 +36,8 @@ type farewell struct {
 
 // parting returns the teardown of a shoot. Objects that need a controller for their deletion are
 // deleted before the controller.
-func parting(policy config.DeletionPolicy, shoot *gardener.Shoot, since time.Duration) farewell {
-	way := farewell{order: []string{ConfigName, DataName, InstallName}, keep: policy != config.Delete}
+func parting(policy config.DeletionPolicy, shoot *gardener.Shoot, since time.Duration) teardown {
+	way := teardown{order: []string{ConfigName, DataName, InstallName}, keep: policy != config.Delete}
 	if shoot == nil {
 		// The shoot does not exist in Gardener any more, so there is nothing to clean up.
 		way.keep = true
@@ -122,7 +122,7 @@ func (p removalWait) String() string {
 // ManagedResources whose objects stay in the shoot need no order, and are deleted at the same time.
 // Objects that were left to the owner of the shoot are reclaimed before they are deleted: otherwise
 // the resource manager would not know them.
-func (r *Reconciler) depart(ctx context.Context, namespace string, way farewell) (removalWait, error) {
+func (r *Reconciler) depart(ctx context.Context, namespace string, way teardown) (removalWait, error) {
 	waiting := removalWait{}
 	for _, name := range way.order {
 		if !way.keep {
@@ -191,7 +191,7 @@ func (r *Reconciler) migrate(ctx context.Context, now *run) (ctrl.Result, error)
 	if err := r.begin(ctx, now.e, gardener.Migrate); err != nil {
 		return ctrl.Result{}, err
 	}
-	waiting, err := r.depart(ctx, now.e.Namespace, farewell{order: []string{ConfigName, DataName, InstallName}, keep: true})
+	waiting, err := r.depart(ctx, now.e.Namespace, teardown{order: []string{ConfigName, DataName, InstallName}, keep: true})
 	if err != nil {
 		return r.fail(ctx, now, err)
 	}

@@ -26,7 +26,7 @@ func (r *Reconciler) report(ctx context.Context, e *gardener.Extension, change f
 	if err := r.Client.Status().Patch(ctx, changed, locked(e)); err != nil {
 		return fmt.Errorf("write the status of Extension %s/%s: %w", e.Namespace, e.Name, err)
 	}
-	r.extensionsNow.Wrote(changed)
+	r.extensionsNow.Record(changed)
 	*e = *changed
 	return nil
 }
@@ -45,7 +45,7 @@ func (r *Reconciler) edit(ctx context.Context, e *gardener.Extension, change fun
 	if err := r.Client.Patch(ctx, changed, locked(e)); err != nil {
 		return fmt.Errorf("change the metadata of Extension %s/%s: %w", e.Namespace, e.Name, err)
 	}
-	r.extensionsNow.Wrote(changed)
+	r.extensionsNow.Record(changed)
 	*e = *changed
 	return nil
 }

@@ -113,7 +113,7 @@ func (r *Reconciler) extensions() handler.EventHandler {
 			request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(created.Object)}
 			switch {
 			case !ok || !ours(e):
-			case wakesAtStart(e, r.IgnoreOperationAnnotation):
+			case triggersAtStart(e, r.IgnoreOperationAnnotation):
 				queue.Add(request)
 			case !migrated(e):
 				queue.AddAfter(request, time.Duration(r.Random()*float64(r.Resync)))
@@ -122,7 +122,7 @@ func (r *Reconciler) extensions() handler.EventHandler {
 		UpdateFunc: func(_ context.Context, updated event.UpdateEvent, queue queueOf) {
 			before, isBefore := updated.ObjectOld.(*gardener.Extension)
 			after, isAfter := updated.ObjectNew.(*gardener.Extension)
-			if isBefore && isAfter && wakes(before, after, r.IgnoreOperationAnnotation) {
+			if isBefore && isAfter && triggersReconcile(before, after, r.IgnoreOperationAnnotation) {
 				queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(after)})
 			}
 		},
@@ -173,7 +173,7 @@ func (r *Reconciler) inNamespace(ctx context.Context, namespace string) []*garde
 func (r *Reconciler) waiting(ctx context.Context, object client.Object) []reconcile.Request {
 	var requests []reconcile.Request
 	for _, e := range r.inNamespace(ctx, object.GetNamespace()) {
-		if unfinished(e) || r.writing.in(e.Namespace) || r.extensionsNow.Behind(e) || object.GetDeletionTimestamp() != nil || r.Now().Sub(e.Status.LastOperation.LastUpdateTime.Time) < fresh {
+		if unfinished(e) || r.writing.in(e.Namespace) || r.extensionsNow.IsStale(e) || object.GetDeletionTimestamp() != nil || r.Now().Sub(e.Status.LastOperation.LastUpdateTime.Time) < fresh {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e)})
 		}
 	}

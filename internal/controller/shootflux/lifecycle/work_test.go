@@ -212,8 +212,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestTellingOfOperations: what gardenlet reads is changed only when something is new.
-func TestTellingOfOperations(t *testing.T) {
+// TestReportOfOperations: what gardenlet reads is changed only when something is new.
+func TestReportOfOperations(t *testing.T) {
 	r := working().Reconciler
 	r.Now = func() time.Time { return noon.Add(time.Minute) }
 	later := metav1.NewTime(noon.Add(time.Minute))

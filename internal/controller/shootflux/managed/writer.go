@@ -45,7 +45,7 @@ func (w *Writer) left(ctx context.Context, namespace, name string) (*gardener.Ma
 		return resource, err
 	}
 	resource = &gardener.ManagedResource{}
-	return present(w.Read.Ask(ctx, client.ObjectKey{Namespace: namespace, Name: name}, resource), namespace, name, resource)
+	return present(w.Read.GetLive(ctx, client.ObjectKey{Namespace: namespace, Name: name}, resource), namespace, name, resource)
 }
 
 func present(err error, namespace, name string, resource *gardener.ManagedResource) (*gardener.ManagedResource, error) {
@@ -140,7 +140,7 @@ func (w *Writer) write(ctx context.Context, namespace, name string, present *gar
 		if err != nil {
 			return nil, fmt.Errorf("create ManagedResource %s/%s: %w", namespace, name, err)
 		}
-		w.Read.Wrote(made)
+		w.Read.Record(made)
 		return made, nil
 	}
 	return w.patch(ctx, present, wanted(present, secrets))
@@ -150,7 +150,7 @@ func (w *Writer) patch(ctx context.Context, present, changed *gardener.ManagedRe
 	if err := w.Client.Patch(ctx, changed, client.MergeFromWithOptions(present, client.MergeFromWithOptimisticLock{})); err != nil {
 		return nil, fmt.Errorf("change ManagedResource %s/%s: %w", present.Namespace, present.Name, err)
 	}
-	w.Read.Wrote(changed)
+	w.Read.Record(changed)
 	return changed, nil
 }
 

@@ -186,8 +186,8 @@ func TestEnsureFails(t *testing.T) {
 	})
 }
 
-// TestRemoveAsksWhatIsGone: one that the cache does not show is removed nevertheless.
-func TestRemoveAsksWhatIsGone(t *testing.T) {
+// TestRemoveReadsPastTheCache: one that the cache does not show is removed nevertheless.
+func TestRemoveReadsPastTheCache(t *testing.T) {
 	s := newSeed(t)
 	if _, _, err := s.Ensure(t.Context(), "shoot", content(1)); err != nil {
 		t.Fatal(err)

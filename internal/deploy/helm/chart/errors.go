@@ -27,5 +27,5 @@ func unusable(ctx context.Context, field, where string, err error) error {
 	if ctx.Err() != nil {
 		return wrapped
 	}
-	return job.Terminally(wrapped)
+	return job.AsTerminal(wrapped)
 }

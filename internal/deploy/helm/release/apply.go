@@ -42,28 +42,28 @@ func (o *Operation) get(ctx context.Context, object apply.Object) (*unstructured
 
 // makeNamespace creates the namespace of the release if that is asked for.
 func (o *Operation) makeNamespace(ctx context.Context) ([]string, error) {
-	if !o.wish.CreateNamespace {
+	if !o.desiredState.CreateNamespace {
 		return nil, nil
 	}
 	mapping, err := o.store.Cluster.Mapping(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
 	if err != nil {
 		return nil, fmt.Errorf("find kind Namespace: %w", err)
 	}
-	_, err = o.store.Cluster.Create(ctx, mapping, namespaceOf(o.wish), storage.FieldManager)
+	_, err = o.store.Cluster.Create(ctx, mapping, namespaceOf(o.desiredState), storage.FieldManager)
 	if apierrors.IsForbidden(err) {
 		// It may exist; then the right to create it is not needed.
-		if _, getErr := o.store.Cluster.Get(ctx, mapping, "", o.wish.Namespace); getErr == nil {
+		if _, getErr := o.store.Cluster.Get(ctx, mapping, "", o.desiredState.Namespace); getErr == nil {
 			return nil, nil
 		}
 	}
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return nil, fmt.Errorf("create namespace %s: %w", o.wish.Namespace, err)
+		return nil, fmt.Errorf("create namespace %s: %w", o.desiredState.Namespace, err)
 	}
 	return nil, nil
 }
 
 // namespaceOf is the namespace of a release as it is created.
-func namespaceOf(wish Wish) *unstructured.Unstructured {
+func namespaceOf(wish DesiredState) *unstructured.Unstructured {
 	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
 	namespace.SetName(wish.Namespace)
 	namespace.SetLabels(map[string]string{"name": wish.Namespace})
@@ -74,7 +74,7 @@ func namespaceOf(wish Wish) *unstructured.Unstructured {
 // served. What exists is not changed.
 func (o *Operation) makeDefinitions(ctx context.Context) ([]string, error) {
 	if o.check == nil {
-		check := readiness.NewCheck(o.store.Cluster, readiness.Established, o.job.Wake)
+		check := readiness.NewCheck(o.store.Cluster, readiness.Established, o.job.Requeue)
 		for _, definition := range o.definitions {
 			stored, err := o.store.Cluster.Create(ctx, definition.Mapping, definition.Object, storage.FieldManager)
 			if apierrors.IsAlreadyExists(err) {
@@ -198,7 +198,7 @@ func (o *Operation) write(ctx context.Context, object apply.Object, live *unstru
 
 // desired returns what is sent for an object that exists.
 func (o *Operation) desired(object apply.Object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	if o.wish.Force {
+	if o.desiredState.Force {
 		replacement := object.Object.DeepCopy()
 		replacement.SetResourceVersion(live.GetResourceVersion())
 		return replacement, nil

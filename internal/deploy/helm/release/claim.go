@@ -60,7 +60,7 @@ func (o *Operation) checkOwners(ctx context.Context) ([]string, error) {
 			continue
 		}
 		o.live[id] = object
-		o.taken[id] = !owned(object, o.wish.Name, o.wish.Namespace)
+		o.taken[id] = !owned(object, o.desiredState.Name, o.desiredState.Namespace)
 	}
 	return nil, nil
 }
@@ -93,7 +93,7 @@ func compact(errs []error) []error {
 // claim returns an error unless an object that exists may become part of the release: it belongs to
 // another owner that does not release it.
 func (o *Operation) claim(ctx context.Context, live *unstructured.Unstructured) error {
-	if o.complete[keyOf(live)] || o.wish.TakeOwnership || owned(live, o.wish.Name, o.wish.Namespace) || (o.wish.Ours != nil && o.wish.Ours(live)) {
+	if o.complete[keyOf(live)] || o.desiredState.TakeOwnership || owned(live, o.desiredState.Name, o.desiredState.Namespace) || (o.desiredState.Ours != nil && o.desiredState.Ours(live)) {
 		return nil
 	}
 	yields, holder, err := o.others.Yields(ctx, live)
@@ -119,5 +119,5 @@ func strip(object *unstructured.Unstructured) *unstructured.Unstructured {
 // otherRelease reports whether an object has the marks of another release of Helm.
 func (o *Operation) otherRelease(live *unstructured.Unstructured) bool {
 	of := ownership.ReleaseOf(live)
-	return of != (ownership.HelmRelease{}) && of != ownership.HelmRelease{Name: o.wish.Name, Namespace: o.wish.Namespace}
+	return of != (ownership.HelmRelease{}) && of != ownership.HelmRelease{Name: o.desiredState.Name, Namespace: o.desiredState.Namespace}
 }

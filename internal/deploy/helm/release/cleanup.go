@@ -21,7 +21,7 @@ const cleanup = "clean up"
 
 // PlanCleanup returns the operation that removes objects that earlier operations have kept and no
 // item has taken over. It makes no revision and runs no hooks. Nothing is changed yet.
-func PlanCleanup(ctx context.Context, store *storage.Store, work Job, wish Wish, history []*storage.Record) (*Operation, error) {
+func PlanCleanup(ctx context.Context, store *storage.Store, work Job, wish DesiredState, history []*storage.Record) (*Operation, error) {
 	o, err := begin(ctx, store, work, wish, history, cleanup)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func PlanCleanup(ctx context.Context, store *storage.Store, work Job, wish Wish,
 	if wish.ReleasedOnly {
 		o.steps = []step{o.prune}
 	}
-	o.limit = limit.New(wish.Limit, work.Wake)
+	o.limit = limit.New(wish.Limit, work.Requeue)
 	return o, nil
 }
 
@@ -44,7 +44,7 @@ func PlanCleanup(ctx context.Context, store *storage.Store, work Job, wish Wish,
 // up. What others still want stays theirs.
 func (o *Operation) reclaim(ctx context.Context) ([]string, error) {
 	recorded := maps.Clone(o.recorded)
-	for _, contested := range o.wish.Contested {
+	for _, contested := range o.desiredState.Contested {
 		recorded[key{contested.GroupVersionKind().GroupKind(), contested.Namespace, contested.Name}] = true
 	}
 	for _, object := range o.objects {
@@ -92,6 +92,6 @@ func (o *Operation) takenBack(live *unstructured.Unstructured) ([]byte, error) {
 	return json.Marshal(map[string]any{"metadata": map[string]any{
 		"resourceVersion": live.GetResourceVersion(), "uid": live.GetUID(),
 		"labels":      map[string]any{ownership.ManifestLabel: nil, ownership.HelmLabel: nil, ownership.KustomizeLabel: nil, managedByLabel: managedByHelm},
-		"annotations": map[string]any{v1alpha1.ReleasedByAnnotation: nil, releaseAnnotation: o.wish.Name, namespaceAnnotation: o.wish.Namespace},
+		"annotations": map[string]any{v1alpha1.ReleasedByAnnotation: nil, releaseAnnotation: o.desiredState.Name, namespaceAnnotation: o.desiredState.Namespace},
 	}})
 }

@@ -24,9 +24,9 @@ const (
 	Refuse Action = "refuse"
 )
 
-// foreignPatience is how long an operation of another client may write nothing before it counts as
+// foreignTimeout is how long an operation of another client may write nothing before it counts as
 // given up.
-const foreignPatience = 5 * time.Minute
+const foreignTimeout = 5 * time.Minute
 
 // Situation is all that a decision depends on.
 type Situation struct {
@@ -36,8 +36,8 @@ type Situation struct {
 	Deployed bool
 	// Ours says that we have written the newest revision, Others that another item has.
 	Ours, Others bool
-	// Leaves says that the other item is being deleted.
-	Leaves bool
+	// OwnerTerminating says that the other item is being deleted.
+	OwnerTerminating bool
 	// Known says that this item has deployed the release before.
 	Known bool
 	// Age is how long ago the newest revision was written.
@@ -54,10 +54,10 @@ func Decide(s Situation) Action {
 	switch {
 	case s.Last == "" || s.Last == common.StatusUninstalled:
 		return Install
-	case s.Others && s.Known && !s.Leaves:
+	case s.Others && s.Known && !s.OwnerTerminating:
 		// The last item has it. Two items that take it from each other would never end.
 		return Refuse
-	case underway && !s.Ours && s.Age < foreignPatience:
+	case underway && !s.Ours && s.Age < foreignTimeout:
 		return Await
 	case !s.Deployed:
 		// Its objects may exist in part, and its hooks for the installation did not all run.
@@ -68,7 +68,7 @@ func Decide(s Situation) Action {
 	return Upgrade
 }
 
-// PatienceLeft is how long another client's operation is still waited for.
-func PatienceLeft(record *storage.Record, now time.Time) time.Duration {
-	return max(foreignPatience-now.Sub(record.Written), time.Second)
+// ForeignTimeoutLeft is how long another client's operation is still waited for.
+func ForeignTimeoutLeft(record *storage.Record, now time.Time) time.Duration {
+	return max(foreignTimeout-now.Sub(record.Written), time.Second)
 }

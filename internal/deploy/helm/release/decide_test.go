@@ -30,8 +30,8 @@ func TestDecide(t *testing.T) {
 		{"upstream was killed some time ago during the installation", Situation{Last: common.StatusPendingInstall, Age: time.Hour}, Install},
 		{"another item has the release, and this item never had it", Situation{Last: common.StatusDeployed, Deployed: true, Others: true}, Upgrade},
 		{"another item has taken the release over", Situation{Last: common.StatusDeployed, Deployed: true, Others: true, Known: true}, Refuse},
-		{"another item has taken the release over and is being deleted", Situation{Last: common.StatusDeployed, Deployed: true, Others: true, Known: true, Leaves: true}, Upgrade},
-		{"another item changes the release and is being deleted", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Others: true, Known: true, Leaves: true}, Await},
+		{"another item has taken the release over and is being deleted", Situation{Last: common.StatusDeployed, Deployed: true, Others: true, Known: true, OwnerTerminating: true}, Upgrade},
+		{"another item changes the release and is being deleted", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Others: true, Known: true, OwnerTerminating: true}, Await},
 		{"another item changes the release, and this item had it", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Others: true, Known: true}, Refuse},
 		{"another item changes the release, and this item never had it", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Others: true}, Await},
 	}

@@ -170,7 +170,7 @@ func (o *Operation) createHook(ctx context.Context, run *hookRun, hook *helmrele
 			return o.explain(object.Object, err)
 		}
 		run.asked = false
-		run.sights = append(run.sights, target.SightOf(o.store.Cluster, object.Mapping, object.Object.GetNamespace(), object.Object.GetName(), o.job.Wake))
+		run.sights = append(run.sights, target.SightOf(o.store.Cluster, object.Mapping, object.Object.GetNamespace(), object.Object.GetName(), o.job.Requeue))
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func (o *Operation) createHook(ctx context.Context, run *hookRun, hook *helmrele
 func (o *Operation) hookObjects(ctx context.Context, hook *helmrelease.Hook) ([]apply.Object, error) {
 	entries, err := Entries(hook.Manifest, o.release.Namespace)
 	if err != nil {
-		return nil, job.Terminally(fmt.Errorf("read hook %s: %w", hook.Path, err))
+		return nil, job.AsTerminal(fmt.Errorf("read hook %s: %w", hook.Path, err))
 	}
 	for i := range entries {
 		entries[i].Position = hook.Path

@@ -72,8 +72,8 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// TestGeneratedHookGoes removes a hook whose name the cluster would have chosen.
-func TestGeneratedHookGoes(t *testing.T) {
+// TestGeneratedHookIsDeleted removes a hook whose name the cluster would have chosen.
+func TestGeneratedHookIsDeleted(t *testing.T) {
 	cluster := fakecluster.New()
 	wish := wishFor("a")
 	wish.Hooks = []*helmrelease.Hook{{

@@ -66,7 +66,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-func TestChangedTellsNoValue(t *testing.T) {
+func TestChangedShowsNoValue(t *testing.T) {
 	broken := "{apiVersion: v1, kind: Pod, spec: {containers: [{image: top-secret-word}]}}"
 	_, err := changed(object(t, broken), object(t, broken), object(t, broken))
 	if err == nil || strings.Contains(err.Error(), "top-secret-word") {

@@ -20,7 +20,7 @@ import (
 // Inventory returns the objects that belong to a release of an item and exist, as they are recorded
 // of items without a release.
 func Inventory(ctx context.Context, store *storage.Store, name, item string, history []*storage.Record) (apply.Inventory, error) {
-	o := &Operation{store: store, earlier: history, wish: Wish{Name: name, Namespace: store.Namespace, Item: item}}
+	o := &Operation{store: store, earlier: history, desiredState: DesiredState{Name: name, Namespace: store.Namespace, Item: item}}
 	if err := o.look(ctx); err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func Inventory(ctx context.Context, store *storage.Store, name, item string, his
 // Unmark makes objects of a release those of an item without one: its label takes the place
 // of the marks of the release. An item that has taken an object over since keeps it.
 func Unmark(ctx context.Context, store *storage.Store, found apply.Inventory, name, label, item string) error {
-	o := &Operation{store: store, wish: Wish{Name: name, Namespace: store.Namespace, Item: item, Before: found}}
+	o := &Operation{store: store, desiredState: DesiredState{Name: name, Namespace: store.Namespace, Item: item, Before: found}}
 	if err := o.deployedBefore(ctx); err != nil {
 		return err
 	}
@@ -62,10 +62,10 @@ func Unmark(ctx context.Context, store *storage.Store, found apply.Inventory, na
 func (o *Operation) unmark(ctx context.Context, object apply.Object, label string) error {
 	for attempt := 1; ; attempt++ {
 		live, err := o.get(ctx, object)
-		if err != nil || live == nil || !owned(live, o.wish.Name, o.wish.Namespace) || !o.mayRemove(live) {
+		if err != nil || live == nil || !owned(live, o.desiredState.Name, o.desiredState.Namespace) || !o.mayRemove(live) {
 			return err
 		}
-		patch, err := ownership.Transfer(live, label, o.wish.Item)
+		patch, err := ownership.Transfer(live, label, o.desiredState.Item)
 		if err == nil {
 			_, err = o.patch(ctx, object, patch)
 		}
@@ -79,7 +79,7 @@ func (o *Operation) unmark(ctx context.Context, object apply.Object, label strin
 // what an earlier operation has kept.
 func (o *Operation) deployedBefore(ctx context.Context) error {
 	o.before, o.recorded = map[key]types.UID{}, map[key]bool{}
-	for _, entry := range o.wish.Before {
+	for _, entry := range o.desiredState.Before {
 		if entry.Policy == deployer.KeepPolicy {
 			continue
 		}
@@ -94,7 +94,7 @@ func (o *Operation) deployedBefore(ctx context.Context) error {
 		for _, object := range found {
 			o.recorded[keyOf(object.Object)] = true
 			// Without further knowledge of owned objects, only the marks of the release count.
-			if o.wish.Ours != nil {
+			if o.desiredState.Ours != nil {
 				o.before[keyOf(object.Object)] = entry.Resource.UID
 			}
 		}

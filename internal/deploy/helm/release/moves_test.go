@@ -75,7 +75,7 @@ type movesJob struct {
 
 func (movesJob) Checkpoint(context.Context, string) error { return nil }
 func (j movesJob) Expired() bool                          { return j.expired }
-func (movesJob) Wake()                                    {}
+func (movesJob) Requeue()                                 {}
 
 // lister is a manifest item that lists ConfigMap b, and may have recorded it.
 func lister(name string, recorded bool) *v1alpha1.DeployItem {
@@ -89,7 +89,7 @@ func lister(name string, recorded bool) *v1alpha1.DeployItem {
 }
 
 // wishOf is a release of an item with a name.
-func wishOf(names ...string) Wish {
+func wishOf(names ...string) DesiredState {
 	wish := wishFor(names...)
 	wish.Item = "item"
 	return wish
@@ -279,7 +279,7 @@ func TestKeptObject(t *testing.T) {
 				object.SetAnnotations(annotations)
 			})
 			carriedOut(t, cluster, func([]record) (*Operation, error) {
-				wish := Wish{Name: "store", Namespace: "here", Item: "item", Before: kept, Former: []ownership.HelmRelease{{Name: "shop", Namespace: "here"}}, Leaving: true}
+				wish := DesiredState{Name: "store", Namespace: "here", Item: "item", Before: kept, Former: []ownership.HelmRelease{{Name: "shop", Namespace: "here"}}, Leaving: true}
 				return PlanCleanup(t.Context(), storeOn(cluster), movesJob{neighbors: &neighbors{}}, wish, nil)
 			})
 			if got := ownersOf(cluster.Find("ConfigMap", "here", "b")); got != want {
@@ -304,7 +304,7 @@ func TestKeptObject(t *testing.T) {
 			object.SetAnnotations(map[string]string{releaseAnnotation: "shop", namespaceAnnotation: "here"})
 		})
 		operation := carriedOut(t, cluster, func(history []record) (*Operation, error) {
-			wish := Wish{Name: "shop", Namespace: "here", Item: "item", Before: kept, Leaving: true, ReleasedOnly: true}
+			wish := DesiredState{Name: "shop", Namespace: "here", Item: "item", Before: kept, Leaving: true, ReleasedOnly: true}
 			return PlanCleanup(t.Context(), storeOn(cluster), movesJob{neighbors: &neighbors{}}, wish, history)
 		})
 		if got := strings.Join(objectsOf(cluster), " "); !strings.Contains(got, "here/a") || !strings.Contains(got, "here/b") || strings.Contains(got, "here/c") || len(operation.Without()) > 0 {
@@ -329,7 +329,7 @@ func TestKeptObject(t *testing.T) {
 // cleaned cleans up what was kept.
 func cleaned(t *testing.T, cluster *fakecluster.Cluster, job Job, kept apply.Inventory) *Operation {
 	t.Helper()
-	wish := Wish{Name: "shop", Namespace: "here", Item: "item", Before: kept, Ours: func(*unstructured.Unstructured) bool { return false }}
+	wish := DesiredState{Name: "shop", Namespace: "here", Item: "item", Before: kept, Ours: func(*unstructured.Unstructured) bool { return false }}
 	return carriedOut(t, cluster, func(history []record) (*Operation, error) {
 		return PlanCleanup(t.Context(), storeOn(cluster), job, wish, history)
 	})
@@ -339,7 +339,7 @@ func cleaned(t *testing.T, cluster *fakecluster.Cluster, job Job, kept apply.Inv
 func removedBy(t *testing.T, cluster *fakecluster.Cluster, job Job, kept apply.Inventory) *Operation {
 	t.Helper()
 	return carriedOut(t, cluster, func(history []record) (*Operation, error) {
-		return PlanRemoval(t.Context(), storeOn(cluster), job, Wish{Name: "shop", Namespace: "here", Item: "item", Before: kept}, history)
+		return PlanRemoval(t.Context(), storeOn(cluster), job, DesiredState{Name: "shop", Namespace: "here", Item: "item", Before: kept}, history)
 	})
 }
 

@@ -31,8 +31,8 @@ type Job interface {
 	Checkpoint(ctx context.Context, name string) error
 	// Expired reports whether the time of the job is over.
 	Expired() bool
-	// Wake triggers the next attempt. It may be called from any goroutine.
-	Wake()
+	// Requeue triggers the next attempt. It may be called from any goroutine.
+	Requeue()
 	Others
 }
 
@@ -46,9 +46,9 @@ type step func(ctx context.Context) (waiting []string, err error)
 // Operation is an installation, an upgrade or a removal under way. It never waits itself. When it
 // is lost, the next one sees its record.
 type Operation struct {
-	store *storage.Store
-	wish  Wish
-	job   Job
+	store        *storage.Store
+	desiredState DesiredState
+	job          Job
 	// others are those of the job.
 	others Others
 	doing  string
@@ -105,7 +105,7 @@ type Operation struct {
 }
 
 // Plan returns the operation that deploys a desired state. Nothing is changed yet.
-func Plan(ctx context.Context, store *storage.Store, job Job, wish Wish, history []*storage.Record, action Action) (*Operation, error) {
+func Plan(ctx context.Context, store *storage.Store, job Job, wish DesiredState, history []*storage.Record, action Action) (*Operation, error) {
 	o, err := begin(ctx, store, job, wish, history, string(action))
 	if err != nil {
 		return nil, err
@@ -136,15 +136,15 @@ func Plan(ctx context.Context, store *storage.Store, job Job, wish Wish, history
 		return nil, err
 	}
 	o.steps = o.deployment(action, before, after)
-	o.limit = limit.New(wish.Limit, job.Wake)
+	o.limit = limit.New(wish.Limit, job.Requeue)
 	return o, nil
 }
 
 // begin returns an operation that knows what earlier revisions have deployed.
-func begin(ctx context.Context, store *storage.Store, job Job, wish Wish, history []*storage.Record, doing string) (*Operation, error) {
-	o := &Operation{store: store, wish: wish, earlier: history, doing: doing, causes: readiness.NewCauses(job.Wake), losses: loss.New(job.Wake)}
+func begin(ctx context.Context, store *storage.Store, job Job, wish DesiredState, history []*storage.Record, doing string) (*Operation, error) {
+	o := &Operation{store: store, desiredState: wish, earlier: history, doing: doing, causes: readiness.NewCauses(job.Requeue), losses: loss.New(job.Requeue)}
 	o.absent, o.taken = map[key]bool{}, map[key]bool{}
-	o.Under(job)
+	o.SetJob(job)
 	o.reset()
 	return o, o.look(ctx)
 }
@@ -156,7 +156,7 @@ func (o *Operation) deployment(action Action, before, after helmrelease.HookEven
 		steps = append(steps, o.makeNamespace, o.makeDefinitions)
 	}
 	steps = append(steps, o.settleEarlier, o.storeRecord, o.runHooks(before), o.apply, o.prune)
-	if o.wish.Wait || o.wish.Atomic {
+	if o.desiredState.Wait || o.desiredState.Atomic {
 		steps = append(steps, o.awaitReady)
 	}
 	done := "Install complete"
@@ -178,7 +178,7 @@ func (o *Operation) reset() {
 		run.close()
 	}
 	o.live, o.applied, o.results, o.check, o.pruned = map[key]*unstructured.Unstructured{}, map[key]bool{}, nil, nil, false
-	o.going, o.hooks = deletion.Awaiting(o.store.Cluster, o.job.Wake), map[helmrelease.HookEvent]*hookRun{}
+	o.going, o.hooks = deletion.Awaiting(o.store.Cluster, o.job.Requeue), map[helmrelease.HookEvent]*hookRun{}
 }
 
 // look finds the last complete revision, and what earlier ones have deployed.
@@ -193,7 +193,7 @@ func (o *Operation) look(ctx context.Context) error {
 	for _, record := range o.earlier[min(from, len(o.earlier)):] {
 		release, err := record.Release()
 		if err != nil {
-			return job.Terminally(err)
+			return job.AsTerminal(err)
 		}
 		objects, err := placed(ctx, o.store.Cluster, release)
 		if err != nil {
@@ -226,13 +226,13 @@ func deployedAfter(records []*storage.Record) bool {
 
 // place finds the places of the objects of the new revision.
 func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
-	entries, err := Entries(o.wish.Manifest, o.wish.Namespace)
+	entries, err := Entries(o.desiredState.Manifest, o.desiredState.Namespace)
 	if err != nil {
 		return job.Wrap(err, published.TemplateChart, "RenderHelmValues", "", v1alpha1.ErrorConfigurationProblem)
 	}
 	var definitions []apply.Entry
 	if withDefinitions {
-		for _, text := range o.wish.Definitions {
+		for _, text := range o.desiredState.Definitions {
 			found, err := Entries(text, "")
 			if err != nil {
 				return job.Wrap(err, published.TemplateChart, "RenderHelmValues", "folder crds of the chart", v1alpha1.ErrorConfigurationProblem)
@@ -253,13 +253,13 @@ func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
 				apply.Describe(object.Object.GetKind(), object.Object.GetNamespace(), object.Object.GetName()), at, object.Position), v1alpha1.ErrorConfigurationProblem)
 		}
 		seen[keyOf(object.Object)] = object.Position
-		object.Object = Marked(object.Object, o.wish.Name, o.wish.Namespace)
+		object.Object = Marked(object.Object, o.desiredState.Name, o.desiredState.Namespace)
 	}
 	return nil
 }
 
-// Under says under which job the work continues: each attempt has its own view of it.
-func (o *Operation) Under(job Job) { o.job, o.others = job, job }
+// SetJob says under which job the work continues: each attempt has its own view of it.
+func (o *Operation) SetJob(job Job) { o.job, o.others = job, job }
 
 // Stored reports whether the operation has left anything on the cluster that only it can continue.
 // Before, it can be planned again. What is being undone is not: there may be no time for another
@@ -353,9 +353,9 @@ func (o *Operation) ends(err error) bool {
 
 // fail ends the operation, after it is undone where that is asked for.
 func (o *Operation) fail(err error) {
-	undo := !o.undoing && o.stored && o.wish.Atomic && o.doing != uninstall
+	undo := !o.undoing && o.stored && o.desiredState.Atomic && o.doing != uninstall
 	if o.failure == nil {
-		o.failure = job.Wrap(err, o.operation(), o.reason(), fmt.Sprintf("%s release %s/%s", o.doing, o.wish.Namespace, o.wish.Name))
+		o.failure = job.Wrap(err, o.operation(), o.reason(), fmt.Sprintf("%s release %s/%s", o.doing, o.desiredState.Namespace, o.desiredState.Name))
 	} else {
 		o.failure = fmt.Errorf("%w (and it could not be undone: %s)", o.failure, err.Error())
 	}

@@ -33,7 +33,7 @@ type testJob struct {
 
 func (*testJob) Checkpoint(context.Context, string) error { return nil }
 func (j *testJob) Expired() bool                          { return j.expired }
-func (*testJob) Wake()                                    {}
+func (*testJob) Requeue()                                 {}
 
 const mine = "uid-of-the-item"
 
@@ -54,8 +54,8 @@ func hook(name string, events ...helmrelease.HookEvent) *helmrelease.Hook {
 }
 
 // wishFor is a release with some objects; the digest follows from them.
-func wishFor(names ...string) Wish {
-	return Wish{
+func wishFor(names ...string) DesiredState {
+	return DesiredState{
 		Name: "shop", Namespace: "here", Chart: &helmchart.Chart{Metadata: &helmchart.Metadata{Name: "shop", Version: "1"}}, Values: map[string]any{"names": strings.Join(names, " ")},
 		Manifest: manifestOf(names...), Rule: readiness.Unready, Marks: storage.Marks{Owner: mine, OwnerName: "here/item", Digest: strings.Join(names, " ")},
 		Hooks: []*helmrelease.Hook{
@@ -70,7 +70,7 @@ func storeOn(cluster *fakecluster.Cluster) *storage.Store {
 }
 
 // reconcile does what a deployer does in one attempt.
-func reconcile(t *testing.T, cluster *fakecluster.Cluster, job Job, wish Wish) ([]string, error) {
+func reconcile(t *testing.T, cluster *fakecluster.Cluster, job Job, wish DesiredState) ([]string, error) {
 	t.Helper()
 	store := storeOn(cluster)
 	history, err := store.History(t.Context(), wish.Name)
@@ -105,7 +105,7 @@ func uninstallAll(t *testing.T, cluster *fakecluster.Cluster) error {
 	if err != nil || len(history) == 0 {
 		return err
 	}
-	operation, err := PlanRemoval(t.Context(), store, &testJob{}, Wish{Name: "shop", Namespace: "here", Options: Options{Wait: true}}, history)
+	operation, err := PlanRemoval(t.Context(), store, &testJob{}, DesiredState{Name: "shop", Namespace: "here", Options: Options{Wait: true}}, history)
 	if err != nil {
 		return err
 	}
@@ -242,14 +242,14 @@ func refused(name string) error {
 
 // TestFailures follows what becomes of a release that cannot be deployed.
 func TestFailures(t *testing.T) {
-	atomic := func(wish Wish) Wish {
+	atomic := func(wish DesiredState) DesiredState {
 		wish.Atomic = true
 		return wish
 	}
 	for _, test := range []struct {
 		reason   string
 		before   []string
-		wish     Wish
+		wish     DesiredState
 		statuses []common.Status
 		objects  []string
 	}{
@@ -348,8 +348,8 @@ func TestTooLate(t *testing.T) {
 	}
 }
 
-// TestRecordsThatAreNone are refused without a guess, and before they take memory.
-func TestRecordsThatAreNone(t *testing.T) {
+// TestInvalidRecords are refused without a guess, and before they take memory.
+func TestInvalidRecords(t *testing.T) {
 	packed := func(content string) string {
 		var out bytes.Buffer
 		writer := gzip.NewWriter(&out)

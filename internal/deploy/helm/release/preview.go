@@ -22,8 +22,8 @@ import (
 // Preview returns what an installation or an upgrade would make of each object: its namespace,
 // definitions and objects in their order, deletions, and the hooks, whose effect is not known. It
 // changes nothing: the API server shows in a dry run what would be stored.
-func Preview(ctx context.Context, store *storage.Store, wish Wish, others Others, history []*storage.Record, action Action) ([]diff.Object, error) {
-	o := &Operation{store: store, wish: wish, others: others, earlier: history}
+func Preview(ctx context.Context, store *storage.Store, wish DesiredState, others Others, history []*storage.Record, action Action) ([]diff.Object, error) {
+	o := &Operation{store: store, desiredState: wish, others: others, earlier: history}
 	if err := o.look(ctx); err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func Preview(ctx context.Context, store *storage.Store, wish Wish, others Others
 // PreviewRemoval returns what the removal of a release would make of each object, and the
 // hooks that run then. It changes nothing.
 func PreviewRemoval(ctx context.Context, store *storage.Store, name, item string, history []*storage.Record) ([]diff.Object, error) {
-	o := &Operation{store: store, earlier: history, wish: Wish{Name: name, Namespace: store.Namespace, Item: item}}
+	o := &Operation{store: store, earlier: history, desiredState: DesiredState{Name: name, Namespace: store.Namespace, Item: item}}
 	if err := o.look(ctx); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func PreviewRemoval(ctx context.Context, store *storage.Store, name, item string
 	if err != nil {
 		return nil, err
 	}
-	o.wish.Hooks = last.Hooks
+	o.desiredState.Hooks = last.Hooks
 	objects := forRemoval(unique(o.previous))
 	found, errs := make([]diff.Object, len(objects)), make([]error, len(objects))
 	parallelize.Do(len(objects), func(i int) { found[i], errs[i] = o.preview(ctx, look{Object: objects[i], gone: true}) })
@@ -124,12 +124,12 @@ type look struct {
 
 func (o *Operation) looks(ctx context.Context, action Action) ([]look, error) {
 	var looks []look
-	if o.wish.CreateNamespace && action == Install {
+	if o.desiredState.CreateNamespace && action == Install {
 		mapping, err := o.store.Cluster.Mapping(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
 		if err != nil {
 			return nil, fmt.Errorf("find kind Namespace: %w", err)
 		}
-		looks = append(looks, look{Object: apply.Object{Entry: apply.Entry{Object: namespaceOf(o.wish)}, Mapping: mapping}, created: true})
+		looks = append(looks, look{Object: apply.Object{Entry: apply.Entry{Object: namespaceOf(o.desiredState)}, Mapping: mapping}, created: true})
 	}
 	for _, definition := range o.definitions {
 		looks = append(looks, look{Object: definition, created: true})
@@ -245,7 +245,7 @@ func (o *Operation) previewHooks(action Action) []diff.Object {
 
 func (o *Operation) hooksAt(events ...helmrelease.HookEvent) []diff.Object {
 	var found []diff.Object
-	for _, hook := range o.wish.Hooks {
+	for _, hook := range o.desiredState.Hooks {
 		var runs []string
 		for _, event := range hook.Events {
 			if slices.Contains(events, event) {
@@ -254,7 +254,7 @@ func (o *Operation) hooksAt(events ...helmrelease.HookEvent) []diff.Object {
 		}
 		if len(runs) > 0 {
 			found = append(found, diff.Object{
-				Kind: hook.Kind, Namespace: o.wish.Namespace, Name: hook.Name, Beside: !runsAnything[hook.Kind],
+				Kind: hook.Kind, Namespace: o.desiredState.Namespace, Name: hook.Name, Beside: !runsAnything[hook.Kind],
 				Unknown: "a hook of the chart runs (" + strings.Join(runs, ", ") + ")",
 			})
 		}

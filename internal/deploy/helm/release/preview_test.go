@@ -15,7 +15,7 @@ import (
 )
 
 // previewed are the actions of a preview by kind and name.
-func previewed(t *testing.T, cluster *fakecluster.Cluster, wish Wish, action Action) (map[string]diff.Action, error) {
+func previewed(t *testing.T, cluster *fakecluster.Cluster, wish DesiredState, action Action) (map[string]diff.Action, error) {
 	t.Helper()
 	store := storeOn(cluster)
 	history, err := store.History(t.Context(), wish.Name)

@@ -50,7 +50,7 @@ func (o *Operation) orphans() []apply.Object {
 // remove removes objects of the release, or lets others have them, kind by kind in the order
 // of Helm; with await, the end of them is waited for later.
 func (o *Operation) remove(ctx context.Context, objects []apply.Object, await bool) error {
-	o.claims = ownership.NewClaims(o.others, o.wish.Leaving)
+	o.claims = ownership.NewClaims(o.others, o.desiredState.Leaving)
 	if err := o.announce(ctx, objects); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (o *Operation) mayKeep(ctx context.Context, object apply.Object) (bool, err
 	if o.taken[id] {
 		return true, nil
 	}
-	if o.wish.Leaving || o.absent[id] || Kept(object.Object) {
+	if o.desiredState.Leaving || o.absent[id] || Kept(object.Object) {
 		return false, nil
 	}
 	heir, err := o.claims.Heir(ctx, object.Reference())
@@ -167,7 +167,7 @@ const deleteAttempts = 8
 
 // dispose removes an object, or lets others have it.
 func (o *Operation) dispose(ctx context.Context, object apply.Object, live *unstructured.Unstructured, claims *ownership.Claims) (removed, error) {
-	if ownership.ReleaseOf(live) == (ownership.HelmRelease{}) && o.wish.Leaving && o.recorded[keyOf(live)] {
+	if ownership.ReleaseOf(live) == (ownership.HelmRelease{}) && o.desiredState.Leaving && o.recorded[keyOf(live)] {
 		entry := entryOf(object, live)
 		return removed{without: &entry}, nil
 	}
@@ -178,13 +178,13 @@ func (o *Operation) dispose(ctx context.Context, object apply.Object, live *unst
 	case live.GetDeletionTimestamp() != nil:
 		return removed{left: live}, nil
 	case fate == ownership.Inherit:
-		return o.bequeath(ctx, object, live, heir)
+		return o.transferTo(ctx, object, live, heir)
 	case fate == ownership.Keep:
 		entry := entryOf(object, live)
-		if live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] == o.wish.Item {
+		if live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] == o.desiredState.Item {
 			return removed{kept: &entry}, nil
 		}
-		patch, err := ownership.Release(live, o.wish.Item)
+		patch, err := ownership.Release(live, o.desiredState.Item)
 		if err != nil {
 			return removed{}, err
 		}
@@ -198,12 +198,12 @@ func (o *Operation) dispose(ctx context.Context, object apply.Object, live *unst
 	return removed{left: left}, err
 }
 
-// bequeath makes another item the owner of an object.
+// transferTo makes another item the owner of an object.
 //
 // That item may drop the object at the same time: it reads the object just before the transfer and
 // leaves it alone as foreign. So that item is asked once more: if it does not want the object any
 // more, the transfer is reverted.
-func (o *Operation) bequeath(ctx context.Context, object apply.Object, live *unstructured.Unstructured, heir *v1alpha1.DeployItem) (removed, error) {
+func (o *Operation) transferTo(ctx context.Context, object apply.Object, live *unstructured.Unstructured, heir *v1alpha1.DeployItem) (removed, error) {
 	patch, err := ownership.Transfer(live, ownership.ManifestLabel, heir.Name)
 	if err != nil {
 		return removed{}, err
@@ -212,7 +212,7 @@ func (o *Operation) bequeath(ctx context.Context, object apply.Object, live *uns
 	if err != nil || stored == nil {
 		return removed{}, err
 	}
-	claims := ownership.NewClaims(o.others, o.wish.Leaving)
+	claims := ownership.NewClaims(o.others, o.desiredState.Leaving)
 	again, err := claims.Heir(ctx, object.Reference())
 	if err != nil {
 		return removed{}, err
@@ -277,16 +277,16 @@ func (o *Operation) stays(object apply.Object, live *unstructured.Unstructured) 
 // release. Definitions of kinds are deleted only with their release: objects of all owners would be
 // deleted with them.
 func (o *Operation) mayRemove(live *unstructured.Unstructured) bool {
-	released := live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] == o.wish.Item
-	former := released && slices.Contains(o.wish.Former, ownership.ReleaseOf(live))
-	if len(ownership.Others(live, o.wish.Item)) > 0 || o.otherRelease(live) && !former || o.wish.ReleasedOnly && !released {
+	released := live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] == o.desiredState.Item
+	former := released && slices.Contains(o.desiredState.Former, ownership.ReleaseOf(live))
+	if len(ownership.Others(live, o.desiredState.Item)) > 0 || o.otherRelease(live) && !former || o.desiredState.ReleasedOnly && !released {
 		return false
 	}
-	if owned(live, o.wish.Name, o.wish.Namespace) || former && o.recorded[keyOf(live)] {
+	if owned(live, o.desiredState.Name, o.desiredState.Namespace) || former && o.recorded[keyOf(live)] {
 		return true
 	}
 	uid, before := o.before[keyOf(live)]
-	return before && live.GetKind() != apply.CRDKind && (uid == live.GetUID() || (uid == "" && o.wish.Ours(live)))
+	return before && live.GetKind() != apply.CRDKind && (uid == live.GetUID() || (uid == "" && o.desiredState.Ours(live)))
 }
 
 // deleteLive deletes an object in the version that was read: if another item takes it over at the

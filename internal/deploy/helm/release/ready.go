@@ -35,8 +35,8 @@ func (o *Operation) awaitReady(ctx context.Context) ([]string, error) {
 
 func (o *Operation) lookAtReadiness(ctx context.Context) ([]readiness.Unfinished, error) {
 	if o.check == nil {
-		o.check = readiness.NewCheck(o.store.Cluster, o.wish.Rule, o.job.Wake)
-		o.check.TellGone()
+		o.check = readiness.NewCheck(o.store.Cluster, o.desiredState.Rule, o.job.Requeue)
+		o.check.ReportDeleted()
 		for _, result := range o.results {
 			o.check.Add(result.Mapping, result.stored)
 		}

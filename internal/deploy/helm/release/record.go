@@ -19,7 +19,7 @@ func (o *Operation) storeRecord(ctx context.Context) ([]string, error) {
 	if o.stored {
 		return nil, nil
 	}
-	if err := o.store.Create(ctx, o.release, o.wish.Marks); err != nil {
+	if err := o.store.Create(ctx, o.release, o.desiredState.Marks); err != nil {
 		if apierrors.IsAlreadyExists(err) {
 			if mine, err := o.hasRecord(ctx); mine || err != nil {
 				o.stored = err == nil
@@ -29,7 +29,7 @@ func (o *Operation) storeRecord(ctx context.Context) ([]string, error) {
 		}
 		o.asked = true
 		if clustererror.IsNamespaceMissing(err) {
-			return nil, fmt.Errorf("namespace %s does not exist on the cluster, create it or set createNamespace: %w", o.wish.Namespace, err)
+			return nil, fmt.Errorf("namespace %s does not exist on the cluster, create it or set createNamespace: %w", o.desiredState.Namespace, err)
 		}
 		return nil, err
 	}
@@ -43,9 +43,9 @@ func (o *Operation) hasRecord(ctx context.Context) (bool, error) {
 	if !o.asked {
 		return false, nil
 	}
-	history, err := o.store.History(ctx, o.wish.Name)
+	history, err := o.store.History(ctx, o.desiredState.Name)
 	return slices.ContainsFunc(history, func(record *storage.Record) bool {
-		return record.Revision == o.release.Version && record.Marks() == o.wish.Marks
+		return record.Revision == o.release.Version && record.Marks() == o.desiredState.Marks
 	}), err
 }
 
@@ -53,7 +53,7 @@ func (o *Operation) hasRecord(ctx context.Context) (bool, error) {
 func (o *Operation) recordFailure(cause error) step {
 	return func(ctx context.Context) ([]string, error) {
 		o.release.SetStatus(common.StatusFailed, fmt.Sprintf("Release %q failed: %v", o.release.Name, cause))
-		err := o.store.Update(ctx, o.release, o.wish.Marks)
+		err := o.store.Update(ctx, o.release, o.desiredState.Marks)
 		if apierrors.IsNotFound(err) {
 			// Another client has deleted it: there is nothing left to record.
 			return nil, nil
@@ -71,7 +71,7 @@ func (o *Operation) settleEarlier(ctx context.Context) ([]string, error) {
 		}
 		release, err := record.Release()
 		if err != nil {
-			return nil, job.Terminally(err)
+			return nil, job.AsTerminal(err)
 		}
 		release.SetStatus(common.StatusFailed, "The operation was given up: its server ended")
 		if err := o.store.Update(ctx, release, record.Marks()); err != nil && !apierrors.IsNotFound(err) {
@@ -91,7 +91,7 @@ func (o *Operation) finish(message string) step {
 			}
 			release, err := record.Release()
 			if err != nil {
-				return nil, job.Terminally(err)
+				return nil, job.AsTerminal(err)
 			}
 			release.Info.Status = common.StatusSuperseded
 			if err := o.store.Update(ctx, release, record.Marks()); err != nil && !apierrors.IsNotFound(err) {
@@ -100,7 +100,7 @@ func (o *Operation) finish(message string) step {
 			record.Status = common.StatusSuperseded
 		}
 		o.release.SetStatus(common.StatusDeployed, message)
-		if err := o.store.Update(ctx, o.release, o.wish.Marks); err != nil {
+		if err := o.store.Update(ctx, o.release, o.desiredState.Marks); err != nil {
 			return nil, err
 		}
 		for len(o.earlier) >= historyLimit {

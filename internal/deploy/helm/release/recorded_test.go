@@ -68,7 +68,7 @@ type patientJob struct{ release.Alone }
 
 func (patientJob) Checkpoint(context.Context, string) error { return nil }
 func (patientJob) Expired() bool                            { return false }
-func (patientJob) Wake()                                    {}
+func (patientJob) Requeue()                                 {}
 
 // TestAsRecorded compares an installation with the objects that upstream has deployed.
 func TestAsRecorded(t *testing.T) {
@@ -91,7 +91,7 @@ func TestAsRecorded(t *testing.T) {
 	}
 	cluster := fakecluster.New()
 	store := &storage.Store{Cluster: cluster, Namespace: "helm", Now: func() time.Time { return time.Unix(1795310402, 0) }}
-	operation, err := release.Plan(t.Context(), store, patientJob{}, release.Wish{
+	operation, err := release.Plan(t.Context(), store, patientJob{}, release.DesiredState{
 		Name: "archived", Namespace: "helm", Chart: chart, Values: in.Values, Manifest: sorted.Manifest, Hooks: sorted.Hooks, Notes: output.Notes, Rule: readiness.Unready,
 	}, nil, release.Install)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 var widget = schema.GroupVersionKind{Group: "acme.example", Version: "v1beta1", Kind: "Widget"}
 
 // widgets is a desired state with a ConfigMap and objects of a kind of the cluster.
-func widgets(version string, names ...string) Wish {
+func widgets(version string, names ...string) DesiredState {
 	wish := wishFor("a")
 	wish.Hooks = nil
 	for _, name := range names {

@@ -214,7 +214,7 @@ func TestReclaimed(t *testing.T) {
 			identity := change(cluster, "b", test.marks)
 			cluster.Counts()
 			carriedOut(t, cluster, func(history []record) (*Operation, error) {
-				wish := Wish{Name: "shop", Namespace: "here", Item: "item", Contested: []corev1.ObjectReference{{APIVersion: "v1", Kind: "ConfigMap", Namespace: "here", Name: "b"}}}
+				wish := DesiredState{Name: "shop", Namespace: "here", Item: "item", Contested: []corev1.ObjectReference{{APIVersion: "v1", Kind: "ConfigMap", Namespace: "here", Name: "b"}}}
 				return PlanCleanup(t.Context(), storeOn(cluster), movesJob{neighbors: &test.others}, wish, history)
 			})
 			if counts := cluster.Counts(); counts["patch"] != test.writes || counts["get"] != 1 || counts["delete"]+counts["update"]+counts["create"] > 0 {

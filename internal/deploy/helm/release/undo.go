@@ -32,7 +32,7 @@ func (o *Operation) undoUpgrade(ctx context.Context) ([]string, error) {
 	for _, record := range o.earlier {
 		if record.Revision == base.Version {
 			// What is deployed then is what was deployed with that record.
-			o.wish.Marks.Digest = record.Digest
+			o.desiredState.Marks.Digest = record.Digest
 		}
 	}
 	again := *base
@@ -48,7 +48,7 @@ func (o *Operation) undoUpgrade(ctx context.Context) ([]string, error) {
 	o.asked = false
 	o.release, o.objects = &again, make([]apply.Object, 0, len(objects))
 	for _, object := range objects {
-		object.Object = Marked(object.Object, o.wish.Name, o.wish.Namespace)
+		object.Object = Marked(object.Object, o.desiredState.Name, o.desiredState.Namespace)
 		// Its own version may not be served any more: then it comes back in another one.
 		object.Object.SetGroupVersionKind(object.Mapping.GroupVersionKind)
 		o.objects = append(o.objects, object)

@@ -17,7 +17,7 @@ import (
 const uninstall = "uninstall"
 
 // PlanRemoval returns the operation that removes a release. Nothing is changed yet.
-func PlanRemoval(ctx context.Context, store *storage.Store, work Job, wish Wish, history []*storage.Record) (*Operation, error) {
+func PlanRemoval(ctx context.Context, store *storage.Store, work Job, wish DesiredState, history []*storage.Record) (*Operation, error) {
 	wish.Leaving = true
 	o, err := begin(ctx, store, work, wish, history, uninstall)
 	if err != nil {
@@ -26,14 +26,14 @@ func PlanRemoval(ctx context.Context, store *storage.Store, work Job, wish Wish,
 	last := history[len(history)-1]
 	release, err := last.Release()
 	if err != nil {
-		return nil, job.Terminally(err)
+		return nil, job.AsTerminal(err)
 	}
 	if err := o.deployedBefore(ctx); err != nil {
 		return nil, err
 	}
-	o.release, o.wish.Marks = release, last.Marks()
+	o.release, o.desiredState.Marks = release, last.Marks()
 	o.becomeUninstall(o.previous)
-	o.limit = limit.New(wish.Limit, work.Wake)
+	o.limit = limit.New(wish.Limit, work.Requeue)
 	return o, nil
 }
 
@@ -43,7 +43,7 @@ func (o *Operation) becomeUninstall(objects []apply.Object) {
 	deleted := false
 	remove := func(ctx context.Context) ([]string, error) {
 		if !deleted {
-			if err := o.remove(ctx, unique(objects), o.wish.Wait || o.wish.Atomic); err != nil {
+			if err := o.remove(ctx, unique(objects), o.desiredState.Wait || o.desiredState.Atomic); err != nil {
 				return nil, err
 			}
 			deleted = true
@@ -72,7 +72,7 @@ func unique(objects []apply.Object) []apply.Object {
 func (o *Operation) markUninstalling(ctx context.Context) ([]string, error) {
 	o.release.SetStatus(common.StatusUninstalling, "Deletion in progress (or silently failed)")
 	o.release.Info.Deleted = o.store.Now()
-	err := o.store.Update(ctx, o.release, o.wish.Marks)
+	err := o.store.Update(ctx, o.release, o.desiredState.Marks)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -28,8 +28,8 @@ type Options struct {
 	Limit time.Duration
 }
 
-// Wish is the desired state of a release.
-type Wish struct {
+// DesiredState is the desired state of a release.
+type DesiredState struct {
 	Options
 	Name, Namespace string
 	// CreateNamespace creates the namespace if it is missing.

@@ -40,7 +40,7 @@ func copied(chart *helmchart.Chart, depth int) (*helmchart.Chart, error) {
 		about.Dependencies = append(about.Dependencies, &own)
 	}
 	copy.Metadata = &about
-	values, err := jsonvalue.Of(chart.Values)
+	values, err := jsonvalue.FromObject(chart.Values)
 	if err != nil {
 		return nil, invalid("its values.yaml cannot be read")
 	}

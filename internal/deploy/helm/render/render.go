@@ -106,7 +106,7 @@ func Merge(ctx context.Context, in Input) (values *Values, err error) {
 	if err != nil {
 		return nil, invalid("the values cannot be merged with those of the chart: " + hides.Hide(err.Error()))
 	}
-	merged, err := jsonvalue.Of(top["Values"])
+	merged, err := jsonvalue.FromObject(top["Values"])
 	if err != nil {
 		return nil, invalid("the values cannot be merged with those of the chart")
 	}

@@ -54,7 +54,7 @@ func (o *Output) culprit() string {
 
 // Document is what exports from values read: Chart, Capabilities, Release and Values.
 func (v *Values) Document() (map[string]any, error) {
-	document, err := jsonvalue.Of(v.Root)
+	document, err := jsonvalue.FromObject(v.Root)
 	content, isMap := document.(map[string]any)
 	if err != nil || !isMap {
 		return nil, invalid("the values cannot be read as a document")

@@ -20,9 +20,9 @@ func tree(t testing.TB, from files) *memfs.Tree {
 	t.Helper()
 	b := &memfs.Builder{}
 	for name, content := range from {
-		add := b.File
+		add := b.AddFile
 		if target, isLink := strings.CutPrefix(content, "->"); isLink {
-			add, content = b.Link, target
+			add, content = b.AddSymlink, target
 		}
 		if err := add(name, content); err != nil {
 			t.Fatal(err)

@@ -99,7 +99,7 @@ func (l *Loader) Load(ctx context.Context, item *v1alpha1.DeployItem, source *ap
 func (l *Loader) inline(_ context.Context, _ *v1alpha1.DeployItem, source *api.Source) (*memfs.Tree, error) {
 	builder := archive.NewBuilder(limits())
 	for _, name := range slices.Sorted(maps.Keys(source.Files)) {
-		if err := builder.File(name, source.Files[name]); err != nil {
+		if err := builder.AddFile(name, source.Files[name]); err != nil {
 			return nil, fmt.Errorf("a path must lead to a file of the source, as in base/web.yaml: %w", err)
 		}
 	}

@@ -45,13 +45,13 @@ type Cluster struct {
 	version int
 	kinds   map[schema.GroupVersionKind]*meta.RESTMapping
 	objects map[string]*unstructured.Unstructured
-	watches map[*lookout]struct{}
+	watches map[*fakeWatch]struct{}
 }
 
 // New returns an empty cluster that knows ConfigMaps, Secrets, Namespaces, Pods,
 // Jobs, Deployments and CustomResourceDefinitions.
 func New() *Cluster {
-	c := &Cluster{kinds: map[schema.GroupVersionKind]*meta.RESTMapping{}, objects: map[string]*unstructured.Unstructured{}, watches: map[*lookout]struct{}{}}
+	c := &Cluster{kinds: map[schema.GroupVersionKind]*meta.RESTMapping{}, objects: map[string]*unstructured.Unstructured{}, watches: map[*fakeWatch]struct{}{}}
 	for _, kind := range []struct {
 		apiVersion, kind, resource string
 		scope                      meta.RESTScope
@@ -90,7 +90,7 @@ func (c *Cluster) Put(object *unstructured.Unstructured) *unstructured.Unstructu
 	}
 	c.put(stored)
 	c.mutex.Unlock()
-	c.tell(stored)
+	c.notify(stored)
 	return stored.DeepCopy()
 }
 
@@ -109,7 +109,7 @@ func (c *Cluster) Remove(kind, namespace, name string) {
 	c.version++
 	c.mutex.Unlock()
 	if removed != nil {
-		c.tell(removed)
+		c.notify(removed)
 	}
 }
 
@@ -168,7 +168,7 @@ func (c *Cluster) request(verb string, mapping *meta.RESTMapping, namespace, nam
 	key := &unstructured.Unstructured{Object: map[string]any{"kind": request.Kind, "metadata": map[string]any{"name": name, "namespace": namespace}}}
 	c.mutex.Unlock()
 	if changed {
-		c.tell(key)
+		c.notify(key)
 	}
 	if fault.After != nil {
 		return nil, fault.After

@@ -13,8 +13,8 @@ import (
 	"go.landscaper.dev/internal/deploy/target"
 )
 
-// lookout watches one object, or all of a kind.
-type lookout struct {
+// fakeWatch watches one object, or all of a kind.
+type fakeWatch struct {
 	cluster *Cluster
 	key     string
 	kind    string
@@ -29,21 +29,21 @@ type lookout struct {
 
 // Watch implements target.Cluster.
 func (c *Cluster) Watch(mapping *meta.RESTMapping, namespace, name string, metadataOnly bool, wake func()) target.Watch {
-	return c.watch(&lookout{cluster: c, key: mapping.GroupVersionKind.Kind + "|" + namespace + "|" + name, wake: wake, metadataOnly: metadataOnly})
+	return c.watch(&fakeWatch{cluster: c, key: mapping.GroupVersionKind.Kind + "|" + namespace + "|" + name, wake: wake, metadataOnly: metadataOnly})
 }
 
 // WatchAll implements target.Cluster.
 func (c *Cluster) WatchAll(mapping *meta.RESTMapping, wake func()) target.Watch {
-	return c.watch(&lookout{cluster: c, kind: mapping.GroupVersionKind.Kind, wake: wake})
+	return c.watch(&fakeWatch{cluster: c, kind: mapping.GroupVersionKind.Kind, wake: wake})
 }
 
 // WatchSelected implements target.Cluster.
 func (c *Cluster) WatchSelected(mapping *meta.RESTMapping, namespace string, selector labels.Set, wake func()) target.SelectedWatch {
-	return c.watch(&lookout{cluster: c, kind: mapping.GroupVersionKind.Kind, wake: wake, mapping: mapping, namespace: namespace, selector: selector})
+	return c.watch(&fakeWatch{cluster: c, kind: mapping.GroupVersionKind.Kind, wake: wake, mapping: mapping, namespace: namespace, selector: selector})
 }
 
 // Objects implements target.SelectedWatch.
-func (w *lookout) Objects() (objects []*unstructured.Unstructured, known bool, err error) {
+func (w *fakeWatch) Objects() (objects []*unstructured.Unstructured, known bool, err error) {
 	w.cluster.mutex.Lock()
 	defer w.cluster.mutex.Unlock()
 	if w.cluster.NoWatch != nil {
@@ -52,7 +52,7 @@ func (w *lookout) Objects() (objects []*unstructured.Unstructured, known bool, e
 	return w.cluster.selected(w.mapping, w.namespace, w.selector), true, nil
 }
 
-func (c *Cluster) watch(w *lookout) *lookout {
+func (c *Cluster) watch(w *fakeWatch) *fakeWatch {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.Requests = append(c.Requests, Request{Verb: "watch", Kind: w.kind})
@@ -61,7 +61,7 @@ func (c *Cluster) watch(w *lookout) *lookout {
 }
 
 // State implements target.Watch.
-func (w *lookout) State() (watch.State, error) {
+func (w *fakeWatch) State() (watch.State, error) {
 	w.cluster.mutex.Lock()
 	defer w.cluster.mutex.Unlock()
 	if w.cluster.NoWatch != nil {
@@ -75,15 +75,15 @@ func (w *lookout) State() (watch.State, error) {
 }
 
 // Close implements target.Watch.
-func (w *lookout) Close() error {
+func (w *fakeWatch) Close() error {
 	w.cluster.mutex.Lock()
 	defer w.cluster.mutex.Unlock()
 	delete(w.cluster.watches, w)
 	return nil
 }
 
-// tell notifies the watches of an object.
-func (c *Cluster) tell(object *unstructured.Unstructured) {
+// notify notifies the watches of an object.
+func (c *Cluster) notify(object *unstructured.Unstructured) {
 	c.mutex.Lock()
 	watches := slices.Collect(maps.Keys(c.watches))
 	c.mutex.Unlock()

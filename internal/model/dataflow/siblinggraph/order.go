@@ -66,7 +66,7 @@ func (g *Graph) Dependents(names ...string) []string {
 			nodes = append(nodes, g.node(unit))
 		}
 	}
-	return g.names(g.reversed().Reach(nodes...))
+	return g.names(g.reversed().Reachable(nodes...))
 }
 
 // Order returns the units so that each comes after all that it needs something of, and otherwise as

@@ -73,7 +73,7 @@ func EncodeJSON(raw []byte) ([]byte, error) {
 	if len(raw) == 0 {
 		return EncodeData(nil)
 	}
-	value, err := jsonvalue.Literal(raw)
+	value, err := jsonvalue.FromJSONWithNumbers(raw)
 	if err != nil {
 		return nil, errors.New("the value is not JSON")
 	}

@@ -119,7 +119,7 @@ func TargetValue(target *v1alpha1.Target) (any, error) {
 	// An object from a cache has no kind, but templates can ask for it.
 	shown.APIVersion, shown.Kind = v1alpha1.GroupVersion.String(), "Target"
 	shown.ManagedFields = nil
-	value, err := jsonvalue.Of(&shown)
+	value, err := jsonvalue.FromObject(&shown)
 	if err != nil {
 		// The cause is left out: it may quote the configuration.
 		return nil, fmt.Errorf("Target %s cannot be encoded as JSON", target.Name) //nolint:staticcheck // a kind begins with a capital

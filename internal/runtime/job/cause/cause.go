@@ -16,9 +16,9 @@ type Cause struct {
 	// Item is the name of the item in the blueprint, and Target its Target under the name
 	// that users have given it. Both are empty if no item is meant.
 	Item, Target string
-	// Way are the names of the subinstallations in their blueprints, from below the root
+	// Path are the names of the subinstallations in their blueprints, from below the root
 	// down to the object.
-	Way []string
+	Path []string
 }
 
 // Place says where the object is; it is empty for the root itself.
@@ -30,8 +30,8 @@ func (c Cause) Place() string {
 	case c.Item != "":
 		parts = append(parts, "at item "+c.Item)
 	}
-	if len(c.Way) > 0 {
-		parts = append(parts, "in "+strings.Join(c.Way, " > "))
+	if len(c.Path) > 0 {
+		parts = append(parts, "in "+strings.Join(c.Path, " > "))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -47,15 +47,15 @@ func (c Cause) String() string {
 
 // Below returns the cause as the parent of a subinstallation sees it.
 func (c Cause) Below(name string) Cause {
-	c.Way = append([]string{name}, c.Way...)
+	c.Path = append([]string{name}, c.Path...)
 	return c
 }
 
 const (
-	// most is how many causes a text lists, and longest how much of each: the root has to
+	// maxCauses is how many causes a text lists, and longest how much of each: the root has to
 	// name the cause through all levels.
-	most    = 3
-	longest = 1000
+	maxCauses  = 3
+	maxMessage = 1000
 )
 
 // List puts causes into a text, a line for each. A message that several objects have
@@ -71,9 +71,9 @@ func List(causes []Cause) string {
 			places[c.Message] = append(places[c.Message], place)
 		}
 	}
-	more := len(messages) - most
-	messages = messages[:min(most, len(messages))]
-	lines := make([]string, len(messages), most+1)
+	more := len(messages) - maxCauses
+	messages = messages[:min(maxCauses, len(messages))]
+	lines := make([]string, len(messages), maxCauses+1)
 	for i, message := range messages {
 		lines[i] = strings.Join(append([]string{shortened(message)}, few(places[message])...), "; ")
 	}
@@ -84,18 +84,18 @@ func List(causes []Cause) string {
 }
 
 func few(places []string) []string {
-	if len(places) <= most {
+	if len(places) <= maxCauses {
 		return places
 	}
-	return append(places[:most:most], fmt.Sprintf("and at %d more places", len(places)-most))
+	return append(places[:maxCauses:maxCauses], fmt.Sprintf("and at %d more places", len(places)-maxCauses))
 }
 
 // shortened cuts a message.
 func shortened(message string) string {
-	if len(message) <= longest {
+	if len(message) <= maxMessage {
 		return message
 	}
-	return strings.ToValidUTF8(message[:longest], "") + " ..."
+	return strings.ToValidUTF8(message[:maxMessage], "") + " ..."
 }
 
 // following are the reasons of Installations that wait for a sibling, or have failed because
@@ -114,6 +114,6 @@ const (
 	SiblingStays = "SiblingDeleteError"
 )
 
-// FollowsSibling reports whether the reason of an Installation says that its state follows
+// IsCausedBySibling reports whether the reason of an Installation says that its state follows
 // from that of a sibling, which has the cause.
-func FollowsSibling(reason string) bool { return slices.Contains(following, reason) }
+func IsCausedBySibling(reason string) bool { return slices.Contains(following, reason) }

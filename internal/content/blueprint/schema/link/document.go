@@ -74,7 +74,7 @@ func (d *document) baseAt(p pointer) string {
 
 // decode reads JSON or YAML; numbers keep their digits.
 func decode(text []byte) (any, error) {
-	value, errJSON := jsonvalue.Literal(text)
+	value, errJSON := jsonvalue.FromJSONWithNumbers(text)
 	if errJSON == nil {
 		return value, nil
 	}
