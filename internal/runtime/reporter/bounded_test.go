@@ -86,7 +86,7 @@ func TestBounded(t *testing.T) {
 // TestEveryRecorderIsBounded: events are made in no other way.
 func TestEveryRecorderIsBounded(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
-	unbounded, bounded := regexp.MustCompile(`\.GetEventRecorder(For)?\(`), regexp.MustCompile(`[rR]eport(er)?\.Bounded\(`)
+	unbounded, bounded := regexp.MustCompile(`\.GetEventRecorder(For)?\(`), regexp.MustCompile(`reporter\.RateLimited\(`)
 	made := 0
 	for _, part := range []string{"cmd", "deployer", "internal"} {
 		err := filepath.WalkDir(filepath.Join(root, part), func(path string, entry fs.DirEntry, err error) error {
@@ -96,7 +96,7 @@ func TestEveryRecorderIsBounded(t *testing.T) {
 			text, err := os.ReadFile(path)
 			for line := range strings.Lines(string(text)) {
 				if unbounded.MatchString(line) && !bounded.MatchString(line) {
-					t.Errorf("%s: %s: wrap it in reporter.Bounded", path, strings.TrimSpace(line))
+					t.Errorf("%s: %s: wrap it in reporter.RateLimited", path, strings.TrimSpace(line))
 				}
 				made += len(unbounded.FindAllString(line, -1))
 			}
