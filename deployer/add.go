@@ -26,7 +26,7 @@ import (
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/runtime/queue"
-	jobreport "go.landscaper.dev/internal/runtime/reporter"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 const defaultConcurrency = 30
@@ -42,7 +42,7 @@ func Add(mgr ctrl.Manager, options Options) error {
 		r.options.Clusters = NewClusters(mgr, "landscaper/"+cmp.Or(options.Version, "unknown"), Egress{})
 	}
 	r.client, r.live = mgr.GetClient(), mgr.GetAPIReader()
-	r.events = jobreport.RateLimited(mgr.GetEventRecorder(options.Name))
+	r.events = reporter.RateLimited(mgr.GetEventRecorder(options.Name))
 	r.followContexts = r.follow(mgr.GetCache(), &v1alpha1.Context{}, contextKind)
 	if err := r.watch(mgr); err != nil {
 		return fmt.Errorf("add deployer %s: %w", options.Name, err)
