@@ -11,30 +11,30 @@ import (
 const (
 	// PropagationInterval is the least time between a job and the next one because of a value.
 	PropagationInterval = 10 * time.Second
-	// SettleTime is how long values have to stay as they are before they are handed on:
-	// what several items export often changes at once, and one job is enough for that.
+	// SettleTime is how long values have to be unchanged before they are propagated: the exports of
+	// several items often change at once, and one job is enough for that.
 	SettleTime = time.Second
-	// MaxSettleTime is after which time what never settles is handed on.
+	// MaxSettleTime is the time after which values that never settle are propagated.
 	MaxSettleTime = 5 * time.Second
 )
 
 // Changed is what is known of the values since the last look.
 type Changed struct {
-	// Names are the names of values that differ from what was handed on, and now are all
-	// values as they are stored then.
+	// Names are the names of values that differ from the propagated ones, Now all values as they
+	// are to be stored.
 	Names []string
 	Now   []byte
 	// Backoff says how often values have changed before.
 	Backoff ChangeBackoff
-	// Stored says that they are stored with a note that they are to be handed on, and after
-	// what job of the root that was done.
+	// Stored says that the values are stored with a note that they are to be propagated, After
+	// which job the root had then.
 	Stored bool
 	After  string
-	// Since is when there were news first, settles until when more are awaited.
+	// Since is the time of the first change, Settles until when more are awaited.
 	Since, Settles time.Time
 }
 
-// Settle notes that the values are stored, and until when more of them are awaited.
+// Settle records that the values are stored, and until when further changes are awaited.
 func (c *Changed) Settle(after string, now time.Time) {
 	c.Stored, c.After = true, after
 	if c.Since.IsZero() {
@@ -46,11 +46,11 @@ func (c *Changed) Settle(after string, now time.Time) {
 	}
 }
 
-// Done notes that everything was handed on.
+// Done records that everything was propagated.
 func (c *Changed) Done(past ChangeBackoff) { *c = Changed{Backoff: past} }
 
-// Propagated reports whether a job that began after another one has worked out the exports
-// of the first of some Installations again, because another item of it has news.
+// Propagated reports whether a job that began after another one has collected the exports of the
+// first of some Installations again, because another item of it has changed values.
 func Propagated(above []*v1alpha1.Installation, after string) bool {
 	own, root := &above[0].Status, &above[len(above)-1].Status
 	return root.JobID != after && root.DataUpdate != nil && slices.Contains(root.DataUpdate.Installations, above[0].Name) &&

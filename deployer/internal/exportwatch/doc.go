@@ -1,4 +1,4 @@
-// Package exportwatch is about values that change after the job of the item that has exported
-// them: which of them did, how long more of them are awaited, how often one may be handed
-// on that never comes to rest, and whether somebody has handed it on already.
+// Package exportwatch is about values that change after the job of the item that has exported them:
+// which of them have changed, how long further changes are awaited, how often a value is propagated
+// that changes all the time, and whether another job has propagated it already.
 package exportwatch

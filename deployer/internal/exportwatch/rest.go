@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// maxNamed is how many values are named that have changed.
+// maxNamed is how many changed values are named.
 const maxNamed = 5
 
-// ChangedNames returns the names of the values that differ between two states of exports, never
-// the values. Names with dots are maps here, like values that are maps: nobody can tell
-// them apart, so that a name ends at its first dot.
+// ChangedNames returns the names of the values that differ between two states of exports, never the
+// values. Names with dots are maps here, like values that are maps: the two cannot be
+// distinguished, so a name ends at its first dot.
 func ChangedNames(before, now []byte) []string {
-	// What cannot be read is as good as nothing: then everything is new.
+	// Exports that cannot be read count as empty: then everything is new.
 	old, new := valuesOf(before), valuesOf(now)
 	var names []string
 	for name, value := range new {
@@ -45,7 +45,7 @@ func valuesOf(content []byte) (values map[string]any) {
 	return values
 }
 
-// Named are names for a note: each once, and not too many.
+// Named returns names for a note: each once, and not too many.
 func Named(names []string) []string {
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -55,20 +55,20 @@ func Named(names []string) []string {
 	return names
 }
 
-// maxBackoff is the longest pause between two changes that are handed on.
+// maxBackoff is the longest pause between two propagated changes.
 const maxBackoff = time.Hour
 
 // maxStreak is more than it takes to reach it.
 const maxStreak = 64
 
-// ChangeBackoff is how often a value has changed again shortly after it was handed on: that
-// is what a circle does that leads through programs of others.
+// ChangeBackoff is how often a value has changed again shortly after it was propagated: a cycle
+// through other programs does that.
 type ChangeBackoff struct {
 	last   time.Time
 	streak int
 }
 
-// Pause is the least time until the next change is handed on. It doubles with each.
+// Pause is the least time until the next change is propagated. It doubles with each.
 func (r ChangeBackoff) Pause() time.Duration {
 	pause := PropagationInterval
 	for range r.streak {
@@ -79,7 +79,8 @@ func (r ChangeBackoff) Pause() time.Duration {
 	return pause
 }
 
-// After is the state after another change was handed on. A quiet time begins anew.
+// After is the state after another change was propagated. After a quiet time, the count starts
+// again.
 func (r ChangeBackoff) After(now time.Time) ChangeBackoff {
 	if r.last.IsZero() || now.Sub(r.last) > 2*r.Pause() {
 		return ChangeBackoff{last: now}
@@ -92,17 +93,17 @@ func (r ChangeBackoff) Left(now time.Time) time.Duration {
 	if r.last.IsZero() {
 		return 0
 	}
-	// A clock that was wrong once may have noted a time to come.
+	// A clock that was wrong may have recorded a time in the future.
 	return min(max(0, r.last.Add(r.Pause()).Sub(now)), r.Pause())
 }
 
-// String is how it is stored: when a change was handed on last, and how many have
-// followed each other before.
+// String is the stored form: when a change was propagated last, and how many have followed each
+// other before.
 func (r ChangeBackoff) String() string {
 	return fmt.Sprintf("%s/%d", r.last.UTC().Format(time.RFC3339), r.streak)
 }
 
-// ParseChangeBackoff reads what was stored. What cannot be read counts as a quiet time.
+// ParseChangeBackoff reads what was stored. A text that cannot be read counts as a quiet time.
 func ParseChangeBackoff(text string) ChangeBackoff {
 	at, streak, _ := strings.Cut(text, "/")
 	last, err := time.Parse(time.RFC3339, at)

@@ -1,3 +1,3 @@
-// Package responsibility tells which Targets a process serves, from the selectors in its
+// Package responsibility decides which Targets a process serves, from the selectors in its
 // configuration.
 package responsibility

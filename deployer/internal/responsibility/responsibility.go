@@ -11,7 +11,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// Selector tells whether a Target is served.
+// Selector decides whether a Target is served.
 type Selector struct {
 	targets             []v1alpha1.ObjectReference
 	annotations, labels labels.Selector
@@ -46,8 +46,8 @@ func requirements(specs []v1alpha1.Requirement) (labels.Selector, error) {
 	return all, nil
 }
 
-// Of reports whether one of the selectors takes a Target. An item without
-// a Target, or whose Target is missing, is everybody's.
+// Of reports whether one of the selectors matches a Target. An item without a Target, or whose
+// Target is missing, belongs to all processes.
 func Of(selectors []Selector, target *v1alpha1.Target) bool {
 	if len(selectors) == 0 || target == nil {
 		return true

@@ -1,3 +1,3 @@
-// Package status writes into the status of an item how its job stands, and tells which
-// of two statuses are worth a write.
+// Package status writes the state of a job into the status of its item, and reports which
+// differences of a status are worth a write.
 package status

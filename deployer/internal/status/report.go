@@ -18,13 +18,13 @@ import (
 // maxLastErrors is the number of errors that the status shows.
 const maxLastErrors = 5
 
-// Verdict is how an attempt ended.
+// Verdict is the result of an attempt.
 type Verdict int
 
 const (
 	// Succeeded means that the job is done.
 	Succeeded Verdict = iota
-	// Failed means that the job has ended badly.
+	// Failed means that the job has failed.
 	Failed
 	// Waiting means that something outside has to happen first.
 	Waiting
@@ -57,8 +57,8 @@ func PickUp(item *v1alpha1.DeployItem, deployer v1alpha1.DeployerInformation, ow
 	Summarize(item, nil, now.Time)
 }
 
-// Conclude writes how an attempt ended into the status of an item. It reports
-// whether the error is a new one.
+// Conclude writes the result of an attempt into the status of an item. It reports whether the error
+// is a new one.
 func Conclude(item *v1alpha1.DeployItem, ended Verdict, err error, now metav1.Time) (isNew bool) {
 	status := &item.Status
 	deletion := status.Phase.IsDeletion()
@@ -71,8 +71,8 @@ func Conclude(item *v1alpha1.DeployItem, ended Verdict, err error, now metav1.Ti
 	case Waiting:
 		status.Phase = choose(deletion, v1alpha1.DeployItemPhases.Deleting, v1alpha1.DeployItemPhases.Progressing)
 	}
-	// Waiting for what was deployed is progress; waiting for somebody else to do
-	// something is shown as an error is, although it is none.
+	// Waiting for what was deployed is progress; waiting for a user or another client is shown like
+	// an error.
 	var e *job.Error
 	if ended == Waiting && errors.As(err, &e) && e.Reason == "Waiting" {
 		status.LastError = nil
@@ -116,7 +116,7 @@ func record(status *v1alpha1.DeployItemStatus, err error, now metav1.Time) (isNe
 	return true
 }
 
-// Summarize brings the conditions of an item into step with its phase.
+// Summarize updates the conditions of an item to its phase.
 func Summarize(item *v1alpha1.DeployItem, err error, now time.Time) {
 	job.Summarize(&item.Status.Conditions, job.Summary{Phase: item.Status.Phase.String(), Generation: item.Generation, Err: err}, Stamp(now))
 }
@@ -134,8 +134,7 @@ func SameStatus(a, b *v1alpha1.DeployItem) bool {
 	return apiequality.Semantic.DeepEqual(first, second)
 }
 
-// OnlyMessagesDiffer reports whether two statuses differ, and in nothing but what conditions say
-// to people.
+// OnlyMessagesDiffer reports whether two statuses differ only in the messages of conditions.
 func OnlyMessagesDiffer(a, b *v1alpha1.DeployItem) bool {
 	if SameStatus(a, b) {
 		return false
@@ -153,7 +152,7 @@ func withoutMessages(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 	return silent
 }
 
-// SameJSON reports whether two values are the same but for spelling.
+// SameJSON reports whether two values are equal apart from formatting.
 func SameJSON(a, b *runtime.RawExtension) bool {
 	if a == nil || b == nil {
 		return a == b
