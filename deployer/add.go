@@ -50,10 +50,10 @@ func Add(mgr ctrl.Manager, options Options) error {
 	return nil
 }
 
-// newReconciler returns what carries out items, without what it reads and writes.
+// newReconciler returns a reconciler without its clients.
 func newReconciler(options Options) (*reconciler, error) {
 	if options.Type == "" || options.Name == "" || options.Deployer == nil {
-		return nil, errors.New("it needs a type, a name and something that does the work")
+		return nil, errors.New("Options.Type, Options.Name and Options.Deployer are required")
 	}
 	selectors, err := responsibility.New(options.TargetSelectors)
 	if err != nil {
@@ -62,13 +62,13 @@ func newReconciler(options Options) (*reconciler, error) {
 	options.Identity = cmp.Or(options.Identity, fmt.Sprintf("%s-%d", options.Name, time.Now().Unix()))
 	options.MaxConcurrent = cmp.Or(options.MaxConcurrent, defaultConcurrency)
 	if options.Dispatcher == nil {
-		options.Dispatcher = noDesk
+		options.Dispatcher = noDispatcher
 	}
 	return &reconciler{options: options, selectors: selectors, now: time.Now, runs: runs{byKey: make(map[types.NamespacedName]*run)}}, nil
 }
 
-// watch sets up everything that wakes an item: itself, its Target, the Secret of
-// its Target, its siblings, and what the deployer watches.
+// watch sets up all watches that enqueue an item: those of the item, its Target, the Secret of its
+// Target, its siblings, and the objects that the deployer watches.
 func (r *reconciler) watch(mgr ctrl.Manager) error {
 	byTarget, bySecret := "deployer.target/"+string(r.options.Type), "deployer.secret/"+string(r.options.Type)
 	indexer := mgr.GetFieldIndexer()
@@ -99,7 +99,7 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 	line := lineIn(r.options.Order, r.atWork)
 	r.line = line
 	if len(r.selectors) == 0 {
-		// With selectors, another process may be the one that takes an item.
+		// With selectors, another process may be responsible for an item.
 		r.options.Dispatcher.Register(r.options.Type, func(item *v1alpha1.DeployItem) {
 			line.Observe(item)
 			r.enqueue(keyOf(item))
@@ -120,12 +120,11 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// forget ends what we remember of an item that is gone: of what was written last, no cache
-// will show anything.
+// forget drops what is remembered of a deleted item: no cache will show its last writes.
 func (r *reconciler) forget(item client.Object) { r.written.Forget(item.GetUID()) }
 
-// follow returns a function that begins to watch a kind when it is called first. A new
-// object wakes the items that have asked for it.
+// follow returns a function whose first call starts the watch of a kind. A new object enqueues the
+// items that have asked for it.
 func (r *reconciler) follow(informers cache.Informers, kind client.Object, name string) func(context.Context) error {
 	var mutex sync.Mutex
 	var begun bool
@@ -151,8 +150,8 @@ func (r *reconciler) follow(informers cache.Informers, kind client.Object, name 
 	}
 }
 
-// atWork tells whether an item of ours has a job. The job has the name of the
-// Execution, so that all items of an older job go first.
+// atWork reports whether an item of this type has a job. The job has the name of the Execution, so
+// that all items of an older job are processed first.
 func (r *reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 	item, ok := object.(*v1alpha1.DeployItem)
 	if !ok || item.Spec.Type != r.options.Type {
@@ -165,7 +164,7 @@ func (r *reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: item.Namespace, Name: of}, asksForWork(r.options.Dispatcher.Overlay(item))
 }
 
-// targetOf is the index of our items by the name of their Target.
+// targetOf indexes the items of this type by the name of their Target.
 func (r *reconciler) targetOf(object client.Object) []string {
 	item, ok := object.(*v1alpha1.DeployItem)
 	if !ok || item.Spec.Type != r.options.Type || !hasTarget(item) {
@@ -174,7 +173,7 @@ func (r *reconciler) targetOf(object client.Object) []string {
 	return []string{item.Spec.Target.Name}
 }
 
-// secretsOf is the index of Targets by the name of their Secret.
+// secretsOf indexes Targets by the name of their Secret.
 func secretsOf(object client.Object) []string {
 	target, ok := object.(*v1alpha1.Target)
 	if !ok {
@@ -186,14 +185,14 @@ func secretsOf(object client.Object) []string {
 	return nil
 }
 
-// usersOf returns the items that use a Target as their second one, or look for any that
-// leads to an earlier cluster of theirs, and lets them go on at once.
+// usersOf returns the items that use a Target besides their own one, or that look for a Target of
+// an earlier cluster, and lets them continue at once.
 func (r *reconciler) usersOf(target client.Object) []reconcile.Request {
 	requests := r.enqueueUsers(need{targetKind, client.ObjectKeyFromObject(target)})
 	return append(requests, r.enqueueUsers(need{targetKind, types.NamespacedName{Namespace: target.GetNamespace()}})...)
 }
 
-// enqueueUsers returns the items that have asked for an object, and lets them go on at once.
+// enqueueUsers returns the items that have asked for an object, and lets them continue at once.
 func (r *reconciler) enqueueUsers(object need) []reconcile.Request {
 	var requests []reconcile.Request
 	for _, key := range r.runs.users(object) {
@@ -203,9 +202,9 @@ func (r *reconciler) enqueueUsers(object need) []reconcile.Request {
 	return requests
 }
 
-// waiting returns the items that have a job and use a Target, and lets them go on
-// at once: whatever they wait for, a new access to the cluster may be the answer. A job of
-// our own making need not be in the cache yet.
+// waiting returns the items that have a job and use a Target, and lets them continue at once:
+// whatever they wait for, a new access to the cluster may end the wait. A job that the deployer has
+// started itself need not be in the cache yet.
 func (r *reconciler) waiting(ctx context.Context, namespace string, target client.MatchingFields) []reconcile.Request {
 	items := &v1alpha1.DeployItemList{}
 	if err := r.client.List(ctx, items, client.InNamespace(namespace), target); err != nil {

@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Attempt carries out one attempt of the job of an item, as a controller does when the item
-// is woken. That is for tests of deployers: the client stands for the resource cluster, and
-// Options.Clusters for the target clusters. How the attempt ended is in the status of the
-// item. What the deployer remembers is closed then, as at the end of a process.
+// Attempt carries out one attempt of the job of an item, as a controller does when the item is
+// enqueued. It is for tests of deployers: the client stands for the resource cluster, and
+// Options.Clusters for the target clusters. The status of the item has the result. What the
+// deployer remembers is closed afterwards, as at the end of a process.
 func Attempt(ctx context.Context, resources client.Client, options Options, item types.NamespacedName) error {
 	r, err := newReconciler(options)
 	if err != nil {

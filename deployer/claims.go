@@ -19,8 +19,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// inOrder brings items that a cache has listed into the order of their names: a cache has none,
-// and the first one that fits counts.
+// inOrder sorts items of a cache by name: a cache has no order, and the first item that fits
+// counts.
 func inOrder(list *v1alpha1.DeployItemList) {
 	slices.SortFunc(list.Items, func(a, b v1alpha1.DeployItem) int { return strings.Compare(a.Name, b.Name) })
 }
@@ -63,8 +63,8 @@ func (i *Item) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
 	return others, nil
 }
 
-// Stays reports whether another item is not on its way out: its Execution wants it, and neither
-// that nor an Installation above is. It asks the API server, the first time after Others.
+// Stays reports whether another item is kept: its Execution wants it, and neither the Execution nor
+// an Installation above is terminating. The first call after Others asks the API server.
 func (i *Item) Stays(ctx context.Context, other *v1alpha1.DeployItem) (bool, error) {
 	if other.DeletionTimestamp != nil {
 		return false, nil
@@ -76,14 +76,14 @@ func (i *Item) Stays(ctx context.Context, other *v1alpha1.DeployItem) (bool, err
 	if _, wanted := of.wants(other); !wanted {
 		return false, nil
 	}
-	leaving, err := i.isTerminating(ctx, of)
-	return !leaving, err
+	terminating, err := i.isTerminating(ctx, of)
+	return !terminating, err
 }
 
-// MayKeep reports whether the item may keep what it does not want any more until the end of
-// the job: a removal round comes then, in which it is asked again. A job of the item alone has
-// none, and leaves what is kept to the next job of the tree: that of before may have failed
-// before others took it over. Items of no Installation keep nothing.
+// MayKeep reports whether the item may keep what it does not want any more until the end of the
+// job: the removal round follows, in which MayKeep is asked again. A job of the item alone has no
+// removal round, and leaves kept objects to the next job of the tree: the last one may have failed
+// before other items took them over. Items without an Installation keep nothing.
 func (i *Item) MayKeep(ctx context.Context) (bool, error) {
 	name := i.Labels[v1alpha1.ExecutionManagedByLabel]
 	if name == "" || i.DeletionTimestamp != nil || job.IsRemoval(i.Status.JobID) {
@@ -97,7 +97,7 @@ func (i *Item) MayKeep(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	if own.unknown {
-		// Without an Installation, nobody begins a removal round.
+		// Without an Installation, there is no removal round.
 		_, owned := job.OwnerOf(own.execution, "Installation")
 		return owned, nil
 	}
@@ -108,10 +108,10 @@ func (i *Item) MayKeep(ctx context.Context) (bool, error) {
 	return !first, err
 }
 
-// MayMove reports whether somebody else in the same tree may still take over what the item
-// does not want any more, although nobody knows it yet: another item of the Execution whose
-// wants follow from a chart or a kustomization, or another part of the tree. Then the object
-// is kept until the removal round.
+// MayMove reports whether another part of the tree may still take over what the item does not want
+// any more, although that is not known yet: another item of the Execution whose wants follow from a
+// chart or a kustomization, or another Installation. Then the object is kept until the removal
+// round.
 func (i *Item) MayMove(ctx context.Context) (bool, error) {
 	if keeps, err := i.MayKeep(ctx); err != nil || !keeps {
 		return false, err
@@ -131,9 +131,9 @@ func (i *Item) MayMove(ctx context.Context) (bool, error) {
 	}), nil
 }
 
-// Yields reports whether the item may take an object over that bears the label of another
-// item, the holder: the holder is on its way out, or its configuration does not list the object
-// any more. A holder that does not exist yields nothing: it may be one of somebody else.
+// Yields reports whether the item may take over an object that has the label of another item, the
+// holder: the holder is terminating, or its configuration does not list the object any more. A
+// holder that does not exist yields nothing: the label may be of another Landscaper.
 func (i *Item) Yields(ctx context.Context, holderName string, object corev1.ObjectReference) (bool, error) {
 	holder := &v1alpha1.DeployItem{}
 	err := i.reconciler.client.Get(ctx, types.NamespacedName{Namespace: i.Namespace, Name: holderName}, holder)
@@ -168,7 +168,7 @@ func (i *Item) IsNeighbor(ctx context.Context, name string) (bool, error) {
 }
 
 // RecordedByOthers returns those objects that another item of the namespace has recorded as its
-// own: two items may have had an object one after the other. It asks nobody.
+// own: two items may have had an object one after the other. It reads the cache only.
 func (i *Item) RecordedByOthers(ctx context.Context, objects []corev1.ObjectReference) ([]corev1.ObjectReference, error) {
 	list := &v1alpha1.DeployItemList{}
 	if err := i.reconciler.client.List(ctx, list, client.InNamespace(i.Namespace), client.UnsafeDisableDeepCopy); err != nil {
@@ -195,7 +195,7 @@ func (i *Item) RecordedByOthers(ctx context.Context, objects []corev1.ObjectRefe
 // call of a job counts.
 func (i *Item) Keeps(objects ...string) { i.run.kept = slices.Clone(objects) }
 
-// Moved tells that an object belongs to another item from now on.
+// Moved emits an event: an object belongs to another item from now on.
 func (i *Item) Moved(ctx context.Context, object string, to *v1alpha1.DeployItem) {
 	name := to.Labels[v1alpha1.ExecutionManagedNameLabel]
 	if name == "" {
@@ -205,7 +205,7 @@ func (i *Item) Moved(ctx context.Context, object string, to *v1alpha1.DeployItem
 	log.FromContext(ctx).Info("an object moved to another item", "object", object, "to", to.Name)
 }
 
-// noteKept brings into the status at the end of a job what the item has kept in it.
+// noteKept writes into the status at the end of a job what the item has kept.
 func (i *Item) noteKept() {
 	message := ""
 	if len(i.run.kept) > 0 {
@@ -219,7 +219,7 @@ func (i *Item) noteKept() {
 }
 
 // sharesCluster reports whether another item deploys to the cluster of the item: by the same
-// Target, or by one that says the same, as each Installation has its own copy of a Target.
+// Target, or by one with the same content, as each Installation has its own copy of a Target.
 func (i *Item) sharesCluster(ctx context.Context, other *v1alpha1.DeployItem) bool {
 	if !hasTarget(i.DeployItem) || !hasTarget(other) {
 		return false
@@ -235,9 +235,9 @@ func (i *Item) sharesCluster(ctx context.Context, other *v1alpha1.DeployItem) bo
 	return err == nil && ownership.SameCluster(own, its)
 }
 
-// parent is what is known of the Execution of an item, as it is stored.
+// parent is the stored state of the Execution of an item.
 type parent struct {
-	// unknown says that it may not be read.
+	// unknown says that the Execution may not be read.
 	unknown bool
 	// execution is nil if it does not exist.
 	execution *v1alpha1.Execution
@@ -246,8 +246,8 @@ type parent struct {
 	installation *v1alpha1.Installation
 }
 
-// parent reads an Execution and its Installation, once in an attempt. The cache may be behind,
-// or not have them.
+// parent reads an Execution and its Installation, once in an attempt. The cache may be stale, or
+// not have them.
 func (i *Item) parent(ctx context.Context, name string) (*parent, error) {
 	if name == "" {
 		return &parent{}, nil
@@ -259,7 +259,7 @@ func (i *Item) parent(ctx context.Context, name string) (*parent, error) {
 	}
 	found := &parent{execution: &v1alpha1.Execution{}, installation: &v1alpha1.Installation{}}
 	for _, object := range []client.Object{found.execution, found.installation} {
-		// They have the same name.
+		// An Execution has the name of its Installation.
 		err := i.reconciler.live.Get(ctx, types.NamespacedName{Namespace: i.Namespace, Name: name}, object)
 		switch {
 		case apierrors.IsForbidden(err):
@@ -285,14 +285,14 @@ func (i *Item) parent(ctx context.Context, name string) (*parent, error) {
 	return found, nil
 }
 
-// parentOf is what an Execution says itself.
+// parentOf returns what an Execution says itself.
 func parentOf(execution *v1alpha1.Execution) *parent {
 	templates, err := execution.Spec.Items()
-	// Its own job tells what is wrong; what it wants is not known then.
+	// The job of the Execution reports the error; what the Execution wants is not known then.
 	return &parent{execution: execution, templates: templates, unknown: err != nil}
 }
 
-// forgetParents lets the API server be asked again.
+// forgetParents lets parent ask the API server again.
 func (i *Item) forgetParents() {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
@@ -300,7 +300,7 @@ func (i *Item) forgetParents() {
 }
 
 // wants returns an item as its Execution wants it, and whether it is wanted at all. An item of
-// another Execution, or of one that is not known, is as it is.
+// another Execution, or of an unknown one, is returned as it is.
 func (p *parent) wants(item *v1alpha1.DeployItem) (*v1alpha1.DeployItem, bool) {
 	if p.unknown || p.execution == nil || item.Labels[v1alpha1.ExecutionManagedByLabel] != p.execution.Name {
 		return item, true
@@ -340,8 +340,8 @@ func (p *parent) fill(item *v1alpha1.DeployItem, template *v1alpha1.DeployItemTe
 	item.Spec.Type, item.Spec.Target, item.Spec.Configuration = template.Type, template.Target.DeepCopy(), sharing(template.Configuration)
 }
 
-// isTerminating reports whether all items of an Execution are on their way out: it is being
-// deleted, or its Installation or one above is, or is not wanted by its parent any more.
+// isTerminating reports whether all items of an Execution are going to be deleted: the Execution,
+// its Installation or one above is being deleted, or is not wanted by its parent any more.
 func (i *Item) isTerminating(ctx context.Context, of *parent) (bool, error) {
 	if of.unknown || of.execution == nil {
 		return false, nil

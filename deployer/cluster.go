@@ -21,14 +21,13 @@ import (
 // noTargetFound is the reason of the wait for a Target.
 const noTargetFound = "NoTargetFound"
 
-// Place finds out whether the Target of the item still leads to the cluster on which the
-// recorded objects are, and records where they are. A deployer that calls it records objects
-// under managedResources; it calls it in each attempt before it reads what is recorded.
+// Place finds out whether the Target of the item still leads to the cluster of the recorded
+// objects, and records the cluster. A deployer that calls Place records objects under
+// managedResources, and calls Place in each attempt before it reads them.
 //
-// If the Target leads to another cluster, what is recorded becomes that of an earlier
-// cluster, before anything is written to the new one: managedResources are empty then, and
-// EarlierClusters says what is still to be removed. A release is what Helm may have on the
-// cluster besides.
+// If the Target leads to another cluster, the recorded objects become those of an earlier cluster,
+// before anything is written to the new one: managedResources are empty then, and EarlierClusters
+// lists what is still to be removed. The release is what Helm may have on the cluster besides.
 func (i *Item) Place(ctx context.Context, connection Connection, release *apideployer.ReleaseReference) error {
 	record, err := placement.Read(i.Status.ProviderStatus)
 	if err != nil {
@@ -57,18 +56,18 @@ func (i *Item) Place(ctx context.Context, connection Connection, release *apidep
 	return i.record(ctx)
 }
 
-// LeadsElsewhere reports whether the Target of the item leads to another cluster than the
-// one on which the recorded objects are. Nothing is recorded: that is for the next job.
+// LeadsElsewhere reports whether the Target of the item leads to another cluster than that of the
+// recorded objects. It records nothing: the next job does.
 func (i *Item) LeadsElsewhere(ctx context.Context, connection Connection) (bool, error) {
 	record, err := placement.Read(i.Status.ProviderStatus)
 	if err != nil || record.Cluster == nil || i.Spec.Target == nil {
-		return false, nil //nolint:nilerr // the next job tells it
+		return false, nil //nolint:nilerr // the next job reports the error
 	}
 	_, moved, err := placement.Settle(ctx, record, connection, i.Spec.Target.Name)
 	return moved, err
 }
 
-// Recorded is what is recorded of the item on the cluster of its Target, and where that is.
+// Recorded returns the recorded objects of the item on the cluster of its Target, and that cluster.
 func (i *Item) Recorded() (cluster apideployer.ClusterIdentity, resources apideployer.ManagedResourceStatusList) {
 	record, err := placement.Read(i.Status.ProviderStatus)
 	if err != nil || record.Cluster == nil {
@@ -90,8 +89,8 @@ func (i *Item) EarlierClusters() []apideployer.EarlierCluster {
 	return i.clusters.EarlierClusters
 }
 
-// SetEarlierCluster keeps for the next write what is left on an earlier cluster; without
-// objects and without a release, the cluster is forgotten.
+// SetEarlierCluster records for the next write what is left on an earlier cluster; without objects
+// and without a release, the cluster is dropped.
 func (i *Item) SetEarlierCluster(left apideployer.EarlierCluster) error {
 	clusters := placement.Update(i.EarlierClusters(), left)
 	if i.clusters == nil {
@@ -106,15 +105,15 @@ func (i *Item) SetEarlierCluster(left apideployer.EarlierCluster) error {
 	return nil
 }
 
-// Retains reports whether somebody has said that what the item has deployed on an earlier
-// cluster stays there.
+// Retains reports whether a user has decided that what the item has deployed on an earlier cluster
+// stays there.
 func (i *Item) Retains(earlier apideployer.EarlierCluster) bool {
 	return placement.Leaves(i.Annotations[v1alpha1.LeaveEarlierClusterAnnotation], earlier.ClusterIdentity)
 }
 
-// EarlierCluster returns the connection to an earlier cluster, by any Target of the
-// namespace that leads there: the one that did so may lead elsewhere now, or be gone. No
-// such Target is a wait for one, until the time of the job is over.
+// EarlierCluster returns the connection to an earlier cluster, by any Target of the namespace that
+// leads there: the one that did so may lead elsewhere now, or be deleted. Without such a Target,
+// the item waits for one until the time of the job is over.
 func (i *Item) EarlierCluster(ctx context.Context, earlier apideployer.EarlierCluster) (Connection, error) {
 	i.reconciler.runs.uses(i.key, need{targetKind, types.NamespacedName{Namespace: i.Namespace}})
 	targets := &v1alpha1.TargetList{}
@@ -134,13 +133,13 @@ func (i *Item) EarlierCluster(ctx context.Context, earlier apideployer.EarlierCl
 	return nil, err
 }
 
-// isAboutTarget reports whether an error says that a Target is not complete.
+// isAboutTarget reports whether an error is about an incomplete Target.
 func isAboutTarget(err error) bool {
 	var known *job.Error
 	return errors.As(err, &known) && (known.Reason == "SecretNotFound" || known.Reason == "SecretKeyNotFound")
 }
 
-// noEarlierTarget says that no Target leads to an earlier cluster.
+// noEarlierTarget returns the error that no Target leads to an earlier cluster.
 func (i *Item) noEarlierTarget(earlier apideployer.EarlierCluster, cause error) error {
 	missing := fmt.Sprintf("no Target of namespace %s leads to the earlier cluster %s, where %s is left of the item: create one that does, or leave it there with the annotation %s",
 		i.Namespace, placement.Describe(earlier.ClusterIdentity), placement.Objects(earlier), i.leave(earlier))
@@ -153,8 +152,8 @@ func (i *Item) noEarlierTarget(earlier apideployer.EarlierCluster, cause error) 
 	return job.NewWaiting(i.operation(), noTargetFound, missing)
 }
 
-// ExplainEarlier says of an error on an earlier cluster what was being done, and how the item
-// can do without.
+// ExplainEarlier adds to an error on an earlier cluster what was being done, and the annotation
+// that skips it.
 func (i *Item) ExplainEarlier(earlier apideployer.EarlierCluster, err error) error {
 	if err == nil {
 		return nil
@@ -163,17 +162,17 @@ func (i *Item) ExplainEarlier(earlier apideployer.EarlierCluster, err error) err
 	var known *job.Error
 	if errors.As(err, &known) {
 		if known.Reason == noTargetFound {
-			// It says all of that.
+			// The message says all of that.
 			return err
 		}
-		// What keeps the item waiting keeps its name.
+		// The reason of a wait stays.
 		operation, reason = known.Operation, known.Reason
 	}
 	return job.Wrap(err, operation, reason, fmt.Sprintf("remove %s from the earlier cluster %s (the annotation %s leaves it there)",
 		placement.Objects(earlier), placement.Describe(earlier.ClusterIdentity), i.leave(earlier)))
 }
 
-// leave is the annotation that leaves what is on an earlier cluster, or all clusters.
+// leave returns the annotation that leaves the objects on an earlier cluster, or on all clusters.
 func (i *Item) leave(earlier apideployer.EarlierCluster) string {
 	if i.DeletionTimestamp != nil {
 		return v1alpha1.DeleteWithoutUninstallAnnotation + "=true on the DeployItem"

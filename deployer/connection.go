@@ -20,8 +20,7 @@ import (
 // Clusters lead from Targets to target clusters. NewClusters returns those of a program; a
 // test of a deployer brings its own.
 type Clusters interface {
-	// Connect returns the connection to the cluster of a Target. It makes no request to that
-	// cluster.
+	// Connect returns the connection to the cluster of a Target, without a request to that cluster.
 	Connect(ctx context.Context, target *v1alpha1.Target) (Connection, error)
 	// AddressOf is the address to which a Target leads, as Connection.Address has it.
 	AddressOf(ctx context.Context, target *v1alpha1.Target) (string, error)
@@ -31,12 +30,12 @@ type Clusters interface {
 type Connection interface {
 	// Client returns a client for the cluster that knows the kinds of a scheme.
 	Client(scheme *runtime.Scheme) (client.Client, error)
-	// Watch calls wake whenever there is news about an object, until the watch is closed:
-	// Item.Remember closes it at the end of the job. The object need not exist. Begin the watch
-	// before you read the object, otherwise a change in between is missed.
+	// Watch calls wake whenever an object has changed, until the watch is closed: Item.Remember
+	// closes it at the end of the job. The object need not exist. Begin the watch before you read
+	// the object, otherwise a change in between is missed.
 	Watch(ctx context.Context, kind schema.GroupVersionKind, namespace, name string, wake func()) (io.Closer, error)
-	// Contact makes the first contact with the cluster. A cluster that does not answer soon is
-	// a wait: wake is called when it ends. Item.Cluster has made the contact already.
+	// Contact makes the first contact with the cluster. If the cluster does not answer soon, the
+	// item waits, and wake is called when it does. Item.Cluster has made the contact already.
 	Contact(ctx context.Context, wake func()) error
 
 	// Server is the address of the API server.
@@ -57,15 +56,15 @@ type Connection interface {
 
 var _ Connection = (*cluster.Connection)(nil)
 
-// Egress says where Targets may lead to. The zero value allows private networks and the
-// Internet, and refuses this machine.
+// Egress limits the addresses of Targets. The zero value allows private networks and the Internet,
+// and refuses this machine.
 type Egress struct {
 	// AllowLoopback allows addresses of this machine. It is for tests and development.
 	AllowLoopback bool
 	// DenyPrivate refuses addresses of private networks.
 	DenyPrivate bool
-	// Allow are networks that are allowed whatever else is said, except by Deny. An address
-	// where a cloud hands out credentials must be named alone (/32, /128).
+	// Allow are networks that are allowed whatever the other fields say, except Deny. A metadata
+	// address of a cloud, which serves credentials, must be named alone (/32, /128).
 	Allow []netip.Prefix
 	// Deny are networks that are refused.
 	Deny []netip.Prefix
@@ -76,7 +75,7 @@ type Egress struct {
 	DenyInsecureTLS bool
 }
 
-// policy is the egress as all clients of this module know it.
+// policy converts the egress for the clients of this module.
 func (e Egress) policy() egress.Policy {
 	return egress.Policy{
 		AllowLoopback: e.AllowLoopback, DenyPrivate: e.DenyPrivate, Allow: e.Allow, Deny: e.Deny,
@@ -84,8 +83,8 @@ func (e Egress) policy() egress.Policy {
 	}
 }
 
-// NewClusters returns connections to target clusters for the deployers of a manager, which
-// share them. They lead where the egress allows, and introduce themselves as the user agent.
+// NewClusters returns connections to target clusters for the deployers of a manager, which share
+// them. They connect to addresses that the egress allows, with the given user agent.
 func NewClusters(mgr ctrl.Manager, userAgent string, egress Egress) Clusters {
 	return pool{cluster.NewPoolFor(mgr, userAgent, egress.policy())}
 }

@@ -12,11 +12,10 @@ import (
 
 // snapshot is all that a decision depends on.
 type snapshot struct {
-	// item is nil if it is gone. It has its job also if that is not stored yet.
+	// item is nil if it does not exist. It has its job also if the job is not stored yet.
 	item *v1alpha1.DeployItem
-	// absent says that the cache has no item of the name, seen how far it had come before it
-	// was asked, and placed which item had a place in the queue then; no decision depends on
-	// them.
+	// absent says that the cache has no item of the name, seen which version it had shown before
+	// the read, and placed which item had a place in the queue then; no decision depends on them.
 	absent bool
 	seen   uint64
 	placed types.UID
@@ -24,12 +23,11 @@ type snapshot struct {
 	stored *v1alpha1.DeployItem
 	// target is nil if the item has none, or if it does not exist.
 	target *v1alpha1.Target
-	// responsible says that the selectors of this process take the target.
+	// responsible says that the selectors of this process match the target.
 	responsible bool
-	// notBefore is when the running job wants to go on; zero if it never was told to
-	// wait, or if something has woken it.
+	// notBefore is when the running job continues; zero if it does not wait, or if a trigger came.
 	notBefore time.Time
-	// due is when a finished item is looked at again; zero if it never is.
+	// due is when a finished item is looked at again; zero for never.
 	due time.Time
 	// repetition says what happens then.
 	repetition Repetition
@@ -40,13 +38,13 @@ type snapshot struct {
 type action string
 
 const (
-	// leave means that there is nothing to do now, and that no work goes on.
+	// leave means that there is nothing to do now, and that all work ends.
 	leave action = "leave"
-	// sleep means that the work goes on later.
+	// sleep means that the work continues later.
 	sleep action = "sleep"
 	// rest means that there is nothing to do before the item is looked at again.
 	rest action = "rest"
-	// compare means that the deployer looks for what others have changed.
+	// compare means that the deployer looks for changes by other clients.
 	compare action = "compare"
 	// work means that the deployer is called.
 	work action = "work"
@@ -56,22 +54,22 @@ const (
 	awaitTarget action = "await the target"
 	// failSuperseded means that the job fails because the item is being deleted.
 	failSuperseded action = "fail superseded"
-	// release means that the item may go without that anything is removed.
+	// release means that the item may be deleted without an uninstallation.
 	release action = "release"
 )
 
 // decision says what to do about an item.
 type decision struct {
 	do action
-	// start says that a new job is taken up.
+	// start says that a new job is picked up.
 	start bool
-	// ownJob says that the job is one of our own making.
+	// ownJob says that the deployer starts the job itself.
 	ownJob bool
-	// consumeOperation says that the annotation that asked for a test has served.
+	// consumeOperation says that the annotation that asked for a test is to be removed.
 	consumeOperation bool
 }
 
-// decide says what to do about an item of our type.
+// decide says what to do about an item of this type.
 func decide(s snapshot) decision {
 	if s.item == nil || !s.responsible || waitsForOthers(s.item) {
 		return decision{do: leave}
@@ -113,8 +111,8 @@ func decideDeletion(s snapshot, start bool) action {
 	case s.item.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true":
 		return release
 	case !start && !s.item.Status.Phase.IsDeletion():
-		// Who deletes an item hands it a job of its own when its turn has come, so the
-		// job that still runs must neither go on deploying nor begin to remove.
+		// The deletion assigns the item another job when it is its turn, so the job that still runs
+		// must neither continue to deploy nor begin to remove.
 		return failSuperseded
 	case !start && s.now.Before(s.notBefore):
 		return sleep
@@ -133,14 +131,14 @@ func decideWork(s snapshot, start bool) action {
 	return work
 }
 
-// waitsForOthers reports whether an item is being deleted and our part in that is
-// done.
+// waitsForOthers reports whether an item is being deleted and waits only for the finalizers of
+// others.
 func waitsForOthers(item *v1alpha1.DeployItem) bool {
 	return item.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(item, v1alpha1.Finalizer)
 }
 
-// asksForWork reports whether an item has a job, or asks for one. An item without
-// may not be touched.
+// asksForWork reports whether an item has a job, or asks for one. An item without a job must not be
+// touched.
 func asksForWork(item *v1alpha1.DeployItem) bool { return unfinished(item) || wantsTest(item) }
 
 func unfinished(item *v1alpha1.DeployItem) bool {
@@ -151,16 +149,16 @@ func wantsTest(item *v1alpha1.DeployItem) bool {
 	return item.Annotations[v1alpha1.OperationAnnotation] == string(v1alpha1.TestReconcileOperation)
 }
 
-// starts reports whether the job of an item has not been taken up yet. The times
-// tell when a job was handed over while another one ran: they were reset then.
+// starts reports whether the job of an item has not been picked up yet. A job that was dispatched
+// while another one ran has reset the times.
 func starts(item *v1alpha1.DeployItem) bool {
 	status := item.Status
 	return !unfinished(item) || job.Starting(status.JobID, status.JobIDFinished, status.Phase.String()) ||
 		status.TransitionTimes == nil || status.TransitionTimes.InitTime == nil
 }
 
-// unchanged reports whether the last success still stands for an item that only
-// wants to be deployed after a change. In a removal round there is something to remove.
+// unchanged reports whether the last success is still valid for an item that is only to be deployed
+// after a change. In a removal round there is something to remove.
 func unchanged(item *v1alpha1.DeployItem) bool {
 	return !job.IsRemoval(item.Status.JobID) && item.Spec.UpdateOnChangeOnly && item.Generation == item.Status.ObservedGeneration &&
 		item.Status.Phase.Current() == v1alpha1.DeployItemPhases.Succeeded

@@ -21,10 +21,10 @@ type Deployer interface {
 	Delete(ctx context.Context, item *Item) (Result, error)
 }
 
-// Result tells how far a deployer came when nothing went wrong.
+// Result says how far a deployer came without an error.
 type Result struct {
-	// WaitingFor names what has to happen first, the most telling first. Empty means
-	// that the job is done. Whatever ends the wait calls Item.Requeue.
+	// WaitingFor names what has to happen first, the most important first. Empty means that the job
+	// is done. The watch that ends the wait calls Item.Requeue.
 	WaitingFor []string
 }
 
@@ -34,8 +34,8 @@ func Done() Result { return Result{} }
 // WaitFor says what has to happen before the work can continue.
 func WaitFor(things ...string) Result { return Result{WaitingFor: things} }
 
-// ErrInterrupted says that somebody else has ended the job, so that nothing may
-// be done or written any more.
+// ErrInterrupted says that another client has ended the job, so that nothing may be done or written
+// any more.
 var ErrInterrupted = errors.New("the job was interrupted")
 
 // Options say what a deployer is and which items it takes.
@@ -62,8 +62,8 @@ type Options struct {
 	// all jobs come in the status of items.
 	Order      Order
 	Dispatcher Dispatcher
-	// RecordProblem, if it is set, records where administrators look that a deployer
-	// broke down. The description holds no values.
+	// RecordProblem, if it is set, records for administrators that a deployer panicked. The
+	// description holds no values.
 	RecordProblem func(ctx context.Context, description string) error
 	// Deployer does the work.
 	Deployer Deployer
@@ -78,9 +78,8 @@ func listing(things []string) string {
 	return strings.Join(things[:most], ", ") + " and others"
 }
 
-// AssignJob gives an item a job in its status and returns the ID of the job. That is
-// for Executions, for tests of deployers, and for tools; who calls it stores the
-// status.
+// AssignJob gives an item a job in its status and returns the ID of the job. It is for Executions,
+// for tests of deployers, and for tools; the caller stores the status.
 func AssignJob(item *v1alpha1.DeployItem, now time.Time) (jobID string) {
 	dispatch.AssignJob(item, job.NewID(), status.Stamp(now))
 	return item.Status.JobID

@@ -21,23 +21,22 @@ import (
 const exportKey = "config"
 
 const (
-	// toPropagateAnnotation names, in an export Secret, the values that have changed after
-	// the job and that nobody was asked to hand on yet.
+	// toPropagateAnnotation names, in an export Secret, the values that have changed after the job
+	// and for which no job was requested yet.
 	toPropagateAnnotation = v1alpha1.GroupName + "/to-hand-on"
 	// propagateAfterAnnotation says there which job the root had then.
 	propagateAfterAnnotation = v1alpha1.GroupName + "/to-hand-on-after"
-	// changesAnnotation says there when a value was handed on last after the job.
+	// changesAnnotation says there when a value was last propagated after the job.
 	changesAnnotation = v1alpha1.GroupName + "/changes"
 )
 
 const createExports = published.CreateExports
 
-// Export hands values on to whoever imports them: it stores them in a Secret that
-// belongs to the item and that its status names once the job has succeeded. Call it
-// last; nothing is written if the values are the same as before. It needs the right
-// to get, create and update Secrets.
+// Export exports values: it stores them in a Secret that belongs to the item and that its status
+// names once the job has succeeded. Call it last; nothing is written if the values are the same as
+// before. It needs the right to get, create and update Secrets.
 //
-// In the removal round of a job nobody collects exports: what has been exported stays, and a
+// In the removal round of a job exports are not collected: what has been exported stays, and a
 // value that has changed since is noticed after the job.
 func (i *Item) Export(ctx context.Context, values map[string]any) error {
 	if i.staysExported() {
@@ -67,9 +66,9 @@ func (i *Item) Export(ctx context.Context, values map[string]any) error {
 	return nil
 }
 
-// RemoveExport takes back what the item has handed on in an earlier job. Without an
-// export nothing happens. The Secret is emptied, not deleted: it goes with the item,
-// and a deployer needs no right to delete Secrets.
+// RemoveExport removes what the item has exported in an earlier job. Without an export nothing
+// happens. The Secret is emptied, not deleted: it is deleted with the item, and a deployer needs no
+// right to delete Secrets.
 func (i *Item) RemoveExport(ctx context.Context) error {
 	if i.Status.ExportReference == nil || i.staysExported() {
 		return nil
@@ -86,8 +85,8 @@ func (i *Item) RemoveExport(ctx context.Context) error {
 // staysExported reports whether the job of an item exports nothing anew.
 func (i *Item) staysExported() bool { return job.IsRemoval(i.Status.JobID) }
 
-// exportReference names the Secret with the exports. It never leaves the namespace
-// of the item, whatever the status says.
+// exportReference names the Secret with the exports. The namespace is always that of the item,
+// whatever the status says.
 func (i *Item) exportReference() *v1alpha1.ObjectReference {
 	if ref := i.Status.ExportReference; ref != nil && ref.Name != "" {
 		return &v1alpha1.ObjectReference{Name: ref.Name, Namespace: i.Namespace}
@@ -105,8 +104,8 @@ func exportSecret(item *v1alpha1.DeployItem, ref *v1alpha1.ObjectReference, cont
 	}
 }
 
-// updateExport stores exports in a Secret that exists. It is read from the API
-// server: no cache holds the content of Secrets.
+// updateExport stores exports in a Secret that exists. The Secret is read from the API server: no
+// cache holds the content of Secrets.
 func (i *Item) updateExport(ctx context.Context, wanted *corev1.Secret) error {
 	stored := &corev1.Secret{}
 	err := i.reconciler.live.Get(ctx, client.ObjectKeyFromObject(wanted), stored)
@@ -120,7 +119,7 @@ func (i *Item) updateExport(ctx context.Context, wanted *corev1.Secret) error {
 	if !mine && !isLeft(stored, i.DeployItem) {
 		return job.NewError(createExports, "ForeignSecret", "it exists and does not belong to the item: remove or rename it")
 	}
-	// The job hands on whatever has changed.
+	// The job propagates all changes.
 	_, pending := stored.Annotations[toPropagateAnnotation]
 	if mine && len(stored.Data) == 1 && bytes.Equal(stored.Data[exportKey], wanted.Data[exportKey]) && !pending {
 		return nil
@@ -131,13 +130,13 @@ func (i *Item) updateExport(ctx context.Context, wanted *corev1.Secret) error {
 	return i.reconciler.client.Update(ctx, stored)
 }
 
-// noteExport stores what has become of the exports after the job: their values, if they
-// are given, and annotations, of which empty ones go.
+// noteExport stores the state of the exports after the job: their values, if they are given, and
+// annotations, of which empty ones are removed.
 func (i *Item) noteExport(ctx context.Context, content []byte, annotations map[string]string) error {
 	ref, stored := i.exportReference(), &corev1.Secret{}
 	err := i.reconciler.live.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, stored)
 	if apierrors.IsNotFound(err) && content == nil {
-		// Somebody has deleted it; the job makes it anew.
+		// The Secret was deleted; the job creates it again.
 		return nil
 	}
 	if apierrors.IsNotFound(err) {
@@ -168,8 +167,8 @@ func (i *Item) noteExport(ctx context.Context, content []byte, annotations map[s
 	return nil
 }
 
-// ownedBy reports whether a Secret belongs to an item. The name alone proves
-// nothing: somebody else may have made a Secret of this name.
+// ownedBy reports whether a Secret belongs to an item. The name alone proves nothing: another
+// client may have created a Secret of this name.
 func ownedBy(secret *corev1.Secret, item *v1alpha1.DeployItem) bool {
 	return slices.ContainsFunc(secret.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == item.UID })
 }

@@ -11,18 +11,17 @@ import (
 )
 
 const (
-	// maxFailures is how many different failures of a job are remembered and told.
+	// maxFailures is how many different failures of a job are remembered and reported.
 	maxFailures = 3
-	// maxFailure is how many bytes of each are told: the newest cause has room for more.
+	// maxFailure is how many bytes of each are reported: the newest cause may be longer.
 	maxFailure = 500
 )
 
-// beforeIt stands between how an attempt ended and the failures of those before it.
+// beforeIt separates the result of an attempt from the failures of those before.
 const beforeIt = "; attempts before it failed: "
 
-// history is what the attempts of a job have met so far. The end of the time is noticed
-// anywhere, mostly not where the job has waited: without a history, it would be the only
-// thing that the status says.
+// history has the results of the attempts of a job so far. The timeout is noticed anywhere, mostly
+// not where the job has waited: without a history, the status would say nothing else.
 type history struct {
 	// last is how the last attempt ended: with a wait, or with an error.
 	last string
@@ -30,26 +29,26 @@ type history struct {
 	failures []pastFailure
 }
 
-// pastFailure is an error of attempts, and how many of them it has ended.
+// pastFailure is an error, and how many attempts it has ended.
 type pastFailure struct {
 	text  string
 	times int
 }
 
-// historyOf returns what a status says about the attempts of a job: another process may have
-// made them. One that has just begun has none.
+// historyOf returns what a status says about the attempts of a job: another process may have made
+// them. A job that has just begun has none.
 func historyOf(item *v1alpha1.DeployItem) history {
-	var told history
+	var known history
 	for _, past := range item.Status.LastErrors {
 		if past != nil && !slices.ContainsFunc(past.Codes, noAttempt) {
-			told.remember(past.Message)
+			known.remember(past.Message)
 		}
 	}
 	now := job.GetCondition(item.Status.Conditions, v1alpha1.ReconcilingCondition)
 	if now != nil && (now.Reason == job.WaitingReason || now.Reason == job.RetryingReason) {
-		told.last, _, _ = strings.Cut(now.Message, beforeIt)
+		known.last, _, _ = strings.Cut(now.Message, beforeIt)
 	}
-	return told
+	return known
 }
 
 // noAttempt reports whether a code says that an error is a wait, or the end of a job.
@@ -57,7 +56,7 @@ func noAttempt(code v1alpha1.ErrorCode) bool {
 	return code == v1alpha1.ErrorUnfinished || code.Unrecoverable()
 }
 
-// note keeps how an attempt ended after which another one follows.
+// note records the result of an attempt that another one follows.
 func (h *history) note(ended status.Verdict, err error) {
 	switch ended {
 	case status.Waiting:
@@ -88,9 +87,9 @@ func shortened(text string) string {
 	return strings.ToValidUTF8(text[:maxFailure], "") + "…"
 }
 
-// complete adds to an error which failures were before it: the last attempt may only have
-// waited for what had failed three times. The end of the time tells all of them, a wait the
-// newest one. What the error tells itself is not repeated.
+// complete adds to an error the failures before it: the last attempt may only have waited for what
+// had failed three times. A timeout reports all of them, a wait the newest one. What the error says
+// itself is not repeated.
 func (h *history) complete(ended status.Verdict, err error) error {
 	most := 0
 	switch {
@@ -119,8 +118,8 @@ func (h *history) complete(ended status.Verdict, err error) error {
 	return recalled{err, beforeIt + strings.Join(before, "; ")}
 }
 
-// recalled is an error with what was before it. Operation, reason and codes are those of
-// the error.
+// recalled is an error with the failures before it. Operation, reason and codes are those of the
+// error.
 type recalled struct {
 	error
 	before string
@@ -132,8 +131,8 @@ func (r recalled) Error() string { return r.error.Error() + r.before }
 // Unwrap returns the error itself.
 func (r recalled) Unwrap() error { return r.error }
 
-// judge says what the result of an attempt means for the job, and keeps it for what the
-// attempts after it have to tell.
+// judge says what the result of an attempt means for the job, and keeps it for the reports of later
+// attempts.
 func (i *Item) judge(result Result, err error) (status.Verdict, error) {
 	ended, shown := judge(result, i.named(err), i.Expired(), i.run.checkpoint)
 	i.run.history.note(ended, shown)

@@ -29,34 +29,32 @@ import (
 // validateTarget is the reason of all errors about a Target that cannot work.
 const validateTarget = "ValidateTarget"
 
-// Item is a DeployItem whose job is in work.
+// Item is a DeployItem whose job is running.
 type Item struct {
 	// DeployItem is a copy of the object. The status is ahead of the stored one.
 	*v1alpha1.DeployItem
-	// Target is the Target of the item, or nil if it has none. An item is deployed only
-	// when its Target exists, but may be deleted when that is gone; Cluster says what is
-	// missing then.
+	// Target is the Target of the item, or nil if it has none. An item is deployed only when its
+	// Target exists, but may be deleted without it; Cluster says what is missing then.
 	Target *v1alpha1.Target
 
 	reconciler *reconciler
 	run        *run
-	// key is the name of the object. Those who wake the item use it at any time.
+	// key is the name of the object. Triggers of the item use it at any time.
 	key types.NamespacedName
-	// stored is the object as it is stored.
+	// stored is the stored object.
 	stored *v1alpha1.DeployItem
-	// clusters says on which clusters the recorded objects are, once that was asked for.
+	// clusters has the clusters of the recorded objects, once it was read.
 	clusters *apideployer.ClusterRecord
-	// parents are the Executions that were asked for in this attempt, by name. The mutex guards
-	// them: objects are looked at in parallel.
+	// parents are the Executions that this attempt has read, by name. The mutex guards them:
+	// objects are looked at in parallel.
 	mutex   sync.Mutex
 	parents map[string]*parent
 	// deadline is when the time of the job is over; zero if it has no limit.
 	deadline time.Time
 }
 
-// Cluster returns the connection to the cluster of the item's Target. A cluster
-// that does not answer is a wait that ends by itself, and so is a Target or its Secret
-// that does not exist.
+// Cluster returns the connection to the cluster of the item's Target. If the cluster does not
+// answer, or the Target or its Secret does not exist, the item waits, and the wait ends by itself.
 func (i *Item) Cluster(ctx context.Context) (Connection, error) {
 	if i.Target == nil && hasTarget(i.DeployItem) {
 		return nil, i.noTarget()
@@ -75,8 +73,8 @@ func (i *Item) connect(ctx context.Context, target *v1alpha1.Target) (Connection
 	return connection, connection.Contact(ctx, i.Requeue)
 }
 
-// noTarget says that the Target of the item is missing. That is a wait until the time of
-// the job is over.
+// noTarget returns the error that the Target of the item is missing. The item waits for it until
+// the time of the job is over.
 func (i *Item) noTarget() error {
 	const operation, reason = published.ReconcilePrivate, "NoTargetFound"
 	missing := fmt.Sprintf("Target %s/%s does not exist", i.Namespace, i.Spec.Target.Name)
@@ -90,7 +88,7 @@ func (i *Item) noTarget() error {
 	return job.NewWaiting(operation, reason, missing+": "+remedy)
 }
 
-// validation names the operation of a Target that cannot work as it was always named.
+// validation gives an error about a Target that cannot work its established operation.
 func (i *Item) validation(err error) error {
 	var refused *job.Error
 	if !errors.As(err, &refused) || refused.Reason != validateTarget {
@@ -99,7 +97,7 @@ func (i *Item) validation(err error) error {
 	return job.Wrap(err, i.operation(), validateTarget, "")
 }
 
-// operation is what is being done with the item.
+// operation is the current operation on the item.
 func (i *Item) operation() string {
 	if i.Status.Phase.IsDeletion() {
 		return published.DeleteItem
@@ -107,9 +105,8 @@ func (i *Item) operation() string {
 	return published.ReconcileItem
 }
 
-// ClusterOf returns the connection to the cluster of another Target in the namespace
-// of the item; it may be the same cluster. A Target that does not exist is a wait
-// that ends when it is there.
+// ClusterOf returns the connection to the cluster of another Target in the namespace of the item;
+// it may be the same cluster. If the Target does not exist, the item waits for it.
 func (i *Item) ClusterOf(ctx context.Context, targetName string) (Connection, error) {
 	key := types.NamespacedName{Namespace: i.Namespace, Name: targetName}
 	i.reconciler.runs.uses(i.key, need{targetKind, key})
@@ -127,8 +124,8 @@ func (i *Item) ClusterOf(ctx context.Context, targetName string) (Connection, er
 	return i.connect(ctx, target)
 }
 
-// NameOfTarget returns the name under which people know another Target of the item's
-// namespace. What an Installation imports has a copy there whose name means nothing.
+// NameOfTarget returns the name by which users know another Target of the item's namespace. An
+// imported Target has a copy there whose name is generated.
 func (i *Item) NameOfTarget(ctx context.Context, targetName string) string {
 	found := &v1alpha1.Target{}
 	key := types.NamespacedName{Namespace: i.Namespace, Name: targetName}
@@ -142,17 +139,16 @@ func (i *Item) NameOfTarget(ctx context.Context, targetName string) string {
 	return name
 }
 
-// Context returns the Context of the item. It is read when it is asked for: an
-// item that needs none works without. One that does not exist is a wait that ends when it
-// is there.
+// Context returns the Context of the item. It is read on demand: an item that needs no Context
+// works without. If the Context does not exist, the item waits for it.
 func (i *Item) Context(ctx context.Context) (*v1alpha1.Context, error) {
 	const reason = "GetLandscaperContext"
 	key := types.NamespacedName{Namespace: i.Namespace, Name: cmp.Or(i.Spec.Context, v1alpha1.DefaultContextName)}
 	found := &v1alpha1.Context{}
 	err := i.reconciler.client.Get(ctx, key, found)
 	if apierrors.IsNotFound(err) {
-		// Most deployers need no Contexts, so they are followed only now; it may have come
-		// before that.
+		// Most deployers need no Contexts, so their watch starts only now; the Context may have
+		// been created before that.
 		i.reconciler.runs.uses(i.key, need{contextKind, key})
 		if err = i.reconciler.followContexts(ctx); err == nil {
 			err = i.reconciler.client.Get(ctx, key, found)
@@ -167,9 +163,9 @@ func (i *Item) Context(ctx context.Context) (*v1alpha1.Context, error) {
 	return found, nil
 }
 
-// Record stores what the deployer wants to remember of the item, if it is not
-// stored yet. A deployer does so before it writes to the target, so that what it
-// has deployed is never lost. The item is taken up with the same write.
+// Record stores what the deployer wants to remember of the item, if it is not stored yet. A
+// deployer does so before it writes to the target, so that what it has deployed is never lost. The
+// same write picks up the item.
 func (i *Item) Record(ctx context.Context, status any) error {
 	if err := i.SetProviderStatus(status); err != nil {
 		return err
@@ -189,15 +185,15 @@ func (i *Item) record(ctx context.Context) error {
 	return i.write(ctx)
 }
 
-// Warn tells what is probably not meant: by a condition, which stays until the next job,
-// and by an event. For each reason that is done once in a job: attempts that are repeated
-// say nothing. Messages repeat no values.
+// Warn reports what is probably not meant: by a condition, which stays until the next job, and by
+// an event. For each reason it does so once in a job, not in repeated attempts. Messages repeat no
+// values.
 func (i *Item) Warn(reason string, messages ...string) {
 	if i.run == nil || i.run.jobID == "" || len(messages) == 0 {
-		// Whoever plans, or looks at a finished item, has no job.
+		// A plan, or a look at a finished item, has no job.
 		return
 	}
-	if _, told := i.run.warned[reason]; told {
+	if _, warned := i.run.warned[reason]; warned {
 		return
 	}
 	if i.run.warned == nil {
@@ -229,8 +225,8 @@ func (i *Item) providerStatusChanged() bool {
 	return !status.SameJSON(i.stored.Status.ProviderStatus, i.Status.ProviderStatus)
 }
 
-// Checkpoint names the stage of the work. It returns an error if the time is over
-// or if somebody has ended the job; the deployer returns it.
+// Checkpoint names the stage of the work. It returns an error if the time is over or if another
+// client has ended the job; the deployer returns that error.
 func (i *Item) Checkpoint(ctx context.Context, name string) error {
 	i.run.checkpoint = name
 	current := &v1alpha1.DeployItem{}
@@ -244,7 +240,7 @@ func (i *Item) Checkpoint(ctx context.Context, name string) error {
 	return nil
 }
 
-// lastProblem is what kept the job from ending when it was worked on last.
+// lastProblem is what kept the job from ending in the last attempt.
 func (i *Item) lastProblem() error {
 	if i.run.history.last == "" {
 		return nil
@@ -252,7 +248,7 @@ func (i *Item) lastProblem() error {
 	return errors.New(i.run.history.last)
 }
 
-// endedElsewhere reports whether somebody has ended the job of the item.
+// endedElsewhere reports whether another client has ended the job of the item.
 func (i *Item) endedElsewhere(current *v1alpha1.DeployItem) bool {
 	return current.UID != i.UID || (current.Status.JobID == i.Status.JobID && !unfinished(current))
 }
@@ -271,8 +267,8 @@ func (i *Item) Remaining() time.Duration {
 	return max(i.deadline.Sub(i.reconciler.now()), time.Nanosecond)
 }
 
-// Requeue lets the deployer go on with the item. It may be called at any time and
-// from anywhere.
+// Requeue lets the deployer continue with the item. It may be called at any time and from any
+// goroutine.
 func (i *Item) Requeue() { i.reconciler.requeue(i.key) }
 
 // Remember keeps a value in memory until the job ends or the specification
@@ -287,7 +283,7 @@ func (i *Item) Remember(memory io.Closer) {
 // Remembered returns what was remembered last, or nil.
 func (i *Item) Remembered() io.Closer { return i.run.memory }
 
-// errOutdated says that the stored item is newer than the one we worked on.
+// errOutdated says that the stored item is newer than the one of this attempt.
 var errOutdated = errors.New("the item has changed meanwhile")
 
 // write stores the status if it differs from the stored one.
@@ -303,8 +299,8 @@ func (i *Item) write(ctx context.Context) error {
 	return nil
 }
 
-// writeMetadata stores a change of the metadata. The status stays as it is, here
-// and there.
+// writeMetadata stores a change of the metadata. The status stays as it is, in memory and in the
+// API.
 func (i *Item) writeMetadata(ctx context.Context, change func(*v1alpha1.DeployItem)) error {
 	changed := i.stored.DeepCopy()
 	change(changed)

@@ -21,23 +21,23 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// ExportWatcher sees the values that an item has handed on, after its job. It wakes the item
-// when there may be news.
+// ExportWatcher watches the values that an item has exported, after its job. It enqueues the item
+// when they may have changed.
 type ExportWatcher interface {
 	io.Closer
-	// Values returns what would be handed on now; nil if nothing has changed since the
-	// last call, or if not everything is there.
+	// Values returns what would be exported now; nil if nothing has changed since the last call, or
+	// if a value is missing.
 	Values(ctx context.Context) (map[string]any, error)
 }
 
 const (
-	// exportWatchRetry is the time after which a lookout is tried again that did not work.
+	// exportWatchRetry is the time after which a failed export watch is tried again.
 	exportWatchRetry = time.Minute
-	// maxNesting is how deep Installations are nested, at most.
+	// maxNesting is the maximum depth of nested Installations.
 	maxNesting = 50
 )
 
-// exportWatch is the lookout for a finished job.
+// exportWatch watches the exports of a finished job.
 type exportWatch struct {
 	uid     types.UID
 	jobID   string
@@ -45,8 +45,8 @@ type exportWatch struct {
 	exportwatch.Changed
 }
 
-// checkExports looks whether a value of a finished item has changed, and sees to it that it
-// is handed on. Otherwise is the result without that.
+// checkExports checks whether a value of a finished item has changed, and propagates it. Otherwise
+// is the result without a change.
 func (r *reconciler) checkExports(ctx context.Context, seen *snapshot, otherwise ctrl.Result) (ctrl.Result, error) {
 	var pause time.Duration
 	err := job.RecoverPanic(func() (err error) {
@@ -54,7 +54,7 @@ func (r *reconciler) checkExports(ctx context.Context, seen *snapshot, otherwise
 		return err
 	})
 	if err != nil && !job.IsShutdown(ctx, err) {
-		log.FromContext(ctx).Info("the values that were handed on cannot be watched", "reason", err.Error())
+		log.FromContext(ctx).Info("the exported values cannot be watched", "reason", err.Error())
 		r.runs.dropExportWatch(keyOf(seen.item))
 		pause = exportWatchRetry
 	}
@@ -64,17 +64,17 @@ func (r *reconciler) checkExports(ctx context.Context, seen *snapshot, otherwise
 	return otherwise, nil
 }
 
-// look returns when to look again; zero means that news do wake.
+// look returns when to look again; zero means that a change enqueues the item.
 func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, error) {
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
 	held := r.runs.exportWatch(seen.item)
 	if held == nil {
-		repeating, _ := r.options.Deployer.(Repeating) // only then an item has a lookout
-		lookout, err := repeating.ExportWatcher(ctx, item)
+		repeating, _ := r.options.Deployer.(Repeating) // only then an item has an export watch
+		watcher, err := repeating.ExportWatcher(ctx, item)
 		if err != nil {
 			return 0, err
 		}
-		held = r.runs.setExportWatch(seen.item, lookout)
+		held = r.runs.setExportWatch(seen.item, watcher)
 	}
 	values, err := held.watcher.Values(ctx)
 	if err != nil {
@@ -101,8 +101,8 @@ func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, e
 	return r.propagate(ctx, seen, item, &held.Changed)
 }
 
-// differs returns what differs from the values that were handed on. What was stored, but
-// not handed on any more because this process ended, still does.
+// differs returns what differs from the propagated values. What was stored, but not propagated
+// because this process ended, still differs.
 func (i *Item) differs(ctx context.Context, values map[string]any) (exportwatch.Changed, error) {
 	content, err := json.Marshal(values)
 	if err != nil {
@@ -118,7 +118,7 @@ func (i *Item) differs(ctx context.Context, values map[string]any) (exportwatch.
 	names := exportwatch.ChangedNames(stored.Data[exportKey], content)
 	found := exportwatch.Changed{Names: names, Now: content, Backoff: exportwatch.ParseChangeBackoff(stored.Annotations[changesAnnotation])}
 	if pending := stored.Annotations[toPropagateAnnotation]; pending != "" {
-		// What changed a moment before is handed on together with this, and told with it.
+		// An earlier change is propagated and reported together with this one.
 		found.Names = exportwatch.Named(append(strings.Split(pending, ","), names...))
 		if len(names) == 0 {
 			found.Stored, found.After = true, stored.Annotations[propagateAfterAnnotation]
@@ -127,18 +127,17 @@ func (i *Item) differs(ctx context.Context, values map[string]any) (exportwatch.
 	return found, nil
 }
 
-// propagate sees to it that a value which has changed reaches all who import it: by a job
-// of the landscape that the item belongs to, which deploys only what imports it, or, if it
-// belongs to none, by one of its own. The values are stored before the job is asked for,
-// with a note that it is to be: so neither is lost when this process ends. It returns when
-// to go on.
+// propagate propagates a changed value to all that import it: by a job of the tree of the item,
+// which deploys only what imports the value, or, for an item without a tree, by a job of the item.
+// The values are stored before the job is requested, with a note that the request is pending: so
+// neither is lost when this process ends. It returns when to continue.
 func (r *reconciler) propagate(ctx context.Context, seen *snapshot, item *Item, changed *exportwatch.Changed) (time.Duration, error) {
 	above, busy, err := r.ancestors(ctx, seen.item)
 	if err != nil || busy {
 		return exportwatch.PropagationInterval, err
 	}
 	if slices.ContainsFunc(above, func(inst *v1alpha1.Installation) bool { return inst.DeletionTimestamp != nil }) {
-		// The item goes, too, however long that takes.
+		// The item is deleted, too, however long that takes.
 		changed.Names, changed.Now = nil, nil
 		return exportwatch.PropagationInterval, nil
 	}
@@ -176,8 +175,8 @@ func (r *reconciler) propagate(ctx context.Context, seen *snapshot, item *Item, 
 	return exportwatch.PropagationInterval, item.noteExport(ctx, nil, map[string]string{toPropagateAnnotation: "", propagateAfterAnnotation: "", changesAnnotation: past.String()})
 }
 
-// requestUpdate asks the last one of some Installations, each a part of the next one, for a
-// job that hands on what items of the first one export.
+// requestUpdate asks the last one of some Installations, each a part of the next one, for a job
+// that propagates what items of the first one export.
 func (r *reconciler) requestUpdate(ctx context.Context, above []*v1alpha1.Installation, why string) error {
 	names := make([]string, len(above))
 	for i, inst := range above {
@@ -191,7 +190,7 @@ func (r *reconciler) requestUpdate(ctx context.Context, above []*v1alpha1.Instal
 	root.Annotations[v1alpha1.OperationAnnotation] = string(v1alpha1.DataUpdateOperation)
 	root.Annotations[v1alpha1.ChangedExportsAnnotation] = strings.Join(names, ",")
 	if len(root.Status.History) == 0 {
-		// The public system, which keeps none, knows only jobs about everything.
+		// Upstream, which keeps no history, has only jobs of the whole tree.
 		root.Annotations[v1alpha1.OperationAnnotation] = string(v1alpha1.ReconcileOperation)
 		delete(root.Annotations, v1alpha1.ChangedExportsAnnotation)
 	}
@@ -202,7 +201,7 @@ func (r *reconciler) requestUpdate(ctx context.Context, above []*v1alpha1.Instal
 	return nil
 }
 
-// reportPropagated tells what was handed on.
+// reportPropagated emits an event about propagated values.
 func (r *reconciler) reportPropagated(seen *snapshot, what string, past exportwatch.ChangeBackoff) {
 	next := ""
 	if pause := past.Pause(); pause > exportwatch.PropagationInterval {
@@ -211,8 +210,8 @@ func (r *reconciler) reportPropagated(seen *snapshot, what string, past exportwa
 	r.events.Eventf(seen.item, nil, corev1.EventTypeNormal, "ExportsChanged", "WatchExports", "%s", job.EventMessage(what+next))
 }
 
-// ancestors returns the Installations that an item is a part of, the root last, and whether
-// something has a job already.
+// ancestors returns the Installations that an item is a part of, the root last, and whether one of
+// them or the Execution has a job already.
 func (r *reconciler) ancestors(ctx context.Context, item *v1alpha1.DeployItem) (above []*v1alpha1.Installation, busy bool, err error) {
 	name := item.Labels[v1alpha1.ExecutionManagedByLabel]
 	if name == "" {
@@ -232,7 +231,7 @@ func (r *reconciler) ancestors(ctx context.Context, item *v1alpha1.DeployItem) (
 	return above, busy, err
 }
 
-// exportWatch returns the lookout for the last job of an item, or nil.
+// exportWatch returns the export watch of the last job of an item, or nil.
 func (r *runs) exportWatch(item *v1alpha1.DeployItem) *exportWatch {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -242,10 +241,10 @@ func (r *runs) exportWatch(item *v1alpha1.DeployItem) *exportWatch {
 	return nil
 }
 
-// setExportWatch keeps a lookout until it is dropped, instead of an older one.
-func (r *runs) setExportWatch(item *v1alpha1.DeployItem, lookout ExportWatcher) *exportWatch {
+// setExportWatch keeps an export watch until it is dropped, instead of an older one.
+func (r *runs) setExportWatch(item *v1alpha1.DeployItem, watcher ExportWatcher) *exportWatch {
 	r.dropExportWatch(keyOf(item))
-	held := &exportWatch{uid: item.UID, jobID: item.Status.JobID, watcher: lookout}
+	held := &exportWatch{uid: item.UID, jobID: item.Status.JobID, watcher: watcher}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if r.exportWatches == nil {
@@ -255,7 +254,7 @@ func (r *runs) setExportWatch(item *v1alpha1.DeployItem, lookout ExportWatcher) 
 	return held
 }
 
-// dropExportWatch ends the lookout of an item.
+// dropExportWatch ends the export watch of an item.
 func (r *runs) dropExportWatch(key types.NamespacedName) {
 	r.mutex.Lock()
 	held := r.exportWatches[key]

@@ -10,16 +10,15 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// Error is a failure as the status of an item shows it. The message of the cause is
-// added to its message, and the codes of the cause to its codes. Neither may hold a
-// value that could be a credential.
+// Error is a failure as the status of an item shows it. The message and the codes of the cause are
+// added to those of the error. Neither may hold a value that could be a credential.
 type Error struct {
 	// Operation is the step that failed.
 	Operation string
 	// Reason is a short word for the cause.
 	Reason string
-	// Message tells what was being done and what to do. The message of the cause is added when
-	// the error is shown.
+	// Message says what was being done and what to do. The message of the cause is added when the
+	// error is shown.
 	Message string
 	// Codes classify the error.
 	Codes []v1alpha1.ErrorCode
@@ -30,11 +29,11 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return (*job.Error)(e).Error() }
 
-// Unwrap returns the same error as the status of an item is made from it, whatever others
-// have wrapped around; the cause is behind that.
+// Unwrap returns the error from which the status of an item is made, however it is wrapped; that
+// one wraps the cause.
 func (e *Error) Unwrap() error { return (*job.Error)(e) }
 
-// What follows from the error of a deployer:
+// The outcome of an error of a deployer:
 //
 //   - Final errors end the job at once.
 //   - Waiting errors say that something outside has to happen first. No further
@@ -46,10 +45,10 @@ func (e *Error) Unwrap() error { return (*job.Error)(e) }
 // one of the codes that the published API calls unrecoverable is final without it.
 func Final(err error) error { return job.AsTerminal(err) }
 
-// Waiting returns an error which says that somebody has to do something first, for
-// example to create a Secret. It is shown as an error is, although it is none: name
-// the object and the remedy in the message. For progress that comes by itself, such
-// as pods that start, return WaitFor instead.
+// Waiting returns an error which says that a user or another client has to act first, for example
+// to create a Secret. It is shown like an error, although nothing has failed: name the object and
+// the remedy in the message. For progress without an action, such as pods that start, return
+// WaitFor instead.
 func Waiting(operation, reason, message string) error {
 	return &Error{Operation: operation, Reason: reason, Cause: job.NewWaiting(operation, reason, message)}
 }
@@ -81,8 +80,8 @@ func OutcomeOf(err error) Outcome {
 	return OutcomeTransient
 }
 
-// ConfigurationError returns the error about a field of an item that cannot work.
-// It is final: the item has to be changed.
+// ConfigurationError returns the error about an invalid field of an item. It is final: the item has
+// to be changed.
 func ConfigurationError(field, message string) error {
 	return &Error{Operation: published.ReconcileItem, Reason: "InvalidConfiguration", Message: field + ": " + message, Codes: []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}}
 }
@@ -107,7 +106,7 @@ func judge(result Result, err error, expired bool, checkpoint string) (status.Ve
 	return status.Retrying, err
 }
 
-// timeoutError says that the time of a job is over, where, and what was missing.
+// timeoutError returns the error that the time of a job is over, where, and what was missing.
 func timeoutError(checkpoint string, cause error) error {
 	message := "timeout before the work could begin"
 	if checkpoint != "" {
@@ -115,7 +114,7 @@ func timeoutError(checkpoint string, cause error) error {
 	}
 	var shown error
 	if cause != nil {
-		// Only the text: the codes of a wait say that it is no failure.
+		// Only the text: the codes of a wait would say that the job has not failed.
 		shown = errors.New(cause.Error())
 	}
 	return job.Wrap(shown, published.StandardTimeoutCheckerTimeoutExceeded, "ProgressingTimeout", message, v1alpha1.ErrorTimeout)

@@ -12,9 +12,9 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// recoverPanic calls a deployer. A panic ends the job, not the process: another attempt
-// would end the same way. A job for the deletion starts anew, so an item that could
-// not be deployed can still be deleted.
+// recoverPanic calls a deployer. A panic ends the job, not the process: another attempt would end
+// the same way. A deletion is another job, so an item that could not be deployed can still be
+// deleted.
 func (r *reconciler) recoverPanic(ctx context.Context, item *Item, call func(context.Context, *Item) (Result, error)) (result Result, err error) {
 	ctx = job.WithWork(ctx, job.Work{JobID: item.Status.JobID, UID: item.UID})
 	err = job.RecoverPanic(func() (err error) {
@@ -28,15 +28,14 @@ func (r *reconciler) recoverPanic(ctx context.Context, item *Item, call func(con
 	return result, err
 }
 
-// notePanic puts a panic into the log, with its stack, and records it where the
-// options say.
+// notePanic logs a panic with its stack, and records it by the function of the options.
 func (r *reconciler) notePanic(ctx context.Context, key types.NamespacedName, err error) {
 	var broken *job.Panic
 	if !errors.As(err, &broken) {
 		return
 	}
 	logger := log.FromContext(ctx)
-	logger.Error(errors.New(broken.Problem), "the deployer broke down", "stack", broken.Stack)
+	logger.Error(errors.New(broken.Problem), "the deployer panicked", "stack", broken.Stack)
 	if r.options.RecordProblem == nil {
 		return
 	}
@@ -45,9 +44,8 @@ func (r *reconciler) notePanic(ctx context.Context, key types.NamespacedName, er
 	}
 }
 
-// giveUp ends the job of an item on which this library itself has broken down. If
-// even that is not possible the item stays as it is until it changes: in no case is
-// the same thing tried again and again.
+// giveUp ends the job of an item on which this library itself has panicked. If even that is not
+// possible, the item stays as it is until it changes: the same attempt is never repeated endlessly.
 func (r *reconciler) giveUp(ctx context.Context, key types.NamespacedName, broken error) {
 	r.notePanic(ctx, key, broken)
 	r.runs.end(key)

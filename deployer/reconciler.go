@@ -35,20 +35,20 @@ type reconciler struct {
 	live   client.Reader
 	events events.EventRecorder
 	now    func() time.Time
-	// queue is where enqueue puts items; nil before the controller starts, which looks
-	// at all items then.
+	// queue is the queue of enqueue; nil before the controller starts, which looks at all items
+	// then.
 	queue atomic.Pointer[func(types.NamespacedName)]
-	// line has the places of items in the queue; nil if there is none.
+	// line has the places of items in the queue; may be nil.
 	line Line
-	// followContexts begins to watch Contexts.
+	// followContexts starts the watch of Contexts.
 	followContexts func(context.Context) error
 
 	written expectations.Writes
 	runs    runs
 }
 
-// Reconcile looks at an item, decides and carries the decision out. Wherever it breaks
-// down, the job of the item ends.
+// Reconcile observes an item, decides and carries out the decision. A panic anywhere ends the job
+// of the item.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (result ctrl.Result, err error) {
 	err = job.RecoverPanic(func() (err error) {
 		result, err = r.reconcile(ctx, request)
@@ -91,7 +91,7 @@ func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen
 		r.written.Forget(uid)
 		r.runs.forgetLook(key)
 		if seen.absent && r.options.Dispatcher.ObserveAbsence(key, seen.seen) && r.line != nil {
-			// What was handed over may have got its place after the item was gone.
+			// A dispatched job may have got its place after the item was deleted.
 			r.line.Forget(key, seen.placed)
 		}
 		return ctrl.Result{}, nil
@@ -106,8 +106,8 @@ func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen
 	return result, nil
 }
 
-// observe reads everything that a decision depends on. It returns expectations.StaleCacheError if the
-// cache is older than what we wrote.
+// observe reads everything that a decision depends on. It returns expectations.StaleCacheError if
+// the cache is older than the writes of this process.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*snapshot, error) {
 	seen := &snapshot{now: r.now(), seen: r.options.Dispatcher.ObservedVersion(key.Namespace)}
 	if r.line != nil {
@@ -122,7 +122,8 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 		return seen, nil
 	}
 	if former := r.runs.uid(key); former != item.UID {
-		// Its end may have been told before the answer came to what let it go.
+		// The deletion event may have come before the answer to the write that removed the
+		// finalizer.
 		r.written.Forget(former)
 	}
 	if err := r.written.Await(ctx, r.live, item); err != nil {
@@ -149,14 +150,14 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 	}
 	seen.target, seen.responsible = target, responsibility.Of(r.selectors, target)
 	if run != nil && run.target != versionOf(target) {
-		// It came or changed after the last attempt had looked, before that went to sleep.
+		// The Target was created or changed after the last attempt had read it.
 		seen.notBefore = time.Time{}
 	}
 	return seen, nil
 }
 
-// target reads a Target, nil if there is none. Because people are told that a Target is
-// missing, the API server has the last word on that: the cache may be behind.
+// target reads a Target, nil if it does not exist. Users see that a Target is missing, so the API
+// server is asked before: the cache may be stale.
 func (r *reconciler) target(ctx context.Context, key client.ObjectKey) (*v1alpha1.Target, error) {
 	target := &v1alpha1.Target{}
 	err := r.client.Get(ctx, key, target)
@@ -172,13 +173,13 @@ func (r *reconciler) target(ctx context.Context, key client.ObjectKey) (*v1alpha
 	return target, nil
 }
 
-// attempt carries out a decision and reports.
+// attempt carries out a decision and reports the result.
 func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decision) (ctrl.Result, error) {
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, key: keyOf(seen.item), stored: seen.stored}
 	if decision.start {
 		status.PickUp(item.DeployItem, r.information(), decision.ownJob, status.Stamp(seen.now))
 		if decision.do != finishUnchanged {
-			// What is not looked at again is as it was.
+			// Warnings of an unchanged item stay.
 			job.DropCondition(&item.Status.Conditions, v1alpha1.WarningsCondition)
 		}
 	}
@@ -212,12 +213,12 @@ func (i *Item) named(err error) error {
 	return job.Wrap(err, published.ReconcileItem, "Reconcile", "")
 }
 
-// information says who works on an item.
+// information describes the deployer that works on an item.
 func (r *reconciler) information() v1alpha1.DeployerInformation {
 	return v1alpha1.DeployerInformation{Identity: r.options.Identity, Name: r.options.Name, Version: r.options.Version}
 }
 
-// carryOut does what was decided.
+// carryOut carries out a decision.
 func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision) (Result, error) {
 	item.setDeadline()
 	switch decision.do {
@@ -255,8 +256,8 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 	return r.recoverPanic(ctx, item, r.options.Deployer.Reconcile)
 }
 
-// invalid returns what is wrong with an item that may have been stored where no policy
-// was. What it holds may come from a Secret, so the error has no values.
+// invalid validates an item, which may have been stored without an admission policy. The item may
+// hold values of a Secret, so the error has no values.
 func invalid(item *v1alpha1.DeployItem) error {
 	errs := validation.Rendered(validation.DeployItem(item, nil), func(string) bool { return false })
 	if len(errs) == 0 {
@@ -265,8 +266,8 @@ func invalid(item *v1alpha1.DeployItem) error {
 	return job.Wrap(errs.ToAggregate(), published.ReconcileItem, "InvalidDeployItem", "the item is not valid", v1alpha1.ErrorConfigurationProblem)
 }
 
-// consumeOperation stores the job first and removes the annotation then, so that
-// a crash between both cannot lose the request.
+// consumeOperation stores the job before it removes the annotation, so that a crash in between
+// cannot lose the request.
 func (r *reconciler) consumeOperation(ctx context.Context, item *Item) error {
 	if err := item.write(ctx); err != nil {
 		return err
@@ -274,33 +275,33 @@ func (r *reconciler) consumeOperation(ctx context.Context, item *Item) error {
 	return item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { delete(stored.Annotations, v1alpha1.OperationAnnotation) })
 }
 
-// setDeadline works out when the time of the job is over.
+// setDeadline computes when the time of the job is over.
 func (i *Item) setDeadline() {
 	if limit := i.Spec.TimeLimit(); limit != 0 {
 		i.deadline = i.Status.TransitionTimes.InitTime.Add(limit)
 	}
 }
 
-// report stores how an attempt ended and says when to go on.
+// report stores the result of an attempt and returns when to continue.
 func (r *reconciler) report(ctx context.Context, item *Item, ended status.Verdict, err error) (ctrl.Result, error) {
 	if ended == status.Succeeded && item.Status.Phase.IsDeletion() {
-		gone := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.RemoveFinalizer(stored, v1alpha1.Finalizer) })
-		if gone == nil {
-			// The run itself ends when the cache knows that the item is gone.
+		removed := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.RemoveFinalizer(stored, v1alpha1.Finalizer) })
+		if removed == nil {
+			// The run itself ends when the item is deleted in the cache, too.
 			item.run.forget()
 			return ctrl.Result{}, nil
 		}
-		if errors.Is(gone, errOutdated) {
+		if errors.Is(removed, errOutdated) {
 			return item.again(), nil
 		}
-		ended, err = item.judge(Done(), job.Wrap(gone, published.DeleteItem, "RemoveFinalizer", ""))
+		ended, err = item.judge(Done(), job.Wrap(removed, published.DeleteItem, "RemoveFinalizer", ""))
 	}
 	isNew := status.Conclude(item.DeployItem, ended, err, status.Stamp(r.now()))
 	if ended == status.Succeeded {
 		forgetDrift(item.DeployItem, r.now())
 	}
-	tellAt := item.run.nextReport(r.now(), item.stored, item.DeployItem)
-	if tellAt.IsZero() {
+	reportAt := item.run.nextReport(r.now(), item.stored, item.DeployItem)
+	if reportAt.IsZero() {
 		if writeErr := item.write(ctx); writeErr != nil {
 			return item.afterWrite(writeErr)
 		}
@@ -310,9 +311,9 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended status.Verdic
 	}
 	switch ended {
 	case status.Waiting:
-		// Only a wake goes on, or the time for news.
+		// The wait ends by a trigger, or by the time of the next report.
 		item.run.failures = 0
-		item.run.notBefore = item.atMost(cmp.Or(tellAt, r.now().Add(never)))
+		item.run.notBefore = item.atMost(cmp.Or(reportAt, r.now().Add(never)))
 	case status.Retrying:
 		item.run.notBefore = item.atMost(r.now().Add(item.run.backoff()))
 	default:
@@ -320,7 +321,7 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended status.Verdic
 		return ctrl.Result{}, nil
 	}
 	if item.run.triggered.Load() {
-		// A wake came in the middle of the attempt. It is in the queue already.
+		// A trigger came in the middle of the attempt. The item is in the queue already.
 		return ctrl.Result{}, nil
 	}
 	return ctrl.Result{RequeueAfter: max(item.run.notBefore.Sub(r.now()), time.Millisecond)}, nil
@@ -334,27 +335,27 @@ func (i *Item) atMost(at time.Time) time.Time {
 	return at
 }
 
-// never is the time that a job without limit is left to those who wake it.
+// never is the requeue time of a job without a time limit: only a trigger continues it.
 const never = 100 * 365 * 24 * time.Hour
 
-// afterWrite says when to go on after a write did not succeed.
+// afterWrite returns when to continue after a failed write.
 func (i *Item) afterWrite(err error) (ctrl.Result, error) {
 	if errors.Is(err, errOutdated) {
 		return i.again(), nil
 	}
-	// The attempt has used up the wake that began it, and told nobody.
+	// The attempt has consumed its trigger without storing a result.
 	i.run.triggered.Store(true)
 	return ctrl.Result{}, err
 }
 
-// again lets the item be looked at again after a conflict. A newer version of it
-// is on its way and wakes us before; the timer is for a conflict that is none.
+// again requeues the item after a conflict. The event of a newer version enqueues the item before;
+// the timer is for a conflict without a newer version.
 func (i *Item) again() ctrl.Result {
 	i.run.triggered.Store(true)
 	return ctrl.Result{RequeueAfter: i.run.conflictBackoff()}
 }
 
-// announce tells about an error that the job did not have before.
+// announce emits an event about an error that the job did not have before.
 func (r *reconciler) announce(ctx context.Context, item *Item, ended status.Verdict) {
 	shown := item.Status.LastError
 	reason := shown.Reason
@@ -365,7 +366,7 @@ func (r *reconciler) announce(ctx context.Context, item *Item, ended status.Verd
 	log.FromContext(ctx).Info("an attempt did not succeed", "final", ended == status.Failed, "operation", shown.Operation, "reason", shown.Reason, "message", shown.Message)
 }
 
-// requeue lets an item go on at once.
+// requeue lets an item continue at once.
 func (r *reconciler) requeue(key types.NamespacedName) {
 	r.runs.markTriggered(key)
 	r.enqueue(key)

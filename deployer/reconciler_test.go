@@ -113,7 +113,7 @@ func onStage(t *testing.T, script *script, objects ...client.Object) *stage {
 			},
 		}).Build()
 	s.reconciler = &reconciler{
-		options: Options{Type: "test", Name: "test", Identity: "me", Version: "1", Deployer: script, Dispatcher: noDesk},
+		options: Options{Type: "test", Name: "test", Identity: "me", Version: "1", Deployer: script, Dispatcher: noDispatcher},
 		client:  store, live: store, events: s.events,
 		now:  func() time.Time { return s.clock },
 		runs: runs{byKey: map[types.NamespacedName]*run{}},

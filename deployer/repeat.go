@@ -20,38 +20,37 @@ import (
 
 // Repeating is implemented by deployers that look at finished items again.
 type Repeating interface {
-	// Repetition says when a finished item is due. It is called often and looks at the
-	// item only. A configuration that is wrong asks for nothing: the next job tells it.
+	// Repetition says when a finished item is due. It is called often and looks at the item only.
+	// An invalid configuration asks for nothing: the next job reports it.
 	Repetition(item *v1alpha1.DeployItem) Repetition
 	// Drift returns what another deployment of the item would change, object by object
 	// and without values. It changes nothing.
 	Drift(ctx context.Context, item *Item) ([]string, error)
-	// ExportWatcher looks out for changes of the values that the item has handed on, and
-	// wakes it then.
+	// ExportWatcher watches the values that the item has exported, and enqueues the item when they
+	// change.
 	ExportWatcher(ctx context.Context, item *Item) (ExportWatcher, error)
 }
 
 // Repetition says when a finished item is looked at again, and what happens then.
 type Repetition struct {
-	// Next returns the time after another one, or zero if there is none. Nil means
-	// never.
+	// Next returns the time after a given one, or zero for never. Nil means never.
 	Next func(after time.Time) time.Time
 	// Compare asks for Drift first; without it, the item is deployed again.
 	Compare bool
 	// Correct deploys the item again if there is drift.
 	Correct bool
-	// Watch asks for a ExportWatcher.
+	// Watch asks for an ExportWatcher.
 	Watch bool
 }
 
-// repeats reports whether a finished item may be looked at again at all: it has been
-// deployed as it is now, and nobody has switched it off.
+// repeats reports whether a finished item may be looked at again at all: it has been deployed as it
+// is now, and repetition is not switched off.
 func repeats(item *v1alpha1.DeployItem) bool {
 	return item.DeletionTimestamp == nil && !asksForWork(item) && item.Status.Phase.Current() == v1alpha1.DeployItemPhases.Succeeded &&
 		item.Generation == item.Status.ObservedGeneration && item.Annotations[v1alpha1.ContinuousReconcileActiveAnnotation] != "false"
 }
 
-// repetition finds out when an item is due; the time is zero if it never is.
+// repetition finds out when an item is due; the time is zero for never.
 func (r *reconciler) repetition(ctx context.Context, item *v1alpha1.DeployItem) (due time.Time, repetition Repetition, err error) {
 	repeating, ok := r.options.Deployer.(Repeating)
 	if !ok || !repeats(item) {
@@ -73,23 +72,23 @@ func (r *reconciler) repetition(ctx context.Context, item *v1alpha1.DeployItem) 
 	}
 	owner, err := r.owner(ctx, item)
 	if owner != nil && job.Unfinished(owner.Status.JobID, owner.Status.JobIDFinished) || isHeld(item, owner) {
-		// The job of the Execution has deployed the item, or will, or the item goes: this time is
-		// left out.
+		// The job of the Execution has deployed the item, or will, or the item is going to be
+		// deleted: this time is skipped.
 		r.runs.noteLook(item, r.now())
 		due = repetition.Next(r.now())
 	}
 	return due, repetition, err
 }
 
-// ownerBusy reports whether the Execution of an item has a job. The job of an item that
-// is its own would look to the Execution as if the item had not taken up that job.
+// ownerBusy reports whether the Execution of an item has a job. A job that the item starts itself
+// would look to the Execution as if the item had not picked up the job of the Execution.
 func (r *reconciler) ownerBusy(ctx context.Context, item *v1alpha1.DeployItem) (bool, error) {
 	owner, err := r.owner(ctx, item)
 	return owner != nil && job.Unfinished(owner.Status.JobID, owner.Status.JobIDFinished), err
 }
 
-// isHeld reports whether the Execution of an item does not want the item any more, or is itself
-// not wanted. The item is held until others have taken its objects over, and would take them back.
+// isHeld reports whether the Execution of an item does not want the item any more, or is itself not
+// wanted. The item is held until others have taken over its objects, and would take them back.
 func isHeld(item *v1alpha1.DeployItem, owner *v1alpha1.Execution) bool {
 	if owner == nil {
 		return false
@@ -118,8 +117,7 @@ func (r *reconciler) owner(ctx context.Context, item *v1alpha1.DeployItem) (*v1a
 	return owner, nil
 }
 
-// compare looks for drift, tells about it, and deploys the item again if that is asked
-// for.
+// compare looks for drift, reports it, and deploys the item again if that is configured.
 func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, error) {
 	r.runs.noteLook(seen.item, seen.now)
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
@@ -140,10 +138,11 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, 
 	}
 	isNew := noteDrift(item.DeployItem, drift, err, r.now())
 	if writeErr := item.write(ctx); writeErr != nil {
-		// Nobody was told, so that this look does not count.
+		// The result was not stored, so this look does not count.
 		r.runs.forgetLook(item.key)
 		if errors.Is(writeErr, errOutdated) {
-			// The newer version of the item wakes us; the timer is for a conflict that is none.
+			// The event of the newer version enqueues the item; the timer is for a conflict without
+			// one.
 			return ctrl.Result{RequeueAfter: maxBackoff}, nil
 		}
 		return ctrl.Result{}, writeErr
@@ -151,18 +150,18 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, 
 	if isNew {
 		found := job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition)
 		r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, "Drifted", "CompareDeployItem", "%s", job.EventMessage(found.Message))
-		log.FromContext(ctx).Info("somebody has changed what was deployed", "drift", found.Message)
+		log.FromContext(ctx).Info("another client has changed what was deployed", "drift", found.Message)
 	}
 	return r.compared(ctx, seen, item, len(drift) > 0)
 }
 
-// compared goes on after a comparison: with a job that corrects what has drifted, or with
-// what there is to do before the next one.
+// compared continues after a comparison: with a job that corrects the drift, or with the export
+// watch until the next comparison.
 func (r *reconciler) compared(ctx context.Context, seen *snapshot, item *Item, drifted bool) (ctrl.Result, error) {
 	now := *seen
 	now.item, now.stored = item.DeployItem, item.DeployItem
 	if drifted && seen.repetition.Correct {
-		// Once the job is stored, its time says when the item was looked at. If it gets lost
+		// Once the job is stored, its time says when the item was looked at. If the job is lost
 		// before, the item is still due.
 		r.runs.forgetLook(item.key)
 		return r.attempt(ctx, &now, decision{do: work, start: true, ownJob: true})
@@ -174,8 +173,8 @@ func (r *reconciler) compared(ctx context.Context, seen *snapshot, item *Item, d
 	return result, nil
 }
 
-// noteDrift puts the result of a comparison into the condition, and reports whether
-// there is drift that was not known.
+// noteDrift writes the result of a comparison into the condition, and reports whether there is new
+// drift.
 func noteDrift(item *v1alpha1.DeployItem, drift []string, err error, now time.Time) (isNew bool) {
 	condition := v1alpha1.Condition{
 		Type: v1alpha1.DriftedCondition, Status: v1alpha1.ConditionFalse, Reason: "InStep", Message: "everything is as it was deployed",
@@ -185,7 +184,7 @@ func noteDrift(item *v1alpha1.DeployItem, drift []string, err error, now time.Ti
 	case err != nil:
 		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionUnknown, "NotCompared", job.StatusMessage(err)
 	case len(drift) > 0:
-		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionTrue, "ChangedByOthers", "somebody has changed "+listing(drift)
+		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionTrue, "ChangedByOthers", "another client has changed "+listing(drift)
 	}
 	last := job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition)
 	isNew = condition.Status == v1alpha1.ConditionTrue && (last == nil || last.Status != condition.Status || last.Message != condition.Message)
@@ -193,7 +192,7 @@ func noteDrift(item *v1alpha1.DeployItem, drift []string, err error, now time.Ti
 	return isNew
 }
 
-// forgetDrift says after a deployment that all drift is gone.
+// forgetDrift records after a deployment that there is no drift any more.
 func forgetDrift(item *v1alpha1.DeployItem, now time.Time) {
 	if job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition) != nil {
 		noteDrift(item, nil, nil, now)
@@ -206,7 +205,7 @@ type look struct {
 	at  time.Time
 }
 
-// noteLook notes when a finished item was looked at.
+// noteLook records when a finished item was looked at.
 func (r *runs) noteLook(item *v1alpha1.DeployItem, at time.Time) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -226,7 +225,7 @@ func (r *runs) looked(item *v1alpha1.DeployItem) time.Time {
 	return time.Time{}
 }
 
-// forgetLook drops when an item was looked at: it is gone, or the look does not count.
+// forgetLook drops when an item was looked at: the item is deleted, or the look does not count.
 func (r *runs) forgetLook(key types.NamespacedName) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

@@ -163,7 +163,7 @@ func TestDrift(t *testing.T) {
 			if strings.Join(r.calls, " ") != "drift reconcile" || found.Status != "False" || s.item().Status.JobID != s.item().Status.JobIDFinished {
 				t.Errorf("corrected: calls %v, %+v", r.calls, found)
 			}
-		} else if len(r.calls) != 1 || found.Status != "True" || found.Message != "somebody has changed ConfigMap ns/a (data.x), Secret ns/b (it does not exist)" {
+		} else if len(r.calls) != 1 || found.Status != "True" || found.Message != "another client has changed ConfigMap ns/a (data.x), Secret ns/b (it does not exist)" {
 			t.Errorf("reported: calls %v, %+v", r.calls, found)
 		}
 		if len(told) != 1 || !strings.Contains(told[0], "Drifted") || !strings.Contains(told[0], "ConfigMap ns/a (data.x)") {

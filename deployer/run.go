@@ -17,8 +17,8 @@ const (
 	firstBackoff  = time.Second
 	firstConflict = 100 * time.Millisecond
 	maxBackoff    = time.Minute
-	// minReportInterval is the pause between the first news about a wait in the status, maxReportInterval
-	// the one between all later ones.
+	// minReportInterval is the pause between the first reports of a wait in the status,
+	// maxReportInterval that between all later ones.
 	minReportInterval = time.Second
 	maxReportInterval = 10 * time.Second
 )
@@ -37,46 +37,44 @@ type run struct {
 	history    history
 	memory     io.Closer
 	triggered  atomic.Bool
-	// reports is how often the status told something new about a wait, reportedAt when it did
-	// so last.
+	// reports is how often the status reported a change of a wait, reportedAt when it did so last.
 	reports    int
 	reportedAt time.Time
-	// target is the version of the Target that the last attempt has seen, if it has seen
-	// one.
+	// target is the version of the Target that the last attempt has seen, if any.
 	target string
 	// leaves is the earlier cluster that the item was to leave in the last attempt.
 	leaves string
 	// needs are other objects that the work has asked for.
 	needs map[need]struct{}
-	// warned are the reasons of the warnings that were told, warnings what they say.
+	// warned are the reasons of the reported warnings, warnings their messages.
 	warned   map[string]struct{}
 	warnings []jobWarning
 	// kept are the objects that the item does not want any more and has kept.
 	kept []string
-	// exported says that the deployer has exported, or taken an export back; then export
-	// is where to, or nil.
+	// exported says that the deployer has exported, or removed an export; then export is the
+	// reference, or nil.
 	exported bool
 	export   *v1alpha1.ObjectReference
 }
 
-// noteExport keeps where an item has exported to. The deployer may remember that this
-// is done, so that it does not do it again when the write was lost that tells it.
+// noteExport keeps the reference of an export. The deployer may remember the export as done, and
+// not repeat it when the write of the status was lost.
 func (r *run) noteExport(to *v1alpha1.ObjectReference) { r.exported, r.export = true, to }
 
-// jobWarning is what is probably not meant, all of one kind.
+// jobWarning has the warnings of one reason.
 type jobWarning struct {
 	reason   string
 	messages []string
 }
 
-// noteWarnings brings the warnings of the job into the status of its item.
+// noteWarnings writes the warnings of the job into the status of its item.
 func (r *run) noteWarnings(item *v1alpha1.DeployItem, now time.Time) {
 	for _, warning := range r.warnings {
 		job.AddWarnings(&item.Status.Conditions, warning.reason, warning.messages, item.Generation, status.Stamp(now))
 	}
 }
 
-// resume brings into the status of an item what an earlier attempt has found out.
+// resume writes the results of earlier attempts into the status of an item.
 func (r *run) resume(item *v1alpha1.DeployItem, now time.Time) {
 	r.noteWarnings(item, now)
 	if r.exported {
@@ -101,12 +99,12 @@ func nthPause(first time.Duration, nth int) time.Duration {
 	return min(first<<min(nth-1, 16), maxBackoff)
 }
 
-// nextReport returns when the status may tell what is new in it, or zero if it may do so
-// now. Only news about a wait have to be patient: what a wait looks at may change many
-// times a second, and each write costs all who watch the item.
+// nextReport returns when a changed status may be written, or zero for now. Only changes of a wait
+// are delayed: what the item waits for may change many times a second, and each write costs all
+// clients that watch the item.
 func (r *run) nextReport(now time.Time, stored, item *v1alpha1.DeployItem) time.Time {
 	if !status.OnlyMessagesDiffer(stored, item) {
-		// It is written, with what it waits for.
+		// The status is written, with what the item waits for.
 		r.reports, r.reportedAt = max(r.reports, 1), now
 		return time.Time{}
 	}
@@ -119,8 +117,8 @@ func (r *run) nextReport(now time.Time, stored, item *v1alpha1.DeployItem) time.
 	return time.Time{}
 }
 
-// wait returns when the run wants to go on, or zero if something has woken it, or if
-// somebody lets the item leave an earlier cluster.
+// wait returns when the run continues, or zero if a trigger came, or if a user lets the item leave
+// an earlier cluster.
 func (r *run) wait(item *v1alpha1.DeployItem) time.Time {
 	if r.triggered.Load() || r.leaves != item.Annotations[v1alpha1.LeaveEarlierClusterAnnotation] {
 		return time.Time{}
@@ -135,7 +133,7 @@ func (r *run) forget() {
 	}
 }
 
-// need is an object besides the Target of an item that its work asks for.
+// need is an object, besides the Target, that an item has asked for.
 type need struct {
 	kind string
 	key  types.NamespacedName
@@ -152,7 +150,7 @@ type runs struct {
 	byKey map[types.NamespacedName]*run
 	// looks are the times at which finished items were looked at.
 	looks map[types.NamespacedName]look
-	// exportWatches see the values of finished items.
+	// exportWatches watch the values of finished items.
 	exportWatches map[types.NamespacedName]*exportWatch
 }
 
@@ -167,8 +165,8 @@ func (r *runs) find(item *v1alpha1.DeployItem) *run {
 	return found
 }
 
-// begin returns the run of an item's job, a new one where there is none. What was
-// remembered of another job or of an older specification is dropped.
+// begin returns the run of an item's job, if necessary a new one. What was remembered of another
+// job or of an older specification is dropped.
 func (r *runs) begin(item *v1alpha1.DeployItem) *run {
 	if found := r.find(item); found != nil {
 		return found
@@ -178,8 +176,8 @@ func (r *runs) begin(item *v1alpha1.DeployItem) *run {
 	begun := &run{uid: item.UID, jobID: item.Status.JobID, generation: item.Generation, history: historyOf(item)}
 	if old := r.byKey[keyOf(item)]; old != nil {
 		old.forget()
-		// A job of our own that a conflict has kept from being stored has another name each
-		// time: only the pauses tell that it is the same again.
+		// A job that the deployer starts itself has another ID after each conflict: its backoff
+		// continues.
 		begun.conflicts = old.conflicts
 	}
 	r.byKey[keyOf(item)] = begun
@@ -199,7 +197,7 @@ func (r *runs) end(key types.NamespacedName) types.UID {
 	return old.uid
 }
 
-// uid returns which item has a run; empty if none of the name has one.
+// uid returns the UID of the item that has a run; empty without a run.
 func (r *runs) uid(key types.NamespacedName) types.UID {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -209,7 +207,7 @@ func (r *runs) uid(key types.NamespacedName) types.UID {
 	return ""
 }
 
-// markTriggered lets the run of an item go on at once, whatever it waits for.
+// markTriggered lets the run of an item continue at once, whatever it waits for.
 func (r *runs) markTriggered(key types.NamespacedName) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -225,7 +223,7 @@ func (r *runs) working(key types.NamespacedName) bool {
 	return r.byKey[key] != nil
 }
 
-// uses notes that the run of an item has asked for an object.
+// uses records that the run of an item has asked for an object.
 func (r *runs) uses(item types.NamespacedName, object need) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -252,7 +250,7 @@ func (r *runs) users(object need) []types.NamespacedName {
 	return users
 }
 
-// versionOf identifies what a Target says; empty if there is none.
+// versionOf identifies the version of a Target; empty without a Target.
 func versionOf(target *v1alpha1.Target) string {
 	if target == nil {
 		return ""

@@ -18,13 +18,13 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// executionKind is the kind of what an item shares with its siblings.
+// executionKind is the kind of the object that an item shares with its siblings.
 const executionKind = "Execution"
 
-// Sibling returns another item of the same Execution that is chosen and whose part of the
-// job is not over, or nil. The item is woken when the part of one of them is over. Items
-// that depend on this one are none that it can wait for. What is returned, and what chosen
-// looks at, are copies.
+// Sibling returns another item of the same Execution that is chosen and whose part of the job is
+// not over, or nil. The item is enqueued when the part of one of its siblings is over. Items that
+// depend on this one are left out, as it cannot wait for them. The result, and what chosen gets,
+// are copies.
 func (i *Item) Sibling(ctx context.Context, chosen func(*v1alpha1.DeployItem) bool) (*v1alpha1.DeployItem, error) {
 	family := i.Labels[v1alpha1.ExecutionManagedByLabel]
 	if family == "" {
@@ -32,8 +32,8 @@ func (i *Item) Sibling(ctx context.Context, chosen func(*v1alpha1.DeployItem) bo
 	}
 	key := types.NamespacedName{Namespace: i.Namespace, Name: family}
 	i.reconciler.runs.uses(i.key, need{executionKind, key})
-	// They come by the watch that has brought the job of the item, and were written before
-	// it got that: none is missing.
+	// The siblings were written before the item got its job, and come by the same watch: all are in
+	// the cache.
 	list := &v1alpha1.DeployItemList{}
 	err := i.reconciler.client.List(ctx, list, client.InNamespace(i.Namespace), client.MatchingLabels{v1alpha1.ExecutionManagedByLabel: family}, client.UnsafeDisableDeepCopy)
 	if err != nil {
@@ -48,7 +48,7 @@ func (i *Item) Sibling(ctx context.Context, chosen func(*v1alpha1.DeployItem) bo
 	if found == nil {
 		return nil, nil
 	}
-	// Only if the Execution has the job, too, it is going to hand it to others.
+	// The Execution assigns the job to others only if it has the job itself.
 	owner := &v1alpha1.Execution{}
 	err = i.reconciler.live.Get(ctx, key, owner)
 	if apierrors.IsNotFound(err) {
@@ -73,9 +73,9 @@ func firstCopy(items []*v1alpha1.DeployItem, chosen func(*v1alpha1.DeployItem) b
 	return nil
 }
 
-// copyOf returns a copy of an item of the cache for the code of a deployer. An item may be
-// copied a thousand times in one look, so the copy shares the texts of the configuration and
-// of the provider status: they may be large, and are read, replaced, but not written into.
+// copyOf returns a copy of an item of the cache for the code of a deployer. An item may be copied a
+// thousand times in one look, so the copy shares the texts of the configuration and of the provider
+// status: they may be large, and are read or replaced, but not written into.
 func copyOf(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 	bare := *item
 	bare.Spec.Configuration, bare.Status.ProviderStatus = nil, nil
@@ -84,7 +84,7 @@ func copyOf(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 	return copied
 }
 
-// sharing returns an extension with the same text. Who appends to the text gets another one.
+// sharing returns an extension with the same text. An append to the text copies it.
 func sharing(extension *runtime.RawExtension) *runtime.RawExtension {
 	if extension == nil {
 		return nil
@@ -92,9 +92,9 @@ func sharing(extension *runtime.RawExtension) *runtime.RawExtension {
 	return &runtime.RawExtension{Raw: slices.Clip(extension.Raw)}
 }
 
-// unfinishedSiblings returns the siblings of an item that are at work in its job, and
-// those that may still get that job. After a failure nobody gets it any more, and who
-// depends on the item gets it later.
+// unfinishedSiblings returns the siblings of an item that are at work in its job, and those that
+// may still get that job. After a failure no item gets it any more, and items that depend on this
+// one get it later.
 func unfinishedSiblings(item *v1alpha1.DeployItem, family []v1alpha1.DeployItem) (working, waiting []*v1alpha1.DeployItem) {
 	jobID, failed := item.Status.JobID, false
 	for i := range family {
@@ -116,7 +116,7 @@ func unfinishedSiblings(item *v1alpha1.DeployItem, family []v1alpha1.DeployItem)
 	return working, waiting
 }
 
-// dependsOn reports whether an item waits for another one, be it by way of others.
+// dependsOn reports whether an item waits for another one, directly or through others.
 func dependsOn(item, other *v1alpha1.DeployItem, family []v1alpha1.DeployItem) bool {
 	name := func(item *v1alpha1.DeployItem) string { return item.Labels[v1alpha1.ExecutionManagedNameLabel] }
 	open, seen := []string{name(item)}, map[string]bool{}
@@ -136,7 +136,7 @@ func dependsOn(item, other *v1alpha1.DeployItem, family []v1alpha1.DeployItem) b
 	return seen[name(other)]
 }
 
-// partEnded lets the events pass that tell that the part of an item is over.
+// partEnded passes the events which report that the part of an item is over.
 var partEnded = predicate.Funcs{
 	CreateFunc:  func(event.CreateEvent) bool { return false },
 	GenericFunc: func(event.GenericEvent) bool { return false },
@@ -147,7 +147,7 @@ var partEnded = predicate.Funcs{
 	},
 }
 
-// siblingsOf lets the items go on that wait for one of their siblings.
+// siblingsOf lets the items continue that wait for one of their siblings.
 func (r *reconciler) siblingsOf(_ context.Context, item client.Object) []reconcile.Request {
 	family := types.NamespacedName{Namespace: item.GetNamespace(), Name: item.GetLabels()[v1alpha1.ExecutionManagedByLabel]}
 	return r.enqueueUsers(need{executionKind, family})

@@ -95,7 +95,7 @@ func TestDriftIsReported(t *testing.T) {
 			}
 			setLevel(t, namespace, secretWord)
 			drifted, message := awaitDrift(t, ended, v1alpha1.ConditionTrue)
-			if message != "somebody has changed ConfigMap "+namespace+"/settings (data.level)" || drifted.Status.Phase != v1alpha1.DeployItemPhases.Succeeded {
+			if message != "another client has changed ConfigMap "+namespace+"/settings (data.level)" || drifted.Status.Phase != v1alpha1.DeployItemPhases.Succeeded {
 				t.Errorf("phase %s, message %q", drifted.Status.Phase, message)
 			}
 			event := awaitEvents(t, drifted, 1)[0]
