@@ -106,8 +106,8 @@ func TestAnswersWithoutEnd(t *testing.T) {
 			})
 			var err error
 			grown := heap.Peak(func() { _, err = connection.Get(t.Context(), configMaps, "a", "b") })
-			var told *job.Error
-			if !errors.As(err, &told) || (told.Reason != clustererror.ReasonTooLarge && told.Reason != clustererror.ReasonNotAllowed) || job.OutcomeOf(err) != job.Terminal || strings.Contains(err.Error(), "aaaa") {
+			var jobError *job.Error
+			if !errors.As(err, &jobError) || (jobError.Reason != clustererror.ReasonTooLarge && jobError.Reason != clustererror.ReasonNotAllowed) || job.OutcomeOf(err) != job.Terminal || strings.Contains(err.Error(), "aaaa") {
 				t.Errorf("%v", err)
 			}
 			if grown > maxGrowth {
@@ -161,13 +161,13 @@ func TestWatchesWithoutEnd(t *testing.T) {
 				test.answer(out, request)
 			})
 			pool.memory.Each = little
-			woken := make(chan struct{}, 1000)
+			signalled := make(chan struct{}, 1000)
 			var err error
 			grown := heap.Peak(func() {
-				subscription := connection.Subscribe(configMaps, "a", "b", test.metadataOnly, func() { woken <- struct{}{} })
+				subscription := connection.Subscribe(configMaps, "a", "b", test.metadataOnly, func() { signalled <- struct{}{} })
 				for err == nil {
 					select {
-					case <-woken:
+					case <-signalled:
 						_, err = subscription.State()
 					case <-time.After(5 * time.Minute):
 						err = errors.New("the subscriber was not called")
@@ -175,8 +175,8 @@ func TestWatchesWithoutEnd(t *testing.T) {
 				}
 				_ = subscription.Close()
 			})
-			var told *job.Error
-			if !errors.As(err, &told) || told.Reason != clustererror.ReasonTooLarge || strings.Contains(err.Error(), "aaaa") {
+			var jobError *job.Error
+			if !errors.As(err, &jobError) || jobError.Reason != clustererror.ReasonTooLarge || strings.Contains(err.Error(), "aaaa") {
 				t.Errorf("%v", err)
 			}
 			if grown > 3*maxGrowth {
@@ -281,8 +281,8 @@ func TestRefusedAnswers(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			connection, _ := connected(t, 0, test.answer)
 			_, err := connection.Get(t.Context(), configMaps, "a", "b")
-			var told *job.Error
-			if !errors.As(err, &told) || told.Reason != test.want || strings.Contains(err.Error(), secretWord) || stolen.Load() != "" {
+			var jobError *job.Error
+			if !errors.As(err, &jobError) || jobError.Reason != test.want || strings.Contains(err.Error(), secretWord) || stolen.Load() != "" {
 				t.Errorf("%v; the other server was %q", err, stolen.Load())
 			}
 		})
@@ -352,8 +352,8 @@ func TestPagesWithoutEnd(t *testing.T) {
 	pool.memory.Each = little
 	var err error
 	grown := heap.Peak(func() { _, err = connection.List(t.Context(), configMaps, "a", nil) })
-	var told *job.Error
-	if !errors.As(err, &told) || told.Reason != clustererror.ReasonTooLarge || grown > 3*maxGrowth || pool.memory.Used.Load() != 0 {
+	var jobError *job.Error
+	if !errors.As(err, &jobError) || jobError.Reason != clustererror.ReasonTooLarge || grown > 3*maxGrowth || pool.memory.Used.Load() != 0 {
 		t.Errorf("%v, the heap grew by %d MiB, %d bytes stay booked", err, grown>>20, pool.memory.Used.Load())
 	}
 }

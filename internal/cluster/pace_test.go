@@ -52,12 +52,12 @@ func TestEventsWithoutEnd(t *testing.T) {
 				stalled <- struct{}{}
 			})
 			limit(connection.pace)
-			var woken atomic.Int64
+			var signalled atomic.Int64
 			news, late := make(chan struct{}, 1000), time.After(5*time.Minute)
 			// A second one: to begin again brings a cluster nothing.
 			for range 2 {
 				subscription := connection.Subscribe(configMaps, "a", "b", false, func() {
-					woken.Add(1)
+					signalled.Add(1)
 					select {
 					case news <- struct{}{}:
 					default:
@@ -65,17 +65,17 @@ func TestEventsWithoutEnd(t *testing.T) {
 				})
 				<-stalled
 				// What was sent may still be on its way.
-				for woken.Load() < atOnce/2 {
+				for signalled.Load() < atOnce/2 {
 					select {
 					case <-news:
 					case <-late:
-						t.Fatalf("called %d times by %d events", woken.Load(), atOnce)
+						t.Fatalf("called %d times by %d events", signalled.Load(), atOnce)
 					}
 				}
 				_ = subscription.Close()
 			}
 			// The beginning of the watch, and its failures, wake as well.
-			if count := woken.Load(); count < atOnce/2 || count > atOnce+10 {
+			if count := signalled.Load(); count < atOnce/2 || count > atOnce+10 {
 				t.Errorf("called %d times by %d events", count, atOnce)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -143,8 +143,8 @@ func TestFailuresOfWatches(t *testing.T) {
 	}
 	said := apierrors.NewForbidden(configMaps.Resource.GroupResource(), quoted, errors.New(quoted))
 	for _, err := range []error{said, errors.New(quoted)} {
-		if told := clustererror.InOurWords(err, "configmaps"); strings.Contains(told.Error(), quoted) || apierrors.IsForbidden(told) != apierrors.IsForbidden(err) {
-			t.Errorf("%v", told)
+		if jobError := clustererror.InOurWords(err, "configmaps"); strings.Contains(jobError.Error(), quoted) || apierrors.IsForbidden(jobError) != apierrors.IsForbidden(err) {
+			t.Errorf("%v", jobError)
 		}
 	}
 }

@@ -98,13 +98,13 @@ func event(kind, name, version, x string) string {
 type follower struct {
 	*testing.T
 	*watch.Subscription
-	woken chan struct{}
+	signalled chan struct{}
 }
 
 func follow(t *testing.T, subscribe func(wake func()) *watch.Subscription) *follower {
 	t.Helper()
-	f := &follower{T: t, woken: make(chan struct{}, 100)}
-	f.Subscription = subscribe(func() { f.woken <- struct{}{} })
+	f := &follower{T: t, signalled: make(chan struct{}, 100)}
+	f.Subscription = subscribe(func() { f.signalled <- struct{}{} })
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
@@ -119,7 +119,7 @@ func (f *follower) until(what string, holds func(watch.State, error) bool) watch
 			return state
 		}
 		select {
-		case <-f.woken:
+		case <-f.signalled:
 		case <-deadline:
 			f.Fatalf("%s did not happen: %+v, error %v", what, state, err)
 		}
@@ -155,7 +155,7 @@ func TestSubscriptionsShareAWatch(t *testing.T) {
 		return err == nil && state.Object == nil && watch.AtLeast(state.Version, "9")
 	})
 	select {
-	case <-one.woken:
+	case <-one.signalled:
 		if state, _ := one.State(); state.Object == nil {
 			t.Error("the first object is missing")
 		}

@@ -22,8 +22,8 @@ func quoted(said string, about *request) string {
 		return ""
 	}
 	for _, tell := range tellers {
-		if told := tell(said, about); told != "" {
-			return told
+		if result := tell(said, about); result != "" {
+			return result
 		}
 	}
 	return ""
@@ -80,15 +80,15 @@ func tellPolicy(said string, about *request) string {
 	if policy == "" {
 		return ""
 	}
-	told := "admission policy " + policy
+	result := "admission policy " + policy
 	if binding != "" && binding != policy {
-		told += " (binding " + binding + ")"
+		result += " (binding " + binding + ")"
 	}
-	told += " of the cluster refuses it"
+	result += " of the cluster refuses it"
 	if message := about.masked(parts[3]); message != "" {
-		told += `: "` + message + `"`
+		result += `: "` + message + `"`
 	}
-	return told
+	return result
 }
 
 var webhookForm = regexp.MustCompile(`admission webhook "([^"]*)" denied the request`)
@@ -111,7 +111,7 @@ var (
 )
 
 // silences are the reasons why a webhook is not reached, by the text of API servers.
-var silences = []struct{ said, told string }{
+var silences = []struct{ said, result string }{
 	{"no endpoints available for service", "its Service has no pods that are ready"},
 	{"connection refused", "connection refused"},
 	{"no such host", "its name cannot be resolved"},
@@ -133,14 +133,14 @@ func tellSilentWebhook(said string, about *request) string {
 	if webhook == "" {
 		return ""
 	}
-	told := "admission webhook " + webhook + " of the cluster cannot be asked"
+	result := "admission webhook " + webhook + " of the cluster cannot be asked"
 	if service := webhookService.FindStringSubmatch(parts[2]); service != nil && about.name(service[1]) != "" && about.name(service[2]) != "" {
-		told += " at Service " + service[2] + "/" + service[1]
+		result += " at Service " + service[2] + "/" + service[1]
 	}
-	if at := slices.IndexFunc(silences, func(s struct{ said, told string }) bool { return strings.Contains(parts[2], s.said) }); at >= 0 {
-		told += " (" + silences[at].told + ")"
+	if at := slices.IndexFunc(silences, func(s struct{ said, result string }) bool { return strings.Contains(parts[2], s.said) }); at >= 0 {
+		result += " (" + silences[at].result + ")"
 	}
-	return told + ": repair it, or remove its configuration"
+	return result + ": repair it, or remove its configuration"
 }
 
 var quotaForm = regexp.MustCompile(`exceeded quota: ([^,\s]+), requested: (\S+), used: (\S+), limited: (\S+)`)
@@ -160,11 +160,11 @@ func tellQuota(said string, about *request) string {
 			amounts = append(amounts, what+" "+strings.Join(list, ", "))
 		}
 	}
-	told := "quota " + quota + " of the namespace is used up"
+	result := "quota " + quota + " of the namespace is used up"
 	if len(amounts) > 0 {
-		told += " (" + strings.Join(amounts, "; ") + ")"
+		result += " (" + strings.Join(amounts, "; ") + ")"
 	}
-	return told
+	return result
 }
 
 var unspecifiedForm = regexp.MustCompile(`failed quota: ([^:\s]+): must specify (.*)`)
@@ -185,11 +185,11 @@ func tellUnspecified(said string, about *request) string {
 		part, _, _ = strings.Cut(part, " for: ")
 		resources = append(resources, strings.Split(part, ",")...)
 	}
-	told := "quota " + quota + " of the namespace refuses containers that do not say what they need"
+	result := "quota " + quota + " of the namespace refuses containers that do not say what they need"
 	if list := about.all(resourceForm, resources); len(list) > 0 {
-		told += " (" + strings.Join(list, ", ") + ")"
+		result += " (" + strings.Join(list, ", ") + ")"
 	}
-	return told
+	return result
 }
 
 var uncountedForm = regexp.MustCompile(`status unknown for quota: ([^,\s]+)`)
@@ -240,7 +240,7 @@ func tellPodSecurity(said string, _ *request) string {
 	if parts == nil {
 		return ""
 	}
-	told := fmt.Sprintf("the Pod Security level %s (%s) of the namespace refuses it", parts[1], parts[2])
+	result := fmt.Sprintf("the Pod Security level %s (%s) of the namespace refuses it", parts[1], parts[2])
 	var failed []string
 	// The text in parentheses after each check is about the request.
 	for _, check := range podSecurityChecks {
@@ -249,9 +249,9 @@ func tellPodSecurity(said string, _ *request) string {
 		}
 	}
 	if len(failed) > 0 {
-		told += ": " + strings.Join(failed, ", ")
+		result += ": " + strings.Join(failed, ", ")
 	}
-	return told
+	return result
 }
 
 var permissionForm = regexp.MustCompile(`cannot (create|get|list|watch|patch|update|delete|deletecollection) resource "([^"]*)" in API group`)

@@ -161,8 +161,8 @@ func TestRequestOf(t *testing.T) {
 // TestCausesAreQuoted: policies say it in a cause as well, and it stands once in the text.
 func TestCausesAreQuoted(t *testing.T) {
 	const said = `ValidatingAdmissionPolicy 'no-latest' with binding 'no-latest' denied request: images need a tag`
-	told := restated("POST of pods", 422, &metav1.Status{Reason: metav1.StatusReasonInvalid, Message: `pods "web" is forbidden: ` + said, Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Message: said}}}}, pod())
-	if want := `the API server answers Invalid (422) to POST of pods: admission policy no-latest of the cluster refuses it: "images need a tag"`; told.Message != want {
-		t.Errorf("%q", told.Message)
+	result := restated("POST of pods", 422, &metav1.Status{Reason: metav1.StatusReasonInvalid, Message: `pods "web" is forbidden: ` + said, Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Message: said}}}}, pod())
+	if want := `the API server answers Invalid (422) to POST of pods: admission policy no-latest of the cluster refuses it: "images need a tag"`; result.Message != want {
+		t.Errorf("%q", result.Message)
 	}
 }

@@ -187,9 +187,9 @@ func (r *request) masked(message string) string {
 		return ""
 	}
 	// The number of omitted words, and the signs between them, would reveal something as well.
-	told := strings.Join(strings.Fields(severalLeftOut.ReplaceAllString(line.String(), "…")), " ")
+	result := strings.Join(strings.Fields(severalLeftOut.ReplaceAllString(line.String(), "…")), " ")
 	if cut {
-		told += "…"
+		result += "…"
 	}
-	return told
+	return result
 }

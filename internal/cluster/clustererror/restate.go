@@ -52,7 +52,7 @@ const unknownPath = "the server could not find the requested resource"
 // restated is the status of a server with a message of ours. Asked is the description of the
 // request, about the request itself; nil if it is unknown.
 func restated(asked string, code int, said *metav1.Status, about *request) *metav1.Status {
-	told := &metav1.Status{
+	result := &metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
 		Status:   metav1.StatusFailure,
 		Code:     int32(code), // three digits
@@ -61,30 +61,30 @@ func restated(asked string, code int, said *metav1.Status, about *request) *meta
 	}
 	var fields []string
 	if said.Details != nil {
-		told.Details.RetryAfterSeconds = said.Details.RetryAfterSeconds
+		result.Details.RetryAfterSeconds = said.Details.RetryAfterSeconds
 		if said.Details.Kind == missingNamespace {
-			told.Details.Kind = missingNamespace
+			result.Details.Kind = missingNamespace
 		}
 		for _, cause := range said.Details.Causes[:min(len(said.Details.Causes), maxCauses)] {
 			shown := metav1.StatusCause{Type: causeOf(cause.Type), Field: fieldPath(cause.Field)}
 			shown.Message = words(cause.Message, about)
-			told.Details.Causes = append(told.Details.Causes, shown)
+			result.Details.Causes = append(result.Details.Causes, shown)
 			if text := problemOf(shown); text != "" {
 				fields = append(fields, text)
 			}
 		}
 	}
 	if strings.Contains(said.Message, unknownPath) {
-		told.Details.Causes = append(told.Details.Causes, metav1.StatusCause{Type: metav1.CauseTypeUnexpectedServerResponse})
+		result.Details.Causes = append(result.Details.Causes, metav1.StatusCause{Type: metav1.CauseTypeUnexpectedServerResponse})
 	}
-	told.Message = fmt.Sprintf("the API server answers %s to %s", answerOf(code, told.Reason), asked)
+	result.Message = fmt.Sprintf("the API server answers %s to %s", answerOf(code, result.Reason), asked)
 	if hint := words(said.Message, about); hint != "" && len(fields) == 0 {
-		told.Message += ": " + hint
+		result.Message += ": " + hint
 	}
 	if len(fields) > 0 {
-		told.Message += ": " + strings.Join(fields, "; ")
+		result.Message += ": " + strings.Join(fields, "; ")
 	}
-	return told
+	return result
 }
 
 // missingNamespace is the kind in the details of a failure if the namespace is missing, not the
@@ -236,7 +236,7 @@ func fieldPath(said string) string {
 
 // phrases are texts of API servers without a word of the request; a match reveals nothing. The
 // first match counts.
-var phrases = []struct{ said, told string }{
+var phrases = []struct{ said, result string }{
 	// A garden about credentials of a shoot. Without these, "not found" would be about the shoot.
 	{"advertised addresses in Shoot", "the shoot has no address of an API server in status.advertisedAddresses"},
 	{".ca-client", "the garden does not have the authority that signs for clients of this shoot (its InternalSecret ca-client does not exist)"},
@@ -282,12 +282,12 @@ var phrases = []struct{ said, told string }{
 
 // words returns the message of ours for a message of an API server, "" for other messages.
 func words(said string, about *request) string {
-	if told := quoted(said, about); told != "" {
-		return told
+	if result := quoted(said, about); result != "" {
+		return result
 	}
-	index := slices.IndexFunc(phrases, func(phrase struct{ said, told string }) bool { return strings.Contains(said, phrase.said) })
+	index := slices.IndexFunc(phrases, func(phrase struct{ said, result string }) bool { return strings.Contains(said, phrase.said) })
 	if index >= 0 {
-		return phrases[index].told
+		return phrases[index].result
 	}
 	if match := wrongType.FindStringSubmatch(said); match != nil {
 		return "it must be of type " + match[1] + match[2]

@@ -27,14 +27,14 @@ func FuzzRestated(f *testing.F) {
 		said := &metav1.Status{Reason: metav1.StatusReason(reason), Message: message, Details: &metav1.StatusDetails{Name: message, Causes: []metav1.StatusCause{{Type: metav1.CauseType(cause), Field: field, Message: message}}}}
 		// All of it is in the request, as far as a cluster knows.
 		about := sending("POST", "/api/v1/namespaces/ns/configmaps", map[string]any{"kind": "ConfigMap", "data": map[string]any{"x": message, "y": cause, "z": reason}})
-		told, err := json.Marshal(restated("GET of x", code, said, about))
+		result, err := json.Marshal(restated("GET of x", code, said, about))
 		if err != nil {
 			t.Fatal(err)
 		}
 		// Words of the message that are long enough not to be ours by chance.
 		for _, word := range strings.Fields(message) {
-			if len(word) > 20 && strings.Contains(string(told), word) && !strings.Contains(field, word) {
-				t.Errorf("%s repeats %q", told, word)
+			if len(word) > 20 && strings.Contains(string(result), word) && !strings.Contains(field, word) {
+				t.Errorf("%s repeats %q", result, word)
 			}
 		}
 	})
@@ -77,12 +77,12 @@ func TestRestated(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			told := restated("PUT of x", test.code, test.said, nil)
-			encoded, err := json.Marshal(told)
+			result := restated("PUT of x", test.code, test.said, nil)
+			encoded, err := json.Marshal(result)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(told.Message, test.want) || strings.Contains(string(encoded), word) {
+			if !strings.Contains(result.Message, test.want) || strings.Contains(string(encoded), word) {
 				t.Errorf("got %s", encoded)
 			}
 		})
@@ -92,14 +92,14 @@ func TestRestated(t *testing.T) {
 		for range 1000 {
 			said.Details.Causes = append(said.Details.Causes, said.Details.Causes[0])
 		}
-		if told := restated("PUT of x", 422, said, nil); len(told.Details.Causes) != maxCauses || len(told.Message) > 1000 {
-			t.Errorf("%d causes, %d bytes", len(told.Details.Causes), len(told.Message))
+		if result := restated("PUT of x", 422, said, nil); len(result.Details.Causes) != maxCauses || len(result.Message) > 1000 {
+			t.Errorf("%d causes, %d bytes", len(result.Details.Causes), len(result.Message))
 		}
 	})
 	t.Run("a path without end", func(t *testing.T) {
-		told := restated("PUT of x", 422, cause(metav1.CauseTypeFieldValueInvalid, strings.Repeat("a", 10000), ""), nil)
-		if len(told.Message) > 200 || told.Details.Causes[0].Field != "" {
-			t.Errorf("%d bytes", len(told.Message))
+		result := restated("PUT of x", 422, cause(metav1.CauseTypeFieldValueInvalid, strings.Repeat("a", 10000), ""), nil)
+		if len(result.Message) > 200 || result.Details.Causes[0].Field != "" {
+			t.Errorf("%d bytes", len(result.Message))
 		}
 	})
 }
@@ -138,18 +138,18 @@ func TestRestate(t *testing.T) {
 			if err := Restate(request, response); err != nil {
 				t.Fatal(err)
 			}
-			told, err := io.ReadAll(response.Body)
+			result, err := io.ReadAll(response.Body)
 			if err != nil {
 				t.Fatal(err)
 			}
 			status := metav1.Status{}
-			if err := json.Unmarshal(told, &status); err != nil || status.Kind != "Status" || int(status.Code) != test.code {
-				t.Fatalf("%v: %s", err, told)
+			if err := json.Unmarshal(result, &status); err != nil || status.Kind != "Status" || int(status.Code) != test.code {
+				t.Fatalf("%v: %s", err, result)
 			}
-			if !strings.Contains(status.Message, test.want) || strings.Contains(string(told), word) {
-				t.Errorf("got %s", told)
+			if !strings.Contains(status.Message, test.want) || strings.Contains(string(result), word) {
+				t.Errorf("got %s", result)
 			}
-			if response.Header.Get("Content-Type") != "application/json" || response.Header.Get("Content-Encoding") != "" || response.ContentLength != int64(len(told)) {
+			if response.Header.Get("Content-Type") != "application/json" || response.Header.Get("Content-Encoding") != "" || response.ContentLength != int64(len(result)) {
 				t.Errorf("the headers are about the answer of before: %v", response.Header)
 			}
 		})

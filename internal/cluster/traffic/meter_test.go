@@ -102,9 +102,9 @@ func TestWhoPays(t *testing.T) {
 
 // TestTooMuch: an answer that is refused stays refused, is not read on, and is told once.
 func TestTooMuch(t *testing.T) {
-	var told []error
+	var failures []error
 	memory := answerlimit.New(0)
-	ctx := WithListing(t.Context(), &Listing{Answer: &answerlimit.Loan{Budget: memory}, What: "the list of secrets", Failed: func(err error) { told = append(told, err) }})
+	ctx := WithListing(t.Context(), &Listing{Answer: &answerlimit.Loan{Budget: memory}, What: "the list of secrets", Failed: func(err error) { failures = append(failures, err) }})
 	source := &counting{}
 	body := guarded(ctx, t, memory, address, source)
 	_, err := io.Copy(io.Discard, body)
@@ -121,8 +121,8 @@ func TestTooMuch(t *testing.T) {
 			t.Errorf("goes on with %d bytes, %v", n, again)
 		}
 	}
-	if source.read != read || len(told) != 1 {
-		t.Errorf("%d bytes were read after the end, told was %d times", source.read-read, len(told))
+	if source.read != read || len(failures) != 1 {
+		t.Errorf("%d bytes were read after the end, %d failures were reported", source.read-read, len(failures))
 	}
 }
 

@@ -67,12 +67,12 @@ func TestEachRequestIsReported(t *testing.T) {
 	type key struct{}
 	former := OnRequest
 	t.Cleanup(func() { OnRequest = former })
-	var told []Request
+	var observed []Request
 	OnRequest = func(ctx context.Context, request Request) {
 		if ctx.Value(key{}) != "mine" {
 			t.Error("another context")
 		}
-		told = append(told, request)
+		observed = append(observed, request)
 	}
 	for _, test := range []struct {
 		reason, target string
@@ -89,7 +89,7 @@ func TestEachRequestIsReported(t *testing.T) {
 		{"no server", address, 0, "", io.ErrUnexpectedEOF, Request{Verb: "read", Result: "not_answered"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			told = nil
+			observed = nil
 			next, _ := answering(test.code, test.form, "{}")
 			before := countOf(t, test.want.Verb, test.want.Result)
 			g := &guard{memory: answerlimit.New(0), pace: NewPace(), next: next}
@@ -99,8 +99,8 @@ func TestEachRequestIsReported(t *testing.T) {
 			if response, err := g.RoundTrip(asking(context.WithValue(t.Context(), key{}, "mine"), t, test.target)); err == nil {
 				_ = response.Body.Close()
 			}
-			if len(told) != 1 || told[0].Verb != test.want.Verb || told[0].Result != test.want.Result || told[0].Ended.Before(told[0].Began) {
-				t.Errorf("told %+v, want %+v", told, test.want)
+			if len(observed) != 1 || observed[0].Verb != test.want.Verb || observed[0].Result != test.want.Result || observed[0].Ended.Before(observed[0].Began) {
+				t.Errorf("reported %+v, want %+v", observed, test.want)
 			}
 			if now := countOf(t, test.want.Verb, test.want.Result); now != before+1 {
 				t.Errorf("counted %v, before %v", now, before)

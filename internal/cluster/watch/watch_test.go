@@ -28,10 +28,10 @@ func TestFirstEndIsReported(t *testing.T) {
 		set := New(nil, cluster, answerlimit.New(0), "the cluster")
 		all.Go(func() {
 			for i := range 2000 {
-				told := make(chan struct{}, 10)
-				s := set.Subscribe(Key{Resource: secrets, Namespace: "a", MetadataOnly: true}, AnyObject, func() { told <- struct{}{} })
+				called := make(chan struct{}, 10)
+				s := set.Subscribe(Key{Resource: secrets, Namespace: "a", MetadataOnly: true}, AnyObject, func() { called <- struct{}{} })
 				select {
-				case <-told:
+				case <-called:
 				case <-time.After(5 * time.Minute):
 					t.Errorf("no subscriber was called, the %d. time", i)
 					return

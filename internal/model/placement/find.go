@@ -18,7 +18,7 @@ type Clusters[C Reached] interface {
 // Reached is a cluster that may not answer.
 type Reached interface {
 	Cluster
-	// Contact makes the first contact; where that takes long, it is a wait that wakes.
+	// Contact makes the first contact; if the cluster does not answer soon, wake is called later.
 	Contact(ctx context.Context, wake func()) error
 }
 
