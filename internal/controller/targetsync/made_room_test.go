@@ -38,7 +38,7 @@ func TestPreempted(t *testing.T) {
 		},
 	}), annotatedFleet(nil))
 	b.runs = workpool.New[*outcome](t.Context(), workpool.Options{
-		MaxConcurrent: 1, MaxPerNamespace: 1, MaxResults: 4, PreemptAfter: time.Millisecond, Timeout: time.Minute, Enqueue: func(key types.NamespacedName) { b.woken <- key },
+		MaxConcurrent: 1, MaxPerNamespace: 1, MaxResults: 4, PreemptAfter: time.Millisecond, Timeout: time.Minute, Enqueue: func(key types.NamespacedName) { b.enqueued <- key },
 	})
 	look := func() ctrl.Result {
 		t.Helper()
@@ -52,7 +52,7 @@ func TestPreempted(t *testing.T) {
 	<-holds
 	other := types.NamespacedName{Namespace: "red", Name: "other"}
 	_, _ = b.runs.Fetch(other, workpool.Version{}, func(context.Context) (*outcome, error) { return &outcome{}, nil })
-	for <-b.woken != key {
+	for <-b.enqueued != key {
 		continue
 	}
 	if result := look(); result.RequeueAfter <= 0 || result.RequeueAfter > time.Second {
@@ -61,12 +61,12 @@ func TestPreempted(t *testing.T) {
 	if ready := conditionOf(b.stored(t).Status.Conditions, v1alpha1.TargetSyncReady); ready.Type != "" || b.memories.of(key, "u").failures != 0 {
 		t.Errorf("it counts as a failure: %+v", ready)
 	}
-	told := ""
+	emitted := ""
 	for len(b.events.Events) > 0 {
-		told += <-b.events.Events + "\n"
+		emitted += <-b.events.Events + "\n"
 	}
-	if !strings.Contains(told, "created 1 Targets: eu") || strings.Contains(told, "Warning") {
-		t.Errorf("it has told %q", told)
+	if !strings.Contains(emitted, "created 1 Targets: eu") || strings.Contains(emitted, "Warning") {
+		t.Errorf("the events are %q", emitted)
 	}
 	b.settle(t)
 	if sync := b.stored(t); sync.Status.SyncedTargets != 2 || conditionOf(sync.Status.Conditions, v1alpha1.TargetSyncReady).Status != v1alpha1.ConditionTrue {

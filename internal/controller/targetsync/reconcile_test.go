@@ -27,17 +27,17 @@ import (
 // bench is a reconciler with a source, which is enqueued when a run has ended.
 type bench struct {
 	*Reconciler
-	woken  chan types.NamespacedName
-	events *events.FakeRecorder
+	enqueued chan types.NamespacedName
+	events   *events.FakeRecorder
 }
 
 func newBench(t *testing.T, g *garden, fails interceptor.Funcs, objects ...client.Object) *bench {
 	t.Helper()
 	r := g.runWith(t, fails, objects...)
-	b := &bench{Reconciler: r.Reconciler, woken: make(chan types.NamespacedName, 10), events: events.NewFakeRecorder(100)}
+	b := &bench{Reconciler: r.Reconciler, enqueued: make(chan types.NamespacedName, 10), events: events.NewFakeRecorder(100)}
 	b.Events, b.Spread = b.events, func() float64 { return 1 }
 	b.runs = workpool.New[*outcome](t.Context(), workpool.Options{
-		MaxConcurrent: 1, MaxPerNamespace: 1, MaxResults: 4, PreemptAfter: time.Minute, Timeout: time.Minute, Enqueue: func(key types.NamespacedName) { b.woken <- key },
+		MaxConcurrent: 1, MaxPerNamespace: 1, MaxResults: 4, PreemptAfter: time.Minute, Timeout: time.Minute, Enqueue: func(key types.NamespacedName) { b.enqueued <- key },
 	})
 	return b
 }
@@ -54,7 +54,7 @@ func (b *bench) settle(t *testing.T) ctrl.Result {
 		case result.RequeueAfter > time.Second:
 			return result
 		case result.RequeueAfter == 0:
-			<-b.woken
+			<-b.enqueued
 		}
 	}
 	t.Fatal("it does not come to rest")
@@ -105,12 +105,12 @@ func TestReconcile(t *testing.T) {
 	if again := b.stored(t); again.ResourceVersion != version || g.requests("/shoots") != lists {
 		t.Errorf("nothing has happened, but it was written, or the source was asked")
 	}
-	told := ""
+	emitted := ""
 	for len(b.events.Events) > 0 {
-		told += <-b.events.Events + "\n"
+		emitted += <-b.events.Events + "\n"
 	}
-	if !strings.Contains(told, reasonCreated) || !strings.Contains(told, "eu") || strings.Contains(told, word) {
-		t.Errorf("it has told %q", told)
+	if !strings.Contains(emitted, reasonCreated) || !strings.Contains(emitted, "eu") || strings.Contains(emitted, word) {
+		t.Errorf("the events are %q", emitted)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestReconcileLostRun(t *testing.T) {
 	if _, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
 		t.Fatal(err)
 	}
-	<-b.woken
+	<-b.enqueued
 	b.runs.Forget(key)
 	b.settle(t)
 	if sync := b.stored(t); sync.Status.ObservedGeneration != 2 {
@@ -378,8 +378,8 @@ func TestGivenUpBeforeItBegins(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if told := b.stored(t).Status.LastErrors; len(told) != 1 || told[0] != errSeveral.Error() {
-		t.Fatalf("it tells %v", told)
+	if reported := b.stored(t).Status.LastErrors; len(reported) != 1 || reported[0] != errSeveral.Error() {
+		t.Fatalf("the errors are %v", reported)
 	}
 	if begin(); reads > 0 {
 		t.Error("it has begun")

@@ -39,9 +39,9 @@ func made(t *testing.T, c client.Reader) string {
 // silent looks for a value where people read.
 func silent(t *testing.T, o *outcome) {
 	t.Helper()
-	told := strings.Join(errorsOf(o), "\n") + readiness(o).Message
-	if strings.Contains(told, word) || strings.Contains(told, "e30.") {
-		t.Errorf("a value is told: %s", told)
+	reported := strings.Join(errorsOf(o), "\n") + readiness(o).Message
+	if strings.Contains(reported, word) || strings.Contains(reported, "e30.") {
+		t.Errorf("a value is reported: %s", reported)
 	}
 }
 
@@ -122,12 +122,12 @@ func TestRun(t *testing.T) {
 			if got := made(t, r.Client); got != test.made {
 				t.Errorf("made %q", got)
 			}
-			told := strings.Join(errorsOf(o), "\n")
+			reported := strings.Join(errorsOf(o), "\n")
 			for _, item := range o.items {
-				told += "\n" + item.Message
+				reported += "\n" + item.Message
 			}
-			if !strings.Contains(told, test.says) {
-				t.Errorf("it says %q", told)
+			if !strings.Contains(reported, test.says) {
+				t.Errorf("it says %q", reported)
 			}
 			silent(t, o)
 		})
@@ -228,8 +228,8 @@ func TestTokenRotation(t *testing.T) {
 			if noted := stored.Annotations[v1alpha1.TokenRotatedAnnotation] != ""; isNew != test.rotated || noted != test.rotated || o.rotatedNow != test.rotated {
 				t.Errorf("a new token: %t, with its time: %t, told: %t", isNew, noted, o.rotatedNow)
 			}
-			if told := strings.Join(errorsOf(o), "\n"); !strings.Contains(told, test.says) || (told == "") != (test.says == "") {
-				t.Errorf("it says %q", told)
+			if reported := strings.Join(errorsOf(o), "\n"); !strings.Contains(reported, test.says) || (reported == "") != (test.says == "") {
+				t.Errorf("it says %q", reported)
 			}
 			silent(t, o)
 			if !o.listed {

@@ -17,8 +17,8 @@ func TestOwnersCannotFillStatuses(t *testing.T) {
 	object := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": []any{
 		map[string]any{"type": "Ready", "status": "False", "message": "no\x1b[2J\n" + strings.Repeat("x", 1<<20)},
 	}}}}
-	if told := judge(object).String(); len(told) > 2000 || strings.ContainsAny(told, "\x1b\n") {
-		t.Errorf("%d bytes are told: %q...", len(told), told[:50])
+	if described := judge(object).String(); len(described) > 2000 || strings.ContainsAny(described, "\x1b\n") {
+		t.Errorf("%d bytes are reported: %q...", len(described), described[:50])
 	}
 }
 

@@ -18,8 +18,8 @@ func TestWatch(t *testing.T) {
 	garden := source.NewFakeControllerSource()
 	garden.Add(object("first"))
 	informer := cache.NewSharedIndexInformer(garden, &corev1.ConfigMap{}, 0, cache.Indexers{})
-	told := make(chan Change, 10)
-	if err := watch(informer, logr.Discard(), true, func(change Change) { told <- change }); err != nil {
+	changes := make(chan Change, 10)
+	if err := watch(informer, logr.Discard(), true, func(change Change) { changes <- change }); err != nil {
 		t.Fatal(err)
 	}
 	go informer.Run(t.Context().Done())
@@ -34,7 +34,7 @@ func TestWatch(t *testing.T) {
 		{"the object was created again", func() { garden.Add(object("third")) }, false},
 	} {
 		step.do()
-		if got, want := <-told, (Change{Namespace: "garden-lab", Credentials: true, Found: step.found}); got != want {
+		if got, want := <-changes, (Change{Namespace: "garden-lab", Credentials: true, Found: step.found}); got != want {
 			t.Errorf("reported %+v, want %+v: %s", got, want, step.reason)
 		}
 	}

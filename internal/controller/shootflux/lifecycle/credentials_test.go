@@ -47,11 +47,11 @@ func TestPublishesAgain(t *testing.T) {
 		}
 		return c.Create(ctx, object, options...)
 	}})
-	if _, err := s.look(t); !errors.Is(err, down) || !strings.Contains(s.told(), "SSHKeyGenerated") {
+	if _, err := s.look(t); !errors.Is(err, down) || !strings.Contains(s.emitted(), "SSHKeyGenerated") {
 		t.Fatal(err)
 	}
 	down = nil
-	if _, err := s.look(t); err != nil || published != 2 || strings.Contains(s.told(), "SSHKeyGenerated") {
+	if _, err := s.look(t); err != nil || published != 2 || strings.Contains(s.emitted(), "SSHKeyGenerated") {
 		t.Fatalf("%v, published %d times", err, published)
 	}
 	shown, key := &corev1.ConfigMap{}, state.ReadStatus(s.stored(t)).PublicKey
@@ -119,7 +119,7 @@ func TestRotatesOnce(t *testing.T) {
 				}
 				return c.Update(ctx, object, options...)
 			}})
-			if _, err := s.look(t); err != nil || !strings.Contains(s.told(), "SSHKeyGenerated") {
+			if _, err := s.look(t); err != nil || !strings.Contains(s.emitted(), "SSHKeyGenerated") {
 				t.Fatalf("the key to rotate is missing: %v", err)
 			}
 			asking := cluster(`,"annotations":{"` + RequestAnnotation + `":"` + RequestRotate + `"}},"spec":{}`)
@@ -131,8 +131,8 @@ func TestRotatesOnce(t *testing.T) {
 				_, _ = s.look(t) // what went wrong is told in the status, if at all
 			}
 			remembered, err := state.Read(s.stored(t))
-			if told := s.told(); keys != 1 || strings.Count(told, "SSHKeyGenerated") != 1 || err != nil || remembered.HandledOperation != RequestRotate {
-				t.Errorf("%d keys, told %q, remembered %+v, %v", keys, told, remembered, err)
+			if emitted := s.emitted(); keys != 1 || strings.Count(emitted, "SSHKeyGenerated") != 1 || err != nil || remembered.HandledOperation != RequestRotate {
+				t.Errorf("%d keys, events %q, remembered %+v, %v", keys, emitted, remembered, err)
 			}
 		})
 	}

@@ -100,7 +100,7 @@ func (s *seed) apply(t *testing.T, name string) {
 	}
 }
 
-func (s *seed) told() string {
+func (s *seed) emitted() string {
 	var all []string
 	for len(s.events.Events) > 0 {
 		all = append(all, <-s.events.Events)
@@ -151,8 +151,8 @@ func TestBootstrap(t *testing.T) {
 	if len(e.Finalizers) != 1 || e.Annotations[gardener.OperationAnnotation] != "" || e.Status.ObservedGeneration != e.Generation {
 		t.Errorf("%+v", e)
 	}
-	if told := s.told(); strings.Count(told, "BootstrapFinished") != 1 {
-		t.Errorf("it has told %q", told)
+	if emitted := s.emitted(); strings.Count(emitted, "BootstrapFinished") != 1 {
+		t.Errorf("the events are %q", emitted)
 	}
 	resource, err := s.writer.Get(t.Context(), at.Namespace, InstallName)
 	if err != nil || !managed.Judge(resource).Frozen {
@@ -160,7 +160,7 @@ func TestBootstrap(t *testing.T) {
 	}
 	t.Run("a look without a reason writes nothing", func(t *testing.T) {
 		version := e.ResourceVersion
-		if result, err := s.look(t); err != nil || result.RequeueAfter != time.Hour || s.stored(t).ResourceVersion != version || s.told() != "" || s.bootstrapped != 1 {
+		if result, err := s.look(t); err != nil || result.RequeueAfter != time.Hour || s.stored(t).ResourceVersion != version || s.emitted() != "" || s.bootstrapped != 1 {
 			t.Errorf("%v, %v", result, err)
 		}
 	})
@@ -204,8 +204,8 @@ func TestPatience(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	t.Run("the same error is told once", func(t *testing.T) {
-		first := s.told()
-		if _, err := s.look(t); err == nil || strings.Count(first, "CreateFailed") != 1 || s.told() != "" {
+		first := s.emitted()
+		if _, err := s.look(t); err == nil || strings.Count(first, "CreateFailed") != 1 || s.emitted() != "" {
 			t.Errorf("%q, %v", first, err)
 		}
 	})
@@ -257,8 +257,8 @@ func TestFailures(t *testing.T) {
 			if e.Status.LastError == nil || e.Status.LastOperation.State != gardener.Error || strings.Contains(e.Status.LastError.Description, "hunter2") {
 				t.Errorf("%+v", e.Status)
 			}
-			if told := s.told(); strings.Count(told, "CreateFailed") != 1 {
-				t.Errorf("it has told %q", told)
+			if emitted := s.emitted(); strings.Count(emitted, "CreateFailed") != 1 {
+				t.Errorf("the events are %q", emitted)
 			}
 		})
 	}
@@ -282,7 +282,7 @@ func TestNotOurs(t *testing.T) {
 			s := newSeed(t, test.e, cluster(test.shoot))
 			version := s.stored(t).ResourceVersion
 			result, err := s.look(t)
-			if err != nil || result != (ctrl.Result{}) || s.stored(t).ResourceVersion != version || s.told() != "" {
+			if err != nil || result != (ctrl.Result{}) || s.stored(t).ResourceVersion != version || s.emitted() != "" {
 				t.Errorf("%v, %v", result, err)
 			}
 			all := &gardener.ManagedResourceList{}
@@ -393,8 +393,8 @@ func TestRemovalFromShoot(t *testing.T) {
 			if client.IgnoreNotFound(err) != nil || !apierrors.IsNotFound(err) && len(e.Finalizers) > 0 {
 				t.Errorf("it still holds the Extension: %+v, %v", e, err)
 			}
-			if told := s.told(); told != "" {
-				t.Errorf("it has told %q", told)
+			if emitted := s.emitted(); emitted != "" {
+				t.Errorf("the events are %q", emitted)
 			}
 		})
 	}

@@ -55,10 +55,10 @@ func TestRemovalNamesItsWait(t *testing.T) {
 			if (err != nil) != (test.since > 0) {
 				t.Fatal(err)
 			}
-			told := s.stored(t).Status
-			said := told.LastOperation.Description
-			if told.LastError != nil {
-				said += " " + told.LastError.Description
+			reported := s.stored(t).Status
+			said := reported.LastOperation.Description
+			if reported.LastError != nil {
+				said += " " + reported.LastError.Description
 			}
 			if !strings.Contains(said, test.want) {
 				t.Errorf("it says %q, want %q", said, test.want)

@@ -43,8 +43,8 @@ func TestSecondErrorOfAPast(t *testing.T) {
 		if _, err := s.look(t); err == nil {
 			t.Fatal("no error")
 		}
-		if told := s.stored(t).Status.LastError; told == nil || !strings.Contains(told.Description, says) {
-			t.Errorf("the error is %+v, want one of %s", told, says)
+		if reported := s.stored(t).Status.LastError; reported == nil || !strings.Contains(reported.Description, says) {
+			t.Errorf("the error is %+v, want one of %s", reported, says)
 		}
 	}
 	wrong(install.ErrVersion, false, "make the manifests")

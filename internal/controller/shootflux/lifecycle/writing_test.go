@@ -17,7 +17,7 @@ func TestAnswerDuringARun(t *testing.T) {
 	s := newSeed(t, extension(), cluster(plainShoot))
 	s.clock = noon.Add(time.Hour)
 	before := s.stored(t)
-	woken := func() int {
+	enqueued := func() int {
 		return len(s.waiting(t.Context(), &gardener.ManagedResource{ObjectMeta: before.ObjectMeta}))
 	}
 	during := -1
@@ -32,13 +32,13 @@ func TestAnswerDuringARun(t *testing.T) {
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			err := c.Create(ctx, object, options...)
 			if _, is := object.(*gardener.ManagedResource); is {
-				during = woken()
+				during = enqueued()
 			}
 			return err
 		},
 	})
 	s.writer.Client = s.Client
-	if woken() != 0 {
+	if enqueued() != 0 {
 		t.Error("no Extension waits yet")
 	}
 	if _, err := s.look(t); err != nil {
@@ -50,11 +50,11 @@ func TestAnswerDuringARun(t *testing.T) {
 	if during != 1 {
 		t.Errorf("an answer during the run enqueues %d", during)
 	}
-	if after := woken(); after != 1 {
+	if after := enqueued(); after != 1 {
 		t.Errorf("an answer before the cache shows that it waits enqueues %d", after)
 	}
 	before = s.stored(t)
-	if shown := woken(); shown != 1 || s.writing.in(at.Namespace) {
+	if shown := enqueued(); shown != 1 || s.writing.in(at.Namespace) {
 		t.Errorf("an answer afterwards enqueues %d", shown)
 	}
 }
@@ -72,15 +72,15 @@ func TestAnswerWithoutAWrite(t *testing.T) {
 		}
 	}
 	s.clock = noon.Add(time.Hour)
-	asked, woken, before := 0, 0, s.stored(t)
+	asked, enqueued, before := 0, 0, s.stored(t)
 	s.Client = interceptor.NewClient(s.Client.(client.WithWatch), interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-			asked, woken = asked+1, woken+len(s.waiting(ctx, &gardener.ManagedResource{ObjectMeta: before.ObjectMeta}))
+			asked, enqueued = asked+1, enqueued+len(s.waiting(ctx, &gardener.ManagedResource{ObjectMeta: before.ObjectMeta}))
 			return c.Get(ctx, key, object, options...)
 		},
 	})
 	s.writer.Read.Cache, s.extensionsNow.Cache = s.Client, s.Client
-	if _, err := s.look(t); err != nil || asked == 0 || woken != 0 {
-		t.Errorf("of %d answers %d wake: %v", asked, woken, err)
+	if _, err := s.look(t); err != nil || asked == 0 || enqueued != 0 {
+		t.Errorf("of %d answers %d wake: %v", asked, enqueued, err)
 	}
 }

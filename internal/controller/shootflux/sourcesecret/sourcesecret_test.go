@@ -77,7 +77,7 @@ func TestDecide(t *testing.T) {
 	pinned := &config.Source{URL: repoURL, Private: true, GenerateSSHKey: true, KnownHosts: ourHost}
 	named := &config.Source{URL: repoURL, Private: true, SecretResource: "deploy", SecretObject: "fleet-ssh"}
 	usual := []config.Resource{{Name: "flux-source", APIVersion: "v1", Kind: "Secret", Object: "fleet-ssh"}}
-	none, shut, nobody, at := &answer{err: missing}, &answer{err: config.ErrNoGarden}, &answer{err: errBroken}, func(s *corev1.Secret) *answer { return &answer{secret: s} }
+	none, shut, silent, at := &answer{err: missing}, &answer{err: config.ErrNoGarden}, &answer{err: errBroken}, func(s *corev1.Secret) *answer { return &answer{secret: s} }
 	for _, test := range []struct {
 		reason  string
 		request Request
@@ -87,7 +87,7 @@ func TestDecide(t *testing.T) {
 	}{
 		{"the Shoot names its Secret", Request{Source: named}, places{copied: at(byHand())}, Decision{Place: Shoot, Secret: byHand()}, ""},
 		{"the Secret of the Shoot is not there yet", Request{Source: named}, places{copied: none}, Decision{}, "the Secret fleet-ssh, which spec.resources of the Shoot refers to, is not on the seed"},
-		{"the seed does not answer", Request{Source: named}, places{copied: nobody}, Decision{}, "read Secret fleet-ssh of the Shoot's spec.resources"},
+		{"the seed does not answer", Request{Source: named}, places{copied: silent}, Decision{}, "read Secret fleet-ssh of the Shoot's spec.resources"},
 		{"the Shoot has a resource of the usual name", Request{Source: generate, Resources: usual}, places{copied: at(byHand())}, Decision{Place: Shoot, Secret: byHand()}, ""},
 		{"a resource of another kind does not count", Request{Source: generate, Resources: []config.Resource{{Name: "flux-source", Kind: "ConfigMap"}}}, places{garden: at(byHand())}, Decision{Place: Garden, Secret: byHand()}, ""},
 		{"the project has one", Request{Source: generate}, places{garden: at(ours(ourHost))}, Decision{Place: Garden, Secret: ours(ourHost)}, ""},
@@ -99,8 +99,8 @@ func TestDecide(t *testing.T) {
 		{"a garden that was ours must not close", Request{Source: generate, Before: Garden}, places{garden: &answer{err: forbidden}}, Decision{}, "read Secret flux-source of the project"},
 		{"nor must access to it be taken away", Request{Source: generate, Before: Garden}, places{garden: shut}, Decision{}, "no access to the garden"},
 		{"the project's own was deleted for a new one", Request{Source: generate, Before: Garden}, places{garden: none, seed: none}, Decision{Place: Garden, Otherwise: Seed, Write: true, NewKey: true}, ""},
-		{"a garden that does not answer is no garden without a Secret", Request{Source: generate}, places{garden: nobody}, Decision{}, "does not answer"},
-		{"a seed that does not answer", Request{Source: generate}, places{garden: none, seed: nobody}, Decision{}, "read Secret shoot-flux-source"},
+		{"a garden that does not answer is no garden without a Secret", Request{Source: generate}, places{garden: silent}, Decision{}, "does not answer"},
+		{"a seed that does not answer", Request{Source: generate}, places{garden: none, seed: silent}, Decision{}, "read Secret shoot-flux-source"},
 		{"nothing can be generated for https", Request{Source: https}, places{garden: none, seed: none}, Decision{}, "username and password"},
 
 		{"another key for the project", Request{Source: generate, Rotate: true}, places{garden: at(ours(ourHost))}, Decision{Place: Garden, Secret: ours(ourHost), Write: true, NewKey: true}, ""},

@@ -48,12 +48,12 @@ func lifetimeOf(token string) (issued, expires time.Time) {
 	if err != nil {
 		return time.Time{}, time.Time{}
 	}
-	var told struct {
+	var validity struct {
 		IssuedAt   float64 `json:"iat"`
 		Expiration float64 `json:"exp"`
 	}
-	if json.Unmarshal(claims, &told) != nil || told.IssuedAt <= 0 || told.Expiration <= told.IssuedAt {
+	if json.Unmarshal(claims, &validity) != nil || validity.IssuedAt <= 0 || validity.Expiration <= validity.IssuedAt {
 		return time.Time{}, time.Time{}
 	}
-	return time.Unix(int64(told.IssuedAt), 0), time.Unix(int64(told.Expiration), 0)
+	return time.Unix(int64(validity.IssuedAt), 0), time.Unix(int64(validity.Expiration), 0)
 }

@@ -150,7 +150,7 @@ func TestMadeObjects(t *testing.T) {
 	})
 	t.Run("credentials that tell no end", func(t *testing.T) {
 		made := WantedSecret(sync, s, nil, data, now, time.Time{})
-		if _, told := made.Annotations[v1alpha1.KubeconfigExpirationAnnotation]; told {
+		if _, expires := made.Annotations[v1alpha1.KubeconfigExpirationAnnotation]; expires {
 			t.Errorf("%v", made.Annotations)
 		}
 	})
