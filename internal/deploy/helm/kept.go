@@ -68,15 +68,15 @@ func (s released) cleanup(ctx context.Context, item *deployer.Item, store *stora
 	if err != nil {
 		return nil, err
 	}
-	wish := s.desiredFor(item)
-	if wish.Former, err = former(item); err != nil {
+	desiredState := s.desiredFor(item)
+	if desiredState.Former, err = former(item); err != nil {
 		return nil, err
 	}
-	wish.Before, wish.ReleasedOnly = kept, len(history) > 0 && !belongs(history[len(history)-1], item, true)
-	if wish.Contested, err = s.contested(ctx, item, history); err != nil || len(kept)+len(wish.Contested) == 0 {
+	desiredState.Before, desiredState.ReleasedOnly = kept, len(history) > 0 && !belongs(history[len(history)-1], item, true)
+	if desiredState.Contested, err = s.contested(ctx, item, history); err != nil || len(kept)+len(desiredState.Contested) == 0 {
 		return nil, err
 	}
-	return release.PlanCleanup(ctx, store, s.job(item), wish, history)
+	return release.PlanCleanup(ctx, store, s.job(item), desiredState, history)
 }
 
 // former are the releases that the status of an item names.

@@ -163,14 +163,14 @@ func (s released) preview(ctx context.Context, item *deployer.Item, outlook roll
 		// An object was deleted by another client: the release is deployed again.
 		action = release.Upgrade
 	}
-	wish, look, err := s.desiredRelease(ctx, item, history, action, marks)
+	desiredState, look, err := s.desiredRelease(ctx, item, history, action, marks)
 	if err != nil {
 		return forecast, err
 	}
-	if wish.Before, err = s.templates.Recorded(item); err != nil {
+	if desiredState.Before, err = s.templates.Recorded(item); err != nil {
 		return forecast, err
 	}
-	found, err := release.Preview(ctx, store, wish, planned{item: item, ask: s.work.foreseen, newest: &newest{store: store}}, history, action)
+	found, err := release.Preview(ctx, store, desiredState, planned{item: item, ask: s.work.foreseen, newest: &newest{store: store}}, history, action)
 	if err != nil {
 		return forecast, err
 	}

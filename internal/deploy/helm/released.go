@@ -323,26 +323,26 @@ func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, store
 
 // beginOperation plans the operation that deploys the release.
 func (s released) beginOperation(ctx context.Context, item *deployer.Item, store *storage.Store, history []*storage.Record, action release.Action, marks storage.Marks) error {
-	wish, look, err := s.desiredRelease(ctx, item, history, action, marks)
+	desiredState, look, err := s.desiredRelease(ctx, item, history, action, marks)
 	if err != nil {
 		return err
 	}
-	if wish.Limit, err = s.options(action).limit(item.Remaining()); err != nil {
+	if desiredState.Limit, err = s.options(action).limit(item.Remaining()); err != nil {
 		return configError(validateConfiguration, err)
 	}
-	if wish.Before, err = s.templates.Recorded(item); err != nil {
+	if desiredState.Before, err = s.templates.Recorded(item); err != nil {
 		return err
 	}
-	if wish.Former, err = former(item); err != nil {
+	if desiredState.Former, err = former(item); err != nil {
 		return err
 	}
-	operation, err := release.Plan(ctx, store, s.job(item), wish, history, action)
+	operation, err := release.Plan(ctx, store, s.job(item), desiredState, history, action)
 	if err != nil {
 		return err
 	}
 	// From here on there may be something to remove.
 	if err = s.rename(item); err == nil {
-		err = item.Record(ctx, withReleases(item, s.withBefore(s.status(workloads(look.Objects)), wish.Before)))
+		err = item.Record(ctx, withReleases(item, s.withBefore(s.status(workloads(look.Objects)), desiredState.Before)))
 	}
 	if err != nil {
 		_ = operation.Close()

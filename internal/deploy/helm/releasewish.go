@@ -59,30 +59,30 @@ func (s released) desiredRelease(ctx context.Context, item *deployer.Item, histo
 
 // look is the desired state that only reads what a release has deployed.
 func (s released) look(values *render.Values, manifest string, all bool) (rollout.DesiredState, error) {
-	wish, err := s.checks(values)
+	desiredState, err := s.checks(values)
 	if err != nil {
-		return wish, err
+		return desiredState, err
 	}
 	entries, err := release.Entries(manifest, s.config.Namespace)
 	if err != nil {
-		return wish, templateError("DecodeHelmTemplatedObjects", err)
+		return desiredState, templateError("DecodeHelmTemplatedObjects", err)
 	}
-	wish.OrphanGroups, wish.LookOnly = nil, true
+	desiredState.OrphanGroups, desiredState.LookOnly = nil, true
 	// What the chart says has to be there; all else is the cluster's.
-	wish.Strategy = apideployer.UpdateStrategyMergeOverwrite
+	desiredState.Strategy = apideployer.UpdateStrategyMergeOverwrite
 	for _, entry := range entries {
 		kind := entry.Object.GroupVersionKind().GroupKind()
 		switch {
-		case all || wish.Readiness == apideployer.ReadinessModeKstatus || readiness.IsWorkload(kind):
-			wish.Objects = append(wish.Objects, entry)
-		case len(wish.Exports)+len(wish.Checks) > 0:
+		case all || desiredState.Readiness == apideployer.ReadinessModeKstatus || readiness.IsWorkload(kind):
+			desiredState.Objects = append(desiredState.Objects, entry)
+		case len(desiredState.Exports)+len(desiredState.Checks) > 0:
 			// Only what is waited for can be missed.
-			wish.Unchecked = append(wish.Unchecked, entry)
+			desiredState.Unchecked = append(desiredState.Unchecked, entry)
 		}
 	}
-	wish.Marked = func(object *unstructured.Unstructured) *unstructured.Unstructured {
+	desiredState.Marked = func(object *unstructured.Unstructured) *unstructured.Unstructured {
 		return release.Marked(object, s.config.Name, s.config.Namespace)
 	}
-	wish.Name, wish.Owner = stageName, rollout.Owner{FieldManager: fieldManager}
-	return wish, nil
+	desiredState.Name, desiredState.Owner = stageName, rollout.Owner{FieldManager: fieldManager}
+	return desiredState, nil
 }

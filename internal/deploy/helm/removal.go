@@ -79,35 +79,35 @@ func (s released) beginRemoval(ctx context.Context, item *deployer.Item) (done b
 	if err != nil {
 		return false, err
 	}
-	wish := s.desiredFor(item)
+	desiredState := s.desiredFor(item)
 	// What was deployed without a release is for its own removal.
-	wish.Ours, wish.Leaving = nil, true
-	if wish.Before, err = s.templates.Recorded(item); err == nil {
-		wish.Former, err = former(item)
+	desiredState.Ours, desiredState.Leaving = nil, true
+	if desiredState.Before, err = s.templates.Recorded(item); err == nil {
+		desiredState.Former, err = former(item)
 	}
 	if err != nil {
 		return false, err
 	}
 	if len(history) == 0 || !belongs(history[len(history)-1], item, inStatus || s.config.release()) {
-		return s.beginLeftovers(ctx, item, store, wish, history)
+		return s.beginLeftovers(ctx, item, store, desiredState, history)
 	}
 	within, err := s.config.uninstall.limit(item.Remaining())
 	if err != nil {
 		return false, configError(validateConfiguration, err)
 	}
-	wish.Options = release.Options{Wait: s.config.uninstall.Wait, Limit: within}
-	s.work.operation, err = release.PlanRemoval(ctx, store, s.job(item), wish, history)
+	desiredState.Options = release.Options{Wait: s.config.uninstall.Wait, Limit: within}
+	s.work.operation, err = release.PlanRemoval(ctx, store, s.job(item), desiredState, history)
 	return false, err
 }
 
 // beginLeftovers plans the removal of objects that were kept of a release which is deleted or
 // belongs to another item by now. Only those that are still marked as released by this item are
 // left over: all others belong to the other item.
-func (s released) beginLeftovers(ctx context.Context, item *deployer.Item, store *storage.Store, wish release.DesiredState, history []*storage.Record) (done bool, err error) {
-	if len(wish.Before) == 0 {
+func (s released) beginLeftovers(ctx context.Context, item *deployer.Item, store *storage.Store, desiredState release.DesiredState, history []*storage.Record) (done bool, err error) {
+	if len(desiredState.Before) == 0 {
 		return true, nil
 	}
-	wish.ReleasedOnly = len(history) > 0
-	s.work.operation, err = release.PlanCleanup(ctx, store, s.job(item), wish, history)
+	desiredState.ReleasedOnly = len(history) > 0
+	s.work.operation, err = release.PlanCleanup(ctx, store, s.job(item), desiredState, history)
 	return false, err
 }

@@ -165,9 +165,9 @@ func (s released) uninstallEarlier(ctx context.Context, item *deployer.Item, ear
 		if err != nil {
 			return nil, configError(validateConfiguration, err)
 		}
-		wish := s.desiredFor(item)
-		wish.Options = release.Options{Wait: s.config.uninstall.Wait, Limit: within}
-		if w.earlier, err = release.PlanRemoval(ctx, store, s.job(item), wish, history); err != nil {
+		desiredState := s.desiredFor(item)
+		desiredState.Options = release.Options{Wait: s.config.uninstall.Wait, Limit: within}
+		if w.earlier, err = release.PlanRemoval(ctx, store, s.job(item), desiredState, history); err != nil {
 			return nil, err
 		}
 	}

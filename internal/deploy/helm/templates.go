@@ -77,12 +77,12 @@ func (t templates) desiredState(ctx context.Context, item *deployer.Item, connec
 	if err != nil {
 		return rollout.DesiredState{}, err
 	}
-	wish, err := t.checks(values)
+	desiredState, err := t.checks(values)
 	if err != nil {
 		return rollout.DesiredState{}, err
 	}
-	wish.Objects, err = t.entries(rendered)
-	return wish, err
+	desiredState.Objects, err = t.entries(rendered)
+	return desiredState, err
 }
 
 // entries are the objects of a chart that is deployed without a release.
@@ -117,12 +117,12 @@ func (t templates) isNamespace(entry apply.Entry) bool {
 }
 
 // checks is the part of a desired state besides its objects.
-func (t templates) checks(values *render.Values) (wish rollout.DesiredState, err error) {
-	if wish, err = t.config.settings().DesiredState(t.Options.Options); err != nil {
-		return wish, configError(validateConfiguration, err)
+func (t templates) checks(values *render.Values) (desiredState rollout.DesiredState, err error) {
+	if desiredState, err = t.config.settings().DesiredState(t.Options.Options); err != nil {
+		return desiredState, configError(validateConfiguration, err)
 	}
-	wish.Given, err = t.given(values)
-	return wish, err
+	desiredState.Given, err = t.given(values)
+	return desiredState, err
 }
 
 // given are the exports that the values of the release have.

@@ -62,13 +62,13 @@ func settingsOf(config *api.ProviderConfiguration) rollout.Settings {
 // checked that can be checked without the source and without a cluster.
 func (s objects) check(config *api.ProviderConfiguration) (rollout.DesiredState, error) {
 	var problems several.Errors
-	wish, err := settingsOf(config).DesiredState(s.Options.Options)
+	desiredState, err := settingsOf(config).DesiredState(s.Options.Options)
 	for _, err := range []error{err, files.Check(&config.Source)} {
 		if err != nil {
 			problems = append(problems, err)
 		}
 	}
-	return wish, configError(validateConfiguration, problems.OrNil())
+	return desiredState, configError(validateConfiguration, problems.OrNil())
 }
 
 // parseInventory reads the status of an item.

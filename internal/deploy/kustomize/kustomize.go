@@ -112,7 +112,7 @@ func (s objects) DesiredState(ctx context.Context, item *deployer.Item) (rollout
 	if err != nil {
 		return rollout.DesiredState{}, err
 	}
-	wish, err := s.check(config)
+	desiredState, err := s.check(config)
 	if err != nil {
 		return rollout.DesiredState{}, err
 	}
@@ -129,9 +129,9 @@ func (s objects) DesiredState(ctx context.Context, item *deployer.Item) (rollout
 	}
 	for _, object := range built {
 		position := object.GetKind() + " " + object.GetName() + " of the kustomization"
-		wish.Objects = append(wish.Objects, apply.Entry{Position: position, Policy: apideployer.ManagePolicy, Object: object})
+		desiredState.Objects = append(desiredState.Objects, apply.Entry{Position: position, Policy: apideployer.ManagePolicy, Object: object})
 	}
-	return wish, nil
+	return desiredState, nil
 }
 
 // Groups implements rollout.Source.

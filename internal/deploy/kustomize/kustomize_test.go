@@ -85,12 +85,12 @@ func TestDesiredState(t *testing.T) {
 	sources := &counted{Sources: &files.Loader{}}
 	d := New(Options{Sources: sources})
 	item := itemWith(t, head+"source: {files: {a.yaml: '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}'}}\nexports: {watch: true, exports: [{key: a, jsonPath: .b, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: b}}]}\ncontinuousReconcile: {every: 1m, drift: correct}")
-	wish, err := d.DesiredState(t.Context(), item)
-	if err != nil || len(wish.Objects) != 1 || wish.Objects[0].Policy != apideployer.ManagePolicy || wish.Objects[0].Position != "ConfigMap a of the kustomization" {
-		t.Errorf("wish %+v, error %v", wish, err)
+	desiredState, err := d.DesiredState(t.Context(), item)
+	if err != nil || len(desiredState.Objects) != 1 || desiredState.Objects[0].Policy != apideployer.ManagePolicy || desiredState.Objects[0].Position != "ConfigMap a of the kustomization" {
+		t.Errorf("wish %+v, error %v", desiredState, err)
 	}
-	if wish, err := settings(d).DesiredState(t.Context(), item); err != nil || len(wish.Exports) != 1 || sources.loaded != 1 {
-		t.Errorf("wish %+v, error %v, loaded %d times", wish, err, sources.loaded)
+	if desiredState, err := settings(d).DesiredState(t.Context(), item); err != nil || len(desiredState.Exports) != 1 || sources.loaded != 1 {
+		t.Errorf("wish %+v, error %v, loaded %d times", desiredState, err, sources.loaded)
 	}
 	if repetition := d.Repetition(item.DeployItem); repetition.Next == nil || !repetition.Correct || !repetition.Watch {
 		t.Errorf("repetition %+v", repetition)

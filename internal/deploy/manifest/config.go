@@ -98,7 +98,7 @@ func settingsOf(config *manifest.ProviderConfiguration) rollout.Settings {
 // without a cluster.
 func (s source) desiredState(config *manifest.ProviderConfiguration) (rollout.DesiredState, error) {
 	var problems several.Errors
-	wish, err := settingsOf(config).DesiredState(s.Options)
+	desiredState, err := settingsOf(config).DesiredState(s.Options)
 	if err != nil {
 		problems = append(problems, err)
 	}
@@ -108,8 +108,8 @@ func (s source) desiredState(config *manifest.ProviderConfiguration) (rollout.De
 	if len(problems) > 0 {
 		return rollout.DesiredState{}, configError(validateConfiguration, problems)
 	}
-	wish.Objects, err = entries(config)
-	return wish, err
+	desiredState.Objects, err = entries(config)
+	return desiredState, err
 }
 
 // mistakes returns what is wrong with an entry.

@@ -36,8 +36,8 @@ func read(t *testing.T, text string) ([]apply.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	wish, err := (source{}).desiredState(config)
-	return wish.Objects, err
+	desiredState, err := (source{}).desiredState(config)
+	return desiredState.Objects, err
 }
 
 func TestWrongConfiguration(t *testing.T) {

@@ -57,9 +57,9 @@ const (
 // cluster whose Target comes late.
 func TestCustomChecks(t *testing.T) {
 	cluster, edge, test := fakecluster.New(), fakecluster.New(), &testJob{clusters: map[string]target.Cluster{}}
-	wish := wishFor(objects(t, configMap))
-	wish.Checks = checks(t, "["+checkHere+","+checkThere+"]")
-	r := start(t, test, cluster, wish, nil)
+	desiredState := wishFor(objects(t, configMap))
+	desiredState.Checks = checks(t, "["+checkHere+","+checkThere+"]")
+	r := start(t, test, cluster, desiredState, nil)
 	mustWait(t, r, "ConfigMap ns/signal to become ready")
 	cluster.Put(objects(t, signal)[0].Object)
 	if _, err := r.Continue(t.Context()); !job.IsWaiting(err) || !strings.Contains(err.Error(), "Target edge does not exist") {
@@ -79,9 +79,9 @@ func TestCustomChecks(t *testing.T) {
 }
 
 func TestCustomCheckInTime(t *testing.T) {
-	wish := wishFor(nil)
-	wish.Checks = checks(t, "["+checkHere+"]")
-	r := start(t, &testJob{expired: true}, fakecluster.New(), wish, nil)
+	desiredState := wishFor(nil)
+	desiredState.Checks = checks(t, "["+checkHere+"]")
+	r := start(t, &testJob{expired: true}, fakecluster.New(), desiredState, nil)
 	_, err := r.Continue(t.Context())
 	var shown *jobError
 	if !errors.As(err, &shown) || shown.Operation != "WaitForObjectsReady" || !strings.Contains(err.Error(), "resource ns/signal of type ConfigMap\": check \"here\": it does not exist yet") || job.OutcomeOf(err) != job.Terminal {
@@ -113,10 +113,10 @@ func TestOwnLimits(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			wish := wishFor(nil)
-			test.change(&wish)
+			desiredState := wishFor(nil)
+			test.change(&desiredState)
 			triggered := make(chan struct{}, 10)
-			r, err := Begin(t.Context(), &wakingJob{triggered: triggered}, fakecluster.New(), wish, nil)
+			r, err := Begin(t.Context(), &wakingJob{triggered: triggered}, fakecluster.New(), desiredState, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,9 +149,9 @@ func TestExports(t *testing.T) {
 	there := `{key: a.s, targetName: edge, jsonPath: .data.p, fromResource: {apiVersion: v1, kind: Secret, name: s, namespace: ns}}`
 	cluster, edge := fakecluster.New(), fakecluster.New()
 	test := &testJob{clusters: map[string]target.Cluster{"edge": edge}}
-	wish := wishFor(objects(t, configMap))
-	wish.Exports = exportsFrom(t, "exports: ["+here+","+there+"]")
-	r := start(t, test, cluster, wish, nil)
+	desiredState := wishFor(objects(t, configMap))
+	desiredState.Exports = exportsFrom(t, "exports: ["+here+","+there+"]")
+	r := start(t, test, cluster, desiredState, nil)
 	mustWait(t, r, "Secret ns/s on Target edge, to export a.s")
 	if len(test.exported) != 0 {
 		t.Errorf("exported before everything was there: %v", test.exported)
@@ -179,9 +179,9 @@ func TestExportsStored(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			j := &testJob{}
-			wish := wishFor(nil)
-			wish.Exports = test.exports
-			mustEnd(t, start(t, j, fakecluster.New(), wish, nil))
+			desiredState := wishFor(nil)
+			desiredState.Exports = test.exports
+			mustEnd(t, start(t, j, fakecluster.New(), desiredState, nil))
 			if diff := cmp.Diff(test.want, j.exported); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
@@ -201,9 +201,9 @@ func TestExportsStored(t *testing.T) {
 }
 
 func TestExportInTime(t *testing.T) {
-	wish := wishFor(nil)
-	wish.Exports = exportsFrom(t, "exports: [{key: a, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: late, namespace: ns}}]")
-	_, err := start(t, &testJob{expired: true}, fakecluster.New(), wish, nil).Continue(t.Context())
+	desiredState := wishFor(nil)
+	desiredState.Exports = exportsFrom(t, "exports: [{key: a, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: late, namespace: ns}}]")
+	_, err := start(t, &testJob{expired: true}, fakecluster.New(), desiredState, nil).Continue(t.Context())
 	var shown *jobError
 	if !errors.As(err, &shown) || shown.Operation != "ReconcileManifests" || shown.Reason != "ReadExportValues" || !strings.Contains(err.Error(), `timeout at: "deployer: during export - key: a": it waited for ConfigMap ns/late`) {
 		t.Errorf("error %v", err)
@@ -213,7 +213,7 @@ func TestExportInTime(t *testing.T) {
 		t.Errorf("cause %+v", cause)
 	}
 	stop := errors.New("interrupted")
-	_, err = start(t, &testJob{stop: map[string]error{"deployer: during export - key: a": stop}}, fakecluster.New(), wish, nil).Continue(t.Context())
+	_, err = start(t, &testJob{stop: map[string]error{"deployer: during export - key: a": stop}}, fakecluster.New(), desiredState, nil).Continue(t.Context())
 	if !errors.Is(err, stop) {
 		t.Errorf("it continued: %v", err)
 	}

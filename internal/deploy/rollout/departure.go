@@ -89,12 +89,12 @@ func (d *earlierRemoval) close() {
 
 // Continue proceeds as far as possible on all earlier clusters, and returns what it waits for: a
 // cluster that cannot be reached holds up no other one.
-func (d *EarlierRemovals) Continue(ctx context.Context, work EarlierRemovalJob, farewell Teardown) (waiting []string, err error) {
+func (d *EarlierRemovals) Continue(ctx context.Context, work EarlierRemovalJob, teardown Teardown) (waiting []string, err error) {
 	for _, earlier := range slices.Clone(work.EarlierClusters()) {
 		if checkpoint := work.Checkpoint(ctx, "deployer: leave earlier cluster"); checkpoint != nil {
 			return nil, checkpoint
 		}
-		waits, failed := d.leave(ctx, work, farewell, earlier)
+		waits, failed := d.leave(ctx, work, teardown, earlier)
 		for _, wait := range waits {
 			waiting = append(waiting, wait+" on the earlier cluster "+placement.Describe(earlier.ClusterIdentity))
 		}
@@ -106,7 +106,7 @@ func (d *EarlierRemovals) Continue(ctx context.Context, work EarlierRemovalJob, 
 }
 
 // leave removes what is left on one cluster.
-func (d *EarlierRemovals) leave(ctx context.Context, work EarlierRemovalJob, farewell Teardown, earlier apideployer.EarlierCluster) ([]string, error) {
+func (d *EarlierRemovals) leave(ctx context.Context, work EarlierRemovalJob, teardown Teardown, earlier apideployer.EarlierCluster) ([]string, error) {
 	key, nothing := earlier.Key(), apideployer.EarlierCluster{ClusterIdentity: earlier.ClusterIdentity}
 	if work.Retains(earlier) || !leavesAnything(earlier) {
 		d.end(key)
@@ -135,7 +135,7 @@ func (d *EarlierRemovals) leave(ctx context.Context, work EarlierRemovalJob, far
 			return nil, err
 		}
 	}
-	return one.remove(ctx, work, farewell, earlier)
+	return one.remove(ctx, work, teardown, earlier)
 }
 
 // leavesAnything reports whether anything is to be removed from a cluster.
@@ -171,7 +171,7 @@ func (d *earlierRemoval) uninstall(ctx context.Context, work EarlierRemovalJob, 
 }
 
 // remove removes the objects, in the order of a deletion of the item.
-func (d *earlierRemoval) remove(ctx context.Context, work EarlierRemovalJob, farewell Teardown, earlier apideployer.EarlierCluster) ([]string, error) {
+func (d *earlierRemoval) remove(ctx context.Context, work EarlierRemovalJob, teardown Teardown, earlier apideployer.EarlierCluster) ([]string, error) {
 	left := apply.Inventory(earlier.ManagedResources)
 	if d.deletion == nil {
 		same, err := d.isCurrent(ctx, work, earlier)
@@ -185,7 +185,7 @@ func (d *earlierRemoval) remove(ctx context.Context, work EarlierRemovalJob, far
 			}
 		}
 		d.deletion = deletion.New(deletion.Plan{
-			Cluster: d.cluster, Inventory: left, Owner: farewell.Owner.deletion(), Groups: hereOnly(farewell.Groups), Wake: work.Requeue,
+			Cluster: d.cluster, Inventory: left, Owner: teardown.Owner.deletion(), Groups: hereOnly(teardown.Groups), Wake: work.Requeue,
 		})
 	}
 	waiting, err := d.deletion.Continue(ctx)

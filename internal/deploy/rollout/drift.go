@@ -14,8 +14,8 @@ import (
 //
 // The record is only read: whether an object was made by us follows from it and from its
 // label, as in a roll-out.
-func Compare(ctx context.Context, cluster target.Cluster, wish DesiredState, recorded apply.Inventory) ([]string, error) {
-	r, err := seen(ctx, cluster, wish, recorded)
+func Compare(ctx context.Context, cluster target.Cluster, desiredState DesiredState, recorded apply.Inventory) ([]string, error) {
+	r, err := seen(ctx, cluster, desiredState, recorded)
 	if err != nil {
 		return nil, err
 	}
@@ -35,12 +35,12 @@ func Compare(ctx context.Context, cluster target.Cluster, wish DesiredState, rec
 }
 
 // seen returns the work on a desired state with the objects as they are.
-func seen(ctx context.Context, cluster target.Cluster, wish DesiredState, recorded apply.Inventory) (*Rollout, error) {
-	objects, err := apply.Prepare(ctx, cluster, wish.Objects, recorded)
+func seen(ctx context.Context, cluster target.Cluster, desiredState DesiredState, recorded apply.Inventory) (*Rollout, error) {
+	objects, err := apply.Prepare(ctx, cluster, desiredState.Objects, recorded)
 	if err != nil {
 		return nil, err
 	}
-	r := &Rollout{desired: wish, cluster: cluster, applier: wish.applier(cluster), objects: objects}
+	r := &Rollout{desired: desiredState, cluster: cluster, applier: desiredState.applier(cluster), objects: objects}
 	all := make([]int, len(objects))
 	for i := range all {
 		all[i] = i

@@ -13,12 +13,12 @@ import (
 // TestCompareAll compares several objects with one list, and changes nothing.
 func TestCompareAll(t *testing.T) {
 	second := strings.Replace(configMap, "name: a", "name: b", 1)
-	wish := wishFor(objects(t, configMap, second, namespace))
+	desiredState := wishFor(objects(t, configMap, second, namespace))
 	cluster := fakecluster.New()
-	r := start(t, &testJob{}, cluster, wish, nil)
+	r := start(t, &testJob{}, cluster, desiredState, nil)
 	mustEnd(t, r)
 	cluster.Counts()
-	drift, err := Compare(t.Context(), cluster, wish, r.Inventory())
+	drift, err := Compare(t.Context(), cluster, desiredState, r.Inventory())
 	if err != nil || len(drift) != 0 {
 		t.Errorf("drift %v, error %v", drift, err)
 	}
@@ -30,7 +30,7 @@ func TestCompareAll(t *testing.T) {
 	cluster.Put(changed)
 	cluster.Remove("Namespace", "", "ns")
 	before := cluster.Names()
-	drift, err = Compare(t.Context(), cluster, wish, r.Inventory())
+	drift, err = Compare(t.Context(), cluster, desiredState, r.Inventory())
 	if diff := cmp.Diff([]string{"ConfigMap ns/b (data.x)", "Namespace ns (it does not exist)"}, drift); err != nil || diff != "" {
 		t.Errorf("error %v, -want +got\n%s", err, diff)
 	}
@@ -40,8 +40,8 @@ func TestCompareAll(t *testing.T) {
 }
 
 func TestCompareNeedsAnswers(t *testing.T) {
-	wish := wishFor(objects(t, configMap, strings.Replace(configMap, "name: a", "name: b", 1)))
-	r := start(t, &testJob{}, fakecluster.New(), wish, nil)
+	desiredState := wishFor(objects(t, configMap, strings.Replace(configMap, "name: a", "name: b", 1)))
+	r := start(t, &testJob{}, fakecluster.New(), desiredState, nil)
 	refused := errors.New("forbidden")
 	for _, verb := range []string{"list", "get"} {
 		cluster := fakecluster.New()
@@ -51,7 +51,7 @@ func TestCompareNeedsAnswers(t *testing.T) {
 			}
 			return fault
 		}
-		if _, err := Compare(t.Context(), cluster, wish, r.Inventory()); !errors.Is(err, refused) {
+		if _, err := Compare(t.Context(), cluster, desiredState, r.Inventory()); !errors.Is(err, refused) {
 			t.Errorf("%s: error %v", verb, err)
 		}
 	}

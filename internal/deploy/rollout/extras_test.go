@@ -78,8 +78,8 @@ func TestPatchAfterDeployment(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			cluster, j := fakecluster.New(), &testJob{}
-			wish := wishFor(objects(t, configMap))
-			wish.Objects[0].PatchAfterDeployment = map[string]any{"data": map[string]any{"suspended": "true"}}
+			desiredState := wishFor(objects(t, configMap))
+			desiredState.Objects[0].PatchAfterDeployment = map[string]any{"data": map[string]any{"suspended": "true"}}
 			left := test.times
 			cluster.Fault = func(request fakecluster.Request) fakecluster.Fault {
 				if request.Verb != "update" || left == 0 {
@@ -88,7 +88,7 @@ func TestPatchAfterDeployment(t *testing.T) {
 				left--
 				return fakecluster.Fault{Before: conflict}
 			}
-			r := start(t, j, cluster, wish, nil)
+			r := start(t, j, cluster, desiredState, nil)
 			_, err := r.Continue(t.Context())
 			if (err != nil) != test.fails {
 				t.Fatalf("error %v", err)
@@ -115,16 +115,16 @@ func TestOrphanGroups(t *testing.T) {
 	mustEnd(t, first)
 	all := []deletion.Group{{Types: []deployer.ResourceType{{APIVersion: "v1", Kind: "Pod"}}, All: true}, {Nature: deployer.EmptyResources}}
 	cluster.Put(objects(t, pod)[0].Object)
-	wish := wishFor(objects(t, configMap, `{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns}}`))
-	wish.OrphanGroups = all
-	second := start(t, j, cluster, wish, first.Inventory())
+	desiredState := wishFor(objects(t, configMap, `{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns}}`))
+	desiredState.OrphanGroups = all
+	second := start(t, j, cluster, desiredState, first.Inventory())
 	mustEnd(t, second)
 	if cluster.Find("Pod", "ns", "p") == nil {
 		t.Error("there are no orphans, but objects were deleted")
 	}
-	wish = wishFor(objects(t, configMap))
-	wish.OrphanGroups = all
-	third := start(t, j, cluster, wish, second.Inventory())
+	desiredState = wishFor(objects(t, configMap))
+	desiredState.OrphanGroups = all
+	third := start(t, j, cluster, desiredState, second.Inventory())
 	mustEnd(t, third)
 	if diff := cmp.Diff([]string{"ConfigMap ns/a", "Secret ns/s"}, cluster.Names()); diff != "" {
 		t.Errorf("left, -want +got\n%s", diff)

@@ -70,8 +70,8 @@ func (f *families) fault(request fakecluster.Request) fakecluster.Fault {
 	return fakecluster.Fault{}
 }
 
-// wish changes what a member wants.
-func (f *families) wish(m *member) {
+// desiredState changes what a member wants.
+func (f *families) desiredState(m *member) {
 	m.wants = wishes{}
 	for _, name := range familyObjects {
 		if rapid.IntRange(0, 2).Draw(f.T, m.name+" wants "+name) > 0 {
@@ -102,7 +102,7 @@ func (f *families) change() {
 		case rapid.IntRange(0, 3).Draw(f.T, m.name+" goes") == 0:
 			m.leaving = true
 		case rapid.Bool().Draw(f.T, m.name+" changes"):
-			f.wish(m)
+			f.desiredState(m)
 		}
 	}
 	for range rapid.IntRange(0, 2).Draw(f.T, "new") {
@@ -110,7 +110,7 @@ func (f *families) change() {
 		m := &member{name: fmt.Sprintf("%s%d", rapid.SampledFrom([]string{"l", "m", "n"}).Draw(f.T, "letter"), f.next), chart: rapid.IntRange(0, 2).Draw(f.T, "chart") == 0}
 		f.next++
 		m.strategy = rapid.SampledFrom(moveStrategies).Draw(f.T, "strategy")
-		f.wish(m)
+		f.desiredState(m)
 		f.tree.members = append(f.tree.members, m)
 	}
 	f.tree.nested = rapid.Bool().Draw(f.T, "nested")

@@ -42,18 +42,18 @@ type Outlook interface {
 }
 
 // read works out the values that an item would export.
-func (f *Forecast) read(ctx context.Context, cluster target.Cluster, wish DesiredState, outlook Outlook) {
-	if wish.Exports == nil {
+func (f *Forecast) read(ctx context.Context, cluster target.Cluster, desiredState DesiredState, outlook Outlook) {
+	if desiredState.Exports == nil {
 		return
 	}
-	values := export.Copy(wish.Given)
+	values := export.Copy(desiredState.Given)
 	for _, object := range f.Objects {
-		if object.Unknown != "" && !object.Beside && len(wish.Exports) > 0 {
+		if object.Unknown != "" && !object.Beside && len(desiredState.Exports) > 0 {
 			f.Unknown = fmt.Errorf("the item may not get as far as its exports: %s: %s", apply.Describe(object.Kind, object.Namespace, object.Name), object.Unknown)
 			return
 		}
 	}
-	for _, value := range wish.Exports {
+	for _, value := range desiredState.Exports {
 		on := cluster
 		if value.TargetName != "" {
 			other, err := outlook.ClusterOf(ctx, value.TargetName)

@@ -76,18 +76,18 @@ func TestForecastOfExports(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			cluster := fakecluster.New()
-			wish := wishFor(objects(t, test.manifest))
+			desiredState := wishFor(objects(t, test.manifest))
 			var recorded *Rollout
 			if test.present != "" {
 				recorded = start(t, &testJob{}, cluster, wishFor(objects(t, test.present)), nil)
 				mustEnd(t, recorded)
 			}
 			var err error
-			if wish.Exports, err = export.Compile(&deployer.Exports{Exports: []deployer.Export{test.export}}); err != nil {
+			if desiredState.Exports, err = export.Compile(&deployer.Exports{Exports: []deployer.Export{test.export}}); err != nil {
 				t.Fatal(err)
 			}
-			inventory := wish.inventoryOf(recorded)
-			forecast, err := ForecastOf(t.Context(), cluster, wish, inventory, test.around)
+			inventory := desiredState.inventoryOf(recorded)
+			forecast, err := ForecastOf(t.Context(), cluster, desiredState, inventory, test.around)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,12 +136,12 @@ func TestPreviewOfPolicies(t *testing.T) {
 			cluster := fakecluster.New()
 			before := start(t, &testJob{}, cluster, wishFor(objects(t, configMap)), nil)
 			mustEnd(t, before)
-			wish := wishFor(objects(t, test.manifest))
+			desiredState := wishFor(objects(t, test.manifest))
 			if test.alter != nil {
-				test.alter(&wish)
+				test.alter(&desiredState)
 			}
 			cluster.Fault = test.fault
-			found, err := preview(t.Context(), cluster, wish, before.Inventory(), alone{})
+			found, err := preview(t.Context(), cluster, desiredState, before.Inventory(), alone{})
 			if err != nil {
 				t.Fatal(err)
 			}

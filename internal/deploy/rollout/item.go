@@ -69,22 +69,22 @@ func begin(ctx context.Context, item *deployer.Item, connection *cluster.Connect
 	if err := item.Checkpoint(ctx, source.Name()+": start reconcile"); err != nil {
 		return nil, err
 	}
-	wish, recorded, err := wanted(ctx, item, source)
+	desiredState, recorded, err := wanted(ctx, item, source)
 	if err != nil {
 		return nil, err
 	}
-	return Begin(ctx, itemJob{item, source}, target.On(connection), wish, recorded)
+	return Begin(ctx, itemJob{item, source}, target.On(connection), desiredState, recorded)
 }
 
 // wanted returns what an item wants, and what is recorded of it.
 func wanted(ctx context.Context, item *deployer.Item, source Source) (DesiredState, apply.Inventory, error) {
-	wish, err := source.DesiredState(ctx, item)
+	desiredState, err := source.DesiredState(ctx, item)
 	if err != nil {
-		return wish, nil, err
+		return desiredState, nil, err
 	}
-	wish.Name, wish.Owner = source.Name(), ownerOf(source, item)
+	desiredState.Name, desiredState.Owner = source.Name(), ownerOf(source, item)
 	recorded, err := source.Recorded(item)
-	return wish, recorded, err
+	return desiredState, recorded, err
 }
 
 // ownerOf says whose the objects of an item are in its present job.
@@ -108,11 +108,11 @@ func Drift(ctx context.Context, item *deployer.Item, source Source) ([]string, e
 		// All objects would be missing, which is not what has happened.
 		return []string{"the cluster to which Target " + item.Spec.Target.Name + " leads"}, nil
 	}
-	wish, recorded, err := wanted(ctx, item, source)
+	desiredState, recorded, err := wanted(ctx, item, source)
 	if err != nil {
 		return nil, err
 	}
-	return Compare(ctx, target.On(connection), wish, recorded)
+	return Compare(ctx, target.On(connection), desiredState, recorded)
 }
 
 // Delete removes the objects that an item has deployed, or continues to.

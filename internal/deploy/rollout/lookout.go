@@ -16,16 +16,16 @@ func WatchExports(ctx context.Context, item *deployer.Item, source Source) (depl
 	if err != nil {
 		return nil, err
 	}
-	wish, _, err := wanted(ctx, item, source)
+	desiredState, _, err := wanted(ctx, item, source)
 	if err != nil {
 		return nil, err
 	}
-	return watchExports(ctx, itemJob{item, source}, target.On(connection), wish)
+	return watchExports(ctx, itemJob{item, source}, target.On(connection), desiredState)
 }
 
-func watchExports(ctx context.Context, job Job, own target.Cluster, wish DesiredState) (deployer.ExportWatcher, error) {
-	l := &exportWatcher{given: wish.Given}
-	for _, value := range wish.Exports {
+func watchExports(ctx context.Context, job Job, own target.Cluster, desiredState DesiredState) (deployer.ExportWatcher, error) {
+	l := &exportWatcher{given: desiredState.Given}
+	for _, value := range desiredState.Exports {
 		cluster := own
 		if value.TargetName != "" {
 			other, err := job.Cluster(ctx, value.TargetName)

@@ -39,7 +39,7 @@ func withAccounts() *fakecluster.Cluster {
 type lossRow struct {
 	reason  string
 	objects []string
-	change  func(t *testing.T, wish *DesiredState)
+	change  func(t *testing.T, desiredState *DesiredState)
 	there   string
 	// waits is what is waited for, kind and name what is deleted then.
 	waits, kind, name string
@@ -51,10 +51,10 @@ type lossRow struct {
 
 func lossRows() []lossRow {
 	check := func(text string) func(*testing.T, *DesiredState) {
-		return func(t *testing.T, wish *DesiredState) { wish.Checks = checks(t, text) }
+		return func(t *testing.T, desiredState *DesiredState) { desiredState.Checks = checks(t, text) }
 	}
 	exports := func(text string) func(*testing.T, *DesiredState) {
-		return func(t *testing.T, wish *DesiredState) { wish.Exports = exportsFrom(t, text) }
+		return func(t *testing.T, desiredState *DesiredState) { desiredState.Exports = exportsFrom(t, text) }
 	}
 	const byLabel = `[{name: web, labelSelector: {apiVersion: v1, kind: ConfigMap, matchLabels: {test.example/deployitem: item}}, requirements: [{jsonPath: .data.go, operator: exists}]}]`
 	signalWithout := strings.Replace(signal, `, data: {go: "1"}`, "", 1)
@@ -74,13 +74,13 @@ func lossRows() []lossRow {
 			waits: "ConfigMap ns/signal to become ready", kind: "ConfigMap", name: "signal", stays: true, ends: signal},
 		{reason: "an object of another Target", objects: []string{signalWithout}, change: check("[" + strings.Replace(checkHere, "name: here", "name: here, targetName: edge", 1) + "]"),
 			waits: "ConfigMap ns/signal on Target edge to become ready", kind: "ConfigMap", name: "signal", stays: true},
-		{reason: "an object that is to be ignored", objects: []string{signalWithout}, there: signalWithout, change: func(t *testing.T, wish *DesiredState) {
-			wish.Checks, wish.Objects[0].Policy = checks(t, "["+checkHere+"]"), deployer.IgnorePolicy
+		{reason: "an object that is to be ignored", objects: []string{signalWithout}, there: signalWithout, change: func(t *testing.T, desiredState *DesiredState) {
+			desiredState.Checks, desiredState.Objects[0].Policy = checks(t, "["+checkHere+"]"), deployer.IgnorePolicy
 		}, waits: "ConfigMap ns/signal to become ready", kind: "ConfigMap", name: "signal", stays: true, ends: signal},
-		{reason: "an object of another owner that the item leaves alone", objects: []string{signalWithout}, there: signalWithout, change: func(t *testing.T, wish *DesiredState) {
-			wish.Checks, wish.Objects[0].Policy = checks(t, "["+checkHere+"]"), deployer.FallbackPolicy
+		{reason: "an object of another owner that the item leaves alone", objects: []string{signalWithout}, there: signalWithout, change: func(t *testing.T, desiredState *DesiredState) {
+			desiredState.Checks, desiredState.Objects[0].Policy = checks(t, "["+checkHere+"]"), deployer.FallbackPolicy
 		}, waits: "ConfigMap ns/signal to become ready", kind: "ConfigMap", name: "signal", stays: true, ends: signal},
-		{reason: "a Job that is deleted by itself", objects: []string{shortJob}, change: func(_ *testing.T, wish *DesiredState) { wish.Readiness = deployer.ReadinessModeKstatus },
+		{reason: "a Job that is deleted by itself", objects: []string{shortJob}, change: func(_ *testing.T, desiredState *DesiredState) { desiredState.Readiness = deployer.ReadinessModeKstatus },
 			waits: "Job ns/j to become ready", kind: "Job", name: "j", stays: true},
 		{reason: "a Job that is deleted by itself and that a check waits for", objects: []string{shortJob}, change: check(`[{name: done, resourceSelector: {apiVersion: batch/v1, kind: Job, name: j, namespace: ns}, requirements: [{jsonPath: .status.succeeded, operator: exists}]}]`),
 			waits: "Job ns/j to become ready", kind: "Job", name: "j", stays: true, ends: strings.Replace(shortJob, "}}", "}, status: {succeeded: 1}}", 1)},
@@ -98,14 +98,14 @@ func TestLostObjects(t *testing.T) {
 func loseOne(t *testing.T, row lossRow) {
 	cluster := withAccounts()
 	job := &testJob{clusters: map[string]target.Cluster{"edge": fakecluster.New()}}
-	wish := wishFor(objects(t, row.objects...))
+	desiredState := wishFor(objects(t, row.objects...))
 	if row.change != nil {
-		row.change(t, &wish)
+		row.change(t, &desiredState)
 	}
 	if row.there != "" {
 		cluster.Put(objects(t, row.there)[0].Object)
 	}
-	r := start(t, job, cluster, wish, nil)
+	r := start(t, job, cluster, desiredState, nil)
 	defer func() { _ = r.Close() }()
 	mustWait(t, r, row.waits)
 	namespace := "ns"
@@ -155,20 +155,20 @@ func recorded(t *testing.T, r *Rollout, object *unstructured.Unstructured) {
 
 // TestLostWithoutWatch applies an object again also where nothing can be watched.
 func TestLostWithoutWatch(t *testing.T) {
-	for _, wish := range []DesiredState{
+	for _, desiredState := range []DesiredState{
 		{Objects: objects(t, pod)},
 		{Objects: objects(t, configMap), Exports: exportsFrom(t, `exports: [{key: k, jsonPath: .data.late, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}}]`)},
 		{Objects: objects(t, configMap), Checks: checks(t, `[{name: c, resourceSelector: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}, requirements: [{jsonPath: .data.late, operator: exists}]}]`)},
 	} {
 		cluster := fakecluster.New()
 		cluster.NoWatch = errRefused
-		wish.Name, wish.Owner = "test deployer", wishFor(nil).Owner
-		r := start(t, &testJob{}, cluster, wish, nil)
+		desiredState.Name, desiredState.Owner = "test deployer", wishFor(nil).Owner
+		r := start(t, &testJob{}, cluster, desiredState, nil)
 		_, _ = r.Continue(t.Context())
 		for range 3 {
 			_, _ = r.Continue(t.Context())
 		}
-		object := wish.Objects[0].Object
+		object := desiredState.Objects[0].Object
 		if cluster.Remove(object.GetKind(), "ns", object.GetName()); cluster.Find(object.GetKind(), "ns", object.GetName()) != nil {
 			t.Fatal("it still exists")
 		}
@@ -184,9 +184,9 @@ func TestLostWithoutWatch(t *testing.T) {
 // message names who may do that, and when it continues.
 func TestFighter(t *testing.T) {
 	cluster, job := withAccounts(), &testJob{}
-	wish := wishFor(objects(t, robot, token))
-	wish.Exports = exportsFrom(t, tokenExport)
-	r := start(t, job, cluster, wish, nil)
+	desiredState := wishFor(objects(t, robot, token))
+	desiredState.Exports = exportsFrom(t, tokenExport)
+	r := start(t, job, cluster, desiredState, nil)
 	defer func() { _ = r.Close() }()
 	mustWait(t, r, "a value at .data.token of Secret ns/token, to export token")
 	for range 5 {
@@ -228,9 +228,9 @@ func TestLostAtTheEndOfTheTime(t *testing.T) {
 // the limit of the check that was under way.
 func TestReadyAgain(t *testing.T) {
 	cluster, job := fakecluster.New(), &testJob{}
-	wish := wishFor(objects(t, pod, configMap))
-	wish.Checks = checks(t, `[{name: slow, timeout: 1h, resourceSelector: {apiVersion: v1, kind: Pod, name: p, namespace: ns}, requirements: [{jsonPath: .data.late, operator: exists}]}]`)
-	r := start(t, job, cluster, wish, nil)
+	desiredState := wishFor(objects(t, pod, configMap))
+	desiredState.Checks = checks(t, `[{name: slow, timeout: 1h, resourceSelector: {apiVersion: v1, kind: Pod, name: p, namespace: ns}, requirements: [{jsonPath: .data.late, operator: exists}]}]`)
+	r := start(t, job, cluster, desiredState, nil)
 	defer func() { _ = r.Close() }()
 	mustWait(t, r, "Pod ns/p to become ready (it has no condition Ready yet)")
 	cluster.Put(objects(t, readyPod)[0].Object)
@@ -259,9 +259,9 @@ func TestAccountsFirst(t *testing.T) {
 			}
 			return fakecluster.Fault{}
 		}
-		wish := wishFor(objects(t, robot, robotPod, configMap, token))
-		wish.SkipReadiness = true
-		mustEnd(t, start(t, &testJob{}, cluster, wish, nil))
+		desiredState := wishFor(objects(t, robot, robotPod, configMap, token))
+		desiredState.SkipReadiness = true
+		mustEnd(t, start(t, &testJob{}, cluster, desiredState, nil))
 	}
 }
 
@@ -352,16 +352,16 @@ func TestLostNamespace(t *testing.T) {
 // client: those that are checked, and those that only an export needs.
 func TestLostOfARelease(t *testing.T) {
 	cluster, job := fakecluster.New(), &testJob{}
-	wish := wishFor(objects(t, pod))
-	wish.LookOnly, wish.JustWritten, wish.Unchecked = true, true, objects(t, configMap)
-	wish.Marked = func(object *unstructured.Unstructured) *unstructured.Unstructured {
+	desiredState := wishFor(objects(t, pod))
+	desiredState.LookOnly, desiredState.JustWritten, desiredState.Unchecked = true, true, objects(t, configMap)
+	desiredState.Marked = func(object *unstructured.Unstructured) *unstructured.Unstructured {
 		object = object.DeepCopy()
 		object.SetLabels(map[string]string{"release": "shop"})
 		return object
 	}
-	wish.Exports = exportsFrom(t, `exports: [{key: k, jsonPath: .data.late, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}}]`)
+	desiredState.Exports = exportsFrom(t, `exports: [{key: k, jsonPath: .data.late, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}}]`)
 	cluster.Put(objects(t, configMap)[0].Object)
-	r := start(t, job, cluster, wish, nil)
+	r := start(t, job, cluster, desiredState, nil)
 	defer func() { _ = r.Close() }()
 	// The Pod was deleted before the first look.
 	mustWait(t, r, "Pod ns/p to become ready (it has no condition Ready yet; it was deleted once")
@@ -374,10 +374,10 @@ func TestLostOfARelease(t *testing.T) {
 			t.Errorf("%s has the labels %v", name[0], object.GetLabels())
 		}
 	}
-	wish.JustWritten = false
+	desiredState.JustWritten = false
 	cluster.Remove("Pod", "ns", "p")
 	var missing *apply.Missing
-	if _, err := start(t, job, cluster, wish, nil).Continue(t.Context()); err == nil || !errors.As(err, &missing) {
+	if _, err := start(t, job, cluster, desiredState, nil).Continue(t.Context()); err == nil || !errors.As(err, &missing) {
 		t.Errorf("what was missing before this job is for the release: %v", err)
 	}
 }

@@ -47,12 +47,12 @@ func (m *member) owner() Owner {
 	return Owner{Label: label, Item: m.name, FieldManager: "test"}
 }
 
-func (m *member) wish() DesiredState {
-	wish := DesiredState{Name: "test deployer", Owner: m.owner(), Strategy: m.strategy, SkipReadiness: true}
+func (m *member) desiredState() DesiredState {
+	desiredState := DesiredState{Name: "test deployer", Owner: m.owner(), Strategy: m.strategy, SkipReadiness: true}
 	for _, name := range slices.Sorted(maps.Keys(m.wants)) {
-		wish.Objects = append(wish.Objects, apply.Entry{Policy: m.wants[name], Object: configMapNamed(name)})
+		desiredState.Objects = append(desiredState.Objects, apply.Entry{Policy: m.wants[name], Object: configMapNamed(name)})
 	}
-	return wish
+	return desiredState
 }
 
 func configMapNamed(name string) *unstructured.Unstructured {
@@ -167,7 +167,7 @@ func (t *tree) begin(ctx context.Context, m *member) (err error) {
 		m.work, err = BeginRemoval(ctx, m.job, t.cluster, Teardown{Name: "test", Owner: m.owner()}, m.stored)
 		return err
 	}
-	begun, err := Begin(ctx, m.job, t.cluster, m.wish(), m.stored)
+	begun, err := Begin(ctx, m.job, t.cluster, m.desiredState(), m.stored)
 	if err != nil {
 		return err
 	}

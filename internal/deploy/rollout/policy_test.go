@@ -56,23 +56,23 @@ func TestPolicies(t *testing.T) {
 					if test.present != missing {
 						cluster.Put(before(t, test.present))
 					}
-					wish := wishFor(objects(t, configMap))
-					wish.Strategy, wish.Objects[0].Policy = strategy, test.policy
-					r := start(t, &testJob{}, cluster, wish, nil)
+					desiredState := wishFor(objects(t, configMap))
+					desiredState.Strategy, desiredState.Objects[0].Policy = strategy, test.policy
+					r := start(t, &testJob{}, cluster, desiredState, nil)
 					mustEnd(t, r)
-					return cluster, r, wish
+					return cluster, r, desiredState
 				}
-				cluster, r, wish := deploy()
+				cluster, r, desiredState := deploy()
 				if got := stateOf(cluster, applied, kept, gone); got != test.after {
 					t.Errorf("after the job it is %s, want %s", got, test.after)
 				}
-				wish.Objects = nil
-				mustEnd(t, start(t, &testJob{}, cluster, wish, r.Inventory()))
+				desiredState.Objects = nil
+				mustEnd(t, start(t, &testJob{}, cluster, desiredState, r.Inventory()))
 				if got := stateOf(cluster, applied, kept, gone); got != test.unlisted {
 					t.Errorf("no longer listed it is %s, want %s", got, test.unlisted)
 				}
-				cluster, r, wish = deploy()
-				removal, err := BeginRemoval(t.Context(), &testJob{}, cluster, Teardown{Name: "test deployer", Owner: wish.Owner}, r.Inventory())
+				cluster, r, desiredState = deploy()
+				removal, err := BeginRemoval(t.Context(), &testJob{}, cluster, Teardown{Name: "test deployer", Owner: desiredState.Owner}, r.Inventory())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -91,16 +91,16 @@ func TestPolicies(t *testing.T) {
 func TestBecomesIgnored(t *testing.T) {
 	for _, policy := range []deployer.ManifestPolicy{deployer.ManagePolicy, deployer.KeepPolicy, deployer.ImmutablePolicy, deployer.FallbackPolicy} {
 		t.Run(string(policy), func(t *testing.T) {
-			cluster, wish := fakecluster.New(), wishFor(objects(t, configMap))
-			wish.Objects[0].Policy = policy
-			first := start(t, &testJob{}, cluster, wish, nil)
+			cluster, desiredState := fakecluster.New(), wishFor(objects(t, configMap))
+			desiredState.Objects[0].Policy = policy
+			first := start(t, &testJob{}, cluster, desiredState, nil)
 			mustEnd(t, first)
 			if len(first.Inventory()) != 1 {
 				t.Fatalf("recorded: %v", first.Inventory())
 			}
-			wish.Objects[0].Policy = deployer.IgnorePolicy
+			desiredState.Objects[0].Policy = deployer.IgnorePolicy
 			cluster.Counts()
-			second := start(t, &testJob{}, cluster, wish, first.Inventory())
+			second := start(t, &testJob{}, cluster, desiredState, first.Inventory())
 			mustEnd(t, second)
 			if len(second.Inventory()) != 0 {
 				t.Errorf("it is recorded: %v", second.Inventory())
@@ -108,10 +108,10 @@ func TestBecomesIgnored(t *testing.T) {
 			if counts := cluster.Counts(); counts["update"]+counts["delete"]+counts["apply"]+counts["patch"]+counts["create"] != 0 {
 				t.Errorf("requests %v", counts)
 			}
-			wish.Objects = nil
-			third := start(t, &testJob{}, cluster, wish, second.Inventory())
+			desiredState.Objects = nil
+			third := start(t, &testJob{}, cluster, desiredState, second.Inventory())
 			mustEnd(t, third)
-			removal, err := BeginRemoval(t.Context(), &testJob{}, cluster, Teardown{Name: "test deployer", Owner: wish.Owner}, third.Inventory())
+			removal, err := BeginRemoval(t.Context(), &testJob{}, cluster, Teardown{Name: "test deployer", Owner: desiredState.Owner}, third.Inventory())
 			if err != nil {
 				t.Fatal(err)
 			}

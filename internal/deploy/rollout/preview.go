@@ -23,39 +23,39 @@ import (
 // PreviewItem returns what a deployment of an item would make of each object, and what it
 // would export.
 func PreviewItem(ctx context.Context, item *deployer.Item, source Source, cluster target.Cluster, outlook Outlook) (Forecast, error) {
-	wish, recorded, err := wanted(ctx, item, source)
+	desiredState, recorded, err := wanted(ctx, item, source)
 	if err != nil {
 		return Forecast{}, err
 	}
-	return ForecastOf(ctx, cluster, wish, recorded, outlook)
+	return ForecastOf(ctx, cluster, desiredState, recorded, outlook)
 }
 
 // ForecastOf returns what a roll-out would make of each object, and what it would export.
-func ForecastOf(ctx context.Context, cluster target.Cluster, wish DesiredState, recorded apply.Inventory, outlook Outlook) (Forecast, error) {
-	objects, err := preview(ctx, cluster, wish, recorded, outlook)
+func ForecastOf(ctx context.Context, cluster target.Cluster, desiredState DesiredState, recorded apply.Inventory, outlook Outlook) (Forecast, error) {
+	objects, err := preview(ctx, cluster, desiredState, recorded, outlook)
 	if err != nil {
 		return Forecast{}, err
 	}
-	return ForecastWith(ctx, cluster, objects, wish, outlook), nil
+	return ForecastWith(ctx, cluster, objects, desiredState, outlook), nil
 }
 
 // ForecastWith returns what an item would export whose objects another client applies.
-func ForecastWith(ctx context.Context, cluster target.Cluster, objects []diff.Object, wish DesiredState, outlook Outlook) Forecast {
+func ForecastWith(ctx context.Context, cluster target.Cluster, objects []diff.Object, desiredState DesiredState, outlook Outlook) Forecast {
 	forecast := Forecast{Objects: slices.Clone(objects)}
-	if err := forecast.addLost(ctx, cluster, wish); err != nil {
+	if err := forecast.addLost(ctx, cluster, desiredState); err != nil {
 		forecast.Unknown = err
 		return forecast
 	}
-	forecast.read(ctx, cluster, wish, outlook)
+	forecast.read(ctx, cluster, desiredState, outlook)
 	return forecast
 }
 
 // addLost adds that an object is created again which another client has deleted and from which a
 // value is read: it is read for nothing else.
-func (f *Forecast) addLost(ctx context.Context, cluster target.Cluster, wish DesiredState) error {
-	for _, entry := range wish.Unchecked {
+func (f *Forecast) addLost(ctx context.Context, cluster target.Cluster, desiredState DesiredState) error {
+	for _, entry := range desiredState.Unchecked {
 		ref := named(entry.Object)
-		read := slices.ContainsFunc(wish.Exports, func(value export.Value) bool {
+		read := slices.ContainsFunc(desiredState.Exports, func(value export.Value) bool {
 			return value.TargetName == "" && apply.Same(value.Source(), ref)
 		})
 		at := slices.IndexFunc(f.Objects, func(object diff.Object) bool { return same(object, ref) && object.Before == nil && object.After == nil })
@@ -68,7 +68,7 @@ func (f *Forecast) addLost(ctx context.Context, cluster target.Cluster, wish Des
 		}
 		_, err = cluster.Get(ctx, found[0].Mapping, ref.Namespace, ref.Name)
 		if apierrors.IsNotFound(err) {
-			created := wish.Marked(entry.Object).Object
+			created := desiredState.Marked(entry.Object).Object
 			f.Objects[at].After, f.Objects[at].Applied = created, created
 			continue
 		}
@@ -97,8 +97,8 @@ func PreviewRemoval(ctx context.Context, item *deployer.Item, source Source, clu
 // preview returns what a roll-out would make of each object of a desired state, in its order, and
 // then of those that are no longer wanted. It changes nothing: the API server shows in a dry run
 // what would be stored. Where that is not possible, the object says why.
-func preview(ctx context.Context, cluster target.Cluster, wish DesiredState, recorded apply.Inventory, outlook Outlook) ([]diff.Object, error) {
-	r, err := seen(ctx, cluster, wish, recorded)
+func preview(ctx context.Context, cluster target.Cluster, desiredState DesiredState, recorded apply.Inventory, outlook Outlook) ([]diff.Object, error) {
+	r, err := seen(ctx, cluster, desiredState, recorded)
 	if err != nil {
 		return nil, err
 	}

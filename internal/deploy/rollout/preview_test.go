@@ -77,12 +77,12 @@ func TestForecastOfLost(t *testing.T) {
 			if test.present {
 				cluster.Put(objects(t, configMap)[0].Object)
 			}
-			wish := wishFor(nil)
-			wish.LookOnly, wish.Unchecked = true, objects(t, configMap)
-			wish.Marked = func(object *unstructured.Unstructured) *unstructured.Unstructured { return object }
-			wish.Exports = exportsFrom(t, `exports: [{key: k, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: `+test.export+`, namespace: ns}}]`)
+			desiredState := wishFor(nil)
+			desiredState.LookOnly, desiredState.Unchecked = true, objects(t, configMap)
+			desiredState.Marked = func(object *unstructured.Unstructured) *unstructured.Unstructured { return object }
+			desiredState.Exports = exportsFrom(t, `exports: [{key: k, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: `+test.export+`, namespace: ns}}]`)
 			stays := diff.Object{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "a"}
-			forecast := ForecastWith(t.Context(), cluster, []diff.Object{stays}, wish, alone{})
+			forecast := ForecastWith(t.Context(), cluster, []diff.Object{stays}, desiredState, alone{})
 			if got := diff.Of(forecast.Objects[0], nil).Action; got != test.want {
 				t.Errorf("it is %s, want %s", got, test.want)
 			}

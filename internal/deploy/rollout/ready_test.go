@@ -29,9 +29,9 @@ func TestReadiness(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			wish := wishFor(objects(t, test.objects...))
-			wish.SkipReadiness = test.disable
-			r := start(t, &testJob{expired: test.expired}, fakecluster.New(), wish, nil)
+			desiredState := wishFor(objects(t, test.objects...))
+			desiredState.SkipReadiness = test.disable
+			r := start(t, &testJob{expired: test.expired}, fakecluster.New(), desiredState, nil)
 			waiting, err := r.Continue(t.Context())
 			if got := strings.Join(waiting, ", "); got != test.waits {
 				t.Errorf("it waits for %q, want %q", got, test.waits)
@@ -64,20 +64,20 @@ func TestReadinessEndsTheWait(t *testing.T) {
 func TestHopeless(t *testing.T) {
 	const crashing = `, namespace: ns}, status: {phase: Running, containerStatuses: [{name: web, state: {waiting: {reason: CrashLoopBackOff}}}]}}`
 	pods := objects(t, pod, `{apiVersion: v1, kind: Pod, metadata: {name: q`+crashing, `{apiVersion: v1, kind: Pod, metadata: {name: r`+crashing)
-	wish := wishFor(pods)
-	r := start(t, &testJob{}, fakecluster.New(), wish, nil)
+	desiredState := wishFor(pods)
+	r := start(t, &testJob{}, fakecluster.New(), desiredState, nil)
 	mustWait(t, r, "Pod ns/p to become ready")
-	wish.Readiness = deployer.ReadinessModeKstatus
-	_, err := start(t, &testJob{}, fakecluster.New(), wish, nil).Continue(t.Context())
+	desiredState.Readiness = deployer.ReadinessModeKstatus
+	_, err := start(t, &testJob{}, fakecluster.New(), desiredState, nil).Continue(t.Context())
 	var shown *jobError
 	if !errors.As(err, &shown) || shown.Operation != "WaitForObjectsReady" || shown.Reason != "ObjectFailed" || job.OutcomeOf(err) != job.Terminal ||
 		!strings.Contains(err.Error(), "Pod ns/q will not become ready by itself: Containers in CrashLoop state: web; container web ends again and again (CrashLoopBackOff) (and 1 more objects)") {
 		t.Errorf("error %v", err)
 	}
-	wish = wishFor(objects(t, configMap))
-	wish.Checks = checks(t, `[{name: by expression, resourceSelector: {apiVersion: v1, kind: ConfigMap, name: signal, namespace: ns}, expressions: {failed: "data.go == '2'", current: "data.go == '1'"}}]`)
+	desiredState = wishFor(objects(t, configMap))
+	desiredState.Checks = checks(t, `[{name: by expression, resourceSelector: {apiVersion: v1, kind: ConfigMap, name: signal, namespace: ns}, expressions: {failed: "data.go == '2'", current: "data.go == '1'"}}]`)
 	cluster := fakecluster.New()
-	r = start(t, &testJob{}, cluster, wish, nil)
+	r = start(t, &testJob{}, cluster, desiredState, nil)
 	mustWait(t, r, `ConfigMap ns/signal to become ready (check "by expression": it does not exist yet)`)
 	cluster.Put(objects(t, strings.Replace(signal, `"1"`, `"2"`, 1))[0].Object)
 	if _, err := r.Continue(t.Context()); err == nil || !strings.Contains(err.Error(), "ConfigMap ns/signal will not become ready by itself: check \"by expression\": its condition failed holds") || job.OutcomeOf(err) != job.Terminal {

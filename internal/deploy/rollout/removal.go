@@ -27,13 +27,13 @@ type Teardown struct {
 }
 
 // BeginRemoval begins a removal.
-func BeginRemoval(ctx context.Context, job Job, cluster target.Cluster, wish Teardown, recorded apply.Inventory) (*Removal, error) {
-	if err := job.Checkpoint(ctx, wish.Name+": start delete"); err != nil {
+func BeginRemoval(ctx context.Context, job Job, cluster target.Cluster, desiredState Teardown, recorded apply.Inventory) (*Removal, error) {
+	if err := job.Checkpoint(ctx, desiredState.Name+": start delete"); err != nil {
 		return nil, err
 	}
 	r := &Removal{job: job, inventory: recorded}
 	r.deletion = deletion.New(deletion.Plan{
-		Cluster: cluster, Inventory: recorded, Owner: wish.Owner.deletion(), Groups: wish.Groups, ClusterOf: job.Cluster,
+		Cluster: cluster, Inventory: recorded, Owner: desiredState.Owner.deletion(), Groups: desiredState.Groups, ClusterOf: job.Cluster,
 		Family: family{&r.job}, Terminating: true, Wake: job.Requeue,
 	})
 	return r, nil

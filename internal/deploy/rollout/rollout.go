@@ -167,19 +167,19 @@ type result struct {
 //
 // The record may name objects that are never made, if the process ends in between; it never
 // misses one that is.
-func Begin(ctx context.Context, job Job, cluster target.Cluster, wish DesiredState, recorded apply.Inventory) (*Rollout, error) {
+func Begin(ctx context.Context, job Job, cluster target.Cluster, desiredState DesiredState, recorded apply.Inventory) (*Rollout, error) {
 	for _, name := range []string{"deployer: process managed resource manifests", "deployer: process manifests"} {
 		if err := job.Checkpoint(ctx, name); err != nil {
 			return nil, err
 		}
 	}
-	objects, err := apply.Prepare(ctx, cluster, wish.Objects, recorded)
+	objects, err := apply.Prepare(ctx, cluster, desiredState.Objects, recorded)
 	if err != nil {
 		return nil, err
 	}
 	r := &Rollout{
-		job: job, desired: wish, cluster: cluster,
-		applier:   wish.applier(cluster),
+		job: job, desired: desiredState, cluster: cluster,
+		applier:   desiredState.applier(cluster),
 		objects:   objects,
 		applied:   make([]bool, len(objects)),
 		inventory: recorded.With(objects),

@@ -86,9 +86,9 @@ func wishFor(objects []apply.Entry) DesiredState {
 	return DesiredState{Name: "test deployer", Owner: Owner{Label: label, Item: "item", FieldManager: "test"}, Objects: objects}
 }
 
-func start(t *testing.T, job *testJob, cluster *fakecluster.Cluster, wish DesiredState, recorded apply.Inventory) *Rollout {
+func start(t *testing.T, job *testJob, cluster *fakecluster.Cluster, desiredState DesiredState, recorded apply.Inventory) *Rollout {
 	t.Helper()
-	r, err := Begin(t.Context(), job, cluster, wish, recorded)
+	r, err := Begin(t.Context(), job, cluster, desiredState, recorded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,10 +177,10 @@ func TestCheckpoints(t *testing.T) {
 	orphan[0].Resource.APIVersion, orphan[0].Resource.Kind, orphan[0].Resource.Namespace, orphan[0].Resource.Name = "v1", "ConfigMap", "ns", "old"
 	cluster.Put(objects(t, signal)[0].Object)
 	full := func() DesiredState {
-		wish := wishFor(objects(t, namespace, configMap))
-		wish.Checks = checks(t, "["+checkHere+"]")
-		wish.Exports = exportsFrom(t, "exports: [{key: go, jsonPath: .data.go, fromResource: {apiVersion: v1, kind: ConfigMap, name: signal, namespace: ns}}]")
-		return wish
+		desiredState := wishFor(objects(t, namespace, configMap))
+		desiredState.Checks = checks(t, "["+checkHere+"]")
+		desiredState.Exports = exportsFrom(t, "exports: [{key: go, jsonPath: .data.go, fromResource: {apiVersion: v1, kind: ConfigMap, name: signal, namespace: ns}}]")
+		return desiredState
 	}
 	mustEnd(t, start(t, job, cluster, full(), orphan))
 	want := []string{
@@ -196,13 +196,13 @@ func TestCheckpoints(t *testing.T) {
 	for _, name := range want {
 		t.Run(name, func(t *testing.T) {
 			cluster, job := fakecluster.New(), &testJob{stop: map[string]error{name: stop}}
-			wish := full()
+			desiredState := full()
 			if strings.Contains(name, "during export") {
-				wish.Checks = nil
+				desiredState.Checks = nil
 			} else {
 				cluster.Put(objects(t, signal)[0].Object)
 			}
-			r, err := Begin(t.Context(), job, cluster, wish, orphan)
+			r, err := Begin(t.Context(), job, cluster, desiredState, orphan)
 			if err == nil {
 				_, err = r.Continue(t.Context())
 			}
@@ -329,9 +329,9 @@ func TestBeginRefuses(t *testing.T) {
 func TestForeignObjectIsNotRecorded(t *testing.T) {
 	cluster, job := fakecluster.New(), &testJob{}
 	cluster.Put(objects(t, configMap)[0].Object)
-	wish := wishFor(objects(t, configMap, `{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns}}`))
-	wish.Objects[0].Policy, wish.Objects[1].Policy = deployer.FallbackPolicy, deployer.IgnorePolicy
-	r := start(t, job, cluster, wish, nil)
+	desiredState := wishFor(objects(t, configMap, `{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns}}`))
+	desiredState.Objects[0].Policy, desiredState.Objects[1].Policy = deployer.FallbackPolicy, deployer.IgnorePolicy
+	r := start(t, job, cluster, desiredState, nil)
 	mustEnd(t, r)
 	if got := r.Inventory(); len(got) != 0 {
 		t.Errorf("the inventory is %v", got)
@@ -345,15 +345,15 @@ func TestForeignObjectIsNotRecorded(t *testing.T) {
 // it is. Who has created an object without an item is not known.
 func TestForeignObjectsAreReported(t *testing.T) {
 	cluster, job := fakecluster.New(), &testJob{}
-	wish := wishFor(objects(t, configMap, `{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns}}`, `{apiVersion: v1, kind: Secret, metadata: {name: own, namespace: ns}}`, namespace))
-	for i, owner := range []string{"another", "", wish.Owner.Item, "third"} {
-		wish.Objects[i].Policy = deployer.FallbackPolicy
-		object := wish.Objects[i].Object.DeepCopy()
-		object.SetLabels(map[string]string{wish.Owner.Label: owner})
+	desiredState := wishFor(objects(t, configMap, `{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns}}`, `{apiVersion: v1, kind: Secret, metadata: {name: own, namespace: ns}}`, namespace))
+	for i, owner := range []string{"another", "", desiredState.Owner.Item, "third"} {
+		desiredState.Objects[i].Policy = deployer.FallbackPolicy
+		object := desiredState.Objects[i].Object.DeepCopy()
+		object.SetLabels(map[string]string{desiredState.Owner.Label: owner})
 		cluster.Put(object)
 	}
-	mustEnd(t, start(t, job, cluster, wish, nil))
-	want := []Foreign{{"Namespace " + wish.Objects[3].Object.GetName(), "third"}, {"ConfigMap ns/a", "another"}}
+	mustEnd(t, start(t, job, cluster, desiredState, nil))
+	want := []Foreign{{"Namespace " + desiredState.Objects[3].Object.GetName(), "third"}, {"ConfigMap ns/a", "another"}}
 	if diff := cmp.Diff(want, job.foreign); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

@@ -75,14 +75,14 @@ func TestSecondTargetsAreNamed(t *testing.T) {
 			if row.removal != "" {
 				begun, err = BeginRemoval(t.Context(), test, fakecluster.New(), Teardown{Name: "test deployer", Groups: groups(t, row.removal)}, apply.Inventory{})
 			} else {
-				wish := wishFor(nil)
+				desiredState := wishFor(nil)
 				if row.checks != "" {
-					wish.Checks = checks(t, row.checks)
+					desiredState.Checks = checks(t, row.checks)
 				}
 				if row.exports != "" {
-					wish.Exports = exportsFrom(t, row.exports)
+					desiredState.Exports = exportsFrom(t, row.exports)
 				}
-				begun, err = Begin(t.Context(), test, fakecluster.New(), wish, nil)
+				begun, err = Begin(t.Context(), test, fakecluster.New(), desiredState, nil)
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -214,9 +214,9 @@ func (w *traveller) deploy(texts ...string) (waiting []string, err error) {
 	if err := w.settle(); err != nil {
 		return nil, err
 	}
-	wish := wishFor(objects(w.t, texts...))
+	desiredState := wishFor(objects(w.t, texts...))
 	if w.memory == nil {
-		if w.memory, err = Begin(w.t.Context(), w, w.places[w.at].Cluster, wish, apply.Inventory(w.record().Resources)); err != nil {
+		if w.memory, err = Begin(w.t.Context(), w, w.places[w.at].Cluster, desiredState, apply.Inventory(w.record().Resources)); err != nil {
 			return nil, err
 		}
 	}
@@ -224,7 +224,7 @@ func (w *traveller) deploy(texts ...string) (waiting []string, err error) {
 	waiting, err = w.memory.Continue(w.t.Context())
 	w.keep(w.memory.Inventory())
 	if err == nil && len(waiting) == 0 {
-		waiting, err = w.departures.Continue(w.t.Context(), w, Teardown{Owner: wish.Owner})
+		waiting, err = w.departures.Continue(w.t.Context(), w, Teardown{Owner: desiredState.Owner})
 	}
 	return waiting, errors.Join(err, w.store())
 }

@@ -63,10 +63,10 @@ func (o *Operation) makeNamespace(ctx context.Context) ([]string, error) {
 }
 
 // namespaceOf is the namespace of a release as it is created.
-func namespaceOf(wish DesiredState) *unstructured.Unstructured {
+func namespaceOf(desiredState DesiredState) *unstructured.Unstructured {
 	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
-	namespace.SetName(wish.Namespace)
-	namespace.SetLabels(map[string]string{"name": wish.Namespace})
+	namespace.SetName(desiredState.Namespace)
+	namespace.SetLabels(map[string]string{"name": desiredState.Namespace})
 	return namespace
 }
 

@@ -21,8 +21,8 @@ const cleanup = "clean up"
 
 // PlanCleanup returns the operation that removes objects that earlier operations have kept and no
 // item has taken over. It makes no revision and runs no hooks. Nothing is changed yet.
-func PlanCleanup(ctx context.Context, store *storage.Store, work Job, wish DesiredState, history []*storage.Record) (*Operation, error) {
-	o, err := begin(ctx, store, work, wish, history, cleanup)
+func PlanCleanup(ctx context.Context, store *storage.Store, work Job, desiredState DesiredState, history []*storage.Record) (*Operation, error) {
+	o, err := begin(ctx, store, work, desiredState, history, cleanup)
 	if err != nil {
 		return nil, err
 	}
@@ -32,10 +32,10 @@ func PlanCleanup(ctx context.Context, store *storage.Store, work Job, wish Desir
 		return nil, err
 	}
 	o.steps = []step{o.reclaim, o.prune}
-	if wish.ReleasedOnly {
+	if desiredState.ReleasedOnly {
 		o.steps = []step{o.prune}
 	}
-	o.limit = limit.New(wish.Limit, work.Requeue)
+	o.limit = limit.New(desiredState.Limit, work.Requeue)
 	return o, nil
 }
 

@@ -18,15 +18,15 @@ var errLost = errors.New("the answer is lost")
 // TestLostAnswers loses the answer to each request, once before and once after it took effect,
 // while the process lives: the operation continues and neither fails nor is undone.
 func TestLostAnswers(t *testing.T) {
-	wish := wishFor("a", "b")
-	wish.Atomic = true
-	wish.Hooks = append(wish.Hooks, &helmrelease.Hook{
+	desiredState := wishFor("a", "b")
+	desiredState.Atomic = true
+	desiredState.Hooks = append(desiredState.Hooks, &helmrelease.Hook{
 		Name: "hook-more", Kind: "ConfigMap", Path: "shop/templates/more.yaml", Events: []helmrelease.HookEvent{helmrelease.HookPostInstall},
 		Manifest: "apiVersion: v1\nkind: ConfigMapList\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: more-1}}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: more-2}}\n",
 	})
 	// run installs the release and continues after errors, as attempts do.
 	run := func(t *testing.T, cluster *fakecluster.Cluster) error {
-		operation, err := Plan(t.Context(), storeOn(cluster), &testJob{}, wish, nil, Install)
+		operation, err := Plan(t.Context(), storeOn(cluster), &testJob{}, desiredState, nil, Install)
 		if err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func TestLostAnswers(t *testing.T) {
 			_, err = operation.Continue(t.Context())
 		case errors.Is(err, errLost) && !operation.Over():
 			// It begins from the start.
-			_, err = reconcile(t, cluster, &testJob{}, wish)
+			_, err = reconcile(t, cluster, &testJob{}, desiredState)
 		}
 		return err
 	}
@@ -75,8 +75,8 @@ func TestLostAnswers(t *testing.T) {
 // TestGeneratedHookIsDeleted removes a hook whose name the cluster would have chosen.
 func TestGeneratedHookIsDeleted(t *testing.T) {
 	cluster := fakecluster.New()
-	wish := wishFor("a")
-	wish.Hooks = []*helmrelease.Hook{{
+	desiredState := wishFor("a")
+	desiredState.Hooks = []*helmrelease.Hook{{
 		Name: "made-", Kind: "ConfigMap", Path: "shop/templates/made.yaml", Events: []helmrelease.HookEvent{helmrelease.HookPreInstall},
 		DeletePolicies: []helmrelease.HookDeletePolicy{helmrelease.HookSucceeded}, Manifest: "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: made-}\n",
 	}}
@@ -85,7 +85,7 @@ func TestGeneratedHookIsDeleted(t *testing.T) {
 	ticks := 0
 	// Time goes on.
 	store.Now = func() time.Time { ticks++; return start.Add(time.Duration(ticks) * time.Millisecond) }
-	operation, err := Plan(t.Context(), store, &testJob{}, wish, nil, Install)
+	operation, err := Plan(t.Context(), store, &testJob{}, desiredState, nil, Install)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,8 +102,8 @@ func TestGeneratedHookIsDeleted(t *testing.T) {
 func TestUndoingSurvivesLostAnswers(t *testing.T) {
 	for reason, before := range map[string][]string{"installation": nil, "upgrade": {"a", "b"}} {
 		t.Run(reason, func(t *testing.T) {
-			wish := wishFor("a", "c", "wrong")
-			wish.Atomic = true
+			desiredState := wishFor("a", "c", "wrong")
+			desiredState.Atomic = true
 			// run deploys what is refused, and loses the answer to the request at the place.
 			run := func(at int, fault fakecluster.Fault) *fakecluster.Cluster {
 				cluster := fakecluster.New()
@@ -127,7 +127,7 @@ func TestUndoingSurvivesLostAnswers(t *testing.T) {
 				if before != nil {
 					action = Upgrade
 				}
-				operation, err := Plan(t.Context(), store, &testJob{}, wish, history, action)
+				operation, err := Plan(t.Context(), store, &testJob{}, desiredState, history, action)
 				must(t, nil, err)
 				defer func() { _ = operation.Close() }()
 				_, err = operation.Continue(t.Context())

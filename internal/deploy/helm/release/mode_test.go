@@ -26,10 +26,10 @@ func TestDeployedWithoutRelease(t *testing.T) {
 		entry.Resource.APIVersion, entry.Resource.Kind, entry.Resource.Namespace, entry.Resource.Name, entry.Resource.UID = "v1", kind, "here", name, uid
 		return entry
 	}
-	wish := wishFor("a")
-	wish.Hooks = nil
-	wish.Ours = func(object *unstructured.Unstructured) bool { return object.GetLabels()["of"] == "me" }
-	wish.Before = apply.Inventory{
+	desiredState := wishFor("a")
+	desiredState.Hooks = nil
+	desiredState.Ours = func(object *unstructured.Unstructured) bool { return object.GetLabels()["of"] == "me" }
+	desiredState.Before = apply.Inventory{
 		recorded("ConfigMap", "a", put("ConfigMap", "a", "me", ""), deployer.ManagePolicy),
 		recorded("ConfigMap", "goes", put("ConfigMap", "goes", "me", ""), deployer.ManagePolicy),
 		recorded("ConfigMap", "label-was-lost", put("ConfigMap", "label-was-lost", "unknown", ""), deployer.ManagePolicy),
@@ -45,7 +45,7 @@ func TestDeployedWithoutRelease(t *testing.T) {
 	put("ConfigMap", "never-confirmed-of-others", "others", "")
 	put("ConfigMap", "made-anew-by-others", "me", "")
 	first := cluster.Find("ConfigMap", "here", "a").GetUID()
-	waiting, err := reconcile(t, cluster, &testJob{}, wish)
+	waiting, err := reconcile(t, cluster, &testJob{}, desiredState)
 	must(t, waiting, err)
 	want := []string{"ConfigMap here/a", "ConfigMap here/annotated", "ConfigMap here/keep", "ConfigMap here/made-anew-by-others", "ConfigMap here/never-confirmed-of-others"}
 	if diff := cmp.Diff(want, objectsOf(cluster)); diff != "" {
@@ -60,9 +60,9 @@ func TestDeployedWithoutRelease(t *testing.T) {
 func TestDissolved(t *testing.T) {
 	cluster := fakecluster.New()
 	store := storeOn(cluster)
-	wish := wishFor("a", "gone", "taken")
-	wish.Manifest += "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: precious, annotations: {helm.sh/resource-policy: keep}}\n"
-	waiting, err := reconcile(t, cluster, &testJob{}, wish)
+	desiredState := wishFor("a", "gone", "taken")
+	desiredState.Manifest += "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: precious, annotations: {helm.sh/resource-policy: keep}}\n"
+	waiting, err := reconcile(t, cluster, &testJob{}, desiredState)
 	must(t, waiting, err)
 	second := wishFor("a", "gone", "taken")
 	second.Marks.Digest = "of the second"

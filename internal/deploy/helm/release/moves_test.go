@@ -90,9 +90,9 @@ func lister(name string, recorded bool) *v1alpha1.DeployItem {
 
 // wishOf is a release of an item with a name.
 func wishOf(names ...string) DesiredState {
-	wish := wishFor(names...)
-	wish.Item = "item"
-	return wish
+	desiredState := wishFor(names...)
+	desiredState.Item = "item"
+	return desiredState
 }
 
 func installed(t *testing.T, names ...string) *fakecluster.Cluster {
@@ -215,9 +215,9 @@ func onceBetween(cluster *fakecluster.Cluster, with func(*unstructured.Unstructu
 // upgradeTo upgrades the release and returns the operation when it is over.
 func upgradeTo(t *testing.T, cluster *fakecluster.Cluster, job Job, names ...string) *Operation {
 	t.Helper()
-	wish := wishOf(names...)
+	desiredState := wishOf(names...)
 	return carriedOut(t, cluster, func(history []record) (*Operation, error) {
-		return Plan(t.Context(), storeOn(cluster), job, wish, history, Upgrade)
+		return Plan(t.Context(), storeOn(cluster), job, desiredState, history, Upgrade)
 	})
 }
 
@@ -279,8 +279,8 @@ func TestKeptObject(t *testing.T) {
 				object.SetAnnotations(annotations)
 			})
 			carriedOut(t, cluster, func([]record) (*Operation, error) {
-				wish := DesiredState{Name: "store", Namespace: "here", Item: "item", Before: kept, Former: []ownership.HelmRelease{{Name: "shop", Namespace: "here"}}, Leaving: true}
-				return PlanCleanup(t.Context(), storeOn(cluster), movesJob{neighbors: &neighbors{}}, wish, nil)
+				desiredState := DesiredState{Name: "store", Namespace: "here", Item: "item", Before: kept, Former: []ownership.HelmRelease{{Name: "shop", Namespace: "here"}}, Leaving: true}
+				return PlanCleanup(t.Context(), storeOn(cluster), movesJob{neighbors: &neighbors{}}, desiredState, nil)
 			})
 			if got := ownersOf(cluster.Find("ConfigMap", "here", "b")); got != want {
 				t.Errorf("released by %s, it is of %q, want %q", by, got, want)
@@ -304,8 +304,8 @@ func TestKeptObject(t *testing.T) {
 			object.SetAnnotations(map[string]string{releaseAnnotation: "shop", namespaceAnnotation: "here"})
 		})
 		operation := carriedOut(t, cluster, func(history []record) (*Operation, error) {
-			wish := DesiredState{Name: "shop", Namespace: "here", Item: "item", Before: kept, Leaving: true, ReleasedOnly: true}
-			return PlanCleanup(t.Context(), storeOn(cluster), movesJob{neighbors: &neighbors{}}, wish, history)
+			desiredState := DesiredState{Name: "shop", Namespace: "here", Item: "item", Before: kept, Leaving: true, ReleasedOnly: true}
+			return PlanCleanup(t.Context(), storeOn(cluster), movesJob{neighbors: &neighbors{}}, desiredState, history)
 		})
 		if got := strings.Join(objectsOf(cluster), " "); !strings.Contains(got, "here/a") || !strings.Contains(got, "here/b") || strings.Contains(got, "here/c") || len(operation.Without()) > 0 {
 			t.Errorf("left are %s, without a release %v", got, operation.Without())
@@ -329,9 +329,9 @@ func TestKeptObject(t *testing.T) {
 // cleaned cleans up what was kept.
 func cleaned(t *testing.T, cluster *fakecluster.Cluster, job Job, kept apply.Inventory) *Operation {
 	t.Helper()
-	wish := DesiredState{Name: "shop", Namespace: "here", Item: "item", Before: kept, Ours: func(*unstructured.Unstructured) bool { return false }}
+	desiredState := DesiredState{Name: "shop", Namespace: "here", Item: "item", Before: kept, Ours: func(*unstructured.Unstructured) bool { return false }}
 	return carriedOut(t, cluster, func(history []record) (*Operation, error) {
-		return PlanCleanup(t.Context(), storeOn(cluster), job, wish, history)
+		return PlanCleanup(t.Context(), storeOn(cluster), job, desiredState, history)
 	})
 }
 

@@ -105,8 +105,8 @@ type Operation struct {
 }
 
 // Plan returns the operation that deploys a desired state. Nothing is changed yet.
-func Plan(ctx context.Context, store *storage.Store, job Job, wish DesiredState, history []*storage.Record, action Action) (*Operation, error) {
-	o, err := begin(ctx, store, job, wish, history, string(action))
+func Plan(ctx context.Context, store *storage.Store, job Job, desiredState DesiredState, history []*storage.Record, action Action) (*Operation, error) {
+	o, err := begin(ctx, store, job, desiredState, history, string(action))
 	if err != nil {
 		return nil, err
 	}
@@ -119,8 +119,8 @@ func Plan(ctx context.Context, store *storage.Store, job Job, wish DesiredState,
 	}
 	now := store.Now()
 	o.release = &helmrelease.Release{
-		Name: wish.Name, Namespace: wish.Namespace, Version: revision, Chart: wish.Chart, Config: wish.Values, Manifest: wish.Manifest, Hooks: wish.Hooks,
-		Info: &helmrelease.Info{FirstDeployed: now, LastDeployed: now, Notes: wish.Notes}, ApplyMethod: string(helmrelease.ApplyMethodClientSideApply),
+		Name: desiredState.Name, Namespace: desiredState.Namespace, Version: revision, Chart: desiredState.Chart, Config: desiredState.Values, Manifest: desiredState.Manifest, Hooks: desiredState.Hooks,
+		Info: &helmrelease.Info{FirstDeployed: now, LastDeployed: now, Notes: desiredState.Notes}, ApplyMethod: string(helmrelease.ApplyMethodClientSideApply),
 	}
 	before, after, event := helmrelease.HookPreInstall, helmrelease.HookPostInstall, common.StatusPendingInstall
 	description := "Initial install underway"
@@ -136,13 +136,13 @@ func Plan(ctx context.Context, store *storage.Store, job Job, wish DesiredState,
 		return nil, err
 	}
 	o.steps = o.deployment(action, before, after)
-	o.limit = limit.New(wish.Limit, job.Requeue)
+	o.limit = limit.New(desiredState.Limit, job.Requeue)
 	return o, nil
 }
 
 // begin returns an operation that knows what earlier revisions have deployed.
-func begin(ctx context.Context, store *storage.Store, job Job, wish DesiredState, history []*storage.Record, doing string) (*Operation, error) {
-	o := &Operation{store: store, desiredState: wish, earlier: history, doing: doing, causes: readiness.NewCauses(job.Requeue), losses: loss.New(job.Requeue)}
+func begin(ctx context.Context, store *storage.Store, job Job, desiredState DesiredState, history []*storage.Record, doing string) (*Operation, error) {
+	o := &Operation{store: store, desiredState: desiredState, earlier: history, doing: doing, causes: readiness.NewCauses(job.Requeue), losses: loss.New(job.Requeue)}
 	o.absent, o.taken = map[key]bool{}, map[key]bool{}
 	o.SetJob(job)
 	o.reset()

@@ -70,10 +70,10 @@ func storeOn(cluster *fakecluster.Cluster) *storage.Store {
 }
 
 // reconcile does what a deployer does in one attempt.
-func reconcile(t *testing.T, cluster *fakecluster.Cluster, job Job, wish DesiredState) ([]string, error) {
+func reconcile(t *testing.T, cluster *fakecluster.Cluster, job Job, desiredState DesiredState) ([]string, error) {
 	t.Helper()
 	store := storeOn(cluster)
-	history, err := store.History(t.Context(), wish.Name)
+	history, err := store.History(t.Context(), desiredState.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -83,14 +83,14 @@ func reconcile(t *testing.T, cluster *fakecluster.Cluster, job Job, wish Desired
 	}
 	if len(history) > 0 {
 		last := history[len(history)-1]
-		situation.Last, situation.Ours, situation.Same = last.Status, last.Owner == mine, last.Owner == mine && last.Digest == wish.Marks.Digest
+		situation.Last, situation.Ours, situation.Same = last.Status, last.Owner == mine, last.Owner == mine && last.Digest == desiredState.Marks.Digest
 		situation.Age = time.Hour
 	}
 	action := Decide(situation)
 	if action == Nothing {
 		return nil, nil
 	}
-	operation, err := Plan(t.Context(), store, job, wish, history, action)
+	operation, err := Plan(t.Context(), store, job, desiredState, history, action)
 	if err != nil {
 		return nil, err
 	}
@@ -165,9 +165,9 @@ func TestKilledAtEveryRequest(t *testing.T) {
 			return err
 		}, common.StatusDeployed, []string{"ConfigMap here/b", "ConfigMap here/c", "ConfigMap here/hook-after", "ConfigMap here/hook-before"}},
 		"rollback": {[]string{"a", "b"}, func(t *testing.T, cluster *fakecluster.Cluster) error {
-			wish := wishFor("a", "pod")
-			wish.Atomic = true
-			_, err := reconcile(t, cluster, &testJob{expired: true}, wish)
+			desiredState := wishFor("a", "pod")
+			desiredState.Atomic = true
+			_, err := reconcile(t, cluster, &testJob{expired: true}, desiredState)
 			if err != nil && strings.Contains(err.Error(), "it waited for Pod here/pod") && !strings.Contains(err.Error(), errKilled.Error()) {
 				return nil
 			}
@@ -242,16 +242,16 @@ func refused(name string) error {
 
 // TestFailures follows what becomes of a release that cannot be deployed.
 func TestFailures(t *testing.T) {
-	atomic := func(wish DesiredState) DesiredState {
-		wish.Atomic = true
-		return wish
+	atomic := func(desiredState DesiredState) DesiredState {
+		desiredState.Atomic = true
+		return desiredState
 	}
 	for _, test := range []struct {
-		reason   string
-		before   []string
-		wish     DesiredState
-		statuses []common.Status
-		objects  []string
+		reason       string
+		before       []string
+		desiredState DesiredState
+		statuses     []common.Status
+		objects      []string
 	}{
 		{"a failed installation is not undone", nil, wishFor("a", "wrong"), []common.Status{common.StatusFailed}, []string{"ConfigMap here/a", "ConfigMap here/hook-before"}},
 		{"a failed atomic installation is removed", nil, atomic(wishFor("a", "wrong")), nil, []string{"ConfigMap here/hook-before", "ConfigMap here/hook-end"}},
@@ -272,7 +272,7 @@ func TestFailures(t *testing.T) {
 				}
 				return fakecluster.Fault{}
 			}
-			_, err := reconcile(t, cluster, &testJob{}, test.wish)
+			_, err := reconcile(t, cluster, &testJob{}, test.desiredState)
 			if err == nil || !strings.Contains(err.Error(), "ConfigMap here/wrong") {
 				t.Errorf("%v", err)
 			}
@@ -319,9 +319,9 @@ func TestForeignObjects(t *testing.T) {
 // TestKept leaves what the chart wants to stay.
 func TestKept(t *testing.T) {
 	cluster := fakecluster.New()
-	wish := wishFor("a")
-	wish.Manifest += "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: precious, annotations: {helm.sh/resource-policy: keep}}\n"
-	waiting, err := reconcile(t, cluster, &testJob{}, wish)
+	desiredState := wishFor("a")
+	desiredState.Manifest += "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: precious, annotations: {helm.sh/resource-policy: keep}}\n"
+	waiting, err := reconcile(t, cluster, &testJob{}, desiredState)
 	must(t, waiting, err)
 	if err := uninstallAll(t, cluster); err != nil {
 		t.Fatal(err)
@@ -334,13 +334,13 @@ func TestKept(t *testing.T) {
 // TestTooLate ends a release that does not become ready in time.
 func TestTooLate(t *testing.T) {
 	cluster := fakecluster.New()
-	wish := wishFor("pod")
-	wish.Wait = true
-	waiting, err := reconcile(t, cluster, &testJob{}, wish)
+	desiredState := wishFor("pod")
+	desiredState.Wait = true
+	waiting, err := reconcile(t, cluster, &testJob{}, desiredState)
 	if err != nil || len(waiting) != 1 || !strings.HasPrefix(waiting[0], "Pod here/pod to become ready (") {
 		t.Fatalf("%v %v", waiting, err)
 	}
-	if _, err := reconcile(t, cluster, &testJob{expired: true}, wish); err == nil || !strings.Contains(err.Error(), `timeout at: "helm deployer: before installing release"`) {
+	if _, err := reconcile(t, cluster, &testJob{expired: true}, desiredState); err == nil || !strings.Contains(err.Error(), `timeout at: "helm deployer: before installing release"`) {
 		t.Errorf("%v", err)
 	}
 	if diff := cmp.Diff([]common.Status{common.StatusFailed, common.StatusFailed}, statuses(t, cluster)); diff != "" {

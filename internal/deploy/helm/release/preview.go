@@ -22,8 +22,8 @@ import (
 // Preview returns what an installation or an upgrade would make of each object: its namespace,
 // definitions and objects in their order, deletions, and the hooks, whose effect is not known. It
 // changes nothing: the API server shows in a dry run what would be stored.
-func Preview(ctx context.Context, store *storage.Store, wish DesiredState, others Others, history []*storage.Record, action Action) ([]diff.Object, error) {
-	o := &Operation{store: store, desiredState: wish, others: others, earlier: history}
+func Preview(ctx context.Context, store *storage.Store, desiredState DesiredState, others Others, history []*storage.Record, action Action) ([]diff.Object, error) {
+	o := &Operation{store: store, desiredState: desiredState, others: others, earlier: history}
 	if err := o.look(ctx); err != nil {
 		return nil, err
 	}

@@ -15,15 +15,15 @@ import (
 )
 
 // previewed are the actions of a preview by kind and name.
-func previewed(t *testing.T, cluster *fakecluster.Cluster, wish DesiredState, action Action) (map[string]diff.Action, error) {
+func previewed(t *testing.T, cluster *fakecluster.Cluster, desiredState DesiredState, action Action) (map[string]diff.Action, error) {
 	t.Helper()
 	store := storeOn(cluster)
-	history, err := store.History(t.Context(), wish.Name)
+	history, err := store.History(t.Context(), desiredState.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := len(cluster.Requests)
-	objects, err := Preview(t.Context(), store, wish, Alone{}, history, action)
+	objects, err := Preview(t.Context(), store, desiredState, Alone{}, history, action)
 	for _, request := range cluster.Requests[before:] {
 		if !slices.Contains([]string{"get", "list", "preview", "previewnew"}, request.Verb) {
 			t.Errorf("a preview makes a request to %s", request.Verb)
@@ -97,13 +97,13 @@ func TestPreviewOfWhatOthersHave(t *testing.T) {
 // TestPreviewOfNamespace: it is made only if it is missing.
 func TestPreviewOfNamespace(t *testing.T) {
 	cluster := fakecluster.New()
-	wish := wishFor("a")
-	wish.CreateNamespace = true
-	if got, err := previewed(t, cluster, wish, Install); err != nil || got["Namespace here"] != diff.Create {
+	desiredState := wishFor("a")
+	desiredState.CreateNamespace = true
+	if got, err := previewed(t, cluster, desiredState, Install); err != nil || got["Namespace here"] != diff.Create {
 		t.Errorf("%v, error %v", got, err)
 	}
-	cluster.Put(namespaceOf(wish))
-	if got, err := previewed(t, cluster, wish, Install); err != nil || got["Namespace here"] != diff.Keep {
+	cluster.Put(namespaceOf(desiredState))
+	if got, err := previewed(t, cluster, desiredState, Install); err != nil || got["Namespace here"] != diff.Keep {
 		t.Errorf("%v, error %v", got, err)
 	}
 }

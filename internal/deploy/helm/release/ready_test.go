@@ -19,9 +19,9 @@ func TestLostWhileAwaited(t *testing.T) {
 		if noWatch {
 			cluster.NoWatch = errors.New("refused")
 		}
-		wish := wishFor("config", "pod")
-		wish.Hooks, wish.Wait = nil, true
-		operation, err := Plan(t.Context(), storeOn(cluster), job, wish, nil, Install)
+		desiredState := wishFor("config", "pod")
+		desiredState.Hooks, desiredState.Wait = nil, true
+		operation, err := Plan(t.Context(), storeOn(cluster), job, desiredState, nil, Install)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,9 +52,9 @@ func TestLostWhileAwaited(t *testing.T) {
 // TestReadyAfterALoss ends the installation once the object that was created again is ready.
 func TestReadyAfterALoss(t *testing.T) {
 	cluster := fakecluster.New()
-	wish := wishFor("config", "pod")
-	wish.Hooks, wish.Wait, wish.Rule = nil, true, readiness.Unready
-	operation, err := Plan(t.Context(), storeOn(cluster), &testJob{}, wish, nil, Install)
+	desiredState := wishFor("config", "pod")
+	desiredState.Hooks, desiredState.Wait, desiredState.Rule = nil, true, readiness.Unready
+	operation, err := Plan(t.Context(), storeOn(cluster), &testJob{}, desiredState, nil, Install)
 	if err != nil {
 		t.Fatal(err)
 	}

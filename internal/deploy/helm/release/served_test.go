@@ -17,13 +17,13 @@ var widget = schema.GroupVersionKind{Group: "acme.example", Version: "v1beta1", 
 
 // widgets is a desired state with a ConfigMap and objects of a kind of the cluster.
 func widgets(version string, names ...string) DesiredState {
-	wish := wishFor("a")
-	wish.Hooks = nil
+	desiredState := wishFor("a")
+	desiredState.Hooks = nil
 	for _, name := range names {
-		wish.Manifest += "---\n# Source: shop/templates/widget.yaml\napiVersion: acme.example/" + version + "\nkind: Widget\nmetadata: {name: " + name + "}\n"
+		desiredState.Manifest += "---\n# Source: shop/templates/widget.yaml\napiVersion: acme.example/" + version + "\nkind: Widget\nmetadata: {name: " + name + "}\n"
 	}
-	wish.Marks.Digest += version + strings.Join(names, " ")
-	return wish
+	desiredState.Marks.Digest += version + strings.Join(names, " ")
+	return desiredState
 }
 
 // served is a cluster after an update: its objects are what they were, and versions of
@@ -135,10 +135,10 @@ func TestRollbackAcrossVersions(t *testing.T) {
 		}
 		return fakecluster.Fault{}
 	}
-	wish := widgets("v1", "one", "wrong")
-	wish.Manifest = strings.Replace(wish.Manifest, "metadata: {name: one}\n", "metadata: {name: one}\nsize: 2\n", 1)
-	wish.Atomic = true
-	if _, err := reconcile(t, after, &testJob{}, wish); err == nil || !strings.Contains(err.Error(), "Widget here/wrong") || strings.Contains(err.Error(), "could not be undone") {
+	desiredState := widgets("v1", "one", "wrong")
+	desiredState.Manifest = strings.Replace(desiredState.Manifest, "metadata: {name: one}\n", "metadata: {name: one}\nsize: 2\n", 1)
+	desiredState.Atomic = true
+	if _, err := reconcile(t, after, &testJob{}, desiredState); err == nil || !strings.Contains(err.Error(), "Widget here/wrong") || strings.Contains(err.Error(), "could not be undone") {
 		t.Errorf("%v", err)
 	}
 	one := after.Find("Widget", "here", "one")

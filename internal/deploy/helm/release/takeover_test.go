@@ -117,9 +117,9 @@ func TestUndoneTakeOver(t *testing.T) {
 				}
 				return fakecluster.Fault{}
 			}
-			wish, others := wishOf("a", "b", "new", "wrong"), &neighbors{yielding: []string{"two"}}
-			wish.Atomic = true
-			if _, err := reconcile(t, cluster, movesJob{neighbors: others}, wish); err == nil {
+			desiredState, others := wishOf("a", "b", "new", "wrong"), &neighbors{yielding: []string{"two"}}
+			desiredState.Atomic = true
+			if _, err := reconcile(t, cluster, movesJob{neighbors: others}, desiredState); err == nil {
 				t.Fatal("it has not failed")
 			}
 			if got := cluster.Find("ConfigMap", "here", "b"); got.GetUID() != identity || ownersOf(got) != "release shop, released by item" {
@@ -214,8 +214,8 @@ func TestReclaimed(t *testing.T) {
 			identity := change(cluster, "b", test.marks)
 			cluster.Counts()
 			carriedOut(t, cluster, func(history []record) (*Operation, error) {
-				wish := DesiredState{Name: "shop", Namespace: "here", Item: "item", Contested: []corev1.ObjectReference{{APIVersion: "v1", Kind: "ConfigMap", Namespace: "here", Name: "b"}}}
-				return PlanCleanup(t.Context(), storeOn(cluster), movesJob{neighbors: &test.others}, wish, history)
+				desiredState := DesiredState{Name: "shop", Namespace: "here", Item: "item", Contested: []corev1.ObjectReference{{APIVersion: "v1", Kind: "ConfigMap", Namespace: "here", Name: "b"}}}
+				return PlanCleanup(t.Context(), storeOn(cluster), movesJob{neighbors: &test.others}, desiredState, history)
 			})
 			if counts := cluster.Counts(); counts["patch"] != test.writes || counts["get"] != 1 || counts["delete"]+counts["update"]+counts["create"] > 0 {
 				t.Errorf("requests %v", counts)

@@ -17,9 +17,9 @@ import (
 const uninstall = "uninstall"
 
 // PlanRemoval returns the operation that removes a release. Nothing is changed yet.
-func PlanRemoval(ctx context.Context, store *storage.Store, work Job, wish DesiredState, history []*storage.Record) (*Operation, error) {
-	wish.Leaving = true
-	o, err := begin(ctx, store, work, wish, history, uninstall)
+func PlanRemoval(ctx context.Context, store *storage.Store, work Job, desiredState DesiredState, history []*storage.Record) (*Operation, error) {
+	desiredState.Leaving = true
+	o, err := begin(ctx, store, work, desiredState, history, uninstall)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func PlanRemoval(ctx context.Context, store *storage.Store, work Job, wish Desir
 	}
 	o.release, o.desiredState.Marks = release, last.Marks()
 	o.becomeUninstall(o.previous)
-	o.limit = limit.New(wish.Limit, work.Requeue)
+	o.limit = limit.New(desiredState.Limit, work.Requeue)
 	return o, nil
 }
 
