@@ -66,11 +66,11 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err := nameHosts(config.Cluster); err != nil {
 		return err
 	}
-	desk := &dispatch.Dispatcher{}
+	dispatcher := &dispatch.Dispatcher{}
 	recent := &rewatch.Recent{Now: time.Now}
 	config.Cluster = watchdecoder.WithBodyCapture(rewatch.Config(config.Cluster, func() {
 		recent.Note()
-		desk.Rewound()
+		dispatcher.Rewound()
 	}))
 	manager, err := newManager(config, log)
 	if err != nil {
@@ -79,12 +79,12 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err := checkInstalled(manager.GetRESTMapper()); err != nil {
 		return err
 	}
-	if err := addControllers(ctx, manager, config, desk, recent.Unsettled); err != nil {
+	if err := addControllers(ctx, manager, config, dispatcher, recent.Unsettled); err != nil {
 		return err
 	}
 	// Before the start, because the observers of the dispatcher and of the traffic are read without
 	// a lock.
-	if err := addTally(ctx, manager, config, desk); err != nil {
+	if err := addTally(ctx, manager, config, dispatcher); err != nil {
 		return err
 	}
 	log.Info("starting", "controllers", config.Controllers)
@@ -162,7 +162,7 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 	return manager, nil
 }
 
-func addControllers(ctx context.Context, manager ctrl.Manager, config Config, desk *dispatch.Dispatcher, unsettled func() bool) error {
+func addControllers(ctx context.Context, manager ctrl.Manager, config Config, dispatcher *dispatch.Dispatcher, unsettled func() bool) error {
 	order := &queue.Order{}
 	clusters := cluster.NewPoolFor(manager, "landscaper/"+version.String(), config.Egress)
 	options := func(name string) controller.Options {
@@ -180,7 +180,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, de
 	if config.runs(Executions) {
 		err := (&execution.Reconciler{
 			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: reporter.RateLimited(manager.GetEventRecorder("Landscaper")),
-			Problems: problems(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout, Dispatcher: desk, Unsettled: unsettled,
+			Problems: problems(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout, Dispatcher: dispatcher, Unsettled: unsettled,
 			ClusterRemoved: (&targetsync.Shoots{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Pool: clusters}).Removed,
 		}).SetupWithManager(ctx, manager, options(Executions))
 		if err != nil {
@@ -201,7 +201,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, de
 			return fmt.Errorf("set up the TargetSync controller: %w", err)
 		}
 	}
-	return addDeployers(manager, config, deployer.Options{Clusters: pool{clusters}, Order: jobOrder{order}, Dispatcher: desk}, library)
+	return addDeployers(manager, config, deployer.Options{Clusters: pool{clusters}, Order: jobOrder{order}, Dispatcher: dispatcher}, library)
 }
 
 // addTargetSyncs adds the controller that makes Targets, with its metrics.

@@ -22,9 +22,9 @@ import (
 
 // addTally registers the metrics of docs/operate.md, and exports jobs as traces if that is
 // configured.
-func addTally(ctx context.Context, to manager.Manager, config Config, desk *dispatch.Dispatcher) error {
+func addTally(ctx context.Context, to manager.Manager, config Config, dispatcher *dispatch.Dispatcher) error {
 	jobs := metrics.NewJobs(config.tallied(), time.Now)
-	desk.OnDispatch = jobs.Dispatched
+	dispatcher.OnDispatch = jobs.Dispatched
 	if config.TraceEndpoint != "" {
 		tracer, err := tracing.New(ctx, config.TraceEndpoint, version.String(), to.GetLogger().WithName("traces"))
 		if err != nil {
