@@ -75,7 +75,7 @@ func TestApply(t *testing.T) {
 // TestApplyOfBadFiles: what cannot be applied is found before anything is.
 func TestApplyOfBadFiles(t *testing.T) {
 	for _, test := range []struct{ reason, text, want string }{
-		{"a kind of somebody else", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n", "use kubectl apply for the rest"},
+		{"a kind of another API group", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n", "use kubectl apply for the rest"},
 		{"no object", "just: text\n", "bad.yaml: line 1: this is not a Kubernetes object: it needs apiVersion and kind"},
 		{"no YAML", "a: [b\n", "bad.yaml: "},
 		{"a terminal's commands", "apiVersion: v1\nkind: \"\\e[2J\"\n", "?[2J"},

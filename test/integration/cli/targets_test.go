@@ -30,12 +30,12 @@ func TestTargetsApply(t *testing.T) {
 		t.Errorf("the Target does not work: %+v", got)
 	}
 	foreign := &corev1.Secret{}
-	foreign.Namespace, foreign.Name, foreign.Data = namespace, "foreign", map[string][]byte{"config": []byte("of somebody else")}
+	foreign.Namespace, foreign.Name, foreign.Data = namespace, "foreign", map[string][]byte{"config": []byte("of another client")}
 	if err := cluster.Create(t.Context(), foreign, client.FieldOwner("another-client")); err != nil {
 		t.Fatal(err)
 	}
 	got := run("--name", "second", "-s", "foreign")
-	if got.code != 1 || got.out != "" || !strings.Contains(got.err, "apply Secret foreign") || !strings.Contains(got.err, "another client has created it") || strings.Contains(got.err, "of somebody else") {
+	if got.code != 1 || got.out != "" || !strings.Contains(got.err, "apply Secret foreign") || !strings.Contains(got.err, "another client has created it") || strings.Contains(got.err, "of another client") {
 		t.Errorf("%+v", got)
 	}
 	if got := run("--name", "edge", "-o", "file"); got.code != 1 || !strings.Contains(got.err, "leave out --output-file") {

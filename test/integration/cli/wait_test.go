@@ -43,7 +43,7 @@ func TestWaitForWhatIsThere(t *testing.T) {
 			"Error: after LIMIT still waiting for asked (Failed): operation \"reconcile\" has not been picked up yet\n"},
 		{"no job was started", []string{"new", "--timeout", "LIMIT", "-q"}, 5, "",
 			"Error: after LIMIT still waiting for new (no phase): no job was started yet: run landscaper-cli installations reconcile new\n"},
-		{"nobody has deleted it", []string{"good", "--for", "deleted", "--timeout", "LIMIT", "-q"}, 5, "",
+		{"the deletion was not requested", []string{"good", "--for", "deleted", "--timeout", "LIMIT", "-q"}, 5, "",
 			"Error: after LIMIT still waiting for good (Succeeded): its deletion has not been requested yet: run kubectl delete installation good\n"},
 	}
 	for _, test := range tests {

@@ -56,6 +56,6 @@ func TestTimeoutNamesTheWait(t *testing.T) {
 	t.Run("a release that another client is at work on", func(t *testing.T) {
 		item := helmItem(t, notes, "")
 		put(t, foreign(t, item.Namespace, 1, common.StatusPendingInstall, "theirs"), false)
-		tells(t, item, v1alpha1.DeployItemPhases.Failed, "helm deployer: start apply files", "another client to finish with release "+item.Namespace+"/notes (revision 1 is pending-install), or roll it back, or delete this revision, if nobody is at work")
+		tells(t, item, v1alpha1.DeployItemPhases.Failed, "helm deployer: start apply files", "another client to finish with release "+item.Namespace+"/notes (revision 1 is pending-install), or roll it back, or delete this revision, if no client works on it")
 	})
 }
