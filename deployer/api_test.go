@@ -16,9 +16,9 @@ import (
 	"testing"
 )
 
-// TestPublicTypes: whoever is outside of this module can name each type that the public
-// packages show, because none is one of an internal package. What the compiler has written
-// for those who import the packages is looked at, so nothing is missed.
+// TestPublicTypes: other modules can name each type that the public packages show, because none is
+// one of an internal package. What the compiler has written for those who import the packages is
+// looked at, so nothing is missed.
 func TestPublicTypes(t *testing.T) {
 	compiled, public := map[string]string{}, []string{}
 	for line := range strings.Lines(list(t, "-export", "-deps", "-f", "{{.ImportPath}} {{.DepOnly}} {{.Export}}", "./deployer", "./api/...")) {
@@ -59,16 +59,16 @@ type G[P any] struct{ P P }`)
 		{"an alias of a type that is made of one", `type A = []*hidden.T`, 1},
 		{"a type that is made of one", `type A map[string]hidden.T`, 1},
 		{"a field", `type S struct{ F hidden.T }`, 1},
-		{"a field that nobody sees", `type S struct{ f hidden.T }`, 0},
+		{"an unexported field", `type S struct{ f hidden.T }`, 0},
 		{"an embedded field", `type S struct{ *hidden.T }`, 1},
 		{"a field of an embedded type without a name outside", `type s struct{ F hidden.T }; type S struct{ s }`, 1},
 		{"a parameter", `func F(hidden.T) {}`, 1},
 		{"a result", `func F() (hidden.I, error) { return nil, nil }`, 1},
 		{"a variadic parameter", `func F(...hidden.T) {}`, 1},
 		{"a constraint", `func F[P hidden.I](P) {}`, 1},
-		{"a function that nobody sees", `func f(hidden.T) {}`, 0},
+		{"an unexported function", `func f(hidden.T) {}`, 0},
 		{"a method", `type S struct{}; func (*S) M(hidden.T) {}`, 1},
-		{"a method that nobody sees", `type S struct{}; func (*S) m(hidden.T) {}`, 0},
+		{"an unexported method", `type S struct{}; func (*S) m(hidden.T) {}`, 0},
 		{"a method of an embedded type without a name outside", `type s struct{}; func (s) M(hidden.T) {}; type S struct{ *s }`, 1},
 		{"a method of a type that a function returns", `type s struct{}; func (s) M(hidden.T) {}; func F() s { return s{} }`, 1},
 		{"a method of an interface", `type I interface{ M(func(hidden.T)) }`, 1},
@@ -86,8 +86,8 @@ type G[P any] struct{ P P }`)
 	}
 }
 
-// TestDependencies: whoever needs the kinds needs no client for them, and whoever writes a
-// deployer needs none of the libraries that only our own deployers use.
+// TestDependencies: users of the kinds need no client for them, and the author of a deployer needs
+// none of the libraries that only our own deployers use.
 func TestDependencies(t *testing.T) {
 	heavy := []string{"helm.sh/", "github.com/go-git/", "sigs.k8s.io/kustomize/"}
 	for _, test := range []struct {
@@ -200,7 +200,7 @@ func (w *walk) declaration(object types.Object) {
 	}
 }
 
-// named looks at the use of a name. What nobody outside can name, but reach, is looked at
+// named checks the use of a name. A type that other modules can reach, but not name, is checked
 // with its fields and methods.
 func (w *walk) named(name *types.TypeName) {
 	if name.Pkg() == nil {

@@ -306,7 +306,7 @@ func TestYields(t *testing.T) {
 			tree.want(t, tree.items...)
 		}, false},
 		{"there is no holder", func(t *testing.T, tree *tree, holder *v1alpha1.DeployItem) { tree.items = tree.items[:1] }, false},
-		{"the Installation of the holder goes with its parent", func(_ *testing.T, tree *tree, holder *v1alpha1.DeployItem) {
+		{"the Installation of the holder is deleted with its parent", func(_ *testing.T, tree *tree, holder *v1alpha1.DeployItem) {
 			holder.Labels[v1alpha1.ExecutionManagedByLabel] = "sub"
 			execution, sub, above := tree.execution.DeepCopy(), tree.installation.DeepCopy(), tree.installation.DeepCopy()
 			execution.Name, sub.Name, above.Name = "sub", "sub", "above"
@@ -464,7 +464,7 @@ func TestRecordedByOthers(t *testing.T) {
 		change func(tree *tree)
 		want   bool
 	}{
-		{"nobody has", func(*tree) {}, false},
+		{"no other item has recorded the object", func(*tree) {}, false},
 		{"another item has", func(tree *tree) { record(tree.items[1], has) }, true},
 		{"the item itself has", func(tree *tree) { record(tree.items[0], has) }, false},
 		{"another item has one of another kind", func(tree *tree) { record(tree.items[1], strings.ReplaceAll(has, "ConfigMap", "Secret")) }, false},

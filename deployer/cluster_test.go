@@ -102,12 +102,12 @@ func (s *stage) clusters() placement.Record {
 	return record
 }
 
-// TestEarlierCluster: where a Target of the namespace leads to the earlier cluster, it is
-// left; otherwise the item waits and says what it waits for, until there is one or
-// somebody leaves what is there.
+// TestEarlierCluster: where a Target of the namespace leads to the earlier cluster, it is left;
+// otherwise the item waits and says what it waits for, until there is one or a user leaves what is
+// there.
 func TestEarlierCluster(t *testing.T) {
 	old, next, third := apiServer(t, "old"), apiServer(t, "new"), apiServer(t, "third")
-	// reborn has the address of nobody else and the ID of the old one.
+	// reborn has another address and the ID of the old one.
 	reborn := apiServer(t, "old")
 	broken := leadingTo(t, "broken", old, "x")
 	broken.Spec.Configuration = v1alpha1.NewAnyJSONPointer([]byte(`{"kubeconfig":"rubbish"}`))
@@ -120,13 +120,13 @@ func TestEarlierCluster(t *testing.T) {
 		leaves     string
 		wait       string
 	}{
-		{"another Target leads there", []client.Object{leadingTo(t, "other", old, "b")}, "main", "", ""},
-		{"nobody does", []client.Object{leadingTo(t, "other", third, "b"), broken}, "main", "", wait},
-		{"the one that did is broken", []client.Object{broken}, "broken", "", wait},
-		{"the one that did has another address of it", []client.Object{leadingTo(t, "former", reborn, "b")}, "former", "", ""},
-		{"another one with another address is not asked", []client.Object{leadingTo(t, "other", reborn, "b")}, "main", "", wait},
-		{"somebody leaves what is there", nil, "main", "old", ""},
-		{"somebody left something elsewhere", nil, "main", "older", wait},
+		{"another Target leads to the earlier cluster", []client.Object{leadingTo(t, "other", old, "b")}, "main", "", ""},
+		{"no Target leads to the earlier cluster", []client.Object{leadingTo(t, "other", third, "b"), broken}, "main", "", wait},
+		{"the Target that led to the earlier cluster is broken", []client.Object{broken}, "broken", "", wait},
+		{"the Target that led to the earlier cluster has another address of it", []client.Object{leadingTo(t, "former", reborn, "b")}, "former", "", ""},
+		{"another Target with another address is not asked", []client.Object{leadingTo(t, "other", reborn, "b")}, "main", "", wait},
+		{"a user leaves what is on the earlier cluster", nil, "main", "old", ""},
+		{"a user left what is on another earlier cluster", nil, "main", "older", wait},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			item := newItem(func(item *v1alpha1.DeployItem) {
@@ -179,12 +179,12 @@ func TestEarlierCluster(t *testing.T) {
 	}
 }
 
-// ends shows what ends the wait: any Target of the namespace wakes the item, and the
-// annotation lets it go on.
+// ends shows what ends the wait: any Target of the namespace enqueues the item, and the annotation
+// lets it go on.
 func (s *stage) ends(t *testing.T) {
 	t.Helper()
 	if requests := s.reconciler.usersOf(&v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "any"}}); len(requests) != 1 {
-		t.Errorf("a Target of the namespace wakes %v", requests)
+		t.Errorf("a Target of the namespace enqueues %v", requests)
 	}
 	s.look()
 	left := s.item()
@@ -218,8 +218,8 @@ func TestTimeOfEarlierCluster(t *testing.T) {
 	s.mustStore(again)
 	s.look()
 	s.expect("Progressing", false, "no Target of namespace ns leads to the earlier cluster")
-	if told := strings.Join(s.told(), "\n"); !strings.Contains(told, "ClusterChanged") || !strings.Contains(told, old.URL) {
-		t.Errorf("the events are %s", told)
+	if emitted := strings.Join(s.emitted(), "\n"); !strings.Contains(emitted, "ClusterChanged") || !strings.Contains(emitted, old.URL) {
+		t.Errorf("the events are %s", emitted)
 	}
 	s.clock = s.clock.Add(v1alpha1.DefaultDeployItemTimeout * 2)
 	s.reconciler.requeue(key)

@@ -109,7 +109,7 @@ func TestItemsAreCopies(t *testing.T) {
 				t.Errorf("the cache has changed:\n%s", difference)
 			}
 			for _, item := range cached.items {
-				// The room behind a text belongs to the cache, too.
+				// The capacity behind a text belongs to the cache, too.
 				raw := item.Spec.Configuration.Raw
 				if room := raw[len(raw) : len(raw)+1]; room[0] != 0 {
 					t.Errorf("the text of %s goes on with %q", item.Name, room)

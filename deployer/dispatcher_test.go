@@ -18,24 +18,24 @@ import (
 	"go.landscaper.dev/internal/runtime/queue"
 )
 
-// without takes the job of an item away that newItem has given it.
+// without removes the job that newItem has given an item.
 func without(item *v1alpha1.DeployItem) { item.Status = v1alpha1.DeployItemStatus{} }
 
-// TestDispatchedJob: a job that is handed over in the process is stored with the end of
-// the work, and nothing before, unless there is something to tell.
+// TestDispatchedJob: a job that is dispatched in the process is stored with the end of the work,
+// and not before, unless there is something to report.
 func TestDispatchedJob(t *testing.T) {
 	script := &script{}
 	s := onStage(t, script, newItem(without))
-	desk := &dispatch.Dispatcher{}
-	s.reconciler.options.Dispatcher = desk
+	dispatcher := &dispatch.Dispatcher{}
+	s.reconciler.options.Dispatcher = dispatcher
 	s.look()
 	if len(script.calls) != 0 {
 		t.Fatalf("work without a job: %v", script.calls)
 	}
-	desk.Register("test", func(item *v1alpha1.DeployItem) { s.reconciler.enqueue(keyOf(item)) })
+	dispatcher.Register("test", func(item *v1alpha1.DeployItem) { s.reconciler.enqueue(keyOf(item)) })
 	before := s.item()
-	if !desk.Dispatch(before.DeepCopy(), "job", s.clock) || len(s.enqueued) != 1 {
-		t.Fatalf("the deployer is not woken: %v", s.enqueued)
+	if !dispatcher.Dispatch(before.DeepCopy(), "job", s.clock) || len(s.enqueued) != 1 {
+		t.Fatalf("the item is not enqueued: %v", s.enqueued)
 	}
 	s.look()
 	done := s.item()
@@ -47,46 +47,46 @@ func TestDispatchedJob(t *testing.T) {
 		t.Errorf("%d calls", calls)
 	}
 	s.look()
-	if len(script.calls) != 1 || desk.Pending() != 0 {
-		t.Errorf("the job is done twice: %v, %d open", script.calls, desk.Pending())
+	if len(script.calls) != 1 || dispatcher.Pending() != 0 {
+		t.Errorf("the job is done twice: %v, %d open", script.calls, dispatcher.Pending())
 	}
 }
 
-// TestDispatchedDeletion: an item goes without that the job of its deletion is stored.
+// TestDispatchedDeletion: an item is deleted although the job of its deletion is not stored.
 func TestDispatchedDeletion(t *testing.T) {
 	s := onStage(t, &script{}, newItem(without))
-	desk := &dispatch.Dispatcher{}
-	s.reconciler.options.Dispatcher = desk
-	desk.Register("test", func(*v1alpha1.DeployItem) {})
+	dispatcher := &dispatch.Dispatcher{}
+	s.reconciler.options.Dispatcher = dispatcher
+	dispatcher.Register("test", func(*v1alpha1.DeployItem) {})
 	if err := s.reconciler.client.Delete(t.Context(), s.item()); err != nil {
 		t.Fatal(err)
 	}
 	s.look()
-	desk.Dispatch(s.item(), "job", s.clock)
+	dispatcher.Dispatch(s.item(), "job", s.clock)
 	s.look()
 	// The cache comes to the end of the item.
-	desk.Observe(&v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, ResourceVersion: "10000"}})
+	dispatcher.Observe(&v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, ResourceVersion: "10000"}})
 	if err := s.reconciler.client.Get(t.Context(), key, &v1alpha1.DeployItem{}); client.IgnoreNotFound(err) != nil || err == nil {
 		t.Fatalf("the item is still there: %v", err)
 	}
 	s.look()
-	if open := desk.Pending(); open != 0 {
-		t.Errorf("%d jobs of what is gone are remembered", open)
+	if open := dispatcher.Pending(); open != 0 {
+		t.Errorf("%d jobs of deleted items are remembered", open)
 	}
 }
 
-// TestNothingIsLeft: items that are made, get a job and are gone, whatever of that the
-// deployer has seen, leave nothing at the desk and no place in the queue: also if the event
-// of the end comes before the job.
+// TestNothingIsLeft: items that are created, get a job and are deleted leave nothing in the
+// dispatcher and no place in the queue, whatever of that the deployer has seen: also if the
+// deletion event comes before the job.
 func TestNothingIsLeft(t *testing.T) {
 	const items = 10000
 	s := onStage(t, &script{}, newItem(without))
-	desk, order := &dispatch.Dispatcher{}, &queue.Order{}
-	s.reconciler.options.Dispatcher = desk
+	dispatcher, order := &dispatch.Dispatcher{}, &queue.Order{}
+	s.reconciler.options.Dispatcher = dispatcher
 	line := order.Line(s.reconciler.atWork)
 	s.reconciler.line = line
-	events := desk.Handler(line.Handler(handler.Funcs{}))
-	desk.Register("test", func(item *v1alpha1.DeployItem) { line.Observe(item) })
+	events := dispatcher.Handler(line.Handler(handler.Funcs{}))
+	dispatcher.Register("test", func(item *v1alpha1.DeployItem) { line.Observe(item) })
 	for i := range items {
 		item := newItem(without)
 		item.Name, item.UID, item.ResourceVersion = fmt.Sprint("item-", i), types.UID(fmt.Sprint(i)), fmt.Sprint(2*i+1000)
@@ -96,7 +96,7 @@ func TestNothingIsLeft(t *testing.T) {
 		if i%2 == 0 {
 			end()
 		}
-		desk.Dispatch(item, "job", s.clock)
+		dispatcher.Dispatch(item, "job", s.clock)
 		if i%2 == 1 {
 			end()
 		}
@@ -104,12 +104,12 @@ func TestNothingIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if desk.Pending() != 0 || order.Ranks() != 0 {
-		t.Errorf("%d jobs and %d places are left", desk.Pending(), order.Ranks())
+	if dispatcher.Pending() != 0 || order.Ranks() != 0 {
+		t.Errorf("%d jobs and %d places are left", dispatcher.Pending(), order.Ranks())
 	}
 }
 
-// overtaken is a cache that comes to an item right after it was asked for it in vain.
+// overtaken is a cache that gets an item right after a read that has not found it.
 type overtaken struct {
 	client.Client
 	come func()
@@ -124,19 +124,19 @@ func (l *overtaken) Get(ctx context.Context, key client.ObjectKey, into client.O
 	return err
 }
 
-// TestItemAppearsMeanwhile: a job is handed over before the cache shows its item, which
-// comes while the deployer still thinks that there is none. The event of the item wakes the
-// deployer once more: then its job must still be there, since the Execution has seen it
-// handed over, and looks again only when it is too late.
+// TestItemAppearsMeanwhile: a job is dispatched before the cache shows its item, which comes after
+// the deployer has not found it. The event of the item enqueues it once more: then its job must
+// still be there, since the Execution counts it as dispatched, and looks again only when it is too
+// late.
 func TestItemAppearsMeanwhile(t *testing.T) {
 	script := &script{}
 	s := onStage(t, script)
-	desk := &dispatch.Dispatcher{}
-	s.reconciler.options.Dispatcher = desk
-	desk.Register("test", func(*v1alpha1.DeployItem) {})
+	dispatcher := &dispatch.Dispatcher{}
+	s.reconciler.options.Dispatcher = dispatcher
+	dispatcher.Register("test", func(*v1alpha1.DeployItem) {})
 	item := newItem(without)
 	item.ResourceVersion = "1"
-	desk.Dispatch(item.DeepCopy(), "job", s.clock)
+	dispatcher.Dispatch(item.DeepCopy(), "job", s.clock)
 
 	cache := s.reconciler.client
 	s.reconciler.client = &overtaken{cache, func() {
@@ -144,11 +144,11 @@ func TestItemAppearsMeanwhile(t *testing.T) {
 		if err := cache.Create(t.Context(), item); err != nil {
 			t.Fatal(err)
 		}
-		desk.Observe(item)
+		dispatcher.Observe(item)
 	}}
 	s.look()
-	if len(script.calls) != 0 || desk.Pending() != 1 {
-		t.Fatalf("calls %v, %d jobs at the desk", script.calls, desk.Pending())
+	if len(script.calls) != 0 || dispatcher.Pending() != 1 {
+		t.Fatalf("calls %v, %d jobs in the dispatcher", script.calls, dispatcher.Pending())
 	}
 	s.look()
 	if len(script.calls) != 1 {

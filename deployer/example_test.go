@@ -188,8 +188,8 @@ func ExampleError() {
 	// License: activate the product: the license has ended
 }
 
-// Somebody has to do something first. The error says who and what; the job goes on when the
-// item is woken.
+// A user or another client has to act first. The error says what is to be done; the job continues
+// when the item is enqueued.
 func ExampleWaiting() {
 	reconcile(func(context.Context, *deployer.Item) (deployer.Result, error) {
 		return deployer.Result{}, deployer.Waiting("activate", "NoLicense", "Secret license does not exist: create it")

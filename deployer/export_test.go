@@ -47,7 +47,7 @@ func TestExport(t *testing.T) {
 		{"another value", secret("item-export", `{"a":0}`, mine), ref("item-export"), map[string]any{"a": 1}, false, "item-export", `{"a":1}`, ""},
 		{"a name of before stays", secret("mock-export-x", `{"a":0}`, mine), ref("mock-export-x"), map[string]any{"a": 1}, false, "mock-export-x", `{"a":1}`, ""},
 		{"the Secret was removed", nil, ref("item-export"), map[string]any{"a": 1}, false, "item-export", `{"a":1}`, ""},
-		{"a Secret of somebody else is not written", secret("item-export", `{"a":0}`, nil), nil, map[string]any{"a": 1}, false, "item-export", `{"a":0}`, "does not belong to the item"},
+		{"a Secret of another client is not written", secret("item-export", `{"a":0}`, nil), nil, map[string]any{"a": 1}, false, "item-export", `{"a":0}`, "does not belong to the item"},
 		{"whatever the status says", secret("other", `{"a":0}`, nil), ref("other"), map[string]any{"a": 1}, false, "other", `{"a":0}`, "does not belong to the item"},
 		{"what a deleted item of the same name has left is taken over", secret("item-export", `{"a":0}`, former), nil, map[string]any{"a": 1}, false, "item-export", `{"a":1}`, ""},
 		{"also with the same values", secret("item-export", `{"a":1}`, former), nil, map[string]any{"a": 1}, false, "item-export", `{"a":1}`, ""},
@@ -119,7 +119,7 @@ func TestExportIsStable(t *testing.T) {
 	}
 }
 
-// TestExportInARemovalRound: nobody would hand on what is exported then.
+// TestExportInARemovalRound: exports are not propagated in a removal round.
 func TestExportInARemovalRound(t *testing.T) {
 	value := 1
 	s := onStage(t, &script{reconcile: func(ctx context.Context, item *Item) (Result, error) {
@@ -159,7 +159,7 @@ func TestExportsOutliveAWrite(t *testing.T) {
 		want    *v1alpha1.ObjectReference
 	}{
 		{"the API server is away", nil, errors.New("away"), func(ctx context.Context, item *Item) error { return item.Export(ctx, nil) }, before},
-		{"somebody has annotated the item", nil, apierrors.NewConflict(schema.GroupResource{}, "item", nil), func(ctx context.Context, item *Item) error { return item.Export(ctx, nil) }, before},
+		{"another client has annotated the item", nil, apierrors.NewConflict(schema.GroupResource{}, "item", nil), func(ctx context.Context, item *Item) error { return item.Export(ctx, nil) }, before},
 		{"an export that is taken back", before, errors.New("away"), func(ctx context.Context, item *Item) error { return item.RemoveExport(ctx) }, nil},
 		{"a deployer that exports nothing leaves it", before, errors.New("away"), func(context.Context, *Item) error { return nil }, before},
 	}

@@ -8,9 +8,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestWrittenIsForgotten: nothing is remembered of what was written of an item that is
-// gone, whatever comes first: the answer to the write, the event of the end, or another
-// item of the same name.
+// TestWrittenIsForgotten: the writes of a deleted item are forgotten, whatever comes first: the
+// answer to the write, the deletion event, or another item of the same name.
 func TestWrittenIsForgotten(t *testing.T) {
 	const old = types.UID("u")
 	letGo := func(s *stage) {
@@ -28,21 +27,21 @@ func TestWrittenIsForgotten(t *testing.T) {
 		reason string
 		goes   func(s *stage)
 	}{
-		{"it is let go, and then found to be gone", func(s *stage) {
+		{"the item is deleted, and not found by the next look", func(s *stage) {
 			letGo(s)
 			s.look()
 		}},
-		{"it is let go, and another one has its name when somebody looks", func(s *stage) {
+		{"the item is deleted, and another one has its name at the next look", func(s *stage) {
 			letGo(s)
 			again(s)
 			s.look()
 		}},
-		{"the same, but the other one has no job", func(s *stage) {
+		{"the item is deleted, and another one without a job has its name at the next look", func(s *stage) {
 			letGo(s)
 			again(s, without)
 			s.look()
 		}},
-		{"somebody else lets it go, right after the end of its job", func(s *stage) {
+		{"the item is deleted by another client, right after the end of its job", func(s *stage) {
 			s.look()
 			s.reconciler.forget(&v1alpha1.DeployItem{ObjectMeta: s.item().ObjectMeta})
 		}},
@@ -53,7 +52,7 @@ func TestWrittenIsForgotten(t *testing.T) {
 			item := newItem()
 			item.UID, item.ResourceVersion = old, "1"
 			if s.reconciler.written.Await(t.Context(), s.reconciler.live, item) != nil {
-				t.Error("what was written of it is remembered")
+				t.Error("the last write of the deleted item is remembered")
 			}
 		})
 	}

@@ -33,7 +33,7 @@ func TestTimeoutNamesTheWait(t *testing.T) {
 	}{
 		{"the wait of the last attempt", []outcome{{waits: guarded}}, true, `timeout at: "test: work": waiting for ` + guarded},
 		{"the newest of several waits", []outcome{{waits: "a"}, {waits: guarded}}, true, `timeout at: "test: work": waiting for ` + guarded},
-		{"somebody who has to do something", []outcome{failed(job.NewWaiting("o", "r", "Secret ns/a is missing: create it"))}, true, `timeout at: "test: work": Secret ns/a is missing: create it`},
+		{"a wait for a user", []outcome{failed(job.NewWaiting("o", "r", "Secret ns/a is missing: create it"))}, true, `timeout at: "test: work": Secret ns/a is missing: create it`},
 		{"the error of the last attempt, once", []outcome{failed(denied), failed(denied)}, true, `timeout at: "test: work": ` + denied.Error()},
 		{"three failures before the wait of the last attempt", []outcome{failed(hook), failed(hook), failed(hook), {waits: "pre-install hook Job ns/migrate to complete (1 pods active, 0 failed)"}}, false,
 			`timeout at: "test: work": waiting for pre-install hook Job ns/migrate to complete (1 pods active, 0 failed); attempts before it failed: ` + hook.Error() + " (3 times)"},
@@ -41,7 +41,7 @@ func TestTimeoutNamesTheWait(t *testing.T) {
 			`timeout at: "test: work": waiting for a; attempts before it failed: ` + denied.Error() + "; " + hook.Error()},
 		{"an error without end", []outcome{failed(errors.New(strings.Repeat("ä", 10_000))), {waits: "a"}}, true,
 			`timeout at: "test: work": waiting for a; attempts before it failed: ` + strings.Repeat("ä", maxFailure/2) + "…"},
-		{"no more failures than somebody reads", []outcome{failed(errors.New("1")), failed(errors.New("2")), failed(errors.New("3")), failed(errors.New("4")), {waits: "a"}}, true,
+		{"no more than three failures are reported", []outcome{failed(errors.New("1")), failed(errors.New("2")), failed(errors.New("3")), failed(errors.New("4")), {waits: "a"}}, true,
 			`timeout at: "test: work": waiting for a; attempts before it failed: 4; 3; 2`},
 	} {
 		for _, restarted := range []bool{false, true} {
@@ -81,7 +81,7 @@ func TestTimeoutNamesTheWait(t *testing.T) {
 }
 
 // TestWaitShowsTheEarlierFailure: a job that tries again waits for what has failed before. The
-// status says both, also when another process goes on with the job.
+// status says both, also when another process continues the job.
 func TestWaitShowsTheEarlierFailure(t *testing.T) {
 	var err error
 	s := onStage(t, &script{reconcile: func(context.Context, *Item) (Result, error) {

@@ -115,8 +115,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestTestReconcile stores the job before the request for it is gone, and does not lose
-// the request if it cannot be removed.
+// TestTestReconcile stores the job before the request for it is removed, and does not lose the
+// request if it cannot be removed.
 func TestTestReconcile(t *testing.T) {
 	asked := func(item *v1alpha1.DeployItem) {
 		item.Annotations = map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.TestReconcileOperation), "other": "stays"}
@@ -132,11 +132,11 @@ func TestTestReconcile(t *testing.T) {
 	s.trouble = []error{errors.New("broken")}
 	s.look()
 	if len(s.script.calls) != 0 || s.item().Annotations[v1alpha1.OperationAnnotation] == "" {
-		t.Errorf("the request is gone before its job is stored: calls %v", s.script.calls)
+		t.Errorf("the request is removed before its job is stored: calls %v", s.script.calls)
 	}
 }
 
-// TestIndexes shows what wakes an item, besides itself.
+// TestIndexes shows what enqueues an item, besides itself.
 func TestIndexes(t *testing.T) {
 	r := onStage(t, &script{}).reconciler
 	target := func(item *v1alpha1.DeployItem) {
@@ -176,7 +176,7 @@ func TestIndexes(t *testing.T) {
 		works  bool
 	}{
 		"an item works for its Execution": {owned, "exec", true},
-		"an item of nobody":               {newItem(), "item", true},
+		"an item without an Execution":    {newItem(), "item", true},
 		"an item without a job":           {finishedItem(), "item", false},
 		"an item of another type":         {newItem(other), "", false},
 		"what is no item is in no queue":  {secret, "", false},

@@ -19,7 +19,7 @@ import (
 	"go.landscaper.dev/deployer/internal/exportwatch"
 )
 
-// sight is a lookout that sees what a test says.
+// sight is a watcher with the values of a test.
 type sight struct {
 	values map[string]any
 	err    error
@@ -48,8 +48,8 @@ func TestExportWatcher(t *testing.T) {
 		runs    bool
 		requeue time.Duration
 	}{
-		{"no news", nil, time.Hour, false, 0},
-		{"news that are none: a restart", map[string]any{"a": "1"}, time.Hour, false, 0},
+		{"no value has changed", nil, time.Hour, false, 0},
+		{"the same values after a restart", map[string]any{"a": "1"}, time.Hour, false, 0},
 		{"another value", map[string]any{"a": "2"}, time.Hour, true, exportwatch.PropagationInterval},
 		{"another value, soon after a job", map[string]any{"a": "2"}, 4 * time.Second, false, 6 * time.Second},
 	}
@@ -57,26 +57,26 @@ func TestExportWatcher(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			s, r := repeating(t, Repetition{Watch: true}, finishedItem(), exportOf(`{"a":"1"}`))
 			eyes := &sight{values: test.values}
-			r.lookout = eyes
+			r.watcher = eyes
 			s.clock = s.clock.Add(test.after)
 			before := s.item().Status.JobID
 			result := s.look()
 			if ran := s.item().Status.JobID != before; ran != test.runs || result.RequeueAfter != test.requeue {
 				t.Errorf("calls %v, it comes back after %s", r.calls, result.RequeueAfter)
 			}
-			if told := strings.Join(s.told(), ""); strings.Contains(told, "what is exported as a has changed") != test.runs {
-				t.Errorf("events %q", told)
+			if emitted := strings.Join(s.emitted(), ""); strings.Contains(emitted, "what is exported as a has changed") != test.runs {
+				t.Errorf("events %q", emitted)
 			}
 		})
 	}
 }
 
-// TestExportWatcherIsKept shows that one lookout serves until the next job, that news which
+// TestExportWatcherIsKept shows that one watcher serves until the next job, that news which
 // come too early are not lost, and that it ends with the wish and with the item.
 func TestExportWatcherIsKept(t *testing.T) {
 	s, r := repeating(t, Repetition{Watch: true, Next: func(after time.Time) time.Time { return after.Add(time.Hour) }}, finishedItem(), exportOf(`{"a":"1"}`))
 	eyes := &sight{}
-	r.lookout = eyes
+	r.watcher = eyes
 	if result := s.look(); result.RequeueAfter != time.Hour {
 		t.Errorf("the schedule is forgotten: %s", result.RequeueAfter)
 	}
@@ -86,15 +86,15 @@ func TestExportWatcherIsKept(t *testing.T) {
 	}
 	s.clock = s.clock.Add(exportwatch.PropagationInterval)
 	s.look()
-	if calls := strings.Join(r.calls, " "); calls != "lookout reconcile" {
+	if calls := strings.Join(r.calls, " "); calls != "watcher reconcile" {
 		t.Errorf("calls %s", calls)
 	}
-	if s.look(); eyes.closed != 1 || strings.Join(r.calls, " ") != "lookout reconcile lookout" {
+	if s.look(); eyes.closed != 1 || strings.Join(r.calls, " ") != "watcher reconcile watcher" {
 		t.Errorf("after the job: closed %d times, calls %v", eyes.closed, r.calls)
 	}
 	r.repetition.Watch = false
 	if s.look(); eyes.closed != 2 || len(s.reconciler.runs.exportWatches) != 0 {
-		t.Errorf("nobody asks any more: closed %d times", eyes.closed)
+		t.Errorf("a watch that is not configured any more: closed %d times", eyes.closed)
 	}
 	r.repetition.Watch = true
 	s.look()
@@ -107,20 +107,20 @@ func TestExportWatcherIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.look(); eyes.closed != 3 {
-		t.Errorf("the item is gone: closed %d times", eyes.closed)
+		t.Errorf("the item is deleted: closed %d times", eyes.closed)
 	}
 }
 
-// TestExportWatcherFails tries again later, with another lookout.
+// TestExportWatcherFails tries again later, with another watcher.
 func TestExportWatcherFails(t *testing.T) {
 	s, r := repeating(t, Repetition{Watch: true}, finishedItem(), exportOf(`{"a":"1"}`))
 	if result := s.look(); result.RequeueAfter != exportWatchRetry {
-		t.Errorf("no lookout: %s", result.RequeueAfter)
+		t.Errorf("no watcher: %s", result.RequeueAfter)
 	}
 	eyes := &sight{err: errors.New("forbidden")}
-	r.lookout = eyes
+	r.watcher = eyes
 	if result := s.look(); result.RequeueAfter != exportWatchRetry || eyes.closed != 1 {
-		t.Errorf("a lookout that sees nothing: %s, closed %d times", result.RequeueAfter, eyes.closed)
+		t.Errorf("a watcher that sees nothing: %s, closed %d times", result.RequeueAfter, eyes.closed)
 	}
 	if s.item().Status.Phase != "Succeeded" {
 		t.Error("the job has succeeded all the same")
@@ -164,13 +164,13 @@ func TestPassOnExports(t *testing.T) {
 		runs  bool
 	}{
 		{"the root is asked", []client.Object{execution("j"), child, root(ours)}, v1alpha1.DataUpdateOperation, false},
-		{"the public system has brought it up", []client.Object{execution("j"), child, root()}, v1alpha1.ReconcileOperation, false},
-		{"the Execution has a job, which will hand it on", []client.Object{execution(""), child, root(ours)}, "", false},
+		{"the tree was deployed by upstream", []client.Object{execution("j"), child, root()}, v1alpha1.ReconcileOperation, false},
+		{"the Execution has a job, which will propagate the value", []client.Object{execution(""), child, root(ours)}, "", false},
 		{"the root has a job", []client.Object{execution("j"), child, root(func(i *v1alpha1.Installation) { i.Status.JobID = "new" })}, "", false},
-		{"the root goes", []client.Object{execution("j"), child, root(func(i *v1alpha1.Installation) {
+		{"the root is being deleted", []client.Object{execution("j"), child, root(func(i *v1alpha1.Installation) {
 			i.Status.JobID, i.DeletionTimestamp, i.Finalizers = "new", &metav1.Time{Time: time.Unix(1, 0)}, []string{"x"}
 		})}, "", false},
-		{"somebody has asked for something else", []client.Object{execution("j"), child, root(func(i *v1alpha1.Installation) {
+		{"a user has requested another operation", []client.Object{execution("j"), child, root(func(i *v1alpha1.Installation) {
 			i.Annotations = map[string]string{v1alpha1.OperationAnnotation: "interrupt"}
 		})}, "interrupt", false},
 		{"an Execution without an Installation", []client.Object{execution("j")}, "", true},
@@ -178,7 +178,7 @@ func TestPassOnExports(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			s, r := repeating(t, Repetition{Watch: true}, append(test.others, finishedItem(owned), exportOf(`{"a":"1"}`))...)
-			r.lookout = &sight{values: map[string]any{"a": "2"}}
+			r.watcher = &sight{values: map[string]any{"a": "2"}}
 			s.clock = s.clock.Add(time.Hour)
 			before := s.item().Status.JobID
 			if result := s.settled(); result.RequeueAfter != exportwatch.PropagationInterval {
@@ -203,23 +203,23 @@ func TestPassOnExports(t *testing.T) {
 }
 
 // TestPassOnExportsTogether: an item whose values have changed with those of another one of the
-// same Installation asks for no job of its own when that has handed all of them on.
+// same Installation asks for no job of its own when the job of that one has propagated all of them.
 func TestPassOnExportsTogether(t *testing.T) {
 	update := func(named ...string) *v1alpha1.DataUpdate { return &v1alpha1.DataUpdate{Installations: named} }
 	tests := []struct {
 		reason string
-		// jobID and update are what the root has when the item goes on, phase that of the
-		// part that the item belongs to.
+		// jobID and update are what the root has when the item continues, phase that of the part
+		// that the item belongs to.
 		jobID  string
 		update *v1alpha1.DataUpdate
 		phase  v1alpha1.InstallationPhase
 		asked  bool
 	}{
-		{"nobody else has asked", "first", nil, "Succeeded", true},
-		{"the other item has", "second", update("child", "root"), "Succeeded", false},
-		{"what has asked belongs to another Installation", "second", update("sibling", "root"), "Succeeded", true},
-		{"that job has failed", "second", update("child", "root"), "Failed", true},
-		{"that job is the one before the change", "first", update("child", "root"), "Succeeded", true},
+		{"no other item has requested a job", "first", nil, "Succeeded", true},
+		{"the other item has requested a job", "second", update("child", "root"), "Succeeded", false},
+		{"an item of another Installation has requested a job", "second", update("sibling", "root"), "Succeeded", true},
+		{"the job that the other item has requested has failed", "second", update("child", "root"), "Failed", true},
+		{"the last job of the root is older than the change", "first", update("child", "root"), "Succeeded", true},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -235,13 +235,13 @@ func TestPassOnExportsTogether(t *testing.T) {
 			child, root := part("child", "first"), part("root", "first")
 			child.Labels = map[string]string{v1alpha1.EncompassedByLabel: "root"}
 			s, r := repeating(t, Repetition{Watch: true}, owned, child, root, exportOf(`{"a":"1"}`))
-			r.lookout = &sight{values: map[string]any{"a": "2"}}
+			r.watcher = &sight{values: map[string]any{"a": "2"}}
 			s.clock = s.clock.Add(time.Hour)
 			if result := s.look(); result.RequeueAfter != exportwatch.SettleTime {
 				t.Fatalf("it comes back after %s", result.RequeueAfter)
 			}
 			if stored := s.export(); string(stored.Data["config"]) != `{"a":"2"}` {
-				t.Errorf("stored %s: another item could not hand it on", stored.Data)
+				t.Errorf("stored %s: another item could not propagate it", stored.Data)
 			}
 			for _, inst := range []*v1alpha1.Installation{child, root} {
 				inst.Status.JobID, inst.Status.JobIDFinished, inst.Status.DataUpdate = test.jobID, test.jobID, test.update
@@ -260,17 +260,17 @@ func TestPassOnExportsTogether(t *testing.T) {
 				t.Errorf("asked: %t", asked)
 			}
 			if stored := s.export(); stored.Annotations[toPropagateAnnotation]+stored.Annotations[propagateAfterAnnotation] != "" {
-				t.Errorf("it is still to be handed on: %v", stored.Annotations)
+				t.Errorf("the value is still to be propagated: %v", stored.Annotations)
 			}
-			if told := strings.Join(s.told(), ""); !strings.Contains(told, "what is exported as a has changed") {
-				t.Errorf("events %q", told)
+			if emitted := strings.Join(s.emitted(), ""); !strings.Contains(emitted, "what is exported as a has changed") {
+				t.Errorf("events %q", emitted)
 			}
 		})
 	}
 }
 
-// TestAllAreNamed: what changes one after the other, and is handed on together, is told
-// together.
+// TestAllAreNamed: values that change one after the other, and are propagated together, are
+// reported together.
 func TestAllAreNamed(t *testing.T) {
 	owned := finishedItem(func(item *v1alpha1.DeployItem) {
 		item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "child"}
@@ -278,19 +278,19 @@ func TestAllAreNamed(t *testing.T) {
 	root := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "child"}}
 	s, r := repeating(t, Repetition{Watch: true}, owned, root, exportOf(`{"a":"1","b":"1"}`))
 	eyes := &sight{}
-	r.lookout = eyes
+	r.watcher = eyes
 	s.clock = s.clock.Add(time.Hour)
 	for _, values := range []map[string]any{{"a": "2", "b": "1"}, {"a": "2", "b": "2"}} {
 		eyes.values = values
 		s.look()
 	}
 	s.settled()
-	if told := strings.Join(s.told(), ""); !strings.Contains(told, "what is exported as a, b has changed") {
-		t.Errorf("events %q", told)
+	if emitted := strings.Join(s.emitted(), ""); !strings.Contains(emitted, "what is exported as a, b has changed") {
+		t.Errorf("events %q", emitted)
 	}
 }
 
-// TestNeverSettles: what changes all the time is handed on all the same.
+// TestNeverSettles: a value that changes all the time is propagated nevertheless.
 func TestNeverSettles(t *testing.T) {
 	owned := finishedItem(func(item *v1alpha1.DeployItem) {
 		item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "child"}
@@ -298,14 +298,14 @@ func TestNeverSettles(t *testing.T) {
 	root := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "child"}}
 	s, r := repeating(t, Repetition{Watch: true}, owned, root, exportOf(`{"a":"0"}`))
 	eyes := &sight{}
-	r.lookout = eyes
+	r.watcher = eyes
 	s.clock = s.clock.Add(time.Hour)
 	begun := s.clock
 	for value := 1; root.Annotations[v1alpha1.OperationAnnotation] == ""; value++ {
 		eyes.values = map[string]any{"a": value}
 		s.look()
 		if err := s.reconciler.client.Get(t.Context(), client.ObjectKeyFromObject(root), root); err != nil || value > 20 {
-			t.Fatalf("it is not handed on after %s (%v)", s.clock.Sub(begun), err)
+			t.Fatalf("the value is not propagated after %s (%v)", s.clock.Sub(begun), err)
 		}
 		s.clock = s.clock.Add(exportwatch.SettleTime / 2)
 	}
@@ -335,7 +335,7 @@ func TestChangingValueOverRestarts(t *testing.T) {
 	var pauses []string
 	for _, value := range []string{"1", "2", "3", "4"} {
 		s.reconciler.runs.dropExportWatch(key)
-		r.lookout = &sight{values: map[string]any{"a": value}}
+		r.watcher = &sight{values: map[string]any{"a": value}}
 		s.clock = s.clock.Add(time.Second)
 		if pause := s.settled().RequeueAfter; pause > exportwatch.PropagationInterval || value == "2" {
 			pauses = append(pauses, pause.String())
@@ -344,7 +344,7 @@ func TestChangingValueOverRestarts(t *testing.T) {
 		}
 		found := &v1alpha1.Installation{}
 		if err := s.reconciler.client.Get(t.Context(), client.ObjectKeyFromObject(root), found); err != nil || found.Annotations[v1alpha1.OperationAnnotation] == "" {
-			t.Fatalf("value %s is not handed on (%v)", value, err)
+			t.Fatalf("value %s is not propagated (%v)", value, err)
 		}
 		found.Annotations = nil
 		if err := s.reconciler.client.Update(t.Context(), found); err != nil {
@@ -356,10 +356,10 @@ func TestChangingValueOverRestarts(t *testing.T) {
 	}
 }
 
-// TestDeletedExport: a value is handed on also if somebody has deleted what was stored,
-// and nothing is taken from somebody else.
+// TestDeletedExport: a value is propagated also if the Secret of the exports was deleted, and a
+// Secret of another owner is not written.
 func TestDeletedExport(t *testing.T) {
-	for reason, stored := range map[string]*corev1.Secret{"it is gone": nil, "it belongs to somebody else": {ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "item-export"}}} {
+	for reason, stored := range map[string]*corev1.Secret{"the Secret of the exports is deleted": nil, "the Secret of the exports belongs to another owner": {ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "item-export"}}} {
 		t.Run(reason, func(t *testing.T) {
 			owned := finishedItem(func(item *v1alpha1.DeployItem) {
 				item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "child"}
@@ -369,7 +369,7 @@ func TestDeletedExport(t *testing.T) {
 				objects = append(objects, stored)
 			}
 			s, r := repeating(t, Repetition{Watch: true}, objects...)
-			r.lookout = &sight{values: map[string]any{"a": "1"}}
+			r.watcher = &sight{values: map[string]any{"a": "1"}}
 			s.clock = s.clock.Add(time.Hour)
 			s.settled()
 			if written := string(s.export().Data["config"]) == `{"a":"1"}`; written != (stored == nil) {
@@ -379,11 +379,11 @@ func TestDeletedExport(t *testing.T) {
 	}
 }
 
-// TestPassOnExportsFails shows that what could not be handed on is not told, and does not count
-// as a value that changes again and again.
+// TestPassOnExportsFails shows that a value that could not be propagated is not reported, and does
+// not count as a value that changes again and again.
 func TestPassOnExportsFails(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "installations"}, "child", errors.New("changed"))
-	for reason, failure := range map[string]error{"somebody was faster": conflict, "the API server is down": apierrors.NewServiceUnavailable("down")} {
+	for reason, failure := range map[string]error{"another client has changed the root": conflict, "the API server is down": apierrors.NewServiceUnavailable("down")} {
 		t.Run(reason, func(t *testing.T) {
 			owned := finishedItem(func(item *v1alpha1.DeployItem) {
 				item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "child"}
@@ -398,21 +398,21 @@ func TestPassOnExportsFails(t *testing.T) {
 			})
 			s.clock = s.clock.Add(time.Hour)
 			for range 5 {
-				r.lookout = &sight{values: map[string]any{"a": "2"}}
+				r.watcher = &sight{values: map[string]any{"a": "2"}}
 				s.clock = s.clock.Add(s.look().RequeueAfter)
 			}
-			if told := s.told(); len(told) > 0 {
-				t.Errorf("events %q", told)
+			if emitted := s.emitted(); len(emitted) > 0 {
+				t.Errorf("events %q", emitted)
 			}
-			// The value is stored, and another process knows that it was not handed on.
+			// The value is stored, and another process knows that it was not propagated.
 			if stored := s.export(); string(stored.Data["config"]) != `{"a":"2"}` || stored.Annotations[toPropagateAnnotation] != "a" {
 				t.Errorf("stored %s with %v", stored.Data, stored.Annotations)
 			}
 			s.reconciler.runs.dropExportWatch(key)
 			s.reconciler.client = store
-			r.lookout = &sight{values: map[string]any{"a": "2"}}
-			if s.look(); !strings.HasSuffix(strings.Join(s.told(), ""), "what is exported as a has changed") {
-				t.Error("it is not handed on at once")
+			r.watcher = &sight{values: map[string]any{"a": "2"}}
+			if s.look(); !strings.HasSuffix(strings.Join(s.emitted(), ""), "what is exported as a has changed") {
+				t.Error("the value is not propagated at once")
 			}
 		})
 	}

@@ -30,9 +30,8 @@ func (s *stage) create(object client.Object) {
 	}
 }
 
-// TestMissingTarget waits for the Target, once told, and goes on when it is there: also
-// if it comes in the moment between the look for it and the sleep, when nobody can be
-// woken yet.
+// TestMissingTarget waits for the Target, reports that once, and continues when it exists: also if
+// it is created between the read and the sleep, when no item can be signalled yet.
 func TestMissingTarget(t *testing.T) {
 	s := onStage(t, &script{}, newItem(onEdge))
 	s.look()
@@ -42,8 +41,8 @@ func TestMissingTarget(t *testing.T) {
 	}
 	s.clock = s.clock.Add(time.Minute)
 	version := s.item().ResourceVersion
-	if s.look(); s.item().ResourceVersion != version || len(s.told()) != 1 {
-		t.Error("it is told again although nothing has changed")
+	if s.look(); s.item().ResourceVersion != version || len(s.emitted()) != 1 {
+		t.Error("the wait is reported again although nothing has changed")
 	}
 	s.create(edge())
 	s.look()
@@ -81,9 +80,8 @@ func TestTargetDisappears(t *testing.T) {
 	}
 }
 
-// TestDeletionWithoutTarget leaves it to the deployer whether it needs the Target: where
-// nothing was deployed the item goes; otherwise it waits, and the message tells the way
-// out.
+// TestDeletionWithoutTarget leaves it to the deployer whether it needs the Target: where nothing
+// was deployed the item is deleted; otherwise it waits, and the message says the remedy.
 func TestDeletionWithoutTarget(t *testing.T) {
 	deleted := func(item *v1alpha1.DeployItem) {
 		onEdge(item)
@@ -92,7 +90,7 @@ func TestDeletionWithoutTarget(t *testing.T) {
 	tests := []struct {
 		reason string
 		needs  bool
-	}{{"the deployer has nothing to remove", false}, {"it has", true}}
+	}{{"the deployer has nothing to remove", false}, {"the deployer has something to remove", true}}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			s := onStage(t, &script{remove: func(ctx context.Context, item *Item) (Result, error) {
@@ -117,8 +115,8 @@ func TestDeletionWithoutTarget(t *testing.T) {
 	}
 }
 
-// TestWhoWaitsForATarget wakes the items at work on a Target when it or its Secret changes:
-// also one whose job is of our own making, and not yet in the cache.
+// TestWhoWaitsForATarget enqueues the items with a job that use a Target when it or its Secret
+// changes: also one whose job is of our own making, and not yet in the cache.
 func TestWhoWaitsForATarget(t *testing.T) {
 	idle := func(item *v1alpha1.DeployItem) { item.Status.JobIDFinished = item.Status.JobID }
 	begun := func(s *stage) {
@@ -142,15 +140,15 @@ func TestWhoWaitsForATarget(t *testing.T) {
 			s := onStage(t, &script{}, test.item)
 			test.before(s)
 			requests := s.reconciler.waiting(t.Context(), "ns", client.MatchingFields{byTarget: "edge"})
-			if woken := len(requests) == 1 && requests[0].NamespacedName == key; woken != test.want {
-				t.Errorf("woken: %v", requests)
+			if signalled := len(requests) == 1 && requests[0].NamespacedName == key; signalled != test.want {
+				t.Errorf("enqueued: %v", requests)
 			}
 		})
 	}
 }
 
-// TestMissingContext waits for the Context, and is woken by it: those that come while
-// nobody follows Contexts yet are found at once.
+// TestMissingContext waits for the Context, whose creation enqueues the item: a Context that is
+// created before Contexts are watched is found at once.
 func TestMissingContext(t *testing.T) {
 	needy := func() *script {
 		return &script{reconcile: func(ctx context.Context, item *Item) (Result, error) {
@@ -162,7 +160,7 @@ func TestMissingContext(t *testing.T) {
 	late := func() *v1alpha1.Context {
 		return &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "late"}}
 	}
-	t.Run("it comes later", func(t *testing.T) {
+	t.Run("the Context is created later", func(t *testing.T) {
 		s := onStage(t, needy(), newItem(named))
 		s.look()
 		s.expect("Progressing", false, "Context ns/late does not exist: create it")
@@ -174,13 +172,13 @@ func TestMissingContext(t *testing.T) {
 		s.look()
 		s.expect("Succeeded", true, "")
 	})
-	t.Run("it comes in between", func(t *testing.T) {
+	t.Run("the Context is created between the read and the start of the watch", func(t *testing.T) {
 		s := onStage(t, needy(), newItem(named))
 		s.reconciler.followContexts = func(context.Context) error { s.create(late()); return nil }
 		s.look()
 		s.expect("Succeeded", true, "")
 	})
-	t.Run("it never comes", func(t *testing.T) {
+	t.Run("the Context is never created", func(t *testing.T) {
 		s := onStage(t, needy(), newItem(named))
 		s.look()
 		s.clock = s.clock.Add(v1alpha1.DefaultDeployItemTimeout)

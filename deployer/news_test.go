@@ -17,8 +17,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestNewsOfAWait shows that the status follows what is waited for, at a rate that does
-// not grow with the number of changes, and that the last news are told, too.
+// TestNewsOfAWait shows that the status follows what is waited for, at a rate that does not grow
+// with the number of changes, and that the last change is reported, too.
 func TestNewsOfAWait(t *testing.T) {
 	state := 0
 	s := onStage(t, &script{reconcile: func(context.Context, *Item) (Result, error) {
@@ -43,7 +43,7 @@ func TestNewsOfAWait(t *testing.T) {
 		t.Errorf("%d writes in %s", writes, took)
 	}
 	if result.RequeueAfter <= 0 || result.RequeueAfter > maxReportInterval {
-		t.Fatalf("the last news wait for %s", result.RequeueAfter)
+		t.Fatalf("the last change waits for %s", result.RequeueAfter)
 	}
 	s.clock = s.clock.Add(result.RequeueAfter)
 	if look(); !strings.Contains(s.item().Status.Conditions[0].Message, "999 of 1000") {
@@ -52,9 +52,9 @@ func TestNewsOfAWait(t *testing.T) {
 	before := writes
 	s.reconciler.requeue(key)
 	if look(); writes != before {
-		t.Error("no news are no write")
+		t.Error("an unchanged wait is written")
 	}
-	// What is not only news is told at once.
+	// More than a change of messages is written at once.
 	state++
 	s.reconciler.requeue(key)
 	look()
@@ -64,7 +64,7 @@ func TestNewsOfAWait(t *testing.T) {
 	s.expect("Succeeded", true, "")
 }
 
-// TestWarn tells warnings once in a job, and in each job again.
+// TestWarn reports warnings once in a job, and in each job again.
 func TestWarn(t *testing.T) {
 	attempts := 0
 	s := onStage(t, &script{reconcile: func(_ context.Context, item *Item) (Result, error) {
@@ -78,8 +78,8 @@ func TestWarn(t *testing.T) {
 		s.reconciler.requeue(key)
 		s.look()
 	}
-	if got := strings.Join(s.told(), "\n"); attempts != 3 || got != "Warning Odd this is odd; and this\nWarning Old attempt 1" {
-		t.Errorf("%d attempts, told %q", attempts, got)
+	if got := strings.Join(s.emitted(), "\n"); attempts != 3 || got != "Warning Odd this is odd; and this\nWarning Old attempt 1" {
+		t.Errorf("%d attempts, events %q", attempts, got)
 	}
 	item := s.item()
 	AssignJob(item, s.clock)
@@ -87,8 +87,8 @@ func TestWarn(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.look()
-	if told := s.told(); len(told) != 2 {
-		t.Errorf("the next job told %q", told)
+	if emitted := s.emitted(); len(emitted) != 2 {
+		t.Errorf("the next job emitted %q", emitted)
 	}
 }
 
@@ -100,8 +100,8 @@ func TestWarningsAreTexts(t *testing.T) {
 		return WaitFor("the end"), nil
 	}}, newItem())
 	s.look()
-	if told := s.told(); len(told) != 1 || !utf8.ValidString(told[0]) || len(told[0]) > 1100 || !strings.HasSuffix(told[0], "...") {
-		t.Errorf("told %q", told)
+	if emitted := s.emitted(); len(emitted) != 1 || !utf8.ValidString(emitted[0]) || len(emitted[0]) > 1100 || !strings.HasSuffix(emitted[0], "...") {
+		t.Errorf("events %q", emitted)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestOutcomeOf(t *testing.T) {
 		{"who says final means it", Final(broken), OutcomeFinal},
 		{"also behind other errors", fmt.Errorf("write: %w", Final(broken)), OutcomeFinal},
 		{"no error stays none", Final(nil), OutcomeNone},
-		{"somebody has to do something", Waiting("o", "r", "create it"), OutcomeWaiting},
+		{"a user has to act", Waiting("o", "r", "create it"), OutcomeWaiting},
 		{"also behind other errors", fmt.Errorf("read: %w", Waiting("o", "r", "create it")), OutcomeWaiting},
 		{"the item has to be changed", ConfigurationError("spec.config.a", "it must be a number"), OutcomeFinal},
 		{"a code that the API calls unrecoverable", &Error{Message: "m", Codes: []v1alpha1.ErrorCode{v1alpha1.ErrorUnauthorized}}, OutcomeFinal},
@@ -54,10 +54,10 @@ func TestErrorsKeepTheirCause(t *testing.T) {
 		operation string
 	}{
 		{"a final error reads as its cause", Final(broken), "broken", ""},
-		{"an error tells what was being done and why it failed", &Error{Operation: "o", Message: "write a", Cause: broken}, "write a: broken", "o"},
+		{"an error says what was being done and why it failed", &Error{Operation: "o", Message: "write a", Cause: broken}, "write a: broken", "o"},
 		{"a final error keeps operation and reason", Final(&Error{Operation: "o", Reason: "r", Message: "m"}), "m", "o"},
 		{"a configuration error names the field", ConfigurationError("spec.config.a", "it must be a number"), "spec.config.a: it must be a number", "reconcile"},
-		{"a wait tells the remedy", Waiting("o", "r", "create it"), "create it", "o"},
+		{"a wait says the remedy", Waiting("o", "r", "create it"), "create it", "o"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -91,8 +91,8 @@ func TestJudge(t *testing.T) {
 		{"objects are not ready", WaitFor("Deployment a/b", "Deployment a/c"), nil, false, status.Waiting, "waiting for Deployment a/b, Deployment a/c"},
 		{"a long list is cut", WaitFor("a", "b", "c", "d"), nil, false, status.Waiting, "waiting for a, b, c and others"},
 		{"the time is over and names what was missing", WaitFor("Deployment a/b"), nil, true, status.Failed, `timeout at: "stage": waiting for Deployment a/b`},
-		{"somebody has to do something", Done(), secret, false, status.Waiting, "Secret a/b is missing"},
-		{"nobody did it in time", Done(), secret, true, status.Failed, `timeout at: "stage": Secret a/b is missing`},
+		{"a user has to act", Done(), secret, false, status.Waiting, "Secret a/b is missing"},
+		{"the user has not acted in time", Done(), secret, true, status.Failed, `timeout at: "stage": Secret a/b is missing`},
 		{"it may go better next time", Done(), broken, false, status.Retrying, "connection refused"},
 		{"there is no next time", Done(), broken, true, status.Failed, `timeout at: "stage": connection refused`},
 		{"it will never go better", Done(), job.NewError("o", "r", "wrong", v1alpha1.ErrorConfigurationProblem), false, status.Failed, "wrong"},

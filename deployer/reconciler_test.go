@@ -60,15 +60,15 @@ type stage struct {
 	events   *events.FakeRecorder
 }
 
-// told returns the events since the last call.
-func (s *stage) told() []string {
-	var told []string
+// emitted returns the events since the last call.
+func (s *stage) emitted() []string {
+	var emitted []string
 	for {
 		select {
 		case event := <-s.events.Events:
-			told = append(told, event)
+			emitted = append(emitted, event)
 		default:
-			return told
+			return emitted
 		}
 	}
 }
@@ -185,16 +185,16 @@ func TestJobs(t *testing.T) {
 		calls   []string
 	}{
 		{"a job that is done", answer(Done(), nil), newItem(), "Succeeded", true, "", 0, []string{"reconcile"}},
-		{"a job that waits is woken", answer(WaitFor("a"), nil), newItem(), "Progressing", false, "", v1alpha1.DefaultDeployItemTimeout, []string{"reconcile"}},
-		{"a job that waits for somebody", answer(Done(), Waiting("o", "r", "create it")), newItem(), "Progressing", false, "create it", v1alpha1.DefaultDeployItemTimeout, []string{"reconcile"}},
+		{"a job that waits for its own objects", answer(WaitFor("a"), nil), newItem(), "Progressing", false, "", v1alpha1.DefaultDeployItemTimeout, []string{"reconcile"}},
+		{"a job that waits for a user", answer(Done(), Waiting("o", "r", "create it")), newItem(), "Progressing", false, "create it", v1alpha1.DefaultDeployItemTimeout, []string{"reconcile"}},
 		{"a job that is tried again", answer(Done(), errors.New("broken")), newItem(), "Init", false, "broken", firstBackoff, []string{"reconcile"}},
 		{"a job that fails", answer(Done(), Final(errors.New("wrong"))), newItem(), "Failed", true, "wrong", 0, []string{"reconcile"}},
-		{"a deployer that breaks down", &script{reconcile: func(context.Context, *Item) (Result, error) { panic("secret") }}, newItem(), "Failed", true, "Landscaper itself panicked", 0, []string{"reconcile"}},
+		{"a deployer that panics", &script{reconcile: func(context.Context, *Item) (Result, error) { panic("secret") }}, newItem(), "Failed", true, "Landscaper itself panicked", 0, []string{"reconcile"}},
 		{"an item without configuration", &script{}, newItem(func(i *v1alpha1.DeployItem) { i.Spec.Configuration = nil }), "Failed", true, "set spec.config", 0, nil},
 		{"an item without its target", &script{}, newItem(func(i *v1alpha1.DeployItem) {
 			i.Spec.Target = &v1alpha1.ObjectReference{Namespace: key.Namespace, Name: "gone"}
 		}), "Progressing", false, "Target ns/gone does not exist: create it", v1alpha1.DefaultDeployItemTimeout, nil},
-		{"a time limit that is none", &script{}, newItem(func(i *v1alpha1.DeployItem) { i.Spec.Timeout = durationOf("soon") }), "Failed", true, "spec.timeout", 0, nil},
+		{"an invalid time limit", &script{}, newItem(func(i *v1alpha1.DeployItem) { i.Spec.Timeout = durationOf("soon") }), "Failed", true, "spec.timeout", 0, nil},
 		{"an item that no policy has checked", &script{}, newItem(func(i *v1alpha1.DeployItem) {
 			i.Spec.Target, i.Spec.Timeout = &v1alpha1.ObjectReference{Namespace: key.Namespace}, durationOf("secret")
 		}), "Failed", true, "spec.target.name: Required", 0, nil},
@@ -291,10 +291,10 @@ func TestDeletion(t *testing.T) {
 		message string
 		calls   []string
 	}{
-		{"an item goes when everything is removed", nil, newItem(ending), true, "", false, "", []string{"delete"}},
-		{"it stays while something is left", func(context.Context, *Item) (Result, error) { return WaitFor("a"), nil }, newItem(ending), false, "Deleting", false, "", []string{"delete"}},
-		{"it stays if that fails", func(context.Context, *Item) (Result, error) { return Done(), Final(errors.New("wrong")) }, newItem(ending), false, "DeleteFailed", true, "wrong", []string{"delete"}},
-		{"it stays if the deployer breaks down", func(context.Context, *Item) (Result, error) { panic("secret") }, newItem(ending), false, "DeleteFailed", true, "panicked", []string{"delete"}},
+		{"an item is deleted when everything is removed", nil, newItem(ending), true, "", false, "", []string{"delete"}},
+		{"an item stays while something is left", func(context.Context, *Item) (Result, error) { return WaitFor("a"), nil }, newItem(ending), false, "Deleting", false, "", []string{"delete"}},
+		{"an item stays if the removal fails", func(context.Context, *Item) (Result, error) { return Done(), Final(errors.New("wrong")) }, newItem(ending), false, "DeleteFailed", true, "wrong", []string{"delete"}},
+		{"an item stays if the deployer panics", func(context.Context, *Item) (Result, error) { panic("secret") }, newItem(ending), false, "DeleteFailed", true, "panicked", []string{"delete"}},
 		{"a job that deploys ends first", nil, newItem(ending, running), false, "Failed", true, "the item was deleted while this job ran: ask the root for another job", nil},
 		{"nothing is to be removed", nil, newItem(ending, func(i *v1alpha1.DeployItem) {
 			i.Annotations = map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"}
@@ -320,7 +320,7 @@ func TestDeletion(t *testing.T) {
 			}
 			s.look()
 			if gone && len(s.reconciler.runs.byKey) != 0 {
-				t.Error("the run of an item that is gone is remembered")
+				t.Error("the run of a deleted item is remembered")
 			}
 		})
 	}
@@ -420,7 +420,7 @@ func TestMemory(t *testing.T) {
 	s.reconciler.requeue(key)
 	s.look()
 	if first != 0 {
-		t.Errorf("the memory was closed %d times while the job goes on", first)
+		t.Errorf("the memory was closed %d times while the job continues", first)
 	}
 	item := s.item()
 	item.Generation = 2

@@ -23,7 +23,7 @@ type repeater struct {
 	*script
 	repetition Repetition
 	drift      func() ([]string, error)
-	lookout    ExportWatcher
+	watcher    ExportWatcher
 }
 
 func (r *repeater) Repetition(*v1alpha1.DeployItem) Repetition { return r.repetition }
@@ -37,11 +37,11 @@ func (r *repeater) Drift(context.Context, *Item) ([]string, error) {
 }
 
 func (r *repeater) ExportWatcher(context.Context, *Item) (ExportWatcher, error) {
-	r.calls = append(r.calls, "lookout")
-	if r.lookout == nil {
+	r.calls = append(r.calls, "watcher")
+	if r.watcher == nil {
 		return nil, errors.New("the cluster does not answer")
 	}
-	return r.lookout, nil
+	return r.watcher, nil
 }
 
 func eachMinute(after time.Time) time.Time { return after.Add(time.Minute) }
@@ -86,12 +86,12 @@ func TestRepetition(t *testing.T) {
 		runs    bool
 		requeue time.Duration
 	}{
-		{"it is not due yet", finishedItem(), nil, eachMinute, 20 * time.Second, false, 40 * time.Second},
-		{"it is due", finishedItem(), nil, eachMinute, time.Minute, true, 0},
-		{"it is overdue: once is enough", finishedItem(), nil, eachMinute, time.Hour, true, 0},
-		{"nobody asks for it", finishedItem(), nil, nil, time.Hour, false, 0},
+		{"an item that is not due yet", finishedItem(), nil, eachMinute, 20 * time.Second, false, 40 * time.Second},
+		{"an item that is due", finishedItem(), nil, eachMinute, time.Minute, true, 0},
+		{"an overdue item is deployed once", finishedItem(), nil, eachMinute, time.Hour, true, 0},
+		{"no repetition is configured", finishedItem(), nil, nil, time.Hour, false, 0},
 		{"a schedule without an end", finishedItem(), nil, func(time.Time) time.Time { return time.Time{} }, time.Hour, false, 0},
-		{"somebody has switched it off", finishedItem(func(i *v1alpha1.DeployItem) {
+		{"a user has switched off the repetition", finishedItem(func(i *v1alpha1.DeployItem) {
 			i.Annotations = map[string]string{v1alpha1.ContinuousReconcileActiveAnnotation: "false"}
 		}), nil, eachMinute, time.Hour, false, 0},
 		{"a specification that no job has deployed", func() *v1alpha1.DeployItem {
@@ -104,12 +104,12 @@ func TestRepetition(t *testing.T) {
 			item.Status.Phase = "Failed"
 			return item
 		}(), nil, eachMinute, time.Hour, false, 0},
-		{"it only wants to be deployed after a change, but the schedule says so", finishedItem(func(i *v1alpha1.DeployItem) { i.Spec.UpdateOnChangeOnly = true }), nil, eachMinute, time.Hour, true, 0},
-		{"its Execution has no job", finishedItem(ofExecution), execution("a", "a"), eachMinute, time.Hour, true, 0},
-		{"its Execution is gone", finishedItem(ofExecution), nil, eachMinute, time.Hour, true, 0},
-		{"its Execution does not want it any more: it must not take back what others have taken over", finishedItem(ofExecution), wanting("new", "a", "a"), eachMinute, time.Hour, false, time.Minute},
-		{"its Installation is held: it must not, either", finishedItem(ofExecution), held, eachMinute, time.Hour, false, time.Minute},
-		{"its Execution has a job: this time is left out", finishedItem(ofExecution), execution("b", "a"), eachMinute, time.Hour, false, time.Minute},
+		{"an item that is only deployed after a change is deployed by the schedule, too", finishedItem(func(i *v1alpha1.DeployItem) { i.Spec.UpdateOnChangeOnly = true }), nil, eachMinute, time.Hour, true, 0},
+		{"the Execution of the item has no job", finishedItem(ofExecution), execution("a", "a"), eachMinute, time.Hour, true, 0},
+		{"the Execution of the item does not exist", finishedItem(ofExecution), nil, eachMinute, time.Hour, true, 0},
+		{"an item that its Execution does not want any more does not take back what others have taken over", finishedItem(ofExecution), wanting("new", "a", "a"), eachMinute, time.Hour, false, time.Minute},
+		{"an item of a held Installation does not take back what others have taken over", finishedItem(ofExecution), held, eachMinute, time.Hour, false, time.Minute},
+		{"a time in a job of the Execution is skipped", finishedItem(ofExecution), execution("b", "a"), eachMinute, time.Hour, false, time.Minute},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -135,8 +135,8 @@ func TestRepetition(t *testing.T) {
 	}
 }
 
-// TestDrift compares, tells once what has changed, leaves it or corrects it, and writes
-// nothing when there are no news.
+// TestDrift compares, reports once what has changed, leaves it or corrects it, and writes nothing
+// when there are no news.
 func TestDrift(t *testing.T) {
 	for _, correct := range []bool{false, true} {
 		s, r := repeating(t, Repetition{Next: eachMinute, Compare: true, Correct: correct}, finishedItem())
@@ -158,7 +158,7 @@ func TestDrift(t *testing.T) {
 			t.Errorf("a look before it is due: %+v, calls %v", result, r.calls)
 		}
 		found, _ := look([]string{"ConfigMap ns/a (data.x)", "Secret ns/b (it does not exist)"}, nil)
-		told := s.told()
+		emitted := s.emitted()
 		if correct {
 			if strings.Join(r.calls, " ") != "drift reconcile" || found.Status != "False" || s.item().Status.JobID != s.item().Status.JobIDFinished {
 				t.Errorf("corrected: calls %v, %+v", r.calls, found)
@@ -166,16 +166,16 @@ func TestDrift(t *testing.T) {
 		} else if len(r.calls) != 1 || found.Status != "True" || found.Message != "another client has changed ConfigMap ns/a (data.x), Secret ns/b (it does not exist)" {
 			t.Errorf("reported: calls %v, %+v", r.calls, found)
 		}
-		if len(told) != 1 || !strings.Contains(told[0], "Drifted") || !strings.Contains(told[0], "ConfigMap ns/a (data.x)") {
-			t.Errorf("events %v", told)
+		if len(emitted) != 1 || !strings.Contains(emitted[0], "Drifted") || !strings.Contains(emitted[0], "ConfigMap ns/a (data.x)") {
+			t.Errorf("events %v", emitted)
 		}
 		if !correct {
 			look([]string{"ConfigMap ns/a (data.x)", "Secret ns/b (it does not exist)"}, nil)
-			if told := s.told(); len(told) != 0 {
-				t.Errorf("the same news are told again: %v", told)
+			if emitted := s.emitted(); len(emitted) != 0 {
+				t.Errorf("the same drift is reported again: %v", emitted)
 			}
 		}
-		if found, _ := look(nil, errors.New("connection refused")); found.Status != "Unknown" || found.Message != "connection refused" || len(s.told()) != 0 {
+		if found, _ := look(nil, errors.New("connection refused")); found.Status != "Unknown" || found.Message != "connection refused" || len(s.emitted()) != 0 {
 			t.Errorf("not compared: %+v", found)
 		}
 		if s.item().Status.Phase != "Succeeded" {
@@ -225,7 +225,7 @@ func TestDriftOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.look(); len(s.reconciler.runs.looks) != 0 {
-		t.Errorf("what is gone is remembered: %v", s.reconciler.runs.looks)
+		t.Errorf("the look at a deleted item is remembered: %v", s.reconciler.runs.looks)
 	}
 }
 
@@ -234,9 +234,9 @@ func TestDriftOfOthers(t *testing.T) {
 func TestDriftBesideExportWatcher(t *testing.T) {
 	s, r := repeating(t, Repetition{Next: eachMinute, Compare: true, Watch: true}, finishedItem(), exportOf(`{"a":"1"}`))
 	eyes := &sight{}
-	r.lookout = eyes
+	r.watcher = eyes
 	s.clock = s.clock.Add(time.Minute)
-	if result := s.look(); strings.Join(r.calls, " ") != "drift lookout" || result.RequeueAfter != time.Minute {
+	if result := s.look(); strings.Join(r.calls, " ") != "drift watcher" || result.RequeueAfter != time.Minute {
 		t.Errorf("the first look: calls %v, it comes back after %s", r.calls, result.RequeueAfter)
 	}
 	eyes.values = map[string]any{"a": "2"}
@@ -247,7 +247,7 @@ func TestDriftBesideExportWatcher(t *testing.T) {
 	}
 	// The job was a moment ago, so that the news wait for less than the next comparison.
 	s, r = repeating(t, Repetition{Next: func(after time.Time) time.Time { return after.Add(7 * time.Second) }, Compare: true, Watch: true}, finishedItem(), exportOf(`{"a":"1"}`))
-	r.lookout = &sight{values: map[string]any{"a": "2"}}
+	r.watcher = &sight{values: map[string]any{"a": "2"}}
 	s.clock = s.clock.Add(7 * time.Second)
 	if result := s.look(); result.RequeueAfter != exportwatch.PropagationInterval-7*time.Second {
 		t.Errorf("news that have to wait: calls %v, they come back after %s", r.calls, result.RequeueAfter)
@@ -278,10 +278,10 @@ func TestDriftIsNotLost(t *testing.T) {
 		calls   string
 		status  metav1.ConditionStatus
 	}{
-		{"somebody else has changed the item", []error{conflict}, false, "drift drift", "True"},
+		{"another client has changed the item", []error{conflict}, false, "drift drift", "True"},
 		{"the API server does not answer", []error{errors.New("timeout")}, false, "drift drift", "True"},
-		{"the job that corrects it meets a conflict", []error{nil, conflict}, true, "drift reconcile drift reconcile", "False"},
-		{"nothing goes wrong", nil, true, "drift reconcile", "False"},
+		{"the job that corrects the drift meets a conflict", []error{nil, conflict}, true, "drift reconcile drift reconcile", "False"},
+		{"the job that corrects the drift is stored", nil, true, "drift reconcile", "False"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s, r := repeating(t, Repetition{Next: eachMinute, Compare: true, Correct: test.correct}, finishedItem())
@@ -289,14 +289,14 @@ func TestDriftIsNotLost(t *testing.T) {
 			s.clock, s.trouble = s.clock.Add(time.Minute), test.trouble
 			result, err := s.reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
 			if again := result.RequeueAfter > 0 || err != nil; !again && test.trouble != nil {
-				t.Error("nobody looks again")
+				t.Error("the item is not looked at again")
 			}
 			s.look()
 			if calls := strings.Join(r.calls, " "); calls != test.calls {
 				t.Errorf("calls %s, want %s", calls, test.calls)
 			}
 			if found := job.GetCondition(s.item().Status.Conditions, v1alpha1.DriftedCondition); found == nil || string(found.Status) != string(test.status) {
-				t.Errorf("the item tells %+v", found)
+				t.Errorf("the condition is %+v", found)
 			}
 		})
 	}

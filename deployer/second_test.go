@@ -12,8 +12,8 @@ import (
 	"go.landscaper.dev/deployer/internal/responsibility"
 )
 
-// TestSecondTarget shows that a second Target that is missing is waited for, and that
-// its creation wakes those who have asked for it, and nobody else.
+// TestSecondTarget shows that a second Target that is missing is waited for, and that its creation
+// enqueues only the items that have asked for it.
 func TestSecondTarget(t *testing.T) {
 	s := onStage(t, &script{reconcile: func(ctx context.Context, item *Item) (Result, error) {
 		_, err := item.ClusterOf(ctx, "edge")
@@ -27,15 +27,15 @@ func TestSecondTarget(t *testing.T) {
 		want            bool
 	}{
 		{"the Target that was asked for", "ns", "edge", true},
-		{"another one", "ns", "other", false},
-		{"one of another namespace", "other", "edge", false},
+		{"another Target", "ns", "other", false},
+		{"a Target of another namespace", "other", "edge", false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			target := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: test.namespace, Name: test.name}}
 			requests := s.reconciler.usersOf(target)
-			if woken := len(requests) == 1 && requests[0].NamespacedName == key; woken != test.want {
-				t.Errorf("woken: %v", requests)
+			if signalled := len(requests) == 1 && requests[0].NamespacedName == key; signalled != test.want {
+				t.Errorf("enqueued: %v", requests)
 			}
 		})
 	}

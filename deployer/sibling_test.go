@@ -34,15 +34,15 @@ func TestUnfinishedSiblings(t *testing.T) {
 		family           []*v1alpha1.DeployItem
 		working, waiting []string
 	}{
-		{"an item is none of its siblings", nil, nil, nil},
-		{"one that is at work", []*v1alpha1.DeployItem{relative("a", "two", "one", phases.Progressing, "")}, []string{"a"}, nil},
-		{"one that was not reached yet", []*v1alpha1.DeployItem{relative("a", "one", "one", phases.Succeeded, "")}, nil, []string{"a"}},
-		{"one that is done", []*v1alpha1.DeployItem{relative("a", "two", "two", phases.Succeeded, "")}, nil, nil},
-		{"one that has failed, and so the others get no job", []*v1alpha1.DeployItem{relative("a", "two", "two", phases.Failed, ""), relative("b", "one", "one", phases.Succeeded, "")}, nil, nil},
-		{"one that has failed before", []*v1alpha1.DeployItem{relative("a", "one", "one", phases.Failed, "")}, nil, []string{"a"}},
-		{"one that waits for the item", []*v1alpha1.DeployItem{relative("a", "one", "one", phases.Succeeded, "self")}, nil, nil},
-		{"one that waits for it by way of another one", []*v1alpha1.DeployItem{relative("a", "one", "one", phases.Succeeded, "c,b"), relative("b", "two", "two", phases.Succeeded, "self"), relative("c", "two", "two", phases.Succeeded, "")}, nil, nil},
-		{"one that waits for others, in a circle", []*v1alpha1.DeployItem{relative("a", "one", "one", phases.Succeeded, "b"), relative("b", "one", "one", phases.Succeeded, "a")}, nil, []string{"a", "b"}},
+		{"an item is not its own sibling", nil, nil, nil},
+		{"a sibling at work", []*v1alpha1.DeployItem{relative("a", "two", "one", phases.Progressing, "")}, []string{"a"}, nil},
+		{"a sibling without the job yet may get it", []*v1alpha1.DeployItem{relative("a", "one", "one", phases.Succeeded, "")}, nil, []string{"a"}},
+		{"a finished sibling", []*v1alpha1.DeployItem{relative("a", "two", "two", phases.Succeeded, "")}, nil, nil},
+		{"after a failed sibling the others get no job", []*v1alpha1.DeployItem{relative("a", "two", "two", phases.Failed, ""), relative("b", "one", "one", phases.Succeeded, "")}, nil, nil},
+		{"a sibling that has failed in an earlier job may get the job", []*v1alpha1.DeployItem{relative("a", "one", "one", phases.Failed, "")}, nil, []string{"a"}},
+		{"a sibling that depends on the item", []*v1alpha1.DeployItem{relative("a", "one", "one", phases.Succeeded, "self")}, nil, nil},
+		{"a sibling that depends on the item through another one", []*v1alpha1.DeployItem{relative("a", "one", "one", phases.Succeeded, "c,b"), relative("b", "two", "two", phases.Succeeded, "self"), relative("c", "two", "two", phases.Succeeded, "")}, nil, nil},
+		{"siblings that depend on each other in a cycle", []*v1alpha1.DeployItem{relative("a", "one", "one", phases.Succeeded, "b"), relative("b", "one", "one", phases.Succeeded, "a")}, nil, []string{"a", "b"}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -65,8 +65,8 @@ func namesOf(items []*v1alpha1.DeployItem) (names []string) {
 	return names
 }
 
-// TestSibling: an item finds the siblings that it may wait for, and the end of one of
-// them wakes it. One that was not reached counts only in a job of the Execution.
+// TestSibling: an item finds the siblings that it may wait for, and the end of one of them enqueues
+// it. A sibling without the job counts only in a job of the Execution.
 func TestSibling(t *testing.T) {
 	phases := v1alpha1.DeployItemPhases
 	execution := func(jobID, finished string) *v1alpha1.Execution {
@@ -84,12 +84,12 @@ func TestSibling(t *testing.T) {
 		others []client.Object
 		want   string
 	}{
-		{"one at work", own, []client.Object{relative("a", jobID, "", phases.Progressing, "")}, "a"},
-		{"two at work: the first one, in each look", own, []client.Object{relative("a", jobID, "", phases.Progressing, ""), relative("ab", jobID, "", phases.Progressing, "")}, "a"},
-		{"one at work that nobody means", own, []client.Object{relative("other", jobID, "", phases.Progressing, "")}, ""},
-		{"one that the job of the Execution reaches later", own, []client.Object{relative("a", "old", "old", phases.Succeeded, ""), execution(jobID, "old")}, "a"},
+		{"a sibling at work", own, []client.Object{relative("a", jobID, "", phases.Progressing, "")}, "a"},
+		{"of two siblings at work always the first one", own, []client.Object{relative("a", jobID, "", phases.Progressing, ""), relative("ab", jobID, "", phases.Progressing, "")}, "a"},
+		{"a sibling at work that is not chosen", own, []client.Object{relative("other", jobID, "", phases.Progressing, "")}, ""},
+		{"a sibling that gets the job of the Execution later", own, []client.Object{relative("a", "old", "old", phases.Succeeded, ""), execution(jobID, "old")}, "a"},
 		{"a job of the item alone", own, []client.Object{relative("a", "old", "old", phases.Succeeded, ""), execution("old", "old")}, ""},
-		{"a job of an Execution that is gone", own, []client.Object{relative("a", "old", "old", phases.Succeeded, "")}, ""},
+		{"a job of an Execution that does not exist", own, []client.Object{relative("a", "old", "old", phases.Succeeded, "")}, ""},
 		{"an item without Execution", alone, []client.Object{relative("a", jobID, "", phases.Progressing, "")}, ""},
 	}
 	for _, test := range tests {
@@ -105,11 +105,11 @@ func TestSibling(t *testing.T) {
 			if s.look(); found != test.want {
 				t.Errorf("found %q, want %q", found, test.want)
 			}
-			woken := s.reconciler.siblingsOf(t.Context(), relative("a", "", "", "", ""))
-			if asked := test.item.Labels != nil; (len(woken) == 1 && woken[0].NamespacedName == key) != asked {
-				t.Errorf("woken: %v", woken)
+			signalled := s.reconciler.siblingsOf(t.Context(), relative("a", "", "", "", ""))
+			if asked := test.item.Labels != nil; (len(signalled) == 1 && signalled[0].NamespacedName == key) != asked {
+				t.Errorf("enqueued: %v", signalled)
 			}
-			if s.look(); len(s.script.calls) != 1+len(woken) {
+			if s.look(); len(s.script.calls) != 1+len(signalled) {
 				t.Errorf("the deployer was called %d times", len(s.script.calls))
 			}
 		})
@@ -119,12 +119,12 @@ func TestSibling(t *testing.T) {
 func TestPartOver(t *testing.T) {
 	before, after := relative("a", "two", "one", "", ""), relative("a", "two", "two", "", "")
 	if !partEnded.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}) {
-		t.Error("the end of a job does not wake")
+		t.Error("the end of a job enqueues no item")
 	}
 	if partEnded.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: before}) || partEnded.Create(event.CreateEvent{Object: before}) {
-		t.Error("something else wakes")
+		t.Error("another event enqueues an item")
 	}
 	if !partEnded.Delete(event.DeleteEvent{Object: before}) {
-		t.Error("an item that is gone does not wake")
+		t.Error("a deleted item enqueues no item")
 	}
 }

@@ -9,18 +9,18 @@ import (
 
 var noon = time.Date(2031, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// TestSettle: what changes together is handed on together, and what never settles is
-// handed on all the same.
+// TestSettle: values that change together are propagated together, and values that never settle are
+// propagated nevertheless.
 func TestSettle(t *testing.T) {
 	tests := []struct {
 		reason string
 		since  time.Time
 		want   time.Time
 	}{
-		{"the first news wait for more", time.Time{}, noon.Add(SettleTime)},
-		{"further news wait on", noon.Add(-time.Second), noon.Add(SettleTime)},
+		{"the first change waits for more", time.Time{}, noon.Add(SettleTime)},
+		{"a further change prolongs the wait", noon.Add(-time.Second), noon.Add(SettleTime)},
 		{"but not for longer than that, all together", noon.Add(-MaxSettleTime + time.Millisecond), noon.Add(time.Millisecond)},
-		{"news that have waited long enough wait no more", noon.Add(-MaxSettleTime), noon},
+		{"changes that have waited for the maximum wait no longer", noon.Add(-MaxSettleTime), noon},
 		{"nor do those that were held up by something else", noon.Add(-time.Hour), noon.Add(-time.Hour + MaxSettleTime)},
 	}
 	for _, test := range tests {
@@ -32,7 +32,7 @@ func TestSettle(t *testing.T) {
 			}
 		})
 	}
-	t.Run("what was handed on is over, but not forgotten", func(t *testing.T) {
+	t.Run("a propagated change is done, but counts for the backoff", func(t *testing.T) {
 		c := Changed{Names: []string{"a"}, Now: []byte("{}"), Stored: true, After: "job-1", Since: noon, Settles: noon}
 		past := ChangeBackoff{}.After(noon)
 		c.Done(past)
@@ -42,8 +42,8 @@ func TestSettle(t *testing.T) {
 	})
 }
 
-// TestPassedOn: only a job that has begun after the values were stored, and that has done
-// with the Installation, has handed them on.
+// TestPassedOn: only a job that has begun after the values were stored, and that has done with the
+// Installation, has propagated them.
 func TestPassedOn(t *testing.T) {
 	family := func(change func(own, root *v1alpha1.Installation)) []*v1alpha1.Installation {
 		own, root := &v1alpha1.Installation{}, &v1alpha1.Installation{}
@@ -61,7 +61,7 @@ func TestPassedOn(t *testing.T) {
 		{"another item has asked for it", func(_, _ *v1alpha1.Installation) {}, true},
 		{"the root has the job of before still", func(_, root *v1alpha1.Installation) { root.Status.JobID = "job-1" }, false},
 		{"its job was about other Installations", func(_, root *v1alpha1.Installation) { root.Status.DataUpdate.Installations = []string{"other"} }, false},
-		{"its job was about everything: nobody says whether it saw the values", func(_, root *v1alpha1.Installation) { root.Status.DataUpdate = nil }, false},
+		{"a job of the whole tree does not say whether it has read the values", func(_, root *v1alpha1.Installation) { root.Status.DataUpdate = nil }, false},
 		{"the job is not there yet", func(own, _ *v1alpha1.Installation) { own.Status.JobID = "job-1" }, false},
 		{"the job is not over", func(own, _ *v1alpha1.Installation) { own.Status.JobIDFinished = "job-1" }, false},
 		{"the job has failed here", func(own, _ *v1alpha1.Installation) { own.Status.InstallationPhase = v1alpha1.InstallationPhases.Failed }, false},
@@ -69,7 +69,7 @@ func TestPassedOn(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := Propagated(family(test.change), "job-1"); got != test.want {
-				t.Errorf("handed on: %t", got)
+				t.Errorf("propagated: %t", got)
 			}
 		})
 	}
@@ -90,12 +90,12 @@ func TestLeft(t *testing.T) {
 		state  ChangeBackoff
 		want   time.Duration
 	}{
-		{"nothing was handed on yet", ChangeBackoff{}, 0},
-		{"it was this moment", ChangeBackoff{last: noon}, PropagationInterval},
-		{"it was some time ago", ChangeBackoff{last: noon.Add(-4 * time.Second)}, 6 * time.Second},
-		{"it was long ago", ChangeBackoff{last: noon.Add(-time.Hour)}, 0},
-		{"it was for the third time", ChangeBackoff{last: noon, streak: 2}, 40 * time.Second},
-		{"a clock that was wrong has noted a time to come", ChangeBackoff{last: noon.AddDate(100, 0, 0)}, PropagationInterval},
+		{"nothing was propagated yet", ChangeBackoff{}, 0},
+		{"the last change was propagated just now", ChangeBackoff{last: noon}, PropagationInterval},
+		{"the last change was propagated four seconds ago", ChangeBackoff{last: noon.Add(-4 * time.Second)}, 6 * time.Second},
+		{"the last change was propagated long ago", ChangeBackoff{last: noon.Add(-time.Hour)}, 0},
+		{"the third change in a row was propagated just now", ChangeBackoff{last: noon, streak: 2}, 40 * time.Second},
+		{"a wrong clock has recorded a time in the future", ChangeBackoff{last: noon.AddDate(100, 0, 0)}, PropagationInterval},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// FuzzChangeHistory: what somebody has written into the annotation holds no value back for
+// FuzzChangeHistory: what another client has written into the annotation holds no value back for
 // longer than the longest pause, and is stored in a form that can be read again.
 func FuzzChangeHistory(f *testing.F) {
 	for _, seed := range []string{"", "2031-05-04T12:00:00Z/3", "9999-12-31T23:59:59Z/9223372036854775807", "0001-01-01T00:00:00Z/-1", "2031-05-04T12:00:00+14:00/1/2"} {

@@ -12,14 +12,14 @@ func TestChangedValues(t *testing.T) {
 		{"one value", `{"a":"secret","b":"1"}`, `{"a":"other","b":"1"}`, "a"},
 		{"names with dots", `{"shop":{"host":"a","port":1}}`, `{"shop":{"host":"b","port":1}}`, "shop"},
 		{"the keys of a value are a part of it", `{"users":{"a":"1"}}`, `{"users":{"a":"1","hunter2":"1"}}`, "users"},
-		{"a value that is new and one that is gone", `{"a":"1"}`, `{"b":"1"}`, "a b"},
+		{"a new value and a removed one", `{"a":"1"}`, `{"b":"1"}`, "a b"},
 		{"a map becomes a text", `{"a":{"b":"1"}}`, `{"a":"1"}`, "a"},
 		{"large numbers that differ in the last digit", `{"id":9007199254740993}`, `{"id":9007199254740992}`, "id"},
 		{"large numbers deep in a value", `{"a":[{"id":9223372036854775807}]}`, `{"a":[{"id":9223372036854775806}]}`, "a"},
 		{"a number becomes a text", `{"a":1}`, `{"a":"1"}`, "a"},
 		{"nothing and an empty map are two values", `{"a":null}`, `{"a":{}}`, "a"},
-		{"what was stored is no map", `["a"]`, `{"a":"1"}`, "a"},
-		{"what was stored is broken", `{"a":`, `{"a":"1"}`, "a"},
+		{"the stored content is not a map", `["a"]`, `{"a":"1"}`, "a"},
+		{"the stored content is broken", `{"a":`, `{"a":"1"}`, "a"},
 		{"nothing is left", `{"b":"1","a":"1"}`, `{}`, "a b"},
 		{"nothing was stored", ``, `{"a":"1"}`, "a"},
 		{"only a few are named", `{}`, `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1}`, "a b c d e …"},
@@ -33,8 +33,8 @@ func TestChangedValues(t *testing.T) {
 	}
 }
 
-// TestChangingValue: what changes again because it was handed on gets slower and slower,
-// and what was quiet is handed on at once.
+// TestChangingValue: a value that changes again because it was propagated is propagated more and
+// more slowly, a value after a quiet time at once.
 func TestChangingValue(t *testing.T) {
 	state, now := ChangeBackoff{}, time.Unix(1000, 0)
 	var pauses []string

@@ -24,7 +24,7 @@ func TestPickUpAndConclude(t *testing.T) {
 	status := &item.Status
 	if status.Phase != "Init" || status.ObservedGeneration != 2 || status.Deployer.Name != "n" || !status.TransitionTimes.InitTime.Equal(&early) ||
 		!status.LastReconcileTime.Equal(&early) || status.LastError != nil || status.FirstError != nil || status.LastErrors != nil {
-		t.Errorf("taken up: %+v", status)
+		t.Errorf("picked up: %+v", status)
 	}
 	for i := range 7 {
 		if !Conclude(item, Retrying, fmt.Errorf("error %d", i), late) {
@@ -35,7 +35,7 @@ func TestPickUpAndConclude(t *testing.T) {
 		t.Errorf("after errors: %+v", status)
 	}
 	if Conclude(item, Retrying, errors.New("error 6"), late) {
-		t.Error("the same error is told once")
+		t.Error("the same error is reported again")
 	}
 	if Conclude(item, Waiting, job.NewWaiting("reconcile", "Waiting", "waiting for a"), late); status.Phase != "Progressing" || status.LastError != nil || status.JobIDFinished != "" {
 		t.Errorf("waiting: %+v", status)
