@@ -133,7 +133,7 @@ func (i *Item) MayMove(ctx context.Context) (bool, error) {
 
 // Yields reports whether the item may take over an object that has the label of another item, the
 // holder: the holder is terminating, or its configuration does not list the object any more. A
-// holder that does not exist yields nothing: the label may be of another Landscaper.
+// holder that does not exist yields nothing: the object may belong to another client.
 func (i *Item) Yields(ctx context.Context, holderName string, object corev1.ObjectReference) (bool, error) {
 	holder := &v1alpha1.DeployItem{}
 	err := i.reconciler.client.Get(ctx, types.NamespacedName{Namespace: i.Namespace, Name: holderName}, holder)

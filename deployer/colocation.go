@@ -37,8 +37,8 @@ type Line interface {
 // Dispatcher passes jobs from the Executions of a process to its deployers without a write. It is
 // for the server of Landscaper.
 type Dispatcher interface {
-	// Register makes a deployer take all jobs of a type here. It is called with the item of each
-	// job, as the item is stored.
+	// Register makes a deployer take all jobs of a type here. Notify is called with the item of
+	// each job, as the item is stored.
 	Register(of v1alpha1.DeployItemType, notify func(item *v1alpha1.DeployItem))
 	// Handler lets the dispatcher see the events of items before they are handled.
 	Handler(inner handler.EventHandler) handler.EventHandler

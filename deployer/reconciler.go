@@ -285,16 +285,16 @@ func (i *Item) setDeadline() {
 // report stores the result of an attempt and returns when to continue.
 func (r *reconciler) report(ctx context.Context, item *Item, ended status.Verdict, err error) (ctrl.Result, error) {
 	if ended == status.Succeeded && item.Status.Phase.IsDeletion() {
-		removed := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.RemoveFinalizer(stored, v1alpha1.Finalizer) })
-		if removed == nil {
+		removeErr := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.RemoveFinalizer(stored, v1alpha1.Finalizer) })
+		if removeErr == nil {
 			// The run itself ends when the item is deleted in the cache, too.
 			item.run.forget()
 			return ctrl.Result{}, nil
 		}
-		if errors.Is(removed, errOutdated) {
+		if errors.Is(removeErr, errOutdated) {
 			return item.again(), nil
 		}
-		ended, err = item.judge(Done(), job.Wrap(removed, published.DeleteItem, "RemoveFinalizer", ""))
+		ended, err = item.judge(Done(), job.Wrap(removeErr, published.DeleteItem, "RemoveFinalizer", ""))
 	}
 	isNew := status.Conclude(item.DeployItem, ended, err, status.Stamp(r.now()))
 	if ended == status.Succeeded {
