@@ -118,22 +118,22 @@ func TestOthers(t *testing.T) {
 		want   []string
 	}{
 		{"items on the same cluster", func(*testing.T, *tree) {}, []string{"a", "b"}},
-		{"one whose Target says the same", func(t *testing.T, tree *tree) { tree.items[1].Spec.Target.Name = "copy"; tree.want(t, tree.items...) }, []string{"a", "b"}},
-		{"one on another cluster", func(t *testing.T, tree *tree) {
+		{"an item whose Target has the same content counts", func(t *testing.T, tree *tree) { tree.items[1].Spec.Target.Name = "copy"; tree.want(t, tree.items...) }, []string{"a", "b"}},
+		{"an item on another cluster is left out", func(t *testing.T, tree *tree) {
 			tree.items[1].Spec.Target.Name = "elsewhere"
 			tree.want(t, tree.items...)
 		}, []string{"b"}},
-		{"one whose Target is missing", func(t *testing.T, tree *tree) {
+		{"an item whose Target is missing is left out", func(t *testing.T, tree *tree) {
 			tree.items[1].Spec.Target.Name = "missing"
 			tree.want(t, tree.items...)
 		}, []string{"b"}},
-		{"one that is being deleted", func(_ *testing.T, tree *tree) {
+		{"an item that is being deleted is left out", func(_ *testing.T, tree *tree) {
 			tree.items[1].DeletionTimestamp = &metav1.Time{Time: metav1.Now().Time}
 		}, []string{"b"}},
-		{"one that the Execution does not want any more", func(t *testing.T, tree *tree) { tree.want(t, tree.items[0], tree.items[2]) }, []string{"b"}},
-		{"one that the cache does not show yet", func(t *testing.T, tree *tree) { tree.items = tree.items[:2] }, []string{"a", "b"}},
-		{"one of another Execution", func(_ *testing.T, tree *tree) { tree.items[1].Labels[v1alpha1.ExecutionManagedByLabel] = "other" }, []string{"a", "b"}},
-		{"one of another namespace", func(t *testing.T, tree *tree) {
+		{"an item that the Execution does not want any more is left out", func(t *testing.T, tree *tree) { tree.want(t, tree.items[0], tree.items[2]) }, []string{"b"}},
+		{"an item that the cache does not show yet counts", func(t *testing.T, tree *tree) { tree.items = tree.items[:2] }, []string{"a", "b"}},
+		{"an item of another Execution counts", func(_ *testing.T, tree *tree) { tree.items[1].Labels[v1alpha1.ExecutionManagedByLabel] = "other" }, []string{"a", "b"}},
+		{"an item of another namespace is left out", func(t *testing.T, tree *tree) {
 			tree.items[1].Namespace = "other"
 			tree.want(t, tree.items[0], tree.items[2])
 		}, []string{"b"}},
@@ -347,14 +347,14 @@ func TestStays(t *testing.T) {
 		want   bool
 	}{
 		{"a wanted item", func(*testing.T, *tree) {}, true},
-		{"one that is not wanted", func(t *testing.T, tree *tree) { tree.want(t, tree.items[0]) }, false},
-		{"one whose Execution is deleted", func(_ *testing.T, tree *tree) {
+		{"an item that is not wanted", func(t *testing.T, tree *tree) { tree.want(t, tree.items[0]) }, false},
+		{"an item whose Execution is being deleted", func(_ *testing.T, tree *tree) {
 			tree.execution.DeletionTimestamp, tree.execution.Finalizers = goes, []string{v1alpha1.Finalizer}
 		}, false},
-		{"one whose root is deleted", func(_ *testing.T, tree *tree) {
+		{"an item whose root is being deleted", func(_ *testing.T, tree *tree) {
 			tree.installation.DeletionTimestamp, tree.installation.Finalizers = goes, []string{v1alpha1.Finalizer}
 		}, false},
-		{"one without Execution", func(_ *testing.T, tree *tree) { tree.items[1].Labels = nil }, true},
+		{"an item without an Execution", func(_ *testing.T, tree *tree) { tree.items[1].Labels = nil }, true},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

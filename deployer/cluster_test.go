@@ -276,8 +276,8 @@ func TestLeadsElsewhere(t *testing.T) {
 		want   bool
 	}{
 		{"nothing is recorded", unrecorded, next, false},
-		{"the same cluster", recorded, old, false},
-		{"another one", recorded, next, true},
+		{"a Target that leads to the recorded cluster", recorded, old, false},
+		{"a Target that leads to another cluster", recorded, next, true},
 		{"another address of the same one", recorded, apiServer(t, "old"), false},
 	} {
 		connection, err := clusters.Connect(t.Context(), leadingTo(t, "main", test.to, "b"))

@@ -50,7 +50,7 @@ func TestExport(t *testing.T) {
 		{"a Secret of another client is not written", secret("item-export", `{"a":0}`, nil), nil, map[string]any{"a": 1}, false, "item-export", `{"a":0}`, "does not belong to the item"},
 		{"whatever the status says", secret("other", `{"a":0}`, nil), ref("other"), map[string]any{"a": 1}, false, "other", `{"a":0}`, "does not belong to the item"},
 		{"what a deleted item of the same name has left is taken over", secret("item-export", `{"a":0}`, former), nil, map[string]any{"a": 1}, false, "item-export", `{"a":1}`, ""},
-		{"also with the same values", secret("item-export", `{"a":1}`, former), nil, map[string]any{"a": 1}, false, "item-export", `{"a":1}`, ""},
+		{"the Secret of a deleted item with the same values is taken over", secret("item-export", `{"a":1}`, former), nil, map[string]any{"a": 1}, false, "item-export", `{"a":1}`, ""},
 		{"an export of another item is not written", secret("item-export", `{"a":0}`, other), nil, map[string]any{"a": 1}, false, "item-export", `{"a":0}`, "does not belong to the item"},
 		{"values that cannot be written", nil, nil, map[string]any{"a": make(chan int)}, false, "", "", "cannot be written as JSON"},
 		{"an export that is taken back", secret("item-export", `{"a":0}`, mine), ref("item-export"), nil, true, "item-export", `{}`, ""},

@@ -30,9 +30,9 @@ func TestErrorsHaveNames(t *testing.T) {
 		operation, detail string
 	}{
 		{"an error without a name", newItem(), broken, "reconcile", "Reconcile"},
-		{"one of a deletion", newItem(deleted), broken, "delete", "DeleteWithUninstall"},
-		{"one with a name", newItem(), &Error{Operation: "own", Reason: "Own", Message: "m"}, "own", "Own"},
-		{"a wait has its own", newItem(), Waiting("own", "Own", "m"), "own", "Own"},
+		{"an error of a deletion without a name", newItem(deleted), broken, "delete", "DeleteWithUninstall"},
+		{"an error with a name keeps it", newItem(), &Error{Operation: "own", Reason: "Own", Message: "m"}, "own", "Own"},
+		{"a wait keeps its name", newItem(), Waiting("own", "Own", "m"), "own", "Own"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestTargetsThatCannotWork(t *testing.T) {
 	}{
 		{"no Target", false, first, "set spec.target"},
 		{"a kubeconfig that cannot work", true, first, "Target ns/wrong"},
-		{"that of a second Target", false, second, "Target ns/wrong"},
+		{"a kubeconfig of a second Target that cannot work", false, second, "Target ns/wrong"},
 	}
 	for _, test := range tests {
 		for _, deletion := range []bool{false, true} {

@@ -130,10 +130,10 @@ func TestWhoWaitsForATarget(t *testing.T) {
 		before func(*stage)
 		want   bool
 	}{
-		{"it has a job", newItem(onEdge), func(*stage) {}, true},
-		{"it has none", newItem(onEdge, idle), func(*stage) {}, false},
-		{"its own job is not in the cache", newItem(onEdge, idle), begun, true},
-		{"it has another Target", newItem(), func(*stage) {}, false},
+		{"an item with a job", newItem(onEdge), func(*stage) {}, true},
+		{"an item without a job", newItem(onEdge, idle), func(*stage) {}, false},
+		{"an item whose own job is not in the cache", newItem(onEdge, idle), begun, true},
+		{"an item with another Target", newItem(), func(*stage) {}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -23,12 +23,12 @@ func TestOutcomeOf(t *testing.T) {
 		want   Outcome
 	}{
 		{"no error", nil, OutcomeNone},
-		{"any error may go better next time", broken, OutcomeTransient},
-		{"who says final means it", Final(broken), OutcomeFinal},
-		{"also behind other errors", fmt.Errorf("write: %w", Final(broken)), OutcomeFinal},
+		{"an unmarked error is transient", broken, OutcomeTransient},
+		{"an error that is marked as final", Final(broken), OutcomeFinal},
+		{"a wrapped final error is final", fmt.Errorf("write: %w", Final(broken)), OutcomeFinal},
 		{"no error stays none", Final(nil), OutcomeNone},
 		{"a user has to act", Waiting("o", "r", "create it"), OutcomeWaiting},
-		{"also behind other errors", fmt.Errorf("read: %w", Waiting("o", "r", "create it")), OutcomeWaiting},
+		{"a wrapped wait is a wait", fmt.Errorf("read: %w", Waiting("o", "r", "create it")), OutcomeWaiting},
 		{"the item has to be changed", ConfigurationError("spec.config.a", "it must be a number"), OutcomeFinal},
 		{"a code that the API calls unrecoverable", &Error{Message: "m", Codes: []v1alpha1.ErrorCode{v1alpha1.ErrorUnauthorized}}, OutcomeFinal},
 		{"a code that says nothing about the outcome", &Error{Message: "m", Codes: []v1alpha1.ErrorCode{v1alpha1.ErrorForInfoOnly}}, OutcomeTransient},
@@ -93,9 +93,9 @@ func TestJudge(t *testing.T) {
 		{"the time is over and names what was missing", WaitFor("Deployment a/b"), nil, true, status.Failed, `timeout at: "stage": waiting for Deployment a/b`},
 		{"a user has to act", Done(), secret, false, status.Waiting, "Secret a/b is missing"},
 		{"the user has not acted in time", Done(), secret, true, status.Failed, `timeout at: "stage": Secret a/b is missing`},
-		{"it may go better next time", Done(), broken, false, status.Retrying, "connection refused"},
-		{"there is no next time", Done(), broken, true, status.Failed, `timeout at: "stage": connection refused`},
-		{"it will never go better", Done(), job.NewError("o", "r", "wrong", v1alpha1.ErrorConfigurationProblem), false, status.Failed, "wrong"},
+		{"a transient error is tried again", Done(), broken, false, status.Retrying, "connection refused"},
+		{"a transient error after the time is over", Done(), broken, true, status.Failed, `timeout at: "stage": connection refused`},
+		{"a final error fails", Done(), job.NewError("o", "r", "wrong", v1alpha1.ErrorConfigurationProblem), false, status.Failed, "wrong"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -369,7 +369,7 @@ func TestPanicInTheLibrary(t *testing.T) {
 				return s.clock
 			}
 		}, "Failed", true},
-		{"also while it gives up", newItem(), func(s *stage) { s.reconciler.now = func() time.Time { panic("no clock") } }, "", false},
+		{"a panic of the reconciler that repeats while the job is ended", newItem(), func(s *stage) { s.reconciler.now = func() time.Time { panic("no clock") } }, "", false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

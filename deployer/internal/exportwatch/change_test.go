@@ -19,7 +19,7 @@ func TestSettle(t *testing.T) {
 	}{
 		{"the first change waits for more", time.Time{}, noon.Add(SettleTime)},
 		{"a further change prolongs the wait", noon.Add(-time.Second), noon.Add(SettleTime)},
-		{"but not for longer than that, all together", noon.Add(-MaxSettleTime + time.Millisecond), noon.Add(time.Millisecond)},
+		{"further changes do not prolong the wait beyond the maximum", noon.Add(-MaxSettleTime + time.Millisecond), noon.Add(time.Millisecond)},
 		{"changes that have waited for the maximum wait no longer", noon.Add(-MaxSettleTime), noon},
 		{"nor do those that were held up by something else", noon.Add(-time.Hour), noon.Add(-time.Hour + MaxSettleTime)},
 	}
@@ -58,9 +58,9 @@ func TestPassedOn(t *testing.T) {
 		change func(own, root *v1alpha1.Installation)
 		want   bool
 	}{
-		{"another item has asked for it", func(_, _ *v1alpha1.Installation) {}, true},
-		{"the root has the job of before still", func(_, root *v1alpha1.Installation) { root.Status.JobID = "job-1" }, false},
-		{"its job was about other Installations", func(_, root *v1alpha1.Installation) { root.Status.DataUpdate.Installations = []string{"other"} }, false},
+		{"another item has requested the job", func(_, _ *v1alpha1.Installation) {}, true},
+		{"the root still has the earlier job", func(_, root *v1alpha1.Installation) { root.Status.JobID = "job-1" }, false},
+		{"a job of the root for other Installations", func(_, root *v1alpha1.Installation) { root.Status.DataUpdate.Installations = []string{"other"} }, false},
 		{"a job of the whole tree does not say whether it has read the values", func(_, root *v1alpha1.Installation) { root.Status.DataUpdate = nil }, false},
 		{"the job is not there yet", func(own, _ *v1alpha1.Installation) { own.Status.JobID = "job-1" }, false},
 		{"the job is not over", func(own, _ *v1alpha1.Installation) { own.Status.JobIDFinished = "job-1" }, false},

@@ -9,7 +9,7 @@ import (
 func TestChangedValues(t *testing.T) {
 	tests := []struct{ reason, before, now, want string }{
 		{"nothing has changed", `{"a":"1","b":{"c":[1]}}`, `{"b":{"c":[1]},"a":"1"}`, ""},
-		{"one value", `{"a":"secret","b":"1"}`, `{"a":"other","b":"1"}`, "a"},
+		{"a changed value", `{"a":"secret","b":"1"}`, `{"a":"other","b":"1"}`, "a"},
 		{"names with dots", `{"shop":{"host":"a","port":1}}`, `{"shop":{"host":"b","port":1}}`, "shop"},
 		{"the keys of a value are a part of it", `{"users":{"a":"1"}}`, `{"users":{"a":"1","hunter2":"1"}}`, "users"},
 		{"a new value and a removed one", `{"a":"1"}`, `{"b":"1"}`, "a b"},
