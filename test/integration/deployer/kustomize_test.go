@@ -214,7 +214,7 @@ func TestKustomizeFromGit(t *testing.T) {
 	check(awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded), "two")
 	again(t, item, kustomizeHead+config("{branch: missing}"))
 	failed := awaitEnd(t, item, v1alpha1.DeployItemPhases.Failed)
-	if message := failed.Status.LastError.Message; !strings.Contains(message, "source.git: ") || !strings.Contains(message, "not a reference") {
+	if message := failed.Status.LastError.Message; !strings.Contains(message, "source.git: ") || !strings.Contains(message, "has no reference") {
 		t.Errorf("message %s", message)
 	}
 }
