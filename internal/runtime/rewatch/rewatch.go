@@ -83,7 +83,9 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	began := time.Now()
 	answer, err := t.RoundTripper.RoundTrip(request)
 	if err != nil || isStarting(answer.StatusCode) {
-		t.note(key, true)
+		if resumes(query) { // a watch without a version has no history to lose
+			t.note(key, true)
+		}
 		return answer, err //nolint:wrapcheck // a transport passes on what is below it
 	}
 	if answer.StatusCode != http.StatusOK {
@@ -100,8 +102,8 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// isStarting reports whether an API server answers so that has just started, and does not know
-// kinds and rights yet.
+// isStarting reports whether a status may be that of an API server that has just started and does
+// not know kinds and rights yet.
 func isStarting(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
@@ -110,13 +112,13 @@ func isStarting(status int) bool {
 	return status >= http.StatusInternalServerError
 }
 
-// keyOf is what a watch is about, from whichever version.
+// keyOf identifies a watch, whatever version it begins at.
 func keyOf(path string, query url.Values) string {
 	return path + "?" + query.Get("labelSelector") + "&" + query.Get("fieldSelector")
 }
 
-// resumes reports whether a request goes on from a version, be it with a list: the API server
-// refuses that list, but only the cache would see the error.
+// resumes reports whether a watch or a list continues from a version. The API server refuses a list
+// from a version that it does not have, but only the cache would see that error.
 func resumes(query url.Values) bool {
 	version := query.Get("resourceVersion")
 	return version != "" && version != "0"

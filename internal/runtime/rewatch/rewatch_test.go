@@ -87,6 +87,24 @@ func TestTransport(t *testing.T) {
 	}
 }
 
+// TestRefusedWatchesAreForgotten: a server that refuses all watches makes the transport remember
+// none of them, however many objects are watched.
+func TestRefusedWatchesAreForgotten(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	defer server.Close()
+	refused := Transport(http.DefaultTransport, nil)
+	for i := range 10 {
+		answer, err := (&http.Client{Transport: refused}).Get(fmt.Sprintf("%s/api/v1/configmaps?watch=true&fieldSelector=metadata.name%%3D%d", server.URL, i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+	}
+	if remembered := len(refused.(*transport).broken); remembered != 0 {
+		t.Errorf("%d refused watches are remembered", remembered)
+	}
+}
+
 // rewinding is an API server with one ConfigMap. Its watches are silent where it is behind.
 type rewinding struct {
 	mutex   sync.Mutex
