@@ -19,8 +19,9 @@ type Writes struct{ versions versions[types.UID] }
 
 const (
 	// liveReadAfter is how long a cache may be behind before the API server is asked. Watches are
-	// mostly behind by milliseconds.
-	liveReadAfter = 2 * time.Second
+	// mostly behind by milliseconds, and by seconds when the API server or this process is busy:
+	// further requests would make that worse.
+	liveReadAfter = 10 * time.Second
 	// maxLiveReadPause is the longest time between two questions about one object.
 	maxLiveReadPause = 30 * time.Second
 	// retention is how long a version is remembered. A cache that does not show it by then never

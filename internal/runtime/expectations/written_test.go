@@ -87,12 +87,12 @@ func TestAwaitEnds(t *testing.T) {
 		// possible times.
 		asked int
 	}{
-		{"the cache is late: its object is not used, with growing pauses between questions", "9", "10", "u", false, false, 4},
-		{"the cache is late, and another writer has written since: its object is not used", "9", "12", "u", false, false, 4},
+		{"the cache is late: its object is not used, with growing pauses between questions", "9", "10", "u", false, false, 2},
+		{"the cache is late, and another writer has written since: its object is not used", "9", "12", "u", false, false, 2},
 		{"the store was restored: the older version counts", "9", "9", "u", true, true, 1},
 		{"the store was restored, and the cache does not show it yet", "8", "9", "u", true, true, 1},
-		{"the object is deleted, and the cache will show that", "9", "", "u", false, false, 4},
-		{"another object has the name, and the cache will show that", "9", "7", "other", false, false, 4},
+		{"the object is deleted, and the cache will show that", "9", "", "u", false, false, 2},
+		{"another object has the name, and the cache will show that", "9", "7", "other", false, false, 2},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
