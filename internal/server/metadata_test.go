@@ -108,6 +108,9 @@ func startManager(t *testing.T, cluster *rest.Config) ctrl.Manager {
 			t.Error(err)
 		}
 	})
+	if !manager.GetCache().WaitForCacheSync(t.Context()) {
+		t.Fatal("the cache has not started")
+	}
 	return manager
 }
 
