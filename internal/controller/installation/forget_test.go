@@ -7,7 +7,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"go.landscaper.dev/internal/content/component/registry"
-	"go.landscaper.dev/internal/controller/installation/patience"
+	"go.landscaper.dev/internal/controller/installation/resolve"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -49,7 +49,7 @@ func TestForgotten(t *testing.T) {
 			for _, of := range []*marks{&b.unstored, &b.pickedUp, &b.terminating, &b.executionDeleted} {
 				of.note(inst.UID, true)
 			}
-			if err := b.outages.Classify(inst.UID, b.Now().Add(-patience.Limit), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
+			if err := b.outages.Classify(inst.UID, b.Now().Add(-resolve.OutageLimit), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
 				t.Fatal(err)
 			}
 			test.end(t, b)

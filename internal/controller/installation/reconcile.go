@@ -20,10 +20,9 @@ import (
 	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/controller/installation/decide"
 	"go.landscaper.dev/internal/controller/installation/observe"
-	"go.landscaper.dev/internal/controller/installation/origin"
-	"go.landscaper.dev/internal/controller/installation/patience"
 	"go.landscaper.dev/internal/controller/installation/planstore"
 	"go.landscaper.dev/internal/controller/installation/repeat"
+	"go.landscaper.dev/internal/controller/installation/resolve"
 	"go.landscaper.dev/internal/controller/installation/treesize"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/predicates"
@@ -37,13 +36,13 @@ import (
 )
 
 // VerificationPolicy says when signatures are checked.
-type VerificationPolicy = origin.VerificationPolicy
+type VerificationPolicy = resolve.VerificationPolicy
 
 // The policies.
 const (
-	VerifyIfAsked = origin.VerifyIfAsked
-	VerifyAlways  = origin.VerifyAlways
-	VerifyNever   = origin.VerifyNever
+	VerifyIfAsked = resolve.VerifyIfAsked
+	VerifyAlways  = resolve.VerifyAlways
+	VerifyNever   = resolve.VerifyNever
 )
 
 // Reconciler drives Installations.
@@ -86,7 +85,7 @@ type Reconciler struct {
 	Problems *reporter.Problems
 
 	written  expectations.Writes
-	outages  patience.Outages
+	outages  resolve.Outages
 	unstored marks
 	// pickedUp are Installations whose first job was picked up and is not stored yet.
 	pickedUp    marks
@@ -118,8 +117,8 @@ func (r *Reconciler) reporter() *reporter.Reporter {
 }
 
 // resolver are where Installations come from.
-func (r *Reconciler) resolver() origin.Resolver {
-	return origin.Resolver{
+func (r *Reconciler) resolver() resolve.Resolver {
+	return resolve.Resolver{
 		Sources: r.Sources, Components: r.Components, Blueprints: r.Blueprints,
 		Verification: r.Verification, Outages: &r.outages, Now: r.Now,
 	}

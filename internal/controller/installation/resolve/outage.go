@@ -1,6 +1,4 @@
-// Package patience says how long a job of an Installation retries a system that does not answer,
-// such as a registry. The API server is retried without end.
-package patience
+package resolve
 
 import (
 	"errors"
@@ -16,12 +14,13 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// Limit is how long a job retries a registry that does not answer.
-const Limit = 5 * time.Minute
+// OutageLimit is how long a job retries a registry that does not answer. The API server is retried
+// without end.
+const OutageLimit = 5 * time.Minute
 
 // Outages remembers since when Installations get no answer. The beginning of the job is too early:
 // the job may have waited for something else before. A restart forgets the outages, which only
-// makes us more patient.
+// makes the limit longer.
 type Outages struct {
 	mu    sync.Mutex
 	began map[types.UID]time.Time
@@ -38,12 +37,12 @@ func (o *Outages) Classify(uid types.UID, now time.Time, err *job.Error) error {
 		return job.AsTerminal(err)
 	}
 	given := *err
-	if since := o.since(uid, now); now.Sub(since) < Limit {
+	if since := o.since(uid, now); now.Sub(since) < OutageLimit {
 		// Both times stay the same during the outage, so that the message costs no write.
-		given.Message = strings.TrimSpace(fmt.Sprintf("%s (no answer since %s, asked again until %s)", err.Message, clock(since), clock(since.Add(Limit))))
+		given.Message = strings.TrimSpace(fmt.Sprintf("%s (no answer since %s, asked again until %s)", err.Message, clock(since), clock(since.Add(OutageLimit))))
 		return &given
 	}
-	given.Message = strings.TrimSuffix(fmt.Sprintf("given up after %s: %s", Limit, err.Message), ": ")
+	given.Message = strings.TrimSuffix(fmt.Sprintf("given up after %s: %s", OutageLimit, err.Message), ": ")
 	return job.AsTerminal(&given)
 }
 

@@ -1,6 +1,6 @@
-// Package origin finds the component version and the blueprint of an Installation, and checks the
-// signature where that is requested.
-package origin
+// Package resolve finds the component version and the blueprint of an Installation, and checks the
+// signature where that is requested. A registry that does not answer is asked again for a while.
+package resolve
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/content/component"
-	"go.landscaper.dev/internal/controller/installation/patience"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
@@ -41,7 +40,7 @@ type Resolver struct {
 	// Verification says when signatures are checked.
 	Verification VerificationPolicy
 	// Outages remembers which systems do not answer.
-	Outages *patience.Outages
+	Outages *Outages
 	// Now is the clock.
 	Now func() time.Time
 }

@@ -1,4 +1,4 @@
-package patience
+package resolve
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestPatience: the class of an error depends on its kind and on the time.
-func TestPatience(t *testing.T) {
+// TestOutages: the class of an error depends on its kind and on the time.
+func TestOutages(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	for _, test := range []struct {
 		reason string
@@ -32,12 +32,12 @@ func TestPatience(t *testing.T) {
 		{"a refusal of the registry ends the job at once", 0, registry.ErrDenied, job.Terminal},
 		{"a missing artifact ends the job at once", 0, oci.ErrNotFound, job.Terminal},
 		{"a registry that does not answer is retried", 0, refused, job.Transient},
-		{"a registry that does not answer is retried until the limit", Limit - time.Second, registry.ErrStalled, job.Transient},
-		{"a registry that does not answer ends the job after the limit", Limit, refused, job.Terminal},
+		{"a registry that does not answer is retried until the limit", OutageLimit - time.Second, registry.ErrStalled, job.Transient},
+		{"a registry that does not answer ends the job after the limit", OutageLimit, refused, job.Terminal},
 		{"a terminal error among outages ends the job", 0, errors.Join(refused, oci.ErrNotFound), job.Terminal},
 		{"an API server that does not answer is retried", 0, &repocontext.ReadError{Object: "Secret pull", Cause: apierrors.NewInternalError(errors.New("x"))}, job.Transient},
-		{"an API server that does not answer is retried without a limit", 100 * Limit, &repocontext.ReadError{Object: "Secret pull", Cause: refused}, job.Transient},
-		{"a permission can still be given", 100 * Limit, &repocontext.ReadError{Object: "Secret pull", Cause: apierrors.NewForbidden(v1alpha1.Resource("things"), "pull", nil)}, job.Transient},
+		{"an API server that does not answer is retried without a limit", 100 * OutageLimit, &repocontext.ReadError{Object: "Secret pull", Cause: refused}, job.Transient},
+		{"a permission can still be given", 100 * OutageLimit, &repocontext.ReadError{Object: "Secret pull", Cause: apierrors.NewForbidden(v1alpha1.Resource("things"), "pull", nil)}, job.Transient},
 		{"an object that does not exist ends the job at once", 0, &repocontext.NotFoundError{}, job.Terminal},
 	} {
 		now := testbuilders.Noon
@@ -57,14 +57,14 @@ func TestPatience(t *testing.T) {
 			t.Errorf("%s: the cause is lost: %v", test.reason, err)
 		}
 		status := job.StatusError(err, nil, metav1.Time{Time: testbuilders.Noon})
-		if given := strings.Contains(status.Message, "given up after 5m0s: spec.blueprint"); given != (test.after == Limit) || status.Operation != "op" || status.Reason != "reason" {
+		if given := strings.Contains(status.Message, "given up after 5m0s: spec.blueprint"); given != (test.after == OutageLimit) || status.Operation != "op" || status.Reason != "reason" {
 			t.Errorf("%s: the status says %+v", test.reason, status)
 		}
 	}
 }
 
-// TestPatienceIsRenewed: an outage that is over does not count for the next one.
-func TestPatienceIsRenewed(t *testing.T) {
+// TestOutagesIsRenewed: an outage that is over does not count for the next one.
+func TestOutagesIsRenewed(t *testing.T) {
 	var o Outages
 	later := testbuilders.Noon.Add(time.Minute)
 	if got := o.since("a", testbuilders.Noon); !got.Equal(testbuilders.Noon) {
@@ -104,7 +104,7 @@ func TestOutageMessage(t *testing.T) {
 	}{
 		{"the first failure of an outage", 0, "spec.blueprint (no answer since 12:00:00 UTC, asked again until 12:05:00 UTC): dial tcp: connection refused"},
 		{"a failure in the middle of an outage", 2 * time.Minute, "spec.blueprint (no answer since 12:00:00 UTC, asked again until 12:05:00 UTC): dial tcp: connection refused"},
-		{"the last failure of an outage", Limit, "given up after 5m0s: spec.blueprint: dial tcp: connection refused"},
+		{"the last failure of an outage", OutageLimit, "given up after 5m0s: spec.blueprint: dial tcp: connection refused"},
 	} {
 		err := o.Classify("uid", testbuilders.Noon.Add(test.after), job.Wrap(refused, "op", "reason", "spec.blueprint"))
 		if got := job.StatusError(err, nil, metav1.Time{Time: testbuilders.Noon}).Message; got != test.want {
