@@ -128,8 +128,8 @@ func (c *Connection) Mapping(ctx context.Context, kind schema.GroupVersionKind) 
 	return c.kinds.find(ctx, kind, before)
 }
 
-// contactPatience is how long a caller waits for a cluster that was never reached before.
-const contactPatience = time.Second
+// contactTimeout is how long a caller waits for a cluster that was never reached before.
+const contactTimeout = time.Second
 
 // Contact makes the first contact with a cluster. A cluster that does not answer soon must not
 // block others: Contact then returns a wait, and calls wake when the cluster has answered or the
@@ -145,16 +145,16 @@ func (c *Connection) Contact(ctx context.Context, wake func()) error {
 	if asked == nil {
 		return nil
 	}
-	patience := time.NewTimer(contactPatience)
-	defer patience.Stop()
+	timer := time.NewTimer(contactTimeout)
+	defer timer.Stop()
 	select {
 	case <-asked.done:
 		return asked.err
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-patience.C:
+	case <-timer.C:
 	}
-	// The cluster may have answered since the patience ended: then wake would never be called.
+	// The cluster may have answered since the time ended: then wake would never be called.
 	if c.kinds.afterwards(asked, wake) {
 		<-asked.done
 		return asked.err

@@ -22,9 +22,9 @@ import (
 	"go.landscaper.dev/lab/internal/objects"
 )
 
-// patience bounds every wait; a wait ends with its event, long before. It is for a
+// waitLimit bounds every wait; a wait ends with its event, long before. It is for a
 // machine that is busy with other things.
-const patience = 2 * time.Minute
+const waitLimit = 2 * time.Minute
 
 func restConfig(t *testing.T, kubeconfig string) *rest.Config {
 	t.Helper()
@@ -88,7 +88,7 @@ func newNamespace(t *testing.T, client kubernetes.Interface) string {
 // nil when the object does not exist.
 func await[Object runtime.Object](t *testing.T, client rest.Interface, resource, namespace, name string, empty Object, condition func(*Object) bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	lw := cache.NewListWatchFromClient(client, resource, namespace, fields.OneTermEqualSelector("metadata.name", name))
 	var last *Object
@@ -113,7 +113,7 @@ func gone[Object any](object *Object) bool { return object == nil }
 // awaitCondition waits until an object of any kind has a condition that is true.
 func awaitCondition(t *testing.T, client dynamic.Interface, resource schema.GroupVersionResource, namespace, name, condition string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	one := fields.OneTermEqualSelector("metadata.name", name).String()
 	objects := client.Resource(resource).Namespace(namespace)
@@ -151,7 +151,7 @@ func awaitCondition(t *testing.T, client dynamic.Interface, resource schema.Grou
 // eventually repeats what has no event to wait for until it succeeds.
 func eventually(t *testing.T, try func() error) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(waitLimit)
 	for {
 		err := try()
 		if err == nil {
@@ -159,7 +159,7 @@ func eventually(t *testing.T, try func() error) {
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("after %s still: %v", patience, err)
+			t.Fatalf("after %s still: %v", waitLimit, err)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -78,7 +78,7 @@ func next(t *testing.T, watcher watch.Interface) watch.Event {
 	select {
 	case event := <-watcher.ResultChan():
 		return event
-	case <-time.After(patience):
+	case <-time.After(waitLimit):
 		t.Fatal("the watch reports nothing")
 		return watch.Event{}
 	}
@@ -133,7 +133,7 @@ func TestStatusFaults(t *testing.T) {
 	} {
 		// Clients repeat some of these by themselves; more often than that.
 		add(t, namespace, "--rule", "status", "--verbs", "update", "--resources", "configmaps", "--status", row.status)
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 		result := through.CoreV1().RESTClient().Put().Namespace(namespace).Resource("configmaps").Name(object.Name).
 			MaxRetries(0).Body(object).Do(ctx)
 		cancel()
@@ -266,7 +266,7 @@ func TestOpenConnectionsAreCut(t *testing.T) {
 // awaitEnd drains a watch until it ends.
 func awaitEnd(t *testing.T, watcher watch.Interface) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(waitLimit)
 	for {
 		select {
 		case _, open := <-watcher.ResultChan():

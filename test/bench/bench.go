@@ -121,8 +121,8 @@ func (b *bench) count(ctx context.Context) (*landscape.Count, error) {
 // sends when everybody has been seen to wait, such as an event, is not counted; nor is what
 // it reads once after a start, for which it goes through everything that there is.
 func (b *bench) idle(ctx context.Context, duration time.Duration) (float64, error) {
-	const calm, patience = time.Second, 30
-	for range patience {
+	const calm, waitLimit = time.Second, 30
+	for range waitLimit {
 		before, err := b.server.CPU()
 		if err != nil {
 			return 0, err

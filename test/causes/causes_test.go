@@ -122,7 +122,7 @@ func spaceOf(r row, depth int) string {
 // for a deployer, or when the job has ended.
 func (s *stage) awaitWait(r row, before string) {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(s.Context(), scenario.Patience)
+	ctx, cancel := context.WithTimeout(s.Context(), scenario.WaitLimit)
 	defer cancel()
 	for tick := time.NewTicker(200 * time.Millisecond); ; {
 		if s.waits() || s.ended(before) {

@@ -156,7 +156,7 @@ func (c canaryCase) installation(space string) *v1alpha1.Installation {
 // they continue.
 func waitAllFinished(t *testing.T, space string, cases map[string]canaryCase) map[string]*v1alpha1.Installation {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	finished := map[string]*v1alpha1.Installation{}
 	for {

@@ -13,7 +13,7 @@ import (
 
 const (
 	serverUser = scenario.ServerUser
-	patience   = scenario.Patience
+	waitLimit  = scenario.WaitLimit
 )
 
 // env is the lab that all scenarios share. Its registry has authentication and TLS.

@@ -32,7 +32,7 @@ func TestHealthObject(t *testing.T) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	events, err := env.Admin.Watch(ctx, &v1alpha1.LsHealthCheckList{}, client.InNamespace(chart.Namespace), client.MatchingFields{"metadata.name": name})
 	if err != nil {

@@ -181,7 +181,7 @@ func recordStatus(t *testing.T, key client.ObjectKey) string {
 // waitOther watches until another Job has the name of one, and reads it.
 func waitOther(t *testing.T, job *batchv1.Job) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	events, err := env.Workload.Watch(ctx, &batchv1.JobList{}, client.InNamespace(job.Namespace), client.MatchingFields{"metadata.name": job.Name})
 	if err != nil {
@@ -201,7 +201,7 @@ func waitOther(t *testing.T, job *batchv1.Job) {
 // waitThere watches until an object exists, and reads it.
 func waitThere(t *testing.T, cluster client.WithWatch, object client.Object, list client.ObjectList) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	events, err := cluster.Watch(ctx, list, client.InNamespace(object.GetNamespace()), client.MatchingFields{"metadata.name": object.GetName()})
 	if err != nil {

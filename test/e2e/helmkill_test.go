@@ -165,7 +165,7 @@ func letGo(t *testing.T, space string) {
 // waitItemSays waits until the item of an Installation says what it waits for.
 func waitItemSays(t *testing.T, inst *v1alpha1.Installation, text string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	events, err := env.Admin.Watch(ctx, &v1alpha1.DeployItemList{}, client.InNamespace(inst.Namespace))
 	if err != nil {
@@ -193,7 +193,7 @@ func waitItemSays(t *testing.T, inst *v1alpha1.Installation, text string) {
 // waitRecord waits until a record of a release has one of some states.
 func waitRecord(t *testing.T, space, release, revision string, states ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	events, err := env.Workload.Watch(ctx, &corev1.SecretList{}, client.InNamespace(space), client.MatchingFields{"metadata.name": "sh.helm.release.v1." + release + "." + revision})
 	if err != nil {

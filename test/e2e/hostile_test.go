@@ -53,12 +53,12 @@ func TestHostileNeighbours(t *testing.T) {
 		}
 	})
 	server := hostileServer(t, world)
-	usual, err := bringUpNeighbours(t, server, "usual", 2*patience)
+	usual, err := bringUpNeighbours(t, server, "usual", 2*waitLimit)
 	if err != nil {
 		t.Fatal(err)
 	}
 	space, servers := attack(t, world)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	if err := world.AwaitReached(ctx, reached); err != nil {
 		t.Error(err)

@@ -242,7 +242,7 @@ func TestLateDataInTree(t *testing.T) {
 // way while the jobs continue.
 func awaitLateEvents(t *testing.T, space string, items int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	events, err := env.Admin.Watch(ctx, &eventsv1.EventList{}, client.InNamespace(space))
 	if err != nil {

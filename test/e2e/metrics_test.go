@@ -105,7 +105,7 @@ func awaitMetric(t *testing.T, address, line string) {
 // metrics can only be asked for, and follow from what the server sees of the jobs.
 func awaitMetrics(t *testing.T, address string, wanted ...string) (text string) {
 	t.Helper()
-	late := time.After(patience)
+	late := time.After(waitLimit)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	missing := func(want string) bool { return !strings.Contains(text, want) }

@@ -47,7 +47,7 @@ func TestPoisonedObjects(t *testing.T) {
 		}
 	}
 	goesOn("while it runs", "beside")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	if err := server.Restart(ctx); err != nil {
 		t.Fatalf("it does not start again: %v", err)
@@ -73,7 +73,7 @@ func readiness(t *testing.T, server *scenario.Server) int {
 // is in force.
 func spoil(t *testing.T, object client.Object) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	// Nothing shows when a definition is in force.
 	tick := time.NewTicker(50 * time.Millisecond)

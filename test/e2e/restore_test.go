@@ -34,11 +34,11 @@ func TestEtcdIsRestored(t *testing.T) {
 	if err := env.Admin.Delete(t.Context(), leaving); err != nil {
 		t.Fatal(err)
 	}
-	awaitSucceeded(t, space, jobs/4, patience)
+	awaitSucceeded(t, space, jobs/4, waitLimit)
 	if err := env.Lab.Snapshot(t.Context(), "resource", "middle"); err != nil {
 		t.Fatal(err)
 	}
-	awaitSucceeded(t, space, jobs, patience)
+	awaitSucceeded(t, space, jobs, waitLimit)
 	if err := env.Lab.Restore(t.Context(), "resource", "middle"); err != nil {
 		t.Fatal(err)
 	}

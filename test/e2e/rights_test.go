@@ -129,7 +129,7 @@ func TestUnready(t *testing.T) {
 
 func awaitReadiness(t *testing.T, server *scenario.Server, status int, text string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	said, err := server.AwaitReadiness(ctx, status, text)
 	if err != nil {
@@ -187,7 +187,7 @@ func TestMetricsAreForThoseWhoMay(t *testing.T) {
 // certificate, begins to listen for metrics.
 func persist(t *testing.T, client *http.Client, request *http.Request) *http.Response {
 	t.Helper()
-	tick, limit := time.NewTicker(50*time.Millisecond), time.After(patience)
+	tick, limit := time.NewTicker(50*time.Millisecond), time.After(waitLimit)
 	defer tick.Stop()
 	for {
 		response, err := client.Do(request)

@@ -129,7 +129,7 @@ func waitSecret(t *testing.T, space, name, what string, condition func(*corev1.S
 		t.Fatal(err)
 	}
 	defer events.Stop()
-	ended := time.AfterFunc(patience, events.Stop)
+	ended := time.AfterFunc(waitLimit, events.Stop)
 	defer ended.Stop()
 	for event := range events.ResultChan() {
 		if secret, ok := event.Object.(*corev1.Secret); ok && condition(secret) {

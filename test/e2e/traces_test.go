@@ -34,7 +34,7 @@ func TestTraces(t *testing.T) {
 	wanted := []string{"Installation", "Execution", "DeployItem", "preparing", "succeeded", "traced", "request", "create"}
 	var all string
 	missing := func(text string) bool { return !strings.Contains(all, text) }
-	late := time.After(patience)
+	late := time.After(waitLimit)
 	for strings.Count(all, string(id)) < spans || slices.ContainsFunc(wanted, missing) {
 		select {
 		case text := <-sent:

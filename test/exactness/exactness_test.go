@@ -271,7 +271,7 @@ func (s *stage) disturb(changes []Live) {
 // quiet waits until no root has anything to do, and names those whose last job failed.
 func (s *stage) quiet() string {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), scenario.Patience)
+	ctx, cancel := context.WithTimeout(s.t.Context(), scenario.WaitLimit)
 	defer cancel()
 	list := &v1alpha1.InstallationList{}
 	events, err := env.Admin.Watch(ctx, &v1alpha1.InstallationList{}, client.InNamespace(s.Space))

@@ -63,7 +63,7 @@ func watchEndings(t *testing.T, cluster client.WithWatch, kind schema.GroupVersi
 			if len(all) == most {
 				return all
 			}
-		case <-time.After(scenario.Patience):
+		case <-time.After(scenario.WaitLimit):
 		}
 		t.Fatalf("of %s in %s, not %d were deleted", kind.Kind, namespace, most)
 		return nil

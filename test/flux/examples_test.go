@@ -30,7 +30,7 @@ func kustomization(namespace, name string) *unstructured.Unstructured {
 // awaitObject watches an object of any kind until a condition holds.
 func awaitObject(t *testing.T, cluster client.WithWatch, object *unstructured.Unstructured, what string, condition func(*unstructured.Unstructured) bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), scenario.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), scenario.WaitLimit)
 	defer cancel()
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(object.GroupVersionKind())

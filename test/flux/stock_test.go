@@ -91,7 +91,7 @@ func waitCollected(t *testing.T) {
 // owners are collected a moment later, and no event of a single kind shows that all of them are.
 func waitAsBefore(t *testing.T, before []string, stage *showcase.Stage, more ...string) {
 	t.Helper()
-	late, tick := time.After(scenario.Patience), time.NewTicker(200*time.Millisecond)
+	late, tick := time.After(scenario.WaitLimit), time.NewTicker(200*time.Millisecond)
 	defer tick.Stop()
 	for {
 		diff := cmp.Diff(before, stock(t, stage, more...))

@@ -46,7 +46,7 @@ var refused = []struct{ pattern, instead string }{
 }
 
 // identifiers are words that no name in the code has.
-var identifiers = []string{"Whoever", "Somebody", "Nobody", "Told", "Woken", "Desk", "Circle", "Condemned", "Fares", "Kin", "Wish", "Farewell", "Restlessness", "Lookout", "Holdings"}
+var identifiers = []string{"Whoever", "Somebody", "Nobody", "Told", "Woken", "Desk", "Circle", "Condemned", "Fares", "Kin", "Wish", "Farewell", "Restlessness", "Lookout", "Holdings", "Patience"}
 
 var words = compile()
 

@@ -26,8 +26,8 @@ import (
 // the chart and nothing else.
 const ServerUser = "landscaper-server"
 
-// Patience bounds every wait; a wait ends with its event, long before.
-const Patience = 3 * time.Minute
+// WaitLimit bounds every wait; a wait ends with its event, long before.
+const WaitLimit = 3 * time.Minute
 
 // World is a lab that all scenarios of a package share.
 type World struct {

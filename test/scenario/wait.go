@@ -17,7 +17,7 @@ import (
 // WaitFor watches an Installation until a condition holds and returns it.
 func (w *World) WaitFor(t *testing.T, key client.ObjectKey, what string, condition func(*v1alpha1.Installation) bool) *v1alpha1.Installation {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), WaitLimit)
 	defer cancel()
 	var last *v1alpha1.Installation
 	for {
@@ -67,7 +67,7 @@ func (w *World) WaitItem(t *testing.T, item *v1alpha1.DeployItem, what string, c
 	if item.Name != "" {
 		options = append(options, client.MatchingFields{"metadata.name": item.Name})
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), WaitLimit)
 	defer cancel()
 	events, err := w.Admin.Watch(ctx, &v1alpha1.DeployItemList{}, options...)
 	if err != nil {
@@ -85,13 +85,13 @@ func (w *World) WaitItem(t *testing.T, item *v1alpha1.DeployItem, what string, c
 		}
 		last = current.Status
 	}
-	t.Fatalf("after %s, item %q in %s is not %s: phase %q, conditions %+v", Patience, item.Name, item.Namespace, what, last.Phase, last.Conditions)
+	t.Fatalf("after %s, item %q in %s is not %s: phase %q, conditions %+v", WaitLimit, item.Name, item.Namespace, what, last.Phase, last.Conditions)
 }
 
 // WaitGone watches until an object is deleted.
 func WaitGone(t *testing.T, cluster client.WithWatch, object client.Object, list client.ObjectList) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), WaitLimit)
 	defer cancel()
 	events, err := cluster.Watch(ctx, list, client.InNamespace(object.GetNamespace()), client.MatchingFields{"metadata.name": object.GetName()})
 	if err != nil {
@@ -112,7 +112,7 @@ func WaitGone(t *testing.T, cluster client.WithWatch, object client.Object, list
 // WaitNone returns when no object of a kind is left on the resource cluster.
 func (w *World) WaitNone(t *testing.T, list client.ObjectList, options ...client.ListOption) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), WaitLimit)
 	defer cancel()
 	events, err := w.Admin.Watch(ctx, list, options...)
 	if err != nil {

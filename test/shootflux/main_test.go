@@ -22,8 +22,8 @@ import (
 	"go.landscaper.dev/test/landscape"
 )
 
-// patience bounds every wait; a wait ends with its event, long before.
-const patience = 4 * time.Minute
+// waitLimit bounds every wait; a wait ends with its event, long before.
+const waitLimit = 4 * time.Minute
 
 var world *gardener.Landscape
 
@@ -101,7 +101,7 @@ func options(t *testing.T, flags ...string) landscape.Options {
 
 func limited(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	t.Cleanup(cancel)
 	return ctx
 }

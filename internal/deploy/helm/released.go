@@ -45,8 +45,8 @@ type work struct {
 	// foreseen are the owners in a plan, nil in a job.
 	foreseen owners
 	// foreign is the wait for an operation of another client.
-	foreign target.Watch
-	patient *limit.Limit
+	foreign     target.Watch
+	foreignWait *limit.Limit
 	// earlier removes a release of an earlier name, which comes after the work; held are those
 	// that stay until the removal round.
 	earlier *release.Operation
@@ -89,8 +89,8 @@ func (w *work) endWait() {
 	if w.foreign != nil {
 		_ = w.foreign.Close()
 	}
-	w.patient.End()
-	w.foreign, w.patient = nil, nil
+	w.foreignWait.End()
+	w.foreign, w.foreignWait = nil, nil
 }
 
 // reconcileRelease deploys the release of an item, or continues to.
@@ -294,7 +294,7 @@ func (s released) awaitForeign(ctx context.Context, item *deployer.Item, store *
 		return nil, err
 	}
 	s.work.foreign = watch
-	s.work.patient = limit.New(release.ForeignTimeoutLeft(last, s.Now()), item.Requeue)
+	s.work.foreignWait = limit.New(release.ForeignTimeoutLeft(last, s.Now()), item.Requeue)
 	return []string{fmt.Sprintf("another client to finish with release %s/%s (revision %d is %s), or roll it back, or delete this revision, if no client works on it", s.config.Namespace, s.config.Name, last.Revision, last.Status)}, nil
 }
 

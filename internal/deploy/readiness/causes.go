@@ -23,7 +23,7 @@ const (
 	// ready by then, and cost no request.
 	podCheckDelay = 5 * time.Second
 	// longestPause is between two looks at the pods of a workload; the first is twice the
-	// patience, and each is twice as long as the one before.
+	// podCheckDelay, and each is twice as long as the one before.
 	longestPause = time.Minute
 	// maxPods is how many pods are looked at, maxWorkloads how many workloads at a time: a
 	// message names no more.

@@ -230,9 +230,9 @@ func TestShare(t *testing.T) {
 // TestPreemption: work whose time is over is preempted when other work needs its place,
 // and only then.
 func TestPreemption(t *testing.T) {
-	patience := func(o *Options) { o.PreemptAfter = 200 * time.Millisecond }
+	preempting := func(o *Options) { o.PreemptAfter = 200 * time.Millisecond }
 	t.Run("work is preempted for another namespace when all places are taken", func(t *testing.T) {
-		b := newBench(t, patience)
+		b := newBench(t, preempting)
 		for _, name := range []string{"1", "2"} {
 			b.begin(key("greedy", name), first)
 		}
@@ -247,7 +247,7 @@ func TestPreemption(t *testing.T) {
 		b.counts("0 waiting, 4 running, 0 fetchable", "one was enough")
 	})
 	t.Run("work is preempted for its own namespace, which has its share", func(t *testing.T) {
-		b := newBench(t, patience)
+		b := newBench(t, preempting)
 		b.begin(key("greedy", "1"), first)
 		b.begin(key("greedy", "2"), first)
 		own := b.wait(key("greedy", "3"), first)

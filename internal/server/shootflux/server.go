@@ -196,17 +196,17 @@ func openGarden(ctx context.Context, manager ctrl.Manager, config *Config) (*acc
 	if config.Garden == nil || !config.ReadProjects {
 		return nil, nil
 	}
-	return newGarden(config.Garden, manager.GetScheme(), gardenPatience)
+	return newGarden(config.Garden, manager.GetScheme(), gardenTimeout)
 }
 
-// gardenPatience is how long the garden may take for an answer: a garden that does not answer must
+// gardenTimeout is how long the garden may take for an answer: a garden that does not answer must
 // not block shoots that do not need it.
-const gardenPatience = 30 * time.Second
+const gardenTimeout = 30 * time.Second
 
 // newGarden makes no request: the extension starts even if the garden cannot be reached.
-func newGarden(config *rest.Config, scheme *runtime.Scheme, patience time.Duration) (*access.Garden, error) {
+func newGarden(config *rest.Config, scheme *runtime.Scheme, timeout time.Duration) (*access.Garden, error) {
 	limited := rest.CopyConfig(config)
-	limited.Timeout = patience // of the copy: the watch of projects has no end
+	limited.Timeout = timeout // of the copy: the watch of projects has no end
 	made, err := client.New(limited, client.Options{Scheme: scheme, Mapper: coreMapper()})
 	if err != nil {
 		return nil, fmt.Errorf("make a client for the garden: %w", err)

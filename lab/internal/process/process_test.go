@@ -128,8 +128,8 @@ func awaitEnd(t *testing.T, pid int) {
 		t.Fatal(err)
 	}
 	defer unix.Close(pidfd)
-	const patience = 10_000 // milliseconds
-	if n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, patience); n == 0 || err != nil {
+	const waitLimit = 10_000 // milliseconds
+	if n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, waitLimit); n == 0 || err != nil {
 		t.Errorf("process %d, which the killed one had started, is alive (%v)", pid, err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// patience is when a test gives up waiting for an event.
-const patience = 3 * time.Minute
+// waitLimit is when a test gives up waiting for an event.
+const waitLimit = 3 * time.Minute
 
 // lines collects text that a process writes and lets a test wait for a part of it.
 type lines struct {
@@ -44,7 +44,7 @@ func (l *lines) state() (string, <-chan struct{}) {
 // await returns when the text contains a part.
 func (l *lines) await(t *testing.T, part string) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(waitLimit)
 	for {
 		text, changed := l.state()
 		if strings.Contains(text, part) {
@@ -53,7 +53,7 @@ func (l *lines) await(t *testing.T, part string) {
 		select {
 		case <-changed:
 		case <-deadline:
-			t.Fatalf("%q did not come within %s; there is\n%s", part, patience, text)
+			t.Fatalf("%q did not come within %s; there is\n%s", part, waitLimit, text)
 		}
 	}
 }

@@ -274,7 +274,7 @@ func TestRejectedManifest(t *testing.T) {
 // awaitEvents waits for a number of events about an item.
 func awaitEvents(t *testing.T, item *v1alpha1.DeployItem, number int) []*eventsv1.Event {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	watched, err := items.Watch(ctx, &eventsv1.EventList{}, client.InNamespace(item.Namespace))
 	if err != nil {

@@ -142,7 +142,7 @@ group: helm.example.org, names: {kind: `+kind+`, plural: `+plural+`}, scope: Nam
 			item := helmItem(t, with(notes, map[string]string{"templates/one.yaml": "apiVersion: helm.example.org/v1beta1\nkind: " + kind + "\nmetadata: {name: one}\n"}), mode)
 			create(t, item)
 			item = awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 			defer cancel()
 			list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "helm.example.org/v1beta1", "kind": kind + "List"}}
 			events, err := deployed.Watch(ctx, list, client.InNamespace(item.Namespace))

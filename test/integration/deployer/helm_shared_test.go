@@ -19,7 +19,7 @@ import (
 // awaitEvent waits for an event about an item and returns its text.
 func awaitEvent(t *testing.T, item *v1alpha1.DeployItem, reason string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	events, err := items.Watch(ctx, &eventsv1.EventList{}, client.InNamespace(item.Namespace))
 	if err != nil {

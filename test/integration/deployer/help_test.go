@@ -22,9 +22,9 @@ import (
 	"go.landscaper.dev/test/lab"
 )
 
-// patience limits every wait; no test that passes waits that long, also on a busy machine. It is
+// waitLimit limits every wait; no test that passes waits that long, also on a busy machine. It is
 // less than the times after which a deployer looks again without a trigger.
-const patience = 2 * time.Minute
+const waitLimit = 2 * time.Minute
 
 // namespaces makes a namespace of the same name on both clusters.
 func namespaces(t *testing.T) string {
@@ -118,7 +118,7 @@ func create(t *testing.T, item *v1alpha1.DeployItem) {
 // await watches an object until a condition holds, and returns it then.
 func await[T client.Object](t *testing.T, cluster client.WithWatch, list client.ObjectList, object T, what string, holds func(T) bool) T {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	events, err := cluster.Watch(ctx, list, client.InNamespace(object.GetNamespace()), client.MatchingFields{"metadata.name": object.GetName()})
 	if err != nil {
@@ -160,7 +160,7 @@ func awaitEnd(t *testing.T, item *v1alpha1.DeployItem, phase v1alpha1.DeployItem
 // awaitGone waits until an object does not exist.
 func awaitGone(t *testing.T, cluster client.WithWatch, list client.ObjectList, object client.Object) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	events, err := cluster.Watch(ctx, list, client.InNamespace(object.GetNamespace()), client.MatchingFields{"metadata.name": object.GetName()})
 	if err != nil {

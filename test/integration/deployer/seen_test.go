@@ -13,7 +13,7 @@ import (
 // may be faster.
 func awaitTarget(t *testing.T, namespace, message string) {
 	t.Helper()
-	for late := time.Now().Add(patience); time.Now().Before(late); {
+	for late := time.Now().Add(waitLimit); time.Now().Before(late); {
 		probe := newItem(t, namespace, "", strings.ReplaceAll(oneConfigMap, "smallest", "probe"))
 		probe.GenerateName = "probe-"
 		create(t, probe)

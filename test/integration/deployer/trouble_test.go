@@ -74,7 +74,7 @@ func tries(t *testing.T, namespace string) (tried int) {
 // awaitTry waits until something was tried. The proxy can only be asked for that.
 func awaitTry(t *testing.T, namespace string) {
 	t.Helper()
-	late, tick := time.After(patience), time.NewTicker(50*time.Millisecond)
+	late, tick := time.After(waitLimit), time.NewTicker(50*time.Millisecond)
 	defer tick.Stop()
 	for tries(t, namespace) == 0 {
 		select {

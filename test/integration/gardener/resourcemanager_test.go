@@ -23,8 +23,8 @@ import (
 	"go.landscaper.dev/test/lab"
 )
 
-// patience bounds every wait; a wait ends with its event, long before.
-const patience = 2 * time.Minute
+// waitLimit bounds every wait; a wait ends with its event, long before.
+const waitLimit = 2 * time.Minute
 
 var world *gardener.Landscape
 
@@ -81,7 +81,7 @@ func unique(name string) string { return fmt.Sprintf("%s%d", name, rounds.Add(1)
 
 func limited(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -21,8 +21,8 @@ import (
 	"go.landscaper.dev/internal/landscape/requests"
 )
 
-// patience is how long clusters are asked before a deletion what goes with it.
-const patience = 30 * time.Second
+// impactTimeout is how long clusters are asked before a deletion what goes with it.
+const impactTimeout = 30 * time.Second
 
 type deleteFlags struct {
 	connection.Flags
@@ -105,7 +105,7 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 // foresee asks the clusters which objects will be deleted. Without an answer within a limit,
 // the recorded objects are shown.
 func (f *deleteFlags) foresee(ctx context.Context, on *connection.Connection, tree *inspect.Node, roots []*inspect.Node) []requests.Uninstall {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, impactTimeout)
 	defer cancel()
 	return plan.Previewer(on, nil, component.Options{}).Uninstalls(ctx, tree, roots)
 }

@@ -41,7 +41,7 @@ func NewHTTPClient(options HTTPOptions) (*http.Client, error) {
 		}
 	}
 	watch := registry.Watch{Timeouts: options.Timeouts, Outages: registry.NewOutages(options.Timeouts.Outage, time.Now)}
-	return &http.Client{Transport: &patient{next: transport, watch: watch}}, nil
+	return &http.Client{Transport: &stallTransport{next: transport, watch: watch}}, nil
 }
 
 // withAuthorities returns a pool with further authorities; without one, they are
@@ -60,19 +60,19 @@ func withAuthorities(pool *x509.CertPool, authorities string) (*x509.CertPool, e
 	return pool, nil
 }
 
-// patient waits for an answer as long as it comes steadily.
-type patient struct {
+// stallTransport waits for an answer as long as it comes steadily.
+type stallTransport struct {
 	next  *http.Transport
 	watch registry.Watch
 }
 
 // RoundTrip implements http.RoundTripper.
-func (p *patient) RoundTrip(request *http.Request) (*http.Response, error) {
+func (p *stallTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return p.watch.Send(p.next, request, 0) // the HTTP client tells method and address
 }
 
 // of returns the same transport for one tenant.
-func (p *patient) of(tenant string) *patient {
+func (p *stallTransport) of(tenant string) *stallTransport {
 	own := *p
 	own.watch.Tenant = tenant
 	return &own
@@ -80,7 +80,7 @@ func (p *patient) of(tenant string) *patient {
 
 // trusting returns the same transport for one exchange with servers whose
 // certificates come from the given authorities (PEM), or those of the system.
-func (p *patient) trusting(authorities string) (*patient, error) {
+func (p *stallTransport) trusting(authorities string) (*stallTransport, error) {
 	next := p.next.Clone()
 	pool, err := withAuthorities(next.TLSClientConfig.RootCAs, authorities)
 	if err != nil {
@@ -89,14 +89,14 @@ func (p *patient) trusting(authorities string) (*patient, error) {
 	// Only this request uses the connections, so none is kept.
 	next.DisableKeepAlives = true
 	next.TLSClientConfig.RootCAs = pool
-	return &patient{next: next, watch: p.watch}, nil
+	return &stallTransport{next: next, watch: p.watch}, nil
 }
 
 // client returns a copy of the HTTP client that also trusts the given
 // authorities, if there are any.
 func (r *Reader) client(authorities string) (*http.Client, error) {
 	client := *r.HTTP
-	transport, ok := client.Transport.(*patient)
+	transport, ok := client.Transport.(*stallTransport)
 	switch {
 	case !ok && authorities != "":
 		return nil, errors.New("certificate authorities of credentials cannot be used with this HTTP client")

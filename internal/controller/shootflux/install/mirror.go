@@ -26,8 +26,8 @@ import (
 const (
 	// maxPacked is how large the compressed manifests of a release may be.
 	maxPacked = 10 << 20
-	// patience is how long a mirror may take for one release.
-	patience = 30 * time.Second
+	// mirrorTimeout is how long a mirror may take for one release.
+	mirrorTimeout = 30 * time.Second
 	// pause is how long a mirror is not asked again after a failure.
 	pause = 30 * time.Second
 	// placeholder is the version in the address of a mirror.
@@ -124,7 +124,7 @@ func (m *mirror) release(ctx context.Context, version string) (*release, error) 
 		if found, err := m.known(version); found != nil || err != nil {
 			return found, err
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), mirrorTimeout)
 		defer cancel()
 		found, err := m.fetch(ctx, version)
 		m.keep(version, found, err)

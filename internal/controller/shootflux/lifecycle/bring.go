@@ -325,7 +325,7 @@ func (w *work) publish() {
 
 // rest reports what a shoot waits for, or that it takes too long.
 //
-// When the patience is over, the status is written before the error is returned: the error says
+// When the timeout is over, the status is written before the error is returned: the error says
 // what is wrong, and the state since when.
 func (w *work) rest(ctx context.Context, on *pause) (ctrl.Result, error) {
 	since, left := wait(&w.after, w.config.Checksum(), w.now().Time)

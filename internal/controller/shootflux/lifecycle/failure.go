@@ -55,8 +55,8 @@ type pause struct {
 }
 
 const (
-	// patience is how long a shoot may take to come up.
-	patience = 10 * time.Minute
+	// bringUpTimeout is how long a shoot may take to come up.
+	bringUpTimeout = 10 * time.Minute
 	// lookAgain is for work of the resource manager: its result triggers a reconcile, and this is
 	// for a missed event.
 	lookAgain = time.Minute
@@ -79,7 +79,7 @@ func wait(remembered *state.State, checksum string, now time.Time) (since time.T
 		moment := now.UTC()
 		remembered.WaitingSince, remembered.ConfigChecksum = &moment, checksum
 	}
-	return *remembered.WaitingSince, patience - now.Sub(*remembered.WaitingSince)
+	return *remembered.WaitingSince, bringUpTimeout - now.Sub(*remembered.WaitingSince)
 }
 
 // expired returns the error of a pause that takes too long. The written objects stay: the shoot may

@@ -185,13 +185,13 @@ func TestBootstrap(t *testing.T) {
 	})
 }
 
-// TestPatience: who waits too long hears what for, and nothing is removed.
-func TestPatience(t *testing.T) {
+// TestBringUpTimeout: who waits too long hears what for, and nothing is removed.
+func TestBringUpTimeout(t *testing.T) {
 	s := newSeed(t, created(), cluster(plainShoot))
 	if result, err := s.look(t); err != nil || result.RequeueAfter != lookAgain {
 		t.Fatal(result, err)
 	}
-	s.clock = noon.Add(patience)
+	s.clock = noon.Add(bringUpTimeout)
 	_, err := s.look(t)
 	if err == nil || !strings.Contains(err.Error(), "Nothing is removed") {
 		t.Errorf("%v", err)

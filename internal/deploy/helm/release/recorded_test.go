@@ -64,11 +64,11 @@ metadata:
 	recordedLabels = map[string]string{"modifiedAt": "1795310402", "name": "archived", "owner": "helm", "status": "deployed", "version": "1"}
 )
 
-type patientJob struct{ release.Alone }
+type unboundedJob struct{ release.Alone }
 
-func (patientJob) Checkpoint(context.Context, string) error { return nil }
-func (patientJob) Expired() bool                            { return false }
-func (patientJob) Requeue()                                 {}
+func (unboundedJob) Checkpoint(context.Context, string) error { return nil }
+func (unboundedJob) Expired() bool                            { return false }
+func (unboundedJob) Requeue()                                 {}
 
 // TestAsRecorded compares an installation with the objects that upstream has deployed.
 func TestAsRecorded(t *testing.T) {
@@ -91,7 +91,7 @@ func TestAsRecorded(t *testing.T) {
 	}
 	cluster := fakecluster.New()
 	store := &storage.Store{Cluster: cluster, Namespace: "helm", Now: func() time.Time { return time.Unix(1795310402, 0) }}
-	operation, err := release.Plan(t.Context(), store, patientJob{}, release.DesiredState{
+	operation, err := release.Plan(t.Context(), store, unboundedJob{}, release.DesiredState{
 		Name: "archived", Namespace: "helm", Chart: chart, Values: in.Values, Manifest: sorted.Manifest, Hooks: sorted.Hooks, Notes: output.Notes, Rule: readiness.Unready,
 	}, nil, release.Install)
 	if err != nil {
