@@ -294,5 +294,10 @@ func TestWaitingMakesNoRequests(t *testing.T) {
 			return c.Type == v1alpha1.ReconcilingCondition && c.Reason == "Waiting"
 		})
 	})
+	// What the job waits for is reported up to the root: nothing is written after that.
+	waitFor(t, client.ObjectKeyFromObject(root), "blocked", func(inst *v1alpha1.Installation) bool {
+		ready := job.GetCondition(inst.Status.Conditions, v1alpha1.ReadyCondition)
+		return ready != nil && strings.Contains(ready.Message, "note-stuck")
+	})
 	wantNoRequests(t, space)
 }
