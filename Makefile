@@ -8,6 +8,9 @@ SHELL := /bin/bash
 # can reach the network would be compiled once more, and programs with kustomize would be
 # linked by the C compiler, with all methods of all types.
 export CGO_ENABLED := 0
+# Programs, tests and the lab are compiled with the same flags, so that each package is
+# compiled once.
+export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
 BIN := $(CURDIR)/bin
 TOOLS := $(CURDIR)/tools
@@ -29,7 +32,7 @@ build: $(BIN)/landscaper $(BIN)/landscaper-cli $(BIN)/gardener-extension-shoot-f
 
 $(BIN)/landscaper $(BIN)/landscaper-cli $(BIN)/gardener-extension-shoot-flux: $(SOURCES)
 	@echo "building $(@F) ..."
-	@go build -trimpath -o $@ ./cmd/$(@F)
+	@go build -o $@ ./cmd/$(@F)
 
 .PHONY: lab
 lab: ## Build the lab: control planes, Flux, KWOK and a registry (first time: 15 minutes).
@@ -38,7 +41,7 @@ lab: ## Build the lab: control planes, Flux, KWOK and a registry (first time: 15
 DEMO ?=
 
 .PHONY: demo
-demo: build ## Bring up the data flow example in a lab, and check it (DEMO=-one-target for one target cluster).
+demo: $(BIN)/landscaper $(BIN)/landscaper-cli ## Bring up the data flow example in a lab, and check it (DEMO=-one-target for one target cluster).
 	@$(MAKE) --no-print-directory -C lab program
 	@go build -o $(BIN)/demo ./hack/demo && $(BIN)/demo $(DEMO)
 
@@ -168,7 +171,7 @@ lint: $(BIN)/golangci-lint ## Check the lint rules (first time: 2 minutes for th
 
 $(BIN)/%: $(TOOLS)/%/go.mod
 	@echo "building $(@F) (1 to 2 minutes) ..."
-	@cd $(<D) && go build -trimpath -o $@ $$(sed -n 's/^tool //p' go.mod | head -n 1)
+	@cd $(<D) && go build -o $@ $$(sed -n 's/^tool //p' go.mod | head -n 1)
 
 FIGURES ?=
 
