@@ -116,7 +116,7 @@ test-integration: build lab ## Tests against real API servers.
 # at once, on any machine.
 .PHONY: test-e2e
 test-e2e: build lab ## Whole scenarios on several clusters.
-	go test -count=1 -timeout 30m -p 3 ./test/e2e ./test/exactness ./test/flux ./test/shootflux ./test/causes
+	go test -count=1 -timeout 60m -p 3 ./test/e2e ./test/exactness ./test/flux ./test/shootflux ./test/causes
 
 .PHONY: causes
 causes: build lab ## Cause every fault of the catalogue, look at the root, and print the table (5 minutes).
