@@ -15,6 +15,11 @@ import (
 // anyRequest are ways that need to know nothing of what is asked.
 func anyRequest() []Way {
 	packed() // before anything is measured
+	return append(anyConnection(), anyAnswer()...)
+}
+
+// anyConnection are the ways that break the connection.
+func anyConnection() []Way {
 	return []Way{
 		{Name: "silent-handshake", Reason: "a connection that never says anything", Connection: func(_ *Server, c net.Conn) { _, _ = io.Copy(io.Discard, c) }},
 		{Name: "hangs-up", Reason: "a connection that ends at once", Connection: func(*Server, net.Conn) {}},
@@ -41,6 +46,12 @@ func anyRequest() []Way {
 		{Name: "h2-goodbye", Reason: "a server that always asks for another connection", Handshake: true, Protocol: "h2", Connection: func(s *Server, c net.Conn) {
 			_, _ = io.WriteString(c, frame(frameSettings, 0, "")+frame(frameGoAway, 0, "\x00\x00\x00\x00\x00\x00\x00\x00"))
 		}},
+	}
+}
+
+// anyAnswer are the ways that answer.
+func anyAnswer() []Way {
+	return []Way{
 		{Name: "hanging-headers", Reason: "a request that is never answered", Serve: func(s *Server, _ http.ResponseWriter, r *http.Request) { <-s.ended(r) }},
 		{Name: "drip", Reason: "an answer of one byte now and then", Serve: drip},
 		{Name: "endless-body", Reason: "a list without end", Serve: endlessBody},
