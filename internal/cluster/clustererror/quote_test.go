@@ -17,7 +17,7 @@ func sending(method, path string, object map[string]any) *request {
 	if err != nil {
 		panic(err)
 	}
-	sent, err := http.NewRequest(method, "https://127.0.0.1:6443"+path, bytes.NewReader(body)) //nolint:noctx // nobody sends it
+	sent, err := http.NewRequest(method, "https://127.0.0.1:6443"+path, bytes.NewReader(body))
 	if err != nil {
 		panic(err)
 	}
@@ -142,7 +142,7 @@ func TestRequestOf(t *testing.T) {
 		t.Errorf("a body that was read already: %+v", about)
 	}
 	for reason, body := range map[string]string{"no JSON": "kind: ConfigMap", "no object": "[]", "more than is read": `{"a":"` + strings.Repeat("a", maxRead) + `"}`} {
-		sent, err := http.NewRequest(http.MethodPost, "https://127.0.0.1/api/v1/pods", strings.NewReader(body)) //nolint:noctx // nobody sends it
+		sent, err := http.NewRequest(http.MethodPost, "https://127.0.0.1/api/v1/pods", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

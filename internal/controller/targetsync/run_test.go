@@ -61,7 +61,7 @@ func TestRun(t *testing.T) {
 				if object[field] == nil {
 					object[field] = map[string]any{}
 				}
-				object = object[field].(map[string]any) //nolint:forcetypeassert // the test has made it
+				object = object[field].(map[string]any)
 			}
 			object[path[len(path)-1]] = nil
 		}
@@ -96,8 +96,8 @@ func TestRun(t *testing.T) {
 		{"a proxy answers instead of the source", func(_ *run, g *garden) {
 			g.answers["/shoots"] = func() (int, any) { return http.StatusOK, map[string]any{"items": []any{}} }
 		}, "", reasonSource, "nothing is removed"},
-		{"a list of another namespace", func(_ *run, g *garden) { g.shoots["eu"]["metadata"].(map[string]any)["namespace"] = "garden-red" }, "", reasonSource, ""}, //nolint:forcetypeassert // the test has made it
-		{"a name that leads elsewhere", func(_ *run, g *garden) { g.shoots["eu"]["metadata"].(map[string]any)["name"] = "../../secrets" }, "", reasonSource, ""},   //nolint:forcetypeassert // the test has made it
+		{"a list of another namespace", func(_ *run, g *garden) { g.shoots["eu"]["metadata"].(map[string]any)["namespace"] = "garden-red" }, "", reasonSource, ""},
+		{"a name that leads elsewhere", func(_ *run, g *garden) { g.shoots["eu"]["metadata"].(map[string]any)["name"] = "../../secrets" }, "", reasonSource, ""},
 		{"credentials are refused", answering("/adminkubeconfig", http.StatusForbidden, "Forbidden"), "", "", "eu"},
 		{"credentials are refused for one", answering("/eu/adminkubeconfig", http.StatusInternalServerError, "InternalError"), "T:us S:us", "", "target: eu"},
 		{"an answer that is empty", granting("", later), "", "", "the answer has no kubeconfig"},
@@ -265,7 +265,7 @@ func TestRemoved(t *testing.T) {
 		{"the shoot exists", func(*garden, *v1alpha1.TargetSync) {}, false, ""},
 		{"the shoot is deleted", func(g *garden, _ *v1alpha1.TargetSync) { delete(g.shoots, "eu") }, true, ""},
 		{"the shoot is being deleted", func(g *garden, _ *v1alpha1.TargetSync) {
-			g.shoots["eu"]["metadata"].(map[string]any)["deletionTimestamp"] = "2031-05-04T12:00:00Z" //nolint:forcetypeassert // the test has made it
+			g.shoots["eu"]["metadata"].(map[string]any)["deletionTimestamp"] = "2031-05-04T12:00:00Z"
 		}, true, ""},
 		{"the permission to read the shoot is missing", func(g *garden, _ *v1alpha1.TargetSync) {
 			g.answers["/shoots/eu"] = refusedWith(http.StatusForbidden, "Forbidden")

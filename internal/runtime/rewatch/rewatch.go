@@ -69,7 +69,7 @@ func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.RoundTrip
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	query := request.URL.Query()
 	if request.Method != http.MethodGet {
-		return t.RoundTripper.RoundTrip(request) //nolint:wrapcheck // a transport passes on what is below it
+		return t.RoundTripper.RoundTrip(request)
 	}
 	key := keyOf(request.URL.Path, query)
 	if t.isBroken(key) && resumes(query) {
@@ -78,7 +78,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 	}
 	if watching, _ := strconv.ParseBool(query.Get("watch")); !watching {
-		return t.RoundTripper.RoundTrip(request) //nolint:wrapcheck // a transport passes on what is below it
+		return t.RoundTripper.RoundTrip(request)
 	}
 	began := time.Now()
 	answer, err := t.RoundTripper.RoundTrip(request)
@@ -86,7 +86,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		if resumes(query) { // a watch without a version has no history to lose
 			t.note(key, true)
 		}
-		return answer, err //nolint:wrapcheck // a transport passes on what is below it
+		return answer, err
 	}
 	if answer.StatusCode != http.StatusOK {
 		return answer, nil // an API server that refuses a kind of watch tells nothing about its history
@@ -154,7 +154,7 @@ func (t *transport) check(request *http.Request, query url.Values) (*http.Respon
 	question.Header.Set("Accept", accepted)
 	answer, err := t.RoundTripper.RoundTrip(question)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // as for the watch itself
+		return nil, err
 	}
 	if answer.StatusCode != http.StatusOK {
 		// The version is not known yet. An API server that has just started does not know custom
@@ -203,5 +203,5 @@ func (b *body) Read(into []byte) (int, error) {
 	if err != nil {
 		b.once.Do(b.ended)
 	}
-	return n, err //nolint:wrapcheck // the decoder of the watch compares with io.EOF
+	return n, err // the decoder of the watch compares with io.EOF
 }

@@ -37,14 +37,14 @@ func New(t *testing.T, objects ...client.Object) client.Client {
 // nothing may depend on it.
 func ListReversed(ctx context.Context, from client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 	if err := from.List(ctx, list, options...); err != nil {
-		return err //nolint:wrapcheck // the error of the client is returned as it is
+		return err
 	}
 	items, err := meta.ExtractList(list)
 	if err != nil {
-		return err //nolint:wrapcheck // every list has items
+		return err
 	}
 	slices.Reverse(items)
-	return meta.SetList(list, items) //nolint:wrapcheck // as before
+	return meta.SetList(list, items)
 }
 
 // AddCore adds what we use of Kubernetes to a scheme: the New server in memory is the
