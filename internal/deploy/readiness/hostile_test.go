@@ -42,6 +42,7 @@ func TestStrangeStates(t *testing.T) {
 		{"a number that is a text", daemons + `"1"` + scheduled, false},
 		{"a number that is huge", daemons + `9223372036854775807` + scheduled, true},
 		{"a number below zero demands no more than all", daemons + `-9223372036854775808` + scheduled, false},
+		{"a number that is one in its lowest 32 bits", daemons + `-4294967295` + scheduled, false},
 		{"a fraction", daemons + `1.5` + scheduled, false},
 		{"nothing", daemons + `null` + scheduled, false},
 

@@ -163,7 +163,7 @@ func maxUnavailable(object *unstructured.Unstructured, desired int64) int64 {
 	var limit intstr.IntOrString
 	switch value := value.(type) {
 	case int64:
-		limit = intstr.FromInt32(int32(min(value, math.MaxInt32)))
+		limit = intstr.FromInt32(int32(min(max(value, math.MinInt32), math.MaxInt32)))
 	case string:
 		limit = intstr.FromString(value)
 	default:
