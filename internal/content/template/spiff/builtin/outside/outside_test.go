@@ -240,6 +240,8 @@ func TestSystem(t *testing.T) {
 	}
 	full(&world{}).Fails(t, []language.Row{
 		{"an unknown option", `write("f", "a", "exec")`, `unknown option "exec"`},
+		{"a permission with more bits than there are", `write("f", "a", 4294967680)`, "4294967680 is no permission"},
+		{"a permission below zero", `write("f", "a", -1)`, "-1 is no permission"},
 		{"an option that is a list", `write("f", "a", [])`, "unknown option"},
 		{"content that is not base64", `write("f", "!", "binary")`, "binary data must be base64 text"},
 		{"a path is a text", `write(1, "a")`, "argument 1 must be a string"},

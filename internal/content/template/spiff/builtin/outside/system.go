@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io/fs"
+	"math"
 	"strconv"
 	"strings"
 
@@ -56,6 +57,9 @@ func writeOptions(c *call.Call, from int, data value.Value) (text string, raw []
 	for i := from; i < c.Len(); i++ {
 		switch v := c.Args[i].(type) {
 		case value.Int:
+			if v < 0 || v > math.MaxUint32 {
+				return "", nil, 0, c.Failf("%d is no permission", v)
+			}
 			perm = fs.FileMode(v)
 			continue
 		case value.String:
