@@ -111,7 +111,7 @@ func (e *Engine) timeout() time.Duration {
 
 // Check parses the template of an executor without executing it: the template
 // exists, its syntax is right, and a Go template calls only functions that exist.
-func Check(executor *v1alpha1.TemplateExecutor, files fs.FS, functions Functions) error {
+func Check(ctx context.Context, executor *v1alpha1.TemplateExecutor, files fs.FS, functions Functions) error {
 	source, err := sourceOf(executor, files)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func Check(executor *v1alpha1.TemplateExecutor, files fs.FS, functions Functions
 	if executor.Type == v1alpha1.SpiffTemplateType {
 		return checkSpiff(source)
 	}
-	if err := e.config().Check(source.goTemplate()); err != nil {
+	if err := e.config().Check(ctx, source.goTemplate()); err != nil {
 		return describe(err, source, nil)
 	}
 	return nil

@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			err := Check(executor(t, test.engine, test.template), nil, functions)
+			err := Check(t.Context(), executor(t, test.engine, test.template), nil, functions)
 			if len(test.want) == 0 && err != nil {
 				t.Error(err)
 			}

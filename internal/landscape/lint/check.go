@@ -63,7 +63,7 @@ func (r *run) load(ctx context.Context, files fs.FS, at place, depth int) {
 	b := one{loaded, at, depth}
 	r.warnings(b)
 	r.schemas(ctx, b)
-	r.executions(b)
+	r.executions(ctx, b)
 	r.subinstallations(ctx, b)
 }
 
@@ -81,7 +81,7 @@ func (r *run) warnings(b one) {
 	}
 }
 
-func (r *run) executions(b one) {
+func (r *run) executions(ctx context.Context, b one) {
 	lists := []struct {
 		name      string
 		executors []v1alpha1.TemplateExecutor
@@ -93,7 +93,7 @@ func (r *run) executions(b one) {
 	}
 	for _, list := range lists {
 		for i := range list.executors {
-			r.fail(b.at.child(list.name).index(i), template.Check(&list.executors[i], b.Files, r.Functions))
+			r.fail(b.at.child(list.name).index(i), template.Check(ctx, &list.executors[i], b.Files, r.Functions))
 		}
 	}
 }

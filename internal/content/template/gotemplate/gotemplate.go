@@ -125,8 +125,8 @@ func (c Config) Render(ctx context.Context, source Source, bindings map[string]a
 }
 
 // Check parses a template with the names of all functions. The error is an *Error.
-func (c Config) Check(source Source) error {
-	r, cancel := c.renderer(context.Background(), nil)
+func (c Config) Check(ctx context.Context, source Source) error {
+	r, cancel := c.renderer(ctx, nil)
 	defer cancel()
 	_, err := r.parse(source, false)
 	return err
