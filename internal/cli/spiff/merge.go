@@ -145,9 +145,6 @@ func withDocument(in *inputs, docs []spiff.Document, name string) ([]spiff.Docum
 }
 
 func (m *merge) process(ctx context.Context, engine *spiff.Engine, docs []spiff.Document, input spiff.Input, out *bytes.Buffer) ([]byte, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	prepared, err := engine.Prepare(ctx, input)
 	if err != nil {
 		return nil, err
