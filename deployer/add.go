@@ -69,6 +69,8 @@ func newReconciler(options Options) (*reconciler, error) {
 
 // watch sets up all watches that enqueue an item: those of the item, its Target, the Secret of its
 // Target, its siblings, and the objects that the deployer watches.
+//
+//nolint:contextcheck // an index lives as long as the manager, which has not started yet
 func (r *reconciler) watch(mgr ctrl.Manager) error {
 	byTarget, bySecret := "deployer.target/"+string(r.options.Type), "deployer.secret/"+string(r.options.Type)
 	indexer := mgr.GetFieldIndexer()

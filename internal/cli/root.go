@@ -63,7 +63,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 // file that was started: under another one, it is a plugin of kubectl.
 func Run(ctx context.Context, streams terminal.Streams, program string, args []string) int {
 	name, args := invoked(program, args)
-	root := NewCommand(streams)
+	root := NewCommand(streams) //nolint:contextcheck // a command gets the context when it runs
 	call(root, name)
 	return terminal.Run(ctx, root, streams, args)
 }

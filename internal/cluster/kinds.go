@@ -78,8 +78,9 @@ func (k *kinds) ask(before meta.RESTMapper) *question {
 }
 
 // answer carries a question out.
+//
+//nolint:contextcheck // all callers share the question, so no caller's context may end it
 func (k *kinds) answer(asked *question) {
-	// All callers share the question, so no caller's context may end it.
 	mapper, err := k.fetch(context.Background())
 	k.mutex.Lock()
 	if err == nil {

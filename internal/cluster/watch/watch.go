@@ -130,6 +130,8 @@ func (w *watch) crowdedOut() bool {
 }
 
 // make returns a watch that does not run yet.
+//
+//nolint:contextcheck // a watch is shared, and ends with its last subscription
 func (w *Set) make(key Key) *watch {
 	shared := &watch{
 		waiting:  make(map[string]map[*Subscription]struct{}),

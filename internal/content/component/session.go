@@ -220,6 +220,7 @@ func (s *Session) Effective(reference Reference) Reference {
 	return overwritten
 }
 
+//nolint:contextcheck // the descriptors are in memory
 func (s *Session) isInline(reference Reference) bool {
 	if s.inline == nil {
 		return false

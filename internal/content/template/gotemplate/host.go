@@ -9,6 +9,8 @@ import (
 )
 
 // host makes a function of the embedder callable.
+//
+//nolint:contextcheck // the meter holds the context of the rendering
 func (r *renderer) host(name string, function Function) func(args ...any) (any, error) {
 	return func(args ...any) (result any, err error) {
 		defer func() {

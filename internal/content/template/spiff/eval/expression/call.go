@@ -140,6 +140,8 @@ func anyData(values []value.Value) bool {
 
 // callHost calls a function of the embedder. Its errors and panics are
 // ordinary failures.
+//
+//nolint:contextcheck // the meter holds the context of the evaluation
 func (e *Env) callHost(name string, fn work.HostFunction, values []value.Value) (v value.Value, err error) {
 	defer func() {
 		if p := recover(); p != nil {
