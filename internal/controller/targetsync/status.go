@@ -31,7 +31,7 @@ func statusAfter(sync *v1alpha1.TargetSync, o *outcome, success, now time.Time) 
 	after.ObservedGeneration = sync.Generation
 	after.LastErrors = errorsOf(o)
 	if o.err == nil {
-		after.SyncedTargets, after.FailedTargets, after.SkippedTargets = int32(o.synced), int32(o.failed), int32(o.skipped) // a list has at most 20,000 objects
+		after.SyncedTargets, after.FailedTargets, after.SkippedTargets = int32(o.synced), int32(o.failed), int32(o.skipped) //nolint:gosec // a list has at most 20,000 objects
 		after.Items = o.items[:min(len(o.items), maxItems)]
 	}
 	if !o.rotated.IsZero() && (after.LastTokenRotationTime == nil || !after.LastTokenRotationTime.Time.Equal(o.rotated)) {

@@ -43,9 +43,9 @@ func growth(alive uint64) int {
 	if alive == 0 {
 		return most
 	}
-	percent := int((heapFloor - alive) * 100 / alive)
+	percent := int(min((heapFloor-alive)*100/alive, most))
 	// Rounded to steps, because a change stops the process for a moment.
-	return min(max(percent/50*50, usual), most)
+	return max(percent/50*50, usual)
 }
 
 // aliveBytes is the live heap of the last collection.

@@ -42,7 +42,7 @@ func (h *heartbeat) Start(ctx context.Context) error {
 }
 
 func (h *heartbeat) beat(ctx context.Context) error {
-	holder, seconds, now := extensionName, int32(h.interval/time.Second), metav1.NewMicroTime(time.Now())
+	holder, seconds, now := extensionName, int32(h.interval/time.Second), metav1.NewMicroTime(time.Now()) //nolint:gosec // an interval is shorter than 68 years
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: h.namespace, Name: heartbeatLease}}
 	err := h.client.Get(ctx, client.ObjectKeyFromObject(lease), lease)
 	missing := apierrors.IsNotFound(err)

@@ -106,7 +106,7 @@ func (t *Tracer) RecordRequest(ctx context.Context, request traffic.Request) {
 	id := TraceID(work.JobID)
 	parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: spanID(work.JobID, work.UID, ""), TraceFlags: trace.FlagsSampled, Remote: true})
 	var own trace.SpanID
-	binary.BigEndian.PutUint64(own[:], rand.Uint64()|1) // zero is no ID
+	binary.BigEndian.PutUint64(own[:], rand.Uint64()|1) //nolint:gosec // zero is no ID; IDs are no secrets
 	_, span := t.start(trace.ContextWithSpanContext(context.WithoutCancel(ctx), parent), id, own, "request", request.Began)
 	span.SetAttributes(attribute.String("landscaper.job", work.JobID), attribute.String("landscaper.verb", request.Verb), attribute.String("landscaper.result", request.Result))
 	if request.Result != "ok" {

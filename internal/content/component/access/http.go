@@ -212,7 +212,7 @@ func follow(next *http.Request, via []*http.Request) error {
 				kept.Set(name, value)
 			}
 		}
-		next.Header = kept
+		next.Header = kept //nolint:gosec // credentials are not among them
 	}
 	return nil
 }

@@ -193,8 +193,8 @@ func (x *xzReader) end() error {
 	}
 	x.total += x.out
 	x.index[0]++
-	x.index[1] += uint64(unpadded)
-	x.index[2] += uint64(x.out)
+	x.index[1] += uint64(unpadded) //nolint:gosec // a size is not below zero
+	x.index[2] += uint64(x.out)    //nolint:gosec // a size is not below zero
 	return nil
 }
 

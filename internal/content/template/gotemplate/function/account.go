@@ -49,7 +49,7 @@ func shallow(result any) int64 {
 	}
 	switch value := reflect.ValueOf(result); value.Kind() {
 	case reflect.Slice:
-		return int64(value.Type().Elem().Size()) * int64(value.Cap())
+		return int64(value.Type().Elem().Size()) * int64(value.Cap()) //nolint:gosec // the size of a type is small
 	case reflect.Map:
 		return memlimit.Map(value.Len())
 	}

@@ -34,7 +34,7 @@ func Integer(value any) (int64, bool) {
 	case v.CanInt():
 		return v.Int(), true
 	case v.CanUint() && v.Uint() <= math.MaxInt64:
-		return int64(v.Uint()), true
+		return int64(v.Uint()), true //nolint:gosec // the case bounds it
 	}
 	return 0, false
 }

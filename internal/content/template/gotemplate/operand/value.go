@@ -77,7 +77,7 @@ func PlainValue(value any) (any, bool) {
 	case v.CanInt():
 		return v.Int(), true
 	case v.CanUint() && v.Uint() <= math.MaxInt64:
-		return int64(v.Uint()), true
+		return int64(v.Uint()), true //nolint:gosec // the case bounds it
 	case v.CanFloat():
 		return v.Float(), true
 	case v.Kind() == reflect.String:

@@ -103,7 +103,7 @@ func (r *reader) node(n *yaml.Node) (*value.Node, error) {
 	if value.ShapeOf(v).Size > MaxNodes {
 		return nil, r.fail(n, "document has more than %d nodes after its aliases are resolved", MaxNodes)
 	}
-	result := &value.Node{Value: v, Source: r.source, Line: int32(n.Line)}
+	result := &value.Node{Value: v, Source: r.source, Line: int32(n.Line)} //nolint:gosec // a text of so many lines fits no memory
 	if n.Anchor != "" {
 		r.anchors[n] = result
 	}

@@ -146,7 +146,7 @@ func encrypt3DES(random io.Reader, key string, plain []byte) ([]byte, error) {
 	if _, err := io.ReadFull(random, out[:des.BlockSize]); err != nil {
 		return nil, err
 	}
-	cipher.NewCBCEncrypter(block, out[:des.BlockSize]).CryptBlocks(out[des.BlockSize:], data)
+	cipher.NewCBCEncrypter(block, out[:des.BlockSize]).CryptBlocks(out[des.BlockSize:], data) //nolint:gosec // ReadFull has filled it
 	return out, nil
 }
 

@@ -111,15 +111,15 @@ func (e *Env) span(x *syntax.Range) (value.Value, error) {
 	if undefined {
 		return value.Undefined{}, nil
 	}
-	count := uint64(to) - uint64(from)
+	count := uint64(to) - uint64(from) //nolint:gosec // a difference modulo 2^64 is right, where one of int64 overflows
 	step := value.Int(1)
 	if from > to {
-		count, step = uint64(from)-uint64(to), -1
+		count, step = uint64(from)-uint64(to), -1 //nolint:gosec // as above
 	}
-	if count >= uint64(e.Limits.List) {
+	if count >= uint64(e.Limits.List) { //nolint:gosec // a limit is not below zero
 		return nil, outcome.Fail("list is longer than %d entries", e.Limits.List)
 	}
-	if err := e.Elements(int(count) + 1); err != nil {
+	if err := e.Elements(int(count) + 1); err != nil { //nolint:gosec // below the limit
 		return nil, err
 	}
 	values := make([]value.Value, count+1)
