@@ -45,7 +45,9 @@ type EarlierCluster struct {
 
 // ReleaseReference names a release of Helm.
 type ReleaseReference struct {
-	Name      string `json:"name"`
+	// +required
+	Name string `json:"name"`
+	// +required
 	Namespace string `json:"namespace"`
 }
 

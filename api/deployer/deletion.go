@@ -30,6 +30,7 @@ type DeletionGroupDefinition struct {
 // PredefinedResourceGroup is a group by nature.
 type PredefinedResourceGroup struct {
 	// Type names the group.
+	// +required
 	Type PredefinedResourceGroupType `json:"type"`
 	// ForceDelete removes finalizers, too.
 	// +optional
@@ -39,6 +40,7 @@ type PredefinedResourceGroup struct {
 // CustomResourceGroup is a group by kind.
 type CustomResourceGroup struct {
 	// Resources are the kinds.
+	// +required
 	Resources []ResourceType `json:"resources"`
 	// ForceDelete removes finalizers, too.
 	// +optional
@@ -56,8 +58,10 @@ type CustomResourceGroup struct {
 // ResourceType is a kind, limited by names and namespaces where they are given.
 type ResourceType struct {
 	// APIVersion is the group and version of the kind.
+	// +required
 	APIVersion string `json:"apiVersion"`
 	// Kind is the kind, or its resource name.
+	// +required
 	Kind string `json:"kind"`
 	// Names limits the objects by name.
 	// +optional

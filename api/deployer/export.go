@@ -19,8 +19,10 @@ type Exports struct {
 // Export is one value.
 type Export struct {
 	// Key is the path of the value in the exported map.
+	// +required
 	Key string `json:"key"`
 	// JSONPath is the path of the value in its source.
+	// +required
 	JSONPath string `json:"jsonPath"`
 	// FromResource names the object that holds the value.
 	// +optional
@@ -40,9 +42,12 @@ type Export struct {
 // FromObjectReference says how to read a value from a further object.
 type FromObjectReference struct {
 	// APIVersion is the group and version of the further object.
+	// +required
 	APIVersion string `json:"apiVersion"`
 	// Kind is the kind of the further object.
+	// +required
 	Kind string `json:"kind"`
 	// JSONPath is the path of the value in the further object.
+	// +required
 	JSONPath string `json:"jsonPath"`
 }

@@ -44,6 +44,7 @@ type ReadinessCheckConfiguration struct {
 // CustomReadinessCheckConfiguration checks chosen objects.
 type CustomReadinessCheckConfiguration struct {
 	// Name is the name of the check.
+	// +required
 	Name string `json:"name"`
 	// Disabled switches the check off.
 	// +optional
@@ -72,6 +73,7 @@ type CustomReadinessCheckConfiguration struct {
 // order inProgress, failed, current.
 type ReadinessExpressions struct {
 	// Current is true when the object is ready.
+	// +required
 	Current string `json:"current"`
 	// InProgress is true while work on the object is under way.
 	// +optional
@@ -96,10 +98,13 @@ func (s *ResourceSelector) UnmarshalJSON(data []byte) error {
 // TypedObjectReference names an object on a target cluster.
 type TypedObjectReference struct {
 	// APIVersion is the group and version of the object.
+	// +required
 	APIVersion string `json:"apiVersion"`
 	// Kind is the kind of the object.
+	// +required
 	Kind string `json:"kind"`
 	// Name is the name of the object.
+	// +required
 	Name string `json:"name"`
 	// Namespace is the namespace of the object; empty for cluster-scoped kinds.
 	// +optional
@@ -109,21 +114,26 @@ type TypedObjectReference struct {
 // LabelSelectorSpec finds objects of a kind by label.
 type LabelSelectorSpec struct {
 	// APIVersion is the group and version of the objects.
+	// +required
 	APIVersion string `json:"apiVersion"`
 	// Kind is the kind of the objects.
+	// +required
 	Kind string `json:"kind"`
 	// Namespace limits the search; without it all namespaces are searched.
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
 	// Labels must all be present.
+	// +required
 	Labels map[string]string `json:"matchLabels"`
 }
 
 // RequirementSpec is a condition on a field of an object.
 type RequirementSpec struct {
 	// JSONPath is the path of the field.
+	// +required
 	JSONPath string `json:"jsonPath"`
 	// Operator is one of exists, !, =, ==, in, != and notin.
+	// +required
 	Operator string `json:"operator"`
 	// Values are compared with the field.
 	// +optional
@@ -133,5 +143,6 @@ type RequirementSpec struct {
 // RequirementValue wraps a value of any type.
 type RequirementValue struct {
 	// Value is the value.
+	// +required
 	Value v1alpha1.AnyJSON `json:"value"`
 }

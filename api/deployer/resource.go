@@ -54,6 +54,7 @@ type ManagedResourceStatus struct {
 	// +optional
 	PatchBeforeDelete *runtime.RawExtension `json:"patchBeforeDelete,omitempty"`
 	// Resource names the object.
+	// +required
 	Resource corev1.ObjectReference `json:"resource"`
 }
 

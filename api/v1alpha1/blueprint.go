@@ -92,6 +92,7 @@ type ExportDefinitionList []ExportDefinition
 // FieldValueDefinition names a value and says what it must look like.
 type FieldValueDefinition struct {
 	// Name is the name of the value.
+	// +required
 	Name string `json:"name"`
 	// Schema describes a data value.
 	// +optional
@@ -149,8 +150,10 @@ const (
 // TemplateExecutor is a template that computes a part of a blueprint.
 type TemplateExecutor struct {
 	// Name is the name of the execution.
+	// +required
 	Name string `json:"name"`
 	// Type is the template engine.
+	// +required
 	Type TemplateType `json:"type"`
 	// File is the path of the template in the blueprint.
 	// +optional
@@ -184,8 +187,10 @@ type InstallationTemplate struct {
 	metav1.TypeMeta `json:",inline"`
 
 	// Name is the name of the subinstallation in its blueprint.
+	// +required
 	Name string `json:"name"`
 	// Blueprint names the blueprint of the subinstallation.
+	// +required
 	Blueprint InstallationTemplateBlueprintDefinition `json:"blueprint"`
 	// Imports say where the values come from.
 	// +optional

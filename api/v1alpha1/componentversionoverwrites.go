@@ -8,7 +8,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:scope=Namespaced,path=componentversionoverwrites,singular=componentversionoverwrite,shortName=compveroverwrite;cvo
 type ComponentVersionOverwrites struct {
-	metav1.TypeMeta   `json:",inline"`
+	metav1.TypeMeta `json:",inline"`
+	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// Overwrites are the rules. For each attribute the first rule that matches and
@@ -35,8 +36,10 @@ type ComponentVersionOverwriteList []ComponentVersionOverwrite
 type ComponentVersionOverwrite struct {
 	// Source says which references the rule is for. What is left out matches
 	// anything.
+	// +required
 	Source ComponentVersionOverwriteReference `json:"source"`
 	// Substitution says what to put in. What is left out stays as it is.
+	// +required
 	Substitution ComponentVersionOverwriteReference `json:"substitution"`
 }
 

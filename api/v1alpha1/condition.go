@@ -44,16 +44,22 @@ const (
 // Condition is one observation about an object.
 type Condition struct {
 	// Type names the condition.
+	// +required
 	Type ConditionType `json:"type"`
 	// Status is True, False, Unknown or Progressing.
+	// +required
 	Status ConditionStatus `json:"status"`
 	// LastTransitionTime is when the status changed last.
+	// +required
 	LastTransitionTime metav1.Time `json:"lastTransitionTime"`
 	// LastUpdateTime is when anything else in the condition changed last.
+	// +required
 	LastUpdateTime metav1.Time `json:"lastUpdateTime"`
 	// Reason is a short word for the cause.
+	// +required
 	Reason string `json:"reason"`
 	// Message explains the condition to a human.
+	// +required
 	Message string `json:"message"`
 	// Codes classify the problem behind the condition.
 	// +optional
@@ -103,14 +109,19 @@ func (c ErrorCode) Unrecoverable() bool {
 // Error describes the failure of a step.
 type Error struct {
 	// Operation is the step that failed.
+	// +required
 	Operation string `json:"operation"`
 	// LastTransitionTime is when the failing step changed last.
+	// +required
 	LastTransitionTime metav1.Time `json:"lastTransitionTime"`
 	// LastUpdateTime is when anything in the error changed last.
+	// +required
 	LastUpdateTime metav1.Time `json:"lastUpdateTime"`
 	// Reason is a short word for the cause.
+	// +required
 	Reason string `json:"reason"`
 	// Message tells what was being done, on which object, and what to do.
+	// +required
 	Message string `json:"message"`
 	// Codes classify the error.
 	// +optional

@@ -13,7 +13,8 @@ const DefaultContextName = "default"
 // +kubebuilder:resource:scope=Namespaced,path=contexts,singular=context,shortName=ctx
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
 type Context struct {
-	metav1.TypeMeta   `json:",inline"`
+	metav1.TypeMeta `json:",inline"`
+	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	ContextConfiguration `json:",inline"`

@@ -20,7 +20,8 @@ const (
 // +kubebuilder:printcolumn:name=Key,type=string,JSONPath=`.metadata.labels['data\.landscaper\.gardener\.cloud\/key']`
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
 type DataObject struct {
-	metav1.TypeMeta   `json:",inline"`
+	metav1.TypeMeta `json:",inline"`
+	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// Data is the value: any JSON but null.

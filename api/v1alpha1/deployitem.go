@@ -34,10 +34,12 @@ const (
 // +kubebuilder:printcolumn:name=ExportRef,type=string,JSONPath=`.status.exportRef.name`
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
 type DeployItem struct {
-	metav1.TypeMeta   `json:",inline"`
+	metav1.TypeMeta `json:",inline"`
+	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// Spec says what to deploy, where and how.
+	// +required
 	Spec DeployItemSpec `json:"spec"`
 	// Status tells how far the last job came.
 	// +optional
@@ -58,6 +60,7 @@ type DeployItemList struct {
 // DeployItemSpec says what to deploy, where and how.
 type DeployItemSpec struct {
 	// Type selects the deployer. It cannot be changed.
+	// +required
 	Type DeployItemType `json:"type"`
 	// Target names the Target to deploy to, in the namespace of the item.
 	// +optional
@@ -123,6 +126,7 @@ type DeployItemStatus struct {
 	// +optional
 	PhaseTransitionTime *metav1.Time `json:"phaseTransitionTime,omitempty"`
 	// ObservedGeneration is the generation that the last job worked on.
+	// +required
 	ObservedGeneration int64 `json:"observedGeneration"`
 	// Conditions are the current observations.
 	// +optional
@@ -174,10 +178,13 @@ type DeployItemStatus struct {
 // DeployerInformation tells who handles a DeployItem.
 type DeployerInformation struct {
 	// Identity names the running deployer.
+	// +required
 	Identity string `json:"identity"`
 	// Name names the kind of deployer.
+	// +required
 	Name string `json:"name"`
 	// Version is the version of the deployer.
+	// +required
 	Version string `json:"version"`
 }
 
@@ -198,6 +205,7 @@ type TargetSelector struct {
 // Requirement is a condition on a label or an annotation.
 type Requirement struct {
 	// Key is the key of the label or annotation.
+	// +required
 	Key string `json:"key"`
 	// Operator is one of =, ==, !=, in, notin, exists, !, gt and lt.
 	// +optional

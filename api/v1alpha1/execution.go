@@ -15,7 +15,8 @@ import (
 // +kubebuilder:printcolumn:name=ExportRef,type=string,JSONPath=`.status.exportRef.name`
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
 type Execution struct {
-	metav1.TypeMeta   `json:",inline"`
+	metav1.TypeMeta `json:",inline"`
+	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// Spec lists the deploy items.
@@ -59,8 +60,10 @@ type DeployItemTemplateList []DeployItemTemplate
 // DeployItemTemplate describes one DeployItem.
 type DeployItemTemplate struct {
 	// Name is the name of the item inside its Execution.
+	// +required
 	Name string `json:"name"`
 	// Type selects the deployer.
+	// +required
 	Type DeployItemType `json:"type"`
 	// Target names the Target to deploy to.
 	// +optional
@@ -71,6 +74,7 @@ type DeployItemTemplate struct {
 	// Configuration is the configuration for the deployer.
 	// +kubebuilder:validation:EmbeddedResource
 	// +kubebuilder:pruning:PreserveUnknownFields
+	// +required
 	Configuration *runtime.RawExtension `json:"config"`
 	// DependsOn are the names of items that must have succeeded before this one
 	// begins.
@@ -163,7 +167,9 @@ type DeployItemCache struct {
 // DiNamePair connects the name of an item with the object made from it.
 type DiNamePair struct {
 	// SpecName is the name in the Execution.
+	// +required
 	SpecName string `json:"specName"`
 	// ObjectName is the name of the DeployItem.
+	// +required
 	ObjectName string `json:"objectName"`
 }

@@ -15,7 +15,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name=Execution,type=string,JSONPath=`.status.executionRef.name`
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
 type Installation struct {
-	metav1.TypeMeta   `json:",inline"`
+	metav1.TypeMeta `json:",inline"`
+	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// Spec says what to bring up and with which data.
@@ -52,6 +53,7 @@ type InstallationSpec struct {
 	// +optional
 	ComponentDescriptor *ComponentDescriptorDefinition `json:"componentDescriptor,omitempty"`
 	// Blueprint names the blueprint to bring up: exactly one of ref and inline.
+	// +required
 	Blueprint BlueprintDefinition `json:"blueprint"`
 	// RegistryPullSecrets are further Secrets of this namespace with credentials
 	// for registries. They are added to those of the Context.
@@ -96,6 +98,7 @@ type InstallationSpec struct {
 type Verification struct {
 	// SignatureName is the name of the signature in the component version and the
 	// key of the trust material in the Context.
+	// +required
 	SignatureName string `json:"signatureName"`
 }
 
@@ -130,8 +133,10 @@ type ComponentDescriptorReference struct {
 	RepositoryContext *UnstructuredTypedObject `json:"repositoryContext,omitempty"`
 	// ComponentName is the name of the component, such as
 	// example.com/team/product.
+	// +required
 	ComponentName string `json:"componentName"`
 	// Version is the version of the component.
+	// +required
 	Version string `json:"version"`
 }
 
@@ -149,6 +154,7 @@ type BlueprintDefinition struct {
 type RemoteBlueprintReference struct {
 	// ResourceName is the name of a resource of type
 	// landscaper.gardener.cloud/blueprint or blueprint.
+	// +required
 	ResourceName string `json:"resourceName"`
 }
 
@@ -176,6 +182,7 @@ type InstallationImports struct {
 // configMapRef.
 type DataImport struct {
 	// Name is the logical name of the import.
+	// +required
 	Name string `json:"name"`
 	// DataRef is the name of a DataObject: at a root its name in the namespace, in
 	// a subinstallation the name of an import of the parent or of an export of a
@@ -215,6 +222,7 @@ type ImportConfigMapReference struct {
 // targetMap and targetMapRef.
 type TargetImport struct {
 	// Name is the logical name of the import.
+	// +required
 	Name string `json:"name"`
 	// Target is the name of one Target, resolved as dataRef is. In a
 	// subinstallation list[0] and map[key] pick an element of a parent's import.
@@ -249,14 +257,17 @@ type InstallationExports struct {
 // DataExport publishes a value as a DataObject.
 type DataExport struct {
 	// Name is the name of the blueprint export, or a key of exportDataMappings.
+	// +required
 	Name string `json:"name"`
 	// DataRef is the name under which siblings, or the parent, find the value.
+	// +required
 	DataRef string `json:"dataRef"`
 }
 
 // TargetExport publishes the access to an environment as a Target.
 type TargetExport struct {
 	// Name is the name of the blueprint export.
+	// +required
 	Name string `json:"name"`
 	// Target is the name under which siblings, or the parent, find the Target.
 	// +optional

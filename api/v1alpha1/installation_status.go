@@ -37,6 +37,7 @@ const (
 // InstallationStatus tells how far the last job came.
 type InstallationStatus struct {
 	// ObservedGeneration is the generation that the last job worked on.
+	// +required
 	ObservedGeneration int64 `json:"observedGeneration"`
 	// Conditions are the current observations.
 	// +optional
@@ -115,6 +116,7 @@ type DataUpdate struct {
 // JobRecord records a job.
 type JobRecord struct {
 	// JobID identifies the job.
+	// +required
 	JobID string `json:"jobID"`
 	// Trigger is what started it; empty if that is not known.
 	// +optional
@@ -174,8 +176,10 @@ type SubInstCache struct {
 // SubNamePair connects the name of a template with the object made from it.
 type SubNamePair struct {
 	// SpecName is the name in the blueprint.
+	// +required
 	SpecName string `json:"specName"`
 	// ObjectName is the name of the subinstallation.
+	// +required
 	ObjectName string `json:"objectName"`
 }
 
@@ -206,8 +210,10 @@ type AutomaticReconcileStatus struct {
 // ImportStatus tells which version of an import a job used.
 type ImportStatus struct {
 	// Name is the logical name of the import.
+	// +required
 	Name string `json:"name"`
 	// Type is dataobject or target.
+	// +required
 	Type string `json:"type"`
 	// DataRef is the DataObject that was read.
 	// +optional

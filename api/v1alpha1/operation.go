@@ -21,14 +21,18 @@ const (
 // +kubebuilder:printcolumn:name=Status,type=string,JSONPath=`.status`
 // +kubebuilder:printcolumn:name=LastUpdateTime,type=date,JSONPath=`.lastUpdateTime`
 type LsHealthCheck struct {
-	metav1.TypeMeta   `json:",inline"`
+	metav1.TypeMeta `json:",inline"`
+	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// Status is Init, Ok or Failed.
+	// +required
 	Status LsHealthCheckStatus `json:"status"`
 	// LastUpdateTime is when the last check was made.
+	// +required
 	LastUpdateTime metav1.Time `json:"lastUpdateTime"`
 	// Description is "ok" or the first problem.
+	// +required
 	Description string `json:"description"`
 }
 
@@ -49,7 +53,8 @@ type LsHealthCheckList struct {
 // +kubebuilder:resource:scope=Namespaced,path=criticalproblems,singular=criticalproblems,shortName=cps
 // +kubebuilder:subresource:status
 type CriticalProblems struct {
-	metav1.TypeMeta   `json:",inline"`
+	metav1.TypeMeta `json:",inline"`
+	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// Spec lists the problems.
@@ -103,7 +108,8 @@ type CriticalProblemsStatus struct{}
 // +kubebuilder:printcolumn:name=Kind,type=string,JSONPath=`.spec.kind`
 // +kubebuilder:printcolumn:name=Name,type=string,JSONPath=`.spec.name`
 type SyncObject struct {
-	metav1.TypeMeta   `json:",inline"`
+	metav1.TypeMeta `json:",inline"`
+	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// Spec names the locked object and the holder of the lock.
@@ -128,14 +134,19 @@ type SyncObjectList struct {
 // SyncObjectSpec names the locked object and the holder of the lock.
 type SyncObjectSpec struct {
 	// PodName is the pod that holds the lock; empty when the lock is free.
+	// +required
 	PodName string `json:"podName"`
 	// Kind is the kind of the locked object.
+	// +required
 	Kind string `json:"kind"`
 	// Name is the name of the locked object.
+	// +required
 	Name string `json:"name"`
 	// LastUpdateTime is when the lock changed last.
+	// +required
 	LastUpdateTime metav1.Time `json:"lastUpdateTime"`
 	// Prefix names the controller that locks.
+	// +required
 	Prefix string `json:"prefix"`
 }
 

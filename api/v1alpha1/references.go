@@ -5,6 +5,7 @@ import "k8s.io/apimachinery/pkg/types"
 // ObjectReference names an object.
 type ObjectReference struct {
 	// Name is the name of the object.
+	// +required
 	Name string `json:"name"`
 	// Namespace is the namespace of the object.
 	// +optional
@@ -19,8 +20,10 @@ func (r ObjectReference) NamespacedName() types.NamespacedName {
 // TypedObjectReference names an object of a kind.
 type TypedObjectReference struct {
 	// APIVersion is the group and version of the object.
+	// +required
 	APIVersion string `json:"apiVersion"`
 	// Kind is the kind of the object.
+	// +required
 	Kind            string `json:"kind"`
 	ObjectReference `json:",inline"`
 }
@@ -28,8 +31,10 @@ type TypedObjectReference struct {
 // NamedObjectReference is a reference under a logical name.
 type NamedObjectReference struct {
 	// Name is the logical name of the reference.
+	// +required
 	Name string `json:"name"`
 	// Reference names the object.
+	// +required
 	Reference ObjectReference `json:"ref"`
 }
 
@@ -37,6 +42,7 @@ type NamedObjectReference struct {
 type VersionedObjectReference struct {
 	ObjectReference `json:",inline"`
 	// ObservedGeneration is the generation of the object when it was seen.
+	// +required
 	ObservedGeneration int64 `json:"observedGeneration"`
 }
 
@@ -44,8 +50,10 @@ type VersionedObjectReference struct {
 // logical name.
 type VersionedNamedObjectReference struct {
 	// Name is the logical name of the reference.
+	// +required
 	Name string `json:"name"`
 	// Reference names the object and its state.
+	// +required
 	Reference VersionedObjectReference `json:"ref"`
 }
 
@@ -53,6 +61,7 @@ type VersionedNamedObjectReference struct {
 // the object that holds the reference.
 type LocalSecretReference struct {
 	// Name is the name of the Secret.
+	// +required
 	Name string `json:"name"`
 	// Key is the data key that holds the value. Without a key the whole Secret is
 	// the value: a map from each key to its content read as YAML.
@@ -73,6 +82,7 @@ type SecretReference struct {
 // of the object that holds the reference.
 type LocalConfigMapReference struct {
 	// Name is the name of the ConfigMap.
+	// +required
 	Name string `json:"name"`
 	// Key is the data key that holds the value. Without a key the whole ConfigMap
 	// is the value: a map from each key to its content read as YAML.
@@ -92,8 +102,10 @@ type ConfigMapReference struct {
 // ResourceReference names a resource of a component.
 type ResourceReference struct {
 	// ComponentName is the name of the component.
+	// +required
 	ComponentName string `json:"componentName"`
 	// ResourceName is the name of the resource.
+	// +required
 	ResourceName string `json:"resourceName"`
 }
 
@@ -101,5 +113,6 @@ type ResourceReference struct {
 type VersionedResourceReference struct {
 	ResourceReference `json:",inline"`
 	// Version is the version of the component.
+	// +required
 	Version string `json:"version"`
 }

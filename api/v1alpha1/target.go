@@ -23,7 +23,8 @@ const DefaultKubeconfigKey = "kubeconfig"
 // +kubebuilder:printcolumn:name=TMKey,type=string,JSONPath=`.metadata.labels['data\.landscaper\.gardener\.cloud\/targetmapkey']`
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
 type Target struct {
-	metav1.TypeMeta   `json:",inline"`
+	metav1.TypeMeta `json:",inline"`
+	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// Spec holds the access.
@@ -45,6 +46,7 @@ type TargetList struct {
 // TargetSpec holds the access to an environment: config or secretRef, not both.
 type TargetSpec struct {
 	// Type tells what kind of environment it is.
+	// +required
 	Type TargetType `json:"type"`
 	// Configuration is the access itself. For a Kubernetes cluster it has one of
 	// the fields kubeconfig, oidcConfig and selfConfig.
@@ -71,7 +73,9 @@ type TargetTemplate struct {
 // ResolvedTarget is a Target together with the access that it stands for.
 type ResolvedTarget struct {
 	// Target is the Target.
+	// +required
 	*Target `json:"target"`
 	// Content is the inline configuration, or what the Secret holds.
+	// +required
 	Content string `json:"content"`
 }

@@ -10,6 +10,7 @@ import (
 // before oidcConfig and that before selfConfig.
 type KubernetesClusterTargetConfig struct {
 	// Kubeconfig is a kubeconfig as text.
+	// +required
 	Kubeconfig ValueRef `json:"kubeconfig"`
 	// OIDCConfig trusts tokens of a ServiceAccount on the resource cluster.
 	// +optional
@@ -31,22 +32,29 @@ type ValueRef struct {
 // identity provider.
 type OIDCConfig struct {
 	// Server is the address of the cluster's API server.
+	// +optional
 	Server string `json:"server,omitempty"`
 	// CAData is the PEM bundle that verifies the API server.
+	// +optional
 	CAData []byte `json:"caData,omitempty"`
 	// ServiceAccount is a ServiceAccount in the namespace of the Target.
+	// +optional
 	ServiceAccount LocalObjectName `json:"serviceAccount,omitempty"`
 	// Audience are the audiences that tokens are requested for.
+	// +optional
 	Audience []string `json:"audience,omitempty"`
 	// ExpirationSeconds is the lifetime of the tokens, by default a day.
+	// +optional
 	ExpirationSeconds *int64 `json:"expirationSeconds,omitempty"`
 }
 
 // SelfConfig gives access to the resource cluster.
 type SelfConfig struct {
 	// ServiceAccount is a ServiceAccount in the namespace of the Target.
+	// +optional
 	ServiceAccount LocalObjectName `json:"serviceAccount,omitempty"`
 	// ExpirationSeconds is the lifetime of the tokens, by default a day.
+	// +optional
 	ExpirationSeconds *int64 `json:"expirationSeconds,omitempty"`
 }
 

@@ -14,7 +14,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name=Ready,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
 type TargetSync struct {
-	metav1.TypeMeta   `json:",inline"`
+	metav1.TypeMeta `json:",inline"`
+	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// Spec says where the Targets come from.
@@ -40,8 +41,10 @@ type TargetSyncList struct {
 // shootNameExpression, not both.
 type TargetSyncSpec struct {
 	// SourceNamespace is the namespace on the source cluster.
+	// +required
 	SourceNamespace string `json:"sourceNamespace"`
 	// SecretRef names the Secret with the kubeconfig of the source cluster.
+	// +required
 	SecretRef LocalSecretReference `json:"secretRef"`
 	// CreateTargetToSource asks for a Target to the source cluster itself.
 	// +optional
@@ -110,8 +113,10 @@ type TargetSyncStatus struct {
 // TargetSyncItem describes a shoot or a Secret whose Target is not up to date.
 type TargetSyncItem struct {
 	// Name is the name of the shoot or Secret, and of its Target.
+	// +required
 	Name string `json:"name"`
 	// State tells whether it failed or waits.
+	// +required
 	State TargetSyncItemState `json:"state"`
 	// Message tells why, and what to do.
 	// +optional

@@ -36,10 +36,13 @@ type ProviderConfiguration struct {
 	// +optional
 	ReadinessChecks deployer.ReadinessCheckConfiguration `json:"readinessChecks,omitzero"`
 	// Chart is the chart.
+	// +required
 	Chart Chart `json:"chart"`
 	// Name is the name of the release.
+	// +required
 	Name string `json:"name"`
 	// Namespace is the namespace of the release.
+	// +required
 	Namespace string `json:"namespace"`
 	// CreateNamespace creates the namespace if it is missing.
 	// +optional
@@ -110,6 +113,7 @@ type Chart struct {
 type RemoteChartReference struct {
 	core.ComponentDescriptorDefinition `json:",inline"`
 	// ResourceName is the name of the resource.
+	// +required
 	ResourceName string `json:"resourceName"`
 }
 
@@ -126,16 +130,20 @@ type ArchiveAccess struct {
 // RemoteArchiveAccess says where an archive can be downloaded.
 type RemoteArchiveAccess struct {
 	// URL is the address of the archive.
+	// +required
 	URL string `json:"url"`
 }
 
 // HelmChartRepo is a chart in a chart repository.
 type HelmChartRepo struct {
 	// HelmChartRepoURL is the address of the repository.
+	// +required
 	HelmChartRepoURL string `json:"helmChartRepoUrl"`
 	// HelmChartName is the name of the chart.
+	// +required
 	HelmChartName string `json:"helmChartName"`
 	// HelmChartVersion is the version of the chart.
+	// +required
 	HelmChartVersion string `json:"helmChartVersion"`
 }
 
@@ -169,6 +177,7 @@ type ChartRepoCredentials struct {
 // ChartRepoAuth are the credentials for a chart repository.
 type ChartRepoAuth struct {
 	// URL is the address of the repository.
+	// +required
 	URL string `json:"url"`
 	// CustomCAData verifies the repository (PEM, plain or base64).
 	// +optional

@@ -13,6 +13,7 @@ import (
 type ProviderConfiguration struct {
 	metav1.TypeMeta `json:",inline"`
 	// Source is where the files are.
+	// +required
 	Source Source `json:"source"`
 	// Path is the directory of the kustomization in the source, by default its root.
 	// Without a kustomization file, all YAML files in it and below are deployed.
@@ -81,6 +82,7 @@ type Source struct {
 // Git is a Git repository that is reached by HTTP.
 type Git struct {
 	// URL is the address.
+	// +required
 	URL string `json:"url"`
 	// Ref says what of the repository is meant, by default its default branch.
 	// +optional
@@ -104,6 +106,7 @@ type GitRef struct {
 // OCI is an artifact of a registry whose layer is an archive, as Flux makes it.
 type OCI struct {
 	// Ref is its reference, with a tag, a digest, or both.
+	// +required
 	Ref string `json:"ref"`
 }
 
@@ -120,6 +123,7 @@ type CommonMetadata struct {
 // Patch changes objects.
 type Patch struct {
 	// Patch is a strategic merge patch or a JSON patch in YAML or JSON.
+	// +required
 	Patch string `json:"patch"`
 	// Target chooses the objects. A strategic merge patch can do without: then it is for
 	// the object that it names.
@@ -155,6 +159,7 @@ type Selector struct {
 // Image replaces an image.
 type Image struct {
 	// Name is the name of the image in the source.
+	// +required
 	Name string `json:"name"`
 	// NewName replaces the name.
 	// +optional

@@ -55,6 +55,7 @@ type Manifest struct {
 	// +optional
 	Policy deployer.ManifestPolicy `json:"policy,omitempty"`
 	// Manifest is the object, or a list of objects.
+	// +required
 	Manifest *runtime.RawExtension `json:"manifest"`
 	// AnnotateBeforeCreate are annotations to set when the object is created.
 	// +optional
