@@ -130,7 +130,7 @@ plan-exactness: build lab ## Compare plans and previews of deletions with what j
 	go test -count=1 -timeout 60m ./test/exactness -run TestPlansAreExact -v -changes $(CHANGES) -seed $(SEED)
 
 # The scenarios in which many parts of the server run at the same time.
-E2E_RACE ?= ^(TestMinimal|TestTree|TestTrigger|TestOrder|TestExports|TestHelm|TestContract|TestTargetSync|TestInterruption)
+E2E_RACE ?= ^(TestMinimal|TestTree|TestAutomaticReconcile|TestReconcileIfChanged|TestDependents|TestServerTriggers|TestOrder|TestExports|TestHelm|TestContract|TestTargetOfShoot|TestForceReconcile|TestAbort|TestCycleOfRoots)
 
 .PHONY: test-e2e-race
 test-e2e-race: build lab ## Scenarios with a server that finds data races (needs a C compiler; E2E_RACE=pattern).

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -68,4 +69,34 @@ func TestRaceWithoutCompiler(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNamedTests: a test that a page or the Makefile names exists, where it is looked for. A pattern
+// that matches nothing runs nothing, and passes.
+func TestNamedTests(t *testing.T) {
+	for _, test := range []struct{ reason, in, pattern, tests string }{
+		{"a page names tests of the project", "*.md", `\bTest[A-Z][A-Za-z0-9]*`, "*_test.go"},
+		{"the Makefile names tests of the project", "Makefile", `\bTest[A-Z][A-Za-z0-9]*`, "*_test.go"},
+		{"the scenarios with the race detector are end-to-end tests", "Makefile", `^E2E_RACE .*`, "test/e2e/*_test.go"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			exists := "\n" + grep(t, `^func Test[A-Z][A-Za-z0-9]*\(`, test.tests)
+			for _, name := range regexp.MustCompile(`\bTest[A-Z]\w*`).FindAllString(grep(t, test.pattern, test.in), -1) {
+				// The Makefile names beginnings, too.
+				if !strings.Contains(exists, "\nfunc "+name) {
+					t.Errorf("no test is called %s", name)
+				}
+			}
+		})
+	}
+}
+
+// grep returns what matches a pattern in the files of the project.
+func grep(t *testing.T, pattern, files string) string {
+	t.Helper()
+	found, err := exec.Command("git", "-C", "..", "grep", "-hoE", pattern, "--", files).Output()
+	if err != nil {
+		t.Fatalf("look for %s in %s: %v", pattern, files, err)
+	}
+	return string(found)
 }
