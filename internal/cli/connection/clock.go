@@ -21,7 +21,7 @@ type clock struct {
 func (c clock) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := c.next.RoundTrip(request)
 	if err != nil {
-		return response, err
+		return response, err // a transport returns what the one below it returns
 	}
 	if at, err := http.ParseTime(response.Header.Get("Date")); err == nil {
 		ahead := time.Until(at)

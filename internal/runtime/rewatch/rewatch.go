@@ -69,16 +69,16 @@ func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.RoundTrip
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	query := request.URL.Query()
 	if request.Method != http.MethodGet {
-		return t.RoundTripper.RoundTrip(request)
+		return t.RoundTripper.RoundTrip(request) // a transport returns what the one below it returns
 	}
 	key := keyOf(request.URL.Path, query)
 	if t.isBroken(key) && resumes(query) {
 		if answer, err := t.check(request, query); err != nil || answer != nil {
-			return answer, err
+			return answer, err // as for the watch itself
 		}
 	}
 	if watching, _ := strconv.ParseBool(query.Get("watch")); !watching {
-		return t.RoundTripper.RoundTrip(request)
+		return t.RoundTripper.RoundTrip(request) // a transport returns what the one below it returns
 	}
 	began := time.Now()
 	answer, err := t.RoundTripper.RoundTrip(request)
@@ -86,7 +86,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		if resumes(query) { // a watch without a version has no history to lose
 			t.note(key, true)
 		}
-		return answer, err
+		return answer, err // a transport returns what the one below it returns
 	}
 	if answer.StatusCode != http.StatusOK {
 		return answer, nil // an API server that refuses a kind of watch tells nothing about its history
@@ -154,7 +154,7 @@ func (t *transport) check(request *http.Request, query url.Values) (*http.Respon
 	question.Header.Set("Accept", accepted)
 	answer, err := t.RoundTripper.RoundTrip(question)
 	if err != nil {
-		return nil, err
+		return nil, err // as for the watch itself
 	}
 	if answer.StatusCode != http.StatusOK {
 		// The version is not known yet. An API server that has just started does not know custom

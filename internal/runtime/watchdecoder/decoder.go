@@ -98,7 +98,7 @@ func (d *decoder) next() error {
 		case errors.Is(err, io.EOF) && len(d.line) > 0:
 			return io.ErrUnexpectedEOF
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return err // io.EOF and the errors of a connection are known to who reads the watch
+			return err // io.EOF and the errors of a connection are known to the reader of the watch
 		}
 	}
 }

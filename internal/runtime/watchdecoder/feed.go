@@ -51,7 +51,7 @@ type captureTransport struct {
 func (c captureTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	answer, err := c.RoundTripper.RoundTrip(request)
 	if err != nil {
-		return nil, err
+		return nil, err // a transport returns what the one below it returns
 	}
 	claim, claimed := request.Context().Value(captureKey{}).(*bodyCapture)
 	// One that has been taken already comes through a configuration that is WithBodyCapture twice.
@@ -79,7 +79,7 @@ func Watch(ctx context.Context, from toolscache.ListerWatcherWithContext, option
 	switch example.(type) {
 	case runtime.Unstructured, *metav1.PartialObjectMetadata:
 		// Their types do not say which kind they are.
-		return from.WatchWithContext(ctx, options)
+		return from.WatchWithContext(ctx, options) // as below
 	}
 	claim := &bodyCapture{}
 	events, err := from.WatchWithContext(context.WithValue(ctx, captureKey{}, claim), options)
@@ -87,7 +87,7 @@ func Watch(ctx context.Context, from toolscache.ListerWatcherWithContext, option
 		if claim.answer != nil {
 			_ = claim.answer.Body.Close() // the answer was good, but it is not read
 		}
-		return nil, err // who opens it looks at the kind of error
+		return nil, err // the caller looks at the kind of error
 	}
 	if claim.answer == nil {
 		return events, nil

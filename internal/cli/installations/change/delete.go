@@ -21,7 +21,7 @@ import (
 	"go.landscaper.dev/internal/landscape/requests"
 )
 
-// impactTimeout is how long clusters are asked before a deletion what goes with it.
+// impactTimeout is how long the clusters may take to say which objects a deletion removes.
 const impactTimeout = 30 * time.Second
 
 type deleteFlags struct {

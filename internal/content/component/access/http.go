@@ -67,21 +67,21 @@ type stallTransport struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (p *stallTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	return p.watch.Send(p.next, request, 0) // the HTTP client tells method and address
+func (t *stallTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	return t.watch.Send(t.next, request, 0) // the HTTP client tells method and address
 }
 
 // of returns the same transport for one tenant.
-func (p *stallTransport) of(tenant string) *stallTransport {
-	own := *p
+func (t *stallTransport) of(tenant string) *stallTransport {
+	own := *t
 	own.watch.Tenant = tenant
 	return &own
 }
 
 // trusting returns the same transport for one exchange with servers whose
 // certificates come from the given authorities (PEM), or those of the system.
-func (p *stallTransport) trusting(authorities string) (*stallTransport, error) {
-	next := p.next.Clone()
+func (t *stallTransport) trusting(authorities string) (*stallTransport, error) {
+	next := t.next.Clone()
 	pool, err := withAuthorities(next.TLSClientConfig.RootCAs, authorities)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (p *stallTransport) trusting(authorities string) (*stallTransport, error) {
 	// Only this request uses the connections, so none is kept.
 	next.DisableKeepAlives = true
 	next.TLSClientConfig.RootCAs = pool
-	return &stallTransport{next: next, watch: p.watch}, nil
+	return &stallTransport{next: next, watch: t.watch}, nil
 }
 
 // client returns a copy of the HTTP client that also trusts the given
