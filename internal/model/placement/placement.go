@@ -49,6 +49,20 @@ func Recorded(status *runtime.RawExtension) deployer.ManagedResourceStatusList {
 	return listed.ManagedResources
 }
 
+// RecordedAnywhere returns what an item has recorded, on the cluster of its Target and on earlier
+// ones.
+func RecordedAnywhere(status *runtime.RawExtension) deployer.ManagedResourceStatusList {
+	all := Recorded(status)
+	record, err := Read(status)
+	if err != nil {
+		return all
+	}
+	for _, earlier := range record.EarlierClusters {
+		all = append(all, earlier.ManagedResources...)
+	}
+	return all
+}
+
 // Read reads the record in a provider status; an absent one is empty.
 func Read(status *runtime.RawExtension) (Record, error) {
 	var record Record
@@ -185,8 +199,9 @@ func (r Record) Move(here deployer.ClusterIdentity) Record {
 	return moved
 }
 
+// sameCluster reports whether two identities are known to be those of one cluster.
 func sameCluster(a, b deployer.ClusterIdentity) bool {
-	return (a.ID != "" && a.ID == b.ID) || a.Address == b.Address
+	return a.ID != "" && a.ID == b.ID || a.Address != "" && a.Address == b.Address
 }
 
 // Update returns the earlier clusters with what is left on one of them; one on which nothing
