@@ -31,8 +31,6 @@ type snapshot struct {
 	// read.
 	templates v1alpha1.DeployItemTemplateList
 	broken    error
-	// targets are those of the items, by name, if some items are not wanted any more.
-	targets map[string]*v1alpha1.Target
 	// underWay are items of which a newer version is about to arrive. They are not written until
 	// then.
 	underWay map[types.UID]bool

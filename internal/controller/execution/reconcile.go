@@ -193,7 +193,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		return false, err // says what was read
 	}
 	s.single()
-	return true, r.observeTargets(ctx, s)
+	return true, nil
 }
 
 // observeMissing looks for known items that the cache does not show. A missing item fails a job,
