@@ -207,15 +207,24 @@ func (i *Item) Moved(ctx context.Context, object string, to *v1alpha1.DeployItem
 
 // noteKept writes into the status at the end of a job what the item has kept.
 func (i *Item) noteKept() {
-	message := ""
-	if len(i.run.kept) > 0 {
-		are, them := "are", "them"
-		if len(i.run.kept) == 1 {
-			are, them = "is", "it"
-		}
-		message = fmt.Sprintf("%s %s removed at the end of the job unless another deploy item takes %s over", listing(i.run.kept), are, them)
+	var said []string
+	if kept := i.run.kept; len(kept) > 0 {
+		are, them := number(kept)
+		said = append(said, fmt.Sprintf("%s %s removed at the end of the job unless another deploy item takes %s over", listing(kept), are, them))
 	}
-	job.NotePending(&i.Status.Conditions, message, i.Generation, status.Stamp(i.reconciler.now()))
+	if kept := i.run.keptEarlier; len(kept) > 0 {
+		are, _ := number(kept)
+		said = append(said, fmt.Sprintf("%s %s removed at the end of the job", listing(kept), are))
+	}
+	job.NotePending(&i.Status.Conditions, strings.Join(said, "; "), i.Generation, status.Stamp(i.reconciler.now()))
+}
+
+// number returns the words for one thing or several.
+func number(of []string) (are, them string) {
+	if len(of) == 1 {
+		return "is", "it"
+	}
+	return "are", "them"
 }
 
 // sharesCluster reports whether another item deploys to the cluster of the item: by the same

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
 )
@@ -421,6 +422,25 @@ func TestKeeps(t *testing.T) {
 	s.reconciler.requeue(key)
 	s.look()
 	expect("removed", "")
+}
+
+// TestKeepsEarlier: the end of a job says what is left on earlier clusters, beside what is kept for
+// other items.
+func TestKeepsEarlier(t *testing.T) {
+	tree := newTree(t, "self")
+	s := tree.stage(t, func(_ context.Context, item *Item) error {
+		item.Keeps("ConfigMap n/a")
+		item.KeepsEarlier(apideployer.EarlierCluster{
+			ClusterIdentity:  apideployer.ClusterIdentity{Server: "https://old.example"},
+			ManagedResources: apideployer.ManagedResourceStatusList{{Policy: apideployer.ManagePolicy, Resource: aConfigMap}},
+		})
+		return nil
+	})
+	s.look()
+	const want = "ConfigMap n/a is removed at the end of the job unless another deploy item takes it over; ConfigMap n/a on the earlier cluster https://old.example is removed at the end of the job"
+	if found := job.Pending(s.item().Status.Conditions); found == nil || found.Message != want {
+		t.Errorf("the status says %+v, want %q", found, want)
+	}
 }
 
 // TestKeepsUnchanged: an item that is only deployed after a change still says what it keeps, and

@@ -105,6 +105,15 @@ func (i *Item) SetEarlierCluster(left apideployer.EarlierCluster) error {
 	return nil
 }
 
+// KeepsEarlier says what is left on earlier clusters until the removal round, in which the deployer
+// removes it: see [Item.MayKeep]. The last call of a job counts.
+func (i *Item) KeepsEarlier(clusters ...apideployer.EarlierCluster) {
+	i.run.keptEarlier = nil
+	for _, earlier := range clusters {
+		i.run.keptEarlier = append(i.run.keptEarlier, placement.Objects(earlier)+" on the earlier cluster "+placement.Describe(earlier.ClusterIdentity))
+	}
+}
+
 // Retains reports whether a user has decided that what the item has deployed on an earlier cluster
 // stays there.
 func (i *Item) Retains(earlier apideployer.EarlierCluster) bool {

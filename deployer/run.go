@@ -51,6 +51,8 @@ type run struct {
 	warnings []jobWarning
 	// kept are the objects that the item does not want any more and has kept.
 	kept []string
+	// keptEarlier is what the item has left on earlier clusters.
+	keptEarlier []string
 	// exported says that the deployer has exported, or removed an export; then export is the
 	// reference, or nil.
 	exported bool
