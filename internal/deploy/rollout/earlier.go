@@ -225,10 +225,16 @@ func hereOnly(groups []deletion.Group) []deletion.Group {
 }
 
 // RemoveEarlier removes what an item has deployed on earlier clusters, or continues to. It runs after all
-// else; the memory is that of the work on the item.
+// else; the memory is that of the work on the item. An item that gets a removal round leaves it until
+// then: when the job of the tree fails, the Target may lead back.
 func RemoveEarlier(ctx context.Context, item *deployer.Item, source Source, memory *EarlierRemovals) (deployer.Result, error) {
 	if len(item.EarlierClusters()) == 0 {
 		return deployer.Done(), nil
+	}
+	if keeps, err := item.MayKeep(ctx); err != nil {
+		return deployer.Result{}, err
+	} else if keeps {
+		return deployer.Done(), keepEarlier(item)
 	}
 	groups, err := source.Groups(item)
 	if err != nil {
@@ -236,6 +242,23 @@ func RemoveEarlier(ctx context.Context, item *deployer.Item, source Source, memo
 	}
 	waiting, err := memory.Continue(ctx, itemJob{item, source}, Teardown{Owner: source.Owner(item), Groups: groups})
 	return deployer.WaitFor(waiting...), err
+}
+
+// keepEarlier says what is left on earlier clusters until the removal round. A cluster on which
+// nothing is to be removed is forgotten at once.
+func keepEarlier(item *deployer.Item) error {
+	var kept []apideployer.EarlierCluster
+	for _, earlier := range slices.Clone(item.EarlierClusters()) {
+		if !item.Retains(earlier) && leavesAnything(earlier) {
+			kept = append(kept, earlier)
+			continue
+		}
+		if err := item.SetEarlierCluster(apideployer.EarlierCluster{ClusterIdentity: earlier.ClusterIdentity}); err != nil {
+			return err
+		}
+	}
+	item.KeepsEarlier(kept...)
+	return nil
 }
 
 // Reach implements EarlierRemovalJob.
