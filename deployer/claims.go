@@ -25,8 +25,8 @@ func inOrder(list *v1alpha1.DeployItemList) {
 	slices.SortFunc(list.Items, func(a, b v1alpha1.DeployItem) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Others returns the other items of the namespace that deploy to the same cluster, but for
-// those that are being deleted or that the Execution of the item does not want any more. The
+// Others returns the other items of the namespace that deploy to the same cluster, or may do so as
+// long as the item [Item.MayKeep] objects, but for those that are being deleted or that the Execution of the item does not want any more. The
 // items of that Execution are as it wants them: the cache may not show all of them yet. Of
 // an item that is being deleted, they are those of the cache. All are copies, which share
 // the texts of configurations and provider statuses: these must not be written into.
@@ -50,17 +50,11 @@ func (i *Item) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
 		if other.Name == i.Name || other.DeletionTimestamp != nil {
 			continue
 		}
-		other, stays := own.wants(other)
-		if stays && i.sharesCluster(ctx, other) {
+		if other, stays := own.wants(other); stays {
 			others = append(others, copyOf(other))
 		}
 	}
-	for _, other := range own.unseen(list.Items) {
-		if i.sharesCluster(ctx, other) {
-			others = append(others, other)
-		}
-	}
-	return others, nil
+	return i.heirs(ctx, append(others, own.unseen(list.Items)...))
 }
 
 // Stays reports whether another item is kept: its Execution wants it, and neither the Execution nor
@@ -143,7 +137,7 @@ func (i *Item) Yields(ctx context.Context, holderName string, object corev1.Obje
 	if err != nil {
 		return false, fmt.Errorf("read DeployItem %s, to which %s %s belongs: %w", holderName, object.Kind, object.Name, err)
 	}
-	if !i.sharesCluster(ctx, holder) {
+	if !i.mayHold(ctx, holder) {
 		return false, nil
 	}
 	if stays, err := i.Stays(ctx, holder); err != nil || !stays {
@@ -157,14 +151,15 @@ func (i *Item) Yields(ctx context.Context, holderName string, object corev1.Obje
 	return ownership.KnownWants(holder) && !ownership.Lists(holder, object), nil
 }
 
-// IsNeighbor reports whether another item of the namespace exists and has the same cluster.
+// IsNeighbor reports whether another item of the namespace exists and may have objects on the
+// cluster of the item.
 func (i *Item) IsNeighbor(ctx context.Context, name string) (bool, error) {
 	other := &v1alpha1.DeployItem{}
 	err := i.reconciler.client.Get(ctx, types.NamespacedName{Namespace: i.Namespace, Name: name}, other)
 	if err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
-	return name != i.Name && i.sharesCluster(ctx, other), nil
+	return name != i.Name && i.mayHold(ctx, other), nil
 }
 
 // RecordedByOthers returns those objects that another item of the namespace has recorded as its
@@ -177,12 +172,12 @@ func (i *Item) RecordedByOthers(ctx context.Context, objects []corev1.ObjectRefe
 	var found []corev1.ObjectReference
 	for at := range list.Items {
 		other := &list.Items[at]
-		if other.Name == i.Name || other.Status.ProviderStatus == nil || !i.sharesCluster(ctx, other) {
+		if other.Name == i.Name || other.Status.ProviderStatus == nil {
 			continue
 		}
 		for _, object := range objects {
 			// Most items have nothing to do with it, and a record may be large.
-			if bytes.Contains(other.Status.ProviderStatus.Raw, []byte(object.Name)) && ownership.Records(other, object) && !slices.Contains(found, object) {
+			if bytes.Contains(other.Status.ProviderStatus.Raw, []byte(object.Name)) && ownership.Records(other, object) && !slices.Contains(found, object) && i.mayShareCluster(ctx, other) {
 				found = append(found, object)
 			}
 		}
@@ -225,23 +220,6 @@ func number(of []string) (are, them string) {
 		return "is", "it"
 	}
 	return "are", "them"
-}
-
-// sharesCluster reports whether another item deploys to the cluster of the item: by the same
-// Target, or by one with the same content, as each Installation has its own copy of a Target.
-func (i *Item) sharesCluster(ctx context.Context, other *v1alpha1.DeployItem) bool {
-	if !hasTarget(i.DeployItem) || !hasTarget(other) {
-		return false
-	}
-	if other.Spec.Target.Name == i.Spec.Target.Name {
-		return true
-	}
-	own, its := i.Target, &v1alpha1.Target{}
-	if own == nil {
-		return false
-	}
-	err := i.reconciler.client.Get(ctx, types.NamespacedName{Namespace: i.Namespace, Name: other.Spec.Target.Name}, its, client.UnsafeDisableDeepCopy)
-	return err == nil && ownership.SameCluster(own, its)
 }
 
 // parent is the stored state of the Execution of an item.

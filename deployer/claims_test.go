@@ -17,6 +17,7 @@ import (
 
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -82,6 +83,19 @@ func (tree *tree) want(t *testing.T, items ...*v1alpha1.DeployItem) {
 	}
 }
 
+// on lets an item have recorded that it is on a cluster, and has objects on earlier ones.
+func on(item *v1alpha1.DeployItem, cluster string, earlier ...string) {
+	record := apideployer.ClusterRecord{Cluster: &apideployer.ClusterIdentity{ID: cluster, Target: item.Spec.Target.Name}}
+	for _, id := range earlier {
+		record.EarlierClusters = append(record.EarlierClusters, apideployer.EarlierCluster{ClusterIdentity: apideployer.ClusterIdentity{ID: id}})
+	}
+	written, err := placement.Write([]byte(`{}`), record)
+	if err != nil {
+		panic(err)
+	}
+	item.Status.ProviderStatus = &runtime.RawExtension{Raw: written}
+}
+
 // stage puts the tree where the reconciler sees it and lets the deployer of the first item do
 // something in its job.
 func (tree *tree) stage(t *testing.T, do func(ctx context.Context, item *Item) error) *stage {
@@ -122,10 +136,29 @@ func TestOthers(t *testing.T) {
 		{"an item whose Target has the same content counts", func(t *testing.T, tree *tree) { tree.items[1].Spec.Target.Name = "copy"; tree.want(t, tree.items...) }, []string{"a", "b"}},
 		{"an item on another cluster is left out", func(t *testing.T, tree *tree) {
 			tree.items[1].Spec.Target.Name = "elsewhere"
+			on(tree.items[0], "1")
+			on(tree.items[1], "2")
 			tree.want(t, tree.items...)
 		}, []string{"b"}},
-		{"an item whose Target is missing is left out", func(t *testing.T, tree *tree) {
+		{"an item on the same cluster by another Target counts", func(t *testing.T, tree *tree) {
+			tree.items[1].Spec.Target.Name = "elsewhere"
+			on(tree.items[0], "1")
+			on(tree.items[1], "1")
+			tree.want(t, tree.items...)
+		}, []string{"a", "b"}},
+		{"an item whose missing Target led to another cluster is left out", func(t *testing.T, tree *tree) {
 			tree.items[1].Spec.Target.Name = "missing"
+			on(tree.items[0], "1")
+			on(tree.items[1], "2")
+			tree.want(t, tree.items...)
+		}, []string{"b"}},
+		{"an item whose cluster is not known counts as long as objects are kept", func(t *testing.T, tree *tree) {
+			tree.items[1].Spec.Target.Name = "elsewhere"
+			tree.want(t, tree.items...)
+		}, []string{"a", "b"}},
+		{"an item whose cluster is not known is left out in the removal round", func(t *testing.T, tree *tree) {
+			tree.items[1].Spec.Target.Name = "elsewhere"
+			tree.items[0].Status.JobID, tree.execution.Status.JobID = job.RemovalOf("two"), job.RemovalOf("two")
 			tree.want(t, tree.items...)
 		}, []string{"b"}},
 		{"an item that is being deleted is left out", func(_ *testing.T, tree *tree) {
@@ -304,8 +337,26 @@ func TestYields(t *testing.T) {
 		{"the holder is not wanted any more", func(t *testing.T, tree *tree, holder *v1alpha1.DeployItem) { tree.want(t, tree.items[0]) }, true},
 		{"the holder is on another cluster", func(t *testing.T, tree *tree, holder *v1alpha1.DeployItem) {
 			holder.Spec.Target.Name, holder.Spec.Configuration.Raw = "elsewhere", []byte(empty)
+			on(tree.items[0], "1")
+			on(holder, "2")
 			tree.want(t, tree.items...)
 		}, false},
+		{"the holder is on another cluster now, and was on this one before", func(t *testing.T, tree *tree, holder *v1alpha1.DeployItem) {
+			holder.Spec.Target.Name, holder.Spec.Configuration.Raw = "elsewhere", []byte(empty)
+			on(tree.items[0], "1")
+			on(holder, "2", "1")
+			tree.want(t, tree.items...)
+		}, true},
+		{"the holder is on the same cluster by another Target", func(t *testing.T, tree *tree, holder *v1alpha1.DeployItem) {
+			holder.Spec.Target.Name, holder.Spec.Configuration.Raw = "elsewhere", []byte(empty)
+			on(tree.items[0], "1")
+			on(holder, "1")
+			tree.want(t, tree.items...)
+		}, true},
+		{"the cluster of the holder is not known: the label of the object names it", func(t *testing.T, tree *tree, holder *v1alpha1.DeployItem) {
+			holder.Spec.Target.Name, holder.Spec.Configuration.Raw = "elsewhere", []byte(empty)
+			tree.want(t, tree.items...)
+		}, true},
 		{"there is no holder", func(t *testing.T, tree *tree, holder *v1alpha1.DeployItem) { tree.items = tree.items[:1] }, false},
 		{"the Installation of the holder is deleted with its parent", func(_ *testing.T, tree *tree, holder *v1alpha1.DeployItem) {
 			holder.Labels[v1alpha1.ExecutionManagedByLabel] = "sub"
@@ -489,9 +540,15 @@ func TestRecordedByOthers(t *testing.T) {
 		{"the item itself has", func(tree *tree) { record(tree.items[0], has) }, false},
 		{"another item has one of another kind", func(tree *tree) { record(tree.items[1], strings.ReplaceAll(has, "ConfigMap", "Secret")) }, false},
 		{"an item on another cluster has", func(tree *tree) {
-			record(tree.items[1], has)
 			tree.items[1].Spec.Target.Name = "elsewhere"
+			on(tree.items[0], "1")
+			record(tree.items[1], `{"cluster":{"id":"2","target":"elsewhere"},`+has[1:])
 		}, false},
+		{"an item on the same cluster by another Target has", func(tree *tree) {
+			tree.items[1].Spec.Target.Name = "elsewhere"
+			on(tree.items[0], "1")
+			record(tree.items[1], `{"cluster":{"id":"1","target":"elsewhere"},`+has[1:])
+		}, true},
 		{"a record cannot be read", func(tree *tree) { record(tree.items[1], `{"managedResources":"a"}`) }, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
