@@ -124,15 +124,7 @@ func (i *Item) Retains(earlier apideployer.EarlierCluster) bool {
 // leads there: the one that did so may lead elsewhere now, or be deleted. Without such a Target,
 // the item waits for one until the time of the job is over.
 func (i *Item) EarlierCluster(ctx context.Context, earlier apideployer.EarlierCluster) (Connection, error) {
-	i.reconciler.runs.uses(i.key, need{targetKind, types.NamespacedName{Namespace: i.Namespace}})
-	targets := &v1alpha1.TargetList{}
-	if err := i.reconciler.client.List(ctx, targets, client.InNamespace(i.Namespace)); err != nil {
-		return nil, fmt.Errorf("look for a Target that leads to the earlier cluster %s: %w", placement.Describe(earlier.ClusterIdentity), err)
-	}
-	chosen := slices.DeleteFunc(targets.Items, func(target v1alpha1.Target) bool {
-		return !responsibility.Of(i.reconciler.selectors, &target)
-	})
-	found, err := placement.Find(ctx, i.reconciler.options.Clusters, chosen, earlier.ClusterIdentity, i.Requeue)
+	found, err := i.byAnyTarget(ctx, earlier.ClusterIdentity)
 	switch {
 	case err == nil && found != nil:
 		return found, nil
@@ -140,6 +132,35 @@ func (i *Item) EarlierCluster(ctx context.Context, earlier apideployer.EarlierCl
 		return nil, i.noEarlierTarget(earlier, err)
 	}
 	return nil, err
+}
+
+// byAnyTarget returns the connection to a recorded cluster by any Target of the namespace that
+// leads there, nil if none does. A new Target triggers the item.
+func (i *Item) byAnyTarget(ctx context.Context, wanted apideployer.ClusterIdentity) (Connection, error) {
+	i.reconciler.runs.uses(i.key, need{targetKind, types.NamespacedName{Namespace: i.Namespace}})
+	targets := &v1alpha1.TargetList{}
+	if err := i.reconciler.client.List(ctx, targets, client.InNamespace(i.Namespace)); err != nil {
+		return nil, fmt.Errorf("look for a Target that leads to the cluster %s: %w", placement.Describe(wanted), err)
+	}
+	chosen := slices.DeleteFunc(targets.Items, func(target v1alpha1.Target) bool {
+		return !responsibility.Of(i.reconciler.selectors, &target)
+	})
+	return placement.Find(ctx, i.reconciler.options.Clusters, chosen, wanted, i.Requeue)
+}
+
+// bySubstitute returns the connection to the cluster of an item that is deleted and whose Target is
+// missing or incomplete, by any other Target that leads there; nil if no Target does. The Target
+// may only have got another name.
+func (i *Item) bySubstitute(ctx context.Context) (Connection, error) {
+	record, err := placement.Read(i.Status.ProviderStatus)
+	if err != nil || record.Cluster == nil || i.DeletionTimestamp == nil {
+		return nil, nil //nolint:nilerr // the deployer reports a record that cannot be read
+	}
+	found, err := i.byAnyTarget(ctx, *record.Cluster)
+	if err != nil && (job.OutcomeOf(err) == job.Terminal || isAboutTarget(err)) {
+		return nil, nil
+	}
+	return found, err
 }
 
 // isAboutTarget reports whether an error is about an incomplete Target.

@@ -292,3 +292,54 @@ func TestLeadsElsewhere(t *testing.T) {
 		t.Errorf("it records %s", after)
 	}
 }
+
+// TestDeletionByAnotherTarget: the Target of an item that is deleted is missing or incomplete. Any
+// Target of the namespace that leads to the recorded cluster will do; without one the item waits,
+// and says where it should lead.
+func TestDeletionByAnotherTarget(t *testing.T) {
+	old, next := apiServer(t, "old"), apiServer(t, "new")
+	broken := leadingTo(t, "main", old, "x")
+	broken.Spec.Configuration, broken.Spec.SecretRef = nil, &v1alpha1.LocalSecretReference{Name: "missing", Key: "kubeconfig"}
+	for _, test := range []struct {
+		reason string
+		others []client.Object
+		wait   string
+	}{
+		{"another Target leads to the recorded cluster", []client.Object{leadingTo(t, "other", old, "b")}, ""},
+		{"another Target leads to another cluster", []client.Object{leadingTo(t, "other", next, "b")}, "Target ns/main does not exist: create it, or another one that leads to " + old.URL + ", or annotate"},
+		{"no other Target exists", nil, "Target ns/main does not exist: create it, or another one that leads to " + old.URL + ", or annotate"},
+		{"the Secret of the Target is missing, another Target leads to the recorded cluster", []client.Object{broken, leadingTo(t, "other", old, "b")}, ""},
+		{"the Secret of the Target is missing, and there is no other Target", []client.Object{broken}, "Secret"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			removed := ""
+			s := onStage(t, &script{reconcile: recording, remove: func(ctx context.Context, item *Item) (Result, error) {
+				connection, err := item.Cluster(ctx)
+				if err == nil {
+					removed = connection.Server()
+				}
+				return WaitFor("more"), err
+			}}, newItem(func(item *v1alpha1.DeployItem) {
+				item.Spec.Target = &v1alpha1.ObjectReference{Name: "main", Namespace: "ns"}
+			}))
+			s.reconciler.options.Clusters = pool{cluster.NewPool(cluster.PoolOptions{Secrets: s.reconciler.client, Egress: Egress{AllowLoopback: true}.policy()})}
+			s.mustCreate(leadingTo(t, "main", old, "a"))
+			s.look()
+			s.mustDelete(&v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "main"}})
+			for _, object := range test.others {
+				s.mustCreate(object.DeepCopyObject().(client.Object))
+			}
+			s.mustDelete(s.item())
+			going := s.item()
+			AssignJob(going, s.clock)
+			s.mustStore(going)
+			s.look()
+			if test.wait == "" && !strings.HasPrefix(removed, old.URL) {
+				t.Errorf("the deletion is on %q: %+v", removed, s.item().Status.LastError)
+			}
+			if test.wait != "" {
+				s.expect("Deleting", false, test.wait)
+			}
+		})
+	}
+}

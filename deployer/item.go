@@ -55,12 +55,29 @@ type Item struct {
 
 // Cluster returns the connection to the cluster of the item's Target. If the cluster does not
 // answer, or the Target or its Secret does not exist, the item waits, and the wait ends by itself.
+// An item that is deleted may use any other Target of the namespace for the recorded cluster.
 func (i *Item) Cluster(ctx context.Context) (Connection, error) {
-	if i.Target == nil && hasTarget(i.DeployItem) {
-		return nil, i.noTarget()
-	}
-	if i.Target == nil {
+	if !hasTarget(i.DeployItem) {
 		return nil, job.NewError(i.operation(), validateTarget, "the item has no target, but its deployer works on a cluster: set spec.target", v1alpha1.ErrorConfigurationProblem)
+	}
+	connection, err := i.byTarget(ctx)
+	if err == nil || i.Target != nil && !isAboutTarget(err) {
+		return connection, err
+	}
+	substitute, failed := i.bySubstitute(ctx)
+	if failed != nil {
+		return nil, failed
+	}
+	if substitute != nil {
+		return substitute, nil
+	}
+	return nil, err
+}
+
+// byTarget returns the connection to the cluster by the Target of the item.
+func (i *Item) byTarget(ctx context.Context) (Connection, error) {
+	if i.Target == nil {
+		return nil, i.noTarget()
 	}
 	return i.connect(ctx, i.Target)
 }
@@ -80,6 +97,9 @@ func (i *Item) noTarget() error {
 	missing := fmt.Sprintf("Target %s/%s does not exist", i.Namespace, i.Spec.Target.Name)
 	remedy := "create it"
 	if i.DeletionTimestamp != nil {
+		if record := recordOf(i.DeployItem); record.Cluster != nil {
+			remedy += ", or another one that leads to " + placement.Describe(*record.Cluster)
+		}
 		remedy += ", or annotate the item with " + v1alpha1.DeleteWithoutUninstallAnnotation + "=true to leave what it has deployed"
 	}
 	if i.Expired() {
