@@ -8,6 +8,7 @@ import (
 
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/model/ownership"
+	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
@@ -45,7 +46,7 @@ func (o *outlook) claim(asked claim) bool {
 // settleClaims compares those items again that take over what another item still wants, until
 // all that was assumed holds.
 func (c *comparison) settleClaims(ctx context.Context) {
-	for again := c.disappointed(); len(again) > 0; again = c.disappointed() {
+	for again := c.disappointed(ctx); len(again) > 0; again = c.disappointed(ctx) {
 		parallelize.Do(len(again), func(i int) {
 			again[i].compared, again[i].err = false, nil
 			c.compare(ctx, again[i])
@@ -54,11 +55,11 @@ func (c *comparison) settleClaims(ctx context.Context) {
 }
 
 // disappointed are the items that have assumed of another one what does not hold.
-func (c *comparison) disappointed() (found []*task) {
+func (c *comparison) disappointed(ctx context.Context) (found []*task) {
 	for _, t := range c.tasks {
 		before := len(t.refused)
 		for _, asked := range t.taken {
-			if !c.yields(t, asked) {
+			if !c.yields(ctx, t, asked) {
 				t.refused = append(t.refused, asked)
 			}
 		}
@@ -70,13 +71,13 @@ func (c *comparison) disappointed() (found []*task) {
 }
 
 // yields reports whether the holder of an object lets it go.
-func (c *comparison) yields(t *task, asked claim) bool {
+func (c *comparison) yields(ctx context.Context, t *task, asked claim) bool {
 	holder, all := c.taskOf(asked.holder), asked.object.Name == ""
 	switch {
 	case holder != nil && all:
 		return holder.removal
 	case holder != nil:
-		return holder.sharesCluster(t) && !holder.wants(asked.object)
+		return c.relation(ctx, holder, t) != placement.OtherCluster && !holder.wants(asked.object)
 	}
 	neighbor := c.live.deployItem(asked.holder)
 	return neighbor.DeletionTimestamp != nil || !all && ownership.KnownWants(neighbor) && !ownership.Lists(neighbor, asked.object)

@@ -11,12 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/landscape/desired"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/landscape/requests"
 	"go.landscaper.dev/internal/model/dataflow/targets"
+	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
@@ -53,6 +55,10 @@ type task struct {
 	found    rollout.Forecast
 	on       string
 	err      error
+	// connection leads to the cluster, nil if the item was not compared; site is where the item
+	// deploys, once that was worked out.
+	connection *cluster.Connection
+	site       *placement.Site
 	// taken are the objects of other items that this item takes over, by those who have to let
 	// them go for that; refused those that are not let go.
 	taken, refused []claim
@@ -227,9 +233,8 @@ func (c *comparison) forecast(ctx context.Context, t *task) (rollout.Forecast, e
 	if err != nil {
 		return rollout.Forecast{}, err
 	}
-	left, err := c.leave(ctx, item, earlier)
-	found.Objects = append(found.Objects, left...)
-	return found, err
+	found.Objects = append(found.Objects, c.leave(ctx, item, earlier)...)
+	return found, nil
 }
 
 // recordedRemoval is what goes with an item whose deployer cannot tell: what it has

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
@@ -56,26 +55,18 @@ func (c *comparison) place(ctx context.Context, item *v1alpha1.DeployItem, on *c
 }
 
 // leave returns what becomes of what is left on earlier clusters.
-func (c *comparison) leave(ctx context.Context, item *v1alpha1.DeployItem, earlier []apideployer.EarlierCluster) (found []diff.Object, err error) {
+func (c *comparison) leave(ctx context.Context, item *v1alpha1.DeployItem, earlier []apideployer.EarlierCluster) (found []diff.Object) {
 	for _, one := range earlier {
 		if placement.Leaves(item.Annotations[v1alpha1.LeaveEarlierClusterAnnotation], one.ClusterIdentity) {
 			continue
 		}
-		objects, err := c.leaveOne(ctx, item, one)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, objects...)
+		found = append(found, c.leaveOne(ctx, item, one)...)
 	}
-	return found, nil
+	return found
 }
 
-func (c *comparison) leaveOne(ctx context.Context, item *v1alpha1.DeployItem, earlier apideployer.EarlierCluster) (found []diff.Object, err error) {
-	targets := &v1alpha1.TargetList{}
-	if err := c.Reader.List(ctx, targets, client.InNamespace(item.Namespace)); err != nil {
-		return nil, fmt.Errorf("look for a Target that leads to the earlier cluster %s: %w", placement.Describe(earlier.ClusterIdentity), err)
-	}
-	on, reached := placement.Find(ctx, c.Clusters, targets.Items, earlier.ClusterIdentity, func() {})
+func (c *comparison) leaveOne(ctx context.Context, item *v1alpha1.DeployItem, earlier apideployer.EarlierCluster) (found []diff.Object) {
+	on, reached := c.recordedBy(ctx, item.Namespace, earlier.ClusterIdentity)
 	if reached == nil && on == nil {
 		reached = fmt.Errorf("no Target of namespace %s leads to the earlier cluster %s: the job will wait for one", item.Namespace, placement.Describe(earlier.ClusterIdentity))
 	}
@@ -92,7 +83,7 @@ func (c *comparison) leaveOne(ctx context.Context, item *v1alpha1.DeployItem, ea
 			found = append(found, left(ctx, on, reached, entry, earlier))
 		}
 	}
-	return found, nil
+	return found
 }
 
 // left is what becomes of an object on an earlier cluster.

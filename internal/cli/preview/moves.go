@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -13,6 +12,7 @@ import (
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/model/ownership"
+	"go.landscaper.dev/internal/model/placement"
 )
 
 // moves finds the objects that one item does not want any more and another one does: such an
@@ -48,7 +48,7 @@ func (c *comparison) moved(ctx context.Context, from *task, object *diff.Object)
 	ref := referenceOf(*object)
 	for _, writes := range []bool{true, false} {
 		for _, to := range c.tasks {
-			if to != from && to.sharesCluster(from) && to.takes(ref, writes) {
+			if to != from && to.takes(ref, writes) && c.relation(ctx, to, from) == placement.SameCluster {
 				to.inherit(ref, object.Before, from)
 				return true
 			}
@@ -157,16 +157,6 @@ func referenceOf(object diff.Object) corev1.ObjectReference {
 	return corev1.ObjectReference{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name}
 }
 
-// sharesCluster reports whether two items deploy to the same cluster: by the same Target, or by
-// one that says the same, as each Installation has its own copy of a Target.
-func (t *task) sharesCluster(other *task) bool {
-	a, b := t.object.Spec.Target, other.object.Spec.Target
-	if a == nil || b == nil {
-		return false
-	}
-	return a.Name == b.Name || t.target != nil && other.target != nil && equality.Semantic.DeepEqual(t.target.Spec, other.target.Spec)
-}
-
 // heir returns the item that inherits an object although it has no part in the preview, and
 // its path.
 func (c *comparison) heir(ctx context.Context, from *task, object diff.Object) (*v1alpha1.DeployItem, string) {
@@ -198,7 +188,7 @@ func (n *neighbors) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) 
 			// Without its Target, only the name tells whether they share the cluster.
 			neighbor.target, _ = (&outlook{comparison: n.comparison, task: n.of}).targetOf(ctx, item.Spec.Target.Name)
 		}
-		if neighbor.sharesCluster(n.of) {
+		if n.relation(ctx, neighbor, n.of) == placement.SameCluster {
 			others = append(others, item)
 		}
 	}

@@ -73,6 +73,12 @@ func (t *task) chart() *task {
 
 func (t *task) at(target string) *task { t.object.Spec.Target.Name = target; return t }
 
+// recordedOn lets the item have recorded that it is on a cluster.
+func (t *task) recordedOn(cluster string) *task {
+	t.object.Status.ProviderStatus = &runtime.RawExtension{Raw: fmt.Appendf(nil, `{"cluster":{"id":%q,"target":%q}}`, cluster, t.object.Spec.Target.Name)}
+	return t
+}
+
 // TestMoves: what becomes of an object that one item gives up and another one may want.
 func TestMoves(t *testing.T) {
 	refused := row(nil, nil)
@@ -97,6 +103,7 @@ func TestMoves(t *testing.T) {
 		{"the object is replaced", []*task{wants("one", anew), givesUp("two")}, []string{"root/one: replace from root/two to root/one data.k"}},
 		{"the API server refuses it of the other item", []*task{wants("one", refused), givesUp("two")}, []string{"root/one: unknown from root/two to root/one"}},
 		{"the other item is on another cluster", []*task{wants("one", row(nil, deployed("one", "1"))).at("edge"), givesUp("two")}, []string{"root/one: create data.k metadata.labels['manifest.deployer.landscaper.gardener.cloud/deployitem']", "root/two: delete"}},
+		{"the other item has another Target for the same cluster", []*task{wants("one", row(deployed("two", "1"), deployed("one", "1"))).at("edge").recordedOn("1"), givesUp("two").recordedOn("1")}, []string{"root/one: move from root/two to root/one"}},
 		{"no item wants it", []*task{givesUp("one"), going("two").at("edge")}, []string{"root/one: delete", "root/two: delete"}},
 		{"a chart does not take over an object that it does not have", []*task{wants("one").chart(), givesUp("two")}, []string{"root/two: delete"}},
 		{"an object on an earlier cluster is deleted", []*task{wants("one", row(nil, deployed("one", "1"))), wants("two", elsewhere)}, []string{"root/one: create data.k metadata.labels['manifest.deployer.landscaper.gardener.cloud/deployitem']", "root/two: delete"}},
@@ -193,7 +200,7 @@ func TestLeaves(t *testing.T) {
 		{"there is no such item", nil, nil, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			asking := wants("one")
+			asking := wants("one").recordedOn("1")
 			c := &comparison{Previewer: &Previewer{}, live: live{}, tasks: []*task{asking}}
 			if test.holder != nil {
 				c.tasks, test.stored = append(c.tasks, test.holder), test.holder.object
@@ -228,13 +235,15 @@ func TestYields(t *testing.T) {
 		{"the holder still lists the object", wants("two", row(nil, nil)), nil, true, false},
 		{"the chart of the holder does not have the object any more", givesUp("two").chart(), nil, true, true},
 		{"the chart of the holder still has the object", wants("two", row(nil, nil)).chart(), nil, true, false},
-		{"the holder is on another cluster", givesUp("two").at("edge"), nil, true, false},
+		{"the holder is on another cluster", givesUp("two").at("edge").recordedOn("2"), nil, true, false},
+		{"the holder is on the same cluster by another Target", givesUp("two").at("edge").recordedOn("1"), nil, true, true},
+		{"the cluster of the holder is not known: the label of the object names it", givesUp("two").at("edge"), nil, true, true},
 		{"an item of another root does not list it", nil, listing("two"), true, true},
 		{"an item of another root lists it", nil, listing("two", "a"), true, false},
 		{"there is no such item", nil, nil, false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			asking := wants("one")
+			asking := wants("one").recordedOn("1")
 			c := &comparison{Previewer: &Previewer{}, live: live{}, tasks: []*task{asking}}
 			if test.holder != nil {
 				c.tasks, test.stored = append(c.tasks, test.holder), test.holder.object

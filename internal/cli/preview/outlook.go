@@ -28,19 +28,32 @@ type outlook struct {
 func (o *outlook) connect(ctx context.Context) error {
 	t := o.task
 	if t.target == nil {
-		var err error
-		if t.target, err = o.targetOf(ctx, t.object.Spec.Target.Name); apierrors.IsNotFound(err) {
+		found, err := o.targetOf(ctx, t.object.Spec.Target.Name)
+		if substitute, failed := o.substitute(ctx, err); failed != nil {
+			return failed
+		} else if substitute != nil {
+			o.use(substitute)
+			return nil
+		}
+		if apierrors.IsNotFound(err) {
 			return fmt.Errorf("the Target %s does not exist", t.item.Target)
-		} else if err != nil {
+		}
+		if err != nil {
 			return fmt.Errorf("read the Target: %w", err)
 		}
+		t.target = found
 	}
-	var err error
-	if o.connection, err = o.connector().Connect(ctx, t.target); err != nil {
+	connection, err := o.connector().Connect(ctx, t.target)
+	if err != nil {
 		return err
 	}
-	t.on = o.connection.Server()
+	o.use(connection)
 	return nil
+}
+
+// use works with a connection to the cluster of the item.
+func (o *outlook) use(connection *cluster.Connection) {
+	o.connection, o.task.connection, o.task.on = connection, connection, connection.Server()
 }
 
 func (o *outlook) targetOf(ctx context.Context, name string) (*v1alpha1.Target, error) {
