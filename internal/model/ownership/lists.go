@@ -6,17 +6,10 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 )
-
-// SameCluster reports whether two Targets are known to lead to the same cluster: they have the same
-// content, like the copies that each Installation has of an import.
-func SameCluster(a, b *v1alpha1.Target) bool {
-	return apiequality.Semantic.DeepEqual(a.Spec, b.Spec)
-}
 
 // KnownWants reports whether the objects that an item wants follow from its configuration alone.
 func KnownWants(item *v1alpha1.DeployItem) bool {
