@@ -31,6 +31,23 @@ func AddWarnings(conditions *[]v1alpha1.Condition, reason string, messages []str
 	setWarnings(conditions, v1alpha1.WarningsCondition, reason, said, generation, now)
 }
 
+// DropWarning removes the warnings that begin with a text.
+func DropWarning(conditions *[]v1alpha1.Condition, beginning string) {
+	before := GetCondition(*conditions, v1alpha1.WarningsCondition)
+	if before == nil || !strings.Contains(before.Message, beginning) {
+		return
+	}
+	const between = "; "
+	left := slices.DeleteFunc(strings.Split(before.Message, between), func(message string) bool { return strings.HasPrefix(message, beginning) })
+	if len(left) == 0 {
+		DropCondition(conditions, v1alpha1.WarningsCondition)
+		return
+	}
+	changed := *before
+	changed.Message = strings.Join(left, between)
+	SetCondition(conditions, changed, before.LastTransitionTime)
+}
+
 // NoteChildWarnings replaces what a status says of warnings below. Each begins with the
 // object that it is about.
 func NoteChildWarnings(conditions *[]v1alpha1.Condition, messages []string, generation int64, now metav1.Time) {
