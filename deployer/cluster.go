@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,8 +19,12 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 )
 
-// noTargetFound is the reason of the wait for a Target.
-const noTargetFound = "NoTargetFound"
+const (
+	// noTargetFound is the reason of the wait for a Target.
+	noTargetFound = "NoTargetFound"
+	// clusterChanged is the reason of what is said of a Target that leads to another cluster.
+	clusterChanged = "ClusterChanged"
+)
 
 // Place finds out whether the Target of the item still leads to the cluster of the recorded
 // objects, and records the cluster. A deployer that calls Place records objects under
@@ -51,8 +56,9 @@ func (i *Item) Place(ctx context.Context, connection Connection, release *apidep
 		return job.Wrap(err, i.operation(), "ProviderStatus", "record that the cluster is another one", v1alpha1.ErrorInternalProblem)
 	}
 	i.Status.ProviderStatus = &runtime.RawExtension{Raw: written}
-	i.Warn("ClusterChanged", fmt.Sprintf("Target %s/%s leads to another cluster, %s: what the item has deployed on %s is removed when it is deployed there",
-		i.Namespace, i.Spec.Target.Name, record.Cluster.Server, placement.Describe(from)))
+	// An event only: a condition would stay when all of it is removed.
+	i.reconciler.events.Eventf(i.DeployItem, nil, corev1.EventTypeWarning, clusterChanged, "ReconcileDeployItem", "%s", job.EventMessage(fmt.Sprintf(
+		"%s, %s: what the item has deployed on %s is removed when everything is deployed there", i.leadsElsewhere(), record.Cluster.Server, placement.Describe(from))))
 	return i.record(ctx)
 }
 
@@ -65,6 +71,33 @@ func (i *Item) LeadsElsewhere(ctx context.Context, connection Connection) (bool,
 	}
 	_, moved, err := placement.Settle(ctx, record, connection, i.Spec.Target.Name)
 	return moved, err
+}
+
+// leadsElsewhere is how messages about a Target that leads to another cluster begin.
+func (i *Item) leadsElsewhere() string {
+	return fmt.Sprintf("Target %s/%s leads to another cluster", i.Namespace, i.Spec.Target.Name)
+}
+
+// warnUnmoved warns of an item that is deployed only after a change, and therefore stays on a
+// cluster to which its Target does not lead any more. The cluster is asked only if the address of
+// the Target has changed.
+func (i *Item) warnUnmoved(ctx context.Context) {
+	record, err := placement.Read(i.Status.ProviderStatus)
+	if err != nil || record.Cluster == nil || i.Target == nil {
+		return
+	}
+	job.DropWarning(&i.Status.Conditions, i.leadsElsewhere())
+	if address := i.addressOf(ctx, i.Target); address == "" || address == record.Cluster.Address {
+		return
+	}
+	connection, err := i.connect(ctx, i.Target)
+	if err != nil {
+		// Nothing is deployed, so the job does not depend on a cluster that does not answer.
+		return
+	}
+	if moved, err := i.LeadsElsewhere(ctx, connection); err == nil && moved {
+		i.Warn(clusterChanged, fmt.Sprintf("%s: the item stays on %s until its specification changes, because of updateOnChangeOnly", i.leadsElsewhere(), placement.Describe(*record.Cluster)))
+	}
 }
 
 // Recorded returns the recorded objects of the item on the cluster of its Target, and that cluster.

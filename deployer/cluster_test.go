@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/model/placement"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // apiServer is an API server with nothing but an ID.
@@ -341,5 +342,49 @@ func TestDeletionByAnotherTarget(t *testing.T) {
 				s.expect("Deleting", false, test.wait)
 			}
 		})
+	}
+}
+
+// TestUnmoved: an item that is deployed only after a change stays where it is when its Target leads
+// to another cluster; a warning says so as long as that is true.
+func TestUnmoved(t *testing.T) {
+	old, next := apiServer(t, "old"), apiServer(t, "new")
+	s := onStage(t, &script{reconcile: recording}, newItem(func(item *v1alpha1.DeployItem) {
+		item.Spec.Target, item.Spec.UpdateOnChangeOnly = &v1alpha1.ObjectReference{Name: "main", Namespace: "ns"}, true
+	}), leadingTo(t, "main", old, "a"))
+	s.reconciler.options.Clusters = reachable()
+	s.look()
+	for _, step := range []struct {
+		reason string
+		to     *httptest.Server
+		warns  bool
+	}{
+		{"nothing has changed", old, false},
+		{"the Target leads to another cluster", next, true},
+		{"the Target still leads there", next, true},
+		{"the Target leads to another address of the recorded cluster", apiServer(t, "old"), false},
+		{"the Target leads to the other cluster again", next, true},
+		{"the Target leads back", old, false},
+	} {
+		target := &v1alpha1.Target{}
+		if err := s.reconciler.client.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "main"}, target); err != nil {
+			t.Fatal(err)
+		}
+		target.Spec = leadingTo(t, "main", step.to, "a").Spec
+		if err := s.reconciler.client.Update(t.Context(), target); err != nil {
+			t.Fatal(err)
+		}
+		again := s.item()
+		AssignJob(again, s.clock)
+		s.mustStore(again)
+		s.look()
+		s.expect("Succeeded", true, "")
+		said := job.GetCondition(s.item().Status.Conditions, v1alpha1.WarningsCondition)
+		if warns := said != nil && strings.Count(said.Message, "Target ns/main leads to another cluster: the item stays on "+old.URL) == 1; warns != step.warns || !warns && said != nil {
+			t.Errorf("%s: %+v", step.reason, said)
+		}
+		if got := s.clusters(); got.Cluster.ID != "old" || len(got.EarlierClusters) != 0 {
+			t.Errorf("%s: recorded is %+v", step.reason, got)
+		}
 	}
 }

@@ -226,6 +226,7 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 		item.Status.Phase = v1alpha1.DeployItemPhases.InitDelete
 		return Done(), nil
 	case finishUnchanged:
+		item.warnUnmoved(ctx)
 		return Done(), nil
 	case failSuperseded:
 		return Result{}, job.AsTerminal(job.NewError(published.ReconcileItem, "Deleted", "the item was deleted while this job ran: ask the root for another job"))
