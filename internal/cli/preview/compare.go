@@ -193,6 +193,7 @@ func (c *comparison) compare(ctx context.Context, t *task) {
 		for _, object := range requests.Recorded(t.object) {
 			t.found.Objects = append(t.found.Objects, unchanged(object))
 		}
+		c.warnUnmoved(ctx, t)
 		return
 	}
 	t.found, t.err = c.forecast(ctx, t)

@@ -81,3 +81,27 @@ func (o *outlook) substitute(ctx context.Context, missing error) (*cluster.Conne
 	}
 	return o.recordedBy(ctx, o.task.object.Namespace, *record.Cluster)
 }
+
+// warnUnmoved warns of an item that is deployed only after a change, and therefore stays on a
+// cluster to which its Target does not lead any more.
+func (c *comparison) warnUnmoved(ctx context.Context, t *task) {
+	record, err := placement.Read(t.object.Status.ProviderStatus)
+	if err != nil || record.Cluster == nil || t.target == nil || t.object.Spec.Target == nil {
+		return
+	}
+	if address := c.addressOf(ctx, t.target); address == "" || address == record.Cluster.Address {
+		return
+	}
+	on, err := c.connector().Connect(ctx, t.target)
+	if err != nil {
+		return
+	}
+	_, moved, err := placement.Settle(ctx, record, on, t.object.Spec.Target.Name)
+	if err != nil || !moved {
+		return
+	}
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.warnings = append(c.warnings, fmt.Sprintf("%s: Target %s leads to another cluster: the item stays on %s until its specification changes, because of updateOnChangeOnly",
+		t.item.Path, t.item.Target, placement.Describe(*record.Cluster)))
+}
