@@ -135,8 +135,7 @@ func dataFlow() []row {
 		{area: area, fault: "import whose exporter waits", waits: true, cause: func(s *stage) given {
 			s.giver(manifests("one", never(s.space), configMap(s.space, "app")))
 			return given{imports: map[string]string{"port": `{"type":"integer"}`}}
-		}, names: names{reason: `giver.*data\.state`, object: `import "?port|DataObject "port"`, cluster: `north`, next: `check "?open`},
-			meanwhile: &names{reason: `waiting for Installations? giver`, object: `import "?port|DataObject "port"`, next: `giver`}},
+		}, names: names{reason: `giver.*data\.state`, object: `import "?port|DataObject "port"`, cluster: `north`, next: `check "?open`}},
 	}
 }
 

@@ -84,7 +84,7 @@ func TestTreeFailure(t *testing.T) {
 	}
 	wantFailure(t, root, "no capacity left", "depending on")
 	wantFailure(t, root, "; in b", subs["b"].Name)
-	wantFailure(t, subs["c"], "depending on Installations "+subs["b"].Name, "")
+	wantFailure(t, subs["c"], "depending on Installation "+subs["b"].Name, "")
 	if subs["c"].Status.ExecutionReference != nil {
 		t.Errorf("c has an Execution: %+v", subs["c"].Status)
 	}

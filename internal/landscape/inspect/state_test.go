@@ -181,7 +181,7 @@ func TestJudgeSaysWhatToDo(t *testing.T) {
 
 // TestWaitIsNoError: what the controllers write while a job waits is shown as a wait.
 func TestWaitIsNoError(t *testing.T) {
-	const why = "waiting for Installations db, whose exports are imported"
+	const why = "waiting for Installation db, whose exports are imported"
 	node := &Node{}
 	installationFacts(object("Init", running, broken(why, v1alpha1.ErrorUnfinished), says(
 		condition(v1alpha1.ReadyCondition, "False", "Init", why), condition(v1alpha1.ReconcilingCondition, "True", "Waiting", why), condition(v1alpha1.StalledCondition, "False", "Init", "nothing stands in the way"),

@@ -34,6 +34,23 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%s: import %s: there is no %s %q in namespace %s: create it, or correct the reference", e.Path, e.Import, e.Object.Kind, e.Object.Written, e.Object.Namespace)
 }
 
+// MissingOf returns the imports that are missing, if nothing else is wrong.
+func MissingOf(err error) []*MissingError {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil
+	}
+	var list []*MissingError
+	for _, err := range joined.Unwrap() {
+		var missing *MissingError
+		if !errors.As(err, &missing) {
+			return nil
+		}
+		list = append(list, missing)
+	}
+	return list
+}
+
 // Read reads what an Installation imports, each object once. The error joins a *MissingError for
 // each object that does not exist; any other error ends the reading, also a *LimitError. Values
 // must not be changed: imports share them.

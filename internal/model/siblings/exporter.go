@@ -2,11 +2,14 @@ package siblings
 
 import (
 	"slices"
+	"strings"
+	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/cause"
 )
 
 // Exporter is an Installation that exports something which another one imports.
@@ -18,11 +21,33 @@ type Exporter struct {
 	Object string
 	// Active says that it has a job, or is about to get one. Its exports may still come.
 	Active bool
+	// Phase is what an Installation at work shows of its job, and since when.
+	Phase string
+	Since time.Time
+	// Obstacle is what keeps its job from going on, with the path to the cause.
+	Obstacle string
 	// Absence is why an Installation without a job has not exported it: the last job has failed, or
 	// never began. It is empty if the Installation should have exported it.
 	Absence string
 	// Cycle is set if it waits for the importer itself, in a cycle. Then its export will not come.
 	Cycle string
+}
+
+// Shown is what keeps an exporter from going on, if that has lasted long enough: most waits are over
+// by then, and cost no write of those that import from it.
+func (e Exporter) Shown(now time.Time) string {
+	if e.Since.Add(job.Settling).After(now) {
+		return ""
+	}
+	return cause.Cause{Message: strings.ReplaceAll(e.Obstacle, "\n", "; ")}.String()
+}
+
+// ShownAt is when an obstacle is to be shown that is not yet; zero without one.
+func (e Exporter) ShownAt(now time.Time) time.Time {
+	if e.Obstacle == "" || e.Shown(now) != "" {
+		return time.Time{}
+	}
+	return e.Since.Add(job.Settling)
 }
 
 // WillExport reports whether an Installation has a job that exports, or is about to get one. One
@@ -64,19 +89,36 @@ func ExportersAmong(inst *v1alpha1.Installation, siblings []*v1alpha1.Installati
 
 // Exports returns what an Installation exports.
 func Exports(inst *v1alpha1.Installation, triggers predicates.Triggers) []Exporter {
-	underWay := WillExport(inst, triggers)
-	why := ""
-	if !underWay {
-		why = absence(inst)
+	of := Exporter{Name: inst.Name, Active: WillExport(inst, triggers)}
+	if of.Active {
+		of.describe(inst)
+	} else {
+		of.Absence = absence(inst)
 	}
 	var list []Exporter
 	for _, export := range inst.Spec.Exports.Data {
-		list = append(list, Exporter{Name: inst.Name, Kind: dataflow.KindDataObject, Object: export.DataRef, Active: underWay, Absence: why})
+		of.Kind, of.Object = dataflow.KindDataObject, export.DataRef
+		list = append(list, of)
 	}
 	for _, export := range inst.Spec.Exports.Targets {
-		list = append(list, Exporter{Name: inst.Name, Kind: dataflow.KindTarget, Object: export.Target, Active: underWay, Absence: why})
+		of.Kind, of.Object = dataflow.KindTarget, export.Target
+		list = append(list, of)
 	}
 	return list
+}
+
+// describe says how far the job of an Installation is. Before the job has begun, the status is that
+// of the job before.
+func (e *Exporter) describe(inst *v1alpha1.Installation) {
+	status := &inst.Status
+	e.Phase = "its job has not begun"
+	if !job.Unfinished(status.JobID, status.JobIDFinished) || job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase)) {
+		return
+	}
+	e.Phase, e.Obstacle = string(status.InstallationPhase), job.Obstacle(status.Conditions)
+	if status.PhaseTransitionTime != nil {
+		e.Since = status.PhaseTransitionTime.Time
+	}
 }
 
 // absence is why an Installation for which no job runs has not exported anything.

@@ -56,7 +56,7 @@ func TurnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Inst
 		}
 	}
 	if len(failed) > 0 {
-		now.Err = job.NewError(published.Init, PredecessorFailed, "depending on Installations "+JoinNames(failed)+", which have not succeeded", v1alpha1.ErrorForInfoOnly)
+		now.Err = job.NewError(published.Init, PredecessorFailed, Phrase(failed, "depending on Installation %s, which has not succeeded", "depending on Installations %s, which have not succeeded"), v1alpha1.ErrorForInfoOnly)
 	}
 	return now
 }
@@ -114,7 +114,7 @@ func TurnToDelete(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Inst
 		}
 	}
 	if len(failed) > 0 {
-		now.Err = job.NewError(published.CheckSuccessorSibling, SiblingNotDeleted, "deletion of a sibling failed: Installations "+JoinNames(failed)+" import what this one exports", v1alpha1.ErrorForInfoOnly)
+		now.Err = job.NewError(published.CheckSuccessorSibling, SiblingNotDeleted, "deletion of a sibling failed: "+Phrase(failed, "Installation %s imports what this one exports", "Installations %s import what this one exports"), v1alpha1.ErrorForInfoOnly)
 	}
 	return now
 }
@@ -135,4 +135,12 @@ func JoinNames(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
+}
+
+// Phrase puts names into a phrase about one Installation, or else into one about several.
+func Phrase(names []string, one, several string) string {
+	if len(names) == 1 {
+		return fmt.Sprintf(one, names[0])
+	}
+	return fmt.Sprintf(several, JoinNames(names))
 }

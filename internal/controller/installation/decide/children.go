@@ -139,7 +139,7 @@ func decideRemoval(s Situation) Decision {
 		return failure(s.Turn.Err)
 	case s.Turn != nil && len(s.Turn.WaitsFor) > 0:
 		return awaiting(job.OnChange("Installation", s.Turn.WaitsFor...), published.CheckSuccessorSibling, "SiblingImport",
-			"a sibling still imports some of the exports: waiting until Installations "+siblings.JoinNames(s.Turn.WaitsFor)+" are deleted: delete them, or let this Installation go before them with the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+"=true")
+			"a sibling still imports some of the exports: waiting until "+siblings.Phrase(s.Turn.WaitsFor, "Installation %s is deleted: delete it, or let this Installation go before it", "Installations %s are deleted: delete them, or let this Installation go before them")+" with the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+"=true")
 	case s.Exec == nil && s.Inst.Status.ExecutionReference == nil && len(s.Subs) == 0:
 		return doing(Release)
 	}

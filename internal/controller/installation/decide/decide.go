@@ -178,13 +178,13 @@ func ByInputs(s Situation) Decision {
 	case in.Turn.Err != nil:
 		return failure(in.Turn.Err)
 	case len(in.Turn.WaitsFor) > 0:
-		return awaiting(job.OnChange("Installation", in.Turn.WaitsFor...), published.Init, "AllPredecessorsFinished", "waiting for Installations "+siblings.JoinNames(in.Turn.WaitsFor)+", whose exports are imported")
+		return awaiting(job.OnChange("Installation", in.Turn.WaitsFor...), published.Init, "AllPredecessorsFinished", siblings.Phrase(in.Turn.WaitsFor, "waiting for Installation %s, whose exports are imported", "waiting for Installations %s, whose exports are imported"))
 	case in.Context == nil:
 		return decideWithoutContext(s.Inst)
 	case in.ImportsErr != nil:
 		return failure(job.Wrap(in.ImportsErr, published.Init, "ImportsSatisfied", ""))
 	case len(in.Missing) > 0:
-		return ByMissing(s.Parent, in)
+		return ByMissing(s.Parent, in, s.Now)
 	case isAsBefore(s) && isConcerned(s.Inst):
 		return doing(Refresh)
 	case isAsBefore(s):

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/targetsync/syncplan"
@@ -18,33 +19,59 @@ import (
 // ByMissing judges imports that refer to objects which do not exist. The job waits if each of them
 // is exported by an Installation at work; a missing object that none is about to export ends the
 // job, with the reason why it was not exported.
-func ByMissing(parent *v1alpha1.Installation, in *Inputs) Decision {
-	var errs []error
+func ByMissing(parent *v1alpha1.Installation, in *Inputs, now time.Time) Decision {
+	if IsLacking(in) {
+		why := ""
+		if parent != nil {
+			why = "neither the imports of Installation " + parent.Name + " nor the exports of its subinstallations have it"
+		}
+		return failure(job.Wrap(lacking(in), published.Init, "ImportsSatisfied", why))
+	}
 	var wake job.Wake
-	coming := true
+	var sentences []string
+	said := map[string]bool{}
 	for _, m := range in.Missing {
 		from := exportersOf(m.Object, in.Exporters)
-		coming = coming && len(from) > 0
-		wake = wake.And(job.OnChange("Installation", from...))
-		if len(from) > 0 {
-			errs = append(errs, m)
+		sentence := exporting(m, from, "waiting for Installation %s, which exports", "waiting for Installations %s, which export") + " for import " + m.Import
+		for _, e := range from {
+			wake = wake.And(job.OnChange("Installation", e.Name).By(e.ShownAt(now)))
+			if obstacle := e.Shown(now); obstacle != "" && !said[e.Name] {
+				sentence, said[e.Name] = sentence+": "+obstacle, true
+			}
+		}
+		sentences = append(sentences, sentence)
+	}
+	return awaiting(wake, published.Init, "ImportsSatisfied", strings.Join(sentences, "; "))
+}
+
+// IsLacking reports whether an import is missing that no Installation is about to export.
+func IsLacking(in *Inputs) bool {
+	return slices.ContainsFunc(in.Missing, func(m *dataflow.MissingError) bool { return len(exportersOf(m.Object, in.Exporters)) == 0 })
+}
+
+// lacking says why missing imports do not come. Those that would have come are the last ones: no
+// user has to do anything about them.
+func lacking(in *Inputs) error {
+	var absent, coming []error
+	for _, m := range in.Missing {
+		if from := exportersOf(m.Object, in.Exporters); len(from) > 0 {
+			coming = append(coming, fmt.Errorf("%s: import %s: %s", m.Path, m.Import, exporting(m, from, "Installation %s is about to export", "Installations %s are about to export")))
 			continue
 		}
-		errs = append(errs, absence(m, in))
+		absent = append(absent, absence(m, in))
 	}
-	errs = append(errs, cycles(in.Missing, in.Exporters)...)
-	all := errors.Join(errs...)
-	switch {
-	case !coming && parent != nil:
-		return failure(job.Wrap(all, published.Init, "ImportsSatisfied", "neither the imports of Installation "+parent.Name+" nor the exports of its subinstallations have it"))
-	case !coming:
-		return failure(job.Wrap(all, published.Init, "ImportsSatisfied", ""))
+	absent = append(absent, cycles(in.Missing, in.Exporters)...)
+	return errors.Join(append(absent, coming...)...)
+}
+
+// exporting says which Installations are about to export an object: in the phrase about one of them,
+// or the one about several.
+func exporting(m *dataflow.MissingError, from []siblings.Exporter, one, several string) string {
+	names := make([]string, len(from))
+	for i, e := range from {
+		names[i] = e.Name + " (" + e.Phase + ")"
 	}
-	var blockers []string
-	for _, event := range wake.Events() {
-		blockers = append(blockers, event.Name)
-	}
-	return awaiting(wake, published.Init, "ImportsSatisfied", "waiting for Installations "+strings.Join(blockers, ", ")+", which export the missing objects: "+all.Error())
+	return fmt.Sprintf("%s %s %q", siblings.Phrase(names, one, several), m.Object.Kind, m.Object.Written)
 }
 
 // exports reports whether an Installation exports an object.
@@ -53,14 +80,10 @@ func exports(e siblings.Exporter, object dataflow.Object) bool {
 }
 
 // exportersOf returns the Installations that are about to export an object.
-func exportersOf(object dataflow.Object, exporters []siblings.Exporter) []string {
-	var names []string
-	for _, e := range exporters {
-		if e.Active && e.Cycle == "" && exports(e, object) {
-			names = append(names, e.Name)
-		}
-	}
-	return names
+func exportersOf(object dataflow.Object, exporters []siblings.Exporter) []siblings.Exporter {
+	return slices.DeleteFunc(slices.Clone(exporters), func(e siblings.Exporter) bool {
+		return !e.Active || e.Cycle != "" || !exports(e, object)
+	})
 }
 
 // absence says why an object is missing: because of the Installation that exports it, or of the

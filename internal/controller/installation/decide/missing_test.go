@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/installation/decide"
@@ -12,8 +13,35 @@ import (
 	"go.landscaper.dev/internal/model/siblings"
 )
 
-// TestDecideMissing: a job waits for an import as long as a sibling is about to export it.
+// at is the time of the decisions.
+var at = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// exporter is an Installation at work that exports a DataObject, and has been in its phase for a
+// minute.
+func exporter(name, object string, change ...func(*siblings.Exporter)) siblings.Exporter {
+	e := siblings.Exporter{Name: name, Kind: dataflow.KindDataObject, Object: object, Active: true, Phase: "Progressing", Since: at.Add(-time.Minute)}
+	for _, alter := range change {
+		alter(&e)
+	}
+	return e
+}
+
+func idle(e *siblings.Exporter)     { e.Active, e.Phase = false, "" }
+func asTarget(e *siblings.Exporter) { e.Kind = dataflow.KindTarget }
+
+func blockedFor(lasting time.Duration, obstacle string) func(*siblings.Exporter) {
+	return func(e *siblings.Exporter) { e.Obstacle, e.Since = obstacle, at.Add(-lasting) }
+}
+
+// TestDecideMissing: a job waits for an import as long as a sibling is about to export it, and only
+// an import that none is about to export is to be created.
 func TestDecideMissing(t *testing.T) {
+	const (
+		waits     = `waiting for Installation a (Progressing), which exports DataObject "db" for import db`
+		waitsDNS  = `waiting for Installation a (Progressing), which exports DataObject "dns" for import dns`
+		absentDB  = `spec.imports.data[0].dataRef: import db: there is no DataObject "db" in namespace n: create it, or correct the reference`
+		absentDNS = `spec.imports.data[0].dataRef: import dns: there is no DataObject "dns" in namespace n: create it, or correct the reference`
+	)
 	for _, test := range []struct {
 		reason    string
 		missing   []*dataflow.MissingError
@@ -22,17 +50,21 @@ func TestDecideMissing(t *testing.T) {
 		wake      string
 		message   string
 	}{
-		{"no sibling exports the import", testbuilders.Missing("db"), nil, decide.Fail, "the step itself", `there is no DataObject "db"`},
-		{"the exporter is at work", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Active: true}}, decide.Await, "Installation a", "waiting for Installations a"},
-		{"the exporter has ended without the export", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}}, decide.Fail, "the step itself", `there is no DataObject "db"`},
-		{"two siblings export the import", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Active: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "db", Active: true}}, decide.Await, "Installation a, Installation b", "a, b"},
-		{"each import has another exporter", testbuilders.Missing("db", "dns"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Active: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "dns", Active: true}}, decide.Await, "Installation a, Installation b", `"dns"`},
-		{"no sibling exports one of two imports", testbuilders.Missing("db", "dns"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Active: true}}, decide.Fail, "the step itself", `"dns"`},
-		{"a Target of the name is something else", testbuilders.Missing("db"), []siblings.Exporter{{Name: "a", Kind: dataflow.KindTarget, Object: "db", Active: true}}, decide.Fail, "the step itself", `"db"`},
+		{"no sibling exports the import", testbuilders.Missing("db"), nil, decide.Fail, "the step itself", absentDB},
+		{"the exporter is at work", testbuilders.Missing("db"), []siblings.Exporter{exporter("a", "db")}, decide.Await, "Installation a", waits},
+		{"the exporter has ended without the export", testbuilders.Missing("db"), []siblings.Exporter{exporter("a", "db", idle)}, decide.Fail, "the step itself", absentDB},
+		{"two siblings export the import", testbuilders.Missing("db"), []siblings.Exporter{exporter("a", "db"), exporter("b", "db")}, decide.Await, "Installation a, Installation b", `waiting for Installations a (Progressing), b (Progressing), which export DataObject "db" for import db`},
+		{"each import has another exporter", testbuilders.Missing("db", "dns"), []siblings.Exporter{exporter("b", "db"), exporter("a", "dns")}, decide.Await, "Installation b, Installation a", `waiting for Installation b (Progressing), which exports DataObject "db" for import db; ` + waitsDNS},
+		{"no sibling exports one of two imports", testbuilders.Missing("db", "dns"), []siblings.Exporter{exporter("a", "db")}, decide.Fail, "the step itself", absentDNS + "\n" + `spec.imports.data[0].dataRef: import db: Installation a (Progressing) is about to export DataObject "db"`},
+		{"a Target of the name is something else", testbuilders.Missing("db"), []siblings.Exporter{exporter("a", "db", asTarget)}, decide.Fail, "the step itself", absentDB},
+		{"the exporter is blocked", testbuilders.Missing("db"), []siblings.Exporter{exporter("a", "db", blockedFor(time.Minute, "check open fails; at item one on Target north"))}, decide.Await, "Installation a", waits + ": check open fails; at item one on Target north"},
+		{"the exporter is blocked at two places", testbuilders.Missing("db"), []siblings.Exporter{exporter("a", "db", blockedFor(time.Minute, "x\ny"))}, decide.Await, "Installation a", waits + ": x; y"},
+		{"the exporter has been blocked for a moment", testbuilders.Missing("db"), []siblings.Exporter{exporter("a", "db", blockedFor(time.Second, "x"))}, decide.Await, "Installation a, the time 2026-01-01T12:00:04Z", waits},
+		{"the exporter of two imports is blocked", testbuilders.Missing("db", "dns"), []siblings.Exporter{exporter("a", "db", blockedFor(time.Minute, "x")), exporter("a", "dns", blockedFor(time.Minute, "x"))}, decide.Await, "Installation a, Installation a", waits + ": x; " + waitsDNS},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			got := decide.ByMissing(nil, &decide.Inputs{Missing: test.missing, Exporters: test.exporters})
-			if got.Do != test.want || got.Wake.String() != test.wake || !strings.Contains(got.Err.Error(), test.message) {
+			got := decide.ByMissing(nil, &decide.Inputs{Missing: test.missing, Exporters: test.exporters}, at)
+			if got.Do != test.want || got.Wake.String() != test.wake || got.Err.Error() != test.message {
 				t.Errorf("%s by %s: %v", got.Do, got.Wake, got.Err)
 			}
 		})
@@ -86,7 +118,7 @@ func TestAbsence(t *testing.T) {
 		{"a TargetSync whose expression is wrong", syncs(func(s *v1alpha1.TargetSync) { s.Spec.ShootNameExpression = "(" }), headTarget + "create it, or correct the reference"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := decide.ByMissing(nil, &test.in); got.Do != decide.Fail || got.Err.Error() != test.want {
+			if got := decide.ByMissing(nil, &test.in, at); got.Do != decide.Fail || got.Err.Error() != test.want {
 				t.Errorf("%s: %v, want %s", got.Do, got.Err, test.want)
 			}
 		})
@@ -130,9 +162,20 @@ func TestChildrenError(t *testing.T) {
 // TestSayWhoImports: the message of a deletion that waits names the importers, and the annotation
 // that lets it start before them.
 func TestSayWhoImports(t *testing.T) {
-	got := decide.Next(testbuilders.Situation(testbuilders.Deleting, testbuilders.Finalized, testbuilders.ExportsSomething, testbuilders.SiblingsChecked("b", "c"), testbuilders.Jobs("a", "z", "InitDelete"))).Err
-	const want = "a sibling still imports some of the exports: waiting until Installations b, c are deleted: delete them, or let this Installation go before them with the annotation landscaper.gardener.cloud/delete-ignore-successors=true"
-	if got == nil || got.Error() != want {
-		t.Errorf("got %v", got)
+	const head, tail = "a sibling still imports some of the exports: waiting until ", " with the annotation landscaper.gardener.cloud/delete-ignore-successors=true"
+	for _, test := range []struct {
+		reason    string
+		importers []string
+		want      string
+	}{
+		{"one imports", []string{"b"}, "Installation b is deleted: delete it, or let this Installation go before it"},
+		{"several import", []string{"b", "c"}, "Installations b, c are deleted: delete them, or let this Installation go before them"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got := decide.Next(testbuilders.Situation(testbuilders.Deleting, testbuilders.Finalized, testbuilders.ExportsSomething, testbuilders.SiblingsChecked(test.importers...), testbuilders.Jobs("a", "z", "InitDelete"))).Err
+			if want := head + test.want + tail; got == nil || got.Error() != want {
+				t.Errorf("got %v, want %s", got, want)
+			}
+		})
 	}
 }

@@ -97,7 +97,7 @@ func (r Reader) readCurrent(ctx context.Context, f siblings.Family, in *decide.I
 	if err := r.ReadImports(ctx, f, in, reader); err != nil {
 		return err
 	}
-	if len(in.Missing) > 0 && decide.ByMissing(f.Parent, in).Do == decide.Fail {
+	if decide.IsLacking(in) {
 		// The cache may be behind, and the exporter may have succeeded after it was read.
 		reader.trustCache = atOnce
 		if err := r.ReadImports(ctx, f, in, reader); err != nil {
@@ -116,7 +116,7 @@ func (r Reader) readCurrent(ctx context.Context, f siblings.Family, in *decide.I
 // permission to read TargetSyncs, the error names less of the cause, and stays the same otherwise.
 func (r Reader) readSyncs(ctx context.Context, f siblings.Family, in *decide.Inputs) {
 	isTarget := func(missing *dataflow.MissingError) bool { return missing.Object.Kind == dataflow.KindTarget }
-	if f.Parent != nil || !slices.ContainsFunc(in.Missing, isTarget) || decide.ByMissing(f.Parent, in).Do != decide.Fail {
+	if f.Parent != nil || !slices.ContainsFunc(in.Missing, isTarget) || !decide.IsLacking(in) {
 		return
 	}
 	list := &v1alpha1.TargetSyncList{}
@@ -148,7 +148,7 @@ func (r Reader) ReadImports(ctx context.Context, f siblings.Family, in *decide.I
 	in.Missing, in.ImportsErr = nil, nil
 	in.Imports, err = dataflow.Read(ctx, f.Inst, importreader.From(reader))
 	var unread *repocontext.ReadError
-	switch missing := missingOf(err); {
+	switch missing := dataflow.MissingOf(err); {
 	case errors.As(err, &unread), err != nil && ctx.Err() != nil:
 		return job.Wrap(err, published.Init, "ImportsSatisfied", "")
 	case len(missing) > 0:
@@ -300,21 +300,4 @@ func (r Reader) Copies(ctx context.Context, inst *v1alpha1.Installation) (datafl
 // importsUncached reports whether an Installation imports what no cache has.
 func importsUncached(inst *v1alpha1.Installation) bool {
 	return slices.ContainsFunc(inst.Spec.Imports.Data, func(data v1alpha1.DataImport) bool { return data.SecretRef != nil || data.ConfigMapRef != nil })
-}
-
-// missingOf returns the imports that are missing, if nothing else is wrong.
-func missingOf(err error) []*dataflow.MissingError {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return nil
-	}
-	var list []*dataflow.MissingError
-	for _, err := range joined.Unwrap() {
-		var missing *dataflow.MissingError
-		if !errors.As(err, &missing) {
-			return nil
-		}
-		list = append(list, missing)
-	}
-	return list
 }
