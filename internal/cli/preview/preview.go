@@ -108,6 +108,11 @@ func (p *Previewer) Of(ctx context.Context, tree *inspect.Node, roots []*inspect
 func (p *Previewer) of(ctx context.Context, tree *inspect.Node, roots []*inspect.Node, known *secrets) (*Result, error) {
 	c := &comparison{Previewer: p, live: liveTrees(append(roots[:len(roots):len(roots)], tree)), secrets: known, future: newFuture(p.Reader), known: map[string]*task{}}
 	grown, err := c.grow(ctx, tree.Installation)
+	var waits *waitError
+	if errors.As(err, &waits) {
+		c.waiting = append(c.waiting, Waiting{Path: tree.Name, Reason: waits.Error()})
+		return c.result(), nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -129,9 +134,8 @@ func (c *comparison) grow(ctx context.Context, inst *v1alpha1.Installation) (*pl
 	c.close = append(c.close, opener.close)
 	imports, err := dataflow.Read(ctx, inst, importreader.From(c.future))
 	c.secrets.addImports(imports)
-	var missing *dataflow.MissingError
-	if errors.As(err, &missing) {
-		return nil, fmt.Errorf("a job would wait for what does not exist: %w", err)
+	if missing := dataflow.MissingOf(err); len(missing) > 0 {
+		return nil, c.lacks(inst, missing)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the imports: %w", err)
