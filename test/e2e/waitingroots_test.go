@@ -88,3 +88,28 @@ exportExecutions: [{name: main, type: GoTemplate, template: "exports: {url: hell
 		t.Errorf("a plan of what would fail ends with code %d", code)
 	}
 }
+
+// TestItemsBeforeTheirJob: an item without a phase says why in its place.
+func TestItemsBeforeTheirJob(t *testing.T) {
+	startServer(t, env.ServerKubeconfig)
+	for _, test := range []struct {
+		reason, items, cause, want string
+	}{
+		{"an item waits for its turn in a first job", slowNote("one") + note("two", onCluster, "a", "dependsOn: [one]"), "at item one on Target host", "[waits for item one] DeployItem tree-two-"},
+		{"no deployer knows the type of an item", "- {name: one, type: example.org/unserved, target: {import: cluster}, config: {apiVersion: example.org/v1, kind: Page}}\n", "no deployer has picked it up", "[not picked up] DeployItem tree-one-"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			t.Parallel()
+			space := namespace(t)
+			inst := create(t, installationOf(space, "tree", itemsOn(t, space, "host", test.items)))
+			for _, flags := range [][]string{{"--no-wrap"}, {"--no-wrap", "-f"}} {
+				awaitSeen(t, []string{test.cause, test.want}, append([]string{"inst", "inspect", "tree", "-n", space}, flags...)...)
+			}
+			request(t, inst, v1alpha1.InterruptOperation)
+			waitFinished(t, inst, "")
+			if _, seen, _ := cli(t, "inst", "inspect", "tree", "-n", space); strings.Contains(seen, "[]") || strings.Contains(seen, "[ (outdated)]") {
+				t.Errorf("an object has no word after the job:\n%s", seen)
+			}
+		})
+	}
+}

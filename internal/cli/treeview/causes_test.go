@@ -92,7 +92,7 @@ func TestCauseOnce(t *testing.T) {
         at item server on Target prod; in backend > store > base` + below(bad, bad)},
 		{"no deployer has picked it up at depth 3", deep("Progressing", unheard), `[🏗️ Progressing] Installation shop
     Waiting: no deployer has picked it up yet (type x/helm; if this takes long, landscaper-cli doctor says why)
-        at item server on Target prod; in backend > store > base` + below(busy, "")},
+        at item server on Target prod; in backend > store > base` + below(busy, "not picked up")},
 		{"it works at depth 3: nothing is wrong", deep("Progressing", func(*landscape, *v1alpha1.DeployItem) {}), ""},
 		{"it waits at depth 0", shallow("Progressing", waits), `[🏗️ Progressing] Installation shop
     Waiting: waiting for Deployment shop/server to become ready (0 of 1 replicas are available)
@@ -112,7 +112,7 @@ func TestCauseOnce(t *testing.T) {
     Waiting: no deployer has picked it up yet (type x/helm; if this takes long, landscaper-cli doctor says why)
         at item server on Target prod
     └── [🏗️ Progressing] Execution shop
-        └── [] DeployItem shop-server-j7k8l
+        └── [not picked up] DeployItem shop-server-j7k8l
 
 `},
 		{"five have failed: three causes first, the others at their objects", many(), `[❌ Failed] Installation shop

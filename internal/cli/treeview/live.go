@@ -75,9 +75,9 @@ func State(node *inspect.Node) string {
 		why = node.Why()
 	}
 	switch {
-	case node.Phase == "" && node.Reason == inspect.QueuedReason:
+	case node.Phase == "":
 		return why
-	case node.Phase == "" || why == "":
+	case why == "":
 		return node.Phase
 	}
 	return node.Phase + ": " + why

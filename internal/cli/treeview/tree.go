@@ -159,10 +159,7 @@ func (p *printer) status(node *inspect.Node) (string, symbol) {
 		return "?", none
 	}
 	symbol := symbolOf(node.Phase)
-	status := p.glyphs.symbols[symbol] + printable(node.Phase)
-	if node.Outdated {
-		status += " (outdated)"
-	}
+	status := p.glyphs.symbols[symbol] + printable(node.Standing())
 	if !p.options.Color {
 		symbol = none
 	}

@@ -153,8 +153,8 @@ func TestTree(t *testing.T) {
 			"[\x1b[31m❌ Failed\x1b[0m] Installation a\n" +
 			"    └── [\x1b[31m❌ Failed\x1b[0m] Execution a\n" +
 			"        └── [\x1b[31m❌ Failed\x1b[0m] DeployItem a-item-x\n\n"},
-		{"no phase, with what to do, an unmarked phase and one of a later release are shown as they are", oddPhases(), treeview.Options{}, false, `
-[] Installation empty
+		{"a word for no phase, with what to do, an unmarked phase and one of a later release are shown as they are", oddPhases(), treeview.Options{}, false, `
+[not started] Installation empty
     Waiting: no job was started yet: run landscaper-cli installations reconcile empty
 
 [CleanupOrphaned] Installation cleanup

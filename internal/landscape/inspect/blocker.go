@@ -50,3 +50,6 @@ func (n *Node) settled() bool { return n.Ready || n.Outdated && n.Reason != Queu
 func (n *Node) follows() bool {
 	return n.Kind == KindInstallation && n.LastError != nil && cause.IsCausedBySibling(n.LastError.Reason) || n.Kind == KindDeployItem && n.Reason == turnReason
 }
+
+// waitsForOthers reports whether an object that has not failed waits for a sibling.
+func (n *Node) waitsForOthers() bool { return n.State == Waiting && n.follows() }

@@ -85,13 +85,17 @@ func (n *Node) locate(way []string, causes []Cause) {
 }
 
 // Troubled returns the trees reduced to objects that have failed, do not continue, or have
-// succeeded with warnings, and the path to them. The trees that it is given stay as they are.
+// succeeded with warnings, and the path to them. What waits for a sibling does not continue either if
+// something in its tree does not. The trees that it is given stay as they are.
 func Troubled(trees []*Node) []*Node {
 	var kept []*Node
 	for _, tree := range trees {
 		shown := map[*Node]bool{}
 		for _, found := range Causes(tree) {
 			shown[found.Node] = true
+		}
+		if len(shown) > 0 {
+			tree.Walk(func(node *Node) { shown[node] = shown[node] || node.waitsForOthers() })
 		}
 		if reduced := tree.reduce(shown); reduced != nil {
 			kept = append(kept, reduced)
@@ -123,7 +127,7 @@ func (n *Node) idle() string {
 		switch {
 		case settled:
 		case n.JobID == n.JobIDFinished && starts(v1alpha1.Operation(n.Installation.Annotations[v1alpha1.OperationAnnotation])):
-			return reason + " (" + ask
+			return reason + n.advice()
 		default:
 			return reason
 		}
@@ -134,7 +138,7 @@ func (n *Node) idle() string {
 	case n.unbegun() && n.Kind == KindDeployItem:
 		return n.queuedMessage()
 	case n.unbegun():
-		return "the job has not begun yet (" + ask
+		return "the job has not begun yet" + n.advice()
 	case object != nil && object.GetDeletionTimestamp() != nil:
 		return "the deletion has not begun yet"
 	case n.observed != object.GetGeneration():

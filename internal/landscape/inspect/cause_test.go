@@ -25,6 +25,15 @@ func TestTroubled(t *testing.T) {
 	if outline(forest) != before {
 		t.Error("the trees that were given have changed")
 	}
+	waiting := queue("Progressing", "x=works", "y<x=new")
+	if got := outline(Troubled(Forest(waiting))); got != "" {
+		t.Errorf("kept %s of a tree in which an item is at work and another one waits for its turn", got)
+	}
+	blocked := waiting.DeployItems[0]
+	blocked.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: job.WaitingReason, Message: "waiting for Deployment ns/web"}}
+	if got := outline(Troubled(Forest(waiting))); got != "a(a(x y))" {
+		t.Errorf("kept %s of a tree in which an item is blocked and another one waits for its turn", got)
+	}
 	for _, test := range []struct {
 		reason string
 		item   func(*v1alpha1.DeployItem)

@@ -3,6 +3,7 @@ package inspect
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -101,6 +102,10 @@ type Node struct {
 	conditions []v1alpha1.Condition
 	// queued is since when a deployer could have taken an item up that it has not.
 	queued *metav1.Time
+	// turn says which items come before an item, in place of its phase.
+	turn string
+	// now is when the objects were read by those who look again; zero for a single look.
+	now time.Time
 	// gone says which subinstallations another client has removed during the job; a reduced
 	// tree has not all of those that exist.
 	gone string
@@ -147,6 +152,25 @@ func (n *Node) Why() string {
 		return n.idle()
 	}
 	return ""
+}
+
+// Standing is the phase of the object, or what stands in place of one: that of an earlier job does not
+// say that an item waits for its turn.
+func (n *Node) Standing() string {
+	words := []string{n.Phase}
+	if n.Phase != "" && n.Outdated {
+		words[0] += " (outdated)"
+	}
+	switch {
+	case n.turn != "":
+		words = append(words, n.turn)
+	case n.Phase != "", n.State == Missing:
+	case n.Reason == QueuedReason, n.JobID != n.JobIDFinished:
+		words = append(words, "not picked up")
+	default:
+		words = append(words, "not started")
+	}
+	return strings.TrimPrefix(strings.Join(words, ", "), ", ")
 }
 
 // unbegun reports that no controller works on the job that the object has.

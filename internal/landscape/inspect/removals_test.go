@@ -90,7 +90,7 @@ func TestHeldSubs(t *testing.T) {
 		{"the next job has not come to its children", named("a", running), named("b", partOf("a"), earlier, keeps(job.NotWantedReason)), "", job.NotWanted, true, false},
 		{"a subinstallation is removed, and its controller has not picked that up", named("a", running, progressing, leavesSub("b"), keeps(job.RemovingReason)), named("b", partOf("a"), earlier, deleting), "", "", false, true},
 		{"a subinstallation without anything held in the round", named("a", running, progressing, keeps(job.RemovingReason)), named("b", partOf("a")), "", "", false, false},
-		{"a subinstallation holds something, and has not got the round yet", named("a", running, progressing, keeps(job.RemovingReason)), named("b", partOf("a"), keeps(job.KeptReason)), notPickedUpMessage, "", false, false},
+		{"a subinstallation holds something, and has not got the round yet", named("a", running, progressing, keeps(job.RemovingReason)), named("b", partOf("a"), keeps(job.KeptReason)), notPickedUp, "", false, false},
 		{"a subinstallation has ended the round", named("a", running, progressing, keeps(job.RemovingReason)), named("b", partOf("a"), round), "", "", false, false},
 		{"the job has ended with the round", named("a"), named("b", partOf("a"), round), "", "", false, false},
 	} {

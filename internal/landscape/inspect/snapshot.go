@@ -3,6 +3,7 @@ package inspect
 import (
 	"fmt"
 	"reflect"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,6 +22,8 @@ type Snapshot struct {
 	DeployItems []*v1alpha1.DeployItem
 	// Events are the events, if the caller has asked for them.
 	Events []*corev1.Event
+	// Now is when the objects were read by those who look again and again; zero for a single look.
+	Now time.Time
 	// Unreadable lists the kinds that the reader may not see. Everything that is made from the
 	// snapshot lacks them.
 	Unreadable []*ReadError

@@ -3,6 +3,7 @@ package inspect
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -71,6 +72,7 @@ type graph struct {
 	owned         map[types.NamespacedName][]*v1alpha1.Execution
 	items         map[types.NamespacedName][]*v1alpha1.DeployItem
 	seen          map[*v1alpha1.Installation]bool
+	now           time.Time
 }
 
 func newGraph(snapshot Snapshot) *graph {
@@ -82,6 +84,7 @@ func newGraph(snapshot Snapshot) *graph {
 		owned:         map[types.NamespacedName][]*v1alpha1.Execution{},
 		items:         map[types.NamespacedName][]*v1alpha1.DeployItem{},
 		seen:          map[*v1alpha1.Installation]bool{},
+		now:           snapshot.Now,
 	}
 	for _, installation := range g.installations {
 		g.byName[key(installation.Namespace, installation.Name)] = installation
@@ -147,7 +150,7 @@ func sameJob(a, b string) bool { return job.BaseOf(a) == job.BaseOf(b) }
 func (g *graph) installationNode(installation *v1alpha1.Installation) *Node {
 	g.seen[installation] = true
 	node := &Node{
-		Kind: KindInstallation, Namespace: installation.Namespace, Name: installation.Name, Installation: installation,
+		Kind: KindInstallation, Namespace: installation.Namespace, Name: installation.Name, Installation: installation, now: g.now,
 		TemplateName: installation.Annotations[v1alpha1.SubinstallationNameAnnotation],
 	}
 	installationFacts(installation).fill(node)
@@ -186,7 +189,7 @@ func (g *graph) executionNodes(installation *v1alpha1.Installation) []*Node {
 }
 
 func (g *graph) executionNode(execution *v1alpha1.Execution) *Node {
-	node := &Node{Kind: KindExecution, Namespace: execution.Namespace, Name: execution.Name, Execution: execution}
+	node := &Node{Kind: KindExecution, Namespace: execution.Namespace, Name: execution.Name, Execution: execution, now: g.now}
 	executionFacts(execution).fill(node)
 	node.Children = g.itemNodes(execution.Namespace, execution.Name)
 	node.markHeld()
@@ -198,7 +201,7 @@ func (g *graph) itemNodes(namespace, execution string) []*Node {
 	var nodes []*Node
 	for _, item := range g.items[key(namespace, execution)] {
 		node := &Node{
-			Kind: KindDeployItem, Namespace: item.Namespace, Name: item.Name, DeployItem: item,
+			Kind: KindDeployItem, Namespace: item.Namespace, Name: item.Name, DeployItem: item, now: g.now,
 			TemplateName: item.Labels[v1alpha1.ExecutionManagedNameLabel],
 		}
 		deployItemFacts(item).fill(node)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -19,14 +20,42 @@ const (
 	// turnReason is the reason of an item that other items come before.
 	turnReason = "Turn"
 
-	// notPickedUpMessage is the message of an object whose controller has not begun with its job.
-	notPickedUpMessage = "its controller has not picked it up yet (" + ask
-	ask                = "if this takes long, landscaper-cli doctor says why)"
+	// ask is what to do about a controller or deployer that picks nothing up. Those who look again do not
+	// get it in the first moments, in which most objects are about to be picked up.
+	ask      = "if this takes long, landscaper-cli doctor says why"
+	askAfter = 10 * time.Second
 )
+
+// notPickedUpMessage is the message of an object whose controller has not begun with its job.
+func (n *Node) notPickedUpMessage() string {
+	return "its controller has not picked it up yet" + n.advice()
+}
 
 // queuedMessage is the message of an item whose deployer has not begun with its job.
 func (n *Node) queuedMessage() string {
-	return fmt.Sprintf("no deployer has picked it up yet (type %s; %s", n.DeployItem.Spec.Type, ask)
+	why := "no deployer has picked it up yet (type " + string(n.DeployItem.Spec.Type)
+	if n.early() {
+		return why + ")"
+	}
+	return why + "; " + ask + ")"
+}
+
+// advice is what to do, in brackets, about a node that nothing works on.
+func (n *Node) advice() string {
+	if n.early() {
+		return ""
+	}
+	return " (" + ask + ")"
+}
+
+// early reports whether a node has not waited long enough for advice.
+func (n *Node) early() bool {
+	since := n.Since()
+	if since == nil && n.Object() != nil {
+		created := n.Object().GetCreationTimestamp()
+		since = &created
+	}
+	return since != nil && n.now.Sub(since.Time) < askAfter && !n.now.IsZero()
 }
 
 // propagateWait says what the children of an Installation wait for that have not picked up its job. A
@@ -48,8 +77,8 @@ func (n *Node) propagateWait() {
 		}
 		goes := object.GetDeletionTimestamp() != nil
 		if phase == phases.Progressing && !goes || goes && (phase == phases.TriggerDelete || phase == phases.Deleting) {
-			child.State, child.Ready, child.Reason, child.Message = Waiting, false, QueuedReason, notPickedUpMessage
-			child.queued = n.assignedAt(child)
+			child.State, child.Ready, child.Reason, child.queued = Waiting, false, QueuedReason, n.assignedAt(child)
+			child.Message = child.notPickedUpMessage()
 		}
 	}
 }
@@ -90,34 +119,71 @@ func (n *Node) takeTurns() {
 	case phases.Progressing:
 		if job.IsRemoval(n.JobID) {
 			// It reaches those that go, and those that have kept something.
-			n.wait(func(item *Node) bool { return item.deleted() || job.PartOfItem(item.DeployItem).Due(n.JobID) }, n.goneBefore)
+			n.wait(func(item *Node) bool { return item.deleted() || job.PartOfItem(item.DeployItem).Due(n.JobID) }, n.goneFirst())
 			return
 		}
 		if slices.ContainsFunc(n.Children, (*Node).deleted) {
 			// Objects that are no longer wanted are deleted before anything else begins.
-			n.wait((*Node).deleted, n.goneBefore)
+			n.wait((*Node).deleted, n.goneFirst())
 			return
 		}
-		n.wait(func(*Node) bool { return true }, n.doneBefore)
+		n.wait(func(*Node) bool { return true }, precedence{n.doneBefore, ", on which it depends", ""})
 	case phases.Deleting, phases.TriggerDelete:
-		n.wait((*Node).deleted, n.goneBefore)
+		n.wait((*Node).deleted, n.goneFirst())
 	}
 }
 
 // wait lets those of the items that are concerned wait: for what comes before them, or
 // for their deployers.
-func (n *Node) wait(concerned func(*Node) bool, before func(*Node) []string) {
+func (n *Node) wait(concerned func(*Node) bool, before precedence) {
 	for _, item := range n.Children {
 		if !job.PartOfItem(item.DeployItem).Due(n.JobID) || item.Held || !concerned(item) {
 			continue
 		}
 		item.State, item.Ready = Waiting, false
-		if names := before(item); len(names) > 0 {
-			item.Reason, item.Message = turnReason, "waiting for "+strings.Join(names, ", ")
+		if names := before.of(item); len(names) > 0 {
+			item.Reason, item.Message, item.turn = turnReason, before.message(names), before.brief(names)
 			continue
 		}
-		item.Reason, item.Message, item.queued = QueuedReason, item.queuedMessage(), n.assignedAt(item)
+		item.Reason, item.queued = QueuedReason, n.assignedAt(item)
+		item.Message = item.queuedMessage()
 	}
+}
+
+// precedence is what comes before an item: other items, what relates each of them to it, and what they
+// have to do.
+type precedence struct {
+	of            func(item *Node) []string
+	relation, end string
+}
+
+// goneFirst are the items that have to be deleted before one of them is.
+func (n *Node) goneFirst() precedence {
+	return precedence{n.goneBefore, ", which depends on it,", " to go"}
+}
+
+// message says what an item waits for.
+func (p precedence) message(names []string) string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = "item " + name + p.relation + p.end
+	}
+	return "waiting for " + strings.Join(all, ", ")
+}
+
+// mostNames is how many names stand in place of a phase.
+const mostNames = 3
+
+// brief says it in place of a phase.
+func (p precedence) brief(names []string) string {
+	kind, more := "item ", ""
+	if len(names) > 1 {
+		kind = "items "
+	}
+	if left := len(names) - mostNames; left > 0 {
+		names, more = names[:mostNames], fmt.Sprintf(" and %d more", left)
+	}
+	return "waits for " + kind + strings.Join(names, ", ") + more + p.end
 }
 
 func (n *Node) deleted() bool {
@@ -129,7 +195,7 @@ func (n *Node) doneBefore(item *Node) []string {
 	var names []string
 	for _, other := range n.Children {
 		if item.dependsOn(other) && !job.PartOfItem(other.DeployItem).Done(n.JobID) {
-			names = append(names, "item "+other.TemplateName+", on which it depends")
+			names = append(names, other.TemplateName)
 		}
 	}
 	return names
@@ -140,7 +206,7 @@ func (n *Node) goneBefore(item *Node) []string {
 	var names []string
 	for _, other := range n.Children {
 		if other.dependsOn(item) && (other.deleted() || !job.IsRemoval(n.JobID)) {
-			names = append(names, "item "+other.TemplateName+", which depends on it, to go")
+			names = append(names, other.TemplateName)
 		}
 	}
 	return names

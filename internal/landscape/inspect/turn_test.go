@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -50,6 +51,8 @@ func queue(phase string, items ...string) Snapshot {
 	}
 	return snapshot
 }
+
+const notPickedUp = "its controller has not picked it up yet (if this takes long, landscaper-cli doctor says why)"
 
 // TestTurns: what an item waits for that has not received the job of its Execution. Where
 // the deployer works in the same process, no status tells it.
@@ -107,12 +110,12 @@ func TestWaitForTheJobOfTheParent(t *testing.T) {
 		parent, child *v1alpha1.Installation
 		want          string
 	}{
-		{"a child whose parent has propagated the job", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier), notPickedUpMessage},
+		{"a child whose parent has propagated the job", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier), notPickedUp},
 		{"a child whose parent has not propagated the job", named("a", running, phase("Init")), named("b", partOf("a"), earlier), ""},
 		{"a child with the job describes its own wait", named("a", running, phase("Progressing")), named("b", partOf("a"), running, phase("Init")), ""},
 		{"the job has ended", named("a", phase("Failed")), named("b", partOf("a"), earlier), ""},
 		{"a job that propagates values is not for all children", named("a", running, phase("Progressing"), propagates), named("b", partOf("a"), earlier), ""},
-		{"a child that is deleted with its parent", named("a", running, phase("Deleting")), named("b", partOf("a"), earlier, deleting), notPickedUpMessage},
+		{"a child that is deleted with its parent", named("a", running, phase("Deleting")), named("b", partOf("a"), earlier, deleting), notPickedUp},
 		{"a child that is not deleted yet with its parent", named("a", running, phase("Deleting")), named("b", partOf("a"), earlier), ""},
 		{"a child that its parent no longer wants", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier, deleting), ""},
 	} {
@@ -151,5 +154,66 @@ func TestTurnsEnd(t *testing.T) {
 	node := Tree(written, "ns", "a").Children[0].Children[0]
 	if !strings.HasPrefix(node.Why(), "no deployer has picked it up yet") || node.State != Waiting {
 		t.Errorf("%s: %s", node.State, node.Why())
+	}
+}
+
+// TestStanding: what the tree shows in place of a phase that an object does not have, or that is of an
+// earlier job.
+func TestStanding(t *testing.T) {
+	ended := queue("Failed", "y=works", "x<y=new")
+	ended.Executions[0].Status.JobIDFinished = "j2"
+	written := queue("Progressing", "x=new")
+	written.DeployItems[0].Status.JobID = "j2"
+	for _, test := range []struct {
+		reason, want string
+		given        Snapshot
+	}{
+		{"an item at work", "Progressing", queue("Progressing", "x=works")},
+		{"an item behind another one in its first job", "waits for item y", queue("Progressing", "y=works", "x<y=new")},
+		{"an item behind two others in its first job", "waits for items w, y", queue("Progressing", "w=works", "y=works", "x<w,y=new")},
+		{"an item behind four others in its first job", "waits for items a, b, c and 1 more", queue("Progressing", "a=works", "b=works", "c=works", "d=works", "x<a,b,c,d=new")},
+		{"an item behind another one in a later job", "Succeeded (outdated), waits for item y", queue("Progressing", "y=works", "x<y")},
+		{"an item that is deleted after another one", "Succeeded (outdated), waits for item y to go", queue("Deleting", "x!", "y!<x")},
+		{"an item that no deployer has picked up in its first job", "not picked up", queue("Progressing", "x=new")},
+		{"an item that no deployer has picked up in a later job", "Succeeded (outdated)", queue("Progressing", "x")},
+		{"an item with a job that no deployer has picked up", "not picked up", written},
+		{"an item whose turn did not come before the job ended", "not started", ended},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			Tree(test.given, "ns", "a").Walk(func(node *Node) {
+				if node.Kind == KindDeployItem && node.Name == "x" && node.Standing() != test.want {
+					t.Errorf("%q, want %q", node.Standing(), test.want)
+				}
+			})
+		})
+	}
+}
+
+// TestAdvice: an object that is about to be picked up needs no advice.
+func TestAdvice(t *testing.T) {
+	const advice = "landscaper-cli doctor"
+	for _, test := range []struct {
+		reason string
+		now    time.Time
+		want   bool
+	}{
+		{"the item is new", time.Unix(105, 0), false},
+		{"the item waits for a time", time.Unix(111, 0), true},
+		{"a user looks only once", time.Time{}, true},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			given := queue("Progressing", "x=new")
+			given.Now = test.now
+			why := Tree(given, "ns", "a").Children[0].Children[0].Why()
+			if strings.Contains(why, advice) != test.want || !strings.HasPrefix(why, "no deployer has picked it up yet (type ") || !strings.HasSuffix(why, ")") {
+				t.Error(why)
+			}
+			child := named("b", partOf("a"), func(i *v1alpha1.Installation) { i.Status.JobID, i.Status.JobIDFinished = "j1", "j1" })
+			child.CreationTimestamp = metav1.Unix(100, 0)
+			tree := Tree(Snapshot{Now: test.now, Installations: []*v1alpha1.Installation{named("a", running, func(i *v1alpha1.Installation) { i.Status.InstallationPhase = "Progressing" }), child}}, "ns", "a")
+			if why := tree.Children[0].Why(); strings.Contains(why, advice) != test.want {
+				t.Error(why)
+			}
+		})
 	}
 }

@@ -27,6 +27,10 @@ const shownBlockers = 3
 // others.
 const longestProgress = 600
 
+// untilNextLook is when the wait looks again if nothing has changed: what does not change for a time
+// gets other words.
+const untilNextLook = 5 * time.Second
+
 // Flags say what is waited for, and for how long.
 type Flags struct {
 	// Goal is what is waited for.
@@ -155,6 +159,8 @@ func (w *Wait) follow(ctx context.Context) error {
 	if err := w.begin(live.Snapshot()); err != nil {
 		return err
 	}
+	clock := time.NewTicker(untilNextLook)
+	defer clock.Stop()
 	for {
 		if err := w.look(live.Snapshot()); err != nil || len(w.starts) == 0 {
 			return err
@@ -162,6 +168,7 @@ func (w *Wait) follow(ctx context.Context) error {
 		w.tellAboutConnection(live.Disconnected())
 		select {
 		case <-live.Changed():
+		case <-clock.C:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

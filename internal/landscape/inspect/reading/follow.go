@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -85,7 +86,7 @@ func (l *Live) Changed() <-chan struct{} { return l.changed }
 
 // Snapshot returns the present state. Its objects must not be changed.
 func (l *Live) Snapshot() inspect.Snapshot {
-	var snapshot inspect.Snapshot
+	snapshot := inspect.Snapshot{Now: time.Now()}
 	for _, informer := range l.informers {
 		for _, object := range informer.GetStore().List() {
 			// The informers hold nothing but the kinds of a snapshot.
