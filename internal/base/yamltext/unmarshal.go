@@ -30,7 +30,15 @@ func UnmarshalStrict(text []byte, limits Limits, into any) error {
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
-	return Explain(decoder.Decode(into))
+	err = decoder.Decode(into)
+	var fields map[string]any
+	if err != nil && json.Unmarshal(raw, &fields) == nil {
+		// The library names neither the place nor what may be meant.
+		for _, unknown := range (Search{AnyCase: true}).Unknown("", fields, reflect.TypeOf(into)) {
+			return fmt.Errorf("unknown field %q%s", unknown.Path, unknown.Question())
+		}
+	}
+	return Explain(err)
 }
 
 // KindOf names in the words of YAML what a Go type holds.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"helm.sh/helm/v4/pkg/chart/v2/util"
@@ -17,8 +18,10 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/base/suggest"
 	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/deploy/export"
+	"go.landscaper.dev/internal/deploy/ignored"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/runtime/job"
@@ -118,7 +121,8 @@ var (
 func optionsOf(field string, given map[string]v1alpha1.AnyJSON, allowed []string) (options deployOptions, err error) {
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(allowed, key) {
-			return options, fmt.Errorf("helmDeploymentConfig.%s has an option that does not exist: use %v", field, allowed)
+			unknown := yamltext.UnknownField{Path: ignored.Name(key), Meant: suggest.Name(key, allowed)}
+			return options, fmt.Errorf("helmDeploymentConfig.%s has an option that does not exist: %s%s (there are %s)", field, unknown.Path, unknown.Question(), strings.Join(allowed, ", "))
 		}
 		raw, err := json.Marshal(map[string]json.RawMessage{key: given[key].RawMessage})
 		if err != nil || json.Unmarshal(raw, &options) != nil {

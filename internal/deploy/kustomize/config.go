@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/ignored"
 	"go.landscaper.dev/internal/deploy/kustomize/files"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/several"
@@ -31,6 +32,9 @@ const (
 func parseConfig(raw *runtime.RawExtension) (*api.ProviderConfiguration, error) {
 	if raw == nil {
 		return nil, configError(parseConfiguration, errors.New("it is missing"))
+	}
+	if err := ignored.Refused[api.ProviderConfiguration](raw); err != nil {
+		return nil, configError(parseConfiguration, err)
 	}
 	config := &api.ProviderConfiguration{}
 	if err := yamltext.UnmarshalStrict(raw.Raw, yamltext.DefaultLimits(), config); err != nil {

@@ -60,6 +60,8 @@ func TestWrong(t *testing.T) {
 	}{
 		{"a configuration of another kind", "apiVersion: v1\nkind: Other\n" + source, "kind ProviderConfiguration", 0},
 		{"a field that does not exist", head + source + "postBuild: {}", `unknown field "postBuild"`, 0},
+		{"a field that is misspelt", head + "sourcce: {}", `unknown field "sourcce", did you mean "source"?`, 0},
+		{"a field of a deletion group that is misspelt", head + source + "deletionGroups: [{customResourceGroup: {resources: [{apiVersion: v1, kind: ConfigMap, namespces: [a]}]}}]", `unknown field "deletionGroups[0].customResourceGroup.resources[0].namespces", did you mean "namespaces"?`, 0},
 		{"a field of the wrong type", head + source + "patches: " + word, "field patches must be a list, not string", 0},
 		{"no source", head, "source: nothing says where the files are", 0},
 		{"several problems", head + "updateStrategy: " + word, "does not exist: use apply, update, patch, merge or mergeOverwrite; source: nothing", 0},

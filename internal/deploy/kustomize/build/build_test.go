@@ -150,7 +150,7 @@ func TestRefused(t *testing.T) {
 		{"two kustomization files", "{}", files{"kustomization.yaml": "", "Kustomization": ""}, "path: the top directory: the top directory has several kustomization files: kustomization.yaml, Kustomization"},
 		{"two documents", "{}", kustomization("resources: [a.yaml]\n---\nresources: [a.yaml]"), "must be one YAML document, not 2"},
 		{"a field that does not exist", "{}", kustomization("resource: [a.yaml]"), `field "resource" does not exist`},
-		{"a field of a field that does not exist", "{}", kustomization("images: [{nam: x}]"), `unknown field "nam"`},
+		{"a field of a field that does not exist", "{}", kustomization("images: [{nam: x}]"), `unknown field "images[0].nam", did you mean "name"?`},
 		{"a field of the wrong type", "{}", kustomization("resources: " + word), "field resources must be a list, not string"},
 		{"plugins", "{}", kustomization("transformers: [a.yaml]"), "field transformers is refused: plugins are not run"},
 		{"generator plugins", "{}", kustomization("generators: ['{apiVersion: builtin, kind: HelmChartInflationGenerator}']"), "field generators is refused"},
