@@ -75,18 +75,31 @@ type ignored struct{}
 // UnmarshalJSON keeps nothing.
 func (ignored) UnmarshalJSON([]byte) error { return nil }
 
+// FieldNames are the names of the fields of a map, in order; anything else has none.
+type FieldNames []string
+
+// UnmarshalJSON keeps only names.
+func (n *FieldNames) UnmarshalJSON(raw []byte) error {
+	var fields map[string]ignored
+	if json.Unmarshal(raw, &fields) == nil {
+		*n = slices.Sorted(maps.Keys(fields))
+	}
+	return nil
+}
+
 // FieldsOf returns the names of the fields of each element of a list at the root, in order; nil if
-// the value is not a list of maps.
-func (o *Output) FieldsOf(list string) [][]string {
-	var elements []map[string]ignored
-	if json.Unmarshal(o.field(list), &elements) != nil {
-		return nil
-	}
-	names := make([][]string, len(elements))
-	for i, element := range elements {
-		names[i] = slices.Sorted(maps.Keys(element))
-	}
+// the value is not a list.
+func (o *Output) FieldsOf(list string) []FieldNames {
+	var names []FieldNames
+	o.Look(list, &names)
 	return names
+}
+
+// Look reads as much of a field of the root as a value takes, and nothing of a field of another type.
+func (o *Output) Look(field string, into any) {
+	if value := reflect.ValueOf(into).Elem(); json.Unmarshal(o.field(field), into) != nil {
+		value.SetZero()
+	}
 }
 
 // Says reports whether the template has a text literally, as a word of its own. Such a text is not

@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/controller/installation/planstore"
+	"go.landscaper.dev/internal/controller/installation/resolve"
 	"go.landscaper.dev/internal/landscape/desired"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/dataflow"
@@ -175,8 +176,12 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 	if err != nil {
 		return nil, r.unplanned(s, err)
 	}
-	s.subject.Warn(importWarnings, withoutFirst(planned.Warnings, from.Blueprint.Warnings))
-	return r.produce(ctx, s, planned, states)
+	known := planned.Warnings
+	s.subject.Warn(importWarnings, withoutFirst(known, from.Blueprint.Warnings))
+	rendered, err := r.produce(ctx, s, planned, states)
+	// What is rendered may add some.
+	s.subject.Warn(resolve.BlueprintWarnings, withoutFirst(planned.Warnings, known))
+	return rendered, err
 }
 
 // renderedJob is the rendered result of a job.

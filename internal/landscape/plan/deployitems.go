@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -13,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/suggest"
+	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/content/template/mask"
 	"go.landscaper.dev/internal/model/dataflow"
@@ -40,22 +43,37 @@ type targetReference struct {
 	Key    *string `json:"key"`
 }
 
-// itemFields are the fields of a deploy item in lower case: they match in any case.
-var itemFields = map[string]bool{
-	"name": true, "type": true, "target": true, "labels": true, "config": true, "dependson": true, "timeout": true,
-	"updateonchangeonly": true, "ondelete": true,
+// knownFields are the fields of the parts of a deploy item.
+var knownFields = struct{ item, target, onDelete []string }{
+	namesOf[itemSpecification](), namesOf[targetReference](), namesOf[v1alpha1.OnDeleteConfig](),
+}
+
+func namesOf[T any]() []string {
+	return slices.Sorted(maps.Keys(yamltext.Fields(reflect.TypeFor[T]())))
 }
 
 // unknownFields returns warnings about fields of rendered items that have no
 // effect. They are a frequent mistake: configuration instead of config.
 func unknownFields(execution string, output *template.Output) []string {
 	var warnings []string
-	for i, names := range output.FieldsOf("deployItems") {
+	warn := func(i int, part string, names, known []string) {
 		for _, name := range names {
-			if !itemFields[strings.ToLower(name)] {
-				warnings = append(warnings, fmt.Sprintf("deploy execution %q: deployItems[%d] has an unknown field %q, which has no effect", execution, i, output.Show(name)))
+			if !slices.ContainsFunc(known, func(field string) bool { return strings.EqualFold(field, name) }) {
+				warnings = append(warnings, fmt.Sprintf("deploy execution %q: deployItems[%d]%s has an unknown field %q, which has no effect%s", execution, i, part, output.Show(name), suggest.DidYouMean(name, known)))
 			}
 		}
+	}
+	for i, names := range output.FieldsOf("deployItems") {
+		warn(i, "", names, knownFields.item)
+	}
+	var parts []struct {
+		Target   template.FieldNames `json:"target"`
+		OnDelete template.FieldNames `json:"onDelete"`
+	}
+	output.Look("deployItems", &parts)
+	for i, part := range parts {
+		warn(i, ".target", part.Target, knownFields.target)
+		warn(i, ".onDelete", part.OnDelete, knownFields.onDelete)
 	}
 	return warnings
 }

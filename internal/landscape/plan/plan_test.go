@@ -3,6 +3,8 @@ package plan
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/template/mask"
 	"go.landscaper.dev/internal/model/dataflow"
 )
 
@@ -121,16 +124,35 @@ deployExecutions:
 	}
 }
 
+// TestUnknownFields: a field of a rendered item that does not exist has no effect, which a warning
+// reports without a value of an import.
 func TestUnknownFields(t *testing.T) {
-	made, err := New(t.Context(), input(t, `deployExecutions: [{name: a, type: GoTemplate, template: "deployItems: [{name: x, type: t, configuration: {}, CONFIG: {}}]"}]`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := made.Children(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if want := `deploy execution "a": deployItems[0] has an unknown field "configuration", which has no effect`; len(made.Warnings) != 1 || made.Warnings[0] != want {
-		t.Errorf("warnings %q, want %q", made.Warnings, want)
+	const head, tail = `deploy execution "a": deployItems[0]`, `, which has no effect`
+	for _, test := range []struct {
+		reason, fields string
+		want           []string
+	}{
+		{"another word, and a field in another case", "configuration: {}, CONFIG: {}", []string{head + ` has an unknown field "configuration"` + tail}},
+		{"a misspelt order", "dependOn: [y]", []string{head + ` has an unknown field "dependOn"` + tail + ": did you mean dependsOn?"}},
+		{"a misspelt field of the Target", "target: {name: z, indx: 1}", []string{head + `.target has an unknown field "indx"` + tail + ": did you mean index?"}},
+		{"a misspelt field of the deletion", "onDelete: {skipUninstalIfClusterRemoved: true}", []string{head + `.onDelete has an unknown field "skipUninstalIfClusterRemoved"` + tail + ": did you mean skipUninstallIfClusterRemoved?"}},
+		{"fields of parts in another case", "Target: {NAME: z}, ondelete: {SkipUninstallIfClusterRemoved: true}", nil},
+		{"configurations are those of deployers", "config: {anything: goes}", nil},
+		{"a name that was rendered from a value", `{{ printf "%s%s" "se" "cret" }}: 1`, []string{head + ` has an unknown field "` + mask.Hidden + `"` + tail}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			template := strconv.Quote("deployItems: [{name: x, type: t, " + test.fields + "}]")
+			made, err := New(t.Context(), input(t, `deployExecutions: [{name: a, type: GoTemplate, template: `+template+`}]`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := made.Children(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(made.Warnings, test.want) {
+				t.Errorf("warnings %q, want %q", made.Warnings, test.want)
+			}
+		})
 	}
 }
 
