@@ -63,7 +63,8 @@ values: {a: {b: [1, 2.5, null, true, "x"]}, big: 9007199254740993}
 exportsFromManifests: [` + export + `]
 helmDeployment: false
 helmDeploymentConfig: {install: {atomic: true, timeout: 5m}, upgrade: {force: null, wait: 1}, uninstall: {keepHistory: "yes"}}`, `{"chart":{},"name":"","namespace":""}`},
-	{"helm status", &helm.ProviderStatus{}, managed + clusters + "release: {name: r, namespace: ns}\nearlierReleases: [{name: q, namespace: ns}]", `{}`},
+	{"helm status", &helm.ProviderStatus{}, managed + clusters + "release: {name: r, namespace: ns}\nearlierReleases: [{name: q, namespace: ns}]\n" +
+		"definitions: [{apiVersion: v1, kind: K, name: d}]", `{}`},
 	{"kustomize item", &kustomize.ProviderConfiguration{}, deploy + again + `source: {files: {a.yaml: "x: y"}, resourceRef: k, git: {url: u, ref: {branch: b, tag: t, commit: c}}, oci: {ref: r}}
 path: p
 namePrefix: a-

@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/deployer"
@@ -162,7 +163,11 @@ type ProviderStatus struct {
 	// EarlierReleases are those that the item had under another name or in another
 	// namespace, on the same cluster. They are removed once the release is deployed.
 	// +optional
-	EarlierReleases        []deployer.ReleaseReference `json:"earlierReleases,omitempty"`
+	EarlierReleases []deployer.ReleaseReference `json:"earlierReleases,omitempty"`
+	// Definitions are the objects in the folders crds of the chart of the release: they stay when
+	// another item that has deployed them does not want them any more.
+	// +optional
+	Definitions            []corev1.ObjectReference `json:"definitions,omitempty"`
 	deployer.ClusterRecord `json:",inline"`
 }
 

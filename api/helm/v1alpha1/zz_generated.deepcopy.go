@@ -7,6 +7,7 @@ package v1alpha1
 import (
 	"go.landscaper.dev/api/deployer"
 	apiv1alpha1 "go.landscaper.dev/api/v1alpha1"
+	"k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -271,6 +272,11 @@ func (in *ProviderStatus) DeepCopyInto(out *ProviderStatus) {
 	if in.EarlierReleases != nil {
 		in, out := &in.EarlierReleases, &out.EarlierReleases
 		*out = make([]deployer.ReleaseReference, len(*in))
+		copy(*out, *in)
+	}
+	if in.Definitions != nil {
+		in, out := &in.Definitions, &out.Definitions
+		*out = make([]v1.ObjectReference, len(*in))
 		copy(*out, *in)
 	}
 	in.ClusterRecord.DeepCopyInto(&out.ClusterRecord)

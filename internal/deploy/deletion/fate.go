@@ -116,6 +116,8 @@ func (o *deletionObject) settle(ctx context.Context, d *Deletion, claims *owners
 	switch fate {
 	case ownership.Spare:
 		err = o.spare(ctx, d.plan.Owner)
+	case ownership.Leave:
+		err = o.leave(ctx, d.plan.Owner)
 	case ownership.Inherit:
 		err = o.transferTo(ctx, d, heir)
 	case ownership.Keep:
@@ -136,6 +138,21 @@ func (o *deletionObject) spare(ctx context.Context, owner Owner) error {
 	patch, err := ownership.Disown(o.seen, owner.Name)
 	if err != nil {
 		return fmt.Errorf("encode the labels: %w", err)
+	}
+	if patch != nil {
+		if err := o.patch(ctx, patch, owner); err != nil {
+			return err
+		}
+	}
+	o.gone = true
+	return nil
+}
+
+// leave leaves the object without an owner to those who expect it to exist.
+func (o *deletionObject) leave(ctx context.Context, owner Owner) error {
+	patch, err := ownership.Abandon(o.seen)
+	if err != nil {
+		return fmt.Errorf("encode its metadata: %w", err)
 	}
 	if patch != nil {
 		if err := o.patch(ctx, patch, owner); err != nil {

@@ -49,6 +49,14 @@ func (r *relatives) Moved(_ context.Context, object string, to *v1alpha1.DeployI
 	r.moved = append(r.moved, object+" to "+to.Name)
 }
 
+// expecting is a manifest item that has a ConfigMap with policy ignore.
+func expecting(name string) *v1alpha1.DeployItem {
+	item := one(name)
+	item.Name, item.Status.ProviderStatus = "expecting", nil
+	item.Spec.Configuration.Raw = []byte(strings.ReplaceAll(string(item.Spec.Configuration.Raw), `{"manifest":`, `{"policy":"ignore","manifest":`))
+	return item
+}
+
 // one is a manifest item that lists ConfigMaps, and has recorded them.
 func one(names ...string) *v1alpha1.DeployItem {
 	item := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Name: "one"}}
@@ -123,6 +131,7 @@ func TestFates(t *testing.T) {
 	}{
 		{"no item wants it", &relatives{}, nil, "gone", false, map[string]int{"get": 1, "delete": 1}},
 		{"another item has it in its manifests", &relatives{others: []*v1alpha1.DeployItem{one("a")}}, nil, "of one", false, map[string]int{"get": 1, "patch": 1}},
+		{"another item expects it", &relatives{others: []*v1alpha1.DeployItem{expecting("a")}}, nil, "of ", false, map[string]int{"get": 1, "patch": 1}},
 		{"another item may want it", &relatives{mayMove: true}, nil, "released by two", true, map[string]int{"get": 1, "patch": 1}},
 		{"the object was released in an earlier job", &relatives{mayMove: true}, func(object *unstructured.Unstructured) {
 			object.SetAnnotations(map[string]string{v1alpha1.ReleasedByAnnotation: "two"})

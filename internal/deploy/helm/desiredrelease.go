@@ -67,7 +67,7 @@ func (s released) look(values *render.Values, manifest string, all bool) (rollou
 	if err != nil {
 		return desiredState, templateError("DecodeHelmTemplatedObjects", err)
 	}
-	desiredState.OrphanGroups, desiredState.LookOnly = nil, true
+	desiredState.OrphanGroups, desiredState.LookOnly, desiredState.Expected = nil, true, definitionsOf(values)
 	// What the chart says has to be there; all else is the cluster's.
 	desiredState.Strategy = apideployer.UpdateStrategyMergeOverwrite
 	for _, entry := range entries {

@@ -306,7 +306,7 @@ func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, store
 		return err
 	}
 	s.work.desired = look
-	if err := s.rename(item); err != nil {
+	if err := s.rename(item, look.Expected); err != nil {
 		return err
 	}
 	operation, err := s.cleanup(ctx, item, store, history)
@@ -341,7 +341,7 @@ func (s released) beginOperation(ctx context.Context, item *deployer.Item, store
 		return err
 	}
 	// From here on there may be something to remove.
-	if err = s.rename(item); err == nil {
+	if err = s.rename(item, look.Expected); err == nil {
 		err = item.Record(ctx, withReleases(item, s.withBefore(s.status(workloads(look.Objects)), desiredState.Before)))
 	}
 	if err != nil {

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	apideployer "go.landscaper.dev/api/deployer"
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/helm/render"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/runtime/job"
@@ -26,6 +28,8 @@ type releases struct {
 	// current is nil if none is recorded.
 	current *apideployer.ReleaseReference
 	earlier []apideployer.ReleaseReference
+	// definitions are what the folders crds of the chart of the current one have.
+	definitions []corev1.ObjectReference
 }
 
 func releasesOf(item *deployer.Item) (releases, error) {
@@ -33,7 +37,7 @@ func releasesOf(item *deployer.Item) (releases, error) {
 	if err != nil {
 		return releases{}, err
 	}
-	return releases{status.Release, status.EarlierReleases}, nil
+	return releases{status.Release, status.EarlierReleases, status.Definitions}, nil
 }
 
 // deploys returns the releases of an item that deploys one of them from now on.
@@ -42,7 +46,7 @@ func (r releases) deploys(wanted apideployer.ReleaseReference) releases {
 	if r.current != nil && *r.current != wanted && !slices.Contains(earlier, *r.current) {
 		earlier = append(earlier, *r.current)
 	}
-	return releases{&wanted, earlier}
+	return releases{&wanted, earlier, r.definitions}
 }
 
 // without returns the releases when an earlier one is deleted.
@@ -60,7 +64,7 @@ func (r releases) set(item *deployer.Item) error {
 	if item.Status.ProviderStatus == nil {
 		status = statusOf(nil)
 	}
-	status.Release, status.EarlierReleases = r.current, r.earlier
+	status.Release, status.EarlierReleases, status.Definitions = r.current, r.earlier, r.definitions
 	return item.SetProviderStatus(status)
 }
 
@@ -68,7 +72,7 @@ func (r releases) set(item *deployer.Item) error {
 func withReleases(item *deployer.Item, status *helmv1alpha1.ProviderStatus) *helmv1alpha1.ProviderStatus {
 	// A status that cannot be read ends an attempt before it writes one.
 	known, _ := releasesOf(item)
-	status.Release, status.EarlierReleases = known.current, known.earlier
+	status.Release, status.EarlierReleases, status.Definitions = known.current, known.earlier, known.definitions
 	return status
 }
 
@@ -94,8 +98,9 @@ func (c *config) asDeployed(item *deployer.Item) (*config, error) {
 	return c.named(*known.current), nil
 }
 
-// rename notes that the item deploys the release of its configuration from now on.
-func (s released) rename(item *deployer.Item) error {
+// rename notes that the item deploys the release of its configuration from now on, and what the
+// folders crds of its chart have.
+func (s released) rename(item *deployer.Item, definitions []corev1.ObjectReference) error {
 	known, err := releasesOf(item)
 	if err != nil {
 		return err
@@ -103,7 +108,20 @@ func (s released) rename(item *deployer.Item) error {
 	if wanted := s.config.reference(); known.current != nil && *known.current != wanted {
 		item.Warn("ReleaseChanged", fmt.Sprintf("release %s becomes %s: the earlier one is removed once that is deployed", describeRelease(*known.current), describeRelease(wanted)))
 	}
+	known.definitions = definitions
 	return known.deploys(s.config.reference()).set(item)
+}
+
+// definitionsOf are the objects in the folders crds of a chart. A file that cannot be read fails the
+// installation of the chart, and has no other effect.
+func definitionsOf(values *render.Values) (found []corev1.ObjectReference) {
+	for _, file := range values.Definitions() {
+		entries, _ := release.Entries(file.Text, "")
+		for _, entry := range entries {
+			found = append(found, referenceTo(entry.Object))
+		}
+	}
+	return found
 }
 
 func describeRelease(reference apideployer.ReleaseReference) string {

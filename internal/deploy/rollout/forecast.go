@@ -22,6 +22,9 @@ import (
 type Forecast struct {
 	// Objects are those of the item, also those that stay as they are.
 	Objects []diff.Object
+	// Expected are objects that the item wants to exist, although they do not belong to it, as far as
+	// its object does not say so.
+	Expected []corev1.ObjectReference
 	// Exports are the values that the item would export; nil without exports.
 	Exports map[string]any
 	// Unknown says why only a job can tell the exports; nil if they are known.

@@ -41,7 +41,7 @@ func ForecastOf(ctx context.Context, cluster target.Cluster, desiredState Desire
 
 // ForecastWith returns what an item would export whose objects another client applies.
 func ForecastWith(ctx context.Context, cluster target.Cluster, objects []diff.Object, desiredState DesiredState, outlook Outlook) Forecast {
-	forecast := Forecast{Objects: slices.Clone(objects)}
+	forecast := Forecast{Objects: slices.Clone(objects), Expected: desiredState.Expected}
 	if err := forecast.addLost(ctx, cluster, desiredState); err != nil {
 		forecast.Unknown = err
 		return forecast

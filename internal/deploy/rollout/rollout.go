@@ -70,6 +70,9 @@ type DesiredState struct {
 	// Given are values that are exported as they are; of two with one key, the one that was read
 	// counts.
 	Given map[string]any
+	// Expected are objects that the item wants to exist, although they do not belong to it and are not
+	// among its objects.
+	Expected []corev1.ObjectReference
 	// LookOnly is set if another client writes the objects: they are only waited for.
 	LookOnly bool
 	// Marked, with LookOnly, is what is created in the place of an object that another client has

@@ -10,6 +10,8 @@ const (
 	Spare Fate = "spare"
 	// Inherit means that another DeployItem becomes the owner.
 	Inherit Fate = "inherit"
+	// Leave means that the object stays without an owner: another DeployItem expects it to exist.
+	Leave Fate = "leave"
 	// Keep means that the object is released and kept until the end of the job: it is not known yet
 	// which objects others want.
 	Keep Fate = "keep"
@@ -23,6 +25,8 @@ type Situation struct {
 	Exists, Mine bool
 	// Heir says that another item lists the object.
 	Heir bool
+	// Expected says that another item expects the object to exist.
+	Expected bool
 	// Open says that other items which are still at work may want it.
 	Open bool
 }
@@ -39,6 +43,8 @@ func Decide(s Situation) Fate {
 		return Inherit
 	case s.Open:
 		return Keep
+	case s.Expected:
+		return Leave
 	}
 	return Remove
 }

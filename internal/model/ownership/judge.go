@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/api/deployer"
@@ -42,18 +43,19 @@ type Claims struct {
 	// were asked for.
 	unread  []*v1alpha1.DeployItem
 	objects int
-	// listed are the items that list objects of a kind and name.
-	listed  map[kindAndName][]claim
+	// claims are the items that list or expect objects of a kind and name.
+	claims  map[kindAndName][]claim
 	answers map[string]bool
 }
 
 // kindAndName is what names an object, but for its namespace.
 type kindAndName struct{ group, kind, name string }
 
-// claim says that an item lists an object of a namespace.
+// claim says that an item lists an object of a namespace, or only expects it to exist.
 type claim struct {
 	namespace string
 	item      *v1alpha1.DeployItem
+	expects   bool
 }
 
 // NewClaims returns the claims of a family; nil has no members. Of an item that is deleted
@@ -83,15 +85,19 @@ func (c *Claims) Judge(ctx context.Context, live *unstructured.Unstructured, obj
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	heir, recorded, err := c.heir(ctx, object)
+	if err == nil && !recorded {
+		situation.Expected, err = c.expected(ctx, object)
+	}
 	switch {
 	case err != nil:
 		return "", nil, err // says what was read
 	case heir != nil && recorded:
 		situation.Heir = true
-	case heir != nil && !c.terminating:
+	case c.terminating:
+	case heir != nil, situation.Expected:
 		situation.Open, err = c.once(ctx, "keep", c.family.MayKeep)
-		situation.Heir = !situation.Open
-	case !c.terminating:
+		situation.Heir = heir != nil && !situation.Open
+	default:
 		situation.Open, err = c.once(ctx, "move", c.family.MayMove)
 	}
 	if err != nil {
@@ -122,7 +128,7 @@ func (c *Claims) Wants(ctx context.Context, item *v1alpha1.DeployItem, object co
 	if err := c.ask(ctx, object); err != nil {
 		return false, err
 	}
-	for _, heir := range c.claiming(object) {
+	for _, heir := range c.claiming(object, false) {
 		if heir.Name == item.Name {
 			return c.family.Stays(ctx, heir)
 		}
@@ -130,16 +136,26 @@ func (c *Claims) Wants(ctx context.Context, item *v1alpha1.DeployItem, object co
 	return false, nil
 }
 
-// claiming returns the items that list an object.
-func (c *Claims) claiming(object corev1.ObjectReference) []*v1alpha1.DeployItem {
-	var heirs []*v1alpha1.DeployItem
-	for _, claim := range c.listed[kindAndName{groupOf(object.APIVersion), object.Kind, object.Name}] {
+// claiming returns the items that list an object, or those that expect it to exist.
+func (c *Claims) claiming(object corev1.ObjectReference, expects bool) []*v1alpha1.DeployItem {
+	var found []*v1alpha1.DeployItem
+	for _, claim := range c.claims[kindAndName{groupOf(object.APIVersion), object.Kind, object.Name}] {
 		// A namespace in the manifest of an object without one has no effect.
-		if object.Namespace == "" || claim.namespace == object.Namespace {
-			heirs = append(heirs, claim.item)
+		if claim.expects == expects && (object.Namespace == "" || claim.namespace == object.Namespace) {
+			found = append(found, claim.item)
 		}
 	}
-	return heirs
+	return found
+}
+
+// expected reports whether an item that stays expects an object to exist.
+func (c *Claims) expected(ctx context.Context, object corev1.ObjectReference) (bool, error) {
+	for _, item := range c.claiming(object, true) {
+		if stays, err := c.family.Stays(ctx, item); err != nil || stays {
+			return stays, err
+		}
+	}
+	return false, nil
 }
 
 // heir returns an item that wants an object and stays, first one that has recorded it, then the
@@ -148,7 +164,7 @@ func (c *Claims) heir(ctx context.Context, object corev1.ObjectReference) (heir 
 	if err := c.ask(ctx, object); err != nil {
 		return nil, false, err
 	}
-	heirs, records := c.claiming(object), map[*v1alpha1.DeployItem]bool{}
+	heirs, records := c.claiming(object, false), map[*v1alpha1.DeployItem]bool{}
 	for _, heir := range heirs {
 		records[heir] = Records(heir, object) || c.terminating && isDone(heir)
 	}
@@ -177,30 +193,47 @@ func (c *Claims) ask(ctx context.Context, object corev1.ObjectReference) error {
 		if err != nil {
 			return err // says what was read
 		}
-		c.asked, c.unread, c.listed = true, slices.Clone(others), map[kindAndName][]claim{}
+		c.asked, c.unread, c.claims = true, slices.Clone(others), map[kindAndName][]claim{}
 	}
 	c.objects++
 	c.unread = slices.DeleteFunc(c.unread, func(other *v1alpha1.DeployItem) bool {
 		if c.objects <= fewObjects && !mentions(other, object.Name) {
 			return false
 		}
-		for _, ref := range Listed(other) {
-			key := kindAndName{groupOf(ref.APIVersion), ref.Kind, ref.Name}
-			c.listed[key] = append(c.listed[key], claim{ref.Namespace, other})
-		}
+		c.read(other)
 		return true
 	})
 	return nil
 }
 
-// mentions reports whether a configuration may have a name in it. Where the name could be
-// written in another way, it is assumed.
+// read notes what an item lists, and what it expects to exist.
+func (c *Claims) read(item *v1alpha1.DeployItem) {
+	for _, expects := range []bool{false, true} {
+		refs := Listed(item)
+		if expects {
+			refs = Expected(item)
+		}
+		for _, ref := range refs {
+			key := kindAndName{groupOf(ref.APIVersion), ref.Kind, ref.Name}
+			c.claims[key] = append(c.claims[key], claim{ref.Namespace, item, expects})
+		}
+	}
+}
+
+// mentions reports whether a configuration or a status may have a name in it, of what is read from
+// them. Where the name could be written in another way, it is assumed.
 func mentions(item *v1alpha1.DeployItem, name string) bool {
-	if !KnownWants(item) || item.Spec.Configuration == nil {
+	texts := []*runtime.RawExtension{item.Spec.Configuration}
+	switch item.Spec.Type {
+	case v1alpha1.ManifestDeployItemType:
+	case v1alpha1.HelmDeployItemType:
+		texts = append(texts, item.Status.ProviderStatus)
+	default:
 		return false
 	}
-	raw := item.Spec.Configuration.Raw
-	return bytes.Contains(raw, []byte(name)) || bytes.Contains(raw, []byte(`\u`)) || strings.ContainsAny(name, `"\/`)
+	return slices.ContainsFunc(texts, func(text *runtime.RawExtension) bool {
+		return text != nil && (bytes.Contains(text.Raw, []byte(name)) || bytes.Contains(text.Raw, []byte(`\u`)) || strings.ContainsAny(name, `"\/`))
+	})
 }
 
 // once keeps the answer to a question that is the same for all objects.

@@ -45,6 +45,9 @@ func TestJudge(t *testing.T) {
 	recorded := func(item *v1alpha1.DeployItem) {
 		item.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(`{"managedResources":[{"resource":{"apiVersion":"v1","kind":"ConfigMap","namespace":"n","name":"a"}}]}`)}
 	}
+	expecting := func(name string) *v1alpha1.DeployItem {
+		return item(name, `{"manifests":[{"policy":"ignore","manifest":`+object+`}]}`)
+	}
 	done := func(item *v1alpha1.DeployItem) { item.Status.Phase = v1alpha1.DeployItemPhases.Succeeded }
 	tests := []struct {
 		reason              string
@@ -69,6 +72,11 @@ func TestJudge(t *testing.T) {
 		{reason: "a terminating item leaves the object to its heir", leaving: true, family: family{others: []*v1alpha1.DeployItem{listing("b", recorded)}}, want: ownership.Inherit, heir: "b"},
 		{reason: "a terminating item leaves the object to an heir whose job has found another owner", leaving: true, family: family{others: []*v1alpha1.DeployItem{listing("b", done)}}, want: ownership.Inherit, heir: "b"},
 		{reason: "a terminating item leaves nothing to an item that never had a job", leaving: true, family: family{others: []*v1alpha1.DeployItem{listing("b")}, mayKeep: true}, want: ownership.Remove},
+		{reason: "an item expects the object", family: family{others: []*v1alpha1.DeployItem{expecting("b")}}, want: ownership.Leave},
+		{reason: "an item expects the object, and its job may fail", family: family{others: []*v1alpha1.DeployItem{expecting("b")}, mayKeep: true}, want: ownership.Keep},
+		{reason: "an item expects the object and is being deleted", family: family{others: []*v1alpha1.DeployItem{expecting("b")}, goes: "b"}, want: ownership.Remove},
+		{reason: "an item expects the object that another one has recorded", family: family{others: []*v1alpha1.DeployItem{expecting("b"), listing("c", recorded)}, mayKeep: true}, want: ownership.Inherit, heir: "c"},
+		{reason: "a terminating item leaves the object to an item that expects it", leaving: true, family: family{others: []*v1alpha1.DeployItem{expecting("b"), listing("c")}}, want: ownership.Leave},
 		{reason: "a terminating item keeps nothing", leaving: true, family: family{mayKeep: true, mayMove: true}, want: ownership.Remove},
 	}
 	for _, test := range tests {

@@ -170,6 +170,12 @@ func Unmark(live *unstructured.Unstructured, keep func(label string) bool, keepH
 	return patchOf(live, changed)
 }
 
+// Abandon returns the merge patch that removes the marks of all owners from an object, in the version
+// that was read; nil without such marks.
+func Abandon(live *unstructured.Unstructured) ([]byte, error) {
+	return Unmark(live, func(string) bool { return false }, false)
+}
+
 // Disown returns the merge patch that removes the labels of an item from an object that also
 // belongs to another owner, in the version that was read; nil without such labels.
 func Disown(live *unstructured.Unstructured, item string) ([]byte, error) {

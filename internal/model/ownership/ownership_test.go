@@ -30,6 +30,9 @@ func TestFate(t *testing.T) {
 		{"an object that was taken over is left to its new owner", ownership.Situation{Exists: true, Heir: true}, ownership.Spare},
 		{"an object that another item lists becomes that item's", ownership.Situation{Exists: true, Mine: true, Heir: true, Open: true}, ownership.Inherit},
 		{"an object that a chart may still want is kept", ownership.Situation{Exists: true, Mine: true, Open: true}, ownership.Keep},
+		{"an object that an item expects is left without an owner", ownership.Situation{Exists: true, Mine: true, Expected: true}, ownership.Leave},
+		{"an object that an item expects is kept as long as another one may want it", ownership.Situation{Exists: true, Mine: true, Expected: true, Open: true}, ownership.Keep},
+		{"an object that an item expects and another one lists becomes that item's", ownership.Situation{Exists: true, Mine: true, Expected: true, Heir: true}, ownership.Inherit},
 		{"an object that no item can want is removed", ownership.Situation{Exists: true, Mine: true}, ownership.Remove},
 	}
 	for _, test := range tests {
@@ -71,6 +74,42 @@ func TestLists(t *testing.T) {
 			t.Errorf("the heir is %v, want b", heir)
 		}
 	})
+}
+
+func TestExpects(t *testing.T) {
+	const object = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"n"}}`
+	settings := corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: "n", Name: "a"}
+	space := corev1.ObjectReference{APIVersion: "v1", Kind: "Namespace", Name: "n"}
+	definition := corev1.ObjectReference{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "things.example.org"}
+	const defined = `{"definitions":[{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","name":"things.example.org"}]}`
+	tests := []struct {
+		reason         string
+		kind           v1alpha1.DeployItemType
+		config, status string
+		object         corev1.ObjectReference
+		want           bool
+	}{
+		{"an object with policy ignore is expected", v1alpha1.ManifestDeployItemType, `{"manifests":[{"policy":"ignore","manifest":` + object + `}]}`, "", settings, true},
+		{"an object with policy keep belongs to the item", v1alpha1.ManifestDeployItemType, `{"manifests":[{"policy":"keep","manifest":` + object + `}]}`, "", settings, false},
+		{"a release with createNamespace expects its namespace", v1alpha1.HelmDeployItemType, `{"namespace":"n","createNamespace":true}`, "", space, true},
+		{"a release without createNamespace does not say that it expects its namespace", v1alpha1.HelmDeployItemType, `{"namespace":"n"}`, "", space, false},
+		{"a release expects no other namespace", v1alpha1.HelmDeployItemType, `{"namespace":"m","createNamespace":true}`, "", space, false},
+		{"a release expects what the folders crds of its chart define", v1alpha1.HelmDeployItemType, `{}`, defined, definition, true},
+		{"a status that cannot be read says nothing", v1alpha1.HelmDeployItemType, `{}`, `{"definitions":7}`, definition, false},
+		{"a kustomization expects nothing", v1alpha1.KustomizeDeployItemType, `{"namespace":"n","createNamespace":true}`, defined, definition, false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			expecting := item("i", test.config)
+			expecting.Spec.Type = test.kind
+			if test.status != "" {
+				expecting.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(test.status)}
+			}
+			if got := ownership.Expects(expecting, test.object); got != test.want {
+				t.Errorf("expects the object: %t, want %t", got, test.want)
+			}
+		})
+	}
 }
 
 func TestTransfer(t *testing.T) {

@@ -88,6 +88,13 @@ func lister(name string, recorded bool) *v1alpha1.DeployItem {
 	return item
 }
 
+// expecting is a manifest item that has ConfigMap b with policy ignore.
+func expecting(name string) *v1alpha1.DeployItem {
+	item := lister(name, false)
+	item.Spec.Configuration.Raw = []byte(strings.ReplaceAll(string(item.Spec.Configuration.Raw), `"manage"`, `"ignore"`))
+	return item
+}
+
 // wishOf is a release of an item with a name.
 func wishOf(names ...string) DesiredState {
 	desiredState := wishFor(names...)
@@ -162,6 +169,7 @@ func TestDroppedObject(t *testing.T) {
 		{reason: "an item has recorded it", others: neighbors{mayKeep: true, items: []*v1alpha1.DeployItem{lister("two", true)}}, want: "item two"},
 		{reason: "an item lists it that is still to deploy it", others: neighbors{mayKeep: true, items: []*v1alpha1.DeployItem{lister("two", false)}}, want: "release shop, released by item", kept: true},
 		{reason: "an item lists it, and is not asked again", others: neighbors{items: []*v1alpha1.DeployItem{lister("two", false)}}, want: "item two"},
+		{reason: "an item expects it", others: neighbors{items: []*v1alpha1.DeployItem{expecting("two")}}, want: ""},
 		{reason: "a chart may want it", others: neighbors{mayKeep: true, mayMove: true}, want: "release shop, released by item", kept: true},
 		{reason: "an item has recorded it and drops it", others: neighbors{fickle: true, items: []*v1alpha1.DeployItem{lister("two", true)}}, want: "gone"},
 		{reason: "an item has recorded it and drops it, and a chart may want it", others: neighbors{fickle: true, mayMove: true, items: []*v1alpha1.DeployItem{lister("two", true)}},
@@ -285,6 +293,18 @@ func TestKeptObject(t *testing.T) {
 			if got := ownersOf(cluster.Find("ConfigMap", "here", "b")); got != want {
 				t.Errorf("released by %s, it is of %q, want %q", by, got, want)
 			}
+		}
+	})
+	t.Run("the chart has it in a folder crds from now on", func(t *testing.T) {
+		cluster := installed(t, "a", "b")
+		identity := cluster.Find("ConfigMap", "here", "b").GetUID()
+		desiredState := wishOf("a")
+		desiredState.Definitions = []string{"{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: here}}"}
+		operation := carriedOut(t, cluster, func(history []record) (*Operation, error) {
+			return Plan(t.Context(), storeOn(cluster), movesJob{neighbors: &neighbors{mayKeep: true, mayMove: true}}, desiredState, history, Upgrade)
+		})
+		if got := cluster.Find("ConfigMap", "here", "b"); ownersOf(got) != "" || got.GetUID() != identity || len(operation.Kept()) > 0 {
+			t.Errorf("it is of %q; kept are %v", ownersOf(got), operation.Kept())
 		}
 	})
 	t.Run("the chart has it again", func(t *testing.T) {

@@ -91,11 +91,14 @@ type Operation struct {
 
 	objects     []apply.Object
 	definitions []apply.Object
-	live        map[key]*unstructured.Unstructured
-	applied     map[key]bool
-	results     []applied
-	check       *readiness.Check
-	causes      *readiness.Causes
+	// defined are the objects in the folders crds, also of an upgrade, which does not install them, and
+	// the namespace of createNamespace.
+	defined map[key]bool
+	live    map[key]*unstructured.Unstructured
+	applied map[key]bool
+	results []applied
+	check   *readiness.Check
+	causes  *readiness.Causes
 	// losses are objects that another client has deleted while they were awaited.
 	losses *loss.Losses
 	going  *deletion.Deletion
@@ -231,12 +234,20 @@ func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
 		return job.Wrap(err, published.TemplateChart, "RenderHelmValues", "", v1alpha1.ErrorConfigurationProblem)
 	}
 	var definitions []apply.Entry
-	if withDefinitions {
-		for _, text := range o.desiredState.Definitions {
-			found, err := Entries(text, "")
-			if err != nil {
-				return job.Wrap(err, published.TemplateChart, "RenderHelmValues", "folder crds of the chart", v1alpha1.ErrorConfigurationProblem)
-			}
+	o.defined = map[key]bool{}
+	if o.desiredState.CreateNamespace {
+		o.defined[keyOf(namespaceOf(o.desiredState))] = true
+	}
+	for _, text := range o.desiredState.Definitions {
+		found, err := Entries(text, "")
+		for _, entry := range found {
+			o.defined[keyOf(entry.Object)] = true
+		}
+		switch {
+		case !withDefinitions:
+		case err != nil:
+			return job.Wrap(err, published.TemplateChart, "RenderHelmValues", "folder crds of the chart", v1alpha1.ErrorConfigurationProblem)
+		default:
 			definitions = append(definitions, found...)
 		}
 	}

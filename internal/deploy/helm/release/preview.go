@@ -153,7 +153,7 @@ func (o *Operation) preview(ctx context.Context, l look) (diff.Object, error) {
 	switch {
 	case l.gone:
 		found.Unwanted = true
-		if live != nil && !o.stays(l.Object, live) {
+		if live != nil && !o.stays(l.Object, live) && !o.defines(l.Object) {
 			found.Before = live.Object
 		}
 		return found, nil

@@ -113,7 +113,7 @@ func (o *Operation) mayKeep(ctx context.Context, object apply.Object) (bool, err
 	if o.taken[id] {
 		return true, nil
 	}
-	if o.desiredState.Leaving || o.absent[id] || Kept(object.Object) {
+	if o.desiredState.Leaving || o.absent[id] || Kept(object.Object) || o.defines(object) {
 		return false, nil
 	}
 	heir, err := o.claims.Heir(ctx, object.Reference())
@@ -177,6 +177,13 @@ func (o *Operation) dispose(ctx context.Context, object apply.Object, live *unst
 		return removed{}, err
 	case live.GetDeletionTimestamp() != nil:
 		return removed{left: live}, nil
+	case fate == ownership.Leave:
+		patch, err := ownership.Abandon(live)
+		if err != nil || patch == nil {
+			return removed{}, err
+		}
+		_, err = o.patch(ctx, object, patch)
+		return removed{}, err
 	case fate == ownership.Inherit:
 		return o.transferTo(ctx, object, live, heir)
 	case fate == ownership.Keep:
@@ -235,8 +242,11 @@ func (o *Operation) transferTo(ctx context.Context, object apply.Object, live *u
 // then, as it was there before.
 func (o *Operation) fateOf(ctx context.Context, object apply.Object, live *unstructured.Unstructured, claims *ownership.Claims) (ownership.Fate, *v1alpha1.DeployItem, error) {
 	id, mine := keyOf(object.Object), !o.stays(object, live) && !o.wants(live)
-	if o.absent[id] && mine {
+	switch {
+	case o.absent[id] && mine:
 		return ownership.Remove, nil, nil
+	case mine && o.defines(object):
+		return ownership.Leave, nil, nil
 	}
 	fate, heir, err := claims.Judge(ctx, live, object.Reference(), mine)
 	switch {
@@ -265,6 +275,10 @@ func (o *Operation) patch(ctx context.Context, object apply.Object, patch []byte
 func (o *Operation) wants(live *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(o.results, func(result applied) bool { return result.stored.GetUID() == live.GetUID() })
 }
+
+// defines reports whether an object of earlier revisions is in a folder crds of the chart now, or the
+// namespace of createNamespace: these are never removed.
+func (o *Operation) defines(object apply.Object) bool { return o.defined[keyOf(object.Object)] }
 
 // stays reports whether an object is left alone when the release does not have it any
 // more.

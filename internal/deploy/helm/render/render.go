@@ -140,6 +140,14 @@ type Output struct {
 // File is a file of a chart other than a template.
 type File struct{ Name, Text string }
 
+// Definitions are the files of the folders crds, of those charts that the values do not disable.
+func (v *Values) Definitions() (files []File) {
+	for _, crd := range v.chart.CRDObjects() {
+		files = append(files, File{Name: crd.Filename, Text: string(crd.File.Data)})
+	}
+	return files
+}
+
 // Render executes the templates of a chart.
 func Render(ctx context.Context, in Input, values *Values) (*Output, error) {
 	limits := in.Limits
@@ -156,10 +164,7 @@ func Render(ctx context.Context, in Input, values *Values) (*Output, error) {
 		config.Functions = map[string]gotemplate.Function{"lookup": lookup(in.Lookup)}
 	}
 	members := members(values, in)
-	output := &Output{Files: map[string]string{}}
-	for _, crd := range values.chart.CRDObjects() {
-		output.Definitions = append(output.Definitions, File{Name: crd.Filename, Text: string(crd.File.Data)})
-	}
+	output := &Output{Files: map[string]string{}, Definitions: values.Definitions()}
 	if len(members) == 0 {
 		return output, nil
 	}
