@@ -35,7 +35,7 @@ func (p *Previewer) Uninstalls(ctx context.Context, tree *inspect.Node, roots []
 			uninstalls[i].Unknown = append(uninstalls[i].Unknown, c.secrets.hide(t.err.Error()))
 		case t.on != "":
 			uninstalls[i].Objects, uninstalls[i].Unknown = gone(t.found.Objects)
-			uninstalls[i].Moves = moving(t.found.Objects)
+			uninstalls[i].Moves, uninstalls[i].Stays = moving(t.found.Objects), staying(t.found.Objects)
 			uninstalls[i].EarlierClusters = withLeft(uninstalls[i].EarlierClusters, t.found.Objects)
 		}
 	}
@@ -48,7 +48,7 @@ func gone(objects []diff.Object) (found []corev1.ObjectReference, unknown []stri
 		switch {
 		case object.Unknown != "":
 			unknown = append(unknown, apply.Describe(object.Kind, object.Namespace, object.Name)+": "+object.Unknown)
-		case object.Before != nil && object.Cluster == "" && object.MovesTo == "":
+		case object.Before != nil && object.Cluster == "" && object.MovesTo == "" && object.Stays == "":
 			found = append(found, referenceOf(object))
 		}
 	}
@@ -60,6 +60,16 @@ func moving(objects []diff.Object) (found []requests.Move) {
 	for _, object := range objects {
 		if object.MovesTo != "" && object.Unknown == "" {
 			found = append(found, requests.Move{Object: referenceOf(object), To: object.MovesTo})
+		}
+	}
+	return found
+}
+
+// staying are the objects that are left where they are.
+func staying(objects []diff.Object) (found []requests.Stay) {
+	for _, object := range objects {
+		if object.Stays != "" && object.Unknown == "" {
+			found = append(found, requests.Stay{Object: referenceOf(object), Reason: object.Stays})
 		}
 	}
 	return found

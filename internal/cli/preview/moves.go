@@ -56,8 +56,46 @@ func (c *comparison) moved(ctx context.Context, from *task, object *diff.Object)
 	}
 	if heir, path := c.heir(ctx, from, *object); heir != nil {
 		object.MovesFrom, object.MovesTo = from.item.Path, path
+	} else if other := c.expecting(ctx, from, ref); other != "" {
+		object.Stays = "because deploy item " + other + " expects it"
 	}
 	return false
+}
+
+// expecting returns the path of an item that expects an object to exist, and leaves the object to the
+// item that does not want it any more; empty if none does.
+func (c *comparison) expecting(ctx context.Context, from *task, ref corev1.ObjectReference) string {
+	for _, to := range c.tasks {
+		if to == from || !to.expects(ref) || c.relation(ctx, to, from) != placement.SameCluster {
+			continue
+		}
+		if at := to.find(ref); at >= 0 && to.found.Objects[at].After == nil && to.found.Objects[at].Unknown == "" {
+			// It counts once.
+			to.found.Objects = slices.Delete(to.found.Objects, at, at+1)
+		}
+		return to.item.Path
+	}
+	// What cannot be listed decides nothing.
+	others, _ := (&neighbors{comparison: c, of: from}).Others(ctx)
+	for _, other := range others {
+		if ownership.Expects(other, ref) {
+			return c.live.pathOf(other.Name)
+		}
+	}
+	return ""
+}
+
+// expects reports whether the item expects an object to exist after the job.
+func (t *task) expects(ref corev1.ObjectReference) bool {
+	if t.removal || t.object == nil {
+		return false
+	}
+	item := *t.object
+	if t.compared && t.err == nil && !t.settled {
+		// The status has what the chart of the last job had.
+		item.Status.ProviderStatus = nil
+	}
+	return ownership.Expects(&item, ref) || slices.ContainsFunc(t.found.Expected, func(expected corev1.ObjectReference) bool { return apply.Same(expected, ref) })
 }
 
 // givesUp reports whether the item would remove an object from the cluster of its Target.
@@ -75,7 +113,7 @@ func (t *task) takes(ref corev1.ObjectReference, writes bool) bool {
 		return ownership.Lists(t.object, ref)
 	}
 	at := t.find(ref)
-	return at >= 0 && (t.found.Objects[at].After != nil || t.found.Objects[at].Unknown != "" || !ownership.KnownWants(t.object) && !t.settled)
+	return at >= 0 && !t.expects(ref) && (t.found.Objects[at].After != nil || t.found.Objects[at].Unknown != "" || !ownership.KnownWants(t.object) && !t.settled)
 }
 
 // find returns where an object is that the item wants, or -1.

@@ -64,6 +64,20 @@ func going(name string) *task {
 	return t
 }
 
+// expecting is an item that has the ConfigMap a with policy ignore.
+func expecting(name string) *task {
+	t := wants(name, row(nil, nil))
+	t.object.Spec.Configuration.Raw = []byte(strings.ReplaceAll(string(t.object.Spec.Configuration.Raw), `{"manifest":`, `{"policy":"ignore","manifest":`))
+	return t
+}
+
+// installing is an item whose chart has the ConfigMap a in a folder crds, and finds it on the cluster.
+func installing(name string) *task {
+	t := wants(name, row(nil, nil)).chart()
+	t.found.Expected = []corev1.ObjectReference{{APIVersion: "v1", Kind: "ConfigMap", Namespace: "n", Name: "a"}}
+	return t
+}
+
 // chart lets the wants of an item follow from a chart.
 func (t *task) chart() *task {
 	t.object.Spec.Type = v1alpha1.HelmDeployItemType
@@ -106,6 +120,12 @@ func TestMoves(t *testing.T) {
 		{"the other item has another Target for the same cluster", []*task{wants("one", row(deployed("two", "1"), deployed("one", "1"))).at("edge").recordedOn("1"), givesUp("two").recordedOn("1")}, []string{"root/one: move from root/two to root/one"}},
 		{"no item wants it", []*task{givesUp("one"), going("two").at("edge")}, []string{"root/one: delete", "root/two: delete"}},
 		{"a chart does not take over an object that it does not have", []*task{wants("one").chart(), givesUp("two")}, []string{"root/two: delete"}},
+		{"an item expects it", []*task{expecting("one"), givesUp("two")}, []string{"root/two: stays, because deploy item root/one expects it"}},
+		{"an item expects it when its item is deleted", []*task{going("two"), expecting("one")}, []string{"root/two: stays, because deploy item root/one expects it"}},
+		{"an item on another cluster expects it", []*task{expecting("one").at("edge"), givesUp("two")}, []string{"root/two: delete"}},
+		{"an item expects it that goes, too", []*task{{item: Item{Path: "root/one"}, object: expecting("one").object, removal: true}, givesUp("two")}, []string{"root/two: delete"}},
+		{"a chart has it in a folder crds", []*task{installing("one"), givesUp("two")}, []string{"root/two: stays, because deploy item root/one expects it"}},
+		{"an item applies it that another one expects", []*task{expecting("one"), givesUp("two"), wants("three", row(deployed("two", "1"), deployed("three", "1")))}, []string{"root/three: move from root/two to root/three"}},
 		{"an object on an earlier cluster is deleted", []*task{wants("one", row(nil, deployed("one", "1"))), wants("two", elsewhere)}, []string{"root/one: create data.k metadata.labels['manifest.deployer.landscaper.gardener.cloud/deployitem']", "root/two: delete"}},
 		{"the other item keeps it, and does not want it", []*task{wants("one", row(deployed("two", "1"), deployed("one", "1"))), {item: Item{Path: "root/two"}, object: listing("two")}}, []string{"root/one: move from root/two to root/one"}},
 		{"both want it", []*task{wants("one", row(deployed("two", "1"), deployed("one", "1"))), wants("two", row(nil, nil))}, []string{"root/one: update metadata.labels['manifest.deployer.landscaper.gardener.cloud/deployitem']"}},
@@ -124,10 +144,13 @@ func TestMoves(t *testing.T) {
 func changesOf(result *Result) (lines []string) {
 	for _, item := range result.Items {
 		for _, change := range item.Changes {
-			if change.Action == diff.Keep {
+			if change.Action == diff.Keep && change.Reason == "" {
 				continue
 			}
 			line := item.Path + ": " + string(change.Action)
+			if change.Action == diff.Keep {
+				line = item.Path + ": stays, " + change.Reason
+			}
 			if change.MovesTo != "" {
 				line += " from " + change.MovesFrom + " to " + change.MovesTo
 			}

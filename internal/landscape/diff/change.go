@@ -41,6 +41,8 @@ type Object struct {
 	// not want it any more, and the one that takes it over. The marks of owners are no
 	// difference then. Without After, its content stays.
 	MovesFrom, MovesTo string
+	// Stays says why the object stays although its item does not want it any more.
+	Stays string
 	// Unwanted is set if the item does not want the object any more.
 	Unwanted bool
 	// Beside is set if nothing of the item depends on what becomes of it.
@@ -61,7 +63,8 @@ type Change struct {
 	// MovesFrom and MovesTo are the items between which the object moves.
 	MovesFrom string `json:"movesFrom,omitempty"`
 	MovesTo   string `json:"movesTo,omitempty"`
-	// Reason says why the change is unknown.
+	// Reason says why the change is unknown, or why an object stays that its item does not want any
+	// more.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -82,6 +85,8 @@ func Of(object Object, hide func(string) string) Change {
 	switch c.Action {
 	case Unknown:
 		c.Reason = hide(object.Unknown)
+	case Keep:
+		c.Reason = hide(object.Stays)
 	case Create:
 		c.Fields = leaves("", contentOfNew(object.After))
 	case Update, Replace, Move:
@@ -103,7 +108,7 @@ func actionOf(object Object) Action {
 	switch {
 	case object.Unknown != "":
 		return Unknown
-	case object.Before == nil && object.After == nil:
+	case object.Before == nil && object.After == nil, object.Stays != "":
 		return Keep
 	case object.Before == nil:
 		return Create

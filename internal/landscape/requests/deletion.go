@@ -33,6 +33,8 @@ type Uninstall struct {
 	Objects []corev1.ObjectReference `json:"objects,omitempty"`
 	// Moves are the objects that stay and become those of an item of another Installation.
 	Moves []Move `json:"moves,omitempty"`
+	// Stays are the objects that stay for others, with the reasons.
+	Stays []Stay `json:"stays,omitempty"`
 	// EarlierClusters are what the item has left on clusters to which its Target led
 	// before.
 	EarlierClusters []Leftovers `json:"earlierClusters,omitempty"`
@@ -48,6 +50,12 @@ type Move struct {
 	Object corev1.ObjectReference `json:"object"`
 	// To is the path of the item that takes it over.
 	To string `json:"to"`
+}
+
+// Stay is an object that stays for a reason, as "because deploy item shop/web expects it".
+type Stay struct {
+	Object corev1.ObjectReference `json:"object"`
+	Reason string                 `json:"reason"`
 }
 
 // Leftovers are objects on a cluster to which the Target of an item does not lead any more.

@@ -135,6 +135,9 @@ func showUninstalls(out io.Writer, uninstalls []requests.Uninstall, keep bool) {
 		for _, move := range u.Moves {
 			fmt.Fprintf(out, "   → %s moves to deploy item %s\n", terminal.Printable(named(move.Object)), terminal.Printable(move.To))
 		}
+		for _, stay := range u.Stays {
+			fmt.Fprintf(out, "   = %s stays, %s\n", terminal.Printable(named(stay.Object)), terminal.Printable(stay.Reason))
+		}
 		for _, unknown := range u.Unknown {
 			fmt.Fprintf(out, "   ? %s\n", terminal.OneLine(unknown))
 		}

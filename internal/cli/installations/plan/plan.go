@@ -151,7 +151,7 @@ var signs = map[diff.Action]struct {
 	sign, word string
 	color      int
 }{
-	diff.Replace: {"±", "delete and create", 33}, diff.Move: {"→", "move", 33},
+	diff.Keep: {"=", "keep", 0}, diff.Replace: {"±", "delete and create", 33}, diff.Move: {"→", "move", 33},
 	diff.Create: {"+", "create", 32}, diff.Update: {"~", "change", 33}, diff.Delete: {"-", "delete", 31}, diff.Unknown: {"?", "unknown", 36},
 }
 
@@ -193,7 +193,7 @@ func (p *printer) item(item preview.Item) {
 		p.text.WriteString(terminal.Printable(heading) + "\n")
 	}
 	for _, change := range item.Changes {
-		if change.Action == diff.Keep {
+		if change.Action == diff.Keep && change.Reason == "" {
 			continue
 		}
 		name := change.Name
@@ -213,6 +213,8 @@ func (p *printer) item(item preview.Item) {
 // change prints what happens to an object as a whole.
 func (p *printer) change(change diff.Change, name string) {
 	switch {
+	case change.Action == diff.Keep:
+		p.line(change.Action, "  ", "%s %s stays, %s", change.Kind, name, change.Reason)
 	case change.Action == diff.Unknown:
 		p.line(change.Action, "  ", "%s %s: %s", change.Kind, name, terminal.OneLine(change.Reason))
 	case change.Action == diff.Move && len(change.Fields) > 0:
@@ -226,7 +228,7 @@ func (p *printer) change(change diff.Change, name string) {
 
 func changes(list []diff.Change) bool {
 	for _, change := range list {
-		if change.Action != diff.Keep {
+		if change.Action != diff.Keep || change.Reason != "" {
 			return true
 		}
 	}

@@ -26,6 +26,7 @@ func planned() *preview.Result {
 				{Action: diff.Update, Kind: "Secret", Namespace: "n", Name: "s", Fields: []diff.Field{{Path: "data.p", Before: "(secret)", After: "(secret)", Secret: true}}},
 				{Action: diff.Replace, Kind: "Secret", Namespace: "n", Name: "r", Fields: []diff.Field{{Path: "data.p", Before: "(secret)", After: "(secret)", Secret: true}}},
 				{Action: diff.Move, Kind: "ConfigMap", Namespace: "n", Name: "m", MovesFrom: "shop/old", MovesTo: "shop/db/server"},
+				{Action: diff.Keep, Kind: "ConfigMap", Namespace: "n", Name: "s", Reason: "because deploy item shop/web/chart expects it"},
 				{Action: diff.Move, Kind: "ConfigMap", Namespace: "n", Name: "o", MovesFrom: "shop/old", MovesTo: "shop/db/server", Fields: []diff.Field{{Path: "data.a", Before: "1", After: "2"}}},
 				{Action: diff.Create, Kind: "Secret", Namespace: "n", Name: "t", Fields: []diff.Field{{Path: "data.p", After: "(secret)", Secret: true}}},
 			}},
@@ -69,6 +70,7 @@ shop/db/server on edge
   ± delete and create Secret n/r
       ~ data.p: (secret, changed)
   → ConfigMap n/m moves from deploy item shop/old to deploy item shop/db/server
+  = ConfigMap n/s stays, because deploy item shop/web/chart expects it
   → ConfigMap n/o moves from deploy item shop/old to deploy item shop/db/server, and changes
       ~ data.a: 1 -> 2
   + create Secret n/t
@@ -77,7 +79,7 @@ shop/db/server on edge
   - delete ConfigMap n/d
 The Installation front gets a job, too: it imports what changes
 ? shop/tests is known only when the job runs: import x: there is no DataObject
-Plan: 2 to create, 2 to change, 2 move, 1 to delete, 2 unchanged, 1 to delete and create, 2 known only when the job runs
+Plan: 2 to create, 2 to change, 2 move, 1 to delete, 3 unchanged, 1 to delete and create, 2 known only when the job runs
 `
 	if difference := cmp.Diff(want, c.Out.String()); difference != "" {
 		t.Error(difference)
