@@ -190,6 +190,10 @@ func (i *Item) RecordedByOthers(ctx context.Context, objects []corev1.ObjectRefe
 // call of a job counts.
 func (i *Item) Keeps(objects ...string) { i.run.kept = slices.Clone(objects) }
 
+// KeepsInUse says which objects the item does not want any more and keeps beyond the end of the job,
+// because something is in them. The condition of Keeps has the reasons.
+func (i *Item) KeepsInUse(reasons ...string) { i.run.inUse = slices.Clone(reasons) }
+
 // Moved emits an event: an object belongs to another item from now on.
 func (i *Item) Moved(ctx context.Context, object string, to *v1alpha1.DeployItem) {
 	name := to.Labels[v1alpha1.ExecutionManagedNameLabel]
@@ -202,7 +206,7 @@ func (i *Item) Moved(ctx context.Context, object string, to *v1alpha1.DeployItem
 
 // noteKept writes into the status at the end of a job what the item has kept.
 func (i *Item) noteKept() {
-	var said []string
+	said := slices.Clone(i.run.inUse)
 	if kept := i.run.kept; len(kept) > 0 {
 		are, them := number(kept)
 		said = append(said, fmt.Sprintf("%s %s removed at the end of the job unless another deploy item takes %s over", listing(kept), are, them))

@@ -236,6 +236,9 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 			return Result{}, err
 		}
 	}
+	if err := item.inherit(ctx); err != nil {
+		return Result{}, err
+	}
 	if item.Status.Phase.IsDeletion() {
 		return r.recoverPanic(ctx, item, r.options.Deployer.Delete)
 	}

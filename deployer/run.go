@@ -53,6 +53,8 @@ type run struct {
 	kept []string
 	// keptEarlier is what the item has left on earlier clusters.
 	keptEarlier []string
+	// inUse says which objects it keeps for longer, and why.
+	inUse []string
 	// exported says that the deployer has exported, or removed an export; then export is the
 	// reference, or nil.
 	exported bool

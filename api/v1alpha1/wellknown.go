@@ -54,6 +54,10 @@ const (
 
 // Annotations that Landscaper sets.
 const (
+	// InheritedAnnotation lists, in JSON, objects that other DeployItems have left to a DeployItem with
+	// their end, because it has something in them: a Namespace, or the definition of a kind. The
+	// DeployItem records them with its next job, and removes them when nothing is in them any more.
+	InheritedAnnotation = GroupName + "/inherited"
 	// AdmittedAnnotation says that the first job of an Installation was asked for, until
 	// its status shows the job. The value is the UID of the Installation.
 	AdmittedAnnotation = GroupName + "/admitted"

@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/model/placement"
 )
 
 // live is what exists, by the paths of Installations in the names of blueprints.
@@ -31,7 +32,20 @@ func liveTrees(roots []*inspect.Node) live {
 	for _, root := range roots {
 		walk(root, root.Name)
 	}
+	l.each(func(_ string, item *inspect.Node) { item.DeployItem = withInherited(item.DeployItem) })
 	return l
+}
+
+// withInherited is an item as its next job finds it: with what other items have left to it.
+func withInherited(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
+	recorded, err := placement.WithInherited(item)
+	if err != nil || recorded == item.Status.ProviderStatus {
+		// The job reports a record that cannot be read.
+		return item
+	}
+	item = item.DeepCopy()
+	item.Status.ProviderStatus = recorded
+	return item
 }
 
 // identify implements plan.Tree.Identify.

@@ -58,6 +58,8 @@ func (c *comparison) moved(ctx context.Context, from *task, object *diff.Object)
 		object.MovesFrom, object.MovesTo = from.item.Path, path
 	} else if other := c.expecting(ctx, from, ref); other != "" {
 		object.Stays = "because deploy item " + other + " expects it"
+	} else {
+		object.Stays = c.inUse(ctx, from, &unstructured.Unstructured{Object: object.Before})
 	}
 	return false
 }
@@ -200,11 +202,11 @@ func referenceOf(object diff.Object) corev1.ObjectReference {
 func (c *comparison) heir(ctx context.Context, from *task, object diff.Object) (*v1alpha1.DeployItem, string) {
 	family := &neighbors{comparison: c, of: from}
 	live := &unstructured.Unstructured{Object: object.Before}
-	_, heir, err := ownership.Judge(ctx, family, live, referenceOf(object), true, from.removal)
-	if err != nil || heir == nil {
+	verdict, err := ownership.Judge(ctx, family, live, referenceOf(object), true, from.removal)
+	if err != nil || verdict.Fate != ownership.Inherit {
 		return nil, ""
 	}
-	return heir, c.live.pathOf(heir.Name)
+	return verdict.Heir, c.live.pathOf(verdict.Heir.Name)
 }
 
 // neighbors are the items of the namespace with which a preview has nothing to do. It

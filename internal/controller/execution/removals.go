@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
@@ -93,8 +94,9 @@ func (r *Reconciler) beginRemovals(ctx context.Context, s *snapshot) error {
 	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
 }
 
-// noteRemovals says in the status of an Execution whose job ends which items are held, and which
-// have kept something. It is stored with the end of the job.
+// noteRemovals says in the status of an Execution whose job ends which items are held, which have kept
+// something, and what they have inherited from items that this job has deleted. It is stored with the
+// end of the job.
 func (s *snapshot) noteRemovals(subject *reporter.Subject, now metav1.Time) {
 	if s.broken != nil {
 		return
@@ -118,6 +120,9 @@ func (s *snapshot) noteRemovals(subject *reporter.Subject, now metav1.Time) {
 		}
 		if kept := job.Pending(m.item.Status.Conditions); kept != nil {
 			said = append(said, fmt.Sprintf("deploy item %q: %s", m.name, kept.Message))
+		}
+		if inherited := placement.SayInherited(m.item); inherited != "" {
+			said = append(said, fmt.Sprintf("deploy item %q: %s", m.name, inherited))
 		}
 	}
 	job.NotePending(subject.Status.Conditions, strings.Join(said, "; "), s.exec.Status.ObservedGeneration, now)

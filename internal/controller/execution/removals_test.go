@@ -107,6 +107,9 @@ func TestNoteRemovals(t *testing.T) {
 		{"an item is held", []option{has("old", "z", "z", "Succeeded")}, `deploy item "old" is not wanted any more: removed at the end of the job unless another part takes its objects over`},
 		{"an item is being deleted", []option{has("old", "z", "z", "DeleteFailed", goes)}, `deploy item "old" is being deleted`},
 		{"an item has kept something", []option{wants("one"), has("one", "a", "a", "Succeeded", keptOne)}, `deploy item "one": ConfigMap ns/x is kept`},
+		{"an item has inherited something", []option{wants("one"), has("one", "a", "a", "Succeeded", func(item *v1alpha1.DeployItem) {
+			item.Annotations = map[string]string{v1alpha1.InheritedAnnotation: `[{"resource":{"kind":"Namespace","name":"x"}}]`}
+		})}, `deploy item "one": Namespace x, which another item had, stays as long as something is in it`},
 		{"the Execution is deleted with all its items", []option{deleting, keptSome, has("old", "z", "z", "Succeeded")}, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -36,6 +36,8 @@ type Plan struct {
 	ClusterOf func(ctx context.Context, targetName string) (target.Cluster, error)
 	// Family are the items that may want the objects; nil if none is consulted.
 	Family Family
+	// Wanted are the objects of the item itself that stay; nil without any.
+	Wanted func() []ownership.Content
 	// Terminating says that the item itself is being deleted, so that it cannot keep anything.
 	Terminating bool
 	// Wake is called when something has changed.

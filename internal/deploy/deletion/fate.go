@@ -10,7 +10,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
@@ -20,19 +22,34 @@ type Family interface {
 	ownership.Family
 	// Moved receives which item has become the owner of an object.
 	Moved(ctx context.Context, object string, to *v1alpha1.DeployItem)
+	// Bequeath lets another item record an object, so that it removes the object later.
+	Bequeath(ctx context.Context, heir *v1alpha1.DeployItem, entry deployer.ManagedResourceStatus) error
 }
 
 // Kept returns the objects that are not removed for the moment: another item may want them.
 func (d *Deletion) Kept() []corev1.ObjectReference {
-	var kept []corev1.ObjectReference
+	kept, _ := d.kept()
+	return kept
+}
+
+// InUse says which objects are not removed because something is in them, and why.
+func (d *Deletion) InUse() []string {
+	_, used := d.kept()
+	return used
+}
+
+func (d *Deletion) kept() (kept []corev1.ObjectReference, used []string) {
 	for _, step := range d.steps {
 		for _, object := range step.objects {
-			if object.kept {
+			switch {
+			case object.kept && object.reason != "":
+				used = append(used, object.describe()+" stays "+object.reason)
+			case object.kept:
 				kept = append(kept, object.entry.Resource)
 			}
 		}
 	}
-	return kept
+	return kept, used
 }
 
 // judge decides what becomes of all objects before anything is prepared or deleted, and transfers
@@ -41,7 +58,7 @@ func (d *Deletion) Kept() []corev1.ObjectReference {
 //
 // An object that cannot be read is judged when its turn comes.
 func (d *Deletion) judge(ctx context.Context) error {
-	d.claims = ownership.NewClaims(d.plan.Family, d.plan.Terminating)
+	d.claims = d.newClaims()
 	var todo []*deletionObject
 	for _, step := range d.steps {
 		for _, object := range step.objects {
@@ -63,6 +80,10 @@ func (d *Deletion) judge(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+func (d *Deletion) newClaims() *ownership.Claims {
+	return ownership.NewClaims(d.plan.Family, d.plan.Terminating).Knowing(target.ContentOn(d.plan.Cluster), d.plan.Wanted)
 }
 
 // judge looks at the object and decides what becomes of it.
@@ -109,18 +130,21 @@ func (o *deletionObject) settle(ctx context.Context, d *Deletion, claims *owners
 	if o.gone {
 		return nil
 	}
-	fate, heir, err := claims.Judge(ctx, o.seen, o.entry.Resource, o.isOwn(o.seen, d.plan.Owner))
+	verdict, err := claims.Judge(ctx, o.seen, o.entry.Resource, o.isOwn(o.seen, d.plan.Owner))
 	if err != nil {
 		return err // says what was asked
 	}
-	switch fate {
+	switch verdict.Fate {
 	case ownership.Spare:
 		err = o.spare(ctx, d.plan.Owner)
 	case ownership.Leave:
 		err = o.leave(ctx, d.plan.Owner)
 	case ownership.Inherit:
-		err = o.transferTo(ctx, d, heir)
+		err = o.transferTo(ctx, d, verdict.Heir)
+	case ownership.Bequeath:
+		err = o.bequeathTo(ctx, d, verdict.Heir)
 	case ownership.Keep:
+		o.reason = verdict.Reason
 		err = o.keep(ctx, d.plan.Owner)
 	}
 	if err != nil {
@@ -172,7 +196,7 @@ func (o *deletionObject) transferTo(ctx context.Context, d *Deletion, heir *v1al
 	if err := o.transfer(ctx, d.plan.Owner, ownership.ManifestLabel, heir.Name); err != nil || o.gone {
 		return err
 	}
-	now := ownership.NewClaims(d.plan.Family, d.plan.Terminating)
+	now := d.newClaims()
 	wants, err := now.Wants(ctx, heir, o.entry.Resource)
 	if err != nil {
 		return err // says what was asked
@@ -182,6 +206,27 @@ func (o *deletionObject) transferTo(ctx context.Context, d *Deletion, heir *v1al
 			return err
 		}
 		return o.settle(ctx, d, now)
+	}
+	o.gone = true
+	d.plan.Family.Moved(ctx, o.describe(), heir)
+	return nil
+}
+
+// bequeathTo makes an item the owner that has something in the object. The item forgets what it has
+// recorded and what does not belong to it: so it records the object again after the transfer, unless
+// the record still has it.
+func (o *deletionObject) bequeathTo(ctx context.Context, d *Deletion, heir *v1alpha1.DeployItem) error {
+	entry := o.entry
+	entry.Resource.UID = o.seen.GetUID()
+	if err := d.plan.Family.Bequeath(ctx, heir, entry); err != nil {
+		return err // names the heir
+	}
+	if err := o.transfer(ctx, d.plan.Owner, ownership.LabelOf(heir), heir.Name); err != nil || o.gone {
+		return err
+	}
+	if err := d.plan.Family.Bequeath(ctx, heir, entry); err != nil {
+		// The heir goes, too. The object is judged again with the next attempt.
+		return errors.Join(err, o.transfer(ctx, d.plan.Owner, d.plan.Owner.Label, d.plan.Owner.Name))
 	}
 	o.gone = true
 	d.plan.Family.Moved(ctx, o.describe(), heir)

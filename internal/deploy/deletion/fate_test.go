@@ -33,6 +33,9 @@ type relatives struct {
 	changes func(asked int, r *relatives)
 	err     error
 	moved   []string
+	// bequeathed are the objects that others are to record; refuses says that they do not.
+	bequeathed []string
+	refuses    bool
 }
 
 func (r *relatives) Others(context.Context) ([]*v1alpha1.DeployItem, error) {
@@ -47,6 +50,15 @@ func (r *relatives) MayKeep(context.Context) (bool, error)                     {
 func (r *relatives) MayMove(context.Context) (bool, error)                     { return r.mayMove, r.err }
 func (r *relatives) Moved(_ context.Context, object string, to *v1alpha1.DeployItem) {
 	r.moved = append(r.moved, object+" to "+to.Name)
+}
+
+// Bequeath implements Family.
+func (r *relatives) Bequeath(_ context.Context, heir *v1alpha1.DeployItem, entry deployer.ManagedResourceStatus) error {
+	r.bequeathed = append(r.bequeathed, entry.Resource.Kind+" "+entry.Resource.Name+" to "+heir.Name)
+	if r.refuses {
+		return errors.New("the heir goes, too")
+	}
+	return nil
 }
 
 // expecting is a manifest item that has a ConfigMap with policy ignore.
@@ -344,4 +356,50 @@ func TestHeirDuringTheWait(t *testing.T) {
 		t.Errorf("it waits for %v, %v, and the object is %s", waiting, err, state(c, "a"))
 	}
 	d.Close()
+}
+
+// TestNamespaceInUse: a Namespace in which another item has something stays, with an owner that removes
+// it later.
+func TestNamespaceInUse(t *testing.T) {
+	for _, test := range []struct {
+		reason  string
+		leaving bool
+		// outside says that the other item has its object elsewhere.
+		outside, refuses bool
+		want             string
+		fails            bool
+		used             []string
+	}{
+		{reason: "the item stays", want: "released by two", used: []string{"Namespace ns stays as long as deploy item one has ConfigMap ns/a in it"}},
+		{reason: "the item goes", leaving: true, want: "of one"},
+		{reason: "the other item goes, too, and the item waits", leaving: true, refuses: true, want: "of two", fails: true},
+		{reason: "nothing is in the Namespace", leaving: true, outside: true, want: "gone"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			c, family := fakecluster.New(), &relatives{others: []*v1alpha1.DeployItem{one("a")}, refuses: test.refuses}
+			if !test.outside {
+				c.Put(ofTwo("a"))
+			}
+			space := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
+			space.SetName("ns")
+			space.SetLabels(map[string]string{two.Label: two.Name})
+			d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(space, deployer.ManagePolicy, c.Put(space).GetUID())}, Owner: two, Family: family, Terminating: test.leaving, Wake: func() {}})
+			if _, err := d.Continue(t.Context()); (err != nil) != test.fails {
+				t.Errorf("%v", err)
+			}
+			got := "gone"
+			if live := c.Find("Namespace", "", "ns"); live != nil && ownership.IsReleased(live) {
+				got = "released by " + live.GetAnnotations()[v1alpha1.ReleasedByAnnotation]
+			} else if live != nil {
+				got = "of " + live.GetLabels()[two.Label]
+			}
+			if got != test.want || !slices.Equal(d.InUse(), test.used) || len(d.Kept()) > 0 {
+				t.Errorf("it is %s, want %s; in use: %v, kept: %v", got, test.want, d.InUse(), d.Kept())
+			}
+			if moves := test.want == "of one"; moves != slices.Equal(family.bequeathed, []string{"Namespace ns to one", "Namespace ns to one"}) || moves != (len(family.moved) == 1) {
+				t.Errorf("bequeathed: %v, moved: %v", family.bequeathed, family.moved)
+			}
+			d.Close()
+		})
+	}
 }

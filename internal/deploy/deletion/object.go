@@ -33,8 +33,9 @@ type deletionObject struct {
 	// prepared says that everything is done that comes before the deletion.
 	prepared bool
 	// judged says that it is decided that the object is removed, and kept that it is not for
-	// the moment.
+	// the moment; the reason is why it stays beyond the end of the job.
 	judged, kept bool
+	reason       string
 	// by is what it was judged by.
 	by *ownership.Claims
 	// seen is the object as it was read or written last before its deletion, or nil.

@@ -137,10 +137,15 @@ func ofRelease(entries apideployer.ManagedResourceStatusList) (found apideployer
 	return found
 }
 
-// describeAll names what is kept.
-func describeAll(kept apply.Inventory) (names []string) {
-	for _, entry := range kept {
-		names = append(names, apply.Describe(entry.Resource.Kind, entry.Resource.Namespace, entry.Resource.Name))
+// keep notes what an operation has kept.
+func (w *work) keep(by *release.Operation) {
+	w.kept, w.open, w.used = by.Kept(), nil, nil
+	for _, entry := range w.kept {
+		name := apply.Describe(entry.Resource.Kind, entry.Resource.Namespace, entry.Resource.Name)
+		if reason := by.Reason(entry.Resource); reason != "" {
+			w.used = append(w.used, name+" stays "+reason)
+			continue
+		}
+		w.open = append(w.open, name)
 	}
-	return names
 }

@@ -21,14 +21,15 @@ import (
 )
 
 // mayHaveRelease reports whether an item has deployed a release, as far as its status shows: what
-// belongs to a release is recorded without a policy, and of a release without workloads nothing is.
+// belongs to a release is recorded without a policy, and of a release without workloads nothing is but
+// its name.
 func mayHaveRelease(item *deployer.Item) (inStatus, possible bool, err error) {
 	status, err := parseStatus(item.Status.ProviderStatus)
 	if err != nil || item.Status.ProviderStatus == nil {
 		return false, false, err
 	}
 	inStatus = slices.ContainsFunc(status.ManagedResources, func(entry apideployer.ManagedResourceStatus) bool { return entry.Policy == "" })
-	return inStatus, inStatus || len(status.ManagedResources) == 0, nil
+	return inStatus, inStatus || len(status.ManagedResources) == 0 || status.Release != nil, nil
 }
 
 // leaveReleases removes what an item without a release has of one: that of its last job becomes

@@ -216,7 +216,25 @@ func (s released) unchanged(ctx context.Context, item *deployer.Item, last *stor
 	if err != nil {
 		return rollout.Forecast{}, err
 	}
+	kept, err := s.previewKept(ctx, item, outlook)
+	if err != nil {
+		return rollout.Forecast{}, err
+	}
+	found = append(found, kept...)
 	return rollout.ForecastWith(ctx, target.On(s.work.connection), found, look, outlook), nil
+}
+
+// previewKept is what becomes of what earlier jobs have kept.
+func (s released) previewKept(ctx context.Context, item *deployer.Item, outlook rollout.Outlook) ([]diff.Object, error) {
+	kept, err := s.templates.Recorded(item)
+	if err != nil || len(kept) == 0 {
+		return nil, err
+	}
+	found, err := rollout.PreviewRemoval(ctx, item, previewedItem{s.templates, s.work.connection, nil}, target.On(s.work.connection), outlook)
+	for i := range found {
+		found[i].Unwanted = true
+	}
+	return found, err
 }
 
 // Release implements preview.Leaver.

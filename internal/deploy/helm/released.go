@@ -35,9 +35,11 @@ type work struct {
 	// after checks the deployed objects, and exports values.
 	after   *rollout.Rollout
 	desired rollout.DesiredState
-	// kept is what the release does not want any more and others may still take over;
-	// cleaning says that the operation removes it and deploys nothing.
+	// kept is what the release does not want any more. Open names what others may still take over, used
+	// says why the rest stays. Cleaning says that the operation removes it and deploys nothing.
 	kept     apply.Inventory
+	open     []string
+	used     []string
 	cleaning bool
 	// forced deploys again although nothing has changed. done says that the release is
 	// as it should be, changed that this job has made it so.
@@ -125,7 +127,8 @@ func (d Deployer) reconcileRelease(ctx context.Context, item *deployer.Item, con
 	if waiting, err := source.removeEarlier(ctx, item, false); err != nil || len(waiting) > 0 {
 		return deployer.WaitFor(waiting...), err
 	}
-	item.Keeps(append(describeAll(w.kept), w.held...)...)
+	item.Keeps(append(w.open, w.held...)...)
+	item.KeepsInUse(w.used...)
 	return rollout.RemoveEarlier(ctx, item, source.templates, &w.earlierRemovals)
 }
 
@@ -242,7 +245,8 @@ func (s released) operate(ctx context.Context, item *deployer.Item) ([]string, e
 	if w.operation.Over() || (err != nil && !w.operation.Stored()) {
 		// What failed begins from the start, with another look at what there is.
 		_ = w.operation.Close()
-		w.kept, w.operation = w.operation.Kept(), nil
+		w.keep(w.operation)
+		w.operation = nil
 		if err == nil {
 			w.settle(!w.cleaning)
 		}

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
@@ -38,6 +39,11 @@ func (f family) MayMove(ctx context.Context) (bool, error) { return (*f.job).May
 // Moved implements deletion.Family.
 func (f family) Moved(ctx context.Context, object string, to *v1alpha1.DeployItem) {
 	(*f.job).Moved(ctx, object, to)
+}
+
+// Bequeath implements deletion.Family.
+func (f family) Bequeath(ctx context.Context, heir *v1alpha1.DeployItem, entry deployer.ManagedResourceStatus) error {
+	return (*f.job).Bequeath(ctx, heir, entry)
 }
 
 // Yields implements apply.Neighbors.

@@ -277,4 +277,8 @@ func (j *testJob) Yields(_ context.Context, holder string, object corev1.ObjectR
 func (j *testJob) IsNeighbor(_ context.Context, name string) (bool, error) {
 	return j.neighbors != nil && j.neighbors.member(name) != nil, nil
 }
-func (j *testJob) Keeps(objects ...string) { j.kept = objects }
+func (j *testJob) Bequeath(context.Context, *v1alpha1.DeployItem, deployer.ManagedResourceStatus) error {
+	return nil
+}
+func (j *testJob) Keeps(objects ...string)      { j.kept = objects }
+func (j *testJob) KeepsInUse(reasons ...string) { j.inUse = reasons }

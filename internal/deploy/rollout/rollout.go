@@ -42,6 +42,8 @@ type Job interface {
 	apply.Neighbors
 	// Keeps says what is not wanted any more and is kept until the end of the job.
 	Keeps(objects ...string)
+	// KeepsInUse says what is kept for longer because something is in it.
+	KeepsInUse(reasons ...string)
 }
 
 // Foreign is an object that belongs to another item.
@@ -265,8 +267,17 @@ func (r *Rollout) removalOf(orphans apply.Inventory) *deletion.Deletion {
 	}
 	return deletion.New(deletion.Plan{
 		Cluster: r.cluster, Inventory: orphans, Owner: r.desired.Owner.deletion(), Groups: r.desired.OrphanGroups,
-		ClusterOf: r.job.Cluster, Family: family{&r.job}, Wake: r.job.Requeue,
+		ClusterOf: r.job.Cluster, Family: family{&r.job}, Wanted: r.wanted, Wake: r.job.Requeue,
 	})
+}
+
+// wanted are the objects that are not removed with the item's Namespaces and definitions.
+func (r *Rollout) wanted() []ownership.Content {
+	var wanted []ownership.Content
+	for _, object := range r.objects {
+		wanted = append(wanted, ownership.Content{Object: object.Reference()})
+	}
+	return wanted
 }
 
 // removeOrphans removes what was deployed before and is no longer listed. Objects that others take
@@ -296,6 +307,7 @@ func (r *Rollout) removeOrphans(ctx context.Context) ([]string, error) {
 	}
 	if r.cleaned = len(waiting) == 0; r.cleaned {
 		r.job.Keeps(names(r.orphans.Kept())...)
+		r.job.KeepsInUse(r.orphans.InUse()...)
 	}
 	return waiting, nil
 }

@@ -39,6 +39,7 @@ type testJob struct {
 	// neighbors are the other items; nil for none.
 	neighbors *neighbors
 	kept      []string
+	inUse     []string
 }
 
 func (j *testJob) Checkpoint(_ context.Context, name string) error {

@@ -114,6 +114,11 @@ func (w *traveller) MayKeep(context.Context) (bool, error)                     {
 func (w *traveller) MayMove(context.Context) (bool, error)                     { return false, nil }
 func (w *traveller) Moved(context.Context, string, *v1alpha1.DeployItem)       {}
 func (w *traveller) Keeps(...string)                                           {}
+func (w *traveller) KeepsInUse(...string)                                      {}
+func (w *traveller) Bequeath(context.Context, *v1alpha1.DeployItem, apideployer.ManagedResourceStatus) error {
+	return nil
+}
+
 func (w *traveller) Yields(context.Context, string, corev1.ObjectReference) (bool, error) {
 	return false, nil
 }

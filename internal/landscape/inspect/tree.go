@@ -3,12 +3,14 @@ package inspect
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -205,6 +207,9 @@ func (g *graph) itemNodes(namespace, execution string) []*Node {
 			TemplateName: item.Labels[v1alpha1.ExecutionManagedNameLabel],
 		}
 		deployItemFacts(item).fill(node)
+		if inherited := placement.SayInherited(item); inherited != "" {
+			node.PendingRemovals = strings.TrimPrefix(node.PendingRemovals+"; "+inherited, "; ")
+		}
 		nodes = append(nodes, node)
 	}
 	return nodes

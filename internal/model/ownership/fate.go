@@ -10,6 +10,9 @@ const (
 	Spare Fate = "spare"
 	// Inherit means that another DeployItem becomes the owner.
 	Inherit Fate = "inherit"
+	// Bequeath means that another DeployItem becomes the owner although it does not want the object: it
+	// has something in it, and removes the object when no item has.
+	Bequeath Fate = "bequeath"
 	// Leave means that the object stays without an owner: another DeployItem expects it to exist.
 	Leave Fate = "leave"
 	// Keep means that the object is released and kept until the end of the job: it is not known yet

@@ -39,13 +39,19 @@ type Claims struct {
 
 	mutex sync.Mutex
 	asked bool
-	// unread are the others whose configurations were not read yet, objects how many objects
-	// were asked for.
+	// others are the other items, unread those of them whose configurations were not read yet, objects
+	// how many objects were asked for.
+	others  []*v1alpha1.DeployItem
 	unread  []*v1alpha1.DeployItem
 	objects int
 	// claims are the items that list or expect objects of a kind and name.
 	claims  map[kindAndName][]claim
 	answers map[string]bool
+	// cluster and wanted show what is in a Namespace or of a kind; nil if that is unknown. resources
+	// are those of kinds, once they were listed.
+	cluster   Cluster
+	wanted    func() []Content
+	resources map[schema.GroupKind][]*unstructured.Unstructured
 }
 
 // kindAndName is what names an object, but for its namespace.
@@ -64,50 +70,85 @@ func NewClaims(family Family, leaving bool) *Claims {
 	return &Claims{family: family, terminating: leaving, answers: map[string]bool{}}
 }
 
+// Verdict is what becomes of an object.
+type Verdict struct {
+	Fate Fate
+	// Heir is the item that inherits the object; nil without one.
+	Heir *v1alpha1.DeployItem
+	// Reason says why an object is kept beyond the end of the job: as long as something is in it.
+	Reason string
+}
+
 // Judge decides about one object what Claims decide about many.
-func Judge(ctx context.Context, family Family, live *unstructured.Unstructured, object corev1.ObjectReference, mine, leaving bool) (Fate, *v1alpha1.DeployItem, error) {
+func Judge(ctx context.Context, family Family, live *unstructured.Unstructured, object corev1.ObjectReference, mine, leaving bool) (Verdict, error) {
 	return NewClaims(family, leaving).Judge(ctx, live, object, mine)
 }
 
-// Judge decides what becomes of an object that an item does not want any more, and names the heir
-// if there is one. Live is the object as it is, nil if it does not exist; mine says that it belongs
-// to the item.
+// Judge decides what becomes of an object that an item does not want any more. Live is the object
+// as it is, nil if it does not exist; mine says that it belongs to the item.
 //
 // An heir inherits what it has recorded, so that it removes the object if it does not want it
 // later: a job that fails before its deployment may have been the only one that wanted it.
 // Until then the object is kept.
-func (c *Claims) Judge(ctx context.Context, live *unstructured.Unstructured, object corev1.ObjectReference, mine bool) (Fate, *v1alpha1.DeployItem, error) {
+func (c *Claims) Judge(ctx context.Context, live *unstructured.Unstructured, object corev1.ObjectReference, mine bool) (Verdict, error) {
 	situation := Situation{Exists: live != nil, Mine: mine}
 	if c.family == nil || live == nil || !mine || live.GetDeletionTimestamp() != nil {
 		// An object that is being deleted cannot be kept.
-		return Decide(situation), nil, nil
+		return Verdict{Fate: Decide(situation)}, nil
 	}
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	heir, recorded, err := c.heir(ctx, object)
-	if err == nil && !recorded {
-		situation.Expected, err = c.expected(ctx, object)
+	heir, err := c.weigh(ctx, object, &situation)
+	if err != nil {
+		return Verdict{}, err // says what was read
 	}
+	switch fate := Decide(situation); fate {
+	case Inherit:
+		return Verdict{Fate: fate, Heir: heir}, nil
+	case Remove:
+		return c.spareContent(ctx, live)
+	default:
+		return Verdict{Fate: fate}, nil
+	}
+}
+
+// weigh finds out which others may want an object, and returns the heir if there is one.
+func (c *Claims) weigh(ctx context.Context, object corev1.ObjectReference, situation *Situation) (heir *v1alpha1.DeployItem, err error) {
+	heir, recorded, err := c.heir(ctx, object)
+	if err != nil || recorded {
+		situation.Heir = recorded
+		return heir, err
+	}
+	if situation.Expected, err = c.expected(ctx, object); err != nil || c.terminating {
+		return nil, err
+	}
+	if heir == nil && !situation.Expected {
+		situation.Open, err = c.once(ctx, "move", c.family.MayMove)
+		return nil, err
+	}
+	situation.Open, err = c.once(ctx, "keep", c.family.MayKeep)
+	situation.Heir = heir != nil && !situation.Open
+	return heir, err
+}
+
+// spareContent decides about an object that no item wants any more, but in which another one may have
+// something. An item that is deleted itself leaves it to the other one.
+func (c *Claims) spareContent(ctx context.Context, live *unstructured.Unstructured) (Verdict, error) {
+	if !HasContent(live) {
+		return Verdict{Fate: Remove}, nil
+	}
+	tenant, err := c.tenant(ctx, live)
 	switch {
 	case err != nil:
-		return "", nil, err // says what was read
-	case heir != nil && recorded:
-		situation.Heir = true
-	case c.terminating:
-	case heir != nil, situation.Expected:
-		situation.Open, err = c.once(ctx, "keep", c.family.MayKeep)
-		situation.Heir = heir != nil && !situation.Open
-	default:
-		situation.Open, err = c.once(ctx, "move", c.family.MayMove)
+		return Verdict{}, err // says what was read
+	case tenant == nil:
+		return Verdict{Fate: Remove}, nil
+	case !c.terminating:
+		return Verdict{Fate: Keep, Reason: tenant.reason()}, nil
+	case LabelOf(tenant.item) == "":
+		return Verdict{Fate: Leave}, nil
 	}
-	if err != nil {
-		return "", nil, err // says what was read
-	}
-	fate := Decide(situation)
-	if fate != Inherit {
-		heir = nil
-	}
-	return fate, heir, nil
+	return Verdict{Fate: Bequeath, Heir: tenant.item, Reason: tenant.reason()}, nil
 }
 
 // Heir returns the item that takes over an object sooner or later, or nil.
@@ -193,7 +234,7 @@ func (c *Claims) ask(ctx context.Context, object corev1.ObjectReference) error {
 		if err != nil {
 			return err // says what was read
 		}
-		c.asked, c.unread, c.claims = true, slices.Clone(others), map[kindAndName][]claim{}
+		c.asked, c.others, c.unread, c.claims = true, others, slices.Clone(others), map[kindAndName][]claim{}
 	}
 	c.objects++
 	c.unread = slices.DeleteFunc(c.unread, func(other *v1alpha1.DeployItem) bool {

@@ -88,19 +88,19 @@ func TestJudge(t *testing.T) {
 			if test.gone {
 				live = nil
 			}
-			fate, heir, err := ownership.Judge(t.Context(), test.family, live, ref, !test.foreign, test.leaving)
+			verdict, err := ownership.Judge(t.Context(), test.family, live, ref, !test.foreign, test.leaving)
 			name := ""
-			if heir != nil {
-				name = heir.Name
+			if verdict.Heir != nil {
+				name = verdict.Heir.Name
 			}
-			if err != nil || fate != test.want || name != test.heir {
-				t.Errorf("the fate is %q with heir %q, %v; want %q with %q", fate, name, err, test.want, test.heir)
+			if err != nil || verdict.Fate != test.want || name != test.heir {
+				t.Errorf("the fate is %q with heir %q, %v; want %q with %q", verdict.Fate, name, err, test.want, test.heir)
 			}
 		})
 	}
 	for _, broken := range []family{{unreadable: errors.New("unreadable")}, {broken: errors.New("unreadable")}, {broken: errors.New("unreadable"), others: []*v1alpha1.DeployItem{listing("b")}}} {
-		if fate, _, err := ownership.Judge(t.Context(), broken, unstructuredOf(map[string]any{}), ref, true, false); err == nil {
-			t.Errorf("it is unknown which item wants the object, and the fate is %q", fate)
+		if verdict, err := ownership.Judge(t.Context(), broken, unstructuredOf(map[string]any{}), ref, true, false); err == nil {
+			t.Errorf("it is unknown which item wants the object, and the fate is %q", verdict.Fate)
 		}
 	}
 }
@@ -120,9 +120,9 @@ func TestManyObjects(t *testing.T) {
 	claims := ownership.NewClaims(heirs, false)
 	want := func(object corev1.ObjectReference, heir string) {
 		t.Helper()
-		fate, found, err := claims.Judge(t.Context(), unstructuredOf(map[string]any{}), object, true)
-		if err != nil || heir == "" && fate != ownership.Remove || heir != "" && (found == nil || found.Name != heir) {
-			t.Errorf("%s: %s, heir %v, %v, want %q", object.Name, fate, found, err, heir)
+		verdict, err := claims.Judge(t.Context(), unstructuredOf(map[string]any{}), object, true)
+		if err != nil || heir == "" && verdict.Fate != ownership.Remove || heir != "" && (verdict.Heir == nil || verdict.Heir.Name != heir) {
+			t.Errorf("%s: %s, heir %v, %v, want %q", object.Name, verdict.Fate, verdict.Heir, err, heir)
 		}
 	}
 	want(corev1.ObjectReference{APIVersion: "rbac/v1", Kind: "ClusterRole", Name: "x<y"}, "escaped")

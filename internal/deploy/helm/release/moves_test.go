@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/storage"
@@ -31,6 +32,8 @@ type neighbors struct {
 	elsewhere bool
 	kept      apply.Inventory
 	moved     []string
+	// bequeathed are the objects that other items are to record.
+	bequeathed []string
 }
 
 func (n *neighbors) Others(context.Context) ([]*v1alpha1.DeployItem, error) {
@@ -49,6 +52,11 @@ func (n *neighbors) Keep(_ context.Context, kept apply.Inventory) error {
 
 func (n *neighbors) Moved(_ context.Context, object string, to *v1alpha1.DeployItem) {
 	n.moved = append(n.moved, object+" to "+to.Name)
+}
+
+func (n *neighbors) Bequeath(_ context.Context, heir *v1alpha1.DeployItem, entry deployer.ManagedResourceStatus) error {
+	n.bequeathed = append(n.bequeathed, entry.Resource.Kind+" "+entry.Resource.Name+" to "+heir.Name)
+	return nil
 }
 
 func (n *neighbors) Yields(_ context.Context, live *unstructured.Unstructured) (bool, string, error) {
@@ -381,4 +389,59 @@ func carriedOut(t *testing.T, cluster *fakecluster.Cluster, plan func(history []
 	waiting, err := operation.Continue(t.Context())
 	must(t, waiting, err)
 	return operation
+}
+
+// TestNamespaceInUse: a Namespace of a release in which another item, or the release itself, has
+// something stays, with an owner that removes it later.
+func TestNamespaceInUse(t *testing.T) {
+	const space = "{apiVersion: v1, kind: Namespace, metadata: {name: NAME}}"
+	deployed := func(t *testing.T, name string) (*fakecluster.Cluster, DesiredState) {
+		t.Helper()
+		cluster, desiredState := fakecluster.New(), wishOf("a")
+		desiredState.Manifest += "\n---\n# Source: chart/templates/space.yaml\n" + strings.ReplaceAll(space, "NAME", name)
+		waiting, err := reconcile(t, cluster, &testJob{}, desiredState)
+		must(t, waiting, err)
+		return cluster, wishOf("a")
+	}
+	inside := lister("two", true)
+	inside.Status.ProviderStatus.Raw = []byte(strings.ReplaceAll(string(inside.Status.ProviderStatus.Raw), `"here"`, `"there"`))
+	stays := func(cluster *fakecluster.Cluster) {
+		cluster.Put(object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: there}}"))
+	}
+	t.Run("an upgrade drops it", func(t *testing.T) {
+		cluster, _ := deployed(t, "there")
+		stays(cluster)
+		others := &neighbors{items: []*v1alpha1.DeployItem{inside}}
+		operation := upgradeTo(t, cluster, movesJob{neighbors: others}, "a")
+		kept := operation.Kept()
+		if len(kept) != 1 || operation.Reason(kept[0].Resource) != "as long as deploy item two has ConfigMap there/b in it" || len(others.kept) != 1 {
+			t.Errorf("kept are %v, recorded before %v", kept, others.kept)
+		}
+		if got := ownersOf(cluster.Find("Namespace", "", "there")); got != "release shop, released by item" {
+			t.Errorf("it is of %q", got)
+		}
+	})
+	t.Run("an upgrade drops that of the release itself", func(t *testing.T) {
+		cluster, _ := deployed(t, "here")
+		operation := upgradeTo(t, cluster, movesJob{neighbors: &neighbors{}}, "a")
+		if kept := operation.Kept(); len(kept) != 1 || operation.Reason(kept[0].Resource) != "as long as the deploy item itself has release here/shop in it" {
+			t.Errorf("kept are %v", kept)
+		}
+	})
+	t.Run("the release is removed", func(t *testing.T) {
+		cluster, _ := deployed(t, "there")
+		stays(cluster)
+		others := &neighbors{items: []*v1alpha1.DeployItem{inside}}
+		removedBy(t, cluster, movesJob{neighbors: others}, nil)
+		if got := ownersOf(cluster.Find("Namespace", "", "there")); got != "item two" || len(others.bequeathed) != 2 || !slices.Equal(others.moved, []string{"Namespace there to two"}) {
+			t.Errorf("it is of %q; bequeathed: %v, moved: %v", got, others.bequeathed, others.moved)
+		}
+	})
+	t.Run("nothing is in it", func(t *testing.T) {
+		cluster, _ := deployed(t, "there")
+		others := &neighbors{items: []*v1alpha1.DeployItem{inside}}
+		if kept := upgradeTo(t, cluster, movesJob{neighbors: others}, "a").Kept(); len(kept) > 0 || cluster.Find("Namespace", "", "there") != nil {
+			t.Errorf("kept are %v", kept)
+		}
+	})
 }

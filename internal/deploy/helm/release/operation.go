@@ -83,6 +83,8 @@ type Operation struct {
 	// nothing is removed yet. Kept is what stays because others may still want it.
 	early bool
 	kept  apply.Inventory
+	// reasons say why something stays beyond the end of the job.
+	reasons map[key]string
 	// recorded are all that the item has recorded beside its release, without those of them that have
 	// no marks of a release.
 	recorded map[key]bool
@@ -146,7 +148,7 @@ func Plan(ctx context.Context, store *storage.Store, job Job, desiredState Desir
 // begin returns an operation that knows what earlier revisions have deployed.
 func begin(ctx context.Context, store *storage.Store, job Job, desiredState DesiredState, history []*storage.Record, doing string) (*Operation, error) {
 	o := &Operation{store: store, desiredState: desiredState, earlier: history, doing: doing, causes: readiness.NewCauses(job.Requeue), losses: loss.New(job.Requeue)}
-	o.absent, o.taken = map[key]bool{}, map[key]bool{}
+	o.absent, o.taken, o.reasons = map[key]bool{}, map[key]bool{}, map[key]string{}
 	o.SetJob(job)
 	o.reset()
 	return o, o.look(ctx)

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/model/ownership"
@@ -22,6 +23,8 @@ type Others interface {
 	Keep(ctx context.Context, kept apply.Inventory) error
 	// Moved reports that an object belongs to another item from now on.
 	Moved(ctx context.Context, object string, to *v1alpha1.DeployItem)
+	// Bequeath lets another item record an object, so that it removes the object later.
+	Bequeath(ctx context.Context, heir *v1alpha1.DeployItem, entry deployer.ManagedResourceStatus) error
 }
 
 // Alone is an item that knows of no others.
@@ -49,3 +52,8 @@ func (Alone) Keep(context.Context, apply.Inventory) error { return nil }
 
 // Moved implements Others.
 func (Alone) Moved(context.Context, string, *v1alpha1.DeployItem) {}
+
+// Bequeath implements Others.
+func (Alone) Bequeath(context.Context, *v1alpha1.DeployItem, deployer.ManagedResourceStatus) error {
+	return nil
+}

@@ -2,10 +2,12 @@ package release
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/several"
+	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
@@ -50,7 +53,7 @@ func (o *Operation) orphans() []apply.Object {
 // remove removes objects of the release, or lets others have them, kind by kind in the order
 // of Helm; with await, the end of them is waited for later.
 func (o *Operation) remove(ctx context.Context, objects []apply.Object, await bool) error {
-	o.claims = ownership.NewClaims(o.others, o.desiredState.Leaving)
+	o.claims = o.newClaims()
 	if err := o.announce(ctx, objects); err != nil {
 		return err
 	}
@@ -74,6 +77,7 @@ func (o *Operation) remove(ctx context.Context, objects []apply.Object, await bo
 			}
 			if removed.kept != nil {
 				o.kept = append(o.kept.Without(removed.kept.Resource), *removed.kept)
+				o.reasons[keyOf(batch[i].Object)] = removed.reason
 			}
 			if removed.without != nil {
 				o.without = append(o.without.Without(removed.without.Resource), *removed.without)
@@ -85,6 +89,22 @@ func (o *Operation) remove(ctx context.Context, objects []apply.Object, await bo
 		from = to
 	}
 	return nil
+}
+
+func (o *Operation) newClaims() *ownership.Claims {
+	return ownership.NewClaims(o.others, o.desiredState.Leaving).Knowing(target.ContentOn(o.store.Cluster), o.wanted)
+}
+
+// wanted are the objects and the release that are not removed with a Namespace or a definition.
+func (o *Operation) wanted() []ownership.Content {
+	if o.desiredState.Leaving {
+		return nil
+	}
+	found := []ownership.Content{{Release: ownership.HelmRelease{Name: o.desiredState.Name, Namespace: o.desiredState.Namespace}}}
+	for _, object := range o.objects {
+		found = append(found, ownership.Content{Object: object.Reference()})
+	}
+	return found
 }
 
 // announce records what may be kept, before any object says that it is: the record may name objects
@@ -116,6 +136,10 @@ func (o *Operation) mayKeep(ctx context.Context, object apply.Object) (bool, err
 	if o.desiredState.Leaving || o.absent[id] || Kept(object.Object) || o.defines(object) {
 		return false, nil
 	}
+	if ownership.HasContent(object.Object) {
+		// Something may be in it.
+		return true, nil
+	}
 	heir, err := o.claims.Heir(ctx, object.Reference())
 	switch {
 	case err != nil:
@@ -144,6 +168,8 @@ type removed struct {
 	// kept is the record of an object that stays for the moment, without that of one that
 	// the item has deployed without a release: its removal is not that of the release.
 	kept, without *deployer.ManagedResourceStatus
+	// reason says why an object stays beyond the end of the job.
+	reason string
 }
 
 // removeOne removes, transfers or releases an object in its present state. After a change in
@@ -171,38 +197,78 @@ func (o *Operation) dispose(ctx context.Context, object apply.Object, live *unst
 		entry := entryOf(object, live)
 		return removed{without: &entry}, nil
 	}
-	fate, heir, err := o.fateOf(ctx, object, live, claims)
+	verdict, err := o.fateOf(ctx, object, live, claims)
 	switch {
-	case err != nil, fate == ownership.Spare:
+	case err != nil, verdict.Fate == ownership.Spare:
 		return removed{}, err
 	case live.GetDeletionTimestamp() != nil:
 		return removed{left: live}, nil
-	case fate == ownership.Leave:
-		patch, err := ownership.Abandon(live)
-		if err != nil || patch == nil {
-			return removed{}, err
-		}
-		_, err = o.patch(ctx, object, patch)
-		return removed{}, err
-	case fate == ownership.Inherit:
-		return o.transferTo(ctx, object, live, heir)
-	case fate == ownership.Keep:
-		entry := entryOf(object, live)
-		if live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] == o.desiredState.Item {
-			return removed{kept: &entry}, nil
-		}
-		patch, err := ownership.Release(live, o.desiredState.Item)
-		if err != nil {
-			return removed{}, err
-		}
-		stored, err := o.patch(ctx, object, patch)
-		if err != nil || stored == nil {
-			return removed{}, err
-		}
-		return removed{kept: &entry}, nil
+	case verdict.Fate == ownership.Leave:
+		return removed{}, o.leave(ctx, object, live)
+	case verdict.Fate == ownership.Inherit:
+		return o.transferTo(ctx, object, live, verdict.Heir)
+	case verdict.Fate == ownership.Bequeath:
+		return removed{}, o.bequeathTo(ctx, object, live, verdict.Heir)
+	case verdict.Fate == ownership.Keep:
+		return o.keep(ctx, object, live, verdict.Reason)
 	}
 	left, err := o.deleteLive(ctx, object, live)
 	return removed{left: left}, err
+}
+
+// keep says on an object that the item does not want it any more.
+func (o *Operation) keep(ctx context.Context, object apply.Object, live *unstructured.Unstructured, reason string) (removed, error) {
+	entry := entryOf(object, live)
+	if live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] == o.desiredState.Item {
+		return removed{kept: &entry, reason: reason}, nil
+	}
+	patch, err := ownership.Release(live, o.desiredState.Item)
+	if err != nil {
+		return removed{}, err
+	}
+	stored, err := o.patch(ctx, object, patch)
+	if err != nil || stored == nil {
+		return removed{}, err
+	}
+	return removed{kept: &entry, reason: reason}, nil
+}
+
+// leave leaves an object without an owner to those who expect it to exist.
+func (o *Operation) leave(ctx context.Context, object apply.Object, live *unstructured.Unstructured) error {
+	patch, err := ownership.Abandon(live)
+	if err != nil || patch == nil {
+		return err
+	}
+	_, err = o.patch(ctx, object, patch)
+	return err
+}
+
+// bequeathTo makes an item the owner that has something in the object. The item forgets what it has
+// recorded and what does not belong to it: so it records the object again after the transfer, unless
+// the record still has it.
+func (o *Operation) bequeathTo(ctx context.Context, object apply.Object, live *unstructured.Unstructured, heir *v1alpha1.DeployItem) error {
+	entry := entryOf(object, live)
+	if err := o.others.Bequeath(ctx, heir, entry); err != nil {
+		return err
+	}
+	patch, err := ownership.Transfer(live, ownership.LabelOf(heir), heir.Name)
+	if err != nil {
+		return err
+	}
+	stored, err := o.patch(ctx, object, patch)
+	if err != nil || stored == nil {
+		return err
+	}
+	if err := o.others.Bequeath(ctx, heir, entry); err != nil {
+		// The heir goes, too. The object is judged again with the next attempt.
+		patch, encoded := o.takenBack(stored)
+		if encoded == nil {
+			_, encoded = o.patch(ctx, object, patch)
+		}
+		return errors.Join(err, encoded)
+	}
+	o.others.Moved(ctx, describe(live), heir)
+	return nil
 }
 
 // transferTo makes another item the owner of an object.
@@ -219,7 +285,7 @@ func (o *Operation) transferTo(ctx context.Context, object apply.Object, live *u
 	if err != nil || stored == nil {
 		return removed{}, err
 	}
-	claims := ownership.NewClaims(o.others, o.desiredState.Leaving)
+	claims := o.newClaims()
 	again, err := claims.Heir(ctx, object.Reference())
 	if err != nil {
 		return removed{}, err
@@ -240,24 +306,24 @@ func (o *Operation) transferTo(ctx context.Context, object apply.Object, live *u
 // fateOf decides what becomes of an object that the release does not want any more. What the
 // operation itself has made is deleted when that is undone; what it has taken from others stays
 // then, as it was there before.
-func (o *Operation) fateOf(ctx context.Context, object apply.Object, live *unstructured.Unstructured, claims *ownership.Claims) (ownership.Fate, *v1alpha1.DeployItem, error) {
+func (o *Operation) fateOf(ctx context.Context, object apply.Object, live *unstructured.Unstructured, claims *ownership.Claims) (ownership.Verdict, error) {
 	id, mine := keyOf(object.Object), !o.stays(object, live) && !o.wants(live)
 	switch {
 	case o.absent[id] && mine:
-		return ownership.Remove, nil, nil
+		return ownership.Verdict{Fate: ownership.Remove}, nil
 	case mine && o.defines(object):
-		return ownership.Leave, nil, nil
+		return ownership.Verdict{Fate: ownership.Leave}, nil
 	}
-	fate, heir, err := claims.Judge(ctx, live, object.Reference(), mine)
+	verdict, err := claims.Judge(ctx, live, object.Reference(), mine)
 	switch {
 	case err != nil:
-		return "", nil, fmt.Errorf("look for others that want it: %w", err)
-	case fate == ownership.Remove && o.taken[id]:
-		return ownership.Keep, nil, nil
-	case fate == ownership.Remove && o.early:
-		return ownership.Spare, nil, nil
+		return verdict, fmt.Errorf("look for others that want it: %w", err)
+	case verdict.Fate == ownership.Remove && o.taken[id]:
+		return ownership.Verdict{Fate: ownership.Keep}, nil
+	case verdict.Fate == ownership.Remove && o.early:
+		return ownership.Verdict{Fate: ownership.Spare}, nil
 	}
-	return fate, heir, nil
+	return verdict, nil
 }
 
 // patch changes an object in the version that was read; it returns nil if the object does not
@@ -316,5 +382,11 @@ func (o *Operation) deleteLive(ctx context.Context, object apply.Object, live *u
 // recorded: the removal of a release leaves them.
 func (o *Operation) Without() apply.Inventory { return o.without }
 
-// Kept are the objects that stay until it is known that no item takes them over.
+// Kept are the objects that stay until it is known that no item takes them over, or that nothing is in
+// them any more.
 func (o *Operation) Kept() apply.Inventory { return o.kept }
+
+// Reason says why a kept object stays beyond the end of the job; empty if it does not.
+func (o *Operation) Reason(kept corev1.ObjectReference) string {
+	return o.reasons[key{kept.GroupVersionKind().GroupKind(), kept.Namespace, kept.Name}]
+}
