@@ -36,6 +36,7 @@ func (c *comparison) moves(ctx context.Context) {
 			c.takenOver(to, &to.found.Objects[i])
 		}
 	}
+	c.countOnce()
 }
 
 // moved lets an object that an item gives up become one of another item. It reports whether
@@ -46,6 +47,9 @@ func (c *comparison) moved(ctx context.Context, from *task, object *diff.Object)
 		return false
 	}
 	ref := referenceOf(*object)
+	if c.emptied(ctx, from, *object) {
+		return true
+	}
 	for _, writes := range []bool{true, false} {
 		for _, to := range c.tasks {
 			if to != from && to.takes(ref, writes) && c.relation(ctx, to, from) == placement.SameCluster {

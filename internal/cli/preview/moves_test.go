@@ -57,6 +57,14 @@ func givesUp(name string) *task {
 	return t
 }
 
+// sweeping is an item that goes and whose deletion group deletes all, such as ConfigMap a of item two.
+func sweeping(name string) *task {
+	t := going(name)
+	t.found.Objects = []diff.Object{row(deployed("two", "1"), nil)}
+	t.object = listing(name)
+	return t
+}
+
 // going is an item that goes.
 func going(name string) *task {
 	t := wants(name, row(deployed(name, "1"), nil))
@@ -126,6 +134,9 @@ func TestMoves(t *testing.T) {
 		{"an item expects it that goes, too", []*task{{item: Item{Path: "root/one"}, object: expecting("one").object, removal: true}, givesUp("two")}, []string{"root/two: delete"}},
 		{"a chart has it in a folder crds", []*task{installing("one"), givesUp("two")}, []string{"root/two: stays, because deploy item root/one expects it"}},
 		{"an item applies it that another one expects", []*task{expecting("one"), givesUp("two"), wants("three", row(deployed("two", "1"), deployed("three", "1")))}, []string{"root/three: move from root/two to root/three"}},
+		{"a deletion group of one item deletes what is recorded by another one that goes", []*task{sweeping("one"), going("two")}, []string{"root/two: delete"}},
+		{"deletion groups of two items delete the same", []*task{sweeping("one"), sweeping("three")}, []string{"root/one: delete"}},
+		{"a deletion group of an item deletes what another one wants", []*task{sweeping("one"), wants("two", row(nil, nil))}, []string{"root/two: unknown"}},
 		{"an object on an earlier cluster is deleted", []*task{wants("one", row(nil, deployed("one", "1"))), wants("two", elsewhere)}, []string{"root/one: create data.k metadata.labels['manifest.deployer.landscaper.gardener.cloud/deployitem']", "root/two: delete"}},
 		{"the other item keeps it, and does not want it", []*task{wants("one", row(deployed("two", "1"), deployed("one", "1"))), {item: Item{Path: "root/two"}, object: listing("two")}}, []string{"root/one: move from root/two to root/one"}},
 		{"both want it", []*task{wants("one", row(deployed("two", "1"), deployed("one", "1"))), wants("two", row(nil, nil))}, []string{"root/one: update metadata.labels['manifest.deployer.landscaper.gardener.cloud/deployitem']"}},

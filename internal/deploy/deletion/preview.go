@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
@@ -28,10 +31,30 @@ func Preview(ctx context.Context, plan Plan) ([]diff.Object, error) {
 	}
 	found, errs := make([]diff.Object, len(all)), make([]error, len(all))
 	parallelize.Do(len(all), func(i int) { found[i], errs[i] = all[i].preview(ctx, plan) })
+	found = once(found)
 	for _, left := range d.gone {
 		found = append(found, previewOf(deployer.ManagedResourceStatus{Resource: left}))
 	}
 	return found, errors.Join(errs...)
+}
+
+// once drops what is there twice: a group that deletes all also finds what the item has recorded.
+func once(all []diff.Object) (found []diff.Object) {
+	for _, object := range all {
+		at := slices.IndexFunc(found, func(other diff.Object) bool { return apply.Same(referenceTo(other), referenceTo(object)) })
+		switch {
+		case at < 0:
+			found = append(found, object)
+		case found[at].Before == nil && found[at].Unknown == "":
+			// A recorded object of another owner is deleted all the same.
+			found[at] = object
+		}
+	}
+	return found
+}
+
+func referenceTo(object diff.Object) corev1.ObjectReference {
+	return corev1.ObjectReference{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name}
 }
 
 // preview looks at an object as its deletion would.
