@@ -200,3 +200,30 @@ func TestContentOfAnotherTree(t *testing.T) {
 		}
 	})
 }
+
+// TestPreviewOfDeleteAll: an object that a deletion group deletes besides its own item counts once.
+func TestPreviewOfDeleteAll(t *testing.T) {
+	startServer(t, env.ServerKubeconfig)
+	s := scene{namespace(t)}
+	if err := env.Workload.Create(t.Context(), configMap(s.space, "foreign")); err != nil {
+		t.Fatal(err)
+	}
+	all := "deletionGroups: [{customResourceGroup: {deleteAllResources: true, resources: [{apiVersion: v1, kind: ConfigMap, namespaces: [" + s.space + "], names: [one, two, foreign]}]}}], manifests: ["
+	one, two := strings.Replace(yamlItem("one", "manage", s.settings("one")), "manifests: [", all, 1), yamlItem("two", "manage", s.settings("two"))
+	inst := waitSucceeded(t, create(t, installationOf(s.space, "tree", s.spec(t, one+two))))
+	_, foreseen, _ := cli(t, "inst", "delete", "tree", "-n", s.space, "--dry-run")
+	for _, name := range []string{"one", "two", "foreign"} {
+		if found := strings.Count(foreseen, "- ConfigMap "+s.space+"/"+name+"\n"); found != 1 {
+			t.Errorf("the preview of the deletion has ConfigMap %s %d times:\n%s", name, found, foreseen)
+		}
+	}
+	plan, _ := s.change(t, inst, s.spec(t, two))
+	for _, want := range []string{
+		"? ConfigMap " + s.space + "/two: a deletion group of deploy item tree/one deletes it, too, if that item goes before this one is deployed",
+		"0 to create, 0 to change, 2 to delete, 0 unchanged, 1 known only when the job runs",
+	} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("the plan has no %q:\n%s", want, plan)
+		}
+	}
+}
