@@ -36,6 +36,12 @@ func inRound(snapshot Snapshot) Snapshot {
 	return snapshot
 }
 
+// inheriting lets an item of a queue have inherited a Namespace.
+func inheriting(snapshot Snapshot, at int) Snapshot {
+	snapshot.DeployItems[at].Annotations = map[string]string{v1alpha1.InheritedAnnotation: `[{"resource":{"kind":"Namespace","name":"n"}}]`}
+	return snapshot
+}
+
 // TestHeldItems: what is not wanted any more and kept says so, and nothing else is said of it.
 func TestHeldItems(t *testing.T) {
 	keptBy := func(snapshot Snapshot, at int) Snapshot {
@@ -52,6 +58,7 @@ func TestHeldItems(t *testing.T) {
 		{"an item that is held gets no job", heldIn(queue("Progressing", "x=works", "y"), "y"), job.NotWanted, false, true, false},
 		{"an item that is deleted first waits for its deployer", heldIn(queue("Progressing", "x", "y!"), "y"), "", true, false, true},
 		{"an item that has kept something is done", keptBy(queue("Progressing", "x=works", "y=done"), 1), "kept", false, false, false},
+		{"an item has kept something and inherited something", inheriting(keptBy(queue("Progressing", "x=works", "y=done"), 1), 1), "kept; Namespace n, which another item had, stays as long as something is in it", false, false, false},
 		{"the round is not for one that has kept nothing", inRound(queue("Progressing", "x", "y=done")), "", false, false, false},
 		{"the round reaches one that has kept something", keptBy(inRound(queue("Progressing", "y=done")), 0), "kept", true, false, false},
 		{"what goes in the round waits for its deployer", inRound(queue("Progressing", "x=done", "y!")), "", true, false, true},
