@@ -134,6 +134,22 @@ var budgets = []struct {
 		setData(t, space, "waiting", "open", "yes")
 		waitSucceeded(t, inst)
 	}},
+	{"a root that waits for an export: three more, for the wait and what keeps the exporter; the exporter has its export, three for its own wait, and one for who imports", landscape.Smallest.Times(2).Plus(budget{Writes: 3 + 3 + 3 + 1, Events: 1, Reads: 9}), func(t *testing.T, space string) {
+		t.Helper()
+		giver := newInstallation(space, "giver", readyWhenOpen)
+		giver.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "out"}}
+		giver.Spec.ExportDataMappings = map[string]v1alpha1.AnyJSON{"x": v1alpha1.NewAnyJSON([]byte("7"))}
+		giver = create(t, giver)
+		taker := newInstallation(space, "taker", oneConfigMap)
+		taker.Spec.Imports.Data = []v1alpha1.DataImport{{Name: "x", DataRef: "out"}}
+		taker = create(t, taker)
+		waitFor(t, client.ObjectKeyFromObject(taker), "saying what the exporter waits for", func(inst *v1alpha1.Installation) bool {
+			return strings.Contains(job.Obstacle(inst.Status.Conditions), "at item one")
+		})
+		setData(t, space, "giver", "open", "yes")
+		waitSucceeded(t, giver)
+		waitSucceeded(t, taker)
+	}},
 	{"a chain of 30: 5 each, however long, and one of the root", budget{Writes: 5, Events: 2, Reads: 1}.Times(30).Plus(budget{Writes: 1, Events: 2, Reads: 3}), func(t *testing.T, space string) {
 		t.Helper()
 		waitSucceeded(t, create(t, landscape.NewTree(space, "root", landscape.Chain(30))))

@@ -57,7 +57,7 @@ exportExecutions: [{name: main, type: GoTemplate, template: "exports: {url: hell
 	create(t, installationOf(space, "lacks", taker("ghost")))
 
 	const (
-		waits  = `waiting for Installation giver (Progressing), which exports DataObject "url" for import url`
+		waits  = `waiting for Installation giver, which exports DataObject "url" for import url`
 		create = "create it"
 	)
 	once := func(what, seen string, times int, texts ...string) {
@@ -79,7 +79,7 @@ exportExecutions: [{name: main, type: GoTemplate, template: "exports: {url: hell
 	if code != 2 {
 		t.Errorf("a plan of what is not known yet ends with code %d", code)
 	}
-	const coming = `Installation giver (Progressing) is about to export DataObject "url"`
+	const coming = `Installation giver is about to export DataObject "url"`
 	seen = awaitSeen(t, []string{"Failed"}, "inst", "inspect", "lacks", "-n", space, "--no-wrap")
 	once("the tree of a root that lacks an import", seen, 1, `there is no DataObject "ghost" in namespace `+space+": "+create, coming)
 	code, seen, complaints = cli(t, "inst", "plan", "lacks", "-n", space)

@@ -25,7 +25,7 @@ func TestMissingImport(t *testing.T) {
 		change     func(exporter *v1alpha1.Installation)
 		waits, err string
 	}{
-		{"the exporter is at work", inPhase("b", "a", "Progressing"), `waiting for Installation by (Progressing), which exports DataObject "x" for import in-x`, ""},
+		{"the exporter is at work", inPhase("b", "a", "Progressing"), `waiting for Installation by, which exports DataObject "x" for import in-x`, ""},
 		{"the exporter has failed", inPhase("a", "a", "Failed"), "", lacks + "Installation by exports it, and has failed"},
 		{"the exporter has had no job", inPhase("", "", ""), "", lacks + "Installation by exports it, and has had no job yet: run landscaper-cli installations reconcile by"},
 		{"the exporter exports something else", func(inst *v1alpha1.Installation) {

@@ -342,7 +342,7 @@ func TestJobOutcomes(t *testing.T) {
 			if err := b.api.Create(t.Context(), exporter); err != nil {
 				t.Fatal(err)
 			}
-		}, "Init", false, `waiting for Installation landscape (its job has not begun), which exports Target "cluster" for import cluster`},
+		}, "Init", false, `waiting for Installation landscape, which exports Target "cluster" for import cluster`},
 		{"the name is taken by an Execution of another owner", func(t *testing.T, b *bench) {
 			if err := b.api.Create(t.Context(), &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: shop.Name}}); err != nil {
 				t.Fatal(err)

@@ -21,11 +21,10 @@ type Exporter struct {
 	Object string
 	// Active says that it has a job, or is about to get one. Its exports may still come.
 	Active bool
-	// Phase is what an Installation at work shows of its job, and since when.
-	Phase string
-	Since time.Time
-	// Obstacle is what keeps its job from going on, with the path to the cause.
+	// Obstacle is what keeps its job from going on, with the path to the cause, and Since when its
+	// phase began.
 	Obstacle string
+	Since    time.Time
 	// Absence is why an Installation without a job has not exported it: the last job has failed, or
 	// never began. It is empty if the Installation should have exported it.
 	Absence string
@@ -107,15 +106,14 @@ func Exports(inst *v1alpha1.Installation, triggers predicates.Triggers) []Export
 	return list
 }
 
-// describe says how far the job of an Installation is. Before the job has begun, the status is that
-// of the job before.
+// describe says what the job of an Installation waits for. Before the job has begun, the status is
+// that of the job before.
 func (e *Exporter) describe(inst *v1alpha1.Installation) {
 	status := &inst.Status
-	e.Phase = "its job has not begun"
 	if !job.Unfinished(status.JobID, status.JobIDFinished) || job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase)) {
 		return
 	}
-	e.Phase, e.Obstacle = string(status.InstallationPhase), job.Obstacle(status.Conditions)
+	e.Obstacle = job.Obstacle(status.Conditions)
 	if status.PhaseTransitionTime != nil {
 		e.Since = status.PhaseTransitionTime.Time
 	}

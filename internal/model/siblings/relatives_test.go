@@ -108,41 +108,39 @@ func TestImporters(t *testing.T) {
 	}
 }
 
-// TestExports: how far the job of an exporter is, and why one without a job has exported nothing.
+// TestExports: what the job of an exporter waits for, and why one without a job has exported nothing.
 func TestExports(t *testing.T) {
 	errs := testbuilders.Option(func(s *decide.Situation) { s.Inst.Status.LastError = &v1alpha1.Error{Message: "no such image"} })
 	stuck := func(reason string) testbuilders.Option {
 		return func(s *decide.Situation) { testbuilders.Stuck(s.Inst, reason, "no such kind", time.Minute) }
 	}
-	const notBegun = "its job has not begun"
 	for _, test := range []struct {
 		reason   string
 		options  []testbuilders.Option
 		underWay bool
-		phase    string
 		obstacle string
 		absence  string
 	}{
-		{"an exporter without any request", nil, false, "", "", "has had no job yet: run landscaper-cli installations reconcile x"},
-		{"an exporter that is triggered", []testbuilders.Option{testbuilders.Requested("reconcile")}, true, notBegun, "", ""},
-		{"an exporter that is triggered once more", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Jobs("a", "a", "Succeeded")}, true, notBegun, "", ""},
-		{"an exporter that has not begun with its job", []testbuilders.Option{testbuilders.Jobs("b", "a", "Succeeded")}, true, notBegun, "", ""},
-		{"an exporter that is at work", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing")}, true, "Progressing", "", ""},
-		{"an exporter that waits itself", []testbuilders.Option{testbuilders.Jobs("b", "a", "Init"), stuck(job.WaitingReason)}, true, "Init", "no such kind", ""},
-		{"an exporter whose children are blocked", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing"), stuck(job.BlockedReason)}, true, "Progressing", "no such kind", ""},
-		{"an exporter that has failed", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed"), errs}, false, "", "", "has failed: no such image"},
-		{"an exporter that has failed without an error", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed")}, false, "", "", "has failed"},
-		{"an exporter that has succeeded without the export", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded")}, false, "", "", ""},
-		{"an exporter that is being deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "InitDelete")}, false, "", "", "is being deleted"},
-		{"an exporter that is about to be deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("a", "a", "Succeeded")}, false, "", "", "is being deleted"},
-		{"an exporter with a job for its deletion", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "Succeeded")}, false, "", "", "is being deleted"},
-		{"an exporter whose job ends before its deletion", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "Progressing")}, true, "Progressing", "", ""},
+		{"an exporter without any request", nil, false, "", "has had no job yet: run landscaper-cli installations reconcile x"},
+		{"an exporter that is triggered", []testbuilders.Option{testbuilders.Requested("reconcile")}, true, "", ""},
+		{"an exporter that is triggered once more", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Jobs("a", "a", "Succeeded")}, true, "", ""},
+		{"an exporter that has not begun with its job", []testbuilders.Option{testbuilders.Jobs("b", "a", "Succeeded")}, true, "", ""},
+		{"an exporter that is at work", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing")}, true, "", ""},
+		{"an exporter that waits itself", []testbuilders.Option{testbuilders.Jobs("b", "a", "Init"), stuck(job.WaitingReason)}, true, "no such kind", ""},
+		{"an exporter whose children are blocked", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing"), stuck(job.BlockedReason)}, true, "no such kind", ""},
+		{"an exporter that has failed", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed"), errs}, false, "", "has failed: no such image"},
+		{"an exporter that has failed without an error", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed")}, false, "", "has failed"},
+		{"an exporter that has succeeded without the export", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded")}, false, "", ""},
+		{"an exporter that is being deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "InitDelete")}, false, "", "is being deleted"},
+		{"an exporter that is about to be deleted", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("a", "a", "Succeeded")}, false, "", "is being deleted"},
+		{"an exporter with a job for its deletion", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "Succeeded")}, false, "", "is being deleted"},
+		{"an exporter whose job ends before its deletion", []testbuilders.Option{testbuilders.Deleting, testbuilders.Finalized, testbuilders.Jobs("b", "a", "Progressing")}, true, "", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			inst := testbuilders.Situation(test.options...).Inst
 			inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "db"}}
 			inst.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "y", Target: "cluster"}}
-			first := siblings.Exporter{Name: "x", Kind: dataflow.KindDataObject, Object: "db", Active: test.underWay, Phase: test.phase, Obstacle: test.obstacle, Absence: test.absence}
+			first := siblings.Exporter{Name: "x", Kind: dataflow.KindDataObject, Object: "db", Active: test.underWay, Obstacle: test.obstacle, Absence: test.absence}
 			if since := inst.Status.PhaseTransitionTime; test.obstacle != "" {
 				first.Since = since.Time
 			}

@@ -65,11 +65,12 @@ func lacking(in *Inputs) error {
 }
 
 // exporting says which Installations are about to export an object: in the phrase about one of them,
-// or the one about several.
+// or the one about several. Their phases are not part of it: each of them would cost a write of
+// every Installation that waits.
 func exporting(m *dataflow.MissingError, from []siblings.Exporter, one, several string) string {
 	names := make([]string, len(from))
 	for i, e := range from {
-		names[i] = e.Name + " (" + e.Phase + ")"
+		names[i] = e.Name
 	}
 	return fmt.Sprintf("%s %s %q", siblings.Phrase(names, one, several), m.Object.Kind, m.Object.Written)
 }

@@ -19,14 +19,14 @@ var at = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 // exporter is an Installation at work that exports a DataObject, and has been in its phase for a
 // minute.
 func exporter(name, object string, change ...func(*siblings.Exporter)) siblings.Exporter {
-	e := siblings.Exporter{Name: name, Kind: dataflow.KindDataObject, Object: object, Active: true, Phase: "Progressing", Since: at.Add(-time.Minute)}
+	e := siblings.Exporter{Name: name, Kind: dataflow.KindDataObject, Object: object, Active: true, Since: at.Add(-time.Minute)}
 	for _, alter := range change {
 		alter(&e)
 	}
 	return e
 }
 
-func idle(e *siblings.Exporter)     { e.Active, e.Phase = false, "" }
+func idle(e *siblings.Exporter)     { e.Active = false }
 func asTarget(e *siblings.Exporter) { e.Kind = dataflow.KindTarget }
 
 func blockedFor(lasting time.Duration, obstacle string) func(*siblings.Exporter) {
@@ -37,8 +37,8 @@ func blockedFor(lasting time.Duration, obstacle string) func(*siblings.Exporter)
 // an import that none is about to export is to be created.
 func TestDecideMissing(t *testing.T) {
 	const (
-		waits     = `waiting for Installation a (Progressing), which exports DataObject "db" for import db`
-		waitsDNS  = `waiting for Installation a (Progressing), which exports DataObject "dns" for import dns`
+		waits     = `waiting for Installation a, which exports DataObject "db" for import db`
+		waitsDNS  = `waiting for Installation a, which exports DataObject "dns" for import dns`
 		absentDB  = `spec.imports.data[0].dataRef: import db: there is no DataObject "db" in namespace n: create it, or correct the reference`
 		absentDNS = `spec.imports.data[0].dataRef: import dns: there is no DataObject "dns" in namespace n: create it, or correct the reference`
 	)
@@ -53,9 +53,9 @@ func TestDecideMissing(t *testing.T) {
 		{"no sibling exports the import", testbuilders.Missing("db"), nil, decide.Fail, "the step itself", absentDB},
 		{"the exporter is at work", testbuilders.Missing("db"), []siblings.Exporter{exporter("a", "db")}, decide.Await, "Installation a", waits},
 		{"the exporter has ended without the export", testbuilders.Missing("db"), []siblings.Exporter{exporter("a", "db", idle)}, decide.Fail, "the step itself", absentDB},
-		{"two siblings export the import", testbuilders.Missing("db"), []siblings.Exporter{exporter("a", "db"), exporter("b", "db")}, decide.Await, "Installation a, Installation b", `waiting for Installations a (Progressing), b (Progressing), which export DataObject "db" for import db`},
-		{"each import has another exporter", testbuilders.Missing("db", "dns"), []siblings.Exporter{exporter("b", "db"), exporter("a", "dns")}, decide.Await, "Installation b, Installation a", `waiting for Installation b (Progressing), which exports DataObject "db" for import db; ` + waitsDNS},
-		{"no sibling exports one of two imports", testbuilders.Missing("db", "dns"), []siblings.Exporter{exporter("a", "db")}, decide.Fail, "the step itself", absentDNS + "\n" + `spec.imports.data[0].dataRef: import db: Installation a (Progressing) is about to export DataObject "db"`},
+		{"two siblings export the import", testbuilders.Missing("db"), []siblings.Exporter{exporter("a", "db"), exporter("b", "db")}, decide.Await, "Installation a, Installation b", `waiting for Installations a, b, which export DataObject "db" for import db`},
+		{"each import has another exporter", testbuilders.Missing("db", "dns"), []siblings.Exporter{exporter("b", "db"), exporter("a", "dns")}, decide.Await, "Installation b, Installation a", `waiting for Installation b, which exports DataObject "db" for import db; ` + waitsDNS},
+		{"no sibling exports one of two imports", testbuilders.Missing("db", "dns"), []siblings.Exporter{exporter("a", "db")}, decide.Fail, "the step itself", absentDNS + "\n" + `spec.imports.data[0].dataRef: import db: Installation a is about to export DataObject "db"`},
 		{"a Target of the name is something else", testbuilders.Missing("db"), []siblings.Exporter{exporter("a", "db", asTarget)}, decide.Fail, "the step itself", absentDB},
 		{"the exporter is blocked", testbuilders.Missing("db"), []siblings.Exporter{exporter("a", "db", blockedFor(time.Minute, "check open fails; at item one on Target north"))}, decide.Await, "Installation a", waits + ": check open fails; at item one on Target north"},
 		{"the exporter is blocked at two places", testbuilders.Missing("db"), []siblings.Exporter{exporter("a", "db", blockedFor(time.Minute, "x\ny"))}, decide.Await, "Installation a", waits + ": x; y"},
