@@ -32,6 +32,7 @@ func (i *Item) Bequeath(ctx context.Context, heir *v1alpha1.DeployItem, entry ap
 		return nil
 	}
 	inherited := placement.Inherited(current)
+	entry.Resource.UID = ""
 	if slices.ContainsFunc(inherited, func(known apideployer.ManagedResourceStatus) bool { return known.Resource == entry.Resource }) {
 		return nil
 	}

@@ -46,17 +46,12 @@ type Cluster interface {
 
 // HasContent reports whether more than the object itself is deleted with it.
 func HasContent(live *unstructured.Unstructured) bool {
-	kind := live.GroupVersionKind().GroupKind()
-	return kind == schema.GroupKind{Kind: "Namespace"} || isDefinition(kind)
-}
-
-func isDefinition(kind schema.GroupKind) bool {
-	return kind == schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	return placement.HasContent(live.GroupVersionKind().GroupKind())
 }
 
 // Within reports whether an object is in a Namespace, or of the kind of a definition.
 func Within(live *unstructured.Unstructured, object corev1.ObjectReference) bool {
-	if !isDefinition(live.GroupVersionKind().GroupKind()) {
+	if !placement.IsDefinition(live.GroupVersionKind().GroupKind()) {
 		return object.Namespace == live.GetName()
 	}
 	return schema.FromAPIVersionAndKind(object.APIVersion, object.Kind).GroupKind() == defined(live)
@@ -77,7 +72,7 @@ func ContentOf(item *v1alpha1.DeployItem, live *unstructured.Unstructured) (foun
 			found = append(found, Content{Object: entry.Resource})
 		}
 	}
-	if release := currentRelease(item); release.Name != "" && !isDefinition(live.GroupVersionKind().GroupKind()) && release.Namespace == live.GetName() {
+	if release := currentRelease(item); release.Name != "" && !placement.IsDefinition(live.GroupVersionKind().GroupKind()) && release.Namespace == live.GetName() {
 		found = append(found, Content{Release: release})
 	}
 	return found
@@ -172,7 +167,7 @@ func (c *Claims) present(ctx context.Context, recorded []Content) (*Content, err
 // released returns a resource of a kind that the release of an item has. It is recorded nowhere.
 func (c *Claims) released(ctx context.Context, other *v1alpha1.DeployItem, definition *unstructured.Unstructured) (*Content, error) {
 	release := currentRelease(other)
-	if release.Name == "" || c.cluster == nil || !isDefinition(definition.GroupVersionKind().GroupKind()) {
+	if release.Name == "" || c.cluster == nil || !placement.IsDefinition(definition.GroupVersionKind().GroupKind()) {
 		return nil, nil
 	}
 	kind := defined(definition)

@@ -12,9 +12,12 @@ import (
 func TestWithInherited(t *testing.T) {
 	const space = `{"policy":"manage","resource":{"kind":"Namespace","name":"x","uid":"u","apiVersion":"v1"}}`
 	const settings = `{"policy":"keep","resource":{"kind":"ConfigMap","namespace":"x","name":"a","apiVersion":"v1"}}`
+	const unproven = `{"policy":"manage","resource":{"kind":"Namespace","name":"x","apiVersion":"v1"}}`
 	for _, test := range []struct{ reason, annotation, status, want, says string }{
+		{"a UID proves nothing: the label of the object decides whose it is", `[` + space + `]`, `{"managedResources":[]}`, `{"managedResources":[` + unproven + `]}`, "Namespace x, which another item had, stays as long as something is in it"},
+		{"only Namespaces and definitions are left to other items", `[` + settings + `]`, `{"managedResources":[]}`, `{"managedResources":[]}`, ""},
 		{"the record gets what the item has inherited, and keeps all else", `[` + space + `]`, `{"kind":"ProviderStatus","managedResources":[` + settings + `],"release":{"name":"r"}}`,
-			`{"kind":"ProviderStatus","managedResources":[` + settings + `,` + space + `],"release":{"name":"r"}}`, "Namespace x, which another item had, stays as long as something is in it"},
+			`{"kind":"ProviderStatus","managedResources":[` + settings + `,` + unproven + `],"release":{"name":"r"}}`, "Namespace x, which another item had, stays as long as something is in it"},
 		{"the record has it already", `[` + space + `]`, `{"managedResources":[` + space + `]}`, `{"managedResources":[` + space + `]}`, "Namespace x, which another item had, stays as long as something is in it"},
 		{"the item has inherited nothing", "", `{"managedResources":[` + settings + `]}`, `{"managedResources":[` + settings + `]}`, ""},
 		{"an annotation that cannot be read counts as empty", `{`, `{"managedResources":[` + settings + `]}`, `{"managedResources":[` + settings + `]}`, ""},
