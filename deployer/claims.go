@@ -13,9 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/model/ownership"
+	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -31,6 +33,27 @@ func inOrder(list *v1alpha1.DeployItemList) {
 // an item that is being deleted, they are those of the cache. All are copies, which share
 // the texts of configurations and provider statuses: these must not be written into.
 func (i *Item) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
+	others, err := i.wanted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return i.heirs(ctx, others)
+}
+
+// OthersOn are those items of the namespace that deploy to an earlier cluster of the item.
+func (i *Item) OthersOn(ctx context.Context, cluster apideployer.ClusterIdentity) ([]*v1alpha1.DeployItem, error) {
+	others, err := i.wanted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	there := placement.Site{Address: cluster.Address, Record: placement.Record{ClusterRecord: apideployer.ClusterRecord{Cluster: &cluster}}}
+	return slices.DeleteFunc(others, func(other *v1alpha1.DeployItem) bool {
+		return !hasTarget(other) || there.Compare(i.siteOf(ctx, other)) != placement.SameCluster
+	}), nil
+}
+
+// wanted are the other items of the namespace, as their Executions want them.
+func (i *Item) wanted(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
 	i.forgetParents()
 	list := &v1alpha1.DeployItemList{}
 	if err := i.reconciler.client.List(ctx, list, client.InNamespace(i.Namespace), client.UnsafeDisableDeepCopy); err != nil {
@@ -54,7 +77,7 @@ func (i *Item) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
 			others = append(others, copyOf(other))
 		}
 	}
-	return i.heirs(ctx, append(others, own.unseen(list.Items)...))
+	return append(others, own.unseen(list.Items)...), nil
 }
 
 // Stays reports whether another item is kept: its Execution wants it, and neither the Execution nor

@@ -174,6 +174,31 @@ func TestContentOfAnotherTree(t *testing.T) {
 			t.Error("the Namespace is left")
 		}
 	})
+	for _, test := range []struct {
+		reason string
+		item   func(s scene) string
+	}{
+		{"the Target of the Namespace leads to another cluster, and another tree has something in it", func(s scene) string { return yamlItem("space", "manage", s.namespace()) }},
+		{"a release with the Namespace moves to another cluster, and another tree has something in it", func(s scene) string {
+			return chartItem(t, "space", "web", s.space, map[string]string{"templates/a.yaml": s.namespace()})
+		}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			s := scene{namespace(t)}
+			createTarget(t, s.space, "other", otherKubeconfig(t))
+			one := waitSucceeded(t, create(t, installationOf(s.space, "one", s.spec(t, test.item(s)))))
+			waitSucceeded(t, create(t, installationOf(s.space, "two", s.spec(t, yamlItem("app", "manage", s.inside())))))
+			uids := uidsOf(t, []named{s.liveNamespace(), s.liveInside()})
+			s.change(t, one, itemsOn(t, s.space, "other", test.item(s)))
+			wantStays(t, uids)
+			remove(t, s, "one")
+			wantStays(t, uids)
+			remove(t, s, "two")
+			if live := s.liveNamespace().live(t); live != nil && live.GetDeletionTimestamp() == nil {
+				t.Error("the Namespace is left")
+			}
+		})
+	}
 	t.Run("a sub-installation goes whose Namespace another part of the tree uses", func(t *testing.T) {
 		s := scene{namespace(t)}
 		item := yamlItem("app", "manage", s.inside())

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
@@ -200,10 +201,32 @@ func referenceTo(object *unstructured.Unstructured) corev1.ObjectReference {
 	return corev1.ObjectReference{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
-// earlierClusterJob is the job of an item on an earlier cluster, where no item takes anything over.
+// earlierClusterJob is the job of an item on an earlier cluster. The item has left that cluster for the
+// items that deploy there, as if it were deleted.
 type earlierClusterJob struct {
 	release.Alone
-	item *deployer.Item
+	item    *deployer.Item
+	cluster apideployer.ClusterIdentity
+}
+
+// Others implements release.Job.
+func (j earlierClusterJob) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
+	return j.item.OthersOn(ctx, j.cluster)
+}
+
+// Stays implements release.Job.
+func (j earlierClusterJob) Stays(ctx context.Context, other *v1alpha1.DeployItem) (bool, error) {
+	return j.item.Stays(ctx, other)
+}
+
+// Moved implements release.Job.
+func (j earlierClusterJob) Moved(ctx context.Context, object string, to *v1alpha1.DeployItem) {
+	j.item.Moved(ctx, object, to)
+}
+
+// Bequeath implements release.Job.
+func (j earlierClusterJob) Bequeath(ctx context.Context, heir *v1alpha1.DeployItem, entry apideployer.ManagedResourceStatus) error {
+	return j.item.Bequeath(ctx, heir, entry)
 }
 
 // Checkpoint implements release.Job.

@@ -78,7 +78,7 @@ func (t templates) Uninstall(ctx context.Context, item *deployer.Item, on target
 	if err != nil {
 		return nil, configError(validateConfiguration, err)
 	}
-	operation, err := release.PlanRemoval(ctx, store, earlierClusterJob{item: item}, release.DesiredState{
+	operation, err := release.PlanRemoval(ctx, store, earlierClusterJob{item: item, cluster: earlier.ClusterIdentity}, release.DesiredState{
 		Options: release.Options{Wait: t.config.uninstall.Wait, Limit: within}, Name: earlier.Release.Name, Namespace: earlier.Release.Namespace, Item: item.Name,
 	}, history)
 	if err != nil {
@@ -111,7 +111,7 @@ type uninstallation struct {
 
 // SetJob implements rollout.Uninstallation.
 func (u uninstallation) SetJob(item *deployer.Item) {
-	u.Operation.SetJob(earlierClusterJob{item: item})
+	u.Operation.SetJob(earlierClusterJob{item: item, cluster: u.earlier.ClusterIdentity})
 }
 
 // Continue implements rollout.Uninstallation.

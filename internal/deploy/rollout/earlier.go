@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	apideployer "go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
@@ -30,6 +31,14 @@ type EarlierRemovalJob interface {
 	Reach(ctx context.Context, earlier apideployer.EarlierCluster) (target.Cluster, error)
 	// ExplainEarlier says of an error which earlier cluster it is about.
 	ExplainEarlier(earlier apideployer.EarlierCluster, err error) error
+	// OthersOn are the items that deploy to an earlier cluster.
+	OthersOn(ctx context.Context, cluster apideployer.ClusterIdentity) ([]*v1alpha1.DeployItem, error)
+	// Stays reports whether another item is not terminating.
+	Stays(ctx context.Context, other *v1alpha1.DeployItem) (bool, error)
+	// Moved receives which item has become the owner of an object.
+	Moved(ctx context.Context, object string, to *v1alpha1.DeployItem)
+	// Bequeath lets another item record an object.
+	Bequeath(ctx context.Context, heir *v1alpha1.DeployItem, entry apideployer.ManagedResourceStatus) error
 	// Uninstall begins to remove the item's Helm release on an earlier cluster; nil without such a
 	// release.
 	Uninstall(ctx context.Context, on target.Cluster, earlier apideployer.EarlierCluster) (Uninstallation, error)
@@ -58,7 +67,9 @@ type EarlierRemovals struct{ byKey map[string]*earlierRemoval }
 
 // earlierRemoval is the removal from one cluster.
 type earlierRemoval struct {
-	cluster        target.Cluster
+	cluster target.Cluster
+	// work is the job of the present attempt.
+	work           EarlierRemovalJob
 	uninstallation Uninstallation
 	deletion       *deletion.Deletion
 }
@@ -125,6 +136,7 @@ func (d *EarlierRemovals) leave(ctx context.Context, work EarlierRemovalJob, tea
 		one = &earlierRemoval{cluster: cluster}
 		d.byKey[key] = one
 	}
+	one.work = work
 	if earlier.Release != nil {
 		waiting, err := one.uninstall(ctx, work, earlier)
 		if err != nil || len(waiting) > 0 {
@@ -186,6 +198,7 @@ func (d *earlierRemoval) remove(ctx context.Context, work EarlierRemovalJob, tea
 		}
 		d.deletion = deletion.New(deletion.Plan{
 			Cluster: d.cluster, Inventory: left, Owner: teardown.Owner.deletion(), Groups: hereOnly(teardown.Groups), Wake: work.Requeue,
+			Family: earlierFamily{&d.work, earlier.ClusterIdentity}, Terminating: true,
 		})
 	}
 	waiting, err := d.deletion.Continue(ctx)

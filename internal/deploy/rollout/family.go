@@ -56,6 +56,41 @@ func (f family) IsNeighbor(ctx context.Context, name string) (bool, error) {
 	return (*f.job).IsNeighbor(ctx, name)
 }
 
+// earlierFamily are the items that deploy to an earlier cluster of an item. The item has left that
+// cluster for them, as if it were deleted.
+type earlierFamily struct {
+	work    *EarlierRemovalJob
+	cluster deployer.ClusterIdentity
+}
+
+var _ deletion.Family = earlierFamily{}
+
+// Others implements deletion.Family.
+func (f earlierFamily) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
+	return (*f.work).OthersOn(ctx, f.cluster)
+}
+
+// Stays implements deletion.Family.
+func (f earlierFamily) Stays(ctx context.Context, other *v1alpha1.DeployItem) (bool, error) {
+	return (*f.work).Stays(ctx, other)
+}
+
+// MayKeep implements deletion.Family: the removal round has come.
+func (earlierFamily) MayKeep(context.Context) (bool, error) { return false, nil }
+
+// MayMove implements deletion.Family.
+func (earlierFamily) MayMove(context.Context) (bool, error) { return false, nil }
+
+// Moved implements deletion.Family.
+func (f earlierFamily) Moved(ctx context.Context, object string, to *v1alpha1.DeployItem) {
+	(*f.work).Moved(ctx, object, to)
+}
+
+// Bequeath implements deletion.Family.
+func (f earlierFamily) Bequeath(ctx context.Context, heir *v1alpha1.DeployItem, entry deployer.ManagedResourceStatus) error {
+	return (*f.work).Bequeath(ctx, heir, entry)
+}
+
 // names names objects.
 func names(objects []corev1.ObjectReference) []string {
 	var all []string

@@ -110,11 +110,14 @@ func (w *traveller) Export(context.Context, map[string]any) error { return nil }
 
 func (w *traveller) Others(context.Context) ([]*v1alpha1.DeployItem, error)    { return nil, nil }
 func (w *traveller) Stays(context.Context, *v1alpha1.DeployItem) (bool, error) { return false, nil }
-func (w *traveller) MayKeep(context.Context) (bool, error)                     { return false, nil }
-func (w *traveller) MayMove(context.Context) (bool, error)                     { return false, nil }
-func (w *traveller) Moved(context.Context, string, *v1alpha1.DeployItem)       {}
-func (w *traveller) Keeps(...string)                                           {}
-func (w *traveller) KeepsInUse(...string)                                      {}
+func (w *traveller) OthersOn(context.Context, apideployer.ClusterIdentity) ([]*v1alpha1.DeployItem, error) {
+	return nil, nil
+}
+func (w *traveller) MayKeep(context.Context) (bool, error)               { return false, nil }
+func (w *traveller) MayMove(context.Context) (bool, error)               { return false, nil }
+func (w *traveller) Moved(context.Context, string, *v1alpha1.DeployItem) {}
+func (w *traveller) Keeps(...string)                                     {}
+func (w *traveller) KeepsInUse(...string)                                {}
 func (w *traveller) Bequeath(context.Context, *v1alpha1.DeployItem, apideployer.ManagedResourceStatus) error {
 	return nil
 }
