@@ -28,10 +28,10 @@ func inOrder(list *v1alpha1.DeployItemList) {
 }
 
 // Others returns the other items of the namespace that deploy to the same cluster, or may do so as
-// long as the item [Item.MayKeep] objects, but for those that are being deleted or that the Execution of the item does not want any more. The
-// items of that Execution are as it wants them: the cache may not show all of them yet. Of
-// an item that is being deleted, they are those of the cache. All are copies, which share
-// the texts of configurations and provider statuses: these must not be written into.
+// long as [Item.MayKeep] holds, but for those that are being deleted or that the Execution of the item
+// does not want any more. The items of that Execution are as it wants them: the cache may not show
+// all of them yet. Of an item that is being deleted, they are those of the cache. All are copies,
+// which share the texts of configurations and provider statuses: these must not be written into.
 func (i *Item) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
 	others, err := i.wanted(ctx)
 	if err != nil {
