@@ -49,7 +49,7 @@ func gone(objects []diff.Object) (found []corev1.ObjectReference, unknown []stri
 		case object.Unknown != "":
 			unknown = append(unknown, apply.Describe(object.Kind, object.Namespace, object.Name)+": "+object.Unknown)
 		case object.Before != nil && object.Cluster == "" && object.MovesTo == "" && object.Stays == "":
-			found = append(found, referenceOf(object))
+			found = append(found, object.Reference())
 		}
 	}
 	return found, unknown
@@ -59,7 +59,7 @@ func gone(objects []diff.Object) (found []corev1.ObjectReference, unknown []stri
 func moving(objects []diff.Object) (found []requests.Move) {
 	for _, object := range objects {
 		if object.MovesTo != "" && object.Unknown == "" {
-			found = append(found, requests.Move{Object: referenceOf(object), To: object.MovesTo})
+			found = append(found, requests.Move{Object: object.Reference(), To: object.MovesTo})
 		}
 	}
 	return found
@@ -69,7 +69,7 @@ func moving(objects []diff.Object) (found []requests.Move) {
 func staying(objects []diff.Object) (found []requests.Stay) {
 	for _, object := range objects {
 		if object.Stays != "" && object.Unknown == "" {
-			found = append(found, requests.Stay{Object: referenceOf(object), Reason: object.Stays})
+			found = append(found, requests.Stay{Object: object.Reference(), Reason: object.Stays})
 		}
 	}
 	return found
@@ -87,7 +87,7 @@ func withLeft(recorded []requests.Leftovers, objects []diff.Object) []requests.L
 		if at < 0 {
 			at, all = len(all), append(all, requests.Leftovers{Cluster: object.Cluster})
 		}
-		all[at].Objects = append(all[at].Objects, referenceOf(object))
+		all[at].Objects = append(all[at].Objects, object.Reference())
 	}
 	return all
 }

@@ -44,7 +44,7 @@ func (t *task) contentOf(live *unstructured.Unstructured) string {
 	}
 	for _, object := range t.found.Objects {
 		exists := object.Before != nil || object.After == nil
-		if exists && object.Unknown == "" && !object.Unwanted && object.Cluster == "" && ownership.Within(live, referenceOf(object)) && !t.expects(referenceOf(object)) {
+		if exists && object.Unknown == "" && !object.Unwanted && object.Cluster == "" && ownership.Within(live, object.Reference()) && !t.expects(object.Reference()) {
 			return describe(object)
 		}
 	}
@@ -58,5 +58,5 @@ func (t *task) contentOf(live *unstructured.Unstructured) string {
 }
 
 func describe(object diff.Object) string {
-	return ownership.Content{Object: referenceOf(object)}.String()
+	return ownership.Content{Object: object.Reference()}.String()
 }

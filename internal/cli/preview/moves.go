@@ -46,7 +46,7 @@ func (c *comparison) moved(ctx context.Context, from *task, object *diff.Object)
 	if !from.givesUp(*object) {
 		return false
 	}
-	ref := referenceOf(*object)
+	ref := object.Reference()
 	if c.emptied(ctx, from, *object) {
 		return true
 	}
@@ -125,7 +125,7 @@ func (t *task) takes(ref corev1.ObjectReference, writes bool) bool {
 // find returns where an object is that the item wants, or -1.
 func (t *task) find(ref corev1.ObjectReference) int {
 	return slices.IndexFunc(t.found.Objects, func(object diff.Object) bool {
-		return !object.Unwanted && object.Cluster == "" && apply.Same(referenceOf(object), ref)
+		return !object.Unwanted && object.Cluster == "" && apply.Same(object.Reference(), ref)
 	})
 }
 
@@ -155,7 +155,7 @@ func (c *comparison) takenOver(to *task, object *diff.Object) {
 	}
 	for _, holder := range ownership.Others(&unstructured.Unstructured{Object: object.Before}, to.object.Name) {
 		from := c.taskOf(holder)
-		if from != nil && from != to && !from.wants(referenceOf(*object)) {
+		if from != nil && from != to && !from.wants(object.Reference()) {
 			object.MovesFrom, object.MovesTo = from.item.Path, to.item.Path
 			object.Before, object.After = unmarked(object.Before), unmarked(object.After)
 			return
@@ -197,16 +197,12 @@ func unmarked(object map[string]any) map[string]any {
 	return copied.Object
 }
 
-func referenceOf(object diff.Object) corev1.ObjectReference {
-	return corev1.ObjectReference{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name}
-}
-
 // heir returns the item that inherits an object although it has no part in the preview, and
 // its path.
 func (c *comparison) heir(ctx context.Context, from *task, object diff.Object) (*v1alpha1.DeployItem, string) {
 	family := &neighbors{comparison: c, of: from}
 	live := &unstructured.Unstructured{Object: object.Before}
-	verdict, err := ownership.Judge(ctx, family, live, referenceOf(object), true, from.removal)
+	verdict, err := ownership.Judge(ctx, family, live, object.Reference(), true, from.removal)
 	if err != nil || verdict.Fate != ownership.Inherit {
 		return nil, ""
 	}

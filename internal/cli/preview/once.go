@@ -28,7 +28,7 @@ func (c *comparison) countOnce() {
 // item, and that this one still wants: only the job shows whether it is deployed again then, as the
 // removal round leaves such objects alone.
 func (c *comparison) emptied(ctx context.Context, from *task, object diff.Object) bool {
-	ref := referenceOf(object)
+	ref := object.Reference()
 	for _, to := range c.tasks {
 		if to == from || !to.owns(object) || !to.wants(ref) || c.relation(ctx, to, from) != placement.SameCluster {
 			continue
@@ -53,7 +53,7 @@ func (t *task) deletes(object diff.Object) bool {
 // deletesToo reports whether an object of another item is deleted with this one.
 func (t *task) deletesToo(object diff.Object) bool {
 	return slices.ContainsFunc(t.found.Objects, func(own diff.Object) bool {
-		return t.deletes(own) && apply.Same(referenceOf(own), referenceOf(object))
+		return t.deletes(own) && apply.Same(own.Reference(), object.Reference())
 	})
 }
 

@@ -85,7 +85,7 @@ func (o *outlook) Planned(on target.Cluster, reference corev1.ObjectReference) (
 				continue
 			}
 			for _, object := range other.found.Objects {
-				if (object.Before != nil || object.After != nil) && apply.Same(referenceOf(object), reference) && givenUp == (other.removal || object.Unwanted) {
+				if (object.Before != nil || object.After != nil) && apply.Same(object.Reference(), reference) && givenUp == (other.removal || object.Unwanted) {
 					return object, !givenUp || !o.isListed(reference)
 				}
 			}

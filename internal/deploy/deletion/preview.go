@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"go.landscaper.dev/api/deployer"
@@ -41,7 +40,7 @@ func Preview(ctx context.Context, plan Plan) ([]diff.Object, error) {
 // once drops what is there twice: a group that deletes all also finds what the item has recorded.
 func once(all []diff.Object) (found []diff.Object) {
 	for _, object := range all {
-		at := slices.IndexFunc(found, func(other diff.Object) bool { return apply.Same(referenceTo(other), referenceTo(object)) })
+		at := slices.IndexFunc(found, func(other diff.Object) bool { return apply.Same(other.Reference(), object.Reference()) })
 		switch {
 		case at < 0:
 			found = append(found, object)
@@ -51,10 +50,6 @@ func once(all []diff.Object) (found []diff.Object) {
 		}
 	}
 	return found
-}
-
-func referenceTo(object diff.Object) corev1.ObjectReference {
-	return corev1.ObjectReference{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name}
 }
 
 // preview looks at an object as its deletion would.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // Action is what happens to an object.
@@ -47,6 +49,11 @@ type Object struct {
 	Unwanted bool
 	// Beside is set if nothing of the item depends on what becomes of it.
 	Beside bool
+}
+
+// Reference names the object.
+func (o Object) Reference() corev1.ObjectReference {
+	return corev1.ObjectReference{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
 // Change is what would happen to an object.
