@@ -73,9 +73,9 @@ func ShowingOf(conditions *[]v1alpha1.Condition, phase string, generation int64,
 // look again; zero if there is nothing to write.
 //
 // Writes are bounded. The first one comes when the job has been in its phase for Settling;
-// each pause after it is as long as the time before, and a minute at most: a job of ten
-// minutes writes 13 times at most, whatever its children do, and one that is not blocked
-// never.
+// each pause after it is half as long as the time before, and a minute at most: a job of ten
+// minutes writes 16 times at most, whatever its children do, and one that is not blocked
+// never. So what a job shows is never older than a third of the time that it has been in its phase.
 func (s Showing) Due(message string, now time.Time) (due bool, again time.Time) {
 	if s.Shown() == message {
 		return false, time.Time{}
@@ -105,7 +105,7 @@ func (s Showing) next() time.Time {
 	if ready := GetCondition(*s.conditions, v1alpha1.ReadyCondition); ready != nil && ready.LastUpdateTime.After(begin) {
 		last = ready.LastUpdateTime.Time
 	}
-	return last.Add(min(max(last.Sub(begin), Settling), longestSettling))
+	return last.Add(min(max(last.Sub(begin)/2, Settling), longestSettling))
 }
 
 // Write writes a message about the children into the conditions; an empty one says that

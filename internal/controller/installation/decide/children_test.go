@@ -48,7 +48,8 @@ func TestUntilChildren(t *testing.T) {
 		{"the wait of the child has begun just now", []testbuilders.Option{testbuilders.InPhase(time.Minute), testbuilders.WithStuck("b", job.WaitingReason, "m", time.Second)}, decide.Rest, "", "Installation b, the time 2030-01-02T12:00:04Z"},
 		{"the parent has begun just now", []testbuilders.Option{testbuilders.InPhase(2 * time.Second), waits}, decide.Rest, "", "Installation b, the time 2030-01-02T12:00:03Z"},
 		{"the message is shown already", []testbuilders.Option{testbuilders.InPhase(time.Minute), testbuilders.Shown("m; in b", 20*time.Second), waits}, decide.Rest, "", "Installation b"},
-		{"another message was shown just before", []testbuilders.Option{testbuilders.InPhase(time.Minute), testbuilders.Shown("n; in b", 20*time.Second), waits}, decide.Rest, "", "Installation b, the time 2030-01-02T12:00:20Z"},
+		{"another message was shown just before", []testbuilders.Option{testbuilders.InPhase(time.Minute), testbuilders.Shown("n; in b", 10*time.Second), waits}, decide.Rest, "", "Installation b, the time 2030-01-02T12:00:15Z"},
+		{"another message was shown when the job was two thirds as old", []testbuilders.Option{testbuilders.InPhase(time.Minute), testbuilders.Shown("n; in b", 20*time.Second), waits}, decide.Show, "m; in b", "the step itself"},
 		{"the wait is over", []testbuilders.Option{testbuilders.InPhase(time.Minute), testbuilders.Shown("m; in b", 40*time.Second), testbuilders.WithSub("b", "a", "", "Progressing")}, decide.Show, "", "the step itself"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
