@@ -52,9 +52,9 @@ func (i *Item) Bequeath(ctx context.Context, heir *v1alpha1.DeployItem, entry ap
 }
 
 // inherit records what other items have left to the item, before its job begins: a job that continues
-// has its own view of the record.
+// has its own view of the record. Without a record, the annotation stays.
 func (i *Item) inherit(ctx context.Context) error {
-	if i.Annotations[v1alpha1.InheritedAnnotation] == "" || i.Remembered() != nil {
+	if i.Annotations[v1alpha1.InheritedAnnotation] == "" || i.Remembered() != nil || i.Status.ProviderStatus == nil {
 		return nil
 	}
 	recorded, err := placement.WithInherited(i.DeployItem)

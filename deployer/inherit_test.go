@@ -83,6 +83,28 @@ func TestInherit(t *testing.T) {
 	}
 }
 
+// TestInheritWithoutRecord: what was left to an item stays said until the item has a record.
+func TestInheritWithoutRecord(t *testing.T) {
+	tree := newTree(t, "self")
+	tree.items[0].Annotations = map[string]string{v1alpha1.InheritedAnnotation: `[{"policy":"manage","resource":{"apiVersion":"v1","kind":"Namespace","name":"x"}}]`}
+	found := false
+	s := tree.stage(t, func(_ context.Context, item *Item) error {
+		found = ownership.Records(item.DeployItem, space.Resource)
+		return item.SetProviderStatus(map[string]string{"kind": "Mine"})
+	})
+	s.look()
+	item := s.item()
+	if found || len(placement.Inherited(item)) != 1 {
+		t.Errorf("the first job finds it: %t; the item inherits %v", found, placement.Inherited(item))
+	}
+	item.Status.JobID, item.Status.TransitionTimes = "three", job.Triggered(metav1.Now())
+	handJob(s, item)
+	s.look()
+	if !found {
+		t.Error("the next job does not find it")
+	}
+}
+
 // TestKeepsInUse: the end of a job says what stays because something is in it, before what may move.
 func TestKeepsInUse(t *testing.T) {
 	tree := newTree(t, "self")
