@@ -89,6 +89,30 @@ func TestContent(t *testing.T) {
 			},
 			stays: func(s scene) []named { return []named{s.liveNamespace(), s.liveInside()} },
 			plan:  space + " stays, as long as deploy item tree/two has " + inside, pending: space + " stays as long as deploy item two has " + inside},
+		{reason: "a release with another name drops the Namespace and keeps what is in it",
+			before: func(t *testing.T, s scene) string {
+				return chartItem(t, "one", "web", s.space, map[string]string{"templates/a.yaml": s.namespace(), "templates/b.yaml": s.inside()}) + own(s)
+			},
+			after: func(t *testing.T, s scene) string {
+				return chartItem(t, "one", "shop", s.space, map[string]string{"templates/b.yaml": s.inside()}) + own(s)
+			},
+			last: func(t *testing.T, s scene) string {
+				return chartItem(t, "one", "shop", s.space, map[string]string{"templates/b.yaml": s.settings("b")}) + own(s)
+			},
+			stays: func(s scene) []named { return []named{s.liveNamespace(), s.liveInside()} },
+			plan:  space + " stays, as long as the deploy item itself has " + inside, pending: space + " stays as long as the deploy item itself has " + inside},
+		{reason: "a release with another name drops the definition and keeps a resource of the kind",
+			before: func(t *testing.T, s scene) string {
+				return chartItem(t, "two", "web", s.space, map[string]string{"templates/crd.yaml": s.definition()}) + strings.Replace(chartItem(t, "one", "things", s.space, map[string]string{"templates/a.yaml": s.thing()}), `- {`, `- {"dependsOn":["two"],`, 1) + own(s)
+			},
+			after: func(t *testing.T, s scene) string {
+				return chartItem(t, "two", "shop", s.space, map[string]string{"templates/a.yaml": s.settings("a")}) + chartItem(t, "one", "things", s.space, map[string]string{"templates/a.yaml": s.thing()}) + own(s)
+			},
+			last: func(t *testing.T, s scene) string {
+				return chartItem(t, "two", "shop", s.space, map[string]string{"templates/a.yaml": s.settings("a")}) + own(s)
+			},
+			stays: func(s scene) []named { return []named{s.liveDefinition(), s.liveThing()} },
+			plan:  definition + " stays, as long as deploy item tree/one has " + thing, pending: definition + " stays as long as deploy item one has " + thing},
 		{reason: "the item of the definition goes",
 			before: func(_ *testing.T, s scene) string {
 				return yamlItem("one", "manage", s.definition()) + yamlItem("two", "manage", s.thing()) + own(s)
@@ -172,6 +196,18 @@ func TestContentOfAnotherTree(t *testing.T) {
 		}
 		if live := s.liveNamespace().live(t); live != nil && live.GetDeletionTimestamp() == nil {
 			t.Error("the Namespace is left")
+		}
+	})
+	t.Run("a release of another tree has a resource of the kind", func(t *testing.T) {
+		s := scene{namespace(t)}
+		waitSucceeded(t, create(t, installationOf(s.space, "one", s.spec(t, yamlItem("kinds", "manage", s.definition())))))
+		waitSucceeded(t, create(t, installationOf(s.space, "two", s.spec(t, chartItem(t, "app", "web", s.space, map[string]string{"templates/a.yaml": s.thing()})))))
+		uids := uidsOf(t, []named{s.liveDefinition(), s.liveThing()})
+		remove(t, s, "one")
+		wantStays(t, uids)
+		remove(t, s, "two")
+		if live := s.liveDefinition().live(t); live != nil && live.GetDeletionTimestamp() == nil {
+			t.Error("the definition is left")
 		}
 	})
 	for _, test := range []struct {

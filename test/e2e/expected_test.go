@@ -227,6 +227,24 @@ func TestExpectedObjects(t *testing.T) {
 			},
 			func(s scene) []named { return []named{s.liveDefinition()} },
 			"CustomResourceDefinition things.NAMESPACE.example.org stays, because deploy item tree/chart expects it"},
+		{"a definition from the templates of a release to the folder crds of the same release with another name",
+			func(t *testing.T, s scene) string {
+				return chartItem(t, "chart", "web", s.space, map[string]string{"templates/crd.yaml": s.definition(), "templates/a.yaml": s.settings("a")}) + yamlItem("two", "manage", s.thing())
+			},
+			func(t *testing.T, s scene) string {
+				return chartItem(t, "chart", "shop", s.space, map[string]string{"crds/a.yaml": s.definition(), "templates/a.yaml": s.settings("a")}) + yamlItem("two", "manage", s.thing())
+			},
+			func(s scene) []named { return []named{s.liveDefinition(), s.liveThing()} },
+			"Plan: 0 to create, 1 to change, 0 to delete, 2 unchanged"},
+		{"a Namespace from the templates of a release to createNamespace of the same release with another name",
+			func(t *testing.T, s scene) string {
+				return chartItem(t, "chart", "web", s.space, map[string]string{"templates/a.yaml": s.namespace(), "templates/b.yaml": s.inside()})
+			},
+			func(t *testing.T, s scene) string {
+				return chartItem(t, "chart", "web", s.beside(), map[string]string{"templates/b.yaml": s.inside()}, creates)
+			},
+			func(s scene) []named { return []named{s.liveNamespace(), s.liveInside()} },
+			"Plan: 0 to create, 1 to change, 0 to delete, 1 unchanged"},
 		{"a Namespace from manifests to createNamespace",
 			func(t *testing.T, s scene) string {
 				return yamlItem("one", "manage", s.namespace()) + strings.Replace(chartItem(t, "chart", "web", s.beside(), map[string]string{"templates/a.yaml": s.inside()}), `- {`, `- {"dependsOn":["one"],`, 1)

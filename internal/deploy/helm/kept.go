@@ -35,11 +35,7 @@ func (s released) removalRound(ctx context.Context, item *deployer.Item) ([]stri
 			return waiting, err
 		}
 	}
-	status, err := parseStatus(item.Status.ProviderStatus)
-	if err != nil {
-		return nil, err
-	}
-	return nil, item.SetProviderStatus(withReleases(item, s.withBefore(statusOf(ofRelease(status.ManagedResources)), w.kept)))
+	return nil, s.recordKept(item)
 }
 
 // beginCleanup plans the removal of what earlier jobs have kept, if there is anything.
@@ -137,10 +133,25 @@ func ofRelease(entries apideployer.ManagedResourceStatusList) (found apideployer
 	return found
 }
 
+// recordKept writes what was kept into the status, with the workloads of the release.
+func (s released) recordKept(item *deployer.Item) error {
+	status, err := parseStatus(item.Status.ProviderStatus)
+	if err != nil {
+		return err
+	}
+	return item.SetProviderStatus(withReleases(item, s.withBefore(statusOf(ofRelease(status.ManagedResources)), s.work.kept)))
+}
+
 // keep notes what an operation has kept.
 func (w *work) keep(by *release.Operation) {
-	w.kept, w.open, w.used = by.Kept(), nil, nil
-	for _, entry := range w.kept {
+	w.kept, w.open, w.used = nil, nil, nil
+	w.alsoKeep(by)
+}
+
+// alsoKeep adds what another operation has kept.
+func (w *work) alsoKeep(by *release.Operation) {
+	for _, entry := range by.Kept() {
+		w.kept = append(w.kept.Without(entry.Resource), entry)
 		name := apply.Describe(entry.Resource.Kind, entry.Resource.Namespace, entry.Resource.Name)
 		if reason := by.Reason(entry.Resource); reason != "" {
 			w.used = append(w.used, name+" stays "+reason)

@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/render"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 )
@@ -145,7 +146,7 @@ func (s released) removeEarlier(ctx context.Context, item *deployer.Item, leavin
 			}
 			continue
 		}
-		waiting, err := s.uninstallEarlier(ctx, item, earlier)
+		waiting, err := s.uninstallEarlier(ctx, item, earlier, leaving)
 		if err != nil {
 			return nil, job.Wrap(err, published.DeleteItem, "DeleteWithUninstall", "remove the earlier release "+describeRelease(earlier))
 		}
@@ -155,6 +156,11 @@ func (s released) removeEarlier(ctx context.Context, item *deployer.Item, leavin
 		known = known.without(earlier)
 		if err := known.set(item); err != nil {
 			return nil, err
+		}
+		if !leaving {
+			if err := s.recordKept(item); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return nil, nil
@@ -168,34 +174,73 @@ func (s released) holds(ctx context.Context, item *deployer.Item, leaving bool) 
 	return item.MayMove(ctx)
 }
 
-// uninstallEarlier removes an earlier release, or continues to. A release with the mark of another
-// item, or without a mark, is not that of the item.
-func (s released) uninstallEarlier(ctx context.Context, item *deployer.Item, earlier apideployer.ReleaseReference) ([]string, error) {
+// uninstallEarlier removes an earlier release, or continues to. What is in use stays, as an object
+// that the item has without a release.
+func (s released) uninstallEarlier(ctx context.Context, item *deployer.Item, earlier apideployer.ReleaseReference, leaving bool) (waiting []string, err error) {
 	s.config = s.config.named(earlier)
 	w := s.work
 	if w.earlier == nil {
-		store := s.store(w.connection)
-		history, err := store.History(ctx, earlier.Name)
-		if err != nil || len(history) == 0 || history[len(history)-1].Owner != string(item.UID) {
-			return nil, err
-		}
-		within, err := s.config.uninstall.limit(item.Remaining())
-		if err != nil {
-			return nil, configError(validateConfiguration, err)
-		}
-		desiredState := s.desiredFor(item)
-		desiredState.Options = release.Options{Wait: s.config.uninstall.Wait, Limit: within}
-		if w.earlier, err = release.PlanRemoval(ctx, store, s.job(item), desiredState, history); err != nil {
+		if w.earlier, err = s.planEarlier(ctx, item, earlier, leaving); err != nil || w.earlier == nil {
 			return nil, err
 		}
 	}
 	w.earlier.SetJob(s.job(item))
-	waiting, err := w.earlier.Continue(ctx)
+	waiting, err = w.earlier.Continue(ctx)
 	if w.earlier.Over() || err != nil && !w.earlier.Stored() {
 		_ = w.earlier.Close()
+		w.alsoKeep(w.earlier)
 		w.earlier = nil
 	}
 	return waiting, err
+}
+
+// planEarlier returns the operation that removes an earlier release, nil without one. A release with
+// the mark of another item, or without a mark, is not that of the item.
+func (s released) planEarlier(ctx context.Context, item *deployer.Item, earlier apideployer.ReleaseReference, leaving bool) (*release.Operation, error) {
+	store := s.store(s.work.connection)
+	history, err := store.History(ctx, earlier.Name)
+	if err != nil || len(history) == 0 || history[len(history)-1].Owner != string(item.UID) {
+		return nil, err
+	}
+	within, err := s.config.uninstall.limit(item.Remaining())
+	if err != nil {
+		return nil, configError(validateConfiguration, err)
+	}
+	desiredState := s.desiredFor(item)
+	desiredState.Options = release.Options{Wait: s.config.uninstall.Wait, Limit: within}
+	if !leaving {
+		if desiredState.Remaining, err = s.remaining(ctx, item); err != nil {
+			return nil, err
+		}
+	}
+	return release.PlanRemoval(ctx, store, s.job(item), desiredState, history)
+}
+
+// remaining is what an item has besides the earlier releases that it gives up.
+func (s released) remaining(ctx context.Context, item *deployer.Item) (*release.Remaining, error) {
+	found := &release.Remaining{Expected: ownership.Expected(item.DeployItem)}
+	known, err := releasesOf(item)
+	if err != nil || known.current == nil {
+		return found, err
+	}
+	s.config = s.config.named(*known.current)
+	history, err := s.store(s.work.connection).History(ctx, known.current.Name)
+	if err != nil || len(history) == 0 || !belongs(history[len(history)-1], item, true) {
+		return found, err
+	}
+	deployed, err := history[len(history)-1].Release()
+	if err != nil {
+		return nil, job.AsTerminal(err)
+	}
+	entries, err := release.Entries(deployed.Manifest, deployed.Namespace)
+	if err != nil {
+		return nil, fmt.Errorf("read revision %d of release %s: %w", deployed.Version, describeRelease(*known.current), err)
+	}
+	found.Content = []ownership.Content{{Release: ownership.HelmRelease{Name: known.current.Name, Namespace: known.current.Namespace}}}
+	for _, entry := range entries {
+		found.Content = append(found.Content, ownership.Content{Object: referenceTo(entry.Object)})
+	}
+	return found, nil
 }
 
 // previewEarlier adds what becomes of releases with earlier names: what the release has, too,

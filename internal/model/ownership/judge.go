@@ -145,7 +145,7 @@ func (c *Claims) spareContent(ctx context.Context, live *unstructured.Unstructur
 		return Verdict{Fate: Remove}, nil
 	case !c.terminating:
 		return Verdict{Fate: Keep, Reason: tenant.reason()}, nil
-	case LabelOf(tenant.item) == "":
+	case tenant.item != nil && LabelOf(tenant.item) == "":
 		return Verdict{Fate: Leave}, nil
 	}
 	return Verdict{Fate: Bequeath, Heir: tenant.item, Reason: tenant.reason()}, nil

@@ -28,6 +28,33 @@ type Options struct {
 	Limit time.Duration
 }
 
+// Remaining is what an item has besides a release that it gives up.
+type Remaining struct {
+	// Content is what must not be removed with a Namespace or a definition.
+	Content []ownership.Content
+	// Expected are objects that the item expects to exist.
+	Expected []corev1.ObjectReference
+}
+
+func (r *Remaining) content() []ownership.Content {
+	if r == nil {
+		return nil
+	}
+	return r.Content
+}
+
+// expected are the keys of the objects that the item expects.
+func (r *Remaining) expected() map[key]bool {
+	found := map[key]bool{}
+	if r == nil {
+		return found
+	}
+	for _, ref := range r.Expected {
+		found[key{ref.GroupVersionKind().GroupKind(), ref.Namespace, ref.Name}] = true
+	}
+	return found
+}
+
 // DesiredState is the desired state of a release.
 type DesiredState struct {
 	Options
@@ -52,8 +79,10 @@ type DesiredState struct {
 	// Former are releases that the item had under other names: what it has kept of them has their
 	// marks.
 	Former []ownership.HelmRelease
-	// Leaving says that the item itself is being deleted.
+	// Leaving says that the item itself is being deleted, or gives the release up for Remaining.
 	Leaving bool
+	// Remaining is what an item keeps that gives the release up; nil if the item itself is being deleted.
+	Remaining *Remaining
 	// Contested are objects that another item has recorded, too.
 	Contested []corev1.ObjectReference
 	// ReleasedOnly leaves alone what does not say that the item has released it.

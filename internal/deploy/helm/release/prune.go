@@ -98,7 +98,7 @@ func (o *Operation) newClaims() *ownership.Claims {
 // wanted are the objects and the release that are not removed with a Namespace or a definition.
 func (o *Operation) wanted() []ownership.Content {
 	if o.desiredState.Leaving {
-		return nil
+		return o.desiredState.Remaining.content()
 	}
 	found := []ownership.Content{{Release: ownership.HelmRelease{Name: o.desiredState.Name, Namespace: o.desiredState.Namespace}}}
 	for _, object := range o.objects {
@@ -133,12 +133,15 @@ func (o *Operation) mayKeep(ctx context.Context, object apply.Object) (bool, err
 	if o.taken[id] {
 		return true, nil
 	}
-	if o.desiredState.Leaving || o.absent[id] || Kept(object.Object) || o.defines(object) {
+	if o.absent[id] || Kept(object.Object) || o.defines(object) || o.desiredState.Leaving && o.desiredState.Remaining == nil {
 		return false, nil
 	}
 	if ownership.HasContent(object.Object) {
 		// Something may be in it.
 		return true, nil
+	}
+	if o.desiredState.Leaving {
+		return false, nil
 	}
 	heir, err := o.claims.Heir(ctx, object.Reference())
 	switch {
@@ -207,6 +210,8 @@ func (o *Operation) dispose(ctx context.Context, object apply.Object, live *unst
 		return removed{}, o.leave(ctx, object, live)
 	case verdict.Fate == ownership.Inherit:
 		return o.transferTo(ctx, object, live, verdict.Heir)
+	case verdict.Fate == ownership.Bequeath && o.desiredState.Remaining != nil:
+		return o.retain(ctx, object, live, verdict.Reason)
 	case verdict.Fate == ownership.Bequeath:
 		return removed{}, o.bequeathTo(ctx, object, live, verdict.Heir)
 	case verdict.Fate == ownership.Keep:
@@ -230,6 +235,21 @@ func (o *Operation) keep(ctx context.Context, object apply.Object, live *unstruc
 	if err != nil || stored == nil {
 		return removed{}, err
 	}
+	return removed{kept: &entry, reason: reason}, nil
+}
+
+// retain makes an object one that the item has without the release which it gives up: something is in
+// the object.
+func (o *Operation) retain(ctx context.Context, object apply.Object, live *unstructured.Unstructured, reason string) (removed, error) {
+	patch, err := ownership.Transfer(live, ownership.HelmLabel, o.desiredState.Item)
+	if err != nil {
+		return removed{}, err
+	}
+	stored, err := o.patch(ctx, object, patch)
+	if err != nil || stored == nil {
+		return removed{}, err
+	}
+	entry := entryOf(object, live)
 	return removed{kept: &entry, reason: reason}, nil
 }
 
@@ -366,7 +386,7 @@ func (o *Operation) mayRemove(live *unstructured.Unstructured) bool {
 		return true
 	}
 	uid, before := o.before[keyOf(live)]
-	return before && live.GetKind() != apply.CRDKind && (uid == live.GetUID() || (uid == "" && o.desiredState.Ours(live)))
+	return before && (uid == live.GetUID() || (uid == "" && o.desiredState.Ours(live)))
 }
 
 // deleteLive deletes an object in the version that was read: if another item takes it over at the

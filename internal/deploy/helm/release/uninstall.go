@@ -31,7 +31,7 @@ func PlanRemoval(ctx context.Context, store *storage.Store, work Job, desiredSta
 	if err := o.deployedBefore(ctx); err != nil {
 		return nil, err
 	}
-	o.release, o.desiredState.Marks = release, last.Marks()
+	o.release, o.desiredState.Marks, o.defined = release, last.Marks(), desiredState.Remaining.expected()
 	o.becomeUninstall(o.previous)
 	o.limit = limit.New(desiredState.Limit, work.Requeue)
 	return o, nil
