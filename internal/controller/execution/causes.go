@@ -2,7 +2,6 @@ package execution
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,15 +38,12 @@ func (s snapshot) failureOf(m member) cause.Cause {
 
 // causeAt is the error at an item. Targets have the names that users know.
 func (s snapshot) causeAt(m member, message string) cause.Cause {
-	found := cause.Cause{Item: m.name, Message: message}
+	found := cause.Cause{Item: m.name, Message: targets.Say(s.lineage, message)}
 	if m.unwanted {
 		found.Item += " (no longer wanted)"
 	}
 	if target := m.item.Spec.Target; target != nil {
 		found.Target = targets.NameOf(s.lineage, target.Name)
-		if targets.IsCopy(target.Name) {
-			found.Message = strings.ReplaceAll(message, target.Name, found.Target)
-		}
 	}
 	return found
 }

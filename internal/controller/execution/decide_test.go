@@ -338,6 +338,7 @@ func TestFailures(t *testing.T) {
 		{"two items with the same error", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed", errs("no route")), has("two", "a", "a", "Failed", errs("no route"))}, "no route; at item one on Target cluster; at item two on Target cluster"},
 		{"two items with two errors", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed", errs("1")), has("two", "a", "a", "Failed", errs("2"))}, "1; at item one on Target cluster\n2; at item two on Target cluster"},
 		{"a Target has the name that users know", []option{below, jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Failed", errs("Target "+copied+" is broken"), on(copied))}, "Target prod is broken; at item one on Target prod"},
+		{"so has a second Target of the item", []option{below, jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Failed", errs("a check on Target ns/"+copied+": refused"), on("own"))}, "a check on Target ns/prod: refused; at item one on Target own"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := decide(snapshotWith(test.options...))

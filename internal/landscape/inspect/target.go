@@ -11,11 +11,7 @@ import (
 // users know: controllers name the copies that they work with.
 func (n *Node) sayTargets() {
 	known := map[string]string{}
-	n.Walk(func(node *Node) {
-		if item := node.DeployItem; item != nil && item.Spec.Target != nil && targets.IsCopy(item.Spec.Target.Name) {
-			known[item.Spec.Target.Name] = node.Target
-		}
-	})
+	n.copies(nil, known)
 	var pairs []string
 	for object, name := range known {
 		pairs = append(pairs, object, name)
@@ -34,6 +30,29 @@ func (n *Node) sayTargets() {
 			node.LastError = &said
 		}
 	})
+}
+
+// copies finds the names of the copies that the items of a tree work with, or say something of.
+func (n *Node) copies(lineage []*v1alpha1.Installation, known map[string]string) {
+	if n.Installation != nil {
+		lineage = append(lineage[:len(lineage):len(lineage)], n.Installation)
+	}
+	if item := n.DeployItem; item != nil {
+		said := n.Message + " " + n.Warnings
+		if n.LastError != nil {
+			said += " " + n.LastError.Message
+		}
+		found := targets.Copies(said)
+		if item.Spec.Target != nil && targets.IsCopy(item.Spec.Target.Name) {
+			found = append(found, item.Spec.Target.Name)
+		}
+		for _, name := range found {
+			known[name] = targets.NameOf(lineage, name)
+		}
+	}
+	for _, child := range n.Children {
+		child.copies(lineage, known)
+	}
 }
 
 // nameTargets gives the items of a tree the names of their Targets.

@@ -13,12 +13,13 @@ import (
 // people know, and the objects stay as they are.
 func TestMessagesNameTargets(t *testing.T) {
 	object := v1alpha1.GenerateDataObjectName(v1alpha1.InstallationScope("shop"), "cluster")
-	message := "deploy item x (x-1, Target " + object + "): bad"
+	second := v1alpha1.GenerateDataObjectName(v1alpha1.InstallationScope("shop"), "other")
+	message := "deploy item x (x-1, Target " + object + "): bad check on Target ns/" + second
 	shop := named("shop", broken(message))
-	shop.Spec.Imports.Targets = []v1alpha1.TargetImport{{Name: "cluster", Target: "edge"}}
+	shop.Spec.Imports.Targets = []v1alpha1.TargetImport{{Name: "cluster", Target: "edge"}, {Name: "other", Target: "south"}}
 	web := named("web-1", partOf("shop"), says(condition("Ready", v1alpha1.ConditionFalse, "Waits", message)))
 	web.Namespace, shop.Namespace = "ns", "ns"
-	web.Spec.Imports.Targets = []v1alpha1.TargetImport{{Name: "own", Target: "cluster"}}
+	web.Spec.Imports.Targets = []v1alpha1.TargetImport{{Name: "own", Target: "cluster"}, {Name: "beside", Target: "other"}}
 	run := execution("web-1", func(e *v1alpha1.Execution) {
 		e.OwnerReferences = ownedBy("landscaper.gardener.cloud/v1alpha1", "Installation", "web-1")
 	})
@@ -27,7 +28,7 @@ func TestMessagesNameTargets(t *testing.T) {
 	one.Status.LastError = &v1alpha1.Error{Message: message, LastUpdateTime: *at(1)}
 
 	tree := Tree(Snapshot{Installations: []*v1alpha1.Installation{shop, web}, Executions: []*v1alpha1.Execution{run}, DeployItems: []*v1alpha1.DeployItem{one}}, "ns", "shop")
-	const want = "deploy item x (x-1, Target edge): bad"
+	const want = "deploy item x (x-1, Target edge): bad check on Target ns/south"
 	failed := 0
 	tree.Walk(func(node *Node) {
 		if node.LastError != nil {

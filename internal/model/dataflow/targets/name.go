@@ -5,6 +5,7 @@ package targets
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,27 @@ var copyLength = len(v1alpha1.HashedDataObjectName("", ""))
 
 // IsCopy reports whether a name is probably that of a copy.
 func IsCopy(name string) bool { return len(name) == copyLength }
+
+// words are what may be the name of an object.
+var words = regexp.MustCompile(`[a-z0-9.-]+`)
+
+// Copies are the names in a message that are probably those of copies.
+func Copies(message string) (found []string) {
+	for _, word := range words.FindAllString(message, -1) {
+		if IsCopy(word) {
+			found = append(found, word)
+		}
+	}
+	return found
+}
+
+// Say names the Targets in a message as users know them.
+func Say(lineage []*v1alpha1.Installation, message string) string {
+	for _, name := range Copies(message) {
+		message = strings.ReplaceAll(message, name, NameOf(lineage, name))
+	}
+	return message
+}
 
 // NameOf names a Target as users know it. Subinstallations work with copies whose names mean
 // nothing; these lead to the import of a root, or to the export of a sibling. The lineage are the

@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"strings"
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -52,5 +53,9 @@ func TestNameOf(t *testing.T) {
 				t.Errorf("%s, want %s", got, test.want)
 			}
 		})
+	}
+	message := "item x on Target ns/" + copyOf("shop", "cluster") + ": check \"open\" on Target " + copyOf("shop", "list[1]") + ": a name of 32 characters, " + strings.Repeat("a", 32)
+	if got, want := Say(whole[:2], message), `item x on Target ns/edge: check "open" on Target second: a name of 32 characters, `+strings.Repeat("a", 32); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
