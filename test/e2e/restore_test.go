@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // restoredLimit is how long the jobs may take after the restore: less than the time in which a
@@ -25,14 +27,19 @@ func TestEtcdIsRestored(t *testing.T) {
 	const jobs = 100
 	space := namespace(t)
 	server := startServer(t, env.ServerKubeconfig)
-	// A deletion and a tree are on their way, too.
-	leaving := create(t, newInstallation(space, "leaving", oneConfigMap))
+	// A deletion and a tree are on their way, too: what both wait for comes after the restore.
+	s := scene{space}
+	leaving := create(t, installationOf(space, "leaving", s.spec(t, yamlItem("one", "manage", guardedSettings(space)))))
 	waitSucceeded(t, leaving)
-	for i := range jobs {
-		create(t, newInstallation(space, fmt.Sprintf("job-%d", i), oneConfigMap))
-	}
 	if err := env.Admin.Delete(t.Context(), leaving); err != nil {
 		t.Fatal(err)
+	}
+	tree := create(t, installationOf(space, "tree", treeThatWaits(t, space)))
+	waitFor(t, client.ObjectKeyFromObject(tree), "waiting for its subinstallation", func(inst *v1alpha1.Installation) bool {
+		return strings.Contains(job.Obstacle(inst.Status.Conditions), "closed")
+	})
+	for i := range jobs {
+		create(t, newInstallation(space, fmt.Sprintf("job-%d", i), oneConfigMap))
 	}
 	awaitSucceeded(t, space, jobs/4, waitLimit)
 	if err := env.Lab.Snapshot(t.Context(), "resource", "middle"); err != nil {
@@ -54,8 +61,28 @@ func TestEtcdIsRestored(t *testing.T) {
 		t.Fatal("the server has ended")
 	default:
 	}
+	for name, patch := range map[string]string{"guarded": `{"metadata":{"finalizers":null}}`, "closed": `{"data":{"open":"yes"}}`} {
+		if err := env.Workload.Patch(t.Context(), configMap(space, name), client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waitSucceeded(t, tree)
 	waitGone(t, env.Admin, leaving, &v1alpha1.InstallationList{})
 	waitSucceeded(t, create(t, newInstallation(space, "afterwards", oneConfigMap)))
+}
+
+// guardedSettings is a ConfigMap that waits for its end until another client lets it go.
+func guardedSettings(space string) string {
+	return `{apiVersion: v1, kind: ConfigMap, metadata: {name: guarded, namespace: ` + space + `, finalizers: [acme.example/guard]}}`
+}
+
+// treeThatWaits is a tree whose subinstallation waits until its ConfigMap says that it is open.
+func treeThatWaits(t *testing.T, space string) v1alpha1.InstallationSpec {
+	t.Helper()
+	const check = `readinessChecks: {custom: [{name: open, resourceSelector: [{apiVersion: v1, kind: ConfigMap, name: closed, namespace: NAMESPACE}], requirements: [{jsonPath: .data.open, operator: exists}]}]}, manifests: [`
+	item := strings.Replace(yamlItem("closed", "manage", `{apiVersion: v1, kind: ConfigMap, metadata: {name: closed, namespace: NAMESPACE}}`), "manifests: [", check, 1)
+	sub := subOf(t, "sub", `imports: {targets: [{name: cluster, target: cluster}]}`, blueprintOf(t, singleImport, item))
+	return rootOf(t, space, `imports: {targets: [{name: cluster, target: host}]}`, withSubs(blueprintOf(t, singleImport, yamlItem("own", "manage", `{apiVersion: v1, kind: ConfigMap, metadata: {name: own, namespace: NAMESPACE}}`)), sub))
 }
 
 // succeeded are the Installations that have succeeded, and whose jobs have ended.
