@@ -275,7 +275,7 @@ func TestRemoved(t *testing.T) {
 		}, false, "check that the source serves shoots"},
 		{"Secrets are selected, and no shoots", func(_ *garden, sync *v1alpha1.TargetSync) { sync.Spec.ShootNameExpression = "" }, false, "selects no shoots"},
 		{"the access is missing", func(_ *garden, sync *v1alpha1.TargetSync) { sync.Spec.SecretRef.Name = "other" }, false, "read Secret blue/other"},
-		{"the access is empty", func(_ *garden, sync *v1alpha1.TargetSync) { sync.Spec.SecretRef.Key = "other" }, false, "no kubeconfig in secret"},
+		{"the access is empty", func(_ *garden, sync *v1alpha1.TargetSync) { sync.Spec.SecretRef.Key = "other" }, false, "has no key other, or it is empty: put the kubeconfig of the source there, or name its key in spec.secretRef.key"},
 		{"the TargetSync is elsewhere", func(_ *garden, sync *v1alpha1.TargetSync) { sync.Namespace = "red" }, false, "not found or not unique"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -135,7 +135,7 @@ func TestShootsThatWait(t *testing.T) {
 	if sync.Status.SyncedTargets != 2 || sync.Status.SkippedTargets != 3 || sync.Status.FailedTargets != 1 {
 		t.Errorf("%+v", sync.Status)
 	}
-	if text := strings.Join(sync.Status.LastErrors, "\n"); !strings.Contains(text, "targetsync for shoot failed to get admin kubeconfig; target: broken, error: ") || !strings.Contains(text, "InternalError (500)") {
+	if text := strings.Join(sync.Status.LastErrors, "\n"); !strings.Contains(text, "targetsync for shoot failed to get admin kubeconfig; target: broken, error: ") || !strings.Contains(text, "InternalError (500)") || !strings.Contains(text, "its InternalSecret ca-client does not exist") {
 		t.Error(text)
 	}
 	t.Run("while it is deleted, its Target stays and is not renewed", func(t *testing.T) {
