@@ -30,6 +30,9 @@ type Options struct {
 	KwokNodes int
 	// Profiling lets the API servers serve profiles below /debug/pprof.
 	Profiling bool
+	// Progress gets what the lab's program says while it works, such as what it builds; the
+	// standard error if it is not set.
+	Progress io.Writer
 }
 
 // Lab is a running lab.
@@ -44,6 +47,8 @@ type Lab struct {
 	Components  []Component `json:"components"`
 	DiskBytes   int64       `json:"diskBytes"`
 	MemoryBytes int64       `json:"memoryBytes"`
+
+	progress io.Writer
 }
 
 // Registry is how to reach the OCI registry.
@@ -122,7 +127,10 @@ func Run(t T, options Options) *Lab {
 // Start starts a lab that ends with this process, if not by Down before. Labs
 // that are started at the same time do not touch each other.
 func Start(ctx context.Context, options Options) (*Lab, error) {
-	l := &Lab{Name: fmt.Sprintf("test-%d-%s", os.Getpid(), strconv.FormatUint(uint64(rand.Uint32()), 36))}
+	l := &Lab{Name: fmt.Sprintf("test-%d-%s", os.Getpid(), strconv.FormatUint(uint64(rand.Uint32()), 36)), progress: options.Progress}
+	if l.progress == nil {
+		l.progress = os.Stderr
+	}
 	args := []string{"up", "--owner-pid", strconv.Itoa(os.Getpid())}
 	if len(options.Clusters) > 0 {
 		args = append(args, "--clusters", strings.Join(options.Clusters, ","))
@@ -213,8 +221,7 @@ func (l *Lab) runJSON(ctx context.Context, input io.Reader, result any, args ...
 	return nil
 }
 
-// run runs the lab's program. Its progress is written to our standard error, so that a first build
-// is seen.
+// run runs the lab's program. Its progress is written at once, so that a first build is seen.
 func (l *Lab) run(ctx context.Context, input io.Reader, args ...string) ([]byte, error) {
 	program, err := Program()
 	if err != nil {
@@ -223,7 +230,7 @@ func (l *Lab) run(ctx context.Context, input io.Reader, args ...string) ([]byte,
 	var output, said bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, append(args, "--name", l.Name)...)
 	cmd.Stdin, cmd.Stdout = input, &output
-	cmd.Stderr = io.MultiWriter(&said, os.Stderr)
+	cmd.Stderr = io.MultiWriter(&said, l.progress)
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("lab %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
 	}

@@ -2,6 +2,7 @@ package showcase
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -20,7 +21,7 @@ var clients = sync.OnceValues(func() (map[string]string, error) {
 	}
 	kubectl, err := exec.LookPath("kubectl")
 	if err != nil {
-		if kubectl, err = buildKubectl(); err != nil {
+		if kubectl, err = buildKubectl(os.Stderr); err != nil {
 			return nil, err
 		}
 	}
@@ -33,13 +34,22 @@ func Client(name string) (string, error) {
 	return all[name], err
 }
 
-func buildKubectl() (string, error) {
+// BuildClients builds the clients that this machine does not have, and reports how far that is.
+func BuildClients(progress io.Writer) error {
+	if _, err := exec.LookPath("kubectl"); err == nil {
+		return nil
+	}
+	_, err := buildKubectl(progress)
+	return err
+}
+
+func buildKubectl(progress io.Writer) (string, error) {
 	program, err := lab.Program()
 	if err != nil {
 		return "", err
 	}
 	build := exec.Command(program, "build", "kubectl")
-	build.Stderr = os.Stderr
+	build.Stderr = progress
 	output, err := build.Output()
 	if err != nil {
 		return "", fmt.Errorf("build kubectl: %w", err)

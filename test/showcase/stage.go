@@ -78,7 +78,13 @@ func (s *Stage) Wait(ctx context.Context, progress io.Writer, installations ...s
 // WaitIn is Wait for Installations of another namespace.
 func (s *Stage) WaitIn(ctx context.Context, progress io.Writer, namespace string, installations ...string) error {
 	args := append([]string{"installations", "wait"}, installations...)
-	return s.run(ctx, progress, "landscaper-cli", append(args, "-n", namespace, "--timeout", "3m", "--kubeconfig", s.Resource)...)
+	err := s.run(ctx, progress, "landscaper-cli", append(args, "-n", namespace, "--timeout", "3m", "--kubeconfig", s.Resource)...)
+	var failure *commandError
+	if errors.As(err, &failure) {
+		// The lines before were the progress.
+		failure.said = failure.said[strings.LastIndexByte(failure.said, '\n')+1:]
+	}
+	return err
 }
 
 // run runs a program with the environment of the stage. What it says is part of the
@@ -100,10 +106,23 @@ func (s *Stage) run(ctx context.Context, output io.Writer, program string, args 
 	command.Env = slices.Concat(os.Environ(), s.settings(), path)
 	command.Stdout, command.Stderr = io.MultiWriter(output, &said), io.MultiWriter(output, &said)
 	if err := command.Run(); err != nil {
-		return fmt.Errorf("%s: %w: %s", filepath.Base(program), err, strings.TrimSpace(said.String()))
+		return &commandError{filepath.Base(program), err, strings.TrimSpace(said.String())}
 	}
 	return nil
 }
+
+// commandError is a command that has failed, with what it has said.
+type commandError struct {
+	program string
+	cause   error
+	said    string
+}
+
+// Error implements error.
+func (e *commandError) Error() string { return fmt.Sprintf("%s: %v: %s", e.program, e.cause, e.said) }
+
+// Unwrap returns how the command has ended.
+func (e *commandError) Unwrap() error { return e.cause }
 
 // settings are what the scripts read from their environment.
 func (s *Stage) settings() []string {
