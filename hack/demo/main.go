@@ -9,109 +9,151 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
-	"time"
 
+	"github.com/go-logr/logr"
 	"golang.org/x/term"
+	"k8s.io/klog/v2"
 
+	"go.landscaper.dev/hack/story"
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/cli/treeview"
 	"go.landscaper.dev/test/showcase"
 )
 
 func main() {
 	one := flag.Bool("one-target", false, "let Flux deploy to the cluster that it runs on, instead of a second one")
 	flag.Parse()
+	// Messages of the client library are not part of the story.
+	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *one); err != nil {
-		fmt.Fprintln(os.Stderr, "\ndemo:", err)
-		os.Exit(1)
+	err := run(ctx, terminal.Standard(), *one)
+	switch {
+	case err == nil:
+		return
+	case ctx.Err() != nil:
+		err = errors.New("interrupted")
 	}
+	fmt.Fprintln(os.Stderr, "\ndemo:", terminal.PrintableLines(err.Error()))
+	os.Exit(1)
 }
 
-func run(ctx context.Context, one bool) (err error) {
-	world, err := open(ctx, one)
-	if err != nil {
-		return err
+func run(ctx context.Context, streams terminal.Streams, one bool) (err error) {
+	w := &world{Story: story.New(streams), streams: streams}
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			err = w.keepLogs(err)
+		}
+		err = errors.Join(err, w.close())
+	}()
+	for _, act := range []func(context.Context) error{
+		func(ctx context.Context) error { return w.open(ctx, one) }, w.bringUp, w.check, w.wait, w.cleanUp,
+	} {
+		if err := act(ctx); err != nil {
+			return err
+		}
 	}
-	defer func() { err = errors.Join(err, world.close()) }()
-	if err := bringUp(ctx, world.stage); err != nil {
-		return err
-	}
-	if err := check(ctx, world.stage); err != nil {
-		return err
-	}
-	return end(ctx, world)
+	return nil
 }
 
 // bringUp publishes the example and deploys it.
-func bringUp(ctx context.Context, stage *showcase.Stage) error {
-	say("Publishing the example's blueprints in the registry (its files are in the Git repository)")
-	if err := stage.Script(ctx, "dataflow", "push-component.sh", os.Stdout); err != nil {
+func (w *world) bringUp(ctx context.Context) error {
+	script := func(name string) func(io.Writer) error {
+		return func(progress io.Writer) error { return w.stage.Script(ctx, "dataflow", name, progress) }
+	}
+	if err := w.Step("Publishing its blueprints in the registry", script("push-component.sh")); err != nil {
 		return err
 	}
-	say("Creating the Installations")
-	began := time.Now()
-	if err := stage.Script(ctx, "dataflow", "deploy-k8s-resources.sh", os.Stdout); err != nil {
+	if err := w.Step("Creating the Context, Targets and Installations", script("deploy-k8s-resources.sh")); err != nil {
 		return err
 	}
-	if err := stage.Wait(ctx, os.Stdout, "dataflow-secret", "dataflow-gitrepository", "dataflow-root"); err != nil {
-		return err
+	for _, installation := range []struct{ name, brings string }{
+		{"dataflow-secret", "access to the second cluster"},
+		{"dataflow-gitrepository", "Flux fetches the files"},
+		{"dataflow-root", "a token travels into a ConfigMap"},
+	} {
+		err := w.Step(installation.name+": "+installation.brings, func(progress io.Writer) error {
+			return w.stage.Wait(ctx, blockers{progress, installation.name}, installation.name)
+		})
+		if err != nil {
+			return err
+		}
 	}
-	fmt.Printf("  succeeded after %.1f s\n", time.Since(began).Seconds())
 	return nil
+}
+
+// blockers receives the progress of the wait for an Installation. It leaves out the name of the
+// Installation, which the step has, and the phase.
+type blockers struct {
+	progress     io.Writer
+	installation string
+}
+
+// Write implements io.Writer.
+func (b blockers) Write(text []byte) (int, error) {
+	repeated := regexp.MustCompile(`(?m)^(.*\s)?` + regexp.QuoteMeta(b.installation) + ` \([^)]*\): `)
+	if _, err := b.progress.Write(repeated.ReplaceAll(text, nil)); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }
 
 // check shows what is on the clusters, and compares it with what should be there.
-func check(ctx context.Context, stage *showcase.Stage) error {
-	say("What was brought up: the Installations, the objects of Flux, the workload on the second cluster")
-	shown, err := stage.ShowDataflow(ctx)
+func (w *world) check(ctx context.Context) error {
+	var shown showcase.Transcript
+	err := w.Step("Comparing the clusters with what should be there", func(io.Writer) (err error) {
+		if shown, err = w.stage.ShowDataflow(ctx); err != nil {
+			return err
+		}
+		if differences := showcase.CompareDataflow(shown); len(differences) > 0 {
+			return fmt.Errorf("the example has brought up something else than expected:\n%s", strings.Join(differences, "\n"))
+		}
+		return w.stage.CheckToken(ctx)
+	})
+	if len(shown) > 0 {
+		w.Say("\nWhat was brought up: the Installations, the objects of Flux, the workload on the second cluster:\n")
+		w.show(shown)
+	}
 	if err != nil {
 		return err
 	}
-	shown.Print(os.Stdout)
-	if differences := showcase.CompareDataflow(shown); len(differences) > 0 {
-		return fmt.Errorf("the example has brought up something else than expected:\n%s", strings.Join(differences, "\n"))
+	w.Say("The token in ConfigMap test-configmap is that of Secret test-secret: it has travelled through Landscaper.\n")
+	return nil
+}
+
+// show prints commands and what they have printed. A terminal that is too narrow for a table
+// shows the beginning of each of its lines.
+func (w *world) show(shown showcase.Transcript) {
+	if w.streams.Terminal {
+		for i := range shown {
+			lines := strings.Split(shown[i].Output, "\n")
+			for j, line := range lines {
+				lines[j] = treeview.Cut(line, w.streams.Columns())
+			}
+			shown[i].Output = strings.Join(lines, "\n")
+		}
 	}
-	if err := stage.CheckToken(ctx); err != nil {
+	shown.Print(terminal.Lines(w.streams.Out))
+}
+
+// wait says how to look further, until the user ends the demo. Without a user, the demo ends.
+func (w *world) wait(ctx context.Context) error {
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		return nil
+	}
+	look, err := w.look()
+	if err != nil {
 		return err
 	}
-	fmt.Println("The token in ConfigMap test-configmap is that of Secret test-secret: it has travelled through Landscaper.")
-	return nil
-}
-
-// end offers to clean up, and says how to look further until then.
-func end(ctx context.Context, world *world) error {
-	if term.IsTerminal(int(os.Stdin.Fd())) {
-		say("Look further, in another terminal")
-		fmt.Printf(`  export KUBECONFIG=%s
-  kubectl get installations,executions,deployitems -n cu-example
-  bin/landscaper-cli installations inspect -n cu-example -o wide
-  kubectl --kubeconfig %s get kustomizations -n flux-system -o yaml
-  kubectl --kubeconfig %s get all,configmaps -n cu-dataflow
-  tail -f %s
-`, world.stage.Resource, world.stage.Flux, world.stage.Workload, filepath.Join(world.lab.Directory, "landscaper.log"))
-		say("Press Enter to delete the Installations and to end")
-		if err := enter(ctx); err != nil {
-			return err
-		}
-	}
-	say("Deleting the Installations, and with them what they have brought up")
-	began := time.Now()
-	for _, script := range []string{"delete-installation.sh", "delete-other-k8s-resources.sh"} {
-		if err := world.stage.Script(ctx, "dataflow", script, os.Stdout); err != nil {
-			return err
-		}
-	}
-	fmt.Printf("  deleted after %.1f s\n", time.Since(began).Seconds())
-	return nil
-}
-
-// enter returns when the user presses Enter, or interrupts the demo.
-func enter(ctx context.Context) error {
+	w.Say("Look further, in another terminal:\n")
+	w.Look(look)
+	w.Say("\nPress Enter to delete the Installations and to end.")
 	pressed := make(chan struct{})
 	go func() {
 		_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
@@ -121,8 +163,18 @@ func enter(ctx context.Context) error {
 	case <-pressed:
 		return nil
 	case <-ctx.Done():
-		return errors.New("interrupted")
+		return ctx.Err()
 	}
 }
 
-func say(what string) { fmt.Printf("\n── %s\n", what) }
+// cleanUp deletes what the demo has created.
+func (w *world) cleanUp(ctx context.Context) error {
+	return w.Step("Deleting all that the demo has created", func(progress io.Writer) error {
+		for _, script := range []string{"delete-installation.sh", "delete-other-k8s-resources.sh"} {
+			if err := w.stage.Script(ctx, "dataflow", script, progress); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -6,62 +6,69 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"time"
 
+	"go.landscaper.dev/hack/story"
+	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/server/install"
 	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
 	"go.landscaper.dev/test/showcase"
 )
 
-// world is everything that the demo has started.
+// world is everything that the demo has started, and the story that it tells.
 type world struct {
-	lab    *lab.Lab
-	server *landscape.Server
-	stage  *showcase.Stage
+	*story.Story
+
+	streams terminal.Streams
+	lab     *lab.Lab
+	server  *landscape.Server
+	stage   *showcase.Stage
 	// files is the directory of the working copy.
 	files string
 }
 
 // open starts everything that the example needs.
-func open(ctx context.Context, one bool) (w *world, err error) {
-	w = &world{}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, w.close())
-		}
-	}()
+func (w *world) open(ctx context.Context, one bool) error {
 	clusters := []string{"resource", "first", "second"}
 	if one {
 		clusters = clusters[:2]
 	}
-	say(fmt.Sprintf("Starting %d clusters %v, Flux on the first one, a Git server and a registry", len(clusters), clusters))
-	began := time.Now()
-	started, err := lab.Start(ctx, lab.Options{Clusters: clusters, With: []string{"flux=first", "git", "registry"}})
-	if err != nil {
-		return w, err
-	}
-	w.lab = started
-	fmt.Printf("  ready after %.1f s\n", time.Since(began).Seconds())
-
-	say("Installing Landscaper's kinds on the resource cluster, starting its server")
-	resource := started.Clusters["resource"].Kubeconfig
-	admin, err := landscape.Connect(resource)
-	if err != nil {
-		return w, err
-	}
-	if err := install.Run(ctx, admin, install.Options{}, io.Discard); err != nil {
-		return w, err
-	}
-	w.server, err = landscape.Start(ctx, landscape.Options{
-		Kubeconfig: resource, Quiet: true, Group: true, Log: filepath.Join(started.Directory, "landscaper.log"),
+	name := fmt.Sprintf("Starting %d clusters, Flux, Git and a registry", len(clusters))
+	err := w.Step(name, func(progress io.Writer) (err error) {
+		if err := showcase.BuildClients(progress); err != nil {
+			return err
+		}
+		w.lab, err = lab.Start(ctx, lab.Options{Clusters: clusters, With: []string{"flux=first", "git", "registry"}, Progress: progress})
+		return err
 	})
 	if err != nil {
-		return w, err
+		return err
 	}
-	return w, w.prepare(ctx, clusters[len(clusters)-1])
+	if err := w.Step("Installing Landscaper, starting its server", func(io.Writer) error { return w.startServer(ctx) }); err != nil {
+		return err
+	}
+	return w.Step("Publishing the example's files in Git", func(io.Writer) error {
+		return w.prepare(ctx, clusters[len(clusters)-1])
+	})
 }
+
+func (w *world) startServer(ctx context.Context) error {
+	resource := w.lab.Clusters["resource"].Kubeconfig
+	admin, err := landscape.Connect(resource)
+	if err != nil {
+		return err
+	}
+	if err := install.Run(ctx, admin, install.Options{}, io.Discard); err != nil {
+		return err
+	}
+	w.server, err = landscape.Start(ctx, landscape.Options{Kubeconfig: resource, Quiet: true, Group: true, Log: w.log()})
+	return err
+}
+
+// log is the file with what the server says.
+func (w *world) log() string { return filepath.Join(w.lab.Directory, "landscaper.log") }
 
 // prepare makes the repository and the namespaces.
 func (w *world) prepare(ctx context.Context, workload string) error {
@@ -83,18 +90,71 @@ func (w *world) prepare(ctx context.Context, workload string) error {
 	return w.stage.Prepare(ctx, "cu-dataflow")
 }
 
+// look is where to look further while the clusters run.
+func (w *world) look() (story.Look, error) {
+	root, err := lab.Root()
+	if err != nil {
+		return story.Look{}, err
+	}
+	look := story.Look{Directory: root, Kubeconfig: w.stage.Resource}
+	kubectl, err := showcase.Client("kubectl")
+	if err != nil {
+		return story.Look{}, err
+	}
+	if found, err := exec.LookPath("kubectl"); err == nil && found == kubectl {
+		kubectl = "kubectl"
+	}
+	kubectl = look.Path(kubectl)
+	look.Commands = []story.Command{
+		{For: "the tree, with Targets and blueprints", Text: "bin/landscaper-cli inst inspect -n cu-example -o wide"},
+		{For: "which value comes from where", Text: "bin/landscaper-cli inst graph -n cu-example"},
+		{For: "what the last job did, step by step", Text: "bin/landscaper-cli inst logs dataflow-root -n cu-example"},
+		{For: "Landscaper's objects", Text: kubectl + " get installations,executions,deployitems,dataobjects,targets -n cu-example"},
+		{For: "the objects of Flux on the first cluster", Text: kubectl + " --kubeconfig " + look.Path(w.stage.Flux) + " get kustomizations -n flux-system -o yaml"},
+		{For: "the workload on the second cluster", Text: kubectl + " --kubeconfig " + look.Path(w.stage.Workload) + " get all,configmaps -n cu-dataflow"},
+		{For: "what the server says", Text: "tail -f " + look.Path(w.log())},
+	}
+	return look, nil
+}
+
+// keepLogs copies the logs out of the lab, which is removed with all its files, and adds to a
+// failure where they are.
+func (w *world) keepLogs(failure error) error {
+	if w.lab == nil || w.lab.Directory == "" {
+		return failure
+	}
+	root, err := lab.Root()
+	if err != nil {
+		return errors.Join(failure, err)
+	}
+	kept := filepath.Join(root, "out", "demo", "logs")
+	if err := errors.Join(os.RemoveAll(kept), os.CopyFS(kept, os.DirFS(filepath.Join(w.lab.Directory, "logs")))); err != nil {
+		return errors.Join(failure, fmt.Errorf("keep the logs: %w", err))
+	}
+	said, err := os.ReadFile(w.log())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(kept, "landscaper.log"), said, 0o600)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return errors.Join(failure, fmt.Errorf("keep the log of the server: %w", err))
+	}
+	return fmt.Errorf("%w\nlogs of the server and of the clusters: %s", failure, kept)
+}
+
 // close ends everything.
 func (w *world) close() error {
-	say("Ending the clusters")
-	var failures []error
-	if w.server != nil {
-		failures = append(failures, w.server.Stop())
+	if w.lab == nil || w.lab.Directory == "" {
+		return nil
 	}
-	if w.lab != nil {
+	return w.Step("Ending the clusters", func(io.Writer) error {
+		var failures []error
+		if w.server != nil {
+			failures = append(failures, w.server.Stop())
+		}
 		failures = append(failures, w.lab.Down(context.Background()))
-	}
-	if w.files != "" {
-		failures = append(failures, os.RemoveAll(w.files))
-	}
-	return errors.Join(failures...)
+		if w.files != "" {
+			failures = append(failures, os.RemoveAll(w.files))
+		}
+		return errors.Join(failures...)
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -40,10 +41,23 @@ func TestDemo(t *testing.T) {
 	}
 	t.Run("the demo shows what it has brought up, and cleans up", func(t *testing.T) {
 		said, code := demo(t, program, "/nowhere")
-		for _, want := range []string{"Starting 3 clusters", "succeeded after", "[✅ Succeeded] Installation dataflow-root", "cluster2   Opaque", "test-configmap   1", "is that of Secret test-secret", "deleted after"} {
+		for _, want := range []string{"[✅ Succeeded] Installation dataflow-root", "cluster2   Opaque", "test-configmap   1", "is that of Secret test-secret"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%q is not said", want)
 			}
+		}
+		// Without a terminal, each step is one line with its duration, and nothing else is said.
+		for _, step := range []string{"Starting 3 clusters", "Installing Landscaper", "Creating the Context", "dataflow-secret: ", "dataflow-gitrepository: ", "dataflow-root: ", "Deleting all", "Ending the clusters"} {
+			line := regexp.MustCompile(`(?m)^✔ ` + step + `.* \d+\.\d s$`)
+			if len(line.FindAllString(said, -1)) != 1 {
+				t.Errorf("there is not one line of the step %q", step)
+			}
+		}
+		if steps := strings.Count(said, "✔ "); steps != 11 {
+			t.Errorf("%d steps", steps)
+		}
+		if begin := strings.Split(said, "\n\n")[0]; strings.Count(begin, "\n") != strings.Count(begin, "✔ ")-1 || strings.ContainsAny(said, "\r\x1b") {
+			t.Error("there is more than a line for each step")
 		}
 		if code != 0 || t.Failed() {
 			t.Errorf("exit code %d:\n%s", code, said)
@@ -61,8 +75,15 @@ func TestDemo(t *testing.T) {
 			t.Fatal(err)
 		}
 		said, code := demo(t, program, directory, "-one-target")
-		if code != 1 || !strings.Contains(said, "demo: the example has brought up something else than expected:\nkubectl get kustomizations -n flux-system: got") {
+		if code != 1 || !strings.Contains(said, "demo: Comparing the clusters with what should be there: the example has brought up something else than expected:\nkubectl get kustomizations -n flux-system: got") {
 			t.Errorf("exit code %d:\n%s", code, said)
+		}
+		_, logs, _ := strings.Cut(said, "logs of the server and of the clusters: ")
+		logs, _, _ = strings.Cut(logs, "\n")
+		for _, log := range []string{"landscaper.log", "supervisor.log"} {
+			if content, err := os.ReadFile(filepath.Join(logs, log)); err != nil || len(content) == 0 {
+				t.Errorf("the log %s was not kept: %v", log, err)
+			}
 		}
 	})
 }

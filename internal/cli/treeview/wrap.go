@@ -30,16 +30,16 @@ func (p *printer) lines(lines []string, prefix, indent string) {
 			continue
 		}
 		before := ""
-		for _, piece := range wrap(line, width, len(indent)) {
+		for _, piece := range Wrap(line, width, len(indent)) {
 			p.text.WriteString(prefix + before + piece + "\n")
 			before = indent
 		}
 	}
 }
 
-// wrap cuts a line into pieces that are not wider than a width, between words if
+// Wrap cuts a line into pieces that are not wider than a width, between words if
 // possible. All but the first piece are narrower by the indent.
-func wrap(line string, width, indent int) []string {
+func Wrap(line string, width, indent int) []string {
 	var pieces []string
 	for runewidth.StringWidth(line) > width {
 		head := runewidth.Truncate(line, width, "")
