@@ -50,14 +50,20 @@ func (f *Failure) Unwrap() error { return f.Err }
 // Step carries a step out. Each line that the step writes to progress takes the place of the line
 // before as what the step waits for.
 func (s *Story) Step(name string, do func(progress io.Writer) error) error {
+	return s.StepTo(name, func(progress io.Writer) (string, error) { return name, do(progress) })
+}
+
+// StepTo is Step for a step that knows only at its end what it has done.
+func (s *Story) StepTo(name string, do func(progress io.Writer) (done string, err error)) error {
 	r := &running{story: s, name: name, began: s.now()}
 	end := r.start()
-	err := do(r)
+	result, err := do(r)
 	end()
-	r.finish(err == nil)
 	if err != nil {
+		r.finish(name, false)
 		return &Failure{Step: name, Waiting: r.waiting, Err: err}
 	}
+	r.finish(result, true)
 	return nil
 }
 
@@ -141,9 +147,9 @@ func (r *running) show() {
 }
 
 // finish replaces the line of the running step by that of its end.
-func (r *running) finish(good bool) {
+func (r *running) finish(name string, good bool) {
 	s := r.story
-	line := endLine(s.streams, r.name, good, s.now().Sub(r.began))
+	line := endLine(s.streams, name, good, s.now().Sub(r.began))
 	if s.inPlace() {
 		line = "\r" + line + terminal.ClearRight
 	}

@@ -38,7 +38,7 @@ func shop(at *time.Time, failure error) func(*Story) error {
 		return s.Step("Waiting for Installation shop", func(progress io.Writer) error {
 			*at = at.Add(1500 * time.Millisecond)
 			// A line may come in pieces, and with what acts on a terminal.
-			_, _ = io.WriteString(progress, "  1s  shop (Progressing): \x1b[2JDeployItem web")
+			_, _ = io.WriteString(progress, "  1s  shop (Init): \x1b[2JDeployItem web")
 			_, _ = io.WriteString(progress, ": the job is running\n")
 			return failure
 		})
@@ -62,7 +62,7 @@ func TestSteps(t *testing.T) {
 		{"a step that fails names what it has seen last", terminaltest.Console{}, errors.New("exit status 2"), []string{
 			"✔ Starting the clusters                                                    4.0 s\n",
 			"✘ Waiting for Installation shop                               failed after 1.5 s\n",
-		}, "Waiting for Installation shop: exit status 2\nlast seen: shop (Progressing): ?[2JDeployItem web: the job is running"},
+		}, "Waiting for Installation shop: exit status 2\nlast seen: shop (Init): ?[2JDeployItem web: the job is running"},
 		{"a terminal that replaces nothing is written to as a log is", terminaltest.Console{Columns: 60, Environment: map[string]string{"TERM": "dumb"}}, nil, []string{
 			"✔ Starting the clusters                               4.0 s\n",
 			"✔ Waiting for Installation shop                       1.5 s\n",
@@ -74,7 +74,7 @@ func TestSteps(t *testing.T) {
 			"\r✔ Starting the clusters                                                    4.0 s" + clear + "\n",
 			"\r▸ Waiting for Installation shop 0s" + clear,
 			"\r▸ Waiting for Installation shop 1s" + clear,
-			"\r▸ Waiting for Installation shop 1s  shop (Progressing): ?[2JDeployItem web: the job is running" + clear,
+			"\r▸ Waiting for Installation shop 1s  shop (Init): ?[2JDeployItem web: the job is running" + clear,
 			"\r✔ Waiting for Installation shop                                            1.5 s" + clear + "\n",
 		}, ""},
 		{"a narrow terminal without UTF-8 has a part of the name and a part of the wait", terminaltest.Console{Columns: 40, Environment: map[string]string{"NO_COLOR": "1", "LANG": "C"}}, nil, []string{
@@ -84,7 +84,7 @@ func TestSteps(t *testing.T) {
 			"\r+ Starting the clusters           4.0 s" + clear + "\n",
 			"\r> Waiting for Installation shop 0s" + clear,
 			"\r> Waiting for Installation shop 1s" + clear,
-			"\r> Waiting fo... 1s  shop (Progressin..." + clear,
+			"\r> Waiting fo... 1s  shop (Init): ?[2..." + clear,
 			"\r+ Waiting for Installation shop   1.5 s" + clear + "\n",
 		}, ""},
 		{"colours on a terminal of unknown width", terminaltest.Console{Columns: -1}, errors.New("no"), []string{
@@ -94,9 +94,9 @@ func TestSteps(t *testing.T) {
 			"\r\x1b[32m✔\x1b[0m Starting the clusters                                                   4.0 s" + clear + "\n",
 			"\r\x1b[33m▸\x1b[0m Waiting for Installation shop 0s" + clear,
 			"\r\x1b[33m▸\x1b[0m Waiting for Installation shop 1s" + clear,
-			"\r\x1b[33m▸\x1b[0m Waiting for Installation shop 1s  shop (Progressing): ?[2JDeployItem web: th…" + clear,
+			"\r\x1b[33m▸\x1b[0m Waiting for Installation shop 1s  shop (Init): ?[2JDeployItem web: the job i…" + clear,
 			"\r\x1b[31m✘\x1b[0m Waiting for Installation shop                              failed after 1.5 s" + clear + "\n",
-		}, "Waiting for Installation shop: no\nlast seen: shop (Progressing): ?[2JDeployItem web: the job is running"},
+		}, "Waiting for Installation shop: no\nlast seen: shop (Init): ?[2JDeployItem web: the job is running"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			at := time.Unix(0, 0)
@@ -128,6 +128,28 @@ func pieces(text string) []string {
 		}
 	}
 	return all
+}
+
+// TestStepTo: a step says at its end what it has done, and by its name what has failed.
+func TestStepTo(t *testing.T) {
+	for _, test := range []struct {
+		reason  string
+		failure error
+		want    string
+	}{
+		{"it has done something", nil, "✔ Rebuilt shop.go                                                          0.0 s\n"},
+		{"it has failed", errors.New("no"), "✘ Rebuilding shop.go                                          failed after 0.0 s\n"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := written(&terminaltest.Console{}, func(s *Story) error {
+				s.now = func() time.Time { return time.Unix(0, 0) }
+				return s.StepTo("Rebuilding shop.go", func(io.Writer) (string, error) { return "Rebuilt shop.go", test.failure })
+			})
+			if diff := cmp.Diff(test.want, got); diff != "" || !errors.Is(err, test.failure) {
+				t.Error(diff, err)
+			}
+		})
+	}
 }
 
 // TestSay: a long text is broken between words on a terminal, and left as it is in a log.
