@@ -31,7 +31,7 @@ func main() {
 	flag.Parse()
 	// Messages of the client library are not part of the story.
 	klog.SetLogger(logr.Discard())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	err := run(ctx, terminal.Standard(), *one)
 	switch {
