@@ -41,9 +41,21 @@ lab: ## Build the lab: control planes, Flux, KWOK and a registry (first time: 15
 DEMO ?=
 
 .PHONY: demo
-demo: $(BIN)/landscaper $(BIN)/landscaper-cli ## Bring up the data flow example in a lab, and check it (DEMO=-one-target for one target cluster).
-	@$(MAKE) --no-print-directory -C lab program
+demo: demo-time $(BIN)/landscaper $(BIN)/landscaper-cli ## Bring up the data flow example in a lab, and check it (DEMO=-one-target for one target cluster).
+	@$(MAKE) -s --no-print-directory -C lab program
 	@go build -o $(BIN)/demo ./hack/demo && $(BIN)/demo $(DEMO)
+
+.PHONY: dev
+dev: dev-time $(BIN)/landscaper-cli ## Run a landscape in a lab, and rebuild and restart the server on each change, until Ctrl-C.
+	@$(MAKE) -s --no-print-directory -C lab program
+	@go build -o $(BIN)/dev ./hack/dev && exec $(BIN)/dev
+
+# How long it takes is said before anything is built.
+.PHONY: demo-time dev-time
+demo-time:
+	@hack/announce.sh "make demo" "20 seconds" controlplane registry source-controller kustomize-controller kubectl
+dev-time:
+	@hack/announce.sh "make dev" "20 seconds until the landscape is up" controlplane
 
 .PHONY: flux-manifests
 flux-manifests: ## Write the manifests of Flux that examples install, from the modules of the lab.
