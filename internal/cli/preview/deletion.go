@@ -75,10 +75,21 @@ func staying(objects []diff.Object) (found []requests.Stay) {
 	return found
 }
 
-// withLeft adds what would be left on a cluster to which the Target led when the item was
-// deployed: the record does not know yet that it leads elsewhere.
+// withLeft drops what is recorded on earlier clusters and does not exist there any more: an interrupted
+// job has deleted it and not recorded that. It adds what would be left on a cluster to which the Target
+// led when the item was deployed: the record does not know yet that it leads elsewhere.
 func withLeft(recorded []requests.Leftovers, objects []diff.Object) []requests.Leftovers {
-	all := slices.Clone(recorded)
+	all := make([]requests.Leftovers, 0, len(recorded))
+	for _, left := range recorded {
+		left.Objects = slices.DeleteFunc(slices.Clone(left.Objects), func(ref corev1.ObjectReference) bool {
+			return slices.ContainsFunc(objects, func(object diff.Object) bool {
+				return object.Cluster == left.Cluster && object.Before == nil && object.Unknown == "" && apply.Same(object.Reference(), ref)
+			})
+		})
+		if len(left.Objects) > 0 || left.Release != "" {
+			all = append(all, left)
+		}
+	}
 	for _, object := range objects {
 		if object.Cluster == "" || object.Before == nil || slices.ContainsFunc(recorded, func(left requests.Leftovers) bool { return left.Cluster == object.Cluster }) {
 			continue
