@@ -43,20 +43,14 @@ func (c *comparison) moves(ctx context.Context) {
 // that is a change of the other item; an item that has no part in the preview inherits the
 // object as it is, which is a change of the item that gives it up.
 func (c *comparison) moved(ctx context.Context, from *task, object *diff.Object) bool {
-	if !from.givesUp(*object) {
-		return false
-	}
 	ref := object.Reference()
-	if c.emptied(ctx, from, *object) {
+	switch {
+	case object.Left != nil:
+		return c.taken(ctx, from, ref, object.Left)
+	case !from.givesUp(*object):
+		return false
+	case c.emptied(ctx, from, *object), c.taken(ctx, from, ref, object.Before):
 		return true
-	}
-	for _, writes := range []bool{true, false} {
-		for _, to := range c.tasks {
-			if to != from && to.takes(ref, writes) && c.relation(ctx, to, from) == placement.SameCluster {
-				to.inherit(ref, object.Before, from)
-				return true
-			}
-		}
 	}
 	if heir, path := c.heir(ctx, from, *object); heir != nil {
 		object.MovesFrom, object.MovesTo = from.item.Path, path
@@ -64,6 +58,19 @@ func (c *comparison) moved(ctx context.Context, from *task, object *diff.Object)
 		object.Stays = "because deploy item " + other + " expects it"
 	} else {
 		object.Stays = c.inUse(ctx, from, &unstructured.Unstructured{Object: object.Before})
+	}
+	return false
+}
+
+// taken reports whether another item of the preview takes an object over, and makes that its change.
+func (c *comparison) taken(ctx context.Context, from *task, ref corev1.ObjectReference, live map[string]any) bool {
+	for _, writes := range []bool{true, false} {
+		for _, to := range c.tasks {
+			if to != from && to.takes(ref, writes) && c.relation(ctx, to, from) == placement.SameCluster {
+				to.inherit(ref, live, from)
+				return true
+			}
+		}
 	}
 	return false
 }

@@ -57,6 +57,14 @@ func givesUp(name string) *task {
 	return t
 }
 
+// leaves is an item that does not want the ConfigMap a any more, and leaves it on the cluster.
+func leaves(name string) *task {
+	t := givesUp(name)
+	left := &t.found.Objects[0]
+	left.Left, left.Before = left.Before, nil
+	return t
+}
+
 // sweeping is an item that goes and whose deletion group deletes all, such as ConfigMap a of item two.
 func sweeping(name string) *task {
 	t := going(name)
@@ -122,6 +130,8 @@ func TestMoves(t *testing.T) {
 		{"an item that the job leaves alone inherits it", []*task{wants("one"), givesUp("two")}, []string{"root/one: move from root/two to root/one"}},
 		{"an item that leaves it as it is inherits it", []*task{wants("one", row(nil, nil)), givesUp("two")}, []string{"root/one: move from root/two to root/one"}},
 		{"an item that applies it comes before one that inherits it", []*task{wants("one"), givesUp("two"), wants("three", row(deployed("two", "1"), deployed("three", "1")))}, []string{"root/three: move from root/two to root/three"}},
+		{"an object that the item would leave on the cluster", []*task{wants("one", row(deployed("two", "1"), deployed("one", "1"))), leaves("two")}, []string{"root/one: move from root/two to root/one"}},
+		{"an object that the item leaves and no other one wants", []*task{leaves("two")}, nil},
 		{"the object is replaced", []*task{wants("one", anew), givesUp("two")}, []string{"root/one: replace from root/two to root/one data.k"}},
 		{"the API server refuses it of the other item", []*task{wants("one", refused), givesUp("two")}, []string{"root/one: unknown from root/two to root/one"}},
 		{"the other item is on another cluster", []*task{wants("one", row(nil, deployed("one", "1"))).at("edge"), givesUp("two")}, []string{"root/one: create data.k metadata.labels['manifest.deployer.landscaper.gardener.cloud/deployitem']", "root/two: delete"}},

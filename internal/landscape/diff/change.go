@@ -47,6 +47,9 @@ type Object struct {
 	Stays string
 	// Unwanted is set if the item does not want the object any more.
 	Unwanted bool
+	// Left is the object as it is if the item does not want it any more and leaves it on the cluster,
+	// because the object says so.
+	Left map[string]any
 	// Beside is set if nothing of the item depends on what becomes of it.
 	Beside bool
 }

@@ -153,8 +153,12 @@ func (o *Operation) preview(ctx context.Context, l look) (diff.Object, error) {
 	switch {
 	case l.gone:
 		found.Unwanted = true
-		if live != nil && !o.stays(l.Object, live) && !o.defines(l.Object) {
+		switch {
+		case live == nil || o.defines(l.Object):
+		case !o.stays(l.Object, live):
 			found.Before = live.Object
+		case o.mayRemove(live):
+			found.Left = live.Object
 		}
 		return found, nil
 	case live == nil:
