@@ -9,11 +9,9 @@ import (
 
 // sayTargets replaces the names of copies of Targets in the messages of a tree by the names that
 // users know: controllers name the copies that they work with.
-func (n *Node) sayTargets() {
-	known := map[string]string{}
-	n.copies(nil, known)
+func (n *Node) sayTargets(copies map[string]string) {
 	var pairs []string
-	for object, name := range known {
+	for object, name := range copies {
 		pairs = append(pairs, object, name)
 	}
 	if len(pairs) == 0 {
@@ -32,38 +30,26 @@ func (n *Node) sayTargets() {
 	})
 }
 
-// copies finds the names of the copies that the items of a tree work with, or say something of.
-func (n *Node) copies(lineage []*v1alpha1.Installation, known map[string]string) {
+// nameTargets gives the items of a tree the names of their Targets, and collects those of the copies
+// that the items work with or name in their messages.
+func (n *Node) nameTargets(lineage []*v1alpha1.Installation, copies map[string]string) {
 	if n.Installation != nil {
 		lineage = append(lineage[:len(lineage):len(lineage)], n.Installation)
 	}
-	if item := n.DeployItem; item != nil {
+	if n.DeployItem != nil {
 		said := n.Message + " " + n.Warnings
 		if n.LastError != nil {
 			said += " " + n.LastError.Message
 		}
-		found := targets.Copies(said)
-		if item.Spec.Target != nil && targets.IsCopy(item.Spec.Target.Name) {
-			found = append(found, item.Spec.Target.Name)
+		if target := n.DeployItem.Spec.Target; target != nil {
+			n.Target = targets.NameOf(lineage, target.Name)
+			said += " " + target.Name
 		}
-		for _, name := range found {
-			known[name] = targets.NameOf(lineage, name)
+		for _, name := range targets.Copies(said) {
+			copies[name] = targets.NameOf(lineage, name)
 		}
 	}
 	for _, child := range n.Children {
-		child.copies(lineage, known)
-	}
-}
-
-// nameTargets gives the items of a tree the names of their Targets.
-func (n *Node) nameTargets(lineage []*v1alpha1.Installation) {
-	if n.Installation != nil {
-		lineage = append(lineage[:len(lineage):len(lineage)], n.Installation)
-	}
-	if n.DeployItem != nil && n.DeployItem.Spec.Target != nil {
-		n.Target = targets.NameOf(lineage, n.DeployItem.Spec.Target.Name)
-	}
-	for _, child := range n.Children {
-		child.nameTargets(lineage)
+		child.nameTargets(lineage, copies)
 	}
 }

@@ -118,8 +118,9 @@ func (g *graph) installation(namespace, name string) *v1alpha1.Installation {
 // tree builds the tree below an Installation and marks what is outdated.
 func (g *graph) tree(root *v1alpha1.Installation) *Node {
 	tree := g.installationNode(root)
-	tree.nameTargets(nil)
-	tree.sayTargets()
+	copies := map[string]string{}
+	tree.nameTargets(nil, copies)
+	tree.sayTargets(copies)
 	tree.markOutdated(tree.JobID, false, false)
 	if pending := job.Pending(root.Status.Conditions); pending != nil && pending.Reason == job.RemovingReason {
 		tree.PendingRemovals = pending.Message

@@ -26,10 +26,10 @@ func IsCopy(name string) bool { return len(name) == copyLength }
 // words are what may be the name of an object.
 var words = regexp.MustCompile(`[a-z0-9.-]+`)
 
-// Copies are the names in a message that are probably those of copies.
+// Copies are the names in a message that are probably those of copies, each once.
 func Copies(message string) (found []string) {
 	for _, word := range words.FindAllString(message, -1) {
-		if IsCopy(word) {
+		if IsCopy(word) && !slices.Contains(found, word) {
 			found = append(found, word)
 		}
 	}
