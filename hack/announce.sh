@@ -9,11 +9,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 declare -A minutes=(
-  [controlplane]=5 [source-controller]=4 [kustomize-controller]=1 [registry]=1 [kwok]=1 [kubectl]=1 [landscaper]=8
+  [controlplane]=5 [source-controller]=4 [kustomize-controller]=1 [registry]=1 [kubectl]=1 [landscaper]=8
 )
 declare -A what=(
   [controlplane]="the control plane of Kubernetes" [source-controller]="Flux" [kustomize-controller]="" [registry]="the registry"
-  [kwok]="KWOK" [kubectl]="kubectl" [landscaper]="Landscaper"
+  [kubectl]="kubectl" [landscaper]="Landscaper"
 )
 bin=${BIN:-bin}
 tools=${LAB_TOOLS:-$bin/lab-tools}

@@ -75,7 +75,8 @@ func ShowingOf(conditions *[]v1alpha1.Condition, phase string, generation int64,
 // Writes are bounded. The first one comes when the job has been in its phase for Settling;
 // each pause after it is half as long as the time before, and a minute at most: a job of ten
 // minutes writes 16 times at most, whatever its children do, and one that is not blocked
-// never. So what a job shows is never older than a third of the time that it has been in its phase.
+// never. Once it has been in its phase for 10 seconds, what it shows is never older than a third of
+// that time.
 func (s Showing) Due(message string, now time.Time) (due bool, again time.Time) {
 	if s.Shown() == message {
 		return false, time.Time{}
