@@ -305,15 +305,11 @@ func TestWaitingMakesNoRequests(t *testing.T) {
 			return inst.Status.LastError != nil && inst.Status.LastError.Reason == reason
 		})
 	}
-	waitItem(t, &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: space}}, "stuck", func(item *v1alpha1.DeployItem) bool {
+	item := waitItem(t, &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: space}}, "stuck", func(item *v1alpha1.DeployItem) bool {
 		return strings.HasPrefix(item.Name, subs["stuck"].Name) && slices.ContainsFunc(item.Status.Conditions, func(c v1alpha1.Condition) bool {
 			return c.Type == v1alpha1.ReconcilingCondition && c.Reason == "Waiting"
 		})
 	})
-	// What the job waits for is reported up to the root: nothing is written after that.
-	waitFor(t, client.ObjectKeyFromObject(root), "blocked", func(inst *v1alpha1.Installation) bool {
-		ready := job.GetCondition(inst.Status.Conditions, v1alpha1.ReadyCondition)
-		return ready != nil && strings.Contains(ready.Message, "note-stuck")
-	})
+	env.WaitShownAbove(t, item, "note-stuck")
 	wantNoRequests(t, space)
 }

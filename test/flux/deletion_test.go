@@ -141,10 +141,12 @@ func checkDeletion(t *testing.T, stage *showcase.Stage) {
 	finalizers(`[{"op": "add", "path": "/metadata/finalizers/-", "value": "` + keeping + `"}]`)
 	deleted := make(chan error, 1)
 	go func() { deleted <- stage.Script(t.Context(), "dataflow", "delete-installation.sh", t.Output()) }()
-	env.WaitItem(t, &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: showcase.InstallationNamespace}}, "waiting for nothing but its Kustomization", func(item *v1alpha1.DeployItem) bool {
+	const waits = "dataflow-tokenconsumer (finalizer " + keeping + ")"
+	item := env.WaitItem(t, &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: showcase.InstallationNamespace}}, "waiting for nothing but its Kustomization", func(item *v1alpha1.DeployItem) bool {
 		ready := job.GetCondition(item.Status.Conditions, v1alpha1.ReadyCondition)
-		return ready != nil && strings.Contains(ready.Message, "dataflow-tokenconsumer (finalizer "+keeping+")")
+		return ready != nil && strings.Contains(ready.Message, waits)
 	})
+	env.WaitShownAbove(t, item, waits)
 	cluster := env.Lab.Clusters["flux"]
 	mark, err := cluster.Mark(t.Context())
 	if err != nil {

@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/test/landscape"
 )
 
@@ -60,8 +62,9 @@ func (w *World) WaitSucceeded(t *testing.T, inst *v1alpha1.Installation) *v1alph
 	return finished
 }
 
-// WaitItem watches a DeployItem, or those of a namespace if no name is given, until a condition holds.
-func (w *World) WaitItem(t *testing.T, item *v1alpha1.DeployItem, what string, condition func(*v1alpha1.DeployItem) bool) {
+// WaitItem watches a DeployItem, or those of a namespace if no name is given, until a condition holds,
+// and returns the DeployItem for which it does.
+func (w *World) WaitItem(t *testing.T, item *v1alpha1.DeployItem, what string, condition func(*v1alpha1.DeployItem) bool) *v1alpha1.DeployItem {
 	t.Helper()
 	options := []client.ListOption{client.InNamespace(item.Namespace)}
 	if item.Name != "" {
@@ -81,11 +84,55 @@ func (w *World) WaitItem(t *testing.T, item *v1alpha1.DeployItem, what string, c
 			continue
 		}
 		if condition(current) {
-			return
+			return current
 		}
 		last = current.Status
 	}
 	t.Fatalf("after %s, item %q in %s is not %s: phase %q, conditions %+v", WaitLimit, item.Name, item.Namespace, what, last.Phase, last.Conditions)
+	return nil
+}
+
+// WaitShownAbove waits until everything above a DeployItem, up to the root, shows a text in its
+// condition Ready. What the root shows comes from the DeployItem itself, and those between them may
+// write theirs after it: nothing is written for this wait only when all of them have.
+func (w *World) WaitShownAbove(t *testing.T, item *v1alpha1.DeployItem, text string) {
+	t.Helper()
+	for owner := metav1.GetControllerOf(item); owner != nil; {
+		owner = metav1.GetControllerOf(w.waitShown(t, client.ObjectKey{Namespace: item.Namespace, Name: owner.Name}, owner.Kind, text))
+	}
+}
+
+// waitShown watches an Installation or an Execution until it shows a text, and returns it.
+func (w *World) waitShown(t *testing.T, key client.ObjectKey, kind, text string) client.Object {
+	t.Helper()
+	var list client.ObjectList = &v1alpha1.InstallationList{}
+	if kind == "Execution" {
+		list = &v1alpha1.ExecutionList{}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), WaitLimit)
+	defer cancel()
+	events, err := w.Admin.Watch(ctx, list, client.InNamespace(key.Namespace), client.MatchingFields{"metadata.name": key.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	last := "nothing"
+	for event := range events.ResultChan() {
+		var conditions []v1alpha1.Condition
+		switch object := event.Object.(type) {
+		case *v1alpha1.Installation:
+			conditions = object.Status.Conditions
+		case *v1alpha1.Execution:
+			conditions = object.Status.Conditions
+		}
+		if ready := job.GetCondition(conditions, v1alpha1.ReadyCondition); ready != nil {
+			if last = ready.Message; strings.Contains(last, text) {
+				return event.Object.(client.Object)
+			}
+		}
+	}
+	t.Fatalf("after %s, %s %s does not show %q, but %q", WaitLimit, kind, key, text, last)
+	return nil
 }
 
 // WaitGone watches until an object is deleted.
