@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,7 +35,7 @@ var (
 	count   = flag.Int("changes", 30, "how many changes are made")
 	seed    = flag.Uint64("seed", 0, "seed of the changes; 0 takes one of the time")
 	wide    = flag.Int("side-by-side", 4, "how many landscapes there are at the same time")
-	explain = flag.Bool("explain", false, "show the plans that are not exact")
+	explain = flag.Bool("explain", false, "show the plans that are not exact, and what the jobs have changed")
 )
 
 // perLandscape is how many changes a landscape gets one after the other.
@@ -172,13 +173,25 @@ func (s *stage) job(root *Root, did string, before map[Key][]string) {
 		s.score.Failed++
 		did += " (failed: " + failed + ")"
 	}
-	complaints := s.score.Compare(root.Name, plan, Changes(from, s.look(), moved), owners)
+	to := s.look()
+	complaints := s.score.Compare(root.Name, plan, Changes(from, to, moved), owners)
 	if len(complaints) > 0 {
 		s.t.Logf("%s: job of %s after %s:\n    %s", s.Space, root.Name, did, strings.Join(complaints, "\n    "))
 		if *explain {
-			s.t.Logf("%s", raw)
+			s.t.Logf("%s\n%s", raw, differences(from, to, complaints))
 		}
 	}
+}
+
+// differences are those of the objects that complaints name.
+func differences(before, after Snapshot, complaints []string) string {
+	var found strings.Builder
+	for key, object := range before {
+		if now := after[key]; now != nil && strings.Contains(strings.Join(complaints, "\n"), key.String()) {
+			fmt.Fprintf(&found, "%s, -before +after:\n%s", key, cmp.Diff(content(object), content(now)))
+		}
+	}
+	return found.String()
 }
 
 // movedFrom reports of which objects other items are the owners than before.
