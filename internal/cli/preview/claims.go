@@ -32,6 +32,9 @@ func (o *outlook) Yields(holder string, object corev1.ObjectReference) bool {
 // IsTerminating implements rollout.Outlook.
 func (o *outlook) IsTerminating(item string) bool { return o.claim(claim{holder: item}) }
 
+// IsNeighbor implements rollout.Outlook.
+func (o *outlook) IsNeighbor(item string) bool { return o.live.deployItem(item) != nil }
+
 func (o *outlook) claim(asked claim) bool {
 	if slices.ContainsFunc(o.task.refused, asked.same) || o.live.deployItem(asked.holder) == nil {
 		// An item that does not exist releases nothing: the object may belong to another item.

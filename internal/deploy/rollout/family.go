@@ -56,6 +56,21 @@ func (f family) IsNeighbor(ctx context.Context, name string) (bool, error) {
 	return (*f.job).IsNeighbor(ctx, name)
 }
 
+// foreseen are the other items as a plan sees them.
+type foreseen struct{ Outlook }
+
+var _ apply.Neighbors = foreseen{}
+
+// Yields implements apply.Neighbors.
+func (f foreseen) Yields(_ context.Context, holder string, object corev1.ObjectReference) (bool, error) {
+	return f.Outlook.Yields(holder, object), nil
+}
+
+// IsNeighbor implements apply.Neighbors.
+func (f foreseen) IsNeighbor(_ context.Context, name string) (bool, error) {
+	return f.Outlook.IsNeighbor(name), nil
+}
+
 // earlierFamily are the items that deploy to an earlier cluster of an item. The item has left that
 // cluster for them, as if it were deleted.
 type earlierFamily struct {

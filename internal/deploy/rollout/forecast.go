@@ -42,6 +42,8 @@ type Outlook interface {
 	Yields(holder string, object corev1.ObjectReference) bool
 	// IsTerminating reports whether another item of the namespace is being deleted.
 	IsTerminating(item string) bool
+	// IsNeighbor reports whether another item of the namespace exists.
+	IsNeighbor(item string) bool
 }
 
 // read works out the values that an item would export.

@@ -41,6 +41,21 @@ func (alone) Yields(string, corev1.ObjectReference) bool { return false }
 // IsTerminating implements Outlook.
 func (alone) IsTerminating(string) bool { return false }
 
+// IsNeighbor implements Outlook.
+func (alone) IsNeighbor(string) bool { return false }
+
+// besideOne is an item beside another one, which may give objects up.
+type besideOne struct {
+	alone
+	yields bool
+}
+
+// Yields implements Outlook.
+func (b besideOne) Yields(string, corev1.ObjectReference) bool { return b.yields }
+
+// IsNeighbor implements Outlook.
+func (besideOne) IsNeighbor(string) bool { return true }
+
 // TestForecastOfExports: what an item would export after its job, and why that is not known.
 func TestForecastOfExports(t *testing.T) {
 	const name = "name: a"

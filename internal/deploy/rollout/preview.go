@@ -102,6 +102,7 @@ func preview(ctx context.Context, cluster target.Cluster, desiredState DesiredSt
 	if err != nil {
 		return nil, err
 	}
+	r.applier.Neighbors = foreseen{outlook}
 	previews, errs := make([]diff.Object, len(r.objects)), make([]error, len(r.objects))
 	parallelize.Do(len(previews), func(i int) { previews[i], errs[i] = r.preview(ctx, r.objects[i]) })
 	refused := false

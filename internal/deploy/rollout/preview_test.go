@@ -8,8 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/model/ownership"
 )
 
 // TestPreview: what is new, changed, deleted and kept, and nothing is written.
@@ -37,6 +40,44 @@ func TestPreview(t *testing.T) {
 	}
 	if difference := cmp.Diff(before, cluster.Names()); difference != "" {
 		t.Errorf("the preview has changed something\n%s", difference)
+	}
+}
+
+// TestPreviewOfFallback: with policy fallback, an object of another item changes when that item gives
+// it up, has released it, or never.
+func TestPreviewOfFallback(t *testing.T) {
+	entries := objects(t, configMap)
+	entries[0].Policy = deployer.FallbackPolicy
+	for _, test := range []struct {
+		reason     string
+		releasedBy string
+		around     Outlook
+		want       diff.Action
+	}{
+		{"the other item still wants it", "", besideOne{}, diff.Keep},
+		{"the other item gives it up", "", besideOne{yields: true}, diff.Update},
+		{"the other item has released it", "other", besideOne{}, diff.Update},
+		{"an item of elsewhere has released it", "other", alone{}, diff.Keep},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			cluster := fakecluster.New()
+			live := entries[0].Object.DeepCopy()
+			live.Object["data"] = map[string]any{"x": "of the other item"}
+			live.SetLabels(map[string]string{ownership.ManifestLabel: "other"})
+			if test.releasedBy != "" {
+				live.SetAnnotations(map[string]string{v1alpha1.ReleasedByAnnotation: test.releasedBy})
+			}
+			cluster.Put(live)
+			desired := wishFor(entries)
+			desired.Owner.Label = ownership.ManifestLabel
+			previews, err := preview(t.Context(), cluster, desired, nil, test.around)
+			if err != nil || len(previews) != 1 {
+				t.Fatal(previews, err)
+			}
+			if got := diff.Of(previews[0], nil).Action; got != test.want {
+				t.Errorf("action %s, expected %s", got, test.want)
+			}
+		})
 	}
 }
 
