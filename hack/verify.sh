@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Checks that generated files are up to date, and that all packages build without their
-# tests. The tree may be dirty: files are compared before and after.
+# Checks that generated files are up to date, that all packages build without their tests,
+# and that no program compiles a module in a version of its own. The tree may be dirty: files
+# are compared before and after.
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 
@@ -35,4 +36,5 @@ if grep -q '^replace' go.mod; then
   echo "the main module must not replace modules" >&2
   exit 1
 fi
+go run ./hack/versions
 echo "generated files, formats and modules are up to date, and all packages build"

@@ -44,7 +44,7 @@ func TestAdministratorReachesEveryCluster(t *testing.T) {
 					t.Errorf("the API server takes us for %+v", who)
 				}
 				version, err := client.Discovery().ServerVersion()
-				if err != nil || version.GitVersion != "v1.36.3" {
+				if err != nil || version.GitVersion != "v1.37.2" {
 					t.Errorf("server version %v, %v", version, err)
 				}
 			})

@@ -50,7 +50,7 @@ var (
 	ControlPlane = Tool{
 		Name: "controlplane", Module: "controlplane", Package: ".",
 		Links: []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"},
-		Flags: versionFlags("1", "36", "3"), FirstBuild: "5 minutes",
+		Flags: versionFlags("1", "37", "2"), FirstBuild: "5 minutes",
 	}
 	Registry = Tool{
 		Name: "registry", Module: "registry",
@@ -72,7 +72,7 @@ var (
 		FirstBuild: "1 minute",
 	}
 	// Kubectl is for machines that have none. No lab needs it.
-	Kubectl = Tool{Name: "kubectl", Module: "kubectl", Package: ".", Flags: versionFlags("1", "36", "3"), FirstBuild: "1 minute"}
+	Kubectl = Tool{Name: "kubectl", Module: "kubectl", Package: ".", Flags: versionFlags("1", "37", "2"), FirstBuild: "1 minute"}
 )
 
 // All are the programs of a lab with every option.
