@@ -27,7 +27,7 @@ var programs = []program{
 	{"controlplane", "lab/controlplane", "."},
 	{"source-controller", "lab/flux", "github.com/fluxcd/source-controller"},
 	{"kustomize-controller", "lab/flux", "github.com/fluxcd/kustomize-controller"},
-	{"registry", "lab/registry", "github.com/distribution/distribution/v3/cmd/registry"},
+	{"registry", "lab/registry", "."},
 	{"kwok", "lab/kwok", "sigs.k8s.io/kwok/cmd/kwok"},
 	{"kubectl", "lab/kubectl", "."},
 }

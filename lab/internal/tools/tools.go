@@ -52,11 +52,8 @@ var (
 		Links: []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"},
 		Flags: versionFlags("1", "37", "2"), FirstBuild: "5 minutes",
 	}
-	Registry = Tool{
-		Name: "registry", Module: "registry",
-		Package: "github.com/distribution/distribution/v3/cmd/registry", FirstBuild: "1 minute",
-	}
-	Kwok = Tool{
+	Registry = Tool{Name: "registry", Module: "registry", Package: ".", FirstBuild: "30 seconds"}
+	Kwok     = Tool{
 		Name: "kwok", Module: "kwok", Package: "sigs.k8s.io/kwok/cmd/kwok",
 		Assets:     []Asset{{Module: "sigs.k8s.io/kwok", Directory: "kustomize", As: "kustomize"}},
 		FirstBuild: "1 minute",
