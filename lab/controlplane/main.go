@@ -1,7 +1,7 @@
-// Command controlplane is etcd, kube-apiserver, kube-controller-manager and
-// kube-scheduler in one program. The programs share most of their code, so one
-// link and one page cache serve all of them. Which one runs is decided by the
-// name the program is called under (a symbolic link), or by the first argument.
+// Command controlplane is etcd, kube-apiserver and kube-controller-manager in one
+// program. The programs share most of their code, so one link and one page cache
+// serve all of them. Which one runs is decided by the name the program is called
+// under (a symbolic link), or by the first argument.
 package main
 
 import (
@@ -18,7 +18,6 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/version"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
-	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 )
 
 // programs maps a name to the program's entry point, which returns an exit code.
@@ -26,7 +25,6 @@ var programs = map[string]func(args []string) int{
 	"etcd":                    runEtcd,
 	"kube-apiserver":          kubernetes(apiserver.NewAPIServerCommand),
 	"kube-controller-manager": kubernetes(controllermanager.NewControllerManagerCommand),
-	"kube-scheduler":          kubernetes(func() *cobra.Command { return scheduler.NewSchedulerCommand() }),
 }
 
 func main() {
@@ -37,7 +35,7 @@ func main() {
 		run, found = programs[args[0]]
 	}
 	if !found {
-		fmt.Fprintln(os.Stderr, "usage: controlplane etcd|kube-apiserver|kube-controller-manager|kube-scheduler [flags]")
+		fmt.Fprintln(os.Stderr, "usage: controlplane etcd|kube-apiserver|kube-controller-manager [flags]")
 		os.Exit(2)
 	}
 	os.Exit(run(args))

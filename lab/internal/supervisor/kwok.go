@@ -18,7 +18,7 @@ import (
 // upKwok gives a running cluster a scheduler and nodes on which pods run in
 // appearance, and returns when the nodes are ready.
 func (s *Supervisor) upKwok(ctx context.Context, c *cluster) error {
-	controlPlane, err := s.workshop.Ensure(ctx, tools.ControlPlane)
+	scheduler, err := s.workshop.Ensure(ctx, tools.Scheduler)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (s *Supervisor) upKwok(ctx context.Context, c *cluster) error {
 	own := append(os.Environ(), "HOME="+c.Directory) // the user's own settings do not count
 	components, err := s.start(
 		Spec{Name: c.Name + "/scheduler", Command: process.Command{
-			Program: controlPlane.Program("kube-scheduler"), Args: c.SchedulerArgs(),
+			Program: scheduler.Program("kube-scheduler"), Args: c.SchedulerArgs(),
 			Env: os.Environ(), Dir: c.Directory, Log: s.instance.Log(c.Name + "/scheduler"),
 		}},
 		Spec{Name: c.Name + "/kwok", Ready: c.nodesReady, Command: process.Command{

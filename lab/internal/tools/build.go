@@ -106,6 +106,18 @@ func (w Workshop) clear(tool Tool) error {
 func (w Workshop) compile(ctx context.Context, tool Tool, into string) error {
 	w.Report(fmt.Sprintf("building %s (about %s the first time, seconds when Go's build cache has its packages)", tool.Name, tool.FirstBuild))
 	flags := []string{"-trimpath", "-ldflags", "-s -w" + tool.Flags}
+	if len(tool.replacements()) > 0 {
+		copies, err := os.MkdirTemp(w.Directory, ".building-"+tool.Name+"-copies-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(copies)
+		replaced, err := w.replace(ctx, tool, copies)
+		if err != nil {
+			return err
+		}
+		flags = append(flags, replaced)
+	}
 	stale, err := w.run(ctx, tool, append([]string{"list", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}"}, append(flags, tool.Package)...)...)
 	if err != nil {
 		return err

@@ -34,9 +34,41 @@ type Tool struct {
 	// Assets are directories of the modules that the tool comes from, copied
 	// next to the program so that running it does not need the module cache.
 	Assets []Asset
+	// Replaced are the modules of which files are replaced. The files lie in the directory
+	// _replaced of Module, below the path of the module that they belong to. They change
+	// nothing but what has to be compiled.
+	Replaced []string
+	// Lean are the modules of which a lean build replaces files, too, with those in _lean. It
+	// lacks what these files leave out, and so the modules that only it needs.
+	Lean []string
 	// FirstBuild is roughly how long the first build takes on two cores.
 	FirstBuild string
+
+	// isLean says that this is the lean build.
+	isLean bool
 }
+
+// lean is the tool as a lean build makes it.
+func (t Tool) lean() Tool {
+	t.isLean = true
+	return t
+}
+
+// replacements are the directories with files that replace those of other modules, below the
+// directory of the tool's own one, and the modules. The later one counts.
+func (t Tool) replacements() (all []replacement) {
+	for _, module := range t.Replaced {
+		all = append(all, replacement{filepath.Join("_replaced", module), module})
+	}
+	for _, module := range t.Lean {
+		if t.isLean {
+			all = append(all, replacement{filepath.Join("_lean", module), module})
+		}
+	}
+	return all
+}
+
+type replacement struct{ directory, module string }
 
 // Asset is a directory inside a module that is kept beside a tool.
 type Asset struct {
@@ -49,8 +81,16 @@ type Asset struct {
 var (
 	ControlPlane = Tool{
 		Name: "controlplane", Module: "controlplane", Package: ".",
-		Links: []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"},
-		Flags: versionFlags("1", "37", "2"), FirstBuild: "5 minutes",
+		Links:    []string{"etcd", "kube-apiserver", "kube-controller-manager"},
+		Flags:    versionFlags("1", "37", "2"),
+		Replaced: []string{"k8s.io/kubernetes", "k8s.io/apiserver"}, FirstBuild: "5 minutes",
+	}
+	// Scheduler is for clusters with nodes. It is a program of its own, because no other one
+	// needs its packages.
+	Scheduler = Tool{
+		Name: "kube-scheduler", Module: "controlplane", Package: "./scheduler",
+		Flags:    versionFlags("1", "37", "2"),
+		Replaced: []string{"k8s.io/kubernetes", "k8s.io/apiserver"}, FirstBuild: "1 minute",
 	}
 	Registry = Tool{Name: "registry", Module: "registry", Package: ".", FirstBuild: "30 seconds"}
 	Kwok     = Tool{
@@ -60,12 +100,17 @@ var (
 	}
 	SourceController = Tool{
 		Name: "source-controller", Module: "flux", Package: "github.com/fluxcd/source-controller",
-		Assets:     []Asset{{Module: "github.com/fluxcd/source-controller", Directory: "config/crd/bases", As: "crds"}},
-		FirstBuild: "5 minutes",
+		Assets: []Asset{{Module: "github.com/fluxcd/source-controller", Directory: "config/crd/bases", As: "crds"}},
+		Lean: []string{
+			"github.com/fluxcd/source-controller", "github.com/fluxcd/pkg/auth",
+			"github.com/google/go-containerregistry/pkg/authn/k8schain", "github.com/sigstore/cosign/v3",
+		},
+		FirstBuild: "3 minutes",
 	}
 	KustomizeController = Tool{
 		Name: "kustomize-controller", Module: "flux", Package: "github.com/fluxcd/kustomize-controller",
 		Assets:     []Asset{{Module: "github.com/fluxcd/kustomize-controller", Directory: "config/crd/bases", As: "crds"}},
+		Lean:       []string{"github.com/fluxcd/kustomize-controller", "github.com/fluxcd/pkg/auth"},
 		FirstBuild: "1 minute",
 	}
 	// Kubectl is for machines that have none. No lab needs it.
@@ -74,7 +119,7 @@ var (
 
 // All are the programs of a lab with every option.
 func All() []Tool {
-	return []Tool{ControlPlane, Kwok, Registry, SourceController, KustomizeController}
+	return []Tool{ControlPlane, Scheduler, Kwok, Registry, SourceController, KustomizeController}
 }
 
 // Named returns the programs with these names.
@@ -111,6 +156,8 @@ type Workshop struct {
 	Directory string
 	// Report gets what is built, how far it is, and how long it took.
 	Report func(message string)
+	// Lean makes lean builds of those tools that have them, unless there is a full one.
+	Lean bool
 	// AtOnce is how many modules are built at the same time; by the number of cores if 0.
 	AtOnce int
 }
@@ -134,6 +181,9 @@ func (w Workshop) Ensure(ctx context.Context, tool Tool) (Built, error) {
 	place := filepath.Join(w.Directory, tool.Name+"-"+key)
 	if exists(place) {
 		return Built(place), nil
+	}
+	if w.Lean && len(tool.Lean) > 0 && !tool.isLean {
+		return w.Ensure(ctx, tool.lean())
 	}
 	unlock, err := w.lock(tool)
 	if err != nil {
@@ -167,7 +217,23 @@ func (w Workshop) key(tool Tool) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if tool.Package != "." && strings.HasPrefix(tool.Package, ".") {
+		inPackage, err := filepath.Glob(filepath.Join(w.Sources, tool.Module, tool.Package, "*"))
+		if err != nil {
+			return "", err
+		}
+		files = append(files, inPackage...)
+	}
 	sort.Strings(files)
+	for _, replaced := range tool.replacements() {
+		err := filepath.WalkDir(filepath.Join(w.Sources, tool.Module, replaced.directory), func(path string, _ fs.DirEntry, err error) error {
+			files = append(files, path)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
 	sum := sha256.New()
 	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH, tool)
 	for _, file := range files {
@@ -217,11 +283,13 @@ func (w Workshop) lock(tool Tool) (unlock func(), err error) {
 func (w Workshop) Prune() error {
 	wanted := map[string]bool{}
 	for _, tool := range append(All(), Kubectl) {
-		key, err := w.key(tool)
-		if err != nil {
-			return err
+		for _, tool := range []Tool{tool, tool.lean()} {
+			key, err := w.key(tool)
+			if err != nil {
+				return err
+			}
+			wanted[tool.Name+"-"+key] = true
 		}
-		wanted[tool.Name+"-"+key] = true
 	}
 	entries, err := os.ReadDir(w.Directory)
 	if err != nil {

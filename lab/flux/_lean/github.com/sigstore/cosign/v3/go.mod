@@ -1,0 +1,3 @@
+module github.com/sigstore/cosign/v3
+
+go 1.26.0

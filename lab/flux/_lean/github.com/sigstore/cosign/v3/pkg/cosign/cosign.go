@@ -1,0 +1,4 @@
+package cosign
+
+// Identity is whose signature is wanted.
+type Identity struct{ Issuer, Subject, IssuerRegExp, SubjectRegExp string }
