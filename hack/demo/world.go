@@ -40,7 +40,7 @@ func (w *world) open(ctx context.Context, one bool) error {
 		if err := showcase.BuildClients(progress); err != nil {
 			return err
 		}
-		w.lab, err = lab.Start(ctx, lab.Options{Clusters: clusters, With: []string{"flux=first", "git", "registry"}, Progress: progress})
+		w.lab, err = lab.Start(ctx, lab.Options{Clusters: clusters, With: []string{"flux=first", "git", "registry"}, Lean: true, Progress: progress})
 		return err
 	})
 	if err != nil {

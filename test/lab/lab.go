@@ -33,6 +33,9 @@ type Options struct {
 	// Progress gets what the lab's program says while it works, such as what it builds; the
 	// standard error if it is not set.
 	Progress io.Writer
+	// Lean builds Flux without what costs most of its compilation, unless it is built already.
+	// Tests do not ask for it.
+	Lean bool
 }
 
 // Lab is a running lab.
@@ -143,6 +146,9 @@ func Start(ctx context.Context, options Options) (*Lab, error) {
 	}
 	if options.Profiling {
 		args = append(args, "--profiling")
+	}
+	if options.Lean {
+		args = append(args, "--lean")
 	}
 	return l, l.runJSON(ctx, nil, l, args...)
 }

@@ -242,7 +242,7 @@ func newRestart(s *settings) *cobra.Command {
 }
 
 func newBuild() *cobra.Command {
-	var prune bool
+	var prune, lean bool
 	command := &cobra.Command{
 		Use:   "build [PROGRAM...]",
 		Short: "Build all programs that labs need, or those that are named, as far as they are missing",
@@ -250,6 +250,7 @@ func newBuild() *cobra.Command {
   $(lab build kubectl) version --client   # prints where the program is`,
 		RunE: func(command *cobra.Command, names []string) error {
 			shop := workshop(command.ErrOrStderr())
+			shop.Lean = lean
 			wanted, err := tools.Named(names)
 			if err != nil {
 				return err
@@ -266,6 +267,7 @@ func newBuild() *cobra.Command {
 			return where(command, shop, names)
 		},
 	}
+	command.Flags().BoolVar(&lean, "lean", false, "build what \"up --lean\" runs")
 	command.Flags().BoolVar(&prune, "prune", false, "remove programs of earlier versions")
 	return command
 }

@@ -20,6 +20,7 @@ type upFlags struct {
 	owner     int
 	nodes     int
 	profiling bool
+	lean      bool
 }
 
 func newUp(s *settings) *cobra.Command {
@@ -38,6 +39,7 @@ func newUp(s *settings) *cobra.Command {
 	command.Flags().StringSliceVar(&flags.with, "with", nil, "options: registry, registry-auth, registry-tls, git, git-auth, flux=CLUSTER, kwok=CLUSTER, issuer=CLUSTER")
 	command.Flags().IntVar(&flags.nodes, "kwok-nodes", 2, "number of nodes of clusters with kwok")
 	command.Flags().BoolVar(&flags.profiling, "profiling", false, "let the API servers serve profiles below /debug/pprof")
+	command.Flags().BoolVar(&flags.lean, "lean", false, "build Flux without clients for clouds, signatures and encrypted files, unless it is built already")
 	command.Flags().IntVar(&flags.owner, "owner-pid", 0, "take the lab down when this process ends; without it, the lab stays until \"lab down\"")
 	return command
 }
@@ -52,6 +54,7 @@ func up(command *cobra.Command, s *settings, flags *upFlags) error {
 		return err
 	}
 	shop := workshop(command.ErrOrStderr())
+	shop.Lean = config.Lean
 	config.Sources, config.ToolDirectory = shop.Sources, shop.Directory
 	if err := shop.EnsureAll(command.Context(), needed(config)); err != nil {
 		return err
@@ -91,7 +94,7 @@ func up(command *cobra.Command, s *settings, flags *upFlags) error {
 
 // config reads the flags into the configuration of the supervisor.
 func (f *upFlags) config(name string) (instance.Config, error) {
-	config := instance.Config{Name: name, Clusters: f.clusters, KwokNodes: f.nodes, Profiling: f.profiling}
+	config := instance.Config{Name: name, Clusters: f.clusters, KwokNodes: f.nodes, Profiling: f.profiling, Lean: f.lean}
 	for i, cluster := range f.clusters {
 		if err := instance.CheckName("cluster", cluster); err != nil {
 			return config, err
@@ -150,7 +153,7 @@ func needed(config instance.Config) []tools.Tool {
 		needed = append(needed, tools.Registry)
 	}
 	if len(config.Kwok) > 0 {
-		needed = append(needed, tools.Kwok)
+		needed = append(needed, tools.Scheduler, tools.Kwok)
 	}
 	if len(config.Flux) > 0 {
 		needed = append(needed, tools.SourceController, tools.KustomizeController)

@@ -35,6 +35,7 @@ type Config struct {
 	GitAuth       bool   `json:"gitAuth,omitempty"`
 	KwokNodes     int    `json:"kwokNodes,omitempty"`
 	Profiling     bool   `json:"profiling,omitempty"`
+	Lean          bool   `json:"lean,omitempty"`
 	Sources       string `json:"sources"`
 	ToolDirectory string `json:"toolDirectory"`
 }

@@ -57,7 +57,7 @@ func New(lab instance.Instance, log *slog.Logger) (*Supervisor, error) {
 		clusters:   map[string]*cluster{},
 	}
 	s.workshop = tools.Workshop{
-		Sources: config.Sources, Directory: config.ToolDirectory,
+		Sources: config.Sources, Directory: config.ToolDirectory, Lean: config.Lean,
 		Report: func(message string) { log.Info(message) },
 	}
 	return s, os.WriteFile(lab.Path("ca.crt"), authority.CertPEM, 0o600)
