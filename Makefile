@@ -39,11 +39,14 @@ lab: ## Build the lab: control planes, Flux, KWOK and a registry (first time: 15
 	@$(MAKE) --no-print-directory -C lab build
 
 DEMO ?=
+# What the demo runs, besides the lab. The lab builds the programs that it starts itself.
+DEMO_PROGRAMS := ./cmd/landscaper ./cmd/landscaper-cli ./hack/demo
 
 .PHONY: demo
-demo: demo-time $(BIN)/landscaper $(BIN)/landscaper-cli ## Bring up the data flow example in a lab, and check it (DEMO=-one-target for one target cluster).
+demo: demo-time ## Bring up the data flow example in a lab, and check it (DEMO=-one-target for one target cluster).
+	@go build -o $(BIN)/ $(DEMO_PROGRAMS)
 	@$(MAKE) -s --no-print-directory -C lab program
-	@go build -o $(BIN)/demo ./hack/demo && $(BIN)/demo $(DEMO)
+	@$(BIN)/demo $(DEMO)
 
 .PHONY: dev
 dev: dev-time $(BIN)/landscaper-cli ## Run a landscape in a lab, and rebuild and restart the server on each change, until Ctrl-C.

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -99,4 +100,27 @@ func grep(t *testing.T, pattern, files string) string {
 		t.Fatalf("look for %s in %s: %v", pattern, files, err)
 	}
 	return string(found)
+}
+
+// TestDemoBuildsWhatItRuns: the first demo on a new machine waits for everything that is built.
+func TestDemoBuildsWhatItRuns(t *testing.T) {
+	command := exec.Command("make", "--dry-run", "--always-make", "--no-print-directory", "-C", "..", "demo")
+	command.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=")
+	output, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	var built []string
+	for line := range strings.Lines(string(output)) {
+		if strings.HasPrefix(strings.TrimSpace(line), "go build ") {
+			built = append(built, strings.Fields(line)[2:]...)
+		}
+	}
+	built = slices.DeleteFunc(built, func(word string) bool { return !strings.HasPrefix(word, "./") })
+	if want := []string{"./cmd/landscaper", "./cmd/landscaper-cli", "./hack/demo", "./cmd/lab"}; !slices.Equal(built, want) {
+		t.Errorf("make demo builds %v, want %v; it says\n%s", built, want, output)
+	}
+	if strings.Contains(string(output), "lab build") {
+		t.Errorf("make demo builds every program of the lab; it says\n%s", output)
+	}
 }
