@@ -35,7 +35,7 @@ $(BIN)/landscaper $(BIN)/landscaper-cli $(BIN)/gardener-extension-shoot-flux: $(
 	@go build -o $@ ./cmd/$(@F)
 
 .PHONY: lab
-lab: ## Build the lab: control planes, Flux, KWOK and a registry (first time: 15 minutes).
+lab: ## Build all of the lab: control planes, a scheduler, Flux, KWOK and a registry (first time: 40 minutes of CPU).
 	@$(MAKE) --no-print-directory -C lab build
 
 DEMO ?=

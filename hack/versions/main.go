@@ -25,6 +25,7 @@ var programs = []program{
 	{"demo", ".", "./hack/demo"},
 	{"lab", "lab", "./cmd/lab"},
 	{"controlplane", "lab/controlplane", "."},
+	{"kube-scheduler", "lab/controlplane", "./scheduler"},
 	{"source-controller", "lab/flux", "github.com/fluxcd/source-controller"},
 	{"kustomize-controller", "lab/flux", "github.com/fluxcd/kustomize-controller"},
 	{"registry", "lab/registry", "."},
