@@ -83,7 +83,7 @@ func RegisterAllAdmissionPlugins(plugins *admission.Plugins) {
 	}
 }
 
-// DefaultOffAdmissionPlugins are none.
+// DefaultOffAdmissionPlugins is an empty set: plugins that are off by default are left out.
 func DefaultOffAdmissionPlugins() sets.Set[string] { return sets.New[string]() }
 
 func registerAllAdmissionPluginFlags(flags *pflag.FlagSet) {
