@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 declare -A minutes=(
-  [controlplane]=5 [source-controller]=4 [kustomize-controller]=1 [registry]=1 [kubectl]=1 [landscaper]=8
+  [controlplane]=7 [source-controller]=1 [kustomize-controller]=1 [registry]=1 [kubectl]=1 [landscaper]=6
 )
 declare -A what=(
   [controlplane]="the control plane of Kubernetes" [source-controller]="Flux" [kustomize-controller]="" [registry]="the registry"

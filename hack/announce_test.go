@@ -18,9 +18,9 @@ func TestAnnounce(t *testing.T) {
 		age    time.Time
 		want   string
 	}{
-		{"nothing is built", nil, later, "make demo: up to 19 minutes on two cores to build Landscaper, the control plane of Kubernetes, the registry, Flux, once; then 20 seconds.\n"},
+		{"nothing is built", nil, later, "make demo: up to 16 minutes on two cores to build Landscaper, the control plane of Kubernetes, the registry, Flux, once; then 20 seconds.\n"},
 		{"the tools of the lab are built", []string{tools + "controlplane-1", tools + "registry-1", tools + "source-controller-1", tools + "kustomize-controller-1"}, later,
-			"make demo: up to 8 minutes on two cores to build Landscaper, once; then 20 seconds.\n"},
+			"make demo: up to 6 minutes on two cores to build Landscaper, once; then 20 seconds.\n"},
 		{"a tool of the lab is missing", []string{server, tools + "controlplane-1", tools + "source-controller-1", tools + "kustomize-controller-1"}, later,
 			"make demo: up to 1 minute on two cores to build the registry, once; then 20 seconds.\n"},
 		{"everything is built, and sources have changed", []string{server, tools + "controlplane-1", tools + "registry-1", tools + "source-controller-1", tools + "kustomize-controller-1"}, time.Unix(1, 0),
