@@ -92,6 +92,19 @@ func TestNamedTests(t *testing.T) {
 	}
 }
 
+// TestLintVets: the parts of the whole test leave vet to the linter, which looks at tests as well.
+func TestLintVets(t *testing.T) {
+	if grep(t, `-vet=off`, "Makefile") == "" {
+		t.Error("the tests are vetted, too: drop this test")
+	}
+	if grep(t, `^ +- govet$`, ".golangci.yml") == "" {
+		t.Error("nothing vets the tests: .golangci.yml does not enable govet")
+	}
+	if found, _ := exec.Command("git", "-C", "..", "grep", "-n", "tests: false", "--", ".golangci.yml").Output(); len(found) > 0 {
+		t.Errorf("nothing vets the tests: %s", found)
+	}
+}
+
 // grep returns what matches a pattern in the files of the project.
 func grep(t *testing.T, pattern, files string) string {
 	t.Helper()
