@@ -17,7 +17,7 @@ TOOLS := $(CURDIR)/tools
 
 # The packages of the main module. Modules in subfolders (lab, tools) are not part of it.
 PACKAGES := ./...
-UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/e2e -e /test/exactness -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes)
+UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/e2e -e /test/moves -e /test/exactness -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes)
 SOURCES = $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum
 
 include internal/content/template/spiff/spiff.mk
@@ -130,11 +130,11 @@ test-lab: lab ## The lab's own tests.
 test-integration: build lab ## Tests against real API servers.
 	$(GOTEST) -count=1 -timeout 30m -p 3 ./test/integration/...
 
-# Each package has a lab of its own and waits for it much of the time, so all packages run
-# at once, on any machine.
+# Each package has a lab of its own and waits for it much of the time, so several packages run
+# at once, on any machine. Those that take longest begin.
 .PHONY: test-e2e
 test-e2e: build lab ## Whole scenarios on several clusters.
-	$(GOTEST) -count=1 -timeout 60m -p 3 ./test/e2e ./test/exactness ./test/flux ./test/shootflux ./test/causes
+	$(GOTEST) -count=1 -timeout 60m -p 3 ./test/e2e ./test/flux ./test/shootflux ./test/moves ./test/causes ./test/exactness
 
 .PHONY: causes
 causes: build lab ## Cause every fault of the catalogue, look at the root, and print the table (5 minutes).

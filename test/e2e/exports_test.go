@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -99,30 +98,6 @@ func asking(t *testing.T, space, name, text string) *v1alpha1.Installation {
 		ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name, Annotations: map[string]string{v1alpha1.OperationAnnotation: "reconcile"}},
 		Spec:       specOf(t, space, "https", text),
 	}
-}
-
-// again stores a specification, asks for a job, and returns the Installation at its
-// end.
-func again(t *testing.T, inst *v1alpha1.Installation, spec v1alpha1.InstallationSpec, phase v1alpha1.InstallationPhase) *v1alpha1.Installation {
-	t.Helper()
-	var current *v1alpha1.Installation
-	var before string
-	// The server may still be writing what follows from the last job.
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		current = getInstallation(t, inst)
-		before = current.Status.JobID
-		current.Spec = spec
-		current.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
-		return env.Admin.Update(t.Context(), current)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := waitFinished(t, current, before)
-	if done.Status.InstallationPhase != phase {
-		t.Fatalf("%s is %s, want %s: %+v", inst.Name, done.Status.InstallationPhase, phase, done.Status.LastError)
-	}
-	return done
 }
 
 // exportedData returns the value of a DataObject; nothing if it does not exist.

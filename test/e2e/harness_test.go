@@ -14,6 +14,10 @@ import (
 const (
 	serverUser = scenario.ServerUser
 	waitLimit  = scenario.WaitLimit
+
+	onCluster    = scenario.OnCluster
+	singleImport = scenario.SingleImport
+	listImport   = scenario.ListImport
 )
 
 // env is the lab that all scenarios share. Its registry has authentication and TLS.
@@ -27,6 +31,20 @@ var (
 	startServer     = scenario.StartServer
 	launchServer    = scenario.LaunchServer
 	waitGone        = scenario.WaitGone
+	note            = scenario.Note
+	blueprintOf     = scenario.BlueprintOf
+	withSubs        = scenario.WithSubs
+	textOf          = scenario.TextOf
+	subOf           = scenario.SubOf
+	rootOf          = scenario.RootOf
+	installationOf  = scenario.InstallationOf
+	itemsOn         = scenario.ItemsOn
+	yamlItem        = scenario.YAMLItem
+	clustersOf      = scenario.ClustersOf
+	idOf            = scenario.IDOf
+	packed          = scenario.Packed
+	greeter         = scenario.Greeter
+	decode          = scenario.Decode
 
 	namespace       = env.Namespace
 	createTarget    = env.CreateTarget
@@ -42,6 +60,10 @@ var (
 	waitNone        = env.WaitNone
 	waitForContext  = env.WaitForContext
 	wantNoRequests  = env.WantNoRequests
+	again           = env.Again
+	waitDone        = env.WaitDone
+	cli             = env.CLI
+	planned         = env.Planned
 )
 
 func TestMain(m *testing.M) {

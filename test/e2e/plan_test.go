@@ -1,11 +1,7 @@
 package e2e
 
 import (
-	"bytes"
-	"errors"
 	"maps"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,66 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
 )
-
-// cli runs the built command line against the resource cluster.
-func cli(t *testing.T, args ...string) (code int, out, complaints string) {
-	t.Helper()
-	labProgram, err := lab.Program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	command := exec.CommandContext(t.Context(), filepath.Join(filepath.Dir(labProgram), "landscaper-cli"), args...)
-	command.Env = []string{"KUBECONFIG=" + env.Resource.Kubeconfig, "HOME=" + t.TempDir()}
-	var stdout, stderr bytes.Buffer
-	command.Stdout, command.Stderr = &stdout, &stderr
-	var exit *exec.ExitError
-	if err := command.Run(); errors.As(err, &exit) {
-		code = exit.ExitCode()
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	return code, stdout.String(), stderr.String()
-}
-
-// planned runs plan, and sees in the audit logs that nothing was written for it.
-func planned(t *testing.T, space, name string, want int, args ...string) string {
-	t.Helper()
-	marks := map[*lab.Cluster]lab.Mark{}
-	for _, cluster := range []*lab.Cluster{env.Resource, env.Target} {
-		mark, err := cluster.Mark(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		marks[cluster] = mark
-	}
-	code, out, complaints := cli(t, append([]string{"inst", "plan", name, "-n", space}, args...)...)
-	if code != want {
-		t.Fatalf("code %d, want %d: %s%s", code, want, out, complaints)
-	}
-	for cluster, mark := range marks {
-		requests, err := cluster.Requests(t.Context(), mark, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen := 0
-		for _, request := range requests {
-			if !strings.HasPrefix(request.UserAgent, "landscaper-cli") {
-				continue
-			}
-			seen++
-			if !request.DryRun && request.Verb != "get" && request.Verb != "list" {
-				t.Errorf("plan writes to %s: %s %s %s/%s", cluster.Name, request.Verb, request.Resource, request.Namespace, request.Name)
-			}
-		}
-		if seen == 0 {
-			t.Errorf("the log of %s shows no request of the command line", cluster.Name)
-		}
-	}
-	return out
-}
 
 // TestPlan: what a job would change in a tree with a flow of data, before and after an
 // import changes, and that nothing was written for it.

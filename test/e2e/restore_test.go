@@ -28,8 +28,7 @@ func TestEtcdIsRestored(t *testing.T) {
 	space := namespace(t)
 	server := startServer(t, env.ServerKubeconfig)
 	// A deletion and a tree are on their way, too: what both wait for comes after the restore.
-	s := scene{space}
-	leaving := create(t, installationOf(space, "leaving", s.spec(t, yamlItem("one", "manage", guardedSettings(space)))))
+	leaving := create(t, installationOf(space, "leaving", itemsOn(t, space, "host", yamlItem("one", "manage", guardedSettings(space)))))
 	waitSucceeded(t, leaving)
 	if err := env.Admin.Delete(t.Context(), leaving); err != nil {
 		t.Fatal(err)

@@ -13,8 +13,6 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-const onCluster = "import: cluster"
-
 // itemsOf is an Installation with a Target and the given items.
 func itemsOf(t *testing.T, space string, items ...string) v1alpha1.InstallationSpec {
 	t.Helper()

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -12,66 +11,6 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 )
-
-// note is a deploy item in one line, which deploys a ConfigMap of its own name with a
-// text. What comes behind is added to the item.
-func note(name, target, text string, more ...string) string {
-	return "- {name: " + name + ", type: landscaper.gardener.cloud/kubernetes-manifest, target: {" + target + "}, " + strings.Join(append(more, ""), ", ") +
-		"config: {apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2, kind: ProviderConfiguration, updateStrategy: update, manifests: [{policy: manage, " +
-		"manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + ", namespace: NAMESPACE}, data: {text: " + text + "}}}]}}\n"
-}
-
-// blueprintOf returns a blueprint: what it declares, and the template of its items.
-func blueprintOf(t *testing.T, declared, items string) map[string]any {
-	t.Helper()
-	blueprint := map[string]any{"apiVersion": "landscaper.gardener.cloud/v1alpha1", "kind": "Blueprint"}
-	decode(t, declared, &blueprint)
-	blueprint["deployExecutions"] = []any{map[string]any{"name": "main", "type": "GoTemplate", "template": "deployItems:\n" + items}}
-	return blueprint
-}
-
-// withSubs adds subinstallations to a blueprint.
-func withSubs(blueprint map[string]any, subs ...any) map[string]any {
-	blueprint["subinstallations"] = subs
-	return blueprint
-}
-
-func textOf(t *testing.T, value any) string {
-	t.Helper()
-	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-// subOf is the template of a subinstallation: its wiring and its blueprint.
-func subOf(t *testing.T, name, wiring string, blueprint map[string]any) any {
-	t.Helper()
-	template := map[string]any{}
-	decode(t, wiring, &template)
-	template["name"] = name
-	template["blueprint"] = map[string]any{"filesystem": map[string]any{"blueprint.yaml": textOf(t, blueprint)}}
-	return template
-}
-
-// rootOf is the specification of an Installation: its wiring and its blueprint.
-func rootOf(t *testing.T, space, wiring string, blueprint map[string]any) v1alpha1.InstallationSpec {
-	t.Helper()
-	var spec v1alpha1.InstallationSpec
-	decode(t, strings.ReplaceAll(wiring, "NAMESPACE", space), &spec)
-	files := map[string]string{"blueprint.yaml": strings.ReplaceAll(textOf(t, blueprint), "NAMESPACE", space)}
-	spec.Blueprint.Inline = &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON([]byte(textOf(t, files)))}
-	return spec
-}
-
-// installationOf returns an Installation that asks for a job.
-func installationOf(space, name string, spec v1alpha1.InstallationSpec) *v1alpha1.Installation {
-	return &v1alpha1.Installation{
-		ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name, Annotations: map[string]string{v1alpha1.OperationAnnotation: "reconcile"}},
-		Spec:       spec,
-	}
-}
 
 // wantNotes compares the texts of all notes on the target cluster, as name=text.
 func wantNotes(t *testing.T, space string, want ...string) {
@@ -115,10 +54,8 @@ func elements(t *testing.T, inst *v1alpha1.Installation, key string) string {
 }
 
 const (
-	listImport   = `imports: [{name: clusters, type: targetList, targetType: landscaper.gardener.cloud/kubernetes-cluster}]`
-	mapImport    = `imports: [{name: clusters, type: targetMap, targetType: landscaper.gardener.cloud/kubernetes-cluster}]`
-	singleImport = `imports: [{name: cluster, type: target, targetType: landscaper.gardener.cloud/kubernetes-cluster}]`
-	whoIsIt      = `{{ index $t.metadata.labels "who" }}`
+	mapImport = `imports: [{name: clusters, type: targetMap, targetType: landscaper.gardener.cloud/kubernetes-cluster}]`
+	whoIsIt   = `{{ index $t.metadata.labels "who" }}`
 )
 
 // fleetBlueprint imports lists and a map and passes them one and two levels down, as a whole and

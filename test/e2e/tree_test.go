@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -127,13 +126,6 @@ func recordedLeaves() []leaf {
 			given:    `{endpoint: "a:{{ .imports.greeting }}", made: {type: landscaper.gardener.cloud/kubernetes-cluster, labels: {made-by: a}, config: {{ toJson .imports.cluster.spec.config }}}}`,
 			wiring:   `{imports: {targets: [{name: cluster, target: cluster}], data: [{name: greeting, dataRef: greeting}]}, exports: {data: [{name: endpoint, dataRef: a-endpoint}], targets: [{name: made, target: a-target}]}}`,
 		},
-	}
-}
-
-func decode(t *testing.T, text string, into any) {
-	t.Helper()
-	if err := yaml.Unmarshal([]byte(text), into); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -218,17 +218,6 @@ func setValue(t *testing.T, space, name, value string) {
 	}
 }
 
-// waitDone waits until an Installation has a job that has exported a value, and none
-// that is running.
-func waitDone(t *testing.T, inst *v1alpha1.Installation, after string) *v1alpha1.Installation {
-	t.Helper()
-	done := waitFinished(t, inst, after)
-	if done.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
-		t.Fatalf("%s is %s: %+v", inst.Name, done.Status.InstallationPhase, done.Status.LastError)
-	}
-	return done
-}
-
 // TestDependents: roots follow from the success of what they import from, if that has
 // changed what they import, and in no other case.
 func TestDependents(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -224,4 +225,39 @@ func (w *World) WantNoRequests(t *testing.T, space string) {
 			t.Errorf("a request although nothing has changed: %s %s", request.Verb, request.Path)
 		}
 	}
+}
+
+// WaitDone waits until an Installation has a job that has exported a value, and none
+// that is running.
+func (w *World) WaitDone(t *testing.T, inst *v1alpha1.Installation, after string) *v1alpha1.Installation {
+	t.Helper()
+	done := w.WaitFinished(t, inst, after)
+	if done.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
+		t.Fatalf("%s is %s: %+v", inst.Name, done.Status.InstallationPhase, done.Status.LastError)
+	}
+	return done
+}
+
+// Again stores a specification, asks for a job, and returns the Installation at its
+// end.
+func (w *World) Again(t *testing.T, inst *v1alpha1.Installation, spec v1alpha1.InstallationSpec, phase v1alpha1.InstallationPhase) *v1alpha1.Installation {
+	t.Helper()
+	var current *v1alpha1.Installation
+	var before string
+	// The server may still be writing what follows from the last job.
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		current = w.Installation(t, inst)
+		before = current.Status.JobID
+		current.Spec = spec
+		current.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
+		return w.Admin.Update(t.Context(), current)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := w.WaitFinished(t, current, before)
+	if done.Status.InstallationPhase != phase {
+		t.Fatalf("%s is %s, want %s: %+v", inst.Name, done.Status.InstallationPhase, phase, done.Status.LastError)
+	}
+	return done
 }

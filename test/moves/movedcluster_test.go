@@ -1,7 +1,6 @@
-package e2e
+package moves
 
 import (
-	"encoding/json"
 	"io"
 	"net"
 	"net/url"
@@ -14,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
@@ -25,12 +23,6 @@ import (
 func otherKubeconfig(t *testing.T) string {
 	t.Helper()
 	return scenario.ReadFile(t, env.Resource.Kubeconfig)
-}
-
-// itemsOn is an Installation with a Target of a name and the given items.
-func itemsOn(t *testing.T, space, target string, items ...string) v1alpha1.InstallationSpec {
-	t.Helper()
-	return rootOf(t, space, `imports: {targets: [{name: cluster, target: `+target+`}]}`, blueprintOf(t, singleImport, strings.Join(items, "")))
 }
 
 // point lets a Target lead to another cluster.
@@ -62,28 +54,6 @@ func wantOn(t *testing.T, on client.Client, where, space string, there bool, nam
 			t.Errorf("ConfigMap %s on the %s cluster: %t, want %t", name, where, found, there)
 		}
 	}
-}
-
-// clustersOf is what the status of an item says of clusters.
-func clustersOf(t *testing.T, item *v1alpha1.DeployItem) apideployer.ClusterRecord {
-	t.Helper()
-	var record apideployer.ClusterRecord
-	if item.Status.ProviderStatus == nil {
-		return record
-	}
-	if err := json.Unmarshal(item.Status.ProviderStatus.Raw, &record); err != nil {
-		t.Fatal(err)
-	}
-	return record
-}
-
-func idOf(t *testing.T, cluster client.Client) string {
-	t.Helper()
-	system := &corev1.Namespace{}
-	if err := cluster.Get(t.Context(), client.ObjectKey{Name: metav1.NamespaceSystem}, system); err != nil {
-		t.Fatal(err)
-	}
-	return string(system.UID)
 }
 
 // held is the item of a note whose ConfigMap has a finalizer.

@@ -1,4 +1,4 @@
-package e2e
+package moves
 
 import (
 	"maps"
@@ -14,16 +14,6 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/landscape"
 )
-
-// yamlItem is an item of manifests that are given as YAML.
-func yamlItem(name, policy string, manifests ...string) string {
-	list := make([]string, len(manifests))
-	for i, manifest := range manifests {
-		list[i] = "{policy: " + policy + ", manifest: " + manifest + "}"
-	}
-	return "- {name: " + name + ", type: landscaper.gardener.cloud/kubernetes-manifest, target: {import: cluster}, config: {" +
-		"apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2, kind: ProviderConfiguration, updateStrategy: update, manifests: [" + strings.Join(list, ", ") + "]}}\n"
-}
 
 // filesItem is an item of a kustomization that has one manifest as its only file.
 func filesItem(t *testing.T, name, manifest string) string {
