@@ -83,7 +83,7 @@ var (
 		Name: "controlplane", Module: "controlplane", Package: ".",
 		Links:    []string{"etcd", "kube-apiserver", "kube-controller-manager"},
 		Flags:    versionFlags("1", "37", "2"),
-		Replaced: []string{"k8s.io/kubernetes", "k8s.io/apiserver"}, FirstBuild: "5 minutes",
+		Replaced: []string{"k8s.io/kubernetes", "k8s.io/apiserver"}, FirstBuild: "7 minutes",
 	}
 	// Scheduler is for clusters with nodes. It is a program of its own, because no other one
 	// needs its packages.

@@ -1,38 +1,26 @@
 package minio
 
 import (
-	"context"
 	"crypto/tls"
-	"errors"
-	"net/url"
 
-	"github.com/fluxcd/pkg/auth"
 	corev1 "k8s.io/api/core/v1"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/fluxcd/source-controller/internal/bucket/lean"
 )
 
-// Client is never made.
-type Client struct{ provider }
+type (
+	Client = lean.Client
+	Option = lean.Option
+)
 
-type provider interface {
-	BucketExists(ctx context.Context, bucket string) (bool, error)
-	FGetObject(ctx context.Context, bucket, object, path string) (string, error)
-	VisitObjects(ctx context.Context, bucket, prefix string, visit func(path, etag string) error) error
-	ObjectIsNotFound(err error) bool
-	Close(ctx context.Context)
-}
-
-type Option struct{}
-
-func WithSecret(*corev1.Secret) Option    { return Option{} }
-func WithProxyURL(*url.URL) Option        { return Option{} }
-func WithAuth(...auth.Option) Option      { return Option{} }
-func ValidateSecret(*corev1.Secret) error { return nil }
-
-func NewClient(context.Context, *sourcev1.Bucket, ...Option) (*Client, error) {
-	return nil, errors.New("this lean source-controller reads no buckets")
-}
+var (
+	WithSecret     = lean.WithSecret
+	WithProxyURL   = lean.WithProxyURL
+	WithAuth       = lean.WithAuth
+	ValidateSecret = lean.ValidateSecret
+	NewClient      = lean.NewClient
+)
 
 func WithTLSConfig(*tls.Config) Option                          { return Option{} }
 func WithSTSSecret(*corev1.Secret) Option                       { return Option{} }
