@@ -134,7 +134,7 @@ test-integration: build lab ## Tests against real API servers.
 # at once, on any machine. Those that take longest begin.
 .PHONY: test-e2e
 test-e2e: build lab ## Whole scenarios on several clusters.
-	$(GOTEST) -count=1 -timeout 60m -p 3 ./test/e2e ./test/flux ./test/shootflux ./test/moves ./test/causes ./test/exactness
+	$(GOTEST) -count=1 -timeout 60m -p 3 ./test/e2e ./test/flux ./test/moves ./test/shootflux ./test/causes ./test/exactness
 
 .PHONY: causes
 causes: build lab ## Cause every fault of the catalogue, look at the root, and print the table (5 minutes).

@@ -17,7 +17,7 @@ const (
 	listImport   = scenario.ListImport
 )
 
-// env is the lab that all scenarios share. Its registry has authentication and TLS.
+// env is the lab that all scenarios share.
 var env = &scenario.World{}
 
 // The words of scenarios.

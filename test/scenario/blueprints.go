@@ -81,7 +81,7 @@ func InstallationOf(space, name string, spec v1alpha1.InstallationSpec) *v1alpha
 // OnCluster is the target of an item: the import of SingleImport.
 const OnCluster = "import: cluster"
 
-// ItemsOn is an Installation with a Target of a name and the given items.
+// ItemsOn is the specification of an Installation with items that deploy to a Target.
 func ItemsOn(t *testing.T, space, target string, items ...string) v1alpha1.InstallationSpec {
 	t.Helper()
 	return RootOf(t, space, `imports: {targets: [{name: cluster, target: `+target+`}]}`, BlueprintOf(t, SingleImport, strings.Join(items, "")))
