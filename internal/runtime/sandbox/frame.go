@@ -1,0 +1,151 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+
+	"github.com/fxamacker/cbor/v2"
+)
+
+// kind says what a message is.
+type kind uint8
+
+const (
+	// ready is the first message of a process: how it is confined.
+	ready kind = iota + 1
+	// work begins a work, and answer answers a question.
+	work
+	answer
+	// question asks the server, done has the result, exceeded says that it is too long, and broken
+	// that the work panicked.
+	question
+	done
+	exceeded
+	broken
+)
+
+// message is what goes over the pipe.
+type message struct {
+	Kind kind `cbor:"1,keyasint"`
+	// Name is that of the operation.
+	Name string `cbor:"2,keyasint,omitempty"`
+	// Body follows the other fields as it is, so that a large one is not copied.
+	Body []byte `cbor:"-"`
+	// Failed says that there is no result, and the body why. Detail says how the process is
+	// confined, and what panicked.
+	Failed bool   `cbor:"4,keyasint,omitempty"`
+	Detail string `cbor:"5,keyasint,omitempty"`
+	// Memory is how much memory the process has mapped for values.
+	Memory uint64 `cbor:"6,keyasint,omitempty"`
+}
+
+// maxNesting is how deep values may be nested; decoders of JSON go as deep.
+const maxNesting = 10_100
+
+var (
+	encoding = mustEncoding()
+	decoding = mustDecoding()
+)
+
+// numbers keeps integers of more than 64 bits apart from texts.
+func numbers() cbor.TagSet {
+	const tag = 65_400 // not assigned to anybody
+	set := cbor.NewTagSet()
+	if err := set.Add(cbor.TagOptions{EncTag: cbor.EncTagRequired, DecTag: cbor.DecTagRequired}, reflect.TypeFor[json.Number](), tag); err != nil {
+		panic(err)
+	}
+	return set
+}
+
+func mustEncoding() cbor.EncMode {
+	mode, err := cbor.EncOptions{Sort: cbor.SortNone, NilContainers: cbor.NilContainerAsNull}.EncModeWithTags(numbers())
+	if err != nil {
+		panic(err)
+	}
+	return mode
+}
+
+func mustDecoding() cbor.DecMode {
+	const most = 1<<31 - 1 // the length of the message is bounded instead
+	mode, err := cbor.DecOptions{
+		MaxNestedLevels: maxNesting, MaxArrayElements: most, MaxMapPairs: most, IntDec: cbor.IntDecConvertSigned,
+		DefaultMapType: reflect.TypeFor[map[string]any](), UTF8: cbor.UTF8DecodeInvalid, IndefLength: cbor.IndefLengthForbidden,
+	}.DecModeWithTags(numbers())
+	if err != nil {
+		panic(err)
+	}
+	return mode
+}
+
+// Encode returns a value as it goes over the pipe. Plain values keep their types.
+func Encode(value any) ([]byte, error) {
+	raw, err := encoding.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("encode %T for another process: %w", value, err)
+	}
+	return raw, nil
+}
+
+// Decode reads what Encode returned.
+func Decode(raw []byte, into any) error {
+	if err := decoding.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("decode %T of another process: %w", into, err)
+	}
+	return nil
+}
+
+// errTooLong is behind errors about messages that are longer than they may be.
+var errTooLong = errors.New("the message is longer than it may be")
+
+// maxHeader bounds what a message has besides its body.
+const maxHeader = 64 << 10
+
+// send writes a message.
+func send(to io.Writer, m *message) error {
+	header, err := Encode(m)
+	if err != nil {
+		return err
+	}
+	if len(header) > maxHeader || len(m.Body) > maxMessage {
+		return errTooLong
+	}
+	var lengths [8]byte
+	binary.BigEndian.PutUint32(lengths[:4], uint32(len(header))) //nolint:gosec // bounded above
+	binary.BigEndian.PutUint32(lengths[4:], uint32(len(m.Body))) //nolint:gosec // bounded above
+	// Two writes: together, a large body would be copied.
+	if _, err := to.Write(append(lengths[:], header...)); err != nil {
+		return fmt.Errorf("write to another process: %w", err)
+	}
+	if len(m.Body) == 0 {
+		return nil
+	}
+	if _, err := to.Write(m.Body); err != nil {
+		return fmt.Errorf("write to another process: %w", err)
+	}
+	return nil
+}
+
+// receive reads a message.
+func receive(from io.Reader) (*message, error) {
+	var lengths [8]byte
+	if _, err := io.ReadFull(from, lengths[:]); err != nil {
+		return nil, fmt.Errorf("read from another process: %w", err)
+	}
+	header, body := binary.BigEndian.Uint32(lengths[:4]), binary.BigEndian.Uint32(lengths[4:])
+	if header > maxHeader || body > maxMessage {
+		return nil, errTooLong
+	}
+	raw := make([]byte, header)
+	if _, err := io.ReadFull(from, raw); err != nil {
+		return nil, fmt.Errorf("read from another process: %w", err)
+	}
+	m := &message{Body: make([]byte, body)}
+	if _, err := io.ReadFull(from, m.Body); err != nil {
+		return nil, fmt.Errorf("read from another process: %w", err)
+	}
+	return m, Decode(raw, m)
+}

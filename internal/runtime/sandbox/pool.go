@@ -1,0 +1,305 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+const (
+	// maxMessage bounds one message, and so what a work may give back.
+	maxMessage = 64 << 20
+	// maxQuestions is how often one work may ask.
+	maxQuestions = 5_000
+	// maxWorks is how often a process is used again.
+	maxWorks = 500
+	// idleTime is how long a process waits for the next work of its tenant.
+	idleTime = time.Minute
+)
+
+// Options of a pool.
+type Options struct {
+	// Command starts a process; the bound of its memory is added as the last argument.
+	Command []string
+	// Slots is how many works run at the same time; a tenant has at most half of them.
+	Slots int
+	// Memory is what one work may take.
+	Memory uint64
+	// Timeout is how long one work may compute.
+	Timeout time.Duration
+	// Spare is how many processes wait for a tenant that has none.
+	Spare int
+}
+
+// Work is one piece of work.
+type Work struct {
+	// Tenant is who it is for, usually a namespace.
+	Tenant string
+	// Name is that of the operation, and Title how errors call the work.
+	Name, Title string
+	Body        []byte
+	// Answer answers what the work asks. Nil answers nothing.
+	Answer func(name string, body []byte) ([]byte, error)
+}
+
+// Pool carries out works in processes. It can be used by any number of goroutines.
+//
+// The mutex guards everything below it.
+type Pool struct {
+	options Options
+
+	mu sync.Mutex
+	// idle are processes without work, the one that was used last at the end. Those without
+	// a tenant are new.
+	idle []*process
+	// busy counts the works of each tenant, all those of all.
+	busy map[string]int
+	all  int
+	// waiting are those who wait for a slot, in their order.
+	waiting []*waiter
+	// starting is how many spare processes are being started.
+	starting int
+	closed   bool
+}
+
+// waiter waits for a slot.
+type waiter struct {
+	tenant string
+	turn   chan struct{}
+}
+
+// New returns a pool. Its first process is started, which shows that it can be, and how it is
+// confined.
+func New(options Options) (pool *Pool, how string, err error) {
+	p := &Pool{options: options, busy: map[string]int{}}
+	first, err := start(options.Command, options.Memory)
+	if err != nil {
+		return nil, "", err
+	}
+	p.keep(first)
+	return p, first.how, nil
+}
+
+// Close ends all processes that wait for work.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	idle := p.idle
+	p.idle, p.closed = nil, true
+	p.mu.Unlock()
+	for _, one := range idle {
+		one.end()
+	}
+}
+
+// Do carries out a work and returns what its handler returned. An error of the handler is its
+// text. When the context ends, the process does too.
+func (p *Pool) Do(ctx context.Context, w Work) ([]byte, error) {
+	if err := p.enter(ctx, w.Tenant); err != nil {
+		return nil, err
+	}
+	defer p.leave(w.Tenant)
+	one, err := p.take(w.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	one.tenant = w.Tenant
+	one.works++
+	clock := &clock{left: p.options.Timeout, kill: one.kill}
+	stop := context.AfterFunc(ctx, one.kill)
+	clock.start()
+	m, err := one.run(&w, clock)
+	clock.stop()
+	undisturbed := stop()
+	if err != nil {
+		return nil, p.failed(ctx, one, &w, clock, err)
+	}
+	if m.Kind == broken {
+		one.end()
+		job.Panics.Inc()
+		return nil, &job.Panic{Problem: m.Detail, Stack: string(m.Body)}
+	}
+	if undisturbed && !clock.fired.Load() && one.works < maxWorks && m.Memory < p.options.Memory/4 {
+		p.keep(one)
+	} else {
+		one.end()
+	}
+	if m.Failed {
+		return nil, errors.New(string(m.Body))
+	}
+	return m.Body, nil
+}
+
+// failed ends a process and says why it failed.
+func (p *Pool) failed(ctx context.Context, one *process, w *Work, clock *clock, err error) error {
+	one.end()
+	words, state := one.words.String(), one.command.ProcessState
+	status, _ := state.Sys().(syscall.WaitStatus)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: %w", w.Title, context.Cause(ctx))
+	case clock.fired.Load(), status.Signaled() && status.Signal() == syscall.SIGXCPU:
+		return &ExceededError{w.Title, timeLimit(p.options.Timeout)}
+	case strings.Contains(words, "out of memory"), strings.Contains(words, "cannot allocate memory"), strings.Contains(words, "failed to reserve"):
+		return &ExceededError{w.Title, memoryLimit(p.options.Memory)}
+	case strings.Contains(words, "stack overflow"), strings.Contains(words, "stack exceeds"):
+		return &ExceededError{w.Title, fmt.Sprintf("%d MiB of stack", maxStack>>20)}
+	case errors.Is(err, errTooLong):
+		return &ExceededError{w.Title, fmt.Sprintf("%d MiB of input or results", maxMessage>>20)}
+	case errors.Is(err, errTooMany):
+		return &ExceededError{w.Title, fmt.Sprintf("%d questions", maxQuestions)}
+	}
+	return &EndedError{w.Title, state.String()}
+}
+
+// enter waits for a slot.
+func (p *Pool) enter(ctx context.Context, tenant string) error {
+	p.mu.Lock()
+	w := &waiter{tenant, make(chan struct{})}
+	p.waiting = append(p.waiting, w)
+	p.admit()
+	p.mu.Unlock()
+	select {
+	case <-w.turn:
+		return nil
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.Index(p.waiting, w); i >= 0 {
+		p.waiting = slices.Delete(p.waiting, i, i+1)
+		return context.Cause(ctx)
+	}
+	p.release(tenant)
+	return context.Cause(ctx)
+}
+
+// admit gives free slots to those who wait: to the tenant with the fewest works, and of these to
+// the one who waits longest. One tenant has at most half of the slots, also if it is alone.
+func (p *Pool) admit() {
+	for p.all < p.options.Slots {
+		next := -1
+		for i, w := range p.waiting {
+			if p.busy[w.tenant] < max(p.options.Slots/2, 1) && (next < 0 || p.busy[w.tenant] < p.busy[p.waiting[next].tenant]) {
+				next = i
+			}
+		}
+		if next < 0 {
+			return
+		}
+		w := p.waiting[next]
+		p.waiting = slices.Delete(p.waiting, next, next+1)
+		p.busy[w.tenant]++
+		p.all++
+		close(w.turn)
+	}
+}
+
+func (p *Pool) leave(tenant string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.release(tenant)
+}
+
+func (p *Pool) release(tenant string) {
+	p.all--
+	if p.busy[tenant]--; p.busy[tenant] == 0 {
+		delete(p.busy, tenant)
+	}
+	p.admit()
+}
+
+// take returns a process that has worked for the tenant, or a new one.
+func (p *Pool) take(tenant string) (*process, error) {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil, errClosed
+	}
+	found := -1
+	for i, one := range p.idle {
+		if one.tenant == tenant || one.tenant == "" && (found < 0 || p.idle[found].tenant == "") {
+			found = i
+		}
+	}
+	var one *process
+	if found >= 0 {
+		one = p.idle[found]
+		p.idle = slices.Delete(p.idle, found, found+1)
+	}
+	p.replenish()
+	p.mu.Unlock()
+	if one != nil && (one.idle == nil || one.idle.Stop()) {
+		return one, nil
+	}
+	return start(p.options.Command, p.options.Memory)
+}
+
+// replenish starts spare processes, outside of the caller.
+func (p *Pool) replenish() {
+	spare := p.starting
+	for _, one := range p.idle {
+		if one.tenant == "" {
+			spare++
+		}
+	}
+	for ; spare < p.options.Spare; spare++ {
+		p.starting++
+		go func() {
+			one, err := start(p.options.Command, p.options.Memory)
+			p.mu.Lock()
+			p.starting--
+			p.mu.Unlock()
+			if err == nil { // else the next work starts its own, and reports the error
+				p.keep(one)
+			}
+		}()
+	}
+}
+
+// keep lets a process wait for its next work. Of too many, the one that was used longest ago ends.
+func (p *Pool) keep(one *process) {
+	p.mu.Lock()
+	p.idle = append(p.idle, one)
+	if one.tenant != "" {
+		one.idle = time.AfterFunc(idleTime, func() { p.expire(one) })
+	}
+	surplus := p.surplus()
+	p.mu.Unlock()
+	for _, one := range surplus {
+		one.end()
+	}
+}
+
+// surplus removes processes that are too many: those that were used longest ago, and all when the
+// pool is closed.
+func (p *Pool) surplus() []*process {
+	var ended []*process
+	most := p.options.Slots + p.options.Spare
+	p.idle = slices.DeleteFunc(p.idle, func(one *process) bool {
+		if !p.closed && (one.tenant == "" || len(p.idle)-len(ended) <= most) {
+			return false
+		}
+		if one.idle == nil || one.idle.Stop() {
+			ended = append(ended, one)
+		}
+		return true
+	})
+	return ended
+}
+
+// expire ends a process that nobody has needed for a while.
+func (p *Pool) expire(one *process) {
+	p.mu.Lock()
+	if i := slices.Index(p.idle, one); i >= 0 {
+		p.idle = slices.Delete(p.idle, i, i+1)
+	}
+	p.mu.Unlock()
+	one.end()
+}

@@ -1,0 +1,179 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+// process is one process as the server sees it. One work at a time uses it.
+type process struct {
+	command *exec.Cmd
+	in      io.WriteCloser
+	out     io.Reader
+	// words are the last words of the process: only we read them, since they may hold values.
+	words *tail
+	// how says what confines it.
+	how string
+	// ended is closed when the process has ended.
+	ended chan struct{}
+	// killed is set before the server ends it.
+	killed atomic.Bool
+
+	// tenant is who it has worked for; works is how often.
+	tenant string
+	works  int
+	idle   *time.Timer
+}
+
+// startTimeout is how long a process may take until it is ready, also on a busy machine.
+const startTimeout = time.Minute
+
+// start starts a process and waits until it is confined.
+func start(command []string, memory uint64) (*process, error) {
+	p := &process{words: &tail{}, ended: make(chan struct{})}
+	p.command = exec.Command(command[0], command[1:]...) //nolint:gosec // this program itself
+	p.command.Args = append(p.command.Args, fmt.Sprint(memory))
+	// No variable of the server may be seen, nor what a library reads from one.
+	p.command.Env = []string{}
+	p.command.Dir = "/"
+	p.command.Stderr = p.words
+	var err error
+	if p.in, err = p.command.StdinPipe(); err != nil {
+		return nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	if p.out, err = p.command.StdoutPipe(); err != nil {
+		return nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	if err := p.command.Start(); err != nil {
+		return nil, fmt.Errorf("start a process for foreign work: %w", err)
+	}
+	late := time.AfterFunc(startTimeout, p.kill)
+	first, err := receive(p.out)
+	late.Stop()
+	if err != nil || first.Kind != ready {
+		p.end()
+		return nil, fmt.Errorf("start a process for foreign work: it is not ready: %s", p.words.line())
+	}
+	p.how = first.Detail
+	return p, nil
+}
+
+// kill ends the process at once, with all that it holds.
+func (p *process) kill() {
+	p.killed.Store(true)
+	_ = p.command.Process.Kill() // it may have ended
+}
+
+// end kills the process and waits for its end.
+func (p *process) end() {
+	p.kill()
+	p.wait()
+}
+
+// wait waits for the end of the process. It is called once.
+func (p *process) wait() {
+	_ = p.command.Wait() // how it ended is asked for where it matters
+	close(p.ended)
+}
+
+// run carries out one work. Its error says how the process failed; the process is ended then.
+func (p *process) run(w *Work, clock *clock) (*message, error) {
+	if err := send(p.in, &message{Kind: work, Name: w.Name, Body: w.Body}); err != nil {
+		return nil, err
+	}
+	for questions := 0; ; questions++ {
+		m, err := receive(p.out)
+		switch {
+		case err != nil:
+			return nil, err
+		case m.Kind == done, m.Kind == broken:
+			return m, nil
+		case m.Kind == exceeded:
+			return nil, errTooLong
+		case m.Kind != question:
+			return nil, errors.New("it does not keep to the protocol")
+		case questions == maxQuestions:
+			return nil, errTooMany
+		}
+		clock.stop()
+		reply := &message{Kind: answer}
+		if w.Answer == nil {
+			err = errors.New("nothing can be asked here")
+		} else {
+			err = job.RecoverPanic(func() (err error) {
+				reply.Body, err = w.Answer(m.Name, m.Body)
+				return err
+			})
+		}
+		if err != nil {
+			reply.Failed, reply.Body = true, []byte(err.Error())
+		}
+		clock.start()
+		if err := send(p.in, reply); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// errTooMany: a work asks without end.
+var errTooMany = errors.New("it asked too often")
+
+// tail keeps the beginning of what a process says.
+type tail struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// maxWords is how much is kept: the Go runtime says first what is wrong.
+const maxWords = 8 << 10
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text.Write(p[:min(len(p), maxWords-t.text.Len())])
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
+}
+
+// line is the first line.
+func (t *tail) line() string {
+	line, _, _ := strings.Cut(t.String(), "\n")
+	return line
+}
+
+// clock ends a process when it has worked for too long. Time for answers does not count.
+type clock struct {
+	left  time.Duration
+	timer *time.Timer
+	since time.Time
+	fired atomic.Bool
+	kill  func()
+}
+
+func (c *clock) start() {
+	c.since = time.Now()
+	c.timer = time.AfterFunc(c.left, func() {
+		c.fired.Store(true)
+		c.kill()
+	})
+}
+
+func (c *clock) stop() {
+	c.timer.Stop()
+	c.left = max(c.left-time.Since(c.since), 0)
+}

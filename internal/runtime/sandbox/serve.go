@@ -1,0 +1,118 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+// Command is the hidden command by which the program becomes such a process.
+const Command = "renderer"
+
+// Ask asks the server while a work runs. The error is the server's, as a text.
+type Ask func(name string, body []byte) ([]byte, error)
+
+// Handler carries out one kind of work.
+type Handler func(ctx context.Context, body []byte, ask Ask) ([]byte, error)
+
+// maxStack bounds the stack of one goroutine: without it, a recursion would take all memory
+// before it is found out.
+const maxStack = 64 << 20
+
+// Serve carries out works until the server closes the pipe. Nothing is read before the process
+// is confined.
+func Serve(in io.Reader, out io.Writer, handlers map[string]Handler, memory uint64) error {
+	// One work is for one processor: others of the machine are for other tenants.
+	runtime.GOMAXPROCS(1)
+	debug.SetMaxStack(maxStack)
+	debug.SetMemoryLimit(int64(memory / 4 * 3)) //nolint:gosec // the figure is ours
+	how, err := confine(memory)
+	if err != nil {
+		return fmt.Errorf("confine the process: %w", err)
+	}
+	if err := send(out, &message{Kind: ready, Detail: how}); err != nil {
+		return err
+	}
+	s := &served{out: out, incoming: make(chan *message), handlers: handlers}
+	go s.listen(in)
+	for request := range s.incoming {
+		if err := send(out, s.work(request)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// served is the process from within.
+type served struct {
+	out      io.Writer
+	incoming chan *message
+	handlers map[string]Handler
+}
+
+// listen reads from the server. When the server is gone, the process ends, whatever it does.
+func (s *served) listen(in io.Reader) {
+	for {
+		m, err := receive(in)
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				fmt.Fprintln(os.Stderr, "sandbox: the server cannot be understood")
+			}
+			os.Exit(0)
+		}
+		s.incoming <- m
+	}
+}
+
+// work carries out one work.
+func (s *served) work(request *message) *message {
+	handler, ok := s.handlers[request.Name]
+	if !ok {
+		return &message{Kind: done, Failed: true, Body: []byte("there is no operation " + request.Name)}
+	}
+	var body []byte
+	err := job.RecoverPanic(func() (err error) {
+		body, err = handler(context.Background(), request.Body, s.ask)
+		return err
+	})
+	var panicked *job.Panic
+	switch {
+	case errors.As(err, &panicked):
+		return &message{Kind: broken, Detail: panicked.Problem, Body: []byte(panicked.Stack)}
+	case err != nil:
+		return &message{Kind: done, Failed: true, Body: []byte(err.Error()), Memory: mapped()}
+	case len(body) > maxMessage:
+		return &message{Kind: exceeded}
+	}
+	return &message{Kind: done, Body: body, Memory: mapped()}
+}
+
+// ask implements Ask. Only one goroutine of a work asks at a time.
+func (s *served) ask(name string, body []byte) ([]byte, error) {
+	if err := send(s.out, &message{Kind: question, Name: name, Body: body}); err != nil {
+		return nil, err
+	}
+	answered := <-s.incoming
+	if answered.Failed {
+		return nil, errors.New(string(answered.Body))
+	}
+	return answered.Body, nil
+}
+
+// mapped returns how much memory the process has taken from the kernel for its heap.
+func mapped() uint64 {
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+	metrics.Read(samples)
+	var sum uint64
+	for i := range samples {
+		sum += samples[i].Value.Uint64()
+	}
+	return sum
+}
