@@ -15,13 +15,18 @@ import (
 // Advise adds to an error about a content what to do about it, where the error itself
 // does not say so.
 func Advise(err error) error {
-	if advice := advice(err); advice != "" {
+	if advice := Advice(err); advice != "" {
 		return fmt.Errorf("%w: %s", err, advice)
 	}
 	return err
 }
 
-func advice(err error) string {
+// Advice is what Advise adds; empty if there is nothing to say.
+func Advice(err error) string {
+	var advised interface{ Advice() string }
+	if errors.As(err, &advised) {
+		return advised.Advice() // by another process, which has seen more of the error
+	}
 	var version *repository.NotFoundError
 	var element *descriptor.NotFoundError
 	var certificate *tls.CertificateVerificationError

@@ -308,6 +308,11 @@ func (l lazy) Lookup(ctx context.Context, name, version string) (*repository.Ver
 // Reader returns what reads the contents of resources.
 func (s *Session) Reader() *access.Reader { return s.reader }
 
+// Read reads the content of a resource of at most limit bytes.
+func (s *Session) Read(ctx context.Context, version *repository.Version, resource *descriptor.Resource, limit int64) (content []byte, mediaType string, err error) {
+	return s.reader.Read(ctx, version, resource, limit) // names the resource
+}
+
 // store returns a registry behind the cache.
 func (s *Session) store(scheme, host string) oci.Store {
 	r := s.client.Registry(scheme, host)

@@ -169,19 +169,34 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 		return nil, err
 	}
 	states := planstore.NewStates(r.Client, s.Inst)
-	planned, err := plan.New(ctx, plan.Input{
+	made, failed := r.maker().Make(ctx, plan.Input{
 		Installation: s.Inst, Blueprint: from.Blueprint, Component: from.Component, Imports: s.Inputs.Imports,
 		Functions: functions, States: states, Tree: use,
-	})
-	if err != nil {
-		return nil, r.unplanned(s, err)
+	}, s.hasNoChildren())
+	if made != nil {
+		s.subject.Warn(importWarnings, withoutFirst(made.Warnings, from.Blueprint.Warnings))
+		s.subject.Warn(resolve.BlueprintWarnings, made.Later)
 	}
-	known := planned.Warnings
-	s.subject.Warn(importWarnings, withoutFirst(known, from.Blueprint.Warnings))
-	rendered, err := r.produce(ctx, s, planned, states)
-	// What is rendered may add some.
-	s.subject.Warn(resolve.BlueprintWarnings, withoutFirst(planned.Warnings, known))
-	return rendered, err
+	if failed != nil {
+		return nil, r.unplanned(s, failed)
+	}
+	if made.Children.Held != nil {
+		// The others run; these report their error again when it is their turn.
+		s.subject.Warn(subinstallationWarnings, []string{made.Children.Held.Error()})
+	}
+	if made.Exports != nil {
+		s.subject.Warn(exportWarnings, made.Exports.Warnings)
+	}
+	r.trees.Record(s.Inst.UID, plan.Taken(len(made.Children.Subinstallations), made.Copies))
+	return &renderedJob{hash: s.Inputs.Hash, copies: made.Copies, children: made.Children, states: states, stored: made.Stored, exports: made.Exports}, nil
+}
+
+// maker makes the plans.
+func (r *Reconciler) maker() plan.Maker {
+	if r.Maker == nil {
+		return plan.Here{}
+	}
+	return r.Maker
 }
 
 // renderedJob is the rendered result of a job.
@@ -197,48 +212,6 @@ type renderedJob struct {
 	exports *plan.Exports
 }
 
-// produce renders what the job writes.
-func (r *Reconciler) produce(ctx context.Context, s *snapshot, planned *plan.Plan, states *planstore.States) (*renderedJob, error) {
-	children, err := planned.Children(ctx)
-	if err != nil {
-		return nil, r.unrendered(s, err)
-	}
-	if children.Held != nil {
-		// The others run; these report their error again when it is their turn.
-		s.subject.Warn(subinstallationWarnings, []string{children.Held.Error()})
-	}
-	copies, err := planned.Copies()
-	if err != nil {
-		return nil, job.AsTerminal(job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "CreateOrUpdateImports"))
-	}
-	stored, _, err := planned.Stored()
-	if err != nil {
-		return nil, job.AsTerminal(job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "StorePlan"))
-	}
-	r.trees.Record(s.Inst.UID, plan.Taken(len(children.Subinstallations), copies))
-	result := &renderedJob{hash: s.Inputs.Hash, copies: copies, children: children, states: states, stored: stored}
-	if len(children.Subinstallations)+len(children.DeployItems) == 0 && s.hasNoChildren() {
-		result.exports, err = r.exportAtOnce(ctx, s, planned, copies)
-	}
-	return result, err
-}
-
-// exportAtOnce renders the exports of an Installation without children: its scope has its imports
-// only.
-func (r *Reconciler) exportAtOnce(ctx context.Context, s *snapshot, planned *plan.Plan, copies dataflow.Exports) (*plan.Exports, error) {
-	results := plan.Results{}
-	var err error
-	if results.DataObjects, results.Targets, err = dataflow.ScopeValues(copies.DataObjects, copies.Secrets, copies.Targets); err != nil {
-		return nil, r.notExported(s, err)
-	}
-	exports, err := planned.Exports(ctx, results)
-	if err != nil {
-		return nil, r.notExported(s, err)
-	}
-	s.subject.Warn(exportWarnings, exports.Warnings)
-	return exports, nil
-}
-
 // unrendered classifies an error in the children.
 func (r *Reconciler) unrendered(s *snapshot, err error) error {
 	var subs *plan.SubinstallationError
@@ -250,15 +223,28 @@ func (r *Reconciler) unrendered(s *snapshot, err error) error {
 	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
 }
 
-// unplanned classifies an error in the imports.
+// unplanned classifies an error by the step that has failed.
 func (r *Reconciler) unplanned(s *snapshot, err error) error {
+	var failed *plan.StepError
+	errors.As(err, &failed)
+	const operation = "CreateImportsAndSubobjects"
+	switch failed.Step {
+	case plan.ChildrenStep:
+		return r.unrendered(s, failed.Cause)
+	case plan.CopiesStep:
+		return job.AsTerminal(job.Wrap(failed.Cause, published.HandlePhaseInit, operation, "CreateOrUpdateImports"))
+	case plan.StoreStep:
+		return job.AsTerminal(job.Wrap(failed.Cause, published.HandlePhaseInit, operation, "StorePlan"))
+	case plan.ExportsStep:
+		return r.notExported(s, failed.Cause)
+	}
 	var invalid *plan.ImportError
 	reason := "ConstructImports"
-	if errors.As(err, &invalid) {
+	if errors.As(failed.Cause, &invalid) {
 		reason = "RenderImportExecutions"
 		r.falseCondition(s, v1alpha1.ValidateImportsCondition, "ImportValidationFailed", invalid.Text())
 	}
-	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", reason))
+	return r.final(s.Inst, job.Wrap(failed.Cause, published.HandlePhaseInit, operation, reason))
 }
 
 // ensureExecution writes the Execution with the items, unless it exists as wanted.

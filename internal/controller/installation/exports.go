@@ -70,7 +70,7 @@ func (r *Reconciler) export(ctx context.Context, s *snapshot, reach externalAcce
 			_ = session.Close()
 		}
 	}()
-	reopened, err := plan.Reopen(ctx, s.Inst, content, plan.Surroundings{
+	exports, err := r.maker().Exports(ctx, s.Inst, content, plan.Surroundings{
 		Functions: reach.functions, States: planstore.NewStates(r.Client, s.Inst),
 		Open: func(ctx context.Context, definition *v1alpha1.ComponentDescriptorDefinition) (opened *plan.Component, err error) {
 			if reach.needs() {
@@ -79,15 +79,7 @@ func (r *Reconciler) export(ctx context.Context, s *snapshot, reach externalAcce
 			opened, session, err = r.reopenComponent(ctx, s.Inst, definition)
 			return opened, err
 		},
-	})
-	if err != nil {
-		return nil, r.notExported(s, err)
-	}
-	results, err := r.results(ctx, s)
-	if err != nil {
-		return nil, r.notExported(s, err)
-	}
-	exports, err := reopened.Exports(ctx, results)
+	}, func() (plan.Results, error) { return r.results(ctx, s) })
 	if err != nil {
 		return nil, r.notExported(s, err)
 	}

@@ -24,6 +24,7 @@ import (
 	"go.landscaper.dev/internal/controller/installation/repeat"
 	"go.landscaper.dev/internal/controller/installation/resolve"
 	"go.landscaper.dev/internal/controller/installation/treesize"
+	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
@@ -68,6 +69,8 @@ type Reconciler struct {
 	// Functions returns those functions of templates that reach clusters, for an
 	// Installation of a namespace with the Targets that it imports.
 	Functions func(namespace string, imported []*v1alpha1.Target) map[string]template.Function
+	// Maker makes plans; nil makes them in this process.
+	Maker plan.Maker
 	// Blueprints keeps blueprints that were read.
 	Blueprints *blueprint.Cache
 

@@ -102,7 +102,7 @@ func (r *run) executions(ctx context.Context, b one) {
 func (r *run) schemas(ctx context.Context, b one) {
 	compiler := &schema.Compiler{Local: b.Info.LocalTypes, Files: b.Files, Default: b.Info.JSONSchemaVersion}
 	if c := r.Component; c != nil {
-		compiler.Version, compiler.Context, compiler.Finder, compiler.Reader = c.Version, c.Context, c.Session, c.Session.Reader()
+		compiler.Version, compiler.Context, compiler.Finder, compiler.Reader = c.Version, c.Context, c.Session, c.Session
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Info.LocalTypes)) {
 		definition := b.Info.LocalTypes[name]

@@ -24,9 +24,10 @@ exportExecutions: [{name: a, type: GoTemplate, file: export.yaml}]
 		"export.yaml", `exports: {seen: '{{ include "seen.tpl" . }} {{ keys .values | sortAlpha | join "," }}'}`,
 	)
 	in.Installation.Spec.ComponentDescriptor = reference("0.5.0")
-	in.Component = &Component{Session: session(t), Reference: reference("1.0.0").Reference}
+	from := session(t)
+	in.Component = &Component{Session: from, Reference: reference("1.0.0").Reference}
 	var err error
-	if in.Component.Version, err = in.Component.Session.ResolveEffective(t.Context(), in.Component.Session.Effective(overwritten())); err != nil {
+	if in.Component.Version, err = from.ResolveEffective(t.Context(), from.Effective(overwritten())); err != nil {
 		t.Fatal(err)
 	}
 	made, err := New(t.Context(), in)

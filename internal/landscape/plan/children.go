@@ -44,6 +44,9 @@ func (p *Plan) Children(ctx context.Context) (*Children, error) {
 // out, and not the deploy items.
 type SubinstallationError struct{ error }
 
+// NewSubinstallationError says it of an error.
+func NewSubinstallationError(cause error) *SubinstallationError { return &SubinstallationError{cause} }
+
 // Unwrap returns what is wrong with them.
 func (e *SubinstallationError) Unwrap() error { return e.error }
 

@@ -27,7 +27,7 @@ func OpenComponent(ctx context.Context, session *component.Session, definition *
 	if err != nil {
 		return nil, err // names the component version
 	}
-	opened := &Component{Session: session, Version: version, Context: effective.Context, Reference: definition.Reference.DeepCopy()}
+	opened := &Component{Session: session, Version: version, Context: effective.Context, Reference: definition.Reference.DeepCopy(), reader: session.Reader()}
 	opened.Reference.ComponentName, opened.Reference.Version = effective.Name, effective.Version
 	opened.Reference.RepositoryContext = object(effective.Context)
 	return opened, nil
@@ -38,7 +38,7 @@ func openInline(ctx context.Context, session *component.Session, inline *v1alpha
 	if err != nil {
 		return nil, err // names the component version
 	}
-	return &Component{Session: session, Version: version, Context: session.Effective(reference).Context}, nil
+	return &Component{Session: session, Version: version, Context: session.Effective(reference).Context, reader: session.Reader()}, nil
 }
 
 func object(context descriptor.Typed) *v1alpha1.UnstructuredTypedObject {
@@ -74,7 +74,7 @@ func OpenBlueprint(ctx context.Context, cache *blueprint.Cache, from *Component,
 	if err != nil {
 		return nil, fmt.Errorf("ref: %w", err)
 	}
-	loaded, err := cache.FromResource(ctx, from.Session.Reader(), from.Version, resource)
+	loaded, err := cache.FromResource(ctx, from.reader, from.Version, resource)
 	if err != nil {
 		return nil, fmt.Errorf("ref: resource %s of component version %s:%s: %w", name, from.Version.Name, from.Version.Version, err)
 	}

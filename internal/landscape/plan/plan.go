@@ -10,7 +10,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/content/blueprint/schema"
-	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/access"
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/component/repository"
 	"go.landscaper.dev/internal/content/template"
@@ -24,13 +24,16 @@ const schemaVersionAnnotation = "ocmSchemaVersion"
 
 // Component is the component version that an Installation refers to.
 type Component struct {
-	Session *component.Session
+	Session componentfunc.Session
 	Version *repository.Version
 	// Context is where component references are looked for.
 	Context descriptor.Typed
 	// Reference is the reference after defaults and overwrites. It is not set for
 	// an inline descriptor.
 	Reference *v1alpha1.ComponentDescriptorReference
+
+	// reader reads the resource that is the blueprint.
+	reader *access.Reader
 }
 
 // Input is what the children of an Installation follow from.
@@ -98,7 +101,7 @@ func (p *Plan) prepare() error {
 	compiler := schema.Compiler{Local: blueprint.Info.LocalTypes, Files: blueprint.Files, Default: blueprint.Info.JSONSchemaVersion}
 	if c := p.in.Component; c != nil {
 		options.Session, options.Version, options.Context = c.Session, c.Version, c.Context
-		compiler.Version, compiler.Context, compiler.Finder, compiler.Reader = c.Version, c.Context, c.Session, c.Session.Reader()
+		compiler.Version, compiler.Context, compiler.Finder, compiler.Reader = c.Version, c.Context, c.Session, c.Session
 	}
 	functions, err := componentfunc.New(options)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	"sync"
 
 	"go.landscaper.dev/internal/base/jsonvalue"
-	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/component/repository"
+	"go.landscaper.dev/internal/content/component/uri"
 )
 
 // Function is a function of a template. Arguments and result are plain values.
@@ -26,10 +26,17 @@ type Function = func(ctx context.Context, args []any) (any, error)
 
 var errUnknownSchema = errors.New("unknown schema version")
 
+// Session finds component versions and reads contents. A component.Session is one.
+type Session interface {
+	uri.Finder
+	Closure(ctx context.Context, root *repository.Version, context descriptor.Typed) ([]*repository.Version, error)
+	Read(ctx context.Context, version *repository.Version, resource *descriptor.Resource, limit int64) (content []byte, mediaType string, err error)
+}
+
 // Options say which component version templates work with.
 type Options struct {
-	// Session finds other component versions and reads contents.
-	Session *component.Session
+	// Session finds other component versions and reads contents; may be nil.
+	Session Session
 	// Version is the component version of the Installation; nil if it has none.
 	Version *repository.Version
 	// Context is the effective repository context, where references are looked up.

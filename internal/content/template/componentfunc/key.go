@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/internal/base/jsonvalue"
-	"go.landscaper.dev/internal/content/component/archive"
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/component/repository"
 )
@@ -68,7 +67,7 @@ func (c *Component) getResourceContent(read readReference, convert convert) Func
 		if err != nil {
 			return nil, err
 		}
-		content, mediaType, err := c.options.Session.Reader().Read(ctx, version, resource, maxContent)
+		content, mediaType, err := c.options.Session.Read(ctx, version, resource, maxContent)
 		if err != nil {
 			return nil, err // names the resource
 		}
@@ -132,12 +131,7 @@ func (c *Component) resolve(ctx context.Context, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	blob, err := c.options.Session.Reader().Resource(ctx, version, resource)
-	if err != nil {
-		return nil, fmt.Errorf("read the content behind the access of argument 1: %w", err)
-	}
-	defer blob.Close() //nolint:errcheck // nothing is written
-	content, err := archive.ReadAll(blob, maxContent)
+	content, _, err := c.options.Session.Read(ctx, version, resource, maxContent)
 	if err != nil {
 		return nil, fmt.Errorf("read the content behind the access of argument 1: %w", err)
 	}

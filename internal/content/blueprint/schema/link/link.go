@@ -11,7 +11,6 @@ import (
 	"strconv"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/content/component/access"
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/component/repository"
 	"go.landscaper.dev/internal/content/component/uri"
@@ -20,6 +19,11 @@ import (
 // NamesKeyword stands for "propertyNames" in the one document; it holds the
 // reference to a definition.
 const NamesKeyword = "blueprint-propertyNames"
+
+// Reader reads the resources of components.
+type Reader interface {
+	Read(ctx context.Context, version *repository.Version, resource *descriptor.Resource, limit int64) (content []byte, mediaType string, err error)
+}
 
 // Sources are what schemas may refer to; what is left open cannot be referred to.
 type Sources struct {
@@ -35,7 +39,7 @@ type Sources struct {
 	// Finder looks up component references.
 	Finder uri.Finder
 	// Reader reads the resources of components.
-	Reader *access.Reader
+	Reader Reader
 	// Default is the dialect of schemas of the blueprint without "$schema", if it
 	// names draft 4, 6 or 7. Anything else changes nothing.
 	Default string
