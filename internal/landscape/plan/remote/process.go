@@ -1,0 +1,111 @@
+package remote
+
+import (
+	"context"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/component/repository"
+	"go.landscaper.dev/internal/content/template"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/runtime/sandbox"
+)
+
+// Handlers are what the process does for a Maker.
+func Handlers() map[string]sandbox.Handler {
+	return map[string]sandbox.Handler{makeOperation: makeHere, exportsOperation: exportsHere}
+}
+
+func newSession(ask sandbox.Ask) *session {
+	return &session{ask: ask, versions: map[int]*repository.Version{}, numbers: map[*repository.Version]int{}}
+}
+
+func (s *session) functions(names []string) map[string]template.Function {
+	functions := make(map[string]template.Function, len(names))
+	for _, name := range names {
+		functions[name] = s.function(name)
+	}
+	return functions
+}
+
+func makeHere(ctx context.Context, body []byte, ask sandbox.Ask) ([]byte, error) {
+	request := &makeRequest{}
+	if err := sandbox.Decode(body, request); err != nil {
+		return nil, err
+	}
+	in, err := newSession(ask).input(request)
+	if err != nil {
+		return nil, err
+	}
+	given, failed := plan.Here{}.Make(ctx, in, request.Alone)
+	m := &made{}
+	if given != nil {
+		if m, err = encodeMade(given); err != nil {
+			return nil, err
+		}
+	}
+	m.Failure = encodeFailure(failed)
+	return sandbox.Encode(m)
+}
+
+func (s *session) input(request *makeRequest) (in plan.Input, err error) {
+	in = plan.Input{Installation: &v1alpha1.Installation{}, Functions: s.functions(request.Functions), Tree: request.Tree}
+	if request.States {
+		in.States = states{s}
+	}
+	if err := request.Installation.decode(in.Installation); err != nil {
+		return in, err
+	}
+	if in.Blueprint, err = request.Blueprint.blueprint(); err != nil {
+		return in, err
+	}
+	in.Blueprint.Warnings = request.Warnings
+	if in.Imports, err = request.Imports.decode(); err != nil {
+		return in, err
+	}
+	in.Component, err = s.component(request.Component)
+	return in, err
+}
+
+func exportsHere(ctx context.Context, body []byte, ask sandbox.Ask) ([]byte, error) {
+	request := &exportsRequest{}
+	if err := sandbox.Decode(body, request); err != nil {
+		return nil, err
+	}
+	s, inst := newSession(ask), &v1alpha1.Installation{}
+	if err := request.Installation.decode(inst); err != nil {
+		return nil, err
+	}
+	with := plan.Surroundings{Functions: s.functions(request.Functions), Open: s.open}
+	if request.States {
+		with.States = states{s}
+	}
+	given, failed := plan.Here{}.Exports(ctx, inst, request.Content, with, s.results)
+	m := &made{Failure: encodeFailure(failed)}
+	var err error
+	if m.Exports, err = encodeExports(given); err != nil {
+		return nil, err
+	}
+	return sandbox.Encode(m)
+}
+
+// open implements plan.Surroundings.
+func (s *session) open(_ context.Context, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, error) {
+	raw, err := encodeObject(definition)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.put(&question{Open: raw})
+	if err != nil {
+		return nil, err // the server's own words
+	}
+	return s.component(r.Component)
+}
+
+// results asks for what the children have brought about.
+func (s *session) results() (plan.Results, error) {
+	r, err := s.put(&question{Results: true})
+	if err != nil {
+		return plan.Results{}, err // the server's own words
+	}
+	return r.Results, nil
+}

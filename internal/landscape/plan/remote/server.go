@@ -1,0 +1,94 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/component/repository"
+	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/runtime/sandbox"
+)
+
+// Maker makes plans in the processes of a pool. It implements plan.Maker.
+type Maker struct{ Pool *sandbox.Pool }
+
+// Make implements plan.Maker.
+func (m Maker) Make(ctx context.Context, in plan.Input, alone bool) (*plan.Made, error) {
+	a := &answers{ctx: ctx, functions: in.Functions, states: in.States, component: in.Component, numbers: map[*repository.Version]int{}}
+	request, err := a.makeRequest(in, alone)
+	if err != nil {
+		return nil, &plan.StepError{Step: plan.ImportsStep, Cause: err}
+	}
+	given, err := m.do(ctx, in.Installation, makeOperation, "rendering the blueprint", request, a)
+	if err != nil {
+		return nil, &plan.StepError{Step: plan.ChildrenStep, Cause: err}
+	}
+	failed := given.Failure.decode(a.failures)
+	if given.Failure != nil && given.Failure.Step == plan.ImportsStep {
+		return nil, failed
+	}
+	all, err := given.decode()
+	if err != nil {
+		return nil, &plan.StepError{Step: plan.ChildrenStep, Cause: err}
+	}
+	return all, failed
+}
+
+func (a *answers) makeRequest(in plan.Input, alone bool) (request *makeRequest, err error) {
+	request = &makeRequest{
+		Warnings: in.Blueprint.Warnings, Functions: slices.Sorted(maps.Keys(in.Functions)), States: in.States != nil, Tree: in.Tree, Alone: alone,
+	}
+	if request.Installation, err = encodeObject(in.Installation); err != nil {
+		return nil, err
+	}
+	if request.Blueprint, err = encodeFiles(in.Blueprint.Files); err != nil {
+		return nil, err
+	}
+	if request.Imports, err = encodeImports(in.Imports); err != nil {
+		return nil, err
+	}
+	request.Component, err = a.request()
+	return request, err
+}
+
+// Exports implements plan.Maker.
+func (m Maker) Exports(ctx context.Context, inst *v1alpha1.Installation, content []byte, with plan.Surroundings, results func() (plan.Results, error)) (*plan.Exports, error) {
+	a := &answers{ctx: ctx, functions: with.Functions, states: with.States, numbers: map[*repository.Version]int{}, results: results}
+	a.open = func(definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, error) {
+		return with.Open(ctx, definition)
+	}
+	raw, err := encodeObject(inst)
+	if err != nil {
+		return nil, err
+	}
+	request := &exportsRequest{Installation: raw, Content: content, Functions: slices.Sorted(maps.Keys(with.Functions)), States: with.States != nil}
+	given, err := m.do(ctx, inst, exportsOperation, "rendering the exports", request, a)
+	if err != nil {
+		return nil, err
+	}
+	if given.Failure != nil {
+		return nil, given.Failure.decode(a.failures)
+	}
+	return given.Exports.decode()
+}
+
+// do carries out one work.
+func (m Maker) do(ctx context.Context, inst *v1alpha1.Installation, operation, title string, request any, a *answers) (*made, error) {
+	body, err := sandbox.Encode(request)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := m.Pool.Do(ctx, sandbox.Work{Tenant: inst.Namespace, Name: operation, Title: title, Body: body, Answer: a.answer})
+	var ended *sandbox.EndedError
+	switch {
+	case errors.As(err, &ended):
+		return nil, &temporaryError{err}
+	case err != nil:
+		return nil, err
+	}
+	given := &made{}
+	return given, sandbox.Decode(raw, given)
+}
