@@ -32,15 +32,12 @@ func (s released) desiredRelease(ctx context.Context, item *deployer.Item, histo
 	fail := func(err error) (release.DesiredState, rollout.DesiredState, error) {
 		return release.DesiredState{}, rollout.DesiredState{}, err
 	}
-	input, values, err := s.merge(ctx, item, s.work.connection, s.work.chart, revision, action == release.Upgrade, options.SkipSchemaValidation)
+	at := moment{revision: revision, upgrade: action == release.Upgrade, skipSchema: options.SkipSchemaValidation}
+	rendered, err := s.render(ctx, item, s.work.connection, s.work.chart, at, true)
 	if err != nil {
 		return fail(err)
 	}
-	rendered, err := renderAll(ctx, input, values)
-	if err != nil {
-		return fail(err)
-	}
-	look, err := s.look(values, rendered.Manifest, false)
+	look, err := s.look(rendered, rendered.Manifest, false)
 	if err != nil {
 		return fail(err)
 	}
@@ -58,16 +55,16 @@ func (s released) desiredRelease(ctx context.Context, item *deployer.Item, histo
 }
 
 // look is the desired state that only reads what a release has deployed.
-func (s released) look(values *render.Values, manifest string, all bool) (rollout.DesiredState, error) {
-	desiredState, err := s.checks(values)
+func (s released) look(rendered *render.Result, manifest string, all bool) (rollout.DesiredState, error) {
+	desiredState, err := s.checks(rendered)
 	if err != nil {
 		return desiredState, err
 	}
 	entries, err := release.Entries(manifest, s.config.Namespace)
 	if err != nil {
-		return desiredState, templateError("DecodeHelmTemplatedObjects", err)
+		return desiredState, undecodable(err)
 	}
-	desiredState.OrphanGroups, desiredState.LookOnly, desiredState.Expected = nil, true, definitionsOf(values)
+	desiredState.OrphanGroups, desiredState.LookOnly, desiredState.Expected = nil, true, definitionsOf(rendered)
 	// What the chart says has to be there; all else is the cluster's.
 	desiredState.Strategy = apideployer.UpdateStrategyMergeOverwrite
 	for _, entry := range entries {

@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/helm/chart"
+	"go.landscaper.dev/internal/deploy/helm/render"
 	"go.landscaper.dev/internal/deploy/ignored"
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/deploy/rollout"
@@ -38,6 +39,8 @@ type Options struct {
 	rollout.Options
 	// Charts loads charts.
 	Charts Charts
+	// Renderer renders them; nil renders them in this process.
+	Renderer render.Renderer
 	// Now is the clock.
 	Now func() time.Time
 }

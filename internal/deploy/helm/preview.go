@@ -199,11 +199,11 @@ func (s released) unchangedLook(ctx context.Context, item *deployer.Item, last *
 	if err != nil {
 		return rollout.DesiredState{}, err
 	}
-	_, values, err := s.merge(ctx, item, s.work.connection, s.work.chart, last.Revision, last.Revision > 1, true)
+	rendered, err := s.render(ctx, item, s.work.connection, s.work.chart, moment{revision: last.Revision, upgrade: last.Revision > 1, skipSchema: true}, false)
 	if err != nil {
 		return rollout.DesiredState{}, err
 	}
-	return s.look(values, deployed.Manifest, false)
+	return s.look(rendered, deployed.Manifest, false)
 }
 
 // unchanged is what becomes of a release without changes: its values are read again.

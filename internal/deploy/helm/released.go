@@ -185,7 +185,7 @@ func (s released) DesiredState(ctx context.Context, item *deployer.Item) (rollou
 		return rollout.DesiredState{}, err
 	}
 	last := history[len(history)-1]
-	_, values, err := s.merge(ctx, item, connection, loaded, last.Revision, last.Revision > 1, true)
+	rendered, err := s.render(ctx, item, connection, loaded, moment{revision: last.Revision, upgrade: last.Revision > 1, skipSchema: true}, false)
 	if err != nil {
 		return rollout.DesiredState{}, err
 	}
@@ -193,7 +193,7 @@ func (s released) DesiredState(ctx context.Context, item *deployer.Item) (rollou
 	if err != nil {
 		return rollout.DesiredState{}, err
 	}
-	return s.look(values, deployed.Manifest, true)
+	return s.look(rendered, deployed.Manifest, true)
 }
 
 func (s released) store(connection *cluster.Connection) *storage.Store {

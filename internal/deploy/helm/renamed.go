@@ -115,8 +115,8 @@ func (s released) rename(item *deployer.Item, definitions []corev1.ObjectReferen
 
 // definitionsOf are the objects in the folders crds of a chart. A file that cannot be read fails the
 // installation of the chart, and has no other effect.
-func definitionsOf(values *render.Values) (found []corev1.ObjectReference) {
-	for _, file := range values.Definitions() {
+func definitionsOf(rendered *render.Result) (found []corev1.ObjectReference) {
+	for _, file := range rendered.Definitions {
 		entries, _ := release.Entries(file.Text, "")
 		for _, entry := range entries {
 			found = append(found, referenceTo(entry.Object))

@@ -253,7 +253,7 @@ func TestEntries(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.CreateNamespace = test.namespace
-			made := &rendered{Output: &render.Output{}, Sorted: &render.Sorted{Manifest: test.manifest}}
+			made := &render.Result{Sorted: render.Sorted{Manifest: test.manifest}}
 			if test.definition != "" {
 				made.Definitions = []render.File{{Name: "crds/b.yaml", Text: test.definition}}
 			}

@@ -69,15 +69,11 @@ func (t templates) desiredState(ctx context.Context, item *deployer.Item, connec
 	if err != nil {
 		return rollout.DesiredState{}, err
 	}
-	input, values, err := t.merge(ctx, item, connection, loaded, 1, len(recorded) > 0, t.config.install.SkipSchemaValidation)
+	rendered, err := t.render(ctx, item, connection, loaded, moment{revision: 1, upgrade: len(recorded) > 0, skipSchema: t.config.install.SkipSchemaValidation}, true)
 	if err != nil {
 		return rollout.DesiredState{}, err
 	}
-	rendered, err := renderAll(ctx, input, values)
-	if err != nil {
-		return rollout.DesiredState{}, err
-	}
-	desiredState, err := t.checks(values)
+	desiredState, err := t.checks(rendered)
 	if err != nil {
 		return rollout.DesiredState{}, err
 	}
@@ -86,15 +82,15 @@ func (t templates) desiredState(ctx context.Context, item *deployer.Item, connec
 }
 
 // entries are the objects of a chart that is deployed without a release.
-func (t templates) entries(rendered *rendered) ([]apply.Entry, error) {
+func (t templates) entries(rendered *render.Result) ([]apply.Entry, error) {
 	entries, err := release.Entries(rendered.Manifest, t.config.Namespace)
 	if err != nil {
-		return nil, templateError("DecodeHelmTemplatedObjects", err)
+		return nil, undecodable(err)
 	}
 	for _, definition := range rendered.Definitions {
 		found, err := release.Entries("# Source: "+definition.Name+"\n"+definition.Text, "")
 		if err != nil {
-			return nil, templateError("DecodeHelmTemplatedObjects", err)
+			return nil, undecodable(err)
 		}
 		entries = append(entries, found...)
 	}
@@ -117,27 +113,23 @@ func (t templates) isNamespace(entry apply.Entry) bool {
 }
 
 // checks is the part of a desired state besides its objects.
-func (t templates) checks(values *render.Values) (desiredState rollout.DesiredState, err error) {
+func (t templates) checks(rendered *render.Result) (desiredState rollout.DesiredState, err error) {
 	if desiredState, err = t.config.settings().DesiredState(t.Options.Options); err != nil {
 		return desiredState, configError(validateConfiguration, err)
 	}
-	desiredState.Given, err = t.given(values)
+	desiredState.Given, err = t.given(rendered)
 	return desiredState, err
 }
 
 // given are the exports that the values of the release have.
-func (t templates) given(values *render.Values) (map[string]any, error) {
+func (t templates) given(rendered *render.Result) (map[string]any, error) {
 	given := map[string]any{}
 	entries := t.config.fromValues()
 	if len(entries) == 0 {
 		return given, nil
 	}
-	document, err := values.Document()
-	if err != nil {
-		return nil, err
-	}
 	for _, entry := range entries {
-		if err := export.Given(entry, document, given); err != nil {
+		if err := export.Given(entry, rendered.Document, given); err != nil {
 			return nil, job.Wrap(fmt.Errorf("export %s: %w", entry.Key, err), published.Reconcile, "ConstructExportFromValues", "", v1alpha1.ErrorConfigurationProblem)
 		}
 	}
@@ -154,55 +146,62 @@ func (t templates) load(ctx context.Context, item *deployer.Item) (*chart.Chart,
 	return loaded, nil
 }
 
-// merge works out the values of a release of a number.
-func (t templates) merge(ctx context.Context, item *deployer.Item, connection *cluster.Connection, loaded *chart.Chart, revision int, upgrade, skipSchema bool) (render.Input, *render.Values, error) {
+// moment is what a chart is rendered for.
+type moment struct {
+	// revision is the number of the release, and upgrade is set if it exists already.
+	revision            int
+	upgrade, skipSchema bool
+}
+
+// render works out the values of a release, and renders its templates if they are wanted.
+func (t templates) render(ctx context.Context, item *deployer.Item, connection *cluster.Connection, loaded *chart.Chart, at moment, withTemplates bool) (*render.Result, error) {
 	kubernetes, apiVersions, err := connection.Capabilities(ctx)
 	if err != nil {
-		return render.Input{}, nil, err
+		return nil, err
 	}
 	version, err := common.ParseKubeVersion(kubernetes.GitVersion)
 	if err != nil {
 		version = &common.KubeVersion{Version: kubernetes.GitVersion, Major: kubernetes.Major, Minor: kubernetes.Minor}
 	}
-	input := render.Input{
-		Chart: loaded.Chart, Values: t.config.values, Name: t.config.Name, Namespace: t.config.Namespace, Revision: revision, Upgrade: upgrade,
+	rendered, err := t.renderer().Render(ctx, item.Namespace, render.Input{
+		Chart: loaded.Chart, Values: t.config.values, Name: t.config.Name, Namespace: t.config.Namespace, Revision: at.revision, Upgrade: at.upgrade,
 		Capabilities: &common.Capabilities{KubeVersion: *version, APIVersions: apiVersions, HelmVersion: common.DefaultCapabilities.HelmVersion},
-		SkipSchema:   skipSchema, Lookup: lookup(connection),
+		SkipSchema:   at.skipSchema, Lookup: lookup(connection),
+	}, render.Want{Templates: withTemplates, Document: len(t.config.fromValues()) > 0})
+	if err == nil || len(rendered.Warnings) > 0 {
+		item.Warn("ValuesWarning", rendered.Warnings...)
 	}
-	values, err := render.Merge(ctx, input)
 	if err != nil {
-		return input, nil, templateError("PrepareHelmValues", err)
+		return nil, templateError(err)
 	}
-	item.Warn("ValuesWarning", values.Warnings...)
-	return input, values, nil
+	return rendered, nil
 }
 
-// rendered is what a chart makes, in order.
-type rendered struct {
-	*render.Output
-	*render.Sorted
-}
-
-func renderAll(ctx context.Context, input render.Input, values *render.Values) (*rendered, error) {
-	output, err := render.Render(ctx, input, values)
-	if err != nil {
-		return nil, templateError("RenderHelmValues", err)
+// renderer renders charts.
+func (o Options) renderer() render.Renderer {
+	if o.Renderer == nil {
+		return render.Here{}
 	}
-	sorted, err := output.Sort()
-	if err != nil {
-		return nil, templateError("DecodeHelmTemplatedObjects", err)
-	}
-	return &rendered{output, sorted}, nil
+	return o.Renderer
 }
 
 // templateError is the error of a chart. What the chart or its values cause is final,
 // what comes from outside is not.
-func templateError(reason string, err error) error {
-	var wrong *render.Invalid
-	if errors.As(err, &wrong) || reason == "DecodeHelmTemplatedObjects" {
-		return job.Wrap(err, published.TemplateChart, reason, "", v1alpha1.ErrorConfigurationProblem)
+func templateError(err error) error {
+	var failed *render.StepError
+	if !errors.As(err, &failed) || failed.Step == render.DocumentStep {
+		return err
 	}
-	return job.Wrap(err, published.TemplateChart, reason, "")
+	var wrong *render.Invalid
+	if errors.As(err, &wrong) || failed.Step == render.SortStep {
+		return job.Wrap(failed.Cause, published.TemplateChart, string(failed.Step), "", v1alpha1.ErrorConfigurationProblem)
+	}
+	return job.Wrap(failed.Cause, published.TemplateChart, string(failed.Step), "")
+}
+
+// undecodable is the error of what a template has made.
+func undecodable(err error) error {
+	return job.Wrap(err, published.TemplateChart, string(render.SortStep), "", v1alpha1.ErrorConfigurationProblem)
 }
 
 // maxFound is how many objects one lookup may find.

@@ -1,0 +1,143 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"go.landscaper.dev/internal/runtime/sandbox"
+	"go.landscaper.dev/internal/runtime/sandbox/sandboxtest"
+)
+
+// TestMain makes this program a process of the pool, as the server's program is one.
+func TestMain(m *testing.M) { sandboxtest.Main(m, Handlers()) }
+
+// objects are templates whose output is objects, with a hook and a lookup.
+var objects = map[string]string{
+	"values.yaml":         "name: web\nport: 8080\nratio: 1.5\n",
+	"crds/kind.yaml":      "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a}\n",
+	"templates/a.yaml":    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Values.name }}}\ndata: {port: {{ .Values.port | quote }}, ratio: {{ .Values.ratio | quote }}, found: {{ (lookup \"v1\" \"Secret\" \"here\" \"s\").count | quote }}}\n",
+	"templates/hook.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: hook, annotations: {helm.sh/hook: \"pre-install,post-upgrade\", helm.sh/hook-weight: \"3\"}}\n",
+	"templates/NOTES.txt": "it is {{ .Values.name }}",
+}
+
+// TestSameChart: another process makes the same of a chart.
+func TestSameChart(t *testing.T) {
+	there := Process{sandboxtest.Pool(t, nil)}
+	chart := chartOf(t, "shop", objects)
+	chart.AddDependency(chartOf(t, "child", map[string]string{"values.yaml": "own: 1\nlarge: 123456789012\n", "templates/x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {own: '{{ .Values.own }} {{ .Values.large }}'}\n"}))
+	in := inputOf(chart, map[string]any{"name": "mine", "port": int64(1) << 40, "child": map[string]any{"own": 2.5}})
+	in.Lookup = func(context.Context, string, string, string, string) (map[string]any, error) {
+		return map[string]any{"count": int64(7)}, nil
+	}
+	for _, want := range []Want{{}, {Templates: true}, {Templates: true, Document: true}} {
+		here, err := Here{}.Render(t.Context(), "a", in, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := there.Render(t.Context(), "a", in, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(here, made, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%+v: -here +there:\n%s", want, diff)
+		}
+		if want.Templates && (len(made.Hooks) != 1 || !strings.Contains(made.Manifest, `found: "7"`) || made.Notes != "it is mine") {
+			t.Errorf("the test has not what it is for: %+v", made)
+		}
+	}
+}
+
+// TestSameChartError: an error of another process says the same, and is judged in the same way.
+func TestSameChartError(t *testing.T) {
+	there := Process{sandboxtest.Pool(t, nil)}
+	errDown := errors.New("the cluster does not answer")
+	with := func(text string) map[string]string { return map[string]string{"templates/a.yaml": text} }
+	for _, test := range []struct {
+		reason string
+		files  map[string]string
+	}{
+		{"a schema that refuses the values", map[string]string{"values.schema.json": `{"required": ["other"]}`}},
+		{"a template that fails", with(`{{ fail "no" }}`)},
+		{"a function that does not exist", with(`{{ env "HOME" }}`)},
+		{"a cluster that does not answer", with(`{{ lookup "v1" "Secret" "a" "b" }}`)},
+		{"what is no YAML", with("a: b: c")},
+		{"what is no object", with("apiVersion: [1]")},
+	} {
+		in := inputOf(chartOf(t, "shop", test.files), map[string]any{})
+		in.Lookup = func(context.Context, string, string, string, string) (map[string]any, error) { return nil, errDown }
+		_, want := Here{}.Render(t.Context(), "a", in, Want{Templates: true})
+		_, err := there.Render(t.Context(), "a", in, Want{Templates: true})
+		if want == nil || err == nil || want.Error() != err.Error() {
+			t.Errorf("%s: here %v, there %v", test.reason, want, err)
+			continue
+		}
+		var step, wantStep *StepError
+		var wrong *Invalid
+		if !errors.As(err, &step) || !errors.As(want, &wantStep) || step.Step != wantStep.Step || errors.Is(err, errDown) != errors.Is(want, errDown) || errors.As(err, &wrong) != errors.As(want, &wrong) {
+			t.Errorf("%s: %#v, here %#v", test.reason, err, want)
+		}
+	}
+}
+
+// TestHostileCharts: what takes too much is the mistake of its chart, and the next one is rendered.
+func TestHostileCharts(t *testing.T) {
+	there := Process{sandboxtest.Pool(t, func(o *sandbox.Options) { o.Timeout = 10 * time.Second })}
+	files := func(name, loop string) *helmchart.Chart {
+		return chartOf(t, "shop", map[string]string{name: strings.Repeat("a\n", 17_000), "templates/a.yaml": loop})
+	}
+	for _, test := range []struct {
+		reason string
+		chart  *helmchart.Chart
+	}{
+		{"aliases of dependencies, level in level", aliased(6, 12)},
+		{"lines of a file in a loop", files("f.txt", `{{ $all := list }}{{ range until 100000 }}{{ $all = append $all ($.Files.Lines "f.txt") }}{{ end }}`)},
+		{"files as the data of a ConfigMap in a loop", files("f.txt", `{{ $all := list }}{{ range until 100000 }}{{ $all = append $all ($.Files.AsConfig) }}{{ end }}`)},
+		{"globals that are copied to each of many sub-charts", globals()},
+	} {
+		begin := time.Now()
+		_, err := there.Render(t.Context(), "a", inputOf(test.chart, map[string]any{}), Want{Templates: true})
+		t.Logf("%s: %v, %v", test.reason, time.Since(begin).Round(time.Millisecond), err)
+		var wrong *Invalid
+		if err != nil && !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", test.reason, err)
+		}
+	}
+	if _, err := there.Render(t.Context(), "a", inputOf(chartOf(t, "shop", objects), map[string]any{}), Want{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// aliased is a chart whose dependency is there under many names, and so is that of the dependency.
+func aliased(levels, names int) *helmchart.Chart {
+	chart := &helmchart.Chart{Metadata: &helmchart.Metadata{APIVersion: "v2", Name: fmt.Sprintf("c%d", levels), Version: "1.0.0"}}
+	if levels == 0 {
+		return chart
+	}
+	child := aliased(levels-1, names)
+	chart.AddDependency(child)
+	for i := range names {
+		chart.Metadata.Dependencies = append(chart.Metadata.Dependencies, &helmchart.Dependency{Name: child.Name(), Version: "1.0.0", Alias: fmt.Sprintf("a%d", i)})
+	}
+	return chart
+}
+
+// globals is a chart with many sub-charts, each of which gets a copy of all globals.
+func globals() *helmchart.Chart {
+	values := map[string]any{}
+	for i := range 4000 {
+		values[fmt.Sprintf("key%d", i)] = map[string]any{"a": "b"}
+	}
+	chart := &helmchart.Chart{Metadata: &helmchart.Metadata{APIVersion: "v2", Name: "shop", Version: "1.0.0"}, Values: map[string]any{"global": values}}
+	for i := range 50 {
+		chart.AddDependency(&helmchart.Chart{Metadata: &helmchart.Metadata{APIVersion: "v2", Name: fmt.Sprintf("c%d", i), Version: "1.0.0"}})
+	}
+	return chart
+}

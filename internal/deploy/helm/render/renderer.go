@@ -1,0 +1,88 @@
+package render
+
+import (
+	"context"
+)
+
+// Want says what is needed of a chart besides its values.
+type Want struct {
+	// Templates renders them.
+	Templates bool
+	// Document is what exports from values read.
+	Document bool
+}
+
+// Result is what a chart and its values make.
+type Result struct {
+	// Warnings name what is probably not meant.
+	Warnings []string
+	// Definitions are the files of the folders crds, of those charts that the values do not
+	// disable, in the order of Helm.
+	Definitions []File
+	// Document has Chart, Capabilities, Release and Values; nil if it was not asked for.
+	Document map[string]any
+	// Notes is the text for the user, and Sorted what the templates make.
+	Notes string
+	Sorted
+}
+
+// Step is a step of rendering, by the reason that an item gives when it fails.
+type Step string
+
+// The steps.
+const (
+	MergeStep  Step = "PrepareHelmValues"
+	RenderStep Step = "RenderHelmValues"
+	SortStep   Step = "DecodeHelmTemplatedObjects"
+	// DocumentStep has no reason of its own.
+	DocumentStep Step = ""
+)
+
+// StepError says which step has failed.
+type StepError struct {
+	Step  Step
+	Cause error
+}
+
+// Error implements error.
+func (e *StepError) Error() string { return e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e *StepError) Unwrap() error { return e.Cause }
+
+// Renderer renders charts for tenants. Its error is a *StepError; the warnings until then are
+// there.
+type Renderer interface {
+	Render(ctx context.Context, tenant string, in Input, want Want) (*Result, error)
+}
+
+// Here is the Renderer of this process.
+type Here struct{}
+
+// Render implements Renderer.
+func (Here) Render(ctx context.Context, _ string, in Input, want Want) (*Result, error) {
+	result := &Result{}
+	values, err := Merge(ctx, in)
+	if err != nil {
+		return result, &StepError{MergeStep, err}
+	}
+	result.Warnings, result.Definitions = values.Warnings, values.Definitions()
+	if want.Templates {
+		output, err := Render(ctx, in, values)
+		if err != nil {
+			return result, &StepError{RenderStep, err}
+		}
+		sorted, err := output.Sort()
+		if err != nil {
+			return result, &StepError{SortStep, err}
+		}
+		result.Notes, result.Sorted = output.Notes, *sorted
+	}
+	if !want.Document {
+		return result, nil
+	}
+	if result.Document, err = values.Document(); err != nil {
+		return result, &StepError{DocumentStep, err}
+	}
+	return result, nil
+}
