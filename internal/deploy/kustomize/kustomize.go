@@ -5,6 +5,7 @@ package kustomize
 
 import (
 	"context"
+	"errors"
 
 	apideployer "go.landscaper.dev/api/deployer"
 	api "go.landscaper.dev/api/kustomize/v1alpha1"
@@ -20,6 +21,7 @@ import (
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/sandbox"
 )
 
 const (
@@ -43,6 +45,15 @@ type Options struct {
 	rollout.Options
 	// Sources loads sources.
 	Sources Sources
+	// Builder builds them; nil builds them in this process.
+	Builder build.Builder
+}
+
+func (o Options) builder() build.Builder {
+	if o.Builder == nil {
+		return build.Here{}
+	}
+	return o.Builder
 }
 
 // Deployer deploys kustomizations.
@@ -120,9 +131,9 @@ func (s objects) DesiredState(ctx context.Context, item *deployer.Item) (rollout
 	if err != nil {
 		return rollout.DesiredState{}, err // says what was done
 	}
-	built, err := build.Build(ctx, loaded, config, build.DefaultLimits())
+	built, err := s.builder().Build(ctx, item.Namespace, loaded, config)
 	if err != nil {
-		if ctx.Err() != nil {
+		if ended := (*sandbox.EndedError)(nil); ctx.Err() != nil || errors.As(err, &ended) {
 			return rollout.DesiredState{}, job.Wrap(err, buildOperation, "Build", "")
 		}
 		return rollout.DesiredState{}, job.Wrap(err, buildOperation, "Build", "", v1alpha1.ErrorConfigurationProblem)

@@ -1,0 +1,147 @@
+package build
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kjson "sigs.k8s.io/json"
+
+	api "go.landscaper.dev/api/kustomize/v1alpha1"
+	"go.landscaper.dev/internal/base/memfs"
+	"go.landscaper.dev/internal/runtime/sandbox"
+)
+
+// operation is what a process is asked for.
+const operation = "kustomize"
+
+// Builder builds kustomizations for tenants.
+type Builder interface {
+	Build(ctx context.Context, tenant string, files *memfs.Tree, config *api.ProviderConfiguration) ([]*unstructured.Unstructured, error)
+}
+
+// Here is the Builder of this process.
+type Here struct{}
+
+// Build implements Builder.
+func (Here) Build(ctx context.Context, _ string, files *memfs.Tree, config *api.ProviderConfiguration) ([]*unstructured.Unstructured, error) {
+	return Build(ctx, files, config, DefaultLimits())
+}
+
+// Process builds kustomizations in the processes of a pool.
+type Process struct{ Pool *sandbox.Pool }
+
+// request is a source with a configuration on its way.
+type request struct {
+	Files  map[string][]byte
+	Links  map[string]string
+	Config []byte
+}
+
+// response has the objects, or says what is wrong with the kustomization.
+type response struct {
+	Objects [][]byte
+	Wrong   string
+}
+
+// Build implements Builder.
+func (p Process) Build(ctx context.Context, tenant string, files *memfs.Tree, config *api.ProviderConfiguration) ([]*unstructured.Unstructured, error) {
+	r, err := encodeRequest(files, config)
+	if err != nil {
+		return nil, err
+	}
+	body, err := sandbox.Encode(r)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := p.Pool.Do(ctx, sandbox.Work{Tenant: tenant, Name: operation, Title: "building the kustomization", Body: body})
+	if err != nil {
+		return nil, err // says what failed
+	}
+	answer := &response{}
+	if err := sandbox.Decode(raw, answer); err != nil {
+		return nil, err
+	}
+	if answer.Wrong != "" {
+		return nil, errors.New(answer.Wrong)
+	}
+	built := make([]*unstructured.Unstructured, len(answer.Objects))
+	for i, raw := range answer.Objects {
+		built[i] = &unstructured.Unstructured{}
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &built[i].Object); err != nil {
+			return nil, errors.New("an object of the kustomization cannot be read again")
+		}
+	}
+	return built, nil
+}
+
+func encodeRequest(files *memfs.Tree, config *api.ProviderConfiguration) (*request, error) {
+	r := &request{Files: map[string][]byte{}, Links: map[string]string{}}
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.Type()&fs.ModeSymlink != 0:
+			r.Links[name], err = files.ReadLink(name)
+		case !entry.IsDir():
+			r.Files[name], err = files.ReadFile(name)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the files of the source: %w", err)
+	}
+	if r.Config, err = json.Marshal(config); err != nil {
+		return nil, fmt.Errorf("encode the configuration: %w", err)
+	}
+	return r, nil
+}
+
+// Handlers are what the process does for a Process.
+func Handlers() map[string]sandbox.Handler { return map[string]sandbox.Handler{operation: buildHere} }
+
+func buildHere(ctx context.Context, body []byte, _ sandbox.Ask) ([]byte, error) {
+	r := &request{}
+	if err := sandbox.Decode(body, r); err != nil {
+		return nil, err
+	}
+	files, err := r.tree()
+	if err != nil {
+		return nil, err
+	}
+	config := &api.ProviderConfiguration{}
+	if err := json.Unmarshal(r.Config, config); err != nil {
+		return nil, fmt.Errorf("decode the configuration: %w", err)
+	}
+	answer := &response{}
+	built, err := Build(ctx, files, config, DefaultLimits())
+	if err != nil {
+		answer.Wrong = err.Error()
+	}
+	for _, object := range built {
+		raw, err := object.MarshalJSON()
+		if err != nil {
+			return nil, errors.New("an object of the kustomization cannot be written")
+		}
+		answer.Objects = append(answer.Objects, raw)
+	}
+	return sandbox.Encode(answer)
+}
+
+func (r *request) tree() (*memfs.Tree, error) {
+	var builder memfs.Builder
+	for name, content := range r.Files {
+		if err := builder.AddFile(name, string(content)); err != nil {
+			return nil, fmt.Errorf("read the files of the source: %w", err)
+		}
+	}
+	for name, target := range r.Links {
+		if err := builder.AddSymlink(name, target); err != nil {
+			return nil, fmt.Errorf("read the files of the source: %w", err)
+		}
+	}
+	return builder.Tree(), nil
+}
