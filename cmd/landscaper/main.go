@@ -24,7 +24,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	command.AddCommand(newInstallCommand(), newRunCommand())
+	command.AddCommand(newInstallCommand(), newRunCommand(), newRenderCommand())
 	commandline.RefuseNegative(command)
 	return command
 }

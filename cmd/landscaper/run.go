@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/model/validation"
+	"go.landscaper.dev/internal/runtime/sandbox"
 	"go.landscaper.dev/internal/server"
 	"go.landscaper.dev/internal/server/process"
 )
@@ -53,6 +54,7 @@ go before the file.`,
 			if config.Cluster, err = process.RESTConfig(kubeconfig, "landscaper"); err != nil {
 				return err
 			}
+			config.Renderer = []string{"/proc/self/exe", sandbox.Command}
 			return server.Run(command.Context(), config, log)
 		},
 	}

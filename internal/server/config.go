@@ -93,6 +93,9 @@ type Config struct {
 	Triggers predicates.Triggers
 	// DisabledFunctions are functions that templates cannot call.
 	DisabledFunctions []string
+	// Renderer is the command that starts a process for foreign work: templates, charts and
+	// kustomizations. Without it, the work is done in this process.
+	Renderer []string
 	// Deployers are the rules for all items of the deployers in this process.
 	Deployers DeployersConfig
 }

@@ -47,6 +47,7 @@ import (
 	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/rewatch"
+	"go.landscaper.dev/internal/runtime/sandbox"
 	"go.landscaper.dev/internal/runtime/watchdecoder"
 )
 
@@ -168,7 +169,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, di
 	options := func(name string) controller.Options {
 		return controller.Options{MaxConcurrentReconciles: config.Workers[name]}
 	}
-	library, err := newLibrary(manager, config)
+	library, err := newLibrary(ctx, manager, config)
 	if err != nil {
 		return err
 	}
@@ -220,9 +221,11 @@ func addTargetSyncs(ctx context.Context, manager ctrl.Manager, config Config, cl
 type library struct {
 	sources    *repocontext.Reader
 	components *component.Shared
+	// renderers are the processes for foreign work; nil does it in this one.
+	renderers *sandbox.Pool
 }
 
-func newLibrary(manager ctrl.Manager, config Config) (*library, error) {
+func newLibrary(ctx context.Context, manager ctrl.Manager, config Config) (*library, error) {
 	base, err := config.components()
 	if err != nil {
 		return nil, err
@@ -231,7 +234,15 @@ func newLibrary(manager ctrl.Manager, config Config) (*library, error) {
 	if err != nil {
 		return nil, err
 	}
+	renderers, err := config.renderers(manager.GetLogger())
+	if err != nil {
+		return nil, err
+	}
+	if renderers != nil {
+		context.AfterFunc(ctx, renderers.Close)
+	}
 	return &library{
+		renderers: renderers,
 		sources: &repocontext.Reader{
 			Client: manager.GetAPIReader(), Base: base, Foreign: config.SourceNamespaces,
 			Keys: keys, OwnKeys: config.Verification == installation.VerifyAlways && !config.Signatures.TrustContexts,
@@ -247,8 +258,8 @@ func addDeployers(manager ctrl.Manager, config Config, shared deployer.Options, 
 	rules := rollout.Options{Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces}
 	deployers := map[string]deployer.Options{
 		Manifests:      {Type: manifest.Type, Name: manifest.Name, Deployer: manifest.New(rules)},
-		Charts:         {Type: helm.Type, Name: helm.Name, Deployer: helm.New(helm.Options{Options: rules, Charts: charts})},
-		Kustomizations: {Type: kustomize.Type, Name: kustomize.Name, Deployer: kustomize.New(kustomize.Options{Options: rules, Sources: &files.Loader{Origins: origins}})},
+		Charts:         {Type: helm.Type, Name: helm.Name, Deployer: helm.New(helm.Options{Options: rules, Charts: charts, Renderer: library.charts()})},
+		Kustomizations: {Type: kustomize.Type, Name: kustomize.Name, Deployer: kustomize.New(kustomize.Options{Options: rules, Sources: &files.Loader{Origins: origins}, Builder: library.kustomizations()})},
 		Mocks:          {Type: mock.Type, Name: mock.Name, Deployer: mock.New()},
 	}
 	record := func(context.Context, string) error { return nil }
@@ -302,7 +313,7 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 		Sources:    library.sources,
 		Components: library.components, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 		Verification: config.Verification, Functions: functions, Problems: problems(manager, config), Triggers: config.Triggers,
-		Unsettled: unsettled,
+		Unsettled: unsettled, Maker: library.plans(),
 	}
 	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]}); err != nil {
 		return err
