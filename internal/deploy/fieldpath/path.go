@@ -14,7 +14,10 @@ import (
 const maxLength = 1024
 
 // Path is a path that was checked.
-type Path struct{ text string }
+type Path struct {
+	text  string
+	width width
+}
 
 // errPath is what every failure of a path means for those who wait for a value. The
 // library's own texts quote values.
@@ -36,7 +39,10 @@ func Parse(text string) (Path, error) {
 	if !strings.HasPrefix(text, ".") && !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "$") && !strings.HasPrefix(text, "@") {
 		text = "." + text
 	}
-	path := Path{text: text}
+	path := Path{text: text, width: widthOf(text)}
+	if err := path.width.check(); err != nil {
+		return Path{}, err
+	}
 	if _, err := path.compiled(); err != nil {
 		return Path{}, errors.New("it is not a path such as .status.conditions[?(@.type=='Ready')].status")
 	}
@@ -91,6 +97,9 @@ func (p Path) Find(object map[string]any) (values []any, err error) {
 	compiled, err := p.compiled()
 	if err != nil {
 		return nil, errPath
+	}
+	if !p.width.fits(object) {
+		return nil, errWide
 	}
 	results, err := compiled.FindResults(object)
 	if err != nil {

@@ -1,0 +1,102 @@
+package fieldpath
+
+import "fmt"
+
+const (
+	// maxUnion is how many ways the lists in brackets of a path may make together: ['a','a']
+	// doubles what is found, as often as it is written.
+	maxUnion = 1000
+	// maxFound bounds what a path can come to in an object, with everything on the way there.
+	maxFound = 1_000_000
+)
+
+// width says how a path multiplies what it finds.
+type width struct {
+	// union is the product of the lengths of all lists in brackets.
+	union int
+	// descents is how often the path goes to any depth, and filters how often it looks at each
+	// element.
+	descents, filters int
+}
+
+// widthOf reads the width of a path. What is in quotes does not count.
+func widthOf(text string) width {
+	w := width{union: 1}
+	var lists []int
+	quote := rune(0)
+	previous := rune(0)
+	for _, letter := range text {
+		switch {
+		case quote != 0:
+			if letter == quote && previous != '\\' {
+				quote = 0
+			}
+		case letter == '\'' || letter == '"':
+			quote = letter
+		case letter == '[':
+			lists = append(lists, 1)
+		case letter == ',' && len(lists) > 0:
+			lists[len(lists)-1]++
+		case letter == ']' && len(lists) > 0:
+			w.union = min(w.union*lists[len(lists)-1], maxUnion+1)
+			lists = lists[:len(lists)-1]
+		case letter == '?':
+			w.filters++
+		case letter == '.' && previous == '.':
+			w.descents++
+			letter = 0 // three dots are one descent and a field
+		}
+		previous = letter
+	}
+	return w
+}
+
+// check refuses a path that is too wide for any object.
+func (w width) check() error {
+	if w.union > maxUnion {
+		return fmt.Errorf("its lists in brackets lead to more than %d places: write several paths", maxUnion)
+	}
+	return nil
+}
+
+// fits reports whether what a path can come to in an object is bounded.
+//
+// One descent comes to each node once. With a second one each node is found once for each node
+// above it, and so on; a filter that descends begins at each element. So nodes times depth for each
+// further descent is never too little.
+func (w width) fits(object any) bool {
+	if w.descents == 0 && w.union == 1 {
+		return true
+	}
+	nodes, depth := extent(object)
+	found := nodes * w.union
+	further := w.descents - 1
+	if w.descents > 0 {
+		further += w.filters
+	}
+	for ; further > 0 && found <= maxFound; further-- {
+		found *= depth
+	}
+	return found <= maxFound
+}
+
+// extent is how many values there are in a value, and how deep they are.
+func extent(value any) (nodes, depth int) {
+	count := func(inner any) {
+		more, deeper := extent(inner)
+		nodes, depth = nodes+more, max(depth, deeper)
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for _, inner := range value {
+			count(inner)
+		}
+	case []any:
+		for _, inner := range value {
+			count(inner)
+		}
+	}
+	return nodes + 1, depth + 1
+}
+
+var errWide = fmt.Errorf("%w: it would come to more than %d places of it, name the fields instead of ..", errPath, maxFound)
