@@ -3,6 +3,7 @@
 package credential
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -85,9 +86,10 @@ type Store struct {
 type entry struct {
 	consumer, scheme, host, port, path string
 	properties                         Properties
-	// onlyTLS confines the entry to encrypted connections, and to the port of https
-	// unless it names another one.
+	// onlyTLS confines the entry to encrypted connections, and to the usual port unless the entry
+	// names another one; plain are the hosts with their ports that are exceptions from the former.
 	onlyTLS bool
+	plain   []string
 }
 
 // Find returns the credentials for a request, or nil. Entries that were written
@@ -115,19 +117,40 @@ func (s *Store) AddConsumer(identity map[string]string, properties Properties) {
 	})
 }
 
-// OnlyTLS confines the entries to encrypted connections, and those without a port to the port of
-// https: a user who may choose the port of a host, or clear text, shall not see the credentials
-// that were given for the host. The hosts in plain, with their ports, may get them in clear text.
+// OnlyTLS confines the entries to encrypted connections, and those without a port to the usual port:
+// a user who may choose the port of a host, or clear text, shall not see the credentials that were
+// given for the host. The hosts in plain, with their ports (80 where there is none), may get what is
+// for them in clear text.
 func (s *Store) OnlyTLS(plain ...string) {
+	allowed := make([]string, len(plain))
+	for i, host := range plain {
+		allowed[i] = address("http", host)
+	}
+	slices.Sort(allowed)
 	for _, list := range [][]entry{s.consumers, s.docker} {
 		for i := range list {
-			at := net.JoinHostPort(list[i].host, list[i].port)
-			list[i].onlyTLS = !slices.ContainsFunc(plain, func(allowed string) bool {
-				host, port := splitHost(allowed)
-				return at == net.JoinHostPort(host, port)
-			})
+			list[i].onlyTLS, list[i].plain = true, allowed
 		}
 	}
+}
+
+// Withheld reports whether credentials for the host of a request are not sent because of OnlyTLS: its
+// port is another one, or its connection is not encrypted.
+func (s *Store) Withheld(request Request) bool {
+	if s == nil || s.Find(request) != nil {
+		return false
+	}
+	for _, list := range [][]entry{s.consumers, s.docker} {
+		for _, e := range list {
+			// An entry of another port was never meant for this one.
+			open := e
+			open.onlyTLS = false
+			if _, matches := open.score(request); matches && e.onlyTLS {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Add appends all credentials of another store.
@@ -172,16 +195,23 @@ func (e entry) score(request Request) (int, bool) {
 // reaches reports whether an entry is for the host of a request, over this scheme and port.
 func (e entry) reaches(request Request) bool {
 	host, port := splitHost(request.Host)
-	if port == "" {
-		port = defaultPort(request.Scheme)
-	}
+	usual := defaultPort(request.Scheme)
+	port = cmp.Or(port, usual)
 	switch {
 	case e.host == "" || e.host != host, e.port != "" && e.port != port, e.scheme != "" && e.scheme != request.Scheme:
 		return false
-	case e.onlyTLS:
-		return request.Scheme == "https" && (e.port != "" || port == defaultPort("https"))
+	case !e.onlyTLS:
+		return true
+	case e.port == "" && port != usual:
+		return false
 	}
-	return true
+	return request.Scheme == "https" || request.Scheme == "http" && slices.Contains(e.plain, net.JoinHostPort(host, port))
+}
+
+// address returns a host with its port.
+func address(scheme, hostport string) string {
+	host, port := splitHost(hostport)
+	return net.JoinHostPort(host, cmp.Or(port, defaultPort(scheme)))
 }
 
 func defaultPort(scheme string) string {
@@ -212,7 +242,7 @@ func (s *Store) Fingerprint() string {
 	for _, list := range [][]entry{s.consumers, s.docker} {
 		lines := make([]string, 0, len(list))
 		for _, e := range list {
-			lines = append(lines, fmt.Sprintln(e.consumer, e.scheme, e.host, e.port, e.path, e.onlyTLS, e.properties.Fingerprint()))
+			lines = append(lines, fmt.Sprintln(e.consumer, e.scheme, e.host, e.port, e.path, e.onlyTLS, e.plain, e.properties.Fingerprint()))
 		}
 		// Entries of a Docker configuration come in any order.
 		slices.Sort(lines)

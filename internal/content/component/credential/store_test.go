@@ -108,6 +108,10 @@ func TestOnlyTLS(t *testing.T) {
 		{"in clear text where that is allowed", "h:8080", "h:8080", Request{Scheme: "http", Host: "h:8080"}, true},
 		{"allowed for another port", "h:8080", "h:9090", Request{Scheme: "http", Host: "h:8080"}, false},
 		{"allowed for the host at its usual port", "h", "h", Request{Scheme: "http", Host: "h"}, true},
+		{"allowed at the usual port is not allowed at another one", "h", "h", Request{Scheme: "http", Host: "h:8080"}, false},
+		{"allowed in clear text opens no other port for TLS", "h", "h", Request{Scheme: "https", Host: "h:8443"}, false},
+		{"allowed in clear text at a port that the credentials are not for", "h", "h:8080", Request{Scheme: "http", Host: "h:8080"}, false},
+		{"allowed at the usual port by its number", "h", "h:80", Request{Scheme: "http", Host: "h"}, true},
 		{"no scheme is not encrypted", "h", "", Request{Host: "h"}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -118,6 +122,33 @@ func TestOnlyTLS(t *testing.T) {
 				t.Errorf("found: %t", found != nil)
 			}
 		})
+	}
+}
+
+// TestWithheld: what is not sent can be told from what is not there, without showing it.
+func TestWithheld(t *testing.T) {
+	for _, test := range []struct {
+		reason, hostname string
+		request          Request
+		want             bool
+	}{
+		{"they are sent", "h", Request{Scheme: "https", Host: "h"}, false},
+		{"clear text", "h:5000", Request{Scheme: "http", Host: "h:5000"}, true},
+		{"another port than the usual one", "h", Request{Scheme: "https", Host: "h:5000"}, true},
+		{"they are for another port", "h:5000", Request{Scheme: "https", Host: "h:6000"}, false},
+		{"they are for another host", "i", Request{Scheme: "https", Host: "h"}, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			s := &Store{}
+			s.AddConsumer(map[string]string{"hostname": test.hostname}, Properties{Username: "u"})
+			s.OnlyTLS()
+			if got := s.Withheld(test.request); got != test.want {
+				t.Errorf("withheld: %t", got)
+			}
+		})
+	}
+	if (*Store)(nil).Withheld(Request{Host: "h"}) {
+		t.Error("no store withholds nothing")
 	}
 }
 
