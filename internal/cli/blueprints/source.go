@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/access"
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/content/template/clusterfunc"
@@ -122,6 +123,9 @@ func (f *sourceFlags) open(ctx context.Context, s *source, text string) error {
 		}
 		return s.openResource(ctx, f.resource)
 	}
+	if err := s.noteArtifact(text); err != nil {
+		return err
+	}
 	if err := f.openDescriptor(ctx, s); err != nil {
 		return err
 	}
@@ -132,6 +136,19 @@ func (f *sourceFlags) open(ctx context.Context, s *source, text string) error {
 		s.blueprint, err = readBlueprint(text)
 	}
 	return err
+}
+
+// noteArtifact notes the registry of a blueprint that is an artifact of its own.
+func (s *source) noteArtifact(text string) error {
+	if !repositories.HasScheme(text) {
+		return nil
+	}
+	reference, err := access.ParseReference(text)
+	if err != nil {
+		return terminal.Usage(err)
+	}
+	s.access.Named(reference.Scheme, reference.Host)
+	return nil
 }
 
 // openComponent finds a component version in a repository.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,6 +36,7 @@ type Flags struct {
 	registryConfig, ocmConfig string
 	plainHTTP, insecure       bool
 	caFile                    string
+	plainCredentials          []string
 }
 
 // Add adds the flags to a command.
@@ -44,6 +46,7 @@ func (f *Flags) Add(command *cobra.Command) {
 	flags.StringVar(&f.ocmConfig, "ocm-config", "", "OCM configuration `file` with credentials and further repositories")
 	flags.StringVar(&f.ocmConfig, "cc-config", "", "same as --ocm-config")
 	flags.BoolVar(&f.plainHTTP, "allow-plain-http", false, "use HTTP with registries that have no HTTPS")
+	flags.StringArrayVar(&f.plainCredentials, "plain-http-credentials", nil, "`HOST:PORT` of a registry that may see the credentials for it in clear text; may be repeated")
 	// In a command that reaches a cluster, the flag is about that.
 	if flags.Lookup("insecure-skip-tls-verify") == nil {
 		flags.BoolVar(&f.insecure, "insecure-skip-tls-verify", false, "do not check the certificates of registries")
@@ -60,6 +63,8 @@ type Access struct {
 	shared  *component.Shared
 	// helpers tells which configuration names credential helpers.
 	helpers string
+	// plain are the hosts with their ports that may see the credentials for them in clear text.
+	plain []string
 }
 
 // cacheBytes is small: what is large is read once, and its progress is to be
@@ -76,6 +81,7 @@ func (f *Flags) Access(streams terminal.Streams) (*Access, error) {
 func (f *Flags) AccessWithin(streams terminal.Streams, policy egress.Policy) (*Access, error) {
 	timeouts := registry.DefaultTimeouts()
 	a := &Access{
+		plain:   slices.Clone(f.plainCredentials),
 		options: registry.Options{Credentials: &credential.Store{}, AllowPlainHTTP: f.plainHTTP, InsecureSkipVerify: f.insecure},
 		shared: &component.Shared{
 			Cache: cache.New(cacheBytes, cache.DefaultValidity, time.Now), Pool: registry.NewPool(policy, timeouts),
@@ -102,7 +108,26 @@ func (f *Flags) AccessWithin(streams terminal.Streams, policy egress.Policy) (*A
 	if err := a.readDockerConfig(streams, f.registryConfig); err != nil {
 		return nil, err
 	}
+	a.confine()
 	return a, nil
+}
+
+// confine lets credentials go over TLS only, and to their port: registries are also named by
+// Contexts and by component versions, whose authors are not the owner of the credentials.
+func (a *Access) confine() {
+	a.options.Credentials.OnlyTLS(a.plain...)
+	if a.config != nil {
+		a.config.Credentials.OnlyTLS(a.plain...)
+	}
+}
+
+// Named notes a registry that the user has named. If it is to be reached without TLS, it may see
+// the credentials for its host and port.
+func (a *Access) Named(scheme, host string) {
+	if host != "" && (scheme == "http" || scheme == "" && a.options.AllowPlainHTTP) {
+		a.plain = append(a.plain, host)
+		a.confine()
+	}
 }
 
 func (a *Access) readOCMConfig(streams terminal.Streams, name string) error {
@@ -168,6 +193,7 @@ func (a *Access) readDockerConfig(streams terminal.Streams, name string) error {
 
 // Session opens a repository of components.
 func (a *Access) Session(at Location) (*Session, error) {
+	a.Named(at.Spec.Scheme, at.Spec.Host)
 	opened := &Session{}
 	options := component.Options{Tenant: "cli", Registry: a.options, Config: a.config, Default: at.Context, Files: true}
 	if at.root != "" {
@@ -197,7 +223,10 @@ func (s *Session) Close() error {
 }
 
 // Registry returns the registry of a location, to write to it.
-func (a *Access) Registry(spec repository.Spec) oci.Target {
+func (a *Access) Registry(spec repository.Spec) oci.Target { return a.registry(spec) }
+
+func (a *Access) registry(spec repository.Spec) *registry.Registry {
+	a.Named(spec.Scheme, spec.Host)
 	return registry.NewClient(a.shared.Pool, a.options).Registry(spec.Scheme, spec.Host)
 }
 
@@ -216,6 +245,8 @@ func (a *Access) Explain(ctx context.Context, err error) error {
 		return terminal.Exitf(terminal.ExitInterrupted, "interrupted")
 	case errors.As(err, &denied) && denied.Given:
 		return terminal.Exitf(terminal.ExitForbidden, "%w: the registry %s does not accept the credentials that it was given, or they do not permit this", err, denied.Host)
+	case errors.As(err, &denied) && denied.Withheld:
+		return terminal.Exitf(terminal.ExitForbidden, "%w: the credentials for %s are not sent there, since they go over TLS only, and without a port in their entry to the usual one: name the port in the entry, and allow clear text with --plain-http-credentials HOST:PORT if the registry has no HTTPS", err, denied.Host)
 	case errors.Is(err, registry.ErrDenied):
 		hint := "give credentials with --registry-config or --ocm-config"
 		if a != nil && a.helpers != "" {

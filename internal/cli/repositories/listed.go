@@ -11,7 +11,6 @@ import (
 
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/component/oci"
-	"go.landscaper.dev/internal/content/component/registry"
 	"go.landscaper.dev/internal/content/component/repository"
 )
 
@@ -72,7 +71,7 @@ func (a *Access) Versions(ctx context.Context, at Location, name string) ([]Comp
 }
 
 func (a *Access) versionsInRegistry(ctx context.Context, at Location, name string) ([]ComponentVersion, error) {
-	tags, err := registry.NewClient(a.shared.Pool, a.options).Registry(at.Spec.Scheme, at.Spec.Host).Tags(ctx, at.Spec.Repository(name))
+	tags, err := a.registry(at.Spec).Tags(ctx, at.Spec.Repository(name))
 	var found []ComponentVersion
 	for _, tag := range tags {
 		// Other tags are not those of component versions.

@@ -3,6 +3,7 @@ package registry
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -32,9 +33,10 @@ var ErrDenied = errors.New("the registry denies access: check the credentials fo
 // DeniedError is an ErrDenied with the host that refused the caller.
 type DeniedError struct {
 	Host string
-	// Given reports that there were credentials for the host.
-	Given bool
-	cause error
+	// Given reports that credentials were sent; Withheld that there are some for the host, and that
+	// they were not sent because they are for another port or for encrypted connections.
+	Given, Withheld bool
+	cause           error
 }
 
 // Error implements error.
@@ -363,15 +365,22 @@ func (r *Registry) explain(err error, what string) error {
 		return fmt.Errorf("%s in registry %s: %w", what, r.host, oci.ErrNotFound)
 	case errors.As(err, &answer) && (answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden),
 		errors.Is(err, auth.ErrBasicCredentialNotFound):
-		given := r.client.options.Credentials.Find(credential.Request{Type: credential.TypeOCIRegistry, Scheme: firstOf(r.scheme, "https"), Host: r.host}) != nil
-		return fmt.Errorf("%s in registry %s: %w", what, r.host, &DeniedError{Host: r.host, Given: given, cause: err})
+		sent := credential.Request{Type: credential.TypeOCIRegistry, Scheme: r.reachedBy(), Host: r.host}
+		known := r.client.options.Credentials
+		return fmt.Errorf("%s in registry %s: %w", what, r.host, &DeniedError{Host: r.host, Given: known.Find(sent) != nil, Withheld: known.Withheld(sent), cause: err})
 	}
 	return fmt.Errorf("%s in registry %s: %w", what, r.host, err)
 }
 
-func firstOf(text, otherwise string) string {
-	if text != "" {
-		return text
+// reachedBy returns the scheme over which the registry was reached.
+func (r *Registry) reachedBy() string {
+	if r.scheme != "" || !r.client.options.AllowPlainHTTP {
+		return cmp.Or(r.scheme, "https")
 	}
-	return otherwise
+	r.client.pool.mu.Lock()
+	defer r.client.pool.mu.Unlock()
+	if r.client.pool.plain[r.host] {
+		return "http"
+	}
+	return "https"
 }
