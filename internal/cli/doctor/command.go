@@ -15,6 +15,7 @@ import (
 
 type flags struct {
 	connection.Flags
+	tokens        connection.TokenFlag
 	allNamespaces bool
 	output        string
 	noColor       bool
@@ -48,7 +49,7 @@ The command ends with code 1 if it finds a problem; warnings do not count.`,
 			if f.allNamespaces {
 				scope = ""
 			}
-			facts, err := gather(command.Context(), on, scope)
+			facts, err := gather(command.Context(), on, &f.tokens, scope)
 			if err != nil {
 				return on.Explain(err)
 			}
@@ -57,6 +58,7 @@ The command ends with code 1 if it finds a problem; warnings do not count.`,
 		},
 	}
 	f.Add(command)
+	f.tokens.Add(command)
 	command.Flags().BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "look at all namespaces")
 	command.Flags().StringVarP(&f.output, "output", "o", "", "json (default: a text)")
 	command.Flags().BoolVar(&f.noColor, "no-color", false, "do not colour the output of a terminal")

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -19,8 +20,9 @@ import (
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/doctor/diagnosis"
 	"go.landscaper.dev/internal/cluster"
-	"go.landscaper.dev/internal/cluster/login"
+	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/landscape/inspect/reading"
+	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/server/install"
 )
 
@@ -32,7 +34,7 @@ const (
 )
 
 // gather looks at everything. What may not be read is noted, and is no error.
-func gather(ctx context.Context, on *connection.Connection, scope string) (facts diagnosis.Facts, err error) {
+func gather(ctx context.Context, on *connection.Connection, tokens *connection.TokenFlag, scope string) (facts diagnosis.Facts, err error) {
 	if facts.Version, facts.Server, err = version(ctx, on); err != nil {
 		return facts, err
 	}
@@ -75,7 +77,10 @@ func gather(ctx context.Context, on *connection.Connection, scope string) (facts
 		}
 	}
 	facts.Leases = leasesOf(leases.Items)
-	facts.Healths, facts.Targets = healths.Items, answers(ctx, on, targets.Items)
+	facts.Healths, facts.Targets = healths.Items, answers(ctx, on, tokens, targets.Items)
+	if !tokens.Allowed {
+		facts.Unasked = unasked(facts.Targets)
+	}
 	return facts, nil
 }
 
@@ -150,11 +155,25 @@ func definitions(ctx context.Context, reader client.Reader) (map[string]string, 
 	return installed, nil
 }
 
+// unasked moves out of the answers those of clusters that are reached with a token which was not
+// requested.
+func unasked(answers map[string]error) map[string]error {
+	moved := map[string]error{}
+	for name, err := range answers {
+		var failed *job.Error
+		if errors.As(err, &failed) && failed.Reason == clustererror.ReasonToken {
+			moved[name] = err
+			delete(answers, name)
+		}
+	}
+	return moved
+}
+
 // answers asks the cluster of each Target that a user has made. Copies in trees have the
 // same content.
-func answers(ctx context.Context, on *connection.Connection, targets []v1alpha1.Target) map[string]error {
+func answers(ctx context.Context, on *connection.Connection, tokens *connection.TokenFlag, targets []v1alpha1.Target) map[string]error {
 	pool := cluster.NewPool(cluster.PoolOptions{
-		Secrets: on.Client, Tokens: login.TokensFrom(on.Client), Self: on.Config, UserAgent: "landscaper-cli", Egress: on.Egress(),
+		Secrets: on.Client, Tokens: tokens.Tokens(on), Self: on.Config, UserAgent: "landscaper-cli", Egress: on.Egress(),
 	})
 	found := map[string]error{}
 	var mutex sync.Mutex

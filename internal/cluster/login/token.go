@@ -34,7 +34,10 @@ func TokensFrom(resource client.Client) TokenRequester {
 // notRequested says why the resource cluster gave no token.
 func (s *tokenSpec) notRequested(err error) error {
 	asked := fmt.Sprintf("request a token of ServiceAccount %s/%s on the resource cluster", s.Namespace, s.Name)
+	var refused clustererror.NoToken
 	switch {
+	case errors.As(err, &refused):
+		return clustererror.NoToken{Cause: fmt.Errorf("%s: %w", asked, refused.Cause), Remedy: refused.Remedy}
 	case apierrors.IsNotFound(err):
 		return clustererror.NoToken{Cause: errors.New(asked + ": it does not exist"), Remedy: fmt.Sprintf("create ServiceAccount %s/%s", s.Namespace, s.Name)}
 	case apierrors.IsForbidden(err):

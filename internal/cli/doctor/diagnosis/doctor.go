@@ -57,6 +57,8 @@ type Facts struct {
 	Denied []string
 	// Targets are the errors of connections by "namespace/name"; nil for a good one.
 	Targets map[string]error
+	// Unasked are those that are reached with a token which was not requested.
+	Unasked map[string]error
 }
 
 // Lease tells which server works, and when it said so last.
@@ -302,6 +304,9 @@ func judgeTargets(facts Facts) []Finding {
 		if err := facts.Targets[name]; err != nil {
 			findings = append(findings, Finding{Severity: Problem, Message: fmt.Sprintf("Target %s: %v", name, err), Remedy: "correct the Target or its Secret; the network from here may differ from that of the deployers"})
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(facts.Unasked)) {
+		findings = append(findings, Finding{Severity: Warning, Message: fmt.Sprintf("Target %s was not looked at: %v", name, facts.Unasked[name]), Remedy: "tokens are requested with your permissions: allow it with --request-tokens"})
 	}
 	return findings
 }

@@ -109,6 +109,7 @@ func TestJudge(t *testing.T) {
 		{"an item that came into the queue just now", "deployers", queued(time.Second), OK, ""},
 		{"an item in work", "deployers", item(time.Hour, "Progressing"), OK, ""},
 		{"a cluster that answers", "targets", Facts{Targets: map[string]error{"n/a": nil}}, OK, "all clusters answer (1)"},
+		{"a cluster that needs a token which was not requested", "targets", Facts{Unasked: map[string]error{"n/a": errors.New("no token")}}, Warning, "Target n/a was not looked at: no token"},
 		{"a cluster that does not", "targets", Facts{Targets: map[string]error{"n/a": errors.New("no route")}}, Problem, "Target n/a: no route"},
 		{"a deletion that hangs", "deletions", installation(func(i *v1alpha1.Installation) {
 			at := ago(time.Hour)

@@ -27,6 +27,7 @@ const impactTimeout = 30 * time.Second
 type deleteFlags struct {
 	connection.Flags
 	wait                       await.Flags
+	tokens                     connection.TokenFlag
 	waits, dryRun, keep, agree bool
 }
 
@@ -60,6 +61,7 @@ With --without-uninstall, what was deployed stays on its clusters.`,
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only show what would go")
 	flags.BoolVar(&f.keep, "without-uninstall", false, "leave on the clusters what was deployed")
 	flags.BoolVarP(&f.agree, "yes", "y", false, "do not ask")
+	f.tokens.Add(command)
 	f.wait.AddLimits(command)
 	terminal.BeStrict(command)
 	return command
@@ -107,7 +109,7 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 func (f *deleteFlags) foresee(ctx context.Context, on *connection.Connection, tree *inspect.Node, roots []*inspect.Node) []requests.Uninstall {
 	ctx, cancel := context.WithTimeout(ctx, impactTimeout)
 	defer cancel()
-	return plan.Previewer(on, nil, component.Options{}).Uninstalls(ctx, tree, roots)
+	return plan.Previewer(on, f.tokens.Tokens(on), nil, component.Options{}).Uninstalls(ctx, tree, roots)
 }
 
 // showUninstalls tells what goes, in order.

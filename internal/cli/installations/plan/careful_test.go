@@ -81,3 +81,58 @@ repositoryContext: {type: ociRegistry, baseUrl: "http://%s/components"}
 		})
 	}
 }
+
+// TestTokensOfAccounts: a tenant's Target names a ServiceAccount and a server; the permission of the
+// user to request its token is used only when the user says so.
+func TestTokensOfAccounts(t *testing.T) {
+	const request = "POST /api/v1/namespaces/default/serviceaccounts/deployer/token"
+	for _, test := range []struct {
+		reason, flags string
+		asked         bool
+		out           string
+	}{
+		{"not told to", "", false, "allow it with --request-tokens if you trust the authors of the Targets"},
+		{"told to", "--request-tokens", true, "ServiceAccount default/deployer"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			s := connectiontest.New(t, `
+apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Installation
+metadata: {name: shop, uid: u}
+spec:
+  imports: {targets: [{name: cluster, target: edge}]}
+  blueprint:
+    inline:
+      filesystem:
+        blueprint.yaml: |
+          apiVersion: landscaper.gardener.cloud/v1alpha1
+          kind: Blueprint
+          imports: [{name: cluster, type: target, targetType: landscaper.gardener.cloud/kubernetes-cluster}]
+          deployExecutions:
+          - name: default
+            type: GoTemplate
+            template: |
+              deployItems:
+              - name: own
+                type: landscaper.gardener.cloud/kubernetes-manifest
+                target: {import: cluster}
+                config:
+                  apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
+                  kind: ProviderConfiguration
+                  manifests: [{policy: manage, manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: own, namespace: default}}}]
+`, `
+apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Target
+metadata: {name: edge, uid: e}
+spec:
+  type: landscaper.gardener.cloud/kubernetes-cluster
+  config: {oidcConfig: {server: "https://127.0.0.1:1", serviceAccount: {name: deployer}, audience: [edge]}}
+`)
+			c := &terminaltest.Console{}
+			code := s.Run(t, c, NewCommand, append([]string{"shop"}, terminaltest.Fields(test.flags)...)...)
+			if asked := slices.Contains(s.Writes(), request); asked != test.asked || code != 2 || !strings.Contains(c.Out.String(), test.out) {
+				t.Errorf("code %d, asked %t: %s%s", code, asked, c.Out.String(), c.Err.String())
+			}
+		})
+	}
+}

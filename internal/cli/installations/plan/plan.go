@@ -29,6 +29,7 @@ var outputs = []string{"text", "json", "yaml"}
 type options struct {
 	connection.Flags
 	registry repositories.Flags
+	tokens   connection.TokenFlag
 	output   string
 	noColor  bool
 	exitZero bool
@@ -51,7 +52,8 @@ marked with the reason: values that an API server or a controller sets later, ho
 charts, and items of types that cannot be compared. An object that one item does not want
 any more and another one does is not deleted: it moves, and may change with that. Of the
 content of Secrets, it is only shown whether it changes. You need permissions to read the
-Secrets that the job reads.
+Secrets that the job reads. Clusters that are reached with a token of a ServiceAccount are
+asked only with --request-tokens: the token would be requested with your permissions.
 
 The command ends with code 0 if nothing would change, and with 2 if something would, or
 may. Templates that use the time, random values or functions for clusters give another
@@ -77,6 +79,7 @@ result each time.`,
 	}
 	f.Add(command)
 	f.registry.Add(command)
+	f.tokens.Add(command)
 	flags := command.Flags()
 	flags.StringVarP(&f.output, "output", "o", "text", "text, json or yaml")
 	flags.BoolVar(&f.noColor, "no-color", false, "do not colour the output of a terminal")
@@ -99,7 +102,7 @@ func (f *options) run(ctx context.Context, streams terminal.Streams, on *connect
 		return err
 	}
 	components, base := access.Base()
-	previewer := Previewer(on, components, base)
+	previewer := Previewer(on, f.tokens.Tokens(on), components, base)
 	result, err := previewer.Of(ctx, tree, inspect.Forest(snapshot))
 	if err != nil {
 		return on.Explain(access.Explain(ctx, err))
@@ -114,12 +117,12 @@ func (f *options) run(ctx context.Context, streams terminal.Streams, on *connect
 }
 
 // Previewer previews what happens to what is seen on a connection.
-func Previewer(on *connection.Connection, components *component.Shared, base component.Options) *preview.Previewer {
+func Previewer(on *connection.Connection, tokens login.TokenRequester, components *component.Shared, base component.Options) *preview.Previewer {
 	return &preview.Previewer{
 		Reader: on.Client, Components: components, Base: base, Now: time.Now,
 		Comparers: preview.Comparers(on.Client, components, base, time.Now),
 		Clusters: cluster.NewPool(cluster.PoolOptions{
-			Secrets: on.Client, Tokens: login.TokensFrom(on.Client), Self: on.Config, UserAgent: "landscaper-cli", Egress: on.Egress(),
+			Secrets: on.Client, Tokens: tokens, Self: on.Config, UserAgent: "landscaper-cli", Egress: on.Egress(),
 		}),
 	}
 }
