@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/access"
 	"go.landscaper.dev/internal/content/component/credential"
 	"go.landscaper.dev/internal/content/component/registry"
 	"go.landscaper.dev/internal/content/component/signature"
@@ -37,6 +38,13 @@ type RegistryConfig struct {
 		// tokens.
 		TokenHosts map[string][]string `json:"tokenHosts"`
 	} `json:"oci"`
+	// Wget is for accesses of type wget.
+	Wget struct {
+		// AllowAnyRequest sends other methods than GET, and bodies.
+		AllowAnyRequest bool `json:"allowAnyRequest"`
+		// AllowPrivate lets them lead to private networks, where Egress does.
+		AllowPrivate bool `json:"allowPrivate"`
+	} `json:"wget"`
 	// Local is for tests and development.
 	Local struct {
 		// RootPath is the root of repositories of type local.
@@ -96,6 +104,14 @@ func (c *Config) components() (component.Options, error) {
 	options, err := c.Registry.options()
 	options.Default = component.Context(c.RepositoryContext)
 	return options, err
+}
+
+// wget returns the rules for accesses of type wget.
+func (c *RegistryConfig) wget() access.WgetRules {
+	return access.WgetRules{
+		AnyRequest: c.Wget.AllowAnyRequest, AnyRequestRemedy: "registry.wget.allowAnyRequest of the server allows it",
+		Private: c.Wget.AllowPrivate, PrivateRemedy: "registry.wget.allowPrivate of the server allows it",
+	}
 }
 
 // options reads the files that the configuration names.

@@ -74,6 +74,14 @@ func TestLoad(t *testing.T) {
 			options, err := c.components()
 			return err == nil && strings.Contains(options.Default.String(), "r.example.org")
 		}, "", ""},
+		{"what accesses of type wget may do", "registry: {wget: {allowAnyRequest: true, allowPrivate: true}}", func(c Config) bool {
+			rules := c.Registry.wget()
+			return rules.AnyRequest && rules.Private
+		}, "", ""},
+		{"without a word, accesses of type wget may do little", "registry: {}", func(c Config) bool {
+			rules := c.Registry.wget()
+			return !rules.AnyRequest && !rules.Private
+		}, "", ""},
 		{"how registries are reached", "registry: {oci: {allowPlainHttp: true, insecureSkipVerify: true, redirects: {refuse: true, hosts: [a]}, tokenHosts: {r.example.org: [b]}}}", func(c Config) bool {
 			options, err := c.components()
 			got := options.Registry
@@ -310,7 +318,7 @@ func TestDocumented(t *testing.T) {
 	}
 	// Each key of the type is on the page, under its full name.
 	for _, key := range []string{"registry.oci.configFiles", "registry.oci.certificateAuthorities", "registry.oci.plainHttpCredentials", "registry.oci.allowPlainHttp", "signatureVerification.keys", "signatureVerification.trustContexts", "egress.allowLoopback", "egress.denyPrivate", "egress.{allow,deny}", "egress.proxy", "egress.denyInsecureTLS", "registry.oci.insecureSkipVerify",
-		"registry.oci.redirects.{refuse,hosts}", "registry.oci.tokenHosts", "registry.local.rootPath", "signatureVerificationEnforcementPolicy", "disabledTemplateFunctions"} {
+		"registry.wget.allowAnyRequest", "registry.wget.allowPrivate", "registry.oci.redirects.{refuse,hosts}", "registry.oci.tokenHosts", "registry.local.rootPath", "signatureVerificationEnforcementPolicy", "disabledTemplateFunctions"} {
 		if !strings.Contains(string(page), "| `"+key) {
 			t.Errorf("%s is not documented", key)
 		}

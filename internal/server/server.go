@@ -247,7 +247,7 @@ func newLibrary(ctx context.Context, manager ctrl.Manager, config Config) (*libr
 			Client: manager.GetAPIReader(), Base: base, Foreign: config.SourceNamespaces,
 			Keys: keys, OwnKeys: config.Verification == installation.VerifyAlways && !config.Signatures.TrustContexts,
 		},
-		components: component.NewSharedWith(config.Egress),
+		components: component.NewSharedFor(config.Egress, config.Registry.wget()),
 	}, nil
 }
 

@@ -181,7 +181,10 @@ func (f *pushFlags) options(session *repositories.Session, file string, at repos
 			return session.Reader().Open(ctx, nil, image)
 		},
 		Open: func(ctx context.Context, access descriptor.Typed) (*repository.Blob, error) {
-			return session.Reader().Open(ctx, nil, access)
+			// The user has written these accesses, as inputs of the constructor file.
+			reader := *session.Reader()
+			reader.Wget = reader.Wget.Unlimited()
+			return reader.Open(ctx, nil, access)
 		},
 	}
 	if at.Spec.Kind == repository.KindOCI {

@@ -35,6 +35,7 @@ import (
 type Flags struct {
 	registryConfig, ocmConfig string
 	plainHTTP, insecure       bool
+	anyWget                   bool
 	caFile                    string
 	plainCredentials          []string
 }
@@ -47,6 +48,7 @@ func (f *Flags) Add(command *cobra.Command) {
 	flags.StringVar(&f.ocmConfig, "cc-config", "", "same as --ocm-config")
 	flags.BoolVar(&f.plainHTTP, "allow-plain-http", false, "use HTTP with registries that have no HTTPS")
 	flags.StringArrayVar(&f.plainCredentials, "plain-http-credentials", nil, "`HOST:PORT` of a registry that may see the credentials for it in clear text; may be repeated")
+	flags.BoolVar(&f.anyWget, "allow-any-wget", false, "let accesses of type wget use other methods than GET, send bodies, and lead to private networks")
 	// In a command that reaches a cluster, the flag is about that.
 	if flags.Lookup("insecure-skip-tls-verify") == nil {
 		flags.BoolVar(&f.insecure, "insecure-skip-tls-verify", false, "do not check the certificates of registries")
@@ -95,10 +97,13 @@ func (f *Flags) AccessWithin(streams terminal.Streams, policy egress.Policy) (*A
 		a.options.Authorities = string(authorities)
 	}
 	var err error
-	a.shared.HTTP, err = access.NewHTTPClient(access.HTTPOptions{
+	options := access.HTTPOptions{
 		Egress: policy, Timeouts: timeouts, Authorities: a.options.Authorities,
 		InsecureSkipVerify: a.options.InsecureSkipVerify,
-	})
+	}
+	if a.shared.HTTP, err = access.NewHTTPClient(options); err == nil {
+		a.shared.Wget, err = access.NewWget(options, f.wget())
+	}
 	if err != nil {
 		return nil, terminal.Usage(fmt.Errorf("--ca-file %s: %w", f.caFile, err))
 	}
@@ -110,6 +115,13 @@ func (f *Flags) AccessWithin(streams terminal.Streams, policy egress.Policy) (*A
 	}
 	a.confine()
 	return a, nil
+}
+
+// wget returns the rules for accesses of type wget. They are written by the authors of component
+// versions, also where the user names the repository.
+func (f *Flags) wget() access.WgetRules {
+	const remedy = "--allow-any-wget allows it"
+	return access.WgetRules{AnyRequest: f.anyWget, AnyRequestRemedy: remedy, Private: f.anyWget, PrivateRemedy: remedy}
 }
 
 // confine lets credentials go over TLS only, and to their port: registries are also named by

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -27,6 +28,8 @@ type Policy struct {
 	DenyInsecureTLS bool `json:"denyInsecureTLS,omitempty"`
 
 	unrestricted bool
+	// privateRemedy is how private networks are allowed where DenyPrivate does not decide.
+	privateRemedy string
 }
 
 // ProxyFromEnvironment is the value of Proxy for the proxies of the environment.
@@ -35,6 +38,15 @@ const ProxyFromEnvironment = "environment"
 // Unrestricted returns the policy of a program that acts for the user who runs it: it may connect
 // to all addresses, through the proxies of the user.
 func Unrestricted() Policy { return Policy{unrestricted: true, Proxy: ProxyFromEnvironment} }
+
+// WithoutPrivate returns the policy for a purpose for which private networks are refused, unless they
+// are listed in Allow. The remedy says how they are allowed. An unrestricted policy stays as it is.
+func (p Policy) WithoutPrivate(remedy string) Policy {
+	if !p.DenyPrivate {
+		p.DenyPrivate, p.privateRemedy = true, remedy
+	}
+	return p
+}
 
 // Validate checks what was configured.
 func (p Policy) Validate() error {
@@ -96,11 +108,13 @@ type Refused struct {
 	Host string
 	// Rule is the rule that refused the connection.
 	Rule Rule
+	// Remedy is what may be changed, if it is not what the rule says.
+	Remedy string
 }
 
 // Error implements error. The message does not have the resolved address.
 func (r *Refused) Error() string {
-	remedy := remedies[r.Rule]
+	remedy := cmp.Or(r.Remedy, remedies[r.Rule])
 	if remedy == "" {
 		remedy = "egress.allow of the server can list exceptions"
 	}
@@ -117,7 +131,11 @@ func (p Policy) Check(host string, address netip.Addr) error {
 	}
 	for _, meant := range meanings(address) {
 		if rule := p.refuses(meant); rule != "" {
-			return &Refused{Host: host, Rule: rule}
+			refused := &Refused{Host: host, Rule: rule}
+			if rule == RulePrivate {
+				refused.Remedy = p.privateRemedy
+			}
+			return refused
 		}
 	}
 	return nil

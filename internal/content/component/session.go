@@ -33,6 +33,8 @@ type Shared struct {
 	Indexes *access.Indexes
 	// HTTP fetches what is not in a registry; nil refuses it.
 	HTTP *http.Client
+	// Wget fetches for accesses of type wget; nil allows a GET without a body by HTTP.
+	Wget *access.Wget
 	// MaxContent is the size of the largest content of a resource that is delivered; zero allows any.
 	MaxContent int64
 	// S3Endpoint is the address of a storage that speaks S3; that of Amazon if empty.
@@ -47,15 +49,21 @@ const DefaultMaxContent = 1 << 30
 func NewShared() *Shared { return NewSharedWith(egress.Policy{}) }
 
 // NewSharedWith returns the same with another policy.
-func NewSharedWith(policy egress.Policy) *Shared {
+func NewSharedWith(policy egress.Policy) *Shared { return NewSharedFor(policy, access.WgetRules{}) }
+
+// NewSharedFor returns the same with other rules for accesses of type wget.
+func NewSharedFor(policy egress.Policy, rules access.WgetRules) *Shared {
 	timeouts := registry.ServerTimeouts()
 	// Without further authorities there is nothing that could go wrong.
-	client, _ := access.NewHTTPClient(access.HTTPOptions{Egress: policy, Timeouts: timeouts})
+	options := access.HTTPOptions{Egress: policy, Timeouts: timeouts}
+	client, _ := access.NewHTTPClient(options)
+	wget, _ := access.NewWget(options, rules)
 	return &Shared{
 		Cache:   cache.New(cache.DefaultBytes, cache.DefaultValidity, time.Now),
 		Pool:    registry.NewPool(policy, timeouts),
 		Indexes: access.NewIndexes(),
 		HTTP:    client,
+		Wget:    wget,
 
 		MaxContent: DefaultMaxContent,
 	}
@@ -127,7 +135,7 @@ func NewSession(shared *Shared, options Options) *Session {
 		found: &found{versions: map[string]*repository.Version{}},
 	}
 	s.reader = &access.Reader{
-		Registry: s.store, HTTP: shared.HTTP, Tenant: options.Tenant, Credentials: credentials, Lookup: s.lookupFor,
+		Registry: s.store, HTTP: shared.HTTP, Wget: shared.Wget, Tenant: options.Tenant, Credentials: credentials, Lookup: s.lookupFor,
 		MaxBytes: shared.MaxContent, S3Endpoint: shared.S3Endpoint, Indexes: shared.Indexes,
 		Documents: func(ctx context.Context, wanted cache.Wanted, ask cache.Ask) ([]byte, error) {
 			return shared.Cache.Document(ctx, s.by, wanted, ask) // what was asked says what it did

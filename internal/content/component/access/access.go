@@ -29,6 +29,8 @@ type Reader struct {
 	Registry func(scheme, host string) oci.Store
 	// HTTP fetches what is not in a registry; nil refuses it.
 	HTTP *http.Client
+	// Wget fetches for accesses of type wget; nil allows a GET without a body by HTTP.
+	Wget *Wget
 	// Tenant identifies the caller, usually by its namespace.
 	Tenant string
 	// Credentials are for what is not in a registry.

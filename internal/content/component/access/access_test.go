@@ -120,7 +120,7 @@ func TestAccessTypes(t *testing.T) {
 	other := inline(t, fstest.MapFS{"o": {Data: []byte("other")}})
 	other.Resources = []descriptor.Resource{*resource(`{"type":"localBlob","localReference":"o"}`)}
 	reader := &Reader{
-		Registry: func(_, _ string) oci.Store { return m }, HTTP: newClient(true),
+		Registry: func(_, _ string) oci.Store { return m }, HTTP: newClient(true), Wget: &Wget{rules: WgetRules{AnyRequest: true}, http: newClient(true)},
 		Lookup: func(context.Context, descriptor.Typed, string, string) (*repository.Version, error) {
 			return other, nil
 		},

@@ -217,27 +217,6 @@ func follow(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-func (r *Reader) wget(ctx context.Context, _ *repository.Version, access descriptor.Typed, _ int) (*repository.Blob, error) {
-	var spec struct {
-		URL        string              `json:"url"`
-		MediaType  string              `json:"mediaType"`
-		Header     map[string][]string `json:"header"`
-		Verb       string              `json:"verb"`
-		Body       []byte              `json:"body"`
-		NoRedirect bool                `json:"noRedirect"`
-	}
-	if err := access.Decode(&spec); err != nil {
-		return nil, err
-	}
-	found, err := r.fetch(ctx, request{
-		consumer: credential.TypeWget, url: spec.URL, method: spec.Verb, header: spec.Header, body: string(spec.Body), noRedirect: spec.NoRedirect,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return found.blob(firstOf(spec.MediaType, found.header.Get("Content-Type"), "application/octet-stream")), nil
-}
-
 func firstOf(texts ...string) string {
 	for _, text := range texts {
 		if text != "" {

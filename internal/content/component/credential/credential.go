@@ -119,7 +119,7 @@ func (s *Store) AddConsumer(identity map[string]string, properties Properties) {
 
 // OnlyTLS confines the entries to encrypted connections, and those without a port to the usual port:
 // a user who may choose the port of a host, or clear text, shall not see the credentials that were
-// given for the host. The hosts in plain, with their ports (80 where there is none), may get what is
+// given for the host. The hosts in plain, with their ports (80 without one), may get what is
 // for them in clear text.
 func (s *Store) OnlyTLS(plain ...string) {
 	allowed := make([]string, len(plain))
