@@ -247,7 +247,6 @@ func (a *Access) registry(spec repository.Spec) *registry.Registry {
 func (a *Access) Explain(ctx context.Context, err error) error {
 	var exit *terminal.ExitError
 	var missing *descriptor.NotFoundError
-	var denied *registry.DeniedError
 	switch {
 	case err == nil || errors.As(err, &exit):
 		return err
@@ -255,16 +254,8 @@ func (a *Access) Explain(ctx context.Context, err error) error {
 		return terminal.Exitf(terminal.ExitTimeout, "the time is over: allow more with --timeout: %w", err)
 	case ctx.Err() != nil:
 		return terminal.Exitf(terminal.ExitInterrupted, "interrupted")
-	case errors.As(err, &denied) && denied.Given:
-		return terminal.Exitf(terminal.ExitForbidden, "%w: the registry %s does not accept the credentials that it was given, or they do not permit this", err, denied.Host)
-	case errors.As(err, &denied) && denied.Withheld:
-		return terminal.Exitf(terminal.ExitForbidden, "%w: the credentials for %s are not sent there, since they go over TLS only, and without a port in their entry to the usual one: name the port in the entry, and allow clear text with --plain-http-credentials HOST:PORT if the registry has no HTTPS", err, denied.Host)
 	case errors.Is(err, registry.ErrDenied):
-		hint := "give credentials with --registry-config or --ocm-config"
-		if a != nil && a.helpers != "" {
-			hint += " (the credential helpers that " + a.helpers + " names are not run)"
-		}
-		return terminal.Exitf(terminal.ExitForbidden, "%w: %s", err, hint)
+		return a.explainDenial(err)
 	case errors.As(err, &missing) && missing.Matches > 1:
 		return terminal.Usage(err)
 	case errors.As(err, &missing), errors.Is(err, oci.ErrNotFound):
@@ -277,6 +268,22 @@ func (a *Access) Explain(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: name the certificate authority of the registry with --ca-file", err)
 	}
 	return err
+}
+
+// explainDenial says which credentials a registry got.
+func (a *Access) explainDenial(err error) error {
+	var denied *registry.DeniedError
+	switch {
+	case errors.As(err, &denied) && denied.Given:
+		return terminal.Exitf(terminal.ExitForbidden, "%w: the registry %s does not accept the credentials that it was given, or they do not permit this", err, denied.Host)
+	case errors.As(err, &denied) && denied.Withheld:
+		return terminal.Exitf(terminal.ExitForbidden, "%w: the credentials for %s are not sent there, since they go over TLS only, and without a port in their entry to the usual one: name the port in the entry, and allow clear text with --plain-http-credentials HOST:PORT if the registry has no HTTPS", err, denied.Host)
+	}
+	hint := "give credentials with --registry-config or --ocm-config"
+	if a != nil && a.helpers != "" {
+		hint += " (the credential helpers that " + a.helpers + " names are not run)"
+	}
+	return terminal.Exitf(terminal.ExitForbidden, "%w: %s", err, hint)
 }
 
 func certificateError(err error) bool {
