@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	helmrelease "helm.sh/helm/v4/pkg/release/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/runtime/job"
@@ -57,6 +55,15 @@ func (r *hookRun) close() {
 		sight.Close()
 	}
 	r.sights = nil
+}
+
+// created are the objects of the present hook that exist, or may exist since an answer was lost.
+func (r *hookRun) created() []apply.Object {
+	number := len(r.sights)
+	if r.asked {
+		number++
+	}
+	return r.objects[:min(number, len(r.objects))]
 }
 
 // next continues with the next hook.
@@ -106,7 +113,7 @@ func (o *Operation) runHooks(event helmrelease.HookEvent) step {
 			return nil, nil
 		}
 		for _, hook := range slices.Backward(run.hooks) {
-			if err := o.clear(ctx, run, hook, helmrelease.HookSucceeded); err != nil {
+			if err := o.clear(ctx, run, hook, event, helmrelease.HookSucceeded); err != nil {
 				return nil, err
 			}
 		}
@@ -118,10 +125,12 @@ func (o *Operation) runHooks(event helmrelease.HookEvent) step {
 // hookFailed notes that a hook has failed, and deletes what is to be deleted then.
 func (o *Operation) hookFailed(ctx context.Context, run *hookRun, hook *helmrelease.Hook, event helmrelease.HookEvent, cause error) error {
 	hook.LastRun.CompletedAt, hook.LastRun.Phase = o.store.Now(), helmrelease.HookPhaseFailed
+	// An object that was in the way is not the hook's, and so is not deleted.
+	run.made[hook] = run.created()
 	// What cannot be deleted now stays: the failure counts more.
-	_ = o.clear(ctx, run, hook, helmrelease.HookFailed)
+	_ = o.clear(ctx, run, hook, event, helmrelease.HookFailed)
 	for _, earlier := range run.hooks[:run.at] {
-		_ = o.clear(ctx, run, earlier, helmrelease.HookSucceeded)
+		_ = o.clear(ctx, run, earlier, event, helmrelease.HookSucceeded)
 	}
 	run.close()
 	return &failedHook{event: event, name: hook.Name, cause: cause}
@@ -133,7 +142,10 @@ func (o *Operation) runHook(ctx context.Context, run *hookRun, hook *helmrelease
 		if len(hook.DeletePolicies) == 0 {
 			hook.DeletePolicies = []helmrelease.HookDeletePolicy{helmrelease.HookBeforeHookCreation}
 		}
-		if err := o.clear(ctx, run, hook, helmrelease.HookBeforeHookCreation); err != nil {
+		if err := o.clear(ctx, run, hook, event, helmrelease.HookBeforeHookCreation); err != nil {
+			return nil, err
+		}
+		if err := o.clearLeft(ctx, hook, event); err != nil {
 			return nil, err
 		}
 		run.cleared = true
@@ -141,16 +153,16 @@ func (o *Operation) runHook(ctx context.Context, run *hookRun, hook *helmrelease
 	if waiting, err := o.going.Continue(ctx); err != nil || len(waiting) > 0 {
 		return waiting, err
 	}
-	if err := o.createHook(ctx, run, hook); err != nil {
+	if err := o.createHook(ctx, run, hook, event); err != nil {
 		return nil, err
 	}
 	return o.awaitHook(ctx, run, event)
 }
 
 // createHook creates the objects of a hook.
-func (o *Operation) createHook(ctx context.Context, run *hookRun, hook *helmrelease.Hook) error {
+func (o *Operation) createHook(ctx context.Context, run *hookRun, hook *helmrelease.Hook, event helmrelease.HookEvent) error {
 	if run.objects == nil {
-		objects, err := o.hookObjects(ctx, hook)
+		objects, err := o.hookObjects(ctx, o.release, hook, event)
 		if err != nil {
 			return err
 		}
@@ -158,7 +170,7 @@ func (o *Operation) createHook(ctx context.Context, run *hookRun, hook *helmrele
 		hook.LastRun = helmrelease.HookExecution{StartedAt: o.store.Now(), Phase: helmrelease.HookPhaseRunning}
 	}
 	for _, object := range run.objects[len(run.sights):] {
-		_, err := o.store.Cluster.Create(ctx, object.Mapping, object.Object, storage.FieldManager)
+		_, err := o.store.Cluster.Create(ctx, object.Mapping, object.Object, hookManager(o.release))
 		// The predecessor was deleted: an earlier request has created this object.
 		mine := run.asked && slices.Contains(hook.DeletePolicies, helmrelease.HookBeforeHookCreation)
 		exists := apierrors.IsAlreadyExists(err)
@@ -175,17 +187,16 @@ func (o *Operation) createHook(ctx context.Context, run *hookRun, hook *helmrele
 	return nil
 }
 
-// hookObjects are the objects of a hook with their places.
-func (o *Operation) hookObjects(ctx context.Context, hook *helmrelease.Hook) ([]apply.Object, error) {
-	entries, err := Entries(hook.Manifest, o.release.Namespace)
+// hookObjects are the objects of a hook of a revision with their places.
+func (o *Operation) hookObjects(ctx context.Context, release *helmrelease.Release, hook *helmrelease.Hook, event helmrelease.HookEvent) ([]apply.Object, error) {
+	entries, err := Entries(hook.Manifest, release.Namespace)
 	if err != nil {
 		return nil, job.AsTerminal(fmt.Errorf("read hook %s: %w", hook.Path, err))
 	}
 	for i := range entries {
 		entries[i].Position = hook.Path
 		if entries[i].Object.GetName() == "" && entries[i].Object.GetGenerateName() != "" {
-			// Each run has its own object then.
-			entries[i].Object.SetName(entries[i].Object.GetGenerateName() + fmt.Sprint(o.store.Now().UnixNano()%int64(time.Hour)))
+			entries[i].Object.SetName(entries[i].Object.GetGenerateName() + hookSuffix(release, hook, event, i))
 		}
 	}
 	return apply.Prepare(ctx, o.store.Cluster, entries, nil)
@@ -281,14 +292,14 @@ func hookProgress(object, now *unstructured.Unstructured) (progress, failure str
 
 // clear deletes the objects of a hook if its policy says so. Definitions of kinds are never
 // deleted: all objects of the kind would be deleted with them.
-func (o *Operation) clear(ctx context.Context, run *hookRun, hook *helmrelease.Hook, policy helmrelease.HookDeletePolicy) error {
+func (o *Operation) clear(ctx context.Context, run *hookRun, hook *helmrelease.Hook, event helmrelease.HookEvent, policy helmrelease.HookDeletePolicy) error {
 	if hook.Kind == apply.CRDKind || !slices.Contains(hook.DeletePolicies, policy) {
 		return nil
 	}
 	objects, made := run.made[hook]
 	if !made {
 		var err error
-		if objects, err = o.hookObjects(ctx, hook); err != nil {
+		if objects, err = o.hookObjects(ctx, o.release, hook, event); err != nil {
 			return err
 		}
 	}
@@ -299,6 +310,24 @@ func (o *Operation) clear(ctx context.Context, run *hookRun, hook *helmrelease.H
 		}
 		if left != nil {
 			o.going.Await(object.Mapping, left)
+		}
+	}
+	return nil
+}
+
+// clearLeft deletes the objects of a hook that a failed revision has left, whatever the policy: they
+// would be in the way.
+func (o *Operation) clearLeft(ctx context.Context, hook *helmrelease.Hook, event helmrelease.HookEvent) error {
+	if len(o.leftovers) == 0 {
+		return nil
+	}
+	objects, err := o.hookObjects(ctx, o.release, hook, event)
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if err := o.clearLeftover(ctx, keyOf(object.Object)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -105,8 +105,12 @@ type Operation struct {
 	losses *loss.Losses
 	going  *deletion.Deletion
 	pruned bool
-	hooks  map[helmrelease.HookEvent]*hookRun
-	limit  *limit.Limit
+	// leftovers are objects that hooks of failed revisions may have left, tidied says that they are
+	// deleted.
+	leftovers map[key][]leftover
+	tidied    bool
+	hooks     map[helmrelease.HookEvent]*hookRun
+	limit     *limit.Limit
 }
 
 // Plan returns the operation that deploys a desired state. Nothing is changed yet.
@@ -156,7 +160,7 @@ func begin(ctx context.Context, store *storage.Store, job Job, desiredState Desi
 
 // deployment are the steps that deploy the new revision.
 func (o *Operation) deployment(action Action, before, after helmrelease.HookEvent) []step {
-	steps := []step{o.checkOwners}
+	steps := []step{o.clearLeftovers, o.checkOwners}
 	if action == Install {
 		steps = append(steps, o.makeNamespace, o.makeDefinitions)
 	}
@@ -194,7 +198,7 @@ func (o *Operation) look(ctx context.Context) error {
 			from = i
 		}
 	}
-	o.original, o.complete = map[key]*unstructured.Unstructured{}, map[key]bool{}
+	o.original, o.complete, o.leftovers = map[key]*unstructured.Unstructured{}, map[key]bool{}, map[key][]leftover{}
 	for _, record := range o.earlier[min(from, len(o.earlier)):] {
 		release, err := record.Release()
 		if err != nil {
@@ -205,6 +209,11 @@ func (o *Operation) look(ctx context.Context) error {
 			return err
 		}
 		o.previous = append(o.previous, objects...)
+		if failed(record) {
+			if err := o.addLeftovers(ctx, release); err != nil {
+				return err
+			}
+		}
 		if record.Deployed() {
 			o.base = release
 		}

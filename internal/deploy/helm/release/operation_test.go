@@ -254,7 +254,7 @@ func TestFailures(t *testing.T) {
 		objects      []string
 	}{
 		{"a failed installation is not undone", nil, wishFor("a", "wrong"), []common.Status{common.StatusFailed}, []string{"ConfigMap here/a", "ConfigMap here/hook-before"}},
-		{"a failed atomic installation is removed", nil, atomic(wishFor("a", "wrong")), nil, []string{"ConfigMap here/hook-before", "ConfigMap here/hook-end"}},
+		{"a failed atomic installation is removed, with what its hooks have made before", nil, atomic(wishFor("a", "wrong")), nil, []string{"ConfigMap here/hook-end"}},
 		{"a failed upgrade is not undone", []string{"a", "b"}, wishFor("a", "c", "wrong"), []common.Status{common.StatusDeployed, common.StatusFailed},
 			[]string{"ConfigMap here/a", "ConfigMap here/b", "ConfigMap here/c", "ConfigMap here/hook-after", "ConfigMap here/hook-before"}},
 		{"a failed atomic upgrade is rolled back", []string{"a", "b"}, atomic(wishFor("a", "c", "wrong")), []common.Status{common.StatusSuperseded, common.StatusFailed, common.StatusDeployed},

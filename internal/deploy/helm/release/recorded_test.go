@@ -106,7 +106,7 @@ func TestAsRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		stored := cluster.Find("ConfigMap", "helm", name).DeepCopy()
-		for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp"} {
+		for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"} {
 			unstructured.RemoveNestedField(stored.Object, "metadata", field)
 		}
 		if diff := cmp.Diff(want, stored.Object); diff != "" {

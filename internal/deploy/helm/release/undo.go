@@ -12,9 +12,18 @@ import (
 )
 
 // undoInstall removes a release whose installation has failed.
-func (o *Operation) undoInstall(context.Context) ([]string, error) {
+func (o *Operation) undoInstall(ctx context.Context) ([]string, error) {
+	if err := o.failedHooks(ctx); err != nil {
+		return nil, err
+	}
 	o.becomeUninstall(append(o.previous, o.objects...))
 	return nil, nil
+}
+
+// failedHooks makes leftovers of what the hooks of the failed revision have made.
+func (o *Operation) failedHooks(ctx context.Context) error {
+	o.leftovers, o.tidied = map[key][]leftover{}, false
+	return o.addLeftovers(ctx, o.release)
 }
 
 // undoUpgrade deploys the last complete revision again, with a number of its own, as
@@ -23,6 +32,9 @@ func (o *Operation) undoUpgrade(ctx context.Context) ([]string, error) {
 	failed, base := o.release, o.base
 	objects, err := placed(ctx, o.store.Cluster, base)
 	if err != nil {
+		return nil, err
+	}
+	if err := o.failedHooks(ctx); err != nil {
 		return nil, err
 	}
 	failedObjects := o.objects
@@ -54,7 +66,7 @@ func (o *Operation) undoUpgrade(ctx context.Context) ([]string, error) {
 		o.objects = append(o.objects, object)
 	}
 	o.steps, o.at = []step{
-		o.nothing, o.storeRecord, o.runHooks(helmrelease.HookPreRollback), o.apply, o.prune, o.awaitReady,
+		o.nothing, o.clearLeftovers, o.storeRecord, o.runHooks(helmrelease.HookPreRollback), o.apply, o.prune, o.awaitReady,
 		o.runHooks(helmrelease.HookPostRollback), o.finish(fmt.Sprintf("Rollback to %d", base.Version)),
 	}, 0
 	return nil, nil

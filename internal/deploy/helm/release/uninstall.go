@@ -51,7 +51,7 @@ func (o *Operation) becomeUninstall(objects []apply.Object) {
 		return o.going.Continue(ctx)
 	}
 	o.steps, o.at = []step{
-		o.nothing, o.runHooks(helmrelease.HookPreDelete), o.markUninstalling, remove, o.runHooks(helmrelease.HookPostDelete), o.purge,
+		o.nothing, o.clearLeftovers, o.runHooks(helmrelease.HookPreDelete), o.markUninstalling, remove, o.runHooks(helmrelease.HookPostDelete), o.purge,
 	}, 0
 }
 

@@ -86,7 +86,7 @@ func (c *Cluster) isNew(mapping *meta.RESTMapping, object *unstructured.Unstruct
 }
 
 // Create implements target.Cluster.
-func (c *Cluster) Create(_ context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, _ string) (*unstructured.Unstructured, error) {
+func (c *Cluster) Create(_ context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
 	return c.request("create", mapping, object.GetNamespace(), object.GetName(), func() (*unstructured.Unstructured, error) {
 		if err := c.isNew(mapping, object); err != nil {
 			return nil, err
@@ -94,6 +94,7 @@ func (c *Cluster) Create(_ context.Context, mapping *meta.RESTMapping, object *u
 		stored := object.DeepCopy()
 		stored.SetUID(c.nextUID())
 		stored.SetGeneration(1)
+		stored.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate}})
 		c.put(stored)
 		return stored.DeepCopy(), nil
 	})
