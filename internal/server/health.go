@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"go.landscaper.dev/internal/server/listen"
 )
 
 // health answers the liveness and the readiness probe. It names the reason and the kind; the texts
@@ -63,17 +64,5 @@ func (h *health) ready(ctx context.Context) error {
 
 // addHealth serves health and readiness from the start, before anything is ready.
 func addHealth(to manager.Manager, config Config, checks *health) error {
-	address := config.HealthAddress
-	if address == "0" || address == "" {
-		return nil
-	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return fmt.Errorf("serve health at %s: %w", address, err)
-	}
-	limit := 10 * time.Second
-	return to.Add(&manager.Server{
-		Name: "health", Listener: listener, ShutdownTimeout: &limit,
-		Server: &http.Server{Handler: checks.handler(), ReadHeaderTimeout: limit, ReadTimeout: limit, WriteTimeout: limit},
-	})
+	return listen.Add(to, listen.Endpoint{Name: "health", Address: config.HealthAddress, Handler: checks.handler()})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -16,7 +17,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"go.landscaper.dev/internal/server/listen"
 )
 
 const (
@@ -25,8 +29,12 @@ const (
 	// maxVerdicts limits the cached reviews.
 	maxVerdicts = 256
 	// maxReviews limits the concurrent reviews: a client without a valid token must not cause many
-	// requests to the API server.
+	// requests to the API server. A client that has no review gets one above it, up to maxClients:
+	// strangers at other addresses must not take its turn.
 	maxReviews = 4
+	maxClients = 32
+	// acceptedLife is how long a token that was accepted has turns that strangers cannot take.
+	acceptedLife = time.Hour
 	// maxTokenBytes is above the length of any real token.
 	maxTokenBytes = 16 << 10
 	reviewTimeout = 10 * time.Second
@@ -40,7 +48,8 @@ var (
 
 // metrics returns the options of the metrics server. Metrics say how many Installations of which
 // namespace fail, so the API server reviews each request. The library's filter does the same with
-// most of the code of an API server; this needs only the client.
+// most of the code of an API server; this needs only the client. The library's server is not used:
+// it accepts connections without end.
 func (c *Config) metrics() metricsserver.Options {
 	options := metricsserver.Options{BindAddress: c.MetricsAddress}
 	if !c.OpenMetrics {
@@ -48,6 +57,23 @@ func (c *Config) metrics() metricsserver.Options {
 		options.FilterProvider = guarded
 	}
 	return options
+}
+
+// addMetrics serves metrics by its options.
+func addMetrics(to manager.Manager, options metricsserver.Options) error {
+	var filter func(http.Handler) (http.Handler, error)
+	if options.FilterProvider != nil {
+		made, err := options.FilterProvider(to.GetConfig(), to.GetHTTPClient())
+		if err != nil {
+			return err // says what it did
+		}
+		filter = func(next http.Handler) (http.Handler, error) { return made(to.GetLogger().WithName("metrics"), next) }
+	}
+	handler, err := listen.Metrics(filter)
+	if err != nil {
+		return err // says what it did
+	}
+	return listen.Add(to, listen.Endpoint{Name: "metrics", Address: options.BindAddress, Handler: handler, TLS: options.SecureServing})
 }
 
 func guarded(config *rest.Config, httpClient *http.Client) (metricsserver.Filter, error) {
@@ -100,11 +126,17 @@ type guard struct {
 	next   http.Handler
 	log    logr.Logger
 	now    func() time.Time
-	slots  chan struct{}
 
-	mutex    sync.Mutex
-	verdicts map[[sha256.Size]byte]verdict
+	mutex sync.Mutex
+	// verdicts are the refusals, accepted the tokens that were accepted: no number of invented tokens
+	// makes the guard forget these.
+	verdicts, accepted map[tokenKey]verdict
+	// underway counts the reviews of each client, and of tokens that were accepted before.
+	underway map[netip.Prefix]int
+	again    int
 }
+
+type tokenKey = [sha256.Size]byte
 
 type verdict struct {
 	err   error
@@ -114,7 +146,7 @@ type verdict struct {
 func newGuard(review review, next http.Handler, log logr.Logger) *guard {
 	return &guard{
 		review: review, next: next, log: log, now: time.Now,
-		slots: make(chan struct{}, maxReviews), verdicts: map[[sha256.Size]byte]verdict{},
+		verdicts: map[tokenKey]verdict{}, accepted: map[tokenKey]verdict{}, underway: map[netip.Prefix]int{},
 	}
 }
 
@@ -122,6 +154,7 @@ func newGuard(review review, next http.Handler, log logr.Logger) *guard {
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch err := g.judge(r); {
 	case err == nil:
+		listen.Trust(r)
 		g.next.ServeHTTP(w, r)
 	case errors.Is(err, errWho):
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -147,13 +180,11 @@ func (g *guard) judge(r *http.Request) error {
 	if err, known := g.known(key); known {
 		return err
 	}
-	select {
-	// No queue: scrapers retry by themselves, and any client could fill a queue.
-	case g.slots <- struct{}{}:
-		defer func() { <-g.slots }()
-	default:
+	done := g.begin(key, listen.Client(r))
+	if done == nil {
 		return errBusy
 	}
+	defer done()
 	ctx, cancel := context.WithTimeout(r.Context(), reviewTimeout)
 	defer cancel()
 	err := g.review(ctx, token, verb, r.URL.Path)
@@ -163,21 +194,57 @@ func (g *guard) judge(r *http.Request) error {
 	return err
 }
 
-func (g *guard) known(key [sha256.Size]byte) (error, bool) {
+// begin takes a turn for a review and returns its end, or nil if there is none. There is no queue:
+// scrapers retry by themselves, and any client could fill a queue.
+func (g *guard) begin(key tokenKey, client netip.Prefix) (done func()) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	found, known := g.verdicts[key]
-	if !known || g.now().After(found.until) {
-		return nil, false
+	if before, known := g.accepted[key]; known && g.now().Before(before.until.Add(acceptedLife)) && g.again < maxReviews {
+		g.again++
+		return func() {
+			g.mutex.Lock()
+			defer g.mutex.Unlock()
+			g.again--
+		}
 	}
-	return found.err, true
+	all := 0
+	for _, number := range g.underway {
+		all += number
+	}
+	if all >= maxReviews && (g.underway[client] > 0 || all >= maxClients) {
+		return nil
+	}
+	g.underway[client]++
+	return func() {
+		g.mutex.Lock()
+		defer g.mutex.Unlock()
+		if g.underway[client]--; g.underway[client] == 0 {
+			delete(g.underway, client)
+		}
+	}
 }
 
-func (g *guard) remember(key [sha256.Size]byte, err error) {
+func (g *guard) known(key tokenKey) (error, bool) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	if len(g.verdicts) >= maxVerdicts {
-		clear(g.verdicts) // asking again is cheap
+	for _, verdicts := range []map[tokenKey]verdict{g.accepted, g.verdicts} {
+		if found, known := verdicts[key]; known && g.now().Before(found.until) {
+			return found.err, true
+		}
 	}
-	g.verdicts[key] = verdict{err, g.now().Add(verdictLife)}
+	return nil, false
+}
+
+func (g *guard) remember(key tokenKey, err error) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	verdicts, other := g.verdicts, g.accepted
+	if err == nil {
+		verdicts, other = other, verdicts
+	}
+	delete(other, key)
+	if len(verdicts) >= maxVerdicts {
+		clear(verdicts) // asking again is cheap
+	}
+	verdicts[key] = verdict{err, g.now().Add(verdictLife)}
 }

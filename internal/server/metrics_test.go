@@ -105,3 +105,84 @@ func get(handler http.Handler, path, authorization string) (int, string) {
 	handler.ServeHTTP(answer, request)
 	return answer.Code, answer.Body.String()
 }
+
+// TestStrangersFillNoTurns: clients with invented tokens neither keep a collector waiting that was
+// accepted before or asks from another address, nor make the guard forget it.
+func TestStrangersFillNoTurns(t *testing.T) {
+	for _, test := range []struct {
+		reason   string
+		accepted bool
+		from     string
+		want     int
+	}{
+		{"a collector that was accepted before, from the address of the strangers", true, "192.0.2.1:1", http.StatusOK},
+		{"a collector that asks for the first time, from another address", false, "192.0.2.2:1", http.StatusOK},
+		{"one stranger more", false, "192.0.2.1:1", http.StatusTooManyRequests},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			now := time.Now()
+			release, under := make(chan struct{}), make(chan struct{}, maxReviews)
+			guard := newGuard(func(_ context.Context, token, _, _ string) error {
+				if token == "collector" {
+					return nil
+				}
+				under <- struct{}{}
+				<-release
+				return errWho
+			}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), logr.Discard())
+			guard.now = func() time.Time { return now }
+			if test.accepted {
+				getFrom(guard, test.from, "Bearer collector")
+				now = now.Add(2 * verdictLife)
+			}
+			done := make(chan struct{})
+			for n := range maxReviews {
+				go func() {
+					getFrom(guard, "192.0.2.1:1", fmt.Sprintf("Bearer %d", n))
+					done <- struct{}{}
+				}()
+			}
+			for range maxReviews {
+				<-under
+			}
+			if code := getFrom(guard, test.from, "Bearer collector"); code != test.want {
+				t.Errorf("got %d, want %d", code, test.want)
+			}
+			close(release)
+			for range maxReviews {
+				<-done
+			}
+			if len(guard.underway) != 0 || guard.again != 0 {
+				t.Errorf("turns that are not given back: %v, %d", guard.underway, guard.again)
+			}
+		})
+	}
+}
+
+// TestInventedTokensForgetNothing: what was accepted is remembered, however many tokens are invented.
+func TestInventedTokensForgetNothing(t *testing.T) {
+	asked := 0
+	guard := newGuard(func(_ context.Context, token, _, _ string) error {
+		if token == "collector" {
+			asked++
+			return nil
+		}
+		return errWho
+	}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), logr.Discard())
+	for n := range 3 * maxVerdicts {
+		getFrom(guard, "192.0.2.1:1", fmt.Sprintf("Bearer %d", n))
+		getFrom(guard, "192.0.2.2:1", "Bearer collector")
+	}
+	if asked != 1 {
+		t.Errorf("the API server was asked %d times", asked)
+	}
+}
+
+func getFrom(handler http.Handler, from, authorization string) int {
+	request := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+	request.RemoteAddr = from
+	request.Header.Set("Authorization", authorization)
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, request)
+	return answer.Code
+}

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
@@ -135,7 +136,8 @@ func managerOptions(config Config, log logr.Logger, watches *watches) ctrl.Optio
 			// kind, so only the cache has their metadata: manager.GetCache() reads it.
 			DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}},
 		}},
-		Metrics: config.metrics(),
+		// The server has its own endpoint, which bounds connections; the manager's does not.
+		Metrics: metricsserver.Options{BindAddress: "0"},
 		// The server has its own probes, which name the problem; the manager's do not.
 		HealthProbeBindAddress:  "0",
 		LeaderElection:          config.LeaderElection,
@@ -155,6 +157,9 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 	}
 	checks := &health{watches: watches, elected: manager.Elected(), kinds: config.kinds(), synced: manager.GetCache().WaitForCacheSync}
 	if err := addHealth(manager, config, checks); err != nil {
+		return nil, err
+	}
+	if err := addMetrics(manager, config.metrics()); err != nil {
 		return nil, err
 	}
 	if err := addHealthObject(manager, config, checks.ready); err != nil {

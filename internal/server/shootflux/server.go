@@ -37,6 +37,7 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/sshkey"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/rewatch"
+	"go.landscaper.dev/internal/server/listen"
 )
 
 // Scheme returns a scheme with all kinds that the extension uses.
@@ -83,7 +84,8 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 		Client: client.Options{Cache: &client.CacheOptions{
 			DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}, &gardener.Cluster{}, &coordinationv1.Lease{}},
 		}},
-		Metrics:                       metricsserver.Options{BindAddress: config.MetricsAddress},
+		// The extension has its own endpoint, which bounds connections; the manager's does not.
+		Metrics:                       metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:        config.HealthAddress,
 		LeaderElection:                config.LeaderElection,
 		LeaderElectionID:              config.LeaderElectionID,
@@ -93,6 +95,13 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connect to the seed %s: %w", config.Seed.Host, err)
+	}
+	handler, err := listen.Metrics(nil)
+	if err == nil {
+		err = listen.Add(manager, listen.Endpoint{Name: "metrics", Address: config.MetricsAddress, Handler: handler})
+	}
+	if err != nil {
+		return nil, err
 	}
 	if err := manager.AddHealthzCheck("process", func(*http.Request) error { return nil }); err != nil {
 		return nil, fmt.Errorf("add a health check: %w", err)
