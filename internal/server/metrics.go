@@ -194,7 +194,7 @@ func (g *guard) judge(r *http.Request) error {
 	return err
 }
 
-// begin takes a turn for a review and returns its end, or nil if there is none. There is no queue:
+// begin takes a turn for a review and returns its end, or nil if all turns are taken. There is no queue:
 // scrapers retry by themselves, and any client could fill a queue.
 func (g *guard) begin(key tokenKey, client netip.Prefix) (done func()) {
 	g.mutex.Lock()

@@ -1,4 +1,4 @@
-// Package listen bounds the connections of an endpoint. Whoever reaches its port may open
+// Package listen bounds the connections of an endpoint. A client that reaches its port may open
 // connections without end and send nothing: they would take files and memory of the process, and the
 // places of those for whom the endpoint is there.
 package listen
