@@ -20,7 +20,7 @@ import (
 
 // Helm never deletes what hooks have made, unless their policies say so. Of a revision that was
 // deployed, hooks may have made what users need. Of a revision that has failed or was given up,
-// nobody needs anything: the next operation runs its own hooks, or removes the release.
+// nothing is needed: the next operation runs its own hooks, or removes the release.
 
 // hookManager is the manager of the fields of what the hooks of a revision make. It says who has made
 // an object, without a mark that Helm does not set.
@@ -80,7 +80,7 @@ func (o *Operation) addLeftovers(ctx context.Context, release *helmrelease.Relea
 	return nil
 }
 
-// clearLeftovers deletes what hooks of failed revisions have made, and waits until it is gone.
+// clearLeftovers deletes what hooks of failed revisions have made, and waits until it is deleted.
 func (o *Operation) clearLeftovers(ctx context.Context) ([]string, error) {
 	if !o.tidied {
 		needed, err := o.madeByBase(ctx)
@@ -146,8 +146,8 @@ func (o *Operation) clearLeftover(ctx context.Context, id key) error {
 	}
 }
 
-// isLeftover reports whether an object says that one of these revisions has made it, and nothing
-// that somebody else has taken it over or wants it to stay.
+// isLeftover reports whether an object says that one of these revisions has made it, and
+// neither that another client has taken it over nor that it is to stay.
 func (o *Operation) isLeftover(live *unstructured.Unstructured, by []leftover) bool {
 	if Kept(live) || len(ownership.Others(live, o.desiredState.Item)) > 0 || ownership.ReleaseOf(live) != (ownership.HelmRelease{}) {
 		return false
