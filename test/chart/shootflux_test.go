@@ -38,6 +38,8 @@ func TestShootFlux(t *testing.T) {
 			[]string{"--resync-period=2h", `"env":[{"name":"A","value":"b"}]`, `"a/b":"c"`}},
 		{"metrics are collected", map[string]any{"metricsPort": 9090}, "Service", name, []string{`[{\"port\":9090,\"protocol\":\"TCP\"}]`, `"targetPort":"metrics"`}},
 		{"the Deployment is resized by a VerticalPodAutoscaler", nil, "VerticalPodAutoscaler", name, []string{`"updateMode":"Auto"`, `"memory":"64Mi"`, `"name":"` + name + `"`}},
+		{"a seed is protected from the memory of the program", nil, "Deployment", name, []string{`"limits":{"memory":"512Mi"}`}},
+		{"only the Secret with a key is changed", nil, "ClusterRole", name, []string{`"resourceNames":["shoot-flux-source"],"resources":["secrets"],"verbs":["update"]`, `"resources":["secrets"],"verbs":["get","list","watch","create","delete"]`}},
 		{"the leader election writes events in the namespace of the program", nil, "Role", name + "-leases", []string{`{"apiGroups":[""],"resources":["events"],"verbs":["create","patch"]}`}},
 		{"a PodDisruptionBudget keeps one replica", nil, "PodDisruptionBudget", name, []string{`"maxUnavailable":1`}},
 	}
@@ -68,7 +70,7 @@ func TestShootFluxWithout(t *testing.T) {
 	}
 }
 
-// TestShootFluxValues shows that no value of the chart is without effect. Two are part of
+// TestShootFluxValues shows that no value of the chart is without effect. Three are part of
 // what is passed on as a whole.
 func TestShootFluxValues(t *testing.T) {
 	directory, err := ShootFlux.Directory()
@@ -96,7 +98,7 @@ func TestShootFluxValues(t *testing.T) {
 		if !found || strings.HasPrefix(name, "#") || strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}
-		if !strings.Contains(templates.String(), "."+name) && name != "updateMode" && name != "requests" {
+		if !strings.Contains(templates.String(), "."+name) && name != "updateMode" && name != "requests" && name != "limits" {
 			t.Errorf("no template reads the value %s", name)
 		}
 	}
