@@ -26,6 +26,7 @@ import (
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/runtime/queue"
+	"go.landscaper.dev/internal/runtime/readthrough"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
@@ -85,7 +86,7 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 	}
 	ofSecret := func(ctx context.Context, secret client.Object) []reconcile.Request {
 		targets := &v1alpha1.TargetList{}
-		if err := r.client.List(ctx, targets, client.InNamespace(secret.GetNamespace()), client.MatchingFields{bySecret: secret.GetName()}); err != nil {
+		if err := r.client.List(ctx, targets, client.InNamespace(secret.GetNamespace()), client.MatchingFields{bySecret: secret.GetName()}, readthrough.AsCached); err != nil {
 			return nil
 		}
 		var requests []reconcile.Request

@@ -46,6 +46,7 @@ import (
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/queue"
+	"go.landscaper.dev/internal/runtime/readthrough"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/rewatch"
 	"go.landscaper.dev/internal/runtime/sandbox"
@@ -126,11 +127,11 @@ func managerOptions(config Config, log logr.Logger, watches *watches) ctrl.Optio
 		Scheme: scheme,
 		Logger: log,
 		Cache: cache.Options{
-			// Managed fields are for the API server; in the cache they would only take memory.
-			DefaultTransform:  cache.TransformStripManagedFields(),
+			DefaultTransform:  readthrough.Transform,
 			DefaultNamespaces: config.cachedNamespaces(),
 			NewInformer:       watches.newInformer(scheme),
 		},
+		NewClient: readthrough.NewClient,
 		Client: client.Options{Cache: &client.CacheOptions{
 			// Secrets and ConfigMaps are read when they are needed, not kept. The setting is per
 			// kind, so only the cache has their metadata: manager.GetCache() reads it.

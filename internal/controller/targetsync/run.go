@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/controller/targetsync/syncplan"
+	"go.landscaper.dev/internal/runtime/readthrough"
 )
 
 // The reasons of conditions and events.
@@ -231,7 +232,7 @@ func (r *run) unwatch() {
 // observe reads what is in the namespace. Secrets in the memory are not read again.
 func (r *run) observe(ctx context.Context, w *syncplan.World) error {
 	targets := &v1alpha1.TargetList{}
-	if err := r.Client.List(ctx, targets, client.InNamespace(r.sync.Namespace)); err != nil {
+	if err := r.Client.List(ctx, targets, client.InNamespace(r.sync.Namespace), readthrough.AsCached); err != nil {
 		return fmt.Errorf("list Targets: %w", err)
 	}
 	w.Targets = map[string]*v1alpha1.Target{}
@@ -240,6 +241,12 @@ func (r *run) observe(ctx context.Context, w *syncplan.World) error {
 		target := &targets.Items[i]
 		w.Targets[target.Name] = target
 		if syncplan.Ours(target) {
+			// Of the Targets of others only the names count.
+			if readthrough.Omitted(target) {
+				if err := r.Client.Get(ctx, client.ObjectKeyFromObject(target), target); err != nil {
+					return fmt.Errorf("read Target %s: %w", target.Name, err)
+				}
+			}
 			versions[target.Name] = target.ResourceVersion
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/readthrough"
 )
 
 // DeleteStaleCopies deletes the copies of imports that this job has not written, because
@@ -25,7 +26,7 @@ import (
 func (h Writer) DeleteStaleCopies(ctx context.Context, inst *v1alpha1.Installation) error {
 	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
 	for _, list := range []client.ObjectList{data, targets} {
-		err := h.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.CopiesByScope: v1alpha1.InstallationScope(inst.Name)})
+		err := h.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.CopiesByScope: v1alpha1.InstallationScope(inst.Name)}, readthrough.AsCached)
 		if err != nil {
 			return job.Wrap(err, published.HandlePhaseCompleting, "CleanupContext", "list the copies of imports")
 		}
@@ -57,7 +58,7 @@ func inOrder(data *v1alpha1.DataObjectList, targets *v1alpha1.TargetList) {
 func (h Writer) DeleteStaleExports(ctx context.Context, inst *v1alpha1.Installation, written dataflow.Exports) error {
 	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
 	for _, list := range []client.ObjectList{data, targets} {
-		err := h.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.ExportsBySource: v1alpha1.InstallationScope(inst.Name)})
+		err := h.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.ExportsBySource: v1alpha1.InstallationScope(inst.Name)}, readthrough.AsCached)
 		if err != nil {
 			return job.Wrap(err, published.HandlePhaseCompleting, "CleanupExports", "list the exports of earlier jobs")
 		}

@@ -279,11 +279,11 @@ func (r Reader) ownSubs(ctx context.Context, inst *v1alpha1.Installation) (subs 
 
 // Copies returns what lives in the scope of an Installation, which must not be
 // changed.
-func (r Reader) Copies(ctx context.Context, inst *v1alpha1.Installation) (dataflow.Exports, error) {
+func (r Reader) Copies(ctx context.Context, inst *v1alpha1.Installation, options ...client.ListOption) (dataflow.Exports, error) {
 	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
 	for _, list := range []client.ObjectList{data, targets} {
 		scope := client.MatchingFields{index.CopiesByScope: v1alpha1.InstallationScope(inst.Name)}
-		if err := r.Cached.List(ctx, list, client.InNamespace(inst.Namespace), scope, client.UnsafeDisableDeepCopy); err != nil {
+		if err := r.Cached.List(ctx, list, append(options, client.InNamespace(inst.Namespace), scope, client.UnsafeDisableDeepCopy)...); err != nil {
 			return dataflow.Exports{}, &repocontext.ReadError{Object: "the copies of imports of Installation " + inst.Name, Cause: err}
 		}
 	}

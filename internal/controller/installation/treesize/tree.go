@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/job/ancestor"
+	"go.landscaper.dev/internal/runtime/readthrough"
 )
 
 // Tracker remembers what the Installations of each tree take, so that no blueprint can make more of
@@ -131,11 +132,18 @@ func countTree(ctx context.Context, reader observe.Reader, inst *v1alpha1.Instal
 		return &repocontext.ReadError{Object: "subinstallations of " + inst.Name, Cause: err}
 	}
 	children = slices.DeleteFunc(children, predicates.BeingDeleted)
-	copies, err := reader.Copies(ctx, inst)
+	copies, err := reader.Copies(ctx, inst, readthrough.AsCached)
 	if err != nil {
 		return err
 	}
-	by[inst.UID] = plan.Taken(len(children), copies)
+	taken := plan.Taken(len(children), copies)
+	for _, copied := range copies.DataObjects {
+		taken.Bytes += readthrough.OmittedSize(copied)
+	}
+	for _, copied := range copies.Targets {
+		taken.Bytes += readthrough.OmittedSize(copied)
+	}
+	by[inst.UID] = taken
 	for _, child := range children {
 		if err := countTree(ctx, reader, child, by); err != nil {
 			return err
