@@ -35,7 +35,7 @@ func (s *Stored) Put(object any) error {
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	size := sizeOf(object) + int64(len(key))
+	size := SizeOf(object) + int64(len(key))
 	if err := s.change(size - s.sizes[key]); err != nil {
 		return err
 	}
@@ -84,11 +84,11 @@ func (s *Stored) End() {
 	s.taken, s.ended = 0, true
 }
 
-// sizeOf estimates what an object takes in memory.
-func sizeOf(object any) int64 {
+// SizeOf estimates what an object takes in memory.
+func SizeOf(object any) int64 {
 	switch object := object.(type) {
 	case *unstructured.Unstructured:
-		return outerCost + sizeOfValue(object.Object)
+		return outerCost + SizeOfValue(object.Object)
 	case *metav1.PartialObjectMetadata:
 		// The items of a list keep the kind that the cluster sends, of any length.
 		return outerCost + int64(len(object.Kind)+len(object.APIVersion)) + sizeOfMetadata(&object.ObjectMeta)
@@ -96,18 +96,19 @@ func sizeOf(object any) int64 {
 	return outerCost
 }
 
-func sizeOfValue(value any) int64 {
+// SizeOfValue estimates what a decoded value takes in memory.
+func SizeOfValue(value any) int64 {
 	size := int64(valueCost)
 	switch value := value.(type) {
 	case string:
 		size += int64(len(value))
 	case []any:
 		for _, element := range value {
-			size += sizeOfValue(element)
+			size += SizeOfValue(element)
 		}
 	case map[string]any:
 		for key, field := range value {
-			size += int64(len(key)) + valueCost + sizeOfValue(field)
+			size += int64(len(key)) + valueCost + SizeOfValue(field)
 		}
 	}
 	return size

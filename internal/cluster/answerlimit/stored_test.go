@@ -158,7 +158,7 @@ func TestNoPlaceToHide(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			if size := sizeOf(test.object); size < 1<<20 {
+			if size := SizeOf(test.object); size < 1<<20 {
 				t.Errorf("counts %d bytes", size)
 			}
 		})

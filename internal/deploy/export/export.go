@@ -14,10 +14,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/cluster/answerlimit"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/fieldpath"
 	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/runtime/job"
 )
+
+// MaxValues is what the values that an item exports may take in memory together, as an estimate. They
+// are stored in a Secret, which holds 1 MiB.
+const MaxValues = 32 << 20
+
+// TooLarge is the error about values that no Secret can hold.
+func TooLarge(what string) error {
+	return job.AsTerminal(fmt.Errorf("%s cannot be exported: an export is stored in a Secret, which holds 1 MiB; choose a smaller part of the object by jsonPath", what))
+}
 
 // Value is one value to export whose configuration was checked.
 type Value struct {
@@ -157,8 +168,9 @@ type Reading struct {
 	absent  bool
 	// nowhere says that the object has no namespace although its kind needs one.
 	nowhere bool
-	// result may be anything, also nil.
+	// result may be anything, also nil; size is an estimate of its memory.
 	result any
+	size   int64
 }
 
 type place struct{ namespace, name string }
@@ -193,6 +205,9 @@ func (r *Reading) Look(ctx context.Context) (missing string, err error) {
 		if found, missing, err = r.hop(ctx, found); err != nil || missing != "" {
 			return missing, err
 		}
+	}
+	if r.size = answerlimit.SizeOfValue(found); r.size > MaxValues {
+		return "", TooLarge(fmt.Sprintf("the value at %s of %s", r.value.path, r.source()))
 	}
 	r.done, r.result = true, runtime.DeepCopyJSONValue(found)
 	r.Close()
@@ -315,6 +330,9 @@ func first(object *unstructured.Unstructured, path fieldpath.Path) (any, bool) {
 	}
 	return values[0], true
 }
+
+// Size is what the value takes in memory once it was found, as an estimate.
+func (r *Reading) Size() int64 { return r.size }
 
 // Result is the value once it was found.
 func (r *Reading) Result() any { return r.result }

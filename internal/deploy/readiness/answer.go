@@ -52,8 +52,7 @@ type Changing func(ctx context.Context, object corev1.ObjectReference, live *uns
 func NewAnswers(on target.Cluster, changing Changing, wake func()) *Check {
 	return &Check{
 		target: on, wake: wake,
-		// It takes at least one look at the source.
-		rule:    func(*unstructured.Unstructured) Finding { return Finding{Why: "Flux has not answered the request yet"} },
+		rule:    func(*unstructured.Unstructured) Finding { return Requested },
 		sources: &sources{cluster: on, changing: changing, wake: wake, watches: map[string]target.Watch{}, failures: map[types.UID]string{}},
 	}
 }

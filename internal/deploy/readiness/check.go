@@ -103,7 +103,7 @@ func Names(unready []Unfinished) []string {
 func unfinished(object *unstructured.Unstructured, finding Finding) Unfinished {
 	return Unfinished{
 		Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(), Finding: finding,
-		object: object, group: object.GroupVersionKind().Group,
+		object: target.State(object), group: object.GroupVersionKind().Group,
 	}
 }
 
@@ -118,10 +118,20 @@ func (c *Check) ReportDeleted() { c.reportsDeleted = true }
 
 // Add adds an object as a write or a read returned it.
 func (c *Check) Add(mapping *meta.RESTMapping, object *unstructured.Unstructured) {
-	if finding := c.rule(object); !finding.Ready() {
-		c.waiting = append(c.waiting, &waiting{mapping: mapping, object: object, live: object, finding: finding})
+	c.AddJudged(mapping, object, c.rule(object))
+}
+
+// AddJudged adds an object of which the rule has said before how far it has come, see target.State.
+func (c *Check) AddJudged(mapping *meta.RESTMapping, object *unstructured.Unstructured, finding Finding) {
+	if !finding.Ready() {
+		state := target.State(object)
+		c.waiting = append(c.waiting, &waiting{mapping: mapping, object: state, live: state, finding: finding})
 	}
 }
+
+// Requested is the finding about an object that asks Flux for something: it takes at least one look at
+// the source.
+var Requested = Finding{Why: "Flux has not answered the request yet"}
 
 // Look returns what is not ready. No request is made but for the watches, unless
 // a watch does not work.
@@ -191,8 +201,10 @@ func (c *Check) reread(ctx context.Context, w *waiting) error {
 	case err != nil:
 		return err
 	}
-	w.object = object
+	w.object = target.State(object)
 	w.finding, err = c.judge(ctx, w, object)
+	// The answer is not kept, as an object of a watch would be, which is counted.
+	w.live = w.object
 	return err
 }
 

@@ -73,12 +73,15 @@ func (r *Rollout) readExports(ctx context.Context) ([]string, error) {
 //
 // The first error ends it: what could not be looked at is looked at by the next attempt.
 func (r *Rollout) lookAtExports(ctx context.Context) (missing []string, err error) {
-	all := true
+	all, size := true, int64(0)
 	missing = make([]string, len(r.exports.readings))
 	for i, reading := range r.exports.readings {
 		found, err := reading.Look(ctx)
 		if err != nil {
 			return missing, fmt.Errorf("export %s: %w", reading.Value().Name, err)
+		}
+		if size += reading.Size(); size > export.MaxValues {
+			return missing, export.TooLarge("the values up to key " + reading.Value().Name)
 		}
 		if missing[i] = found; found == "" {
 			r.exports.limits[i].End()

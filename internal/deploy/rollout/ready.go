@@ -25,7 +25,8 @@ type wait struct {
 // awaitDefinitions waits until the kinds that the item defines and uses itself are
 // served.
 func (r *Rollout) awaitDefinitions(ctx context.Context) ([]string, error) {
-	unready, err := r.look(ctx, &r.definitions, readiness.Established, func(result result) bool { return r.uses(result.stored) })
+	established := func(result result) (readiness.Finding, bool) { return result.established, r.uses(result.stored) }
+	unready, err := r.look(ctx, &r.definitions, readiness.Established, established)
 	if again, lostErr := r.applyMissing(ctx, r.cluster, unready); again || lostErr != nil {
 		return nil, lostErr
 	}
@@ -63,7 +64,7 @@ func (r *Rollout) awaitReadiness(ctx context.Context) ([]string, error) {
 		r.answers.check.ReportDeleted()
 		for _, result := range r.stored {
 			if readiness.Requests(result.Object.Object) {
-				r.answers.check.Add(result.Mapping, result.stored)
+				r.answers.check.AddJudged(result.Mapping, result.stored, readiness.Requested)
 			}
 		}
 	}
@@ -71,7 +72,8 @@ func (r *Rollout) awaitReadiness(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	others, err := r.look(ctx, &r.readiness, readiness.RuleOf(r.desired.Readiness), func(result) bool { return !r.desired.SkipReadiness })
+	ready := func(result result) (readiness.Finding, bool) { return result.ready, !r.desired.SkipReadiness }
+	others, err := r.look(ctx, &r.readiness, readiness.RuleOf(r.desired.Readiness), ready)
 	if err != nil {
 		return nil, err
 	}
@@ -100,15 +102,15 @@ func (r *Rollout) waitFor(ctx context.Context, cluster target.Cluster, unready [
 	return readiness.Names(unready), nil
 }
 
-// look looks at the objects that a wait is about, and begins it if it has not
-// begun.
-func (r *Rollout) look(ctx context.Context, w *wait, rule readiness.Rule, about func(result) bool) ([]readiness.Unfinished, error) {
+// look looks at the objects that a wait is about, and begins it if it has not begun. About returns
+// what the rule has said of a result.
+func (r *Rollout) look(ctx context.Context, w *wait, rule readiness.Rule, about func(result) (readiness.Finding, bool)) ([]readiness.Unfinished, error) {
 	if w.check == nil {
 		w.check = readiness.NewCheck(r.cluster, rule, r.job.Requeue)
 		w.check.ReportDeleted()
 		for _, result := range r.stored {
-			if about(result) {
-				w.check.Add(result.Mapping, result.stored)
+			if finding, counts := about(result); counts {
+				w.check.AddJudged(result.Mapping, result.stored, finding)
 			}
 		}
 	}

@@ -164,7 +164,19 @@ type Rollout struct {
 // result is an object together with what became of it.
 type result struct {
 	apply.Object
+	// stored is what is kept of the answer, see target.State.
 	stored *unstructured.Unstructured
+	// ready and established are what the rules have said of the whole answer.
+	ready, established readiness.Finding
+}
+
+// resultOf judges what a cluster has answered, and keeps what is needed of it.
+func (r *Rollout) resultOf(object apply.Object, stored *unstructured.Unstructured) result {
+	object.Live = nil
+	return result{
+		Object: object, stored: target.State(stored),
+		ready: readiness.RuleOf(r.desired.Readiness)(stored), established: readiness.Established(stored),
+	}
 }
 
 // Begin finds out what is to be done and records it before anything is written to

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/cluster/answerlimit"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/loss"
 	"go.landscaper.dev/internal/deploy/several"
@@ -55,12 +56,21 @@ func (r *Rollout) applyAll(ctx context.Context, todo []int) (failures several.Er
 	if err := r.see(ctx, todo); err != nil {
 		return nil, err
 	}
-	outcomes, errs := make([]apply.Outcome, len(todo)), make([]error, len(todo))
-	parallelize.Do(len(todo), func(i int) { outcomes[i], errs[i] = r.applier.Apply(ctx, r.objects[todo[i]]) })
+	outcomes, results, errs := make([]apply.Outcome, len(todo)), make([]result, len(todo)), make([]error, len(todo))
+	parallelize.Do(len(todo), func(i int) {
+		object := r.objects[todo[i]]
+		outcomes[i], errs[i] = r.applier.Apply(ctx, object)
+		if outcomes[i].Stored != nil && errs[i] == nil {
+			// The answers of all objects together may not fit into the memory.
+			results[i] = r.resultOf(object, outcomes[i].Stored)
+			outcomes[i].Stored = results[i].stored
+		}
+	})
 	for i, at := range todo {
 		if errs[i] == nil {
 			r.applied[at], r.objects[at].Live, r.objects[at].Lost = true, nil, false
-			r.note(r.objects[at], outcomes[i])
+			results[i].Object = r.objects[at]
+			r.note(results[i], outcomes[i])
 			continue
 		}
 		// It may exist nevertheless: the answer can have been lost.
@@ -76,6 +86,10 @@ func (r *Rollout) applyAll(ctx context.Context, todo []int) (failures several.Er
 	return failures, nil
 }
 
+// maxSeen is what lists may have seen of the objects of one item, as an estimate of the memory. It is
+// enough for a thousand usual objects; a cluster may make each of them larger.
+const maxSeen = 32 << 20
+
 // see looks at objects that probably exist: several of one kind and namespace with one
 // list by our label. What has lost the label is looked at one by one.
 func (r *Rollout) see(ctx context.Context, todo []int) error {
@@ -90,6 +104,7 @@ func (r *Rollout) see(ctx context.Context, todo []int) error {
 			known[where] = append(known[where], at)
 		}
 	}
+	kept := int64(0)
 	for _, where := range places {
 		positions := known[where]
 		if len(positions) < 2 {
@@ -106,7 +121,14 @@ func (r *Rollout) see(ctx context.Context, todo []int) error {
 			byName[object.GetName()] = object
 		}
 		for _, at := range positions {
-			r.objects[at].Live = byName[r.objects[at].Object.GetName()]
+			found := byName[r.objects[at].Object.GetName()]
+			if found == nil {
+				continue
+			}
+			// Beyond that, an object is read again when its turn comes.
+			if kept += answerlimit.SizeOf(found); kept <= maxSeen {
+				r.objects[at].Live = found
+			}
 		}
 	}
 	return nil
@@ -129,7 +151,8 @@ func (r *Rollout) todo(stage apply.Stage) (todo, later []int) {
 }
 
 // note keeps what became of an object.
-func (r *Rollout) note(object apply.Object, outcome apply.Outcome) {
+func (r *Rollout) note(found result, outcome apply.Outcome) {
+	object := found.Object
 	switch {
 	case outcome.Foreign && outcome.Shared:
 		// It stays recorded, so that the other item may leave it to this one. Its label says whose
@@ -142,7 +165,7 @@ func (r *Rollout) note(object apply.Object, outcome apply.Outcome) {
 		}
 	case outcome.Stored != nil:
 		r.inventory = r.inventory.WithUID(object.Reference(), outcome.Stored.GetUID())
-		r.stored = append(r.stored, result{Object: object, stored: outcome.Stored})
+		r.stored = append(r.stored, found)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"go.landscaper.dev/internal/cluster/answerlimit"
 	"go.landscaper.dev/internal/cluster/watch"
 )
 
@@ -28,7 +29,10 @@ type Sight struct {
 	selector labels.Set
 
 	looked bool
-	last   []*unstructured.Unstructured
+	// last is what the last request showed, if that is small; known are the versions of it.
+	last  []*unstructured.Unstructured
+	small bool
+	known map[types.NamespacedName]string
 	// fresh says that the watch has been seen to be as new as the last request.
 	fresh    bool
 	one      Watch
@@ -54,21 +58,34 @@ func (s *Sight) Look(ctx context.Context) ([]*unstructured.Unstructured, error) 
 		if s.fresh = s.fresh || !s.behind(objects); s.fresh {
 			return objects, nil
 		}
-	} else if err == nil && s.looked && s.following() {
+	} else if err == nil && s.looked && s.small && s.following() {
 		// The watch has just begun; it triggers when it knows more.
 		return s.last, nil
 	}
-	if s.last, err = s.ask(ctx); err != nil {
+	if objects, err = s.ask(ctx); err != nil {
 		return nil, err
 	}
-	s.looked = true
-	return s.last, nil
+	s.remember(objects)
+	return objects, nil
+}
+
+// remember notes what a request showed. Large objects are not kept: while the watch does not know
+// them, they are read again.
+func (s *Sight) remember(objects []*unstructured.Unstructured) {
+	size := int64(0)
+	for _, object := range objects {
+		size += answerlimit.SizeOf(object)
+	}
+	s.looked, s.known = true, versions(objects)
+	if s.small, s.last = size <= maxState, nil; s.small {
+		s.last = objects
+	}
 }
 
 // behind reports whether a watch may know less than the last request showed: it has
 // other objects, or older ones.
 func (s *Sight) behind(objects []*unstructured.Unstructured) bool {
-	seen := versions(s.last)
+	seen := s.known
 	return len(objects) != len(seen) || slices.ContainsFunc(objects, func(object *unstructured.Unstructured) bool {
 		version, ok := seen[client.ObjectKeyFromObject(object)]
 		return !ok || !watch.AtLeast(object.GetResourceVersion(), version)
@@ -101,7 +118,7 @@ func (s *Sight) Follow() error {
 	}
 	objects, known, err := s.followed()
 	s.fresh = known && !s.behind(objects)
-	if err != nil || known && !maps.Equal(versions(objects), versions(s.last)) {
+	if err != nil || known && !maps.Equal(versions(objects), s.known) {
 		s.wake()
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/several"
+	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
@@ -23,7 +24,10 @@ const attempts = 4
 // applied is an object together with what the cluster stores.
 type applied struct {
 	apply.Object
+	// stored is what is kept of it, see target.State.
 	stored *unstructured.Unstructured
+	// ready is what the rule has said of all of it.
+	ready readiness.Finding
 }
 
 func describe(object *unstructured.Unstructured) string {
@@ -109,8 +113,14 @@ func (o *Operation) apply(ctx context.Context) ([]string, error) {
 		if len(batch) == 0 {
 			return nil, nil
 		}
-		stored, errs := make([]*unstructured.Unstructured, len(batch)), make([]error, len(batch))
-		parallelize.Do(len(batch), func(i int) { stored[i], errs[i] = o.applyOne(ctx, batch[i]) })
+		results, errs := make([]applied, len(batch)), make([]error, len(batch))
+		parallelize.Do(len(batch), func(i int) {
+			stored, err := o.applyOne(ctx, batch[i])
+			if errs[i] = err; err == nil {
+				// The answers of all objects together may not fit into the memory.
+				results[i] = applied{batch[i], target.State(stored), o.desiredState.Rule(stored)}
+			}
+		})
 		var failures several.Errors
 		for i, object := range batch {
 			delete(o.live, keyOf(object.Object))
@@ -118,7 +128,7 @@ func (o *Operation) apply(ctx context.Context) ([]string, error) {
 			switch {
 			case errs[i] == nil:
 				o.applied[keyOf(object.Object)] = true
-				o.results = append(o.results, applied{object, stored[i]})
+				o.results = append(o.results, results[i])
 			case errors.As(errs[i], &terminating):
 				o.going.Await(object.Mapping, terminating.Left)
 			default:

@@ -38,7 +38,7 @@ func (o *Operation) lookAtReadiness(ctx context.Context) ([]readiness.Unfinished
 		o.check = readiness.NewCheck(o.store.Cluster, o.desiredState.Rule, o.job.Requeue)
 		o.check.ReportDeleted()
 		for _, result := range o.results {
-			o.check.Add(result.Mapping, result.stored)
+			o.check.AddJudged(result.Mapping, result.stored, result.ready)
 		}
 	}
 	return o.check.Look(ctx)
