@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -12,8 +13,16 @@ const (
 	// plainItemsLimit is the size of a JSON text up to which deploy items are
 	// stored in plain form, which everybody can read.
 	plainItemsLimit = 128 << 10
-	// decompressedItemsLimit bounds what a compressed list may expand to.
-	decompressedItemsLimit = 64 << 20
+	// decompressedItemsLimit bounds what a compressed list may expand to, and freelyDecompressed up to
+	// which size the ratio does not count. Above it, deploy items that a template has rendered have a
+	// ratio of 10 to 30; only a text that is made for it has one of 1000.
+	decompressedItemsLimit = 32 << 20
+	freelyDecompressed     = 8 << 20
+	maxItemsRatio          = 64
+	// maxItems bounds the number of deploy items, because the shortest one takes 3 bytes and a hundred
+	// times as much memory; maxItemSize the text of one: it becomes an object, which has at most 1.5 MB.
+	maxItems    = 10_000
+	maxItemSize = 4 << 20
 )
 
 // Items returns the deploy items of either form.
@@ -25,17 +34,54 @@ func (s *ExecutionSpec) Items() (DeployItemTemplateList, error) {
 	if err != nil {
 		return nil, fmt.Errorf("spec.deployItemsCompressed: open gzip stream: %w", err)
 	}
-	limited := &io.LimitedReader{R: reader, N: decompressedItemsLimit + 1}
-	raw, err := io.ReadAll(limited)
+	limit := itemsLimit(len(s.DeployItemsCompressed))
+	items, err := decodeItems(&io.LimitedReader{R: reader, N: int64(limit) + 1}, limit)
 	if err != nil {
-		return nil, fmt.Errorf("spec.deployItemsCompressed: decompress: %w", err)
+		return nil, fmt.Errorf("spec.deployItemsCompressed: %w", err)
 	}
-	if limited.N == 0 {
-		return nil, fmt.Errorf("spec.deployItemsCompressed: more than %d bytes after decompression", decompressedItemsLimit)
+	return items, nil
+}
+
+// itemsLimit is what a compressed list of so many bytes may expand to.
+func itemsLimit(compressed int) int {
+	return min(decompressedItemsLimit, max(freelyDecompressed, maxItemsRatio*compressed))
+}
+
+// decodeItems reads a list element by element, so that no more of it is in memory than the deploy items.
+func decodeItems(from *io.LimitedReader, limit int) (items DeployItemTemplateList, err error) {
+	decoder := json.NewDecoder(from)
+	failed := func(err error) error {
+		if from.N == 0 {
+			return fmt.Errorf("more than %d bytes after decompression: distribute the deploy items over several Installations", limit)
+		}
+		return fmt.Errorf("decode deploy items: %w", err)
 	}
-	var items DeployItemTemplateList
-	if err := json.Unmarshal(raw, &items); err != nil {
-		return nil, fmt.Errorf("spec.deployItemsCompressed: decode deploy items: %w", err)
+	switch start, err := decoder.Token(); {
+	case err != nil:
+		return nil, failed(err)
+	case start == nil:
+		return nil, nil
+	case start != json.Delim('['):
+		return nil, failed(errors.New("it is not a list"))
+	}
+	for decoder.More() {
+		var item DeployItemTemplate
+		begin := decoder.InputOffset()
+		if err := decoder.Decode(&item); err != nil {
+			return nil, failed(err)
+		}
+		if decoder.InputOffset()-begin > maxItemSize {
+			return nil, fmt.Errorf("deploy item %d is longer than %d bytes", len(items), maxItemSize)
+		}
+		if items = append(items, item); len(items) > maxItems {
+			return nil, fmt.Errorf("more than %d deploy items: distribute them over several Installations", maxItems)
+		}
+	}
+	if _, err := decoder.Token(); err != nil {
+		return nil, failed(err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, failed(errors.New("something follows the list"))
 	}
 	return items, nil
 }
@@ -63,6 +109,9 @@ func (s *ExecutionSpec) SetItems(items DeployItemTemplateList) error {
 	}
 	if err := writer.Close(); err != nil {
 		return fmt.Errorf("compress deploy items: %w", err)
+	}
+	if limit := itemsLimit(compressed.Len()); len(raw) > limit || len(items) > maxItems {
+		return fmt.Errorf("%d deploy items have %d bytes, at most %d deploy items and %d bytes can be stored: distribute them over several Installations", len(items), len(raw), maxItems, limit)
 	}
 	s.DeployItems, s.DeployItemsCompressed = nil, compressed.Bytes()
 	return nil

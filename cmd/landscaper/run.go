@@ -80,7 +80,7 @@ func configFlags(flags *pflag.FlagSet, config *server.Config) {
 	flags.StringVar(&config.TraceEndpoint, "trace-endpoint", "", "URL of a collector that takes traces of jobs by OTLP over HTTP, for example https://collector.example.org:4318 (default: no traces)")
 	flags.BoolVar(&config.LeaderElection, "leader-elect", false, "let only one of several replicas work")
 	flags.StringVar(&config.LeaderElectionNamespace, "leader-election-namespace", "", "namespace for the lease (default: the namespace that the program runs in)")
-	flags.StringVar(&config.Namespace, "namespace", process.OwnNamespace(), "namespace for CriticalProblems, where failures of the program itself are recorded (default: the namespace that the program runs in; none outside a cluster)")
+	flags.StringVar(&config.Namespace, "namespace", process.OwnNamespace(), "namespace for CriticalProblems, where failures of the program itself are recorded, and for the key of stored plans (default: the namespace that the program runs in; none outside a cluster)")
 	flags.DurationVar(&config.ShutdownTimeout, "shutdown-timeout", config.ShutdownTimeout, "time that running steps get to end")
 	flags.DurationVar(&config.PickupTimeout, "pickup-timeout", config.PickupTimeout, "time until a deployer must have taken an item up; 0 means no limit")
 	flags.BoolVar(&config.Triggers.OnSpecChange, "reconcile-on-spec-change", false, "start a job of each root Installation that is new or whose spec was changed")

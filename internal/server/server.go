@@ -313,13 +313,17 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 			},
 		})
 	}
+	key, err := planKey(ctx, manager.GetAPIReader(), manager.GetClient(), config.Namespace)
+	if err != nil {
+		return err
+	}
 	reconciler := &installation.Reconciler{
 		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: reporter.RateLimited(manager.GetEventRecorder("Landscaper")),
 		Order: order, Now: time.Now, NewJobID: job.NewID,
 		Sources:    library.sources,
 		Components: library.components, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 		Verification: config.Verification, Functions: functions, Problems: problems(manager, config), Triggers: config.Triggers,
-		Unsettled: unsettled, Maker: library.plans(),
+		Unsettled: unsettled, Maker: library.plans(), PlanKey: key,
 	}
 	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]}); err != nil {
 		return err

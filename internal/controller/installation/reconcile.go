@@ -25,6 +25,7 @@ import (
 	"go.landscaper.dev/internal/controller/installation/resolve"
 	"go.landscaper.dev/internal/controller/installation/treesize"
 	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/landscape/plan/parcel"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
@@ -73,6 +74,9 @@ type Reconciler struct {
 	Maker plan.Maker
 	// Blueprints keeps blueprints that were read.
 	Blueprints *blueprint.Cache
+
+	// PlanKey authenticates stored plans.
+	PlanKey parcel.Key
 
 	// Parallelizer makes requests that do not need each other; nil makes some of them at the same
 	// time.

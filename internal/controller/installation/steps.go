@@ -339,7 +339,7 @@ func (r *Reconciler) annotate(ctx context.Context, child client.Object, key, val
 
 // planStore keeps the plans of jobs.
 func (r *Reconciler) planStore() planstore.Store {
-	return planstore.Store{Client: r.Client, Reader: r.Reader, Cache: &r.planCache}
+	return planstore.Store{Client: r.Client, Reader: r.Reader, Cache: &r.planCache, Key: r.PlanKey}
 }
 
 // cleanUpRetry is the time after which the deletion of a plan is retried.

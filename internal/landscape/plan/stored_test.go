@@ -22,6 +22,9 @@ import (
 	"go.landscaper.dev/internal/model/dataflow"
 )
 
+// testKey authenticates the plans of tests.
+var testKey = parcel.Key("of the server")
+
 type opens = func(context.Context, *v1alpha1.ComponentDescriptorDefinition) (*Component, error)
 
 func opener(from *component.Session) opens {
@@ -37,7 +40,7 @@ func reopened(ctx context.Context, p *Plan, open opens) (*Reopened, error) {
 		return nil, err
 	}
 	inst := p.Installation()
-	if content, err = parcel.Content(inst, parcel.Secrets(inst, content)); err != nil {
+	if content, err = testKey.Content(inst, testKey.Secrets(inst, content)); err != nil {
 		return nil, err
 	}
 	return Reopen(ctx, inst, content, Surroundings{Open: open, Functions: p.in.Functions, States: p.in.States})
@@ -249,7 +252,7 @@ func TestStoredSize(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			secrets := parcel.Secrets(in.Installation, content)
+			secrets := testKey.Secrets(in.Installation, content)
 			if len(secrets) != test.secrets {
 				t.Errorf("%d Secrets", len(secrets))
 			}

@@ -58,6 +58,8 @@ type Store struct {
 	// Reader reads from the API server: the caches do not have these Secrets.
 	Reader client.Reader
 	Cache  *Cache
+	// Key authenticates the plans.
+	Key parcel.Key
 }
 
 // Save keeps what the exports of the job need when it ends. Nothing is stored
@@ -73,7 +75,7 @@ func (k Store) Save(ctx context.Context, inst *v1alpha1.Installation, content []
 	}
 	// An attempt whose answer is lost may have stored something, too.
 	k.Cache.index.note(inst.UID, true)
-	for _, secret := range parcel.Secrets(inst, content) {
+	for _, secret := range k.Key.Secrets(inst, content) {
 		if err := k.write(ctx, inst, secret, stored); err != nil {
 			return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "store what the exports need in Secret "+secret.Name)
 		}
@@ -112,20 +114,36 @@ func (k Store) Load(ctx context.Context, inst *v1alpha1.Installation) ([]byte, e
 	if known := k.Cache.plans.of(inst.UID, inst.Status.JobID); known != nil {
 		return known.content, nil
 	}
-	list := &corev1.SecretList{}
-	if err := k.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingLabels(parcel.Labels(inst))); err != nil {
-		return nil, &repocontext.ReadError{Object: "the Secrets with the stored plan", Cause: err}
-	}
-	secrets := make([]*corev1.Secret, len(list.Items))
-	for i := range list.Items {
-		secrets[i] = &list.Items[i]
+	secrets, err := k.read(ctx, inst)
+	if err != nil {
+		return nil, err // names what could not be read
 	}
 	k.Cache.index.note(inst.UID, len(secrets) > 0)
-	content, err := parcel.Content(inst, secrets)
+	content, err := k.Key.Content(inst, secrets)
 	if err == nil {
 		k.Cache.plans.note(inst.UID, &storedPlan{job: inst.Status.JobID, content: content})
 	}
 	return content, err // says what is wrong and what to do
+}
+
+// read reads the Secrets of a plan by their names: a list by the label could hold any number of Secrets
+// that a tenant has labelled.
+func (k Store) read(ctx context.Context, inst *v1alpha1.Installation) (secrets []*corev1.Secret, err error) {
+	for part, parts := 0, 1; part < parts; part++ {
+		secret := &corev1.Secret{}
+		name := parcel.SecretName(inst, part)
+		err := k.Reader.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: name}, secret)
+		switch {
+		case apierrors.IsNotFound(err):
+			return secrets, nil
+		case err != nil:
+			return nil, &repocontext.ReadError{Object: "Secret " + name + " with the stored plan", Cause: err}
+		case part == 0:
+			parts = parcel.Parts(secret)
+		}
+		secrets = append(secrets, secret)
+	}
+	return secrets, nil
 }
 
 // Delete deletes the stored plan of a job that has ended.

@@ -2,6 +2,7 @@ package planstore
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -226,5 +227,29 @@ func TestLeftover(t *testing.T) {
 	k.Cache.index.note(types.UID("uid-2"), false)
 	if got, _ := k.HasLeftover(t.Context(), exporter("a", "a")); got {
 		t.Error("what is deleted is still remembered")
+	}
+}
+
+// TestManySecretsOfPlans: Secrets that a tenant has labelled like a plan are not read, whatever their
+// number and size.
+func TestManySecretsOfPlans(t *testing.T) {
+	inst, key := testbuilders.InstallationOf(t, "{}"), parcel.Key("of the server")
+	objects := []client.Object{key.Secrets(inst, []byte("stored"))[0]}
+	for i := range 20 {
+		forged := key.Secrets(inst, []byte("forged"))[0]
+		forged.Name = fmt.Sprint("forged-", i)
+		objects = append(objects, forged)
+	}
+	c := fakeapi.New(t, objects...)
+	counted := &fakeapi.Fault{Reading: true, At: -1}
+	content, err := Store{Client: c, Reader: counted.Wrap(t, c), Cache: &Cache{}, Key: key}.Load(t.Context(), inst)
+	if err != nil || string(content) != "stored" {
+		t.Errorf("got %q, %v", content, err)
+	}
+	if len(counted.Calls) != 1 || counted.Calls[0] != "get *v1.Secret" {
+		t.Errorf("it reads %v", counted.Calls)
+	}
+	if _, err := (Store{Client: c, Reader: c, Cache: &Cache{}, Key: parcel.Key("of another")}).Load(t.Context(), inst); !errors.Is(err, parcel.ErrDamaged) {
+		t.Errorf("with another key: %v", err)
 	}
 }

@@ -14,7 +14,7 @@ func PlanOf(t *testing.T, jobID, content string, owners ...metav1.OwnerReference
 	t.Helper()
 	inst := InstallationOf(t, "{}")
 	inst.Status.JobID = jobID
-	secrets := parcel.Secrets(inst, []byte(content))
+	secrets := parcel.Key(nil).Secrets(inst, []byte(content))
 	if len(secrets) != 1 {
 		t.Fatalf("%d Secrets", len(secrets))
 	}

@@ -3,8 +3,8 @@
 package parcel
 
 import (
-	"bytes"
 	"cmp"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -33,8 +33,8 @@ var (
 	ErrNone = errors.New("the stored plan of the job is missing: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile")
 	// ErrOtherJob: what is stored belongs to another job or Installation.
 	ErrOtherJob = errors.New("the stored plan belongs to another job: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile")
-	// ErrDamaged: what is stored is not what was written.
-	ErrDamaged = errors.New("the stored plan of the job is damaged: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile")
+	// ErrDamaged: what is stored is not what a process with this key has written.
+	ErrDamaged = errors.New("the stored plan of the job is damaged, or not from this server: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile")
 )
 
 // Type is the type of the Secrets that hold plans.
@@ -42,6 +42,21 @@ const Type corev1.SecretType = v1alpha1.GroupName + "/plan"
 
 // Label names the Installation whose plan a Secret holds.
 const Label = v1alpha1.GroupName + "/plan-of"
+
+// Key authenticates what is stored: only the processes of one server have it, and a tenant who may write
+// Secrets has not. Without a key, only damage is noticed.
+type Key []byte
+
+// digest authenticates the whole content, as one of this job.
+func (k Key) digest(inst *v1alpha1.Installation, content []byte) string {
+	mac := hmac.New(sha256.New, k)
+	for _, text := range []string{inst.Namespace, string(inst.UID), inst.Status.JobID} {
+		// The length says where a text ends.
+		_, _ = mac.Write([]byte(strconv.Itoa(len(text)) + ":" + text)) // a hash does not fail
+	}
+	_, _ = mac.Write(content) // a hash does not fail
+	return hex.EncodeToString(mac.Sum(nil))
+}
 
 // Keys of the Secrets: the content, the digest of the whole content, the number of
 // the part and that of all parts.
@@ -62,8 +77,8 @@ func Labels(inst *v1alpha1.Installation) map[string]string {
 // Secrets returns the Secrets that hold the plan of a job: one, unless it is large.
 // Their names are the same for all jobs of an Installation, so that an attempt that
 // was cut off, or another job, finds and replaces them.
-func Secrets(inst *v1alpha1.Installation, content []byte) []*corev1.Secret {
-	sum := sha256.Sum256(content)
+func (k Key) Secrets(inst *v1alpha1.Installation, content []byte) []*corev1.Secret {
+	digest := k.digest(inst, content)
 	parts := slices.Collect(slices.Chunk(content, partSize))
 	secrets := make([]*corev1.Secret, len(parts))
 	for i, part := range parts {
@@ -72,12 +87,12 @@ func Secrets(inst *v1alpha1.Installation, content []byte) []*corev1.Secret {
 		secrets[i] = &corev1.Secret{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 			ObjectMeta: metav1.ObjectMeta{
-				Name: secretName(inst, i), Namespace: inst.Namespace, Labels: labels,
+				Name: SecretName(inst, i), Namespace: inst.Namespace, Labels: labels,
 				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(inst, v1alpha1.GroupVersion.WithKind("Installation"))},
 			},
 			Type: Type,
 			Data: map[string][]byte{
-				contentKey: part, digestKey: []byte(hex.EncodeToString(sum[:])),
+				contentKey: part, digestKey: []byte(digest),
 				partKey: []byte(strconv.Itoa(i)), partsKey: []byte(strconv.Itoa(len(parts))),
 			},
 		}
@@ -85,9 +100,13 @@ func Secrets(inst *v1alpha1.Installation, content []byte) []*corev1.Secret {
 	return secrets
 }
 
-// secretName follows from the UID: an Installation of the same name that comes later
+// Parts returns how many Secrets belong to a content, of which the first one is known; at most as many
+// as a plan may take.
+func Parts(first *corev1.Secret) int { return min(number(first, partsKey), maxParts) }
+
+// SecretName follows from the UID: an Installation of the same name that comes later
 // does not meet what is left of this one.
-func secretName(inst *v1alpha1.Installation, part int) string {
+func SecretName(inst *v1alpha1.Installation, part int) string {
 	return v1alpha1.HashedDataObjectName("Plan."+string(inst.UID), strconv.Itoa(part))
 }
 
@@ -96,7 +115,10 @@ func secretName(inst *v1alpha1.Installation, part int) string {
 //
 // After a crash, parts of two attempts of one job may lie beside each other. Each part has
 // the digest of the whole content, which only parts of one attempt give.
-func Content(inst *v1alpha1.Installation, secrets []*corev1.Secret) ([]byte, error) {
+//
+// Without the digest, which needs the key, nothing is returned: what is unpacked is always what a
+// server has stored, within its bounds.
+func (k Key) Content(inst *v1alpha1.Installation, secrets []*corev1.Secret) ([]byte, error) {
 	var own []*corev1.Secret
 	for _, secret := range secrets {
 		owner := metav1.GetControllerOf(secret)
@@ -122,8 +144,7 @@ func Content(inst *v1alpha1.Installation, secrets []*corev1.Secret) ([]byte, err
 		}
 		content = append(content, secret.Data[contentKey]...)
 	}
-	sum := sha256.Sum256(content)
-	if len(own) == 0 || !bytes.Equal(own[0].Data[digestKey], []byte(hex.EncodeToString(sum[:]))) {
+	if len(own) == 0 || !hmac.Equal(own[0].Data[digestKey], []byte(k.digest(inst, content))) {
 		return nil, ErrDamaged
 	}
 	return content, nil

@@ -20,6 +20,8 @@ func installation() *v1alpha1.Installation {
 	return inst
 }
 
+var key = Key("of the server")
+
 // large is a content that takes two Secrets.
 func large() []byte {
 	content := make([]byte, partSize+1000)
@@ -29,7 +31,7 @@ func large() []byte {
 
 // TestSecrets: whose they are, and what they are called.
 func TestSecrets(t *testing.T) {
-	secret := Secrets(installation(), []byte("content"))[0]
+	secret := key.Secrets(installation(), []byte("content"))[0]
 	owner := metav1.GetControllerOf(secret)
 	if owner == nil || owner.UID != "uid" || owner.Kind != "Installation" || secret.Namespace != "space" || secret.Type != Type {
 		t.Errorf("%+v", secret)
@@ -39,12 +41,12 @@ func TestSecrets(t *testing.T) {
 	}
 	later := installation()
 	later.Status.JobID = "job-2"
-	if again := Secrets(later, []byte("content"))[0]; again.Name != secret.Name {
+	if again := key.Secrets(later, []byte("content"))[0]; again.Name != secret.Name {
 		t.Errorf("another job has another name: %s, %s", secret.Name, again.Name)
 	}
 	namesake := installation()
 	namesake.UID = "later"
-	if other := Secrets(namesake, []byte("content"))[0]; other.Name == secret.Name {
+	if other := key.Secrets(namesake, []byte("content"))[0]; other.Name == secret.Name {
 		t.Error("a later Installation of the name meets the Secret of the first")
 	}
 }
@@ -94,14 +96,36 @@ func TestContent(t *testing.T) {
 			}
 			return s
 		}, ErrOtherJob},
+		{"made by a tenant, who knows everything but the key", func([]*corev1.Secret) []*corev1.Secret {
+			return Key("of another").Secrets(inst, content)
+		}, ErrDamaged},
+		{"made without a key", func([]*corev1.Secret) []*corev1.Secret { return Key(nil).Secrets(inst, content) }, ErrDamaged},
+		{"that of another Installation of the tenant", func([]*corev1.Secret) []*corev1.Secret {
+			other := installation()
+			other.UID = "other"
+			secrets := key.Secrets(other, content)
+			for _, secret := range secrets {
+				secret.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(inst, v1alpha1.GroupVersion.WithKind("Installation"))}
+			}
+			return secrets
+		}, ErrDamaged},
+		{"that of another job, with the label of this one", func([]*corev1.Secret) []*corev1.Secret {
+			other := installation()
+			other.Status.JobID = "job-0"
+			secrets := key.Secrets(other, content)
+			for _, secret := range secrets {
+				secret.Labels[v1alpha1.DataObjectJobIDLabel] = "job-1"
+			}
+			return secrets
+		}, ErrDamaged},
 		{"no numbers", func(s []*corev1.Secret) []*corev1.Secret { delete(s[0].Data, partKey); return s }, ErrDamaged},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			secrets := Secrets(inst, content)
+			secrets := key.Secrets(inst, content)
 			if len(secrets) != 2 {
 				t.Fatalf("%d Secrets", len(secrets))
 			}
-			got, err := Content(inst, test.change(secrets))
+			got, err := key.Content(inst, test.change(secrets))
 			if !errors.Is(err, test.want) || test.want == nil && !bytes.Equal(got, content) {
 				t.Errorf("%d bytes, %v", len(got), err)
 			}
