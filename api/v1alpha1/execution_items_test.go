@@ -21,7 +21,7 @@ func compressedText(t *testing.T, text string) []byte {
 	return compressed.Bytes()
 }
 
-// TestHostileItems: a few KB are unpacked to what nobody stores, and take no memory that counts.
+// TestHostileItems: a few KB are unpacked to what no API server stores, and take no memory that counts.
 func TestHostileItems(t *testing.T) {
 	tests := []struct {
 		reason, text, want string

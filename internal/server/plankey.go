@@ -15,14 +15,14 @@ import (
 
 // PlanKeySecret is the Secret in the namespace of the server with the key that authenticates stored
 // plans. All replicas have the same.
-const PlanKeySecret = "landscaper-plan-key" //nolint:gosec // it is a name
+const PlanKeySecret = "landscaper-plan-key"
 
 const (
 	planKeyField = "key"
 	planKeySize  = 32
 )
 
-// planKey reads the key of stored plans, and makes it when there is none. Without a namespace of the
+// planKey reads the key of stored plans, and makes it at the first start. Without a namespace of the
 // server, as on the machine of a developer, there is no place that tenants cannot write to.
 func planKey(ctx context.Context, reader client.Reader, writer client.Writer, namespace string) (parcel.Key, error) {
 	if namespace == "" {

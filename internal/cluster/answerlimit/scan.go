@@ -55,5 +55,20 @@ func (s *Scanner) Scan(text []byte) (read int, ended bool) {
 	return len(text), false
 }
 
+// Exceeds reports whether a text of one document takes more memory than a limit once it is decoded.
+func (s *Scanner) Exceeds(text []byte, limit int64) bool {
+	const step = 64 << 10
+	for len(text) > 0 && s.Cost <= limit {
+		chunk := text[:min(step, len(text))]
+		read, ended := s.Scan(chunk)
+		if ended {
+			// What follows does not belong to the document, and is refused by the decoder.
+			return s.Cost > limit
+		}
+		text = text[read:]
+	}
+	return s.Cost > limit
+}
+
 // Reset begins with a new document.
 func (s *Scanner) Reset() { s.Bytes, s.Cost = 0, 0 }

@@ -26,22 +26,22 @@ func State(object *unstructured.Unstructured) *unstructured.Unstructured {
 	if object == nil || answerlimit.SizeOf(object) <= maxState {
 		return object
 	}
-	room := int64(maxState)
+	left := int64(maxState)
 	metadata, _ := object.Object["metadata"].(map[string]any)
 	kept := map[string]any{}
 	for _, field := range []string{"apiVersion", "kind"} {
 		kept[field] = object.Object[field]
 	}
-	if size := answerlimit.SizeOf(&unstructured.Unstructured{Object: kept}); size > room {
+	if size := answerlimit.SizeOf(&unstructured.Unstructured{Object: kept}); size > left {
 		return &unstructured.Unstructured{Object: map[string]any{}}
 	}
 	identity := map[string]any{}
 	for _, field := range []string{"name", "namespace", "uid", "resourceVersion", "generation", "deletionTimestamp"} {
-		if value, exists := metadata[field]; exists && fits(value, &room) {
+		if value, exists := metadata[field]; exists && fits(value, &left) {
 			identity[field] = value
 		}
 	}
-	for field, value := range smallest(object.Object, &room, stateDepth) {
+	for field, value := range smallest(object.Object, &left, stateDepth) {
 		kept[field] = value
 	}
 	rest, _ := kept["metadata"].(map[string]any)
@@ -55,19 +55,19 @@ func State(object *unstructured.Unstructured) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: kept}
 }
 
-// fits reports whether there is room for a value, and takes it.
-func fits(value any, room *int64) bool {
+// fits reports whether a value fits into what is left, and takes it.
+func fits(value any, left *int64) bool {
 	size := answerlimit.SizeOfValue(value)
-	if size > *room {
+	if size > *left {
 		return false
 	}
-	*room -= size
+	*left -= size
 	return true
 }
 
-// smallest returns a copy of a map with the values for which there is room, the smallest first. Of a
+// smallest returns a copy of a map with the values that fit, the smallest first. Of a
 // map that does not fit as a whole, the parts are looked at.
-func smallest(from map[string]any, room *int64, depth int) map[string]any {
+func smallest(from map[string]any, left *int64, depth int) map[string]any {
 	type field struct {
 		name string
 		size int64
@@ -81,11 +81,11 @@ func smallest(from map[string]any, room *int64, depth int) map[string]any {
 	for _, field := range fields {
 		value := from[field.name]
 		switch nested, isMap := value.(map[string]any); {
-		case field.size <= *room:
-			*room -= field.size
+		case field.size <= *left:
+			*left -= field.size
 			kept[field.name] = value
-		case isMap && depth > 0 && fits(field.name, room):
-			kept[field.name] = smallest(nested, room, depth-1)
+		case isMap && depth > 0 && fits(field.name, left):
+			kept[field.name] = smallest(nested, left, depth-1)
 		}
 	}
 	return kept

@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"go.landscaper.dev/internal/cluster/answerlimit"
 	"go.landscaper.dev/internal/deploy/target"
 )
 
@@ -38,9 +39,14 @@ const (
 	ownerAnnotation  = "helm.deployer.landscaper.gardener.cloud/deployitem-uid"
 	nameAnnotation   = "helm.deployer.landscaper.gardener.cloud/deployitem"
 	digestAnnotation = "helm.deployer.landscaper.gardener.cloud/digest"
-	// maxRecord is how long a record may be when it is unpacked. A Secret holds a
-	// megabyte of it in packed form.
-	maxRecord = 32 << 20
+	// maxRecord is how long a record may be when it is unpacked. A Secret holds a megabyte of it in
+	// packed form, with a ratio of 5 to 10; up to smallRecord, the ratio does not count.
+	maxRecord, smallRecord, maxRatio = 16 << 20, 4 << 20, 20
+	// maxRecordCost is what it may take in memory when it is decoded, as an estimate.
+	maxRecordCost = 48 << 20
+	// maxHistory is what all records of a release may take, as an estimate: they are kept as long as an
+	// operation runs.
+	maxHistory = 32 << 20
 )
 
 // unpacking lets few records be unpacked at the same time: what a cluster stores of its
@@ -63,6 +69,13 @@ type Record struct {
 	Written time.Time
 
 	object *unstructured.Unstructured
+	// omitted says that its content is not kept, because newer records are too large.
+	omitted bool
+}
+
+// broken is the error about a record that cannot be read, without its content.
+func (r *Record) broken(why string) error {
+	return fmt.Errorf("the Secret %s/%s is no record of Helm: remove it, or restore it%s", r.object.GetNamespace(), r.object.GetName(), why)
 }
 
 // Marks are what a record says about who wrote it and what it deploys.
@@ -97,6 +110,12 @@ func (s *Store) History(ctx context.Context, name string) ([]*Record, error) {
 		}
 	}
 	slices.SortFunc(records, func(a, b *Record) int { return cmp.Compare(a.Revision, b.Revision) })
+	size := int64(0)
+	for _, record := range slices.Backward(records) {
+		if size += answerlimit.SizeOf(record.object); size > maxHistory {
+			record.object, record.omitted = target.State(record.object), true
+		}
+	}
 	return records, nil
 }
 
@@ -123,7 +142,10 @@ func recordOf(object *unstructured.Unstructured) *Record {
 func (r *Record) Release() (*helmrelease.Release, error) {
 	unpacking <- struct{}{}
 	defer func() { <-unpacking }()
-	errBroken := fmt.Errorf("the Secret %s/%s is no record of Helm: remove it, or restore it", r.object.GetNamespace(), r.object.GetName())
+	if r.omitted {
+		return nil, r.broken(fmt.Sprintf(" (it and the newer ones are larger than %d MiB together)", maxHistory>>20))
+	}
+	errBroken := r.broken("")
 	text, _, _ := unstructured.NestedString(r.object.Object, "data", recordKey)
 	// The Secret encodes what is encoded already.
 	packed, err := base64.StdEncoding.DecodeString(text)
@@ -138,9 +160,16 @@ func (r *Record) Release() (*helmrelease.Release, error) {
 		if err != nil {
 			return nil, errBroken
 		}
-		if packed, err = io.ReadAll(io.LimitReader(reader, maxRecord+1)); err != nil || len(packed) > maxRecord {
+		limit := min(maxRecord, max(smallRecord, maxRatio*len(packed)))
+		if packed, err = io.ReadAll(io.LimitReader(reader, int64(limit)+1)); err != nil {
 			return nil, errBroken
 		}
+		if len(packed) > limit {
+			return nil, r.broken(fmt.Sprintf(" (it is longer than %d bytes when it is unpacked)", limit))
+		}
+	}
+	if (&answerlimit.Scanner{}).Exceeds(packed, maxRecordCost) {
+		return nil, r.broken(fmt.Sprintf(" (it takes more than %d MiB of memory when it is unpacked)", maxRecordCost>>20))
 	}
 	release := &helmrelease.Release{}
 	if json.Unmarshal(packed, release) != nil || release.Info == nil {

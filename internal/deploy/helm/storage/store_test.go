@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -305,4 +306,53 @@ func FuzzRelease(f *testing.F) {
 			t.Errorf("%+v", release)
 		}
 	})
+}
+
+// TestHostileRecords: what a cluster has packed into a few KB takes no memory that counts.
+func TestHostileRecords(t *testing.T) {
+	release := func(field string) string { return `{"name":"shop","info":{},` + field + `}` }
+	tests := []struct{ reason, content, why string }{
+		{"hooks without content", packed(t, release(`"hooks":[`+strings.Repeat("{},", 14<<20)+`{}]`)), "longer than 4194304 bytes"},
+		{"as many as are unpacked", packed(t, release(`"hooks":[`+strings.Repeat("{},", 1<<20)+`{}]`)), "more than 48 MiB of memory"},
+		{"values that are empty lists", packed(t, release(`"config":{"a":[`+strings.Repeat("[],", 1<<20)+`[]]}`)), "more than 48 MiB of memory"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			record := recordOf(secret("sh.helm.release.v1.shop.v1", recordType, map[string]string{"version": "1"}, test.content))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := record.Release()
+			runtime.ReadMemStats(&after)
+			allocated := (after.TotalAlloc - before.TotalAlloc) >> 20
+			t.Logf("%d bytes make %d MiB of allocations", len(test.content), allocated)
+			if err == nil || !strings.Contains(err.Error(), test.why) || allocated > 64 {
+				t.Errorf("%d MiB are allocated, error %v", allocated, err)
+			}
+		})
+	}
+}
+
+// TestLargeHistory: the newest records can be read, and of the others their numbers are known.
+func TestLargeHistory(t *testing.T) {
+	cluster := fakecluster.New()
+	for revision := range 40 {
+		object := secret(Name("shop", revision+1), recordType, map[string]string{"owner": "helm", "name": "shop", "version": fmt.Sprint(revision + 1), "status": "superseded"}, strings.Repeat("x", 1<<20))
+		cluster.Put(object)
+	}
+	history, err := storeOn(cluster).History(t.Context(), "shop")
+	if err != nil || len(history) != 40 {
+		t.Fatalf("%d records, %v", len(history), err)
+	}
+	kept := 0
+	for _, record := range history {
+		if !record.omitted {
+			kept++
+		}
+	}
+	if kept < 15 || kept > 32 || history[0].Revision != 1 || !history[0].omitted || history[39].omitted {
+		t.Errorf("%d records are kept", kept)
+	}
+	if _, err := history[0].Release(); err == nil || !strings.Contains(err.Error(), "the newer ones are larger") {
+		t.Errorf("got %v", err)
+	}
 }
