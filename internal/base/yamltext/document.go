@@ -12,10 +12,16 @@ import (
 type Document struct {
 	root   *yaml.Node
 	limits Limits
+	// used is what all documents of the text have used of the limits, own what this one has.
+	used *usage
+	own  usage
 }
 
-// Documents returns all documents of a YAML or JSON text that hold something. Its
-// error is an *Error.
+// usage is how much of the limits was used.
+type usage struct{ values, bytes int }
+
+// Documents returns all documents of a YAML or JSON text that hold something. The limits are those of
+// the text: all documents share them, because a text of a few KB has thousands. Its error is an *Error.
 func Documents(text []byte, limits Limits) ([]*Document, error) {
 	if err := limits.Check(text); err != nil {
 		return nil, err
@@ -25,9 +31,10 @@ func Documents(text []byte, limits Limits) ([]*Document, error) {
 		return nil, err
 	}
 	var all []*Document
+	used := &usage{}
 	for _, document := range nodes {
 		if len(document.Content) > 0 && document.Content[0].ShortTag() != "!!null" {
-			all = append(all, &Document{document.Content[0], limits})
+			all = append(all, &Document{root: document.Content[0], limits: limits, used: used})
 		}
 	}
 	return all, nil
@@ -35,7 +42,11 @@ func Documents(text []byte, limits Limits) ([]*Document, error) {
 
 // JSON returns the document as ToJSON does.
 func (d *Document) JSON() ([]byte, error) {
-	value, err := newReader(d.limits).value(d.root)
+	r := newReader(d.limits)
+	r.values, r.bytes = d.used.values-d.own.values, d.used.bytes-d.own.bytes
+	before := usage{r.values, r.bytes}
+	value, err := r.value(d.root)
+	*d.used, d.own = usage{r.values, r.bytes}, usage{r.values - before.values, r.bytes - before.bytes}
 	if err != nil {
 		return nil, err
 	}

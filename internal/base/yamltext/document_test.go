@@ -266,3 +266,38 @@ func TestUnwritable(t *testing.T) {
 		})
 	}
 }
+
+// TestManyDocuments: the limits are those of the text, however many documents it has, and however often
+// one of them is read.
+func TestManyDocuments(t *testing.T) {
+	// 100 documents of 150 bytes, each of which stands for 10,000 values.
+	one := "---\na: &a [1,1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n"
+	limits := DefaultLimits()
+	limits.Values = 100_000
+	documents, err := Documents([]byte(strings.Repeat(one, 100)), limits)
+	if err != nil || len(documents) != 100 {
+		t.Fatal(len(documents), err)
+	}
+	read := 0
+	for _, document := range documents {
+		if _, err = document.JSON(); err != nil {
+			break
+		}
+		read++
+	}
+	var problem *Error
+	if !errors.As(err, &problem) || problem.Reason != "the text has more than 100000 values" || read > 10 {
+		t.Errorf("%d documents were read, %v", read, err)
+	}
+	honest, err := Documents([]byte(strings.Repeat("---\na: 1\n", 3000)), limits)
+	if err != nil || len(honest) != 3000 {
+		t.Fatal(len(honest), err)
+	}
+	for range 20 {
+		for _, document := range honest {
+			if _, err := document.JSON(); err != nil {
+				t.Fatalf("a document that is read again counts once: %v", err)
+			}
+		}
+	}
+}
