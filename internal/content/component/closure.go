@@ -14,7 +14,7 @@ import (
 // A reference that leads nowhere ends it, even if no template needs the reference: see mentioned in
 // the package plan, which asks for the closure only where it is used.
 func (s *Session) Closure(ctx context.Context, root *repository.Version, context descriptor.Typed) ([]*repository.Version, error) {
-	walk := closure{session: s, context: context, seen: map[string]bool{}}
+	walk := closure{session: s, context: context, seen: map[string]bool{}, counted: map[*repository.Version]bool{}}
 	if walk.context.IsZero() {
 		walk.context = root.Context
 	}
@@ -24,14 +24,27 @@ func (s *Session) Closure(ctx context.Context, root *repository.Version, context
 	return walk.all, nil
 }
 
-// maxClosure bounds how many component versions may belong together.
-const maxClosure = 10_000
+const (
+	// maxClosure bounds how many component versions may belong together.
+	maxClosure = 10_000
+	// maxVersions is what the descriptors of a closure, and those that a session has resolved, may take
+	// in memory, as an estimate: one may be of 32 MiB, and all are kept.
+	maxVersions = 96 << 20
+)
+
+// tooLarge is the error about descriptors that do not fit into the memory of a session.
+func tooLarge(name, version string) error {
+	return fmt.Errorf("with component version %s:%s, the component descriptors take more than %d MiB of memory: refer to fewer or smaller component versions", name, version, maxVersions>>20)
+}
 
 type closure struct {
 	session *Session
 	context descriptor.Typed
 	seen    map[string]bool
 	all     []*repository.Version
+	// size is what the versions take that were found, counted which of them count.
+	size    int64
+	counted map[*repository.Version]bool
 }
 
 func (c *closure) add(ctx context.Context, root *repository.Version) error {
@@ -51,6 +64,12 @@ func (c *closure) add(ctx context.Context, root *repository.Version) error {
 			found, err := c.session.Referenced(ctx, version, &reference, c.context)
 			if err != nil {
 				return err
+			}
+			if !c.counted[found] {
+				c.counted[found] = true
+				if c.size += found.Size(); c.size > maxVersions {
+					return tooLarge(found.Name, found.Version)
+				}
 			}
 			queue = append(queue, found)
 		}

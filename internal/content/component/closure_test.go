@@ -45,3 +45,47 @@ func TestClosureIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestClosureOfLargeVersions: each component version of a registry may have a descriptor of 32 MiB, or a
+// short one with elements without content.
+func TestClosureOfLargeVersions(t *testing.T) {
+	tests := []struct {
+		reason, content string
+		versions        int
+	}{
+		{"long texts", `"labels":[{"name":"long","value":"` + strings.Repeat("x", 8<<20) + `"}]`, 30},
+		{"resources without content, which take a hundred times their text", `"resources":[` + strings.Repeat(`{"name":"n","type":"t","relation":"local","version":"1","access":{"type":"none"}},`, 50_000) + `{"name":"n","type":"t","relation":"local","version":"1","access":{"type":"none"}}]`, 30},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			versions := []*descriptor.Descriptor{{Name: "example.org/root", Version: "1.0.0"}}
+			for i := range test.versions {
+				element := descriptor.Element{Name: fmt.Sprint("r", i), Version: "1.0.0"}
+				versions[0].References = append(versions[0].References, descriptor.Reference{Element: element, ComponentName: fmt.Sprintf("example.org/c%d", i)})
+			}
+			content := test.content
+			if !strings.Contains(content, "resources") {
+				content += `,"resources":[]`
+			}
+			decoded, err := descriptor.Decode([]byte(`{"meta":{"schemaVersion":"v2"},"component":{"name":"example.org/c","version":"1.0.0","provider":"p","repositoryContexts":[],"sources":[],"componentReferences":[],` + content + `}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range test.versions {
+				// The estimate counts each, although this test shares what is large.
+				shared := *decoded
+				shared.Name = fmt.Sprintf("example.org/c%d", i)
+				versions = append(versions, &shared)
+			}
+			s := session(t, Options{})
+			s.Know(versions...)
+			root, err := s.Resolve(t.Context(), Reference{Name: "example.org/root", Version: "1.0.0"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Closure(t.Context(), root, nil); err == nil || !strings.Contains(err.Error(), "take more than 96 MiB of memory") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

@@ -272,6 +272,8 @@ func (s *Session) resolve(ctx context.Context, reference Reference) (*repository
 type found struct {
 	mu       sync.Mutex
 	versions map[string]*repository.Version
+	// size is what their descriptors take.
+	size int64
 }
 
 func (f *found) lookup(ctx context.Context, in repository.Repository, contexts []descriptor.Typed, reference Reference) (*repository.Version, error) {
@@ -292,6 +294,9 @@ func (f *found) lookup(ctx context.Context, in repository.Repository, contexts [
 	defer f.mu.Unlock()
 	if earlier, known := f.versions[key]; known {
 		return earlier, nil
+	}
+	if f.size += version.Size(); f.size > maxVersions {
+		return nil, tooLarge(version.Name, version.Version)
 	}
 	f.versions[key] = version
 	return version, nil
