@@ -36,7 +36,7 @@ func isBlueprint(mediaType string) bool {
 
 // artifact unpacks the layers of an artifact of a registry.
 func (p *packed) artifact(ctx context.Context) (*memfs.Tree, error) {
-	set, err := oci.ReadSet(bytes.NewReader(p.data), archive.DefaultLimits())
+	set, err := oci.ReadSet(bytes.NewReader(p.data), p.limits())
 	if err != nil {
 		return nil, err // says what it did
 	}
@@ -49,7 +49,7 @@ func (p *packed) artifact(ctx context.Context) (*memfs.Tree, error) {
 	if len(layers) == 0 || (!declared && len(layers) > 1) {
 		return nil, fmt.Errorf("%w: it has %s", ErrNoBlueprint, describe(manifest))
 	}
-	files, err := unpackLayers(ctx, set, layers)
+	files, err := unpackLayers(ctx, set, layers, p.limits())
 	if err != nil && !declared && !isRefused(err) {
 		return nil, fmt.Errorf("%w: it has %s: %w", ErrNoBlueprint, describe(manifest), err)
 	}
@@ -74,11 +74,10 @@ func mainManifest(ctx context.Context, set *oci.Set) (*oci.Manifest, error) {
 
 // unpackLayers puts the layers over each other. After the first layer only archives of files count:
 // other layers describe the blueprint.
-func unpackLayers(ctx context.Context, set *oci.Set, layers []ocispec.Descriptor) (*memfs.Tree, error) {
+func unpackLayers(ctx context.Context, set *oci.Set, layers []ocispec.Descriptor, limits archive.Limits) (*memfs.Tree, error) {
 	if len(layers) > maxLayers {
 		return nil, &archive.TooLargeError{What: "the number of layers", Limit: maxLayers}
 	}
-	limits := archive.DefaultLimits()
 	builder := archive.NewBuilder(limits)
 	for i, layer := range layers {
 		if i > 0 && !isTree(layer.MediaType) {

@@ -17,7 +17,7 @@ import (
 )
 
 // DefaultCacheBytes is how large a cache is that suits a server.
-const DefaultCacheBytes = 128 << 20
+const DefaultCacheBytes = 96 << 20
 
 // entryOverhead is what an entry or a file costs beside its content, roughly.
 const entryOverhead = 512
@@ -30,6 +30,7 @@ type Cache struct {
 	max     int64
 	loading singleflight.Group
 	load    func(context.Context, *packed) (*Blueprint, error)
+	budget  *budget
 
 	mu   sync.Mutex
 	used int64
@@ -46,7 +47,24 @@ type kept struct {
 
 // NewCache returns a cache of at most max bytes.
 func NewCache(max int64) *Cache {
-	return &Cache{max: max, order: list.New(), kept: map[string]*list.Element{}, load: func(ctx context.Context, p *packed) (*Blueprint, error) { return p.load(ctx) }}
+	c := &Cache{max: max, order: list.New(), kept: map[string]*list.Element{}, budget: &budget{limit: defaultUnpacked, wait: longestWait}}
+	c.load = c.unpack
+	return c
+}
+
+// unpack loads a blueprint within the budget of the process.
+func (c *Cache) unpack(ctx context.Context, content *packed) (*Blueprint, error) {
+	counted := *content
+	counted.loan = &loan{budget: c.budget, ctx: ctx}
+	defer counted.loan.end()
+	loaded, err := counted.load(ctx)
+	if err != nil {
+		return nil, err // the caller says the resource
+	}
+	if files, ok := loaded.Files.(*memfs.Tree); ok {
+		counted.loan.keep(files)
+	}
+	return loaded, nil
 }
 
 // Used returns how many bytes the cache holds, roughly.

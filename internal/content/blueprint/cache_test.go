@@ -6,15 +6,18 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/opencontainers/go-digest"
 
 	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/component/archive"
 	"go.landscaper.dev/internal/content/component/credential"
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/component/registry"
@@ -180,5 +183,36 @@ func TestCallersCannotChangeWhatIsKept(t *testing.T) {
 	second, err := c.get(cancelled, content)
 	if err != nil || second.Info.JSONSchemaVersion == "changed" || len(second.Warnings) > 0 || second.Digest != content.digest.String() {
 		t.Errorf("got %+v, %v", second, err)
+	}
+}
+
+// TestManyLargeBlueprints: what all jobs have unpacked at the same time is bounded, until no job uses it
+// any more; small blueprints never wait.
+func TestManyLargeBlueprints(t *testing.T) {
+	cache := NewCache(4 << 20)
+	cache.budget = &budget{limit: 40 << 20, wait: 300 * time.Millisecond}
+	var inUse []*Blueprint
+	var refused error
+	for i := range 8 {
+		loaded, err := cache.get(t.Context(), packedTree(t, 12<<20, fmt.Sprintf("large-%d", i)))
+		if refused = err; err != nil {
+			break
+		}
+		inUse = append(inUse, loaded)
+	}
+	if !component.IsTemporary(refused) || len(inUse) != 3 {
+		t.Errorf("%d blueprints of 12 MiB are in use, %v", len(inUse), refused)
+	}
+	if _, err := cache.get(t.Context(), packedTree(t, 500_000, "small")); err != nil {
+		t.Errorf("a small one beside them: %v", err)
+	}
+	runtime.KeepAlive(inUse)
+	inUse = nil
+	cache.budget.wait = longestWait
+	if _, err := cache.get(t.Context(), packedTree(t, 12<<20, "later")); err != nil {
+		t.Errorf("when the jobs have ended: %v", err)
+	}
+	if _, err := cache.get(t.Context(), packedTree(t, maxUnpacked+1, "too large")); err == nil || errors.Is(err, archive.ErrBusy) {
+		t.Errorf("got %v", err)
 	}
 }

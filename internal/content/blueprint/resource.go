@@ -29,7 +29,7 @@ func FromArtifact(ctx context.Context, reader *access.Reader, artifact descripto
 		return nil, err // says what it did
 	}
 	defer blob.Close() //nolint:errcheck // nothing is written
-	data, err := archive.ReadAll(blob, archive.DefaultLimits().Bytes)
+	data, err := archive.ReadAll(blob, maxPacked)
 	if err != nil {
 		return nil, err // says what it did
 	}
@@ -41,6 +41,18 @@ type packed struct {
 	data      []byte
 	mediaType string
 	digest    digest.Digest
+	// loan counts what is unpacked; nil counts nothing.
+	loan *loan
+}
+
+// limits are those of the files of a blueprint.
+func (p *packed) limits() archive.Limits {
+	limits := archive.DefaultLimits()
+	limits.Bytes = maxUnpacked
+	if p.loan != nil {
+		limits.Book = p.loan.grow
+	}
+	return limits
 }
 
 // read reads the content of a resource if it can be a blueprint.
@@ -51,7 +63,7 @@ func read(ctx context.Context, reader *access.Reader, version *repository.Versio
 		return nil, fmt.Errorf("resource %q of component version %s:%s: no handler found for resource type %s: a blueprint has the type %s",
 			resource.Name, version.Name, version.Version, resource.Type, v1alpha1.BlueprintType)
 	}
-	data, mediaType, err := reader.Read(ctx, version, resource, archive.DefaultLimits().Bytes)
+	data, mediaType, err := reader.Read(ctx, version, resource, maxPacked)
 	if err != nil {
 		return nil, err // tells the resource
 	}
@@ -77,7 +89,7 @@ func (p *packed) unpack(ctx context.Context) (*memfs.Tree, error) {
 	if _, isSet := oci.IsSet(p.mediaType); isSet || oci.IsManifest(p.mediaType) {
 		return p.artifact(ctx)
 	}
-	files, err := archive.Unpack(bytes.NewReader(p.data), archive.DefaultLimits())
+	files, err := archive.Unpack(bytes.NewReader(p.data), p.limits())
 	switch {
 	case err != nil && (isTree(p.mediaType) || isRefused(err)):
 		return nil, fmt.Errorf("unpack the content of media type %q: %w", p.mediaType, err)

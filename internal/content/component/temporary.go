@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/content/component/access"
+	"go.landscaper.dev/internal/content/component/archive"
 	"go.landscaper.dev/internal/content/component/oci"
 	"go.landscaper.dev/internal/content/component/registry"
 )
@@ -31,7 +32,7 @@ func IsTemporary(err error) bool {
 	if errors.As(err, &refused) {
 		return false
 	}
-	if errors.Is(err, registry.ErrStalled) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, archive.ErrBusy) || errors.Is(err, registry.ErrStalled) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
 	var answer *errcode.ErrorResponse

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -17,6 +18,9 @@ type Limits struct {
 	Ratio int64
 	// Depth is how many directories a file may be in.
 	Depth int
+	// Book is told of all bytes that a decompressor returns, and ends the reading by an error; nil counts
+	// nothing.
+	Book func(bytes int64) error
 }
 
 // DefaultLimits are far above what blueprints and charts have.
@@ -30,6 +34,9 @@ const ratioFloor = 1 << 20
 
 // TooLargeError says that something exceeds a limit.
 type TooLargeError = memfs.LimitError
+
+// ErrBusy says that others have unpacked too much at the same time: another attempt may succeed.
+var ErrBusy = errors.New("too many large contents are in work at the same time")
 
 // ReadAll reads a content completely if it has at most the given number of bytes.
 func ReadAll(content io.Reader, limit int64) ([]byte, error) {
@@ -74,6 +81,11 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	if b.out > ratioFloor && b.out > b.limits.Ratio*max(b.in.read, 1) {
 		return 0, &TooLargeError{What: "the ratio of unpacked to packed bytes", Limit: b.limits.Ratio}
+	}
+	if b.limits.Book != nil && n > 0 {
+		if err := b.limits.Book(int64(n)); err != nil {
+			return 0, err // it says what is used up
+		}
 	}
 	return n, err // a reader returns io.EOF unwrapped
 }
