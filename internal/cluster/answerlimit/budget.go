@@ -58,6 +58,12 @@ func New(limit int64) *Budget {
 	return &Budget{Limit: limit, Each: MaxStored}
 }
 
+// Take books memory for what is no answer, if there is enough.
+func (b *Budget) Take(size int64) bool { return b.take(size) }
+
+// Give returns what Take has booked.
+func (b *Budget) Give(size int64) { b.give(size) }
+
 // take books memory, if there is enough.
 func (b *Budget) take(size int64) bool {
 	if b.Used.Add(size) > b.Limit {

@@ -14,6 +14,8 @@ const MaxStored = 96 << 20
 // Stored books what a watch keeps.
 type Stored struct {
 	budget *Budget
+	// free is what is not booked.
+	free int64
 
 	mutex sync.Mutex
 	sizes map[string]int64
@@ -24,6 +26,11 @@ type Stored struct {
 
 // NewStored returns the empty account of a watch.
 func NewStored(budget *Budget) *Stored {
+	return &Stored{budget: budget, free: free, sizes: make(map[string]int64)}
+}
+
+// NewBooked returns the empty account of a watch of which everything is booked.
+func NewBooked(budget *Budget) *Stored {
 	return &Stored{budget: budget, sizes: make(map[string]int64)}
 }
 
@@ -65,7 +72,7 @@ func (s *Stored) change(by int64) error {
 	if by > 0 && total > s.budget.Each {
 		return &TooLarge{What: "what it lists"}
 	}
-	wanted := max(0, total-free)
+	wanted := max(0, total-s.free)
 	if wanted > s.taken && !s.budget.take(wanted-s.taken) {
 		return Busy{}
 	}

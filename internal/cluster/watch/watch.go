@@ -104,6 +104,9 @@ func (w *Set) Subscribe(key Key, object string, wake func()) *Subscription {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	shared, ok := w.running[key]
+	if (!ok || shared.crowdedOut()) && !w.mayRun() {
+		return refused(w, key, object, wake)
+	}
 	if !ok || shared.crowdedOut() {
 		shared = w.make(key)
 		w.running[key] = shared
@@ -119,6 +122,28 @@ func (w *Set) Subscribe(key Key, object string, wake func()) *Subscription {
 	}
 	shared.waiting[object][s] = struct{}{}
 	return s
+}
+
+const (
+	// maxWatches is how many watches a connection may have, of which freeWatches are not booked: most
+	// items need fewer.
+	maxWatches, freeWatches = 256, 4
+	// watchCost is what a watch takes in memory without its objects: goroutines, buffers, its request.
+	watchCost = 160 << 10
+)
+
+// mayRun reports whether another watch may begin. An item can ask for one for each object of a kind and
+// namespace of its own.
+func (w *Set) mayRun() bool {
+	return len(w.running) < freeWatches || len(w.running) < maxWatches && w.memory.Limit-w.memory.Used.Load() >= watchCost
+}
+
+// refused returns the subscription of a watch that does not run: the subscriber reads the object
+// instead.
+func refused(w *Set, key Key, object string, wake func()) *Subscription {
+	failure := clustererror.Explain(answerlimit.Busy{}, clustererror.TalkToCluster, w.server)
+	none := &watch{waiting: map[string]map[*Subscription]struct{}{}, failure: failure, ended: true, stop: func() {}}
+	return &Subscription{watches: w, key: key, watch: none, object: object, wake: wake}
 }
 
 // crowdedOut reports whether a watch has ended because others used up the memory: a new watch may
@@ -159,8 +184,16 @@ func (w *Set) make(key Key) *watch {
 	silent := klog.NewContext(context.Background(), logr.Discard())
 	reads := &traffic.Listing{Answer: shared.answer, What: "the list of " + shared.resource, Failed: func(err error) { shared.end(err) }, Begun: shared.goesOn}
 	ctx, stop := context.WithCancel(traffic.WithListing(silent, reads))
+	booked := int64(0)
+	if len(w.running) >= freeWatches {
+		shared.stored = answerlimit.NewBooked(w.memory)
+		if w.memory.Take(watchCost) {
+			booked = watchCost
+		}
+	}
 	shared.stop = func() {
 		stop()
+		w.memory.Give(booked)
 		shared.answer.End()
 		shared.stored.End()
 	}
