@@ -32,20 +32,42 @@ func group(ref corev1.ObjectReference) string {
 	return schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).Group
 }
 
-func (i Inventory) find(ref corev1.ObjectReference) int {
-	return slices.IndexFunc(i, func(entry deployer.ManagedResourceStatus) bool { return Same(entry.Resource, ref) })
+// Key identifies an object, whatever the version of its API.
+type Key struct{ group, kind, namespace, name string }
+
+// KeyOf returns the key of an object.
+func KeyOf(ref corev1.ObjectReference) Key { return Key{group(ref), ref.Kind, ref.Namespace, ref.Name} }
+
+// positions says where entries are. An item may have thousands, so that none is looked for one by one.
+func (i Inventory) positions() map[Key]int {
+	positions := make(map[Key]int, len(i))
+	for at := len(i) - 1; at >= 0; at-- {
+		positions[KeyOf(i[at].Resource)] = at
+	}
+	return positions
+}
+
+// References are the objects of the entries.
+func (i Inventory) References() []corev1.ObjectReference {
+	references := make([]corev1.ObjectReference, len(i))
+	for at := range i {
+		references[at] = i[at].Resource
+	}
+	return references
 }
 
 // With returns the inventory together with the objects that are about to be
 // applied. What is known of objects in both stays. Objects that are to be ignored are not
 // ours any more: they are neither recorded nor orphans.
 func (i Inventory) With(objects []Object) Inventory {
-	union := slices.Clone(i)
+	var ignored []corev1.ObjectReference
 	for _, object := range objects {
 		if object.Policy == deployer.IgnorePolicy {
-			union = union.Without(object.Reference())
+			ignored = append(ignored, object.Reference())
 		}
 	}
+	union := i.Without(ignored...)
+	positions := union.positions()
 	for _, object := range objects {
 		if object.Policy == deployer.IgnorePolicy {
 			continue
@@ -54,11 +76,12 @@ func (i Inventory) With(objects []Object) Inventory {
 			Policy: object.Policy, Resource: object.Reference(),
 			AnnotateBeforeDelete: object.AnnotateBeforeDelete, PatchBeforeDelete: object.PatchBeforeDelete,
 		}
-		if at := union.find(entry.Resource); at >= 0 {
+		if at, known := positions[KeyOf(entry.Resource)]; known {
 			entry.Resource.UID = union[at].Resource.UID
 			union[at] = entry
 			continue
 		}
+		positions[KeyOf(entry.Resource)] = len(union)
 		union = append(union, entry)
 	}
 	return union.sorted()
@@ -69,10 +92,10 @@ func (i Inventory) With(objects []Object) Inventory {
 // Groups and kinds count, versions of the API do not: an object that is listed in a newer
 // version is no orphan.
 func (i Inventory) Orphans(objects []Object) Inventory {
-	wanted := Inventory(nil).With(objects)
+	wanted := Inventory(nil).With(objects).positions()
 	var orphans Inventory
 	for _, entry := range i {
-		if wanted.find(entry.Resource) < 0 {
+		if _, isWanted := wanted[KeyOf(entry.Resource)]; !isWanted {
 			orphans = append(orphans, entry)
 		}
 	}
@@ -81,16 +104,29 @@ func (i Inventory) Orphans(objects []Object) Inventory {
 
 // WithUID returns the inventory with the identity of an object.
 func (i Inventory) WithUID(ref corev1.ObjectReference, uid types.UID) Inventory {
-	if at := i.find(ref); at >= 0 {
-		i = slices.Clone(i)
-		i[at].Resource.UID = uid
-	}
-	return i
+	return i.WithUIDs(map[Key]types.UID{KeyOf(ref): uid})
 }
 
-// Without returns the inventory without an object.
-func (i Inventory) Without(ref corev1.ObjectReference) Inventory {
-	return slices.DeleteFunc(slices.Clone(i), func(entry deployer.ManagedResourceStatus) bool { return Same(entry.Resource, ref) })
+// WithUIDs returns the inventory with the identities of objects.
+func (i Inventory) WithUIDs(uids map[Key]types.UID) Inventory {
+	changed := slices.Clone(i)
+	seen := make(map[Key]bool, len(uids))
+	for at := range changed {
+		key := KeyOf(changed[at].Resource)
+		if uid, known := uids[key]; known && !seen[key] {
+			changed[at].Resource.UID, seen[key] = uid, true
+		}
+	}
+	return changed
+}
+
+// Without returns the inventory without some objects.
+func (i Inventory) Without(refs ...corev1.ObjectReference) Inventory {
+	drop := make(map[Key]bool, len(refs))
+	for _, ref := range refs {
+		drop[KeyOf(ref)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(i), func(entry deployer.ManagedResourceStatus) bool { return drop[KeyOf(entry.Resource)] })
 }
 
 // sorted returns the inventory in the published order.

@@ -140,7 +140,7 @@ func invalid(position, message string) error {
 // Prepare finds the place of each object on the cluster. Objects of kinds that the
 // same item defines need not be known to the cluster yet.
 func Prepare(ctx context.Context, on target.Cluster, entries []Entry, known Inventory) ([]Object, error) {
-	defined := definitions(entries)
+	defined, recorded := definitions(entries), known.positions()
 	objects := make([]Object, 0, len(entries))
 	for _, entry := range entries {
 		if err := complete(entry); err != nil {
@@ -154,7 +154,7 @@ func Prepare(ctx context.Context, on target.Cluster, entries []Entry, known Inve
 		if err := object.place(); err != nil {
 			return nil, err
 		}
-		object.Known = known.find(object.Reference()) >= 0
+		_, object.Known = recorded[KeyOf(object.Reference())]
 		objects = append(objects, object)
 	}
 	return objects, nil

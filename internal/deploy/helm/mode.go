@@ -126,9 +126,7 @@ func (t templates) recordDissolved(ctx context.Context, item *deployer.Item, fou
 	if err != nil {
 		return err
 	}
-	for _, entry := range found {
-		recorded = append(recorded.Without(entry.Resource), entry)
-	}
+	recorded = append(recorded.Without(found.References()...), found...)
 	record := apideployer.ManagedResourceStatus{Resource: recordOf(t.config, revision)}
 	return item.Record(ctx, t.Status(item, append(recorded, record)))
 }

@@ -57,6 +57,9 @@ type Unfinished struct {
 	selector *labels.Set
 }
 
+// Absent reports whether it is not ready because an object does not exist.
+func (u Unfinished) Absent() bool { return u.absent }
+
 // Misses reports whether it is not ready because an object does not exist: the one that is
 // named, or any that would have the labels.
 func (u Unfinished) Misses(object *unstructured.Unstructured) bool {

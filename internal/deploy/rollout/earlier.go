@@ -192,9 +192,7 @@ func (d *earlierRemoval) remove(ctx context.Context, work EarlierRemovalJob, tea
 		}
 		if same {
 			_, current := work.Recorded()
-			for _, entry := range current {
-				left = left.Without(entry.Resource)
-			}
+			left = left.Without(apply.Inventory(current).References()...)
 		}
 		d.deletion = deletion.New(deletion.Plan{
 			Cluster: d.cluster, Inventory: left, Owner: teardown.Owner.deletion(), Groups: hereOnly(teardown.Groups), Wake: work.Requeue,
@@ -202,9 +200,7 @@ func (d *earlierRemoval) remove(ctx context.Context, work EarlierRemovalJob, tea
 		})
 	}
 	waiting, err := d.deletion.Continue(ctx)
-	for _, gone := range d.deletion.Gone() {
-		left = left.Without(gone)
-	}
+	left = left.Without(d.deletion.Gone()...)
 	if err == nil && len(waiting) == 0 {
 		d.close()
 		d.deletion, left = nil, nil

@@ -48,8 +48,9 @@ func (r *Rollout) applyMissing(ctx context.Context, on target.Cluster, unready [
 	if target.Place(on) != "" {
 		return false, nil
 	}
+	absent := slices.DeleteFunc(slices.Clone(unready), func(found readiness.Unfinished) bool { return !found.Absent() })
 	return r.applyAgain(ctx, func(object *unstructured.Unstructured) bool {
-		return slices.ContainsFunc(unready, func(found readiness.Unfinished) bool { return found.Misses(object) })
+		return slices.ContainsFunc(absent, func(found readiness.Unfinished) bool { return found.Misses(object) })
 	})
 }
 

@@ -51,9 +51,7 @@ func (r *Removal) Continue(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	waiting, err := r.deletion.Continue(ctx)
-	for _, gone := range r.deletion.Gone() {
-		r.inventory = r.inventory.Without(gone)
-	}
+	r.inventory = r.inventory.Without(r.deletion.Gone()...)
 	return waiting, err
 }
 

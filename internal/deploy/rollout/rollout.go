@@ -311,9 +311,7 @@ func (r *Rollout) removeOrphans(ctx context.Context) ([]string, error) {
 		}
 	}
 	waiting, err := r.orphans.Continue(ctx)
-	for _, gone := range r.orphans.Gone() {
-		r.inventory = r.inventory.Without(gone)
-	}
+	r.inventory = r.inventory.Without(r.orphans.Gone()...)
 	if err != nil {
 		return nil, job.Wrap(err, published.ApplyObjects, "cleanupOrphanedResourcesInGroups", "remove what is no longer listed")
 	}

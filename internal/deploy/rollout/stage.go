@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/cluster/answerlimit"
@@ -66,11 +67,13 @@ func (r *Rollout) applyAll(ctx context.Context, todo []int) (failures several.Er
 			outcomes[i].Stored = results[i].stored
 		}
 	})
+	uids := map[apply.Key]types.UID{}
+	defer func() { r.inventory = r.inventory.WithUIDs(uids) }()
 	for i, at := range todo {
 		if errs[i] == nil {
 			r.applied[at], r.objects[at].Live, r.objects[at].Lost = true, nil, false
 			results[i].Object = r.objects[at]
-			r.note(results[i], outcomes[i])
+			r.note(results[i], outcomes[i], uids)
 			continue
 		}
 		// It may exist nevertheless: the answer can have been lost.
@@ -150,8 +153,8 @@ func (r *Rollout) todo(stage apply.Stage) (todo, later []int) {
 	return todo, later
 }
 
-// note keeps what became of an object.
-func (r *Rollout) note(found result, outcome apply.Outcome) {
+// note keeps what became of an object, and its UID.
+func (r *Rollout) note(found result, outcome apply.Outcome, uids map[apply.Key]types.UID) {
 	object := found.Object
 	switch {
 	case outcome.Foreign && outcome.Shared:
@@ -164,7 +167,7 @@ func (r *Rollout) note(found result, outcome apply.Outcome) {
 			r.foreign = append(r.foreign, found)
 		}
 	case outcome.Stored != nil:
-		r.inventory = r.inventory.WithUID(object.Reference(), outcome.Stored.GetUID())
+		uids[apply.KeyOf(object.Reference())] = outcome.Stored.GetUID()
 		r.stored = append(r.stored, found)
 	}
 }
