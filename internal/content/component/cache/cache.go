@@ -134,13 +134,26 @@ type store struct {
 }
 
 func (s *store) place(repository string) place {
-	return place{tenant: s.by.Tenant, repository: s.registry + "/" + repository}
+	return place{tenant: s.by.Tenant, repository: short(s.registry + "/" + repository)}
+}
+
+// maxKey is how long a part of a key, or of an answer, may be that is kept as it is.
+const maxKey = 256
+
+// short returns a text, or the digest of a long one: users write repositories, tags and addresses, and
+// as many are remembered as there are short ones.
+func short(text string) string {
+	if len(text) <= maxKey {
+		return text
+	}
+	// No name of a registry has a space.
+	return "digest " + digest.FromString(text).String()
 }
 
 // Resolve implements oci.Store.
 func (s *store) Resolve(ctx context.Context, repository, reference string) (ocispec.Descriptor, error) {
 	at := s.place(repository)
-	key, began := tagKey{place: at, reference: reference}, uint64(0)
+	key, began := tagKey{place: at, reference: short(reference)}, uint64(0)
 	if digest.Digest(reference).Validate() != nil {
 		// A tag may be moved; a digest stands for one content.
 		began = s.cache.began(s.by)
@@ -155,7 +168,7 @@ func (s *store) Resolve(ctx context.Context, repository, reference string) (ocis
 			return nil
 		}
 		asked := s.cache.event()
-		if manifest, err = s.resolve(ctx, key, repository); err == nil {
+		if manifest, err = s.resolve(ctx, key, repository, reference); err == nil {
 			s.cache.remember(key, answer{manifest: manifest, asked: asked})
 		}
 		return err
@@ -165,12 +178,12 @@ func (s *store) Resolve(ctx context.Context, repository, reference string) (ocis
 
 // resolve asks for the whole manifest if it is probably not cached yet, and otherwise only for its
 // digest.
-func (s *store) resolve(ctx context.Context, key tagKey, repository string) (ocispec.Descriptor, error) {
+func (s *store) resolve(ctx context.Context, key tagKey, repository, reference string) (ocispec.Descriptor, error) {
 	fetcher, can := s.behind.(oci.Fetcher)
 	if !can || s.cache.seen(key.repository, key.reference) {
-		return s.behind.Resolve(ctx, repository, key.reference) // the store says what it did
+		return s.behind.Resolve(ctx, repository, reference) // the store says what it did
 	}
-	manifest, raw, err := fetcher.Fetch(ctx, repository, key.reference)
+	manifest, raw, err := fetcher.Fetch(ctx, repository, reference)
 	if err != nil {
 		return ocispec.Descriptor{}, err // the store says what it did
 	}
@@ -287,8 +300,18 @@ func (c *Cache) remember(key tagKey, said answer) {
 	defer c.mu.Unlock()
 	said.until = c.now().Add(c.validity)
 	c.forgetOld()
-	c.tags[key] = said
 	c.accepted[key.place] = said.until
+	if len(said.manifest.MediaType)+len(said.manifest.ArtifactType)+len(said.manifest.Digest) > maxKey {
+		// The registry is asked again.
+		delete(c.tags, key)
+		return
+	}
+	// What nothing needs may be of any length.
+	said.manifest.URLs, said.manifest.Annotations, said.manifest.Data, said.manifest.Platform = nil, nil, nil, nil
+	if len(said.validator) > maxKey {
+		said.validator = ""
+	}
+	c.tags[key] = said
 }
 
 // forgetOld keeps the answers bounded.

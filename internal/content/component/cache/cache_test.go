@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -283,5 +284,48 @@ func BenchmarkResolveAndRead(b *testing.B) {
 	b.ReportMetric(float64(behind.requests.Load()), "requests")
 	if behind.requests.Load() > 2 {
 		b.Error(fmt.Errorf("%d requests", behind.requests.Load()))
+	}
+}
+
+// TestLongKeys: users write the names of repositories and tags, and registries what they answer; as many
+// as are remembered must not be as long as they like.
+func TestLongKeys(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	c := New(1<<20, time.Minute, time.Now)
+	behind := &counting{tags: map[string]digest.Digest{}, content: map[string][]byte{}}
+	for i := range 20 {
+		repository, tag := fmt.Sprintf("%s%d", long, i), fmt.Sprintf("%s-%d", long, i)
+		data := fmt.Appendf(nil, "content %d", i)
+		d := digest.FromBytes(data)
+		behind.tags[repository+":"+tag], behind.content[repository+"/"+string(d)] = d, data
+		s := c.Store(behind, "registry", Asker{Tenant: "a"})
+		for range 2 {
+			found, err := s.Resolve(t.Context(), repository, tag)
+			if err != nil || found.Digest != d {
+				t.Fatal(found.Digest, err)
+			}
+		}
+		_, err := c.Document(t.Context(), Asker{Tenant: "a"}, Wanted{Address: repository}, func(context.Context, string) (Document, error) {
+			return Document{Data: data, Validator: long}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := behind.requests.Load(); got != 20 {
+		t.Errorf("%d requests, want one for each tag", got)
+	}
+	kept := 0
+	for key, said := range c.tags {
+		kept += len(key.tenant) + len(key.repository) + len(key.reference) + len(said.validator)
+	}
+	for key := range c.last {
+		kept += len(key.repository) + len(key.reference)
+	}
+	for at := range c.accepted {
+		kept += len(at.repository)
+	}
+	if kept > 100_000 {
+		t.Errorf("the keys have %d bytes", kept)
 	}
 }

@@ -51,7 +51,7 @@ func (c *Cache) Document(ctx context.Context, by Asker, wanted Wanted, ask Ask) 
 	}
 	// No repository of a registry has a name with a space: who may read a page of a
 	// host has shown nothing about its repositories.
-	key, began := tagKey{place: place{tenant: by.Tenant, repository: "document " + wanted.Address}}, uint64(0)
+	key, began := tagKey{place: place{tenant: by.Tenant, repository: short("document " + wanted.Address)}}, uint64(0)
 	if wanted.Digest == "" && !wanted.Immutable {
 		began = c.began(by)
 	}

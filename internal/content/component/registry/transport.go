@@ -71,8 +71,14 @@ func (p *Pool) Close() {
 // finds that out again.
 const maxHosts = 10_000
 
+// maxHost is how long the name of a host with its port can be.
+const maxHost = 300
+
 // note remembers something of a host. If there are too many, all are forgotten.
 func note[T any](known map[string]T, host string, value T) {
+	if len(host) > maxHost {
+		return
+	}
 	if len(known) >= maxHosts {
 		clear(known)
 	}
