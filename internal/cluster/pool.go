@@ -24,6 +24,10 @@ import (
 // defaultSize is the number of connections that a pool keeps.
 const defaultSize = 500
 
+// maxRemembered is how long a content may be that is remembered: a kubeconfig has some KB, a Secret may
+// have a megabyte, and thousands are remembered.
+const maxRemembered = 64 << 10
+
 const resolveTarget = published.ResolveTarget
 
 // PoolOptions are the settings of a pool.
@@ -116,7 +120,7 @@ func (p *Pool) access(ctx context.Context, target *v1alpha1.Target) (*login.Logi
 	if err != nil {
 		return nil, invalidTarget(target, err)
 	}
-	if !elsewhere {
+	if !elsewhere && len(content) <= maxRemembered {
 		p.remember(key, found)
 	}
 	return found, nil
@@ -232,6 +236,9 @@ func (p *Pool) secret(ctx context.Context, target *v1alpha1.Target, name, key st
 	content, err := login.SecretText(secret, key)
 	if err != nil {
 		return nil, job.NewWaiting(resolveTarget, "SecretKeyNotFound", fmt.Sprintf("Secret %s of Target %s/%s: %v", at, target.Namespace, target.Name, err))
+	}
+	if len(content) > maxRemembered {
+		return content, nil
 	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

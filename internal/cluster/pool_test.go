@@ -108,6 +108,11 @@ func TestTargetsAreReadOnce(t *testing.T) {
 	if len(pool.read) > 4*size {
 		t.Errorf("%d Targets are remembered", len(pool.read))
 	}
+	clear(pool.read)
+	connect(targetOf(kubeconfig(server, `"token":"`+strings.Repeat("x", maxRemembered)+`"`)))
+	if len(pool.read) > 0 {
+		t.Error("a content of any length is remembered")
+	}
 }
 
 func BenchmarkConnect(b *testing.B) {
