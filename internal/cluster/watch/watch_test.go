@@ -46,7 +46,7 @@ func TestFirstEndIsReported(t *testing.T) {
 }
 
 // TestManyWatches: an item may wait for objects of any number of namespaces. What cannot be watched is
-// refused at once, so that the caller reads it, and whoever comes later is watched again.
+// refused at once, so that the caller reads it, and a later caller gets a watch again.
 func TestManyWatches(t *testing.T) {
 	secrets := schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 	key := func(i int) Key { return Key{Resource: secrets, Namespace: fmt.Sprint("ns-", i), MetadataOnly: true} }

@@ -206,8 +206,8 @@ func TestManyLargeBlueprints(t *testing.T) {
 	if _, err := cache.get(t.Context(), packedTree(t, 500_000, "small")); err != nil {
 		t.Errorf("a small one beside them: %v", err)
 	}
+	// From here on, no job uses them.
 	runtime.KeepAlive(inUse)
-	inUse = nil
 	cache.budget.wait = longestWait
 	if _, err := cache.get(t.Context(), packedTree(t, 12<<20, "later")); err != nil {
 		t.Errorf("when the jobs have ended: %v", err)

@@ -43,7 +43,7 @@ func (j operationJob) Keep(ctx context.Context, kept apply.Inventory) error {
 	if err != nil {
 		return err
 	}
-	workloads := apply.Inventory(status.ManagedResources).Without(apply.Inventory(kept).References()...)
+	workloads := apply.Inventory(status.ManagedResources).Without(kept.References()...)
 	return j.Record(ctx, withReleases(j.Item, j.of.withBefore(statusOf(nil), append(workloads, kept...))))
 }
 

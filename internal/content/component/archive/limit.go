@@ -18,7 +18,7 @@ type Limits struct {
 	Ratio int64
 	// Depth is how many directories a file may be in.
 	Depth int
-	// Book is told of all bytes that a decompressor returns, and ends the reading by an error; nil counts
+	// Book gets the number of all bytes that a decompressor returns, and ends the reading by an error; nil counts
 	// nothing.
 	Book func(bytes int64) error
 }
