@@ -119,7 +119,7 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 			r.queue.Store(&add)
 			return nil
 		})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: r.options.MaxConcurrent, NewQueue: line.NewQueue}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: r.options.MaxConcurrent, NewQueue: line.NewQueue(r.options.MaxConcurrent)}).
 		Complete(r)
 }
 

@@ -39,7 +39,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		options.RateLimiter = reporter.NewRateLimiter()
 	}
 	line := r.Order.Line(r.atWork)
-	options.NewQueue = line.NewQueue
+	options.NewQueue = line.NewQueue(options.MaxConcurrentReconciles)
 	return ctrl.NewControllerManagedBy(manager).
 		Named("execution").
 		Watches(&v1alpha1.Execution{}, line.Handler(queue.OnDelete(r.forget, &handler.EnqueueRequestForObject{}))).

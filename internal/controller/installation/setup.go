@@ -45,7 +45,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	plans := r.setUpAsyncPlans(ctx, options.MaxConcurrentReconciles)
 	options.RateLimiter = stickyLimiter{options.RateLimiter, r.plans.Busy}
 	line := r.Order.Line(r.atWork)
-	options.NewQueue = line.NewQueue
+	options.NewQueue = line.NewQueue(options.MaxConcurrentReconciles)
 	building := ctrl.NewControllerManagedBy(manager).
 		Named("installation").
 		Watches(&v1alpha1.Installation{}, line.Handler(queue.OnDelete(r.forgetObject, &handler.EnqueueRequestForObject{}))).

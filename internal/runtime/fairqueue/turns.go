@@ -8,8 +8,8 @@ import "container/heap"
 // Queue decides whose turn it is. Everything that waits stands in a lane. The lane
 // with the fewest turns in use is next; of several the one that has had no turn for
 // the longest time. Within a lane the lowest rank goes first. A lane that is alone
-// gets all turns; as soon as others come, each turn that ends goes to them until
-// all have the same.
+// gets as many turns as Next allows; as soon as others come, each turn that ends goes to
+// them until all have the same.
 //
 // It is not safe for concurrent use: its owner has a lock already.
 type Queue[T comparable] struct {

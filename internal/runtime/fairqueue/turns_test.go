@@ -24,6 +24,8 @@ func TestTurns(t *testing.T) {
 		{"a lane with older jobs takes turns with others", []push{{"a", "a1", 1}, {"a", "a2", 2}, {"a", "a3", 3}, {"b", "b1", 9}, {"b", "b2", 9}}, 0, []string{"a1", "b1", "a2", "b2", "a3"}},
 		{"a lane that is alone gets everything", []push{{"a", "a1", 1}, {"a", "a2", 2}, {"a", "a3", 3}}, 0, []string{"a1", "a2", "a3"}},
 		{"a lane with a limit gets no more turns than the limit", []push{{"a", "a1", 1}, {"a", "a2", 2}, {"b", "b1", 1}}, 1, []string{"a1", "b1"}},
+		{"a lane that is alone gets no more turns than the limit either", []push{{"a", "a1", 1}, {"a", "a2", 2}, {"a", "a3", 3}}, 2, []string{"a1", "a2"}},
+		{"a lane that has its limit does not hold up lanes that came later", []push{{"a", "a1", 1}, {"a", "a2", 2}, {"a", "a3", 3}, {"b", "b1", 9}, {"c", "c1", 9}}, 1, []string{"a1", "b1", "c1"}},
 		{"an item that waits already keeps the better rank", []push{{"a", "x", 5}, {"a", "y", 3}, {"a", "x", 1}, {"a", "y", 9}}, 0, []string{"x", "y"}},
 		{"without waiting items, nothing is next", nil, 0, nil},
 	} {

@@ -28,10 +28,12 @@ type controller struct {
 	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
 }
 
-func newController(t *testing.T, order *Order) *controller {
+func newController(t *testing.T, order *Order) *controller { return newControllerWith(t, order, 16) }
+
+func newControllerWith(t *testing.T, order *Order, workers int) *controller {
 	line := order.Line(unfinished)
 	limiter := workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]()
-	c := &controller{t: t, line: line, queue: line.NewQueue("", limiter)}
+	c := &controller{t: t, line: line, queue: line.NewQueue(workers)("", limiter)}
 	t.Cleanup(c.queue.ShutDown)
 	return c
 }
@@ -197,8 +199,8 @@ func TestTimersKeepTheOrder(t *testing.T) {
 	}
 }
 
-// TestNamespacesShare: eight workers, a namespace with much to do, and one that
-// comes later.
+// TestNamespacesShare: a namespace with much to do holds its share, eight of sixteen workers, and
+// another one comes later, when there are no more workers.
 func TestNamespacesShare(t *testing.T) {
 	c := newController(t, &Order{})
 	for i := range 100 {

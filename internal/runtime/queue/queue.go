@@ -33,14 +33,24 @@ type timer struct {
 
 var _ workqueue.TypedRateLimitingInterface[reconcile.Request] = &requests{}
 
-// NewQueue makes the queue of the line's controller.
-func (l *Line) NewQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-	s := &store{line: l}
-	return &requests{
-		TypedInterface: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: name, Queue: s}),
-		limiter:        limiter, store: s, timers: map[reconcile.Request]*timer{},
+// New makes the queue of a controller.
+type New func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// NewQueue returns what makes the queue of the line's controller, which has a number of workers. A
+// namespace gets half of them at most, even when it is alone: what begins slow work does not end it
+// just because another namespace comes.
+func (l *Line) NewQueue(workers int) New {
+	return func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+		s := &store{line: l, most: Share(workers)}
+		return &requests{
+			TypedInterface: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: name, Queue: s}),
+			limiter:        limiter, store: s, timers: map[reconcile.Request]*timer{},
+		}
 	}
 }
+
+// Share is how many of some workers one namespace gets at most.
+func Share(workers int) int { return max(workers/2, 1) }
 
 // AddAfter adds a request later, unless an event adds it before.
 //
@@ -144,7 +154,9 @@ func (q *requests) close() {
 // hence a mutex of its own. Ranks are asked for without it, so that the order's lock is
 // never taken below it.
 type store struct {
-	line  *Line
+	line *Line
+	// most is how many requests of one namespace are in work at the same time.
+	most  int
 	mutex sync.Mutex
 	turns fairqueue.Queue[reconcile.Request]
 }
@@ -165,18 +177,26 @@ func (s *store) Push(request reconcile.Request) {
 // Touch implements workqueue.Queue.
 func (s *store) Touch(request reconcile.Request) { s.Push(request) }
 
-// Len implements workqueue.Queue.
+// Len implements workqueue.Queue: a worker sleeps while it is 0, so it is 0 while all that waits is
+// of namespaces that have their share.
+//
+// No worker has to be woken when such a namespace gets a turn back: the worker that gives it back
+// asks for more work itself. The library asks Len and Pop with one lock held; a turn that is given
+// back in between makes more requests ready, never fewer.
 func (s *store) Len() int {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	if !s.turns.HasReady(s.most) {
+		return 0
+	}
 	return s.turns.Len()
 }
 
-// Pop implements workqueue.Queue. It is asked only if something waits.
+// Pop implements workqueue.Queue. It is asked only if something is ready.
 func (s *store) Pop() reconcile.Request {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	request, _ := s.turns.Next(0)
+	request, _ := s.turns.Next(s.most)
 	return request
 }
 
