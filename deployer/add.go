@@ -25,6 +25,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/internal/cluster/login"
+	"go.landscaper.dev/internal/runtime/overtime"
 	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/runtime/readthrough"
 	"go.landscaper.dev/internal/runtime/reporter"
@@ -45,6 +46,9 @@ func Add(mgr ctrl.Manager, options Options) error {
 	r.client, r.live = mgr.GetClient(), mgr.GetAPIReader()
 	r.events = reporter.RateLimited(mgr.GetEventRecorder(options.Name))
 	r.followContexts = r.follow(mgr.GetCache(), &v1alpha1.Context{}, contextKind)
+	if err := mgr.Add(r.lot); err != nil {
+		return fmt.Errorf("add deployer %s: %w", options.Name, err)
+	}
 	if err := r.watch(mgr); err != nil {
 		return fmt.Errorf("add deployer %s: %w", options.Name, err)
 	}
@@ -65,7 +69,10 @@ func newReconciler(options Options) (*reconciler, error) {
 	if options.Dispatcher == nil {
 		options.Dispatcher = noDispatcher
 	}
-	return &reconciler{options: options, selectors: selectors, now: time.Now, runs: runs{byKey: make(map[types.NamespacedName]*run)}}, nil
+	return &reconciler{
+		options: options, selectors: selectors, now: time.Now, runs: runs{byKey: make(map[types.NamespacedName]*run)},
+		lot: overtime.New(overtime.For(options.MaxConcurrent)),
+	}, nil
 }
 
 // watch sets up all watches that enqueue an item: those of the item, its Target, the Secret of its
@@ -117,6 +124,7 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 		WatchesRawSource(source.Func(func(_ context.Context, line workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 			add := func(key types.NamespacedName) { line.Add(reconcile.Request{NamespacedName: key}) }
 			r.queue.Store(&add)
+			r.lot.Bind(line)
 			return nil
 		})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.options.MaxConcurrent, NewQueue: line.NewQueue(r.options.MaxConcurrent)}).

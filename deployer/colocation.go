@@ -2,8 +2,10 @@ package deployer
 
 import (
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/dispatch"
@@ -22,7 +24,7 @@ type Order interface {
 type Line interface {
 	// NewQueue returns what makes the queue for a number of workers. A namespace gets half of them
 	// at most.
-	NewQueue(workers int) queue.New
+	NewQueue(workers int) func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request]
 	// Handler lets the line see the events of items before they are handled.
 	Handler(inner handler.EventHandler) handler.EventHandler
 	// Observe records what the deployer knows of an item before its event arrives.

@@ -55,7 +55,10 @@ type Options struct {
 	// Clusters are the connections to target clusters. Deployers of one process
 	// share them; by default a deployer has its own, with the default policy.
 	Clusters Clusters
-	// MaxConcurrent is the number of items in work at the same time, by default 30.
+	// MaxConcurrent is the number of items in work at the same time, by default 30; one namespace
+	// gets half of them at most. An item that takes more than half a second, because its cluster
+	// answers late, leaves its place to others: besides, four times as many may go on like this, of
+	// one namespace as many as MaxConcurrent.
 	MaxConcurrent int
 	// Order and Dispatcher are for the server of Landscaper, whose Executions are in the same
 	// process. Other programs leave them out: then a deployer has an order of its own, and

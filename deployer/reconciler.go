@@ -24,6 +24,7 @@ import (
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/overtime"
 )
 
 // reconciler carries out the items of one type.
@@ -45,11 +46,19 @@ type reconciler struct {
 
 	written expectations.Writes
 	runs    runs
+	// lot is where work goes on that takes longer than a worker waits, because a target cluster
+	// answers late.
+	lot *overtime.Lot
 }
 
-// Reconcile observes an item, decides and carries out the decision. A panic anywhere ends the job
+// Reconcile reconciles an item as far as a worker waits for it.
+func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	return r.lot.Do(ctx, request, r.reconcileItem)
+}
+
+// reconcileItem observes an item, decides and carries out the decision. A panic anywhere ends the job
 // of the item.
-func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (result ctrl.Result, err error) {
+func (r *reconciler) reconcileItem(ctx context.Context, request ctrl.Request) (result ctrl.Result, err error) {
 	err = job.RecoverPanic(func() (err error) {
 		result, err = r.reconcile(ctx, request)
 		return err

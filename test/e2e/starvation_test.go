@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/hostile"
 )
 
 // drippingRegistry answers everything, a byte now and then: it never stands still.
@@ -98,5 +100,68 @@ func TestSlowRegistryBlocksNoOtherTenant(t *testing.T) {
 	request(t, slow, v1alpha1.InterruptOperation)
 	if ended := waitFinished(t, slow, ""); ended.Status.InstallationPhase != v1alpha1.InstallationPhases.Failed {
 		t.Errorf("the interrupted one ends in phase %s", ended.Status.InstallationPhase)
+	}
+}
+
+// TestLateClustersBlockNoOtherTenant: some tenants have more items on clusters that answer each
+// request after 20 seconds than the deployer has workers; the Installation of another tenant takes
+// about as long as ever.
+func TestLateClustersBlockNoOtherTenant(t *testing.T) {
+	// lateTenants with lateClusters each are half as many again as the deployer has workers, and each
+	// cluster has more items than one.
+	const lateTenants, lateClusters, itemsEach, workers = 3, 16, 2, 32
+	world, err := hostile.NewWorld()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := world.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	registryServer(t)
+	modest := namespace(t)
+	bringUp := func(name string) time.Duration {
+		begun := time.Now()
+		waitSucceeded(t, create(t, newInstallation(modest, name, oneConfigMap)))
+		return time.Since(begun)
+	}
+	usual := max(bringUp("before-0"), bringUp("before-1"), bringUp("before-2"))
+	var late []string
+	leave := func() {
+		for _, space := range late {
+			abandon(t, space)
+		}
+	}
+	defer leave()
+	for range lateTenants {
+		space := namespace(t)
+		late = append(late, space)
+		for i := range lateClusters {
+			target := fmt.Sprint("late-", i)
+			createTarget(t, space, target, start(t, world, hostile.Late(20*time.Second)).Kubeconfig())
+			for j := range itemsEach {
+				inst := newInstallation(space, fmt.Sprint(target, "-", j), oneConfigMap)
+				inst.Spec.Imports.Targets[0].Target = target
+				create(t, inst)
+			}
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
+	defer cancel()
+	// A request to each of so many clusters waits for its answer.
+	if err := world.AwaitReached(ctx, workers); err != nil {
+		t.Fatal(err)
+	}
+	beside := max(bringUp("beside-0"), bringUp("beside-1"), bringUp("beside-2"))
+	t.Logf("usually %s, beside clusters that answer late %s", usual, beside)
+	limit := func() time.Duration { return 2*usual + 2*time.Second }
+	if beside <= limit() {
+		return
+	}
+	// The machine may have become slower, which then shows without the others as well.
+	leave()
+	if usual = max(usual, min(bringUp("after-0"), bringUp("after-1"), bringUp("after-2"))); beside > limit() {
+		t.Errorf("it took %s, usually %s", beside, usual)
 	}
 }

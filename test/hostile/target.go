@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // Targets are ways in which a cluster may misbehave: those of any server, at each
@@ -33,7 +34,32 @@ func Targets() []Way {
 		way.Honest = func(r *http.Request) bool { return isDiscovery(r) || !isWatch(r) }
 		ways = append(ways, way)
 	}
-	return append(ways, Way{Name: "endless-groups", Reason: "a cluster with API groups without end", Serve: endlessGroups})
+	return append(ways, Late(20*time.Second), Way{Name: "endless-groups", Reason: "a cluster with API groups without end", Serve: endlessGroups})
+}
+
+// Late is a cluster that does what it is asked to, and answers so late that a client has almost given
+// up.
+func Late(after time.Duration) Way {
+	answer := func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case isWatch(r):
+			w.Header().Set("Content-Type", "application/json")
+		case r.Method == http.MethodGet:
+			status(w, http.StatusNotFound, "NotFound", "it is not there")
+		default:
+			echo(w, r)
+		}
+	}
+	return Way{
+		Name: "late", Reason: "a cluster that answers " + after.String() + " late", Honest: isDiscovery,
+		Serve: afterDiscovery(func(s *Server, w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-time.After(after):
+				answer(w, r)
+			case <-s.ended(r):
+			}
+		}),
+	}
 }
 
 // afterDiscovery answers honestly which kinds there are and leaves the rest.

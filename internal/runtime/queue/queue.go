@@ -33,13 +33,10 @@ type timer struct {
 
 var _ workqueue.TypedRateLimitingInterface[reconcile.Request] = &requests{}
 
-// New makes the queue of a controller.
-type New func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request]
-
 // NewQueue returns what makes the queue of the line's controller, which has a number of workers. A
 // namespace gets half of them at most, even when it is alone: what begins slow work does not end it
 // just because another namespace comes.
-func (l *Line) NewQueue(workers int) New {
+func (l *Line) NewQueue(workers int) func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 	return func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 		s := &store{line: l, most: Share(workers)}
 		return &requests{
