@@ -35,6 +35,12 @@ type Line interface {
 	Forget(key types.NamespacedName, uid types.UID)
 }
 
+// Attempts notes attempts before they begin. It is for the server of Landscaper.
+type Attempts interface {
+	// Begin notes an attempt; done is called when it is over. An error says why it must not begin.
+	Begin(item types.NamespacedName, uid types.UID) (done func(), err error)
+}
+
 // Dispatcher passes jobs from the Executions of a process to its deployers without a write. It is
 // for the server of Landscaper.
 type Dispatcher interface {

@@ -60,6 +60,9 @@ type Options struct {
 	// answers late, leaves its place to others: besides, four times as many may go on like this, of
 	// one namespace as many as MaxConcurrent.
 	MaxConcurrent int
+	// Attempts notes attempts before they begin, so that one that ends the process does not end it
+	// again and again. It is for the server of Landscaper; nil notes nothing.
+	Attempts Attempts
 	// Order and Dispatcher are for the server of Landscaper, whose Executions are in the same
 	// process. Other programs leave them out: then a deployer has an order of its own, and
 	// all jobs come in the status of items.

@@ -49,9 +49,11 @@ type exportWatch struct {
 // is the result without a change.
 func (r *reconciler) checkExports(ctx context.Context, seen *snapshot, otherwise ctrl.Result) (ctrl.Result, error) {
 	var pause time.Duration
-	err := job.RecoverPanic(func() (err error) {
-		pause, err = r.look(ctx, seen)
-		return err
+	err := r.noted(&Item{DeployItem: seen.item, reconciler: r, key: keyOf(seen.item)}, func() error {
+		return job.RecoverPanic(func() (err error) {
+			pause, err = r.look(ctx, seen)
+			return err
+		})
 	})
 	if err != nil && !job.IsShutdown(ctx, err) {
 		log.FromContext(ctx).Info("the exported values cannot be watched", "reason", err.Error())

@@ -17,9 +17,11 @@ import (
 // deleted.
 func (r *reconciler) recoverPanic(ctx context.Context, item *Item, call func(context.Context, *Item) (Result, error)) (result Result, err error) {
 	ctx = job.WithWork(ctx, job.Work{JobID: item.Status.JobID, UID: item.UID})
-	err = job.RecoverPanic(func() (err error) {
-		result, err = call(ctx, item)
-		return err
+	err = r.noted(item, func() error {
+		return job.RecoverPanic(func() (err error) {
+			result, err = call(ctx, item)
+			return err
+		})
 	})
 	if job.IsPanic(err) {
 		r.notePanic(ctx, item.key, err)

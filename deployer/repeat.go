@@ -122,13 +122,15 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, 
 	r.runs.noteLook(seen.item, seen.now)
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
 	var drift []string
-	err := job.RecoverPanic(func() (err error) {
-		if item.Target == nil && hasTarget(item.DeployItem) {
-			return item.noTarget()
-		}
-		repeating, _ := r.options.Deployer.(Repeating) // only then an item is due
-		drift, err = repeating.Drift(ctx, item)
-		return err
+	err := r.noted(item, func() error {
+		return job.RecoverPanic(func() (err error) {
+			if item.Target == nil && hasTarget(item.DeployItem) {
+				return item.noTarget()
+			}
+			repeating, _ := r.options.Deployer.(Repeating) // only then an item is due
+			drift, err = repeating.Drift(ctx, item)
+			return err
+		})
 	})
 	if job.IsShutdown(ctx, err) {
 		return ctrl.Result{}, nil

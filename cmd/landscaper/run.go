@@ -82,6 +82,7 @@ func configFlags(flags *pflag.FlagSet, config *server.Config) {
 	flags.StringVar(&config.LeaderElectionNamespace, "leader-election-namespace", "", "namespace for the lease (default: the namespace that the program runs in)")
 	flags.StringVar(&config.Namespace, "namespace", process.OwnNamespace(), "namespace for CriticalProblems, where failures of the program itself are recorded, and for the key of stored plans (default: the namespace that the program runs in; none outside a cluster)")
 	flags.DurationVar(&config.ShutdownTimeout, "shutdown-timeout", config.ShutdownTimeout, "time that running steps get to end")
+	flags.StringVar(&config.AttemptNotes, "attempt-notes", "", "directory, of this process alone, that survives its end: attempts are noted there before they begin, so that one that ends the process is not repeated again and again (default: none are noted)")
 	flags.DurationVar(&config.PickupTimeout, "pickup-timeout", config.PickupTimeout, "time until a deployer must have taken an item up; 0 means no limit")
 	flags.BoolVar(&config.Triggers.OnSpecChange, "reconcile-on-spec-change", false, "start a job of each root Installation that is new or whose spec was changed")
 	flags.BoolVar(&config.Triggers.OnImportChange, "reconcile-on-import-change", false, "start a job of each root Installation when a DataObject, Target, Secret or ConfigMap that it imports was changed")

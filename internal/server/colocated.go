@@ -9,6 +9,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/runtime/crashnote"
 	"go.landscaper.dev/internal/runtime/queue"
 )
 
@@ -30,4 +31,12 @@ type jobOrder struct{ *queue.Order }
 // Line implements deployer.Order.
 func (o jobOrder) Line(atWork func(client.Object) (types.NamespacedName, bool)) deployer.Line {
 	return o.Order.Line(atWork)
+}
+
+// itemNotes are the notes of attempts as the deployers see them.
+type itemNotes struct{ *crashnote.Notes }
+
+// Begin implements deployer.Attempts.
+func (n itemNotes) Begin(item types.NamespacedName, uid types.UID) (done func(), err error) {
+	return n.Notes.Begin(crashnote.Key{Kind: "DeployItem", Namespace: item.Namespace, Name: item.Name, UID: uid})
 }

@@ -98,6 +98,9 @@ type Config struct {
 	Renderer []string
 	// Deployers are the rules for all items of the deployers in this process.
 	Deployers DeployersConfig
+	// AttemptNotes is the directory in which attempts are noted before they begin; empty switches
+	// that off. Each process has its own.
+	AttemptNotes string
 }
 
 // DeployersConfig are rules for all items.

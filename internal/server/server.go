@@ -43,6 +43,7 @@ import (
 	"go.landscaper.dev/internal/deploy/mock"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/landscape/repocontext"
+	"go.landscaper.dev/internal/runtime/crashnote"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/queue"
@@ -179,8 +180,9 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, di
 	if err != nil {
 		return err
 	}
+	notes := openNotes(config, manager.GetLogger())
 	if config.runs(Installations) {
-		if err := addInstallations(ctx, manager, config, order, clusters, library, unsettled); err != nil {
+		if err := addInstallations(ctx, manager, config, order, clusters, library, notes, unsettled); err != nil {
 			return fmt.Errorf("set up the Installation controller: %w", err)
 		}
 	}
@@ -208,7 +210,24 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, di
 			return fmt.Errorf("set up the TargetSync controller: %w", err)
 		}
 	}
-	return addDeployers(manager, config, deployer.Options{Clusters: pool{clusters}, Order: jobOrder{order}, Dispatcher: dispatcher}, library)
+	return addDeployers(manager, config, deployer.Options{Clusters: pool{clusters}, Order: jobOrder{order}, Dispatcher: dispatcher, Attempts: itemNotes{notes}}, library)
+}
+
+// openNotes reads which attempts the process before has not survived, and says so in the log. A
+// directory that cannot be written switches the notes off: the server works without them.
+func openNotes(config Config, log logr.Logger) *crashnote.Notes {
+	if config.AttemptNotes == "" {
+		return nil
+	}
+	notes, err := crashnote.Open(config.AttemptNotes, crashnote.Options{})
+	if err != nil {
+		log.Info("attempts are not noted, so that one that ends the server may do so again and again", "reason", err.Error())
+		return nil
+	}
+	for key, ends := range notes.Ended() {
+		log.Info("the server ended during this attempt", "kind", key.Kind, "namespace", key.Namespace, "name", key.Name, "times", ends)
+	}
+	return notes
 }
 
 // addTargetSyncs adds the controller that makes Targets, with its metrics.
@@ -280,6 +299,7 @@ func addDeployers(manager ctrl.Manager, config Config, shared deployer.Options, 
 		options.RecordProblem = record
 		options.Version, options.MaxConcurrent = version.String(), config.Workers[name]
 		options.Clusters, options.Order, options.Dispatcher = shared.Clusters, shared.Order, shared.Dispatcher
+		options.Attempts = shared.Attempts
 		if err := deployer.Add(manager, options); err != nil {
 			return err
 		}
@@ -302,7 +322,7 @@ func problems(manager ctrl.Manager, config Config) *reporter.Problems {
 
 // addInstallations adds the controller that renders blueprints, with all that
 // templates may reach.
-func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *cluster.Pool, library *library, unsettled func() bool) error {
+func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *cluster.Pool, library *library, notes *crashnote.Notes, unsettled func() bool) error {
 	log := manager.GetLogger().WithName("templates")
 	functions := func(namespace string, imported []*v1alpha1.Target) map[string]template.Function {
 		return clusterfunc.Functions(clusterfunc.Options{
@@ -323,7 +343,7 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 		Sources:    library.sources,
 		Components: library.components, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 		Verification: config.Verification, Functions: functions, Problems: problems(manager, config), Triggers: config.Triggers,
-		Unsettled: unsettled, Maker: library.plans(), PlanKey: key,
+		Unsettled: unsettled, Maker: library.plans(), PlanKey: key, Attempts: notes,
 	}
 	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]}); err != nil {
 		return err

@@ -62,6 +62,18 @@ func Late(after time.Duration) Way {
 	}
 }
 
+// Deadly is a cluster of which the first request for an object ends the client: what it answers is too
+// much for the process.
+func Deadly(kill func()) Way {
+	return Way{
+		Name: "deadly", Reason: "a cluster whose answer ends the client", Honest: isDiscovery,
+		Serve: afterDiscovery(func(s *Server, _ http.ResponseWriter, r *http.Request) {
+			kill()
+			<-s.ended(r)
+		}),
+	}
+}
+
 // afterDiscovery answers honestly which kinds there are and leaves the rest.
 func afterDiscovery(then func(*Server, http.ResponseWriter, *http.Request)) func(*Server, http.ResponseWriter, *http.Request) {
 	return func(s *Server, w http.ResponseWriter, r *http.Request) {

@@ -16,7 +16,9 @@ import (
 	"go.landscaper.dev/internal/controller/installation/decide"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/crashnote"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/workpool"
 )
@@ -88,7 +90,7 @@ type work func(ctx context.Context, s *snapshot, reach externalAccess) (*planRes
 // runAsync does work. Work that needs no external system is done at once; the rest outside the
 // workers, and the Installation is enqueued again.
 func (r *Reconciler) runAsync(ctx context.Context, s *snapshot, outside bool, do work) (*planResult, error) {
-	functions := r.Functions(s.Inst.Namespace, s.imported())
+	functions, do := r.Functions(s.Inst.Namespace, s.imported()), r.noted(do)
 	ctx = job.WithWork(ctx, job.Work{JobID: s.Inst.Status.JobID, UID: s.Inst.UID})
 	if r.plans == nil {
 		return do(ctx, s, externalAccess{functions: functions})
@@ -104,6 +106,23 @@ func (r *Reconciler) runAsync(ctx context.Context, s *snapshot, outside bool, do
 		return result, err
 	}
 	return r.fetch(ctx, s, key, version, do)
+}
+
+// noted returns work that begins after it was noted. Work that has ended the process before waits, or
+// ends the job when that has happened too often.
+func (r *Reconciler) noted(do work) work {
+	return func(ctx context.Context, s *snapshot, reach externalAccess) (*planResult, error) {
+		done, err := r.Attempts.Begin(crashnote.Key{Kind: "Installation", Namespace: s.Inst.Namespace, Name: s.Inst.Name, UID: s.Inst.UID})
+		if err != nil {
+			refused := job.Wrap(err, published.HandlePhaseInit, "ServerEnded", "")
+			if crashnote.IsGivenUp(err) {
+				return nil, job.AsTerminal(refused)
+			}
+			return nil, refused
+		}
+		defer done()
+		return do(ctx, s, reach)
+	}
 }
 
 // workOf names the plan of the job that an Installation has.

@@ -29,6 +29,7 @@ import (
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/crashnote"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/parallelize"
@@ -90,6 +91,8 @@ type Reconciler struct {
 
 	// Problems records panics; nil only logs them.
 	Problems *reporter.Problems
+	// Attempts notes plans before they are made; nil notes none.
+	Attempts *crashnote.Notes
 
 	written  expectations.Writes
 	outages  resolve.Outages

@@ -54,7 +54,7 @@ type Postponed struct {
 
 // Error implements error. Its text stays the same while the attempt waits for its time.
 func (p *Postponed) Error() string {
-	return fmt.Sprintf("the server ended during attempts of this namespace (%d times): they come after all others and one at a time, the next at %s", p.Ends, p.Until.UTC().Format("15:04:05 MST"))
+	return fmt.Sprintf("the server ended during an attempt of this namespace: its attempts come after all others and one at a time, the next at %s", p.Until.UTC().Format("15:04:05 MST"))
 }
 
 // Timeout and Temporary make it a net.Error, which callers know to try again.

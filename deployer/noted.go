@@ -1,0 +1,24 @@
+package deployer
+
+import (
+	"go.landscaper.dev/internal/runtime/crashnote"
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+// noted lets work of the deployer begin after it was noted. Work that has ended the process before
+// waits, or ends the job when that has happened too often.
+func (r *reconciler) noted(item *Item, work func() error) error {
+	if r.options.Attempts == nil {
+		return work()
+	}
+	done, err := r.options.Attempts.Begin(item.key, item.UID)
+	if err != nil {
+		refused := job.Wrap(err, item.operation(), "ServerEnded", "")
+		if crashnote.IsGivenUp(err) {
+			return job.AsTerminal(refused)
+		}
+		return refused
+	}
+	defer done()
+	return work()
+}
