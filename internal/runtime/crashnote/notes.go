@@ -11,6 +11,7 @@ package crashnote
 import (
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -114,26 +115,42 @@ func Open(directory string, options Options) (*Notes, error) {
 	if options.Turn <= 0 {
 		options.Turn = turn
 	}
-	slots, left, err := openSlots(directory)
+	root, err := openRoot(directory)
 	if err != nil {
-		return nil, fmt.Errorf("open the notes of attempts in %s: %w", directory, err)
+		return nil, fmt.Errorf("open the notes of attempts: %w", err)
+	}
+	n, err := open(root, options)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read the notes of attempts in %s: %w", directory, err), root.Close())
+	}
+	return n, nil
+}
+
+// openRoot opens a directory, and makes it if necessary.
+func openRoot(directory string) (*os.Root, error) {
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		return nil, err // names the directory
+	}
+	return os.OpenRoot(directory)
+}
+
+func open(root *os.Root, options Options) (*Notes, error) {
+	slots, left, err := openSlots(root)
+	if err != nil {
+		return nil, err // names the file
 	}
 	n := &Notes{options: options, slots: slots, opened: options.Now()}
-	if n.known, err = readRecord(directory); err != nil {
-		return nil, fmt.Errorf("read which attempts have ended the server in %s: %w", directory, err)
+	if n.known, err = readRecord(root); err != nil {
+		return nil, err // names the file
 	}
 	n.known.forget(n.opened)
 	n.known.blame(left, n.opened)
 	// The record is written before the notes are erased: an end in between counts twice rather than
 	// never.
-	err = n.known.write(directory)
-	if err == nil {
-		err = slots.erase()
+	if err := n.known.write(root); err != nil {
+		return nil, err // names the file
 	}
-	if err != nil {
-		return nil, fmt.Errorf("note which attempts have ended the server in %s: %w", directory, err)
-	}
-	return n, nil
+	return n, slots.erase()
 }
 
 // Close closes the file.

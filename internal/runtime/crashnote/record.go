@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 )
@@ -37,9 +36,9 @@ type suspect struct {
 
 // readRecord reads the record of earlier processes. A damaged one counts as empty: it must not keep the
 // server from starting.
-func readRecord(directory string) (record, error) {
+func readRecord(directory *os.Root) (record, error) {
 	known := record{}
-	raw, err := os.ReadFile(filepath.Join(directory, recordFile))
+	raw, err := directory.ReadFile(recordFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return known, err
 	}
@@ -54,16 +53,16 @@ func readRecord(directory string) (record, error) {
 }
 
 // write replaces the stored record.
-func (r *record) write(directory string) error {
+func (r *record) write(directory *os.Root) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("encode the record: %w", err)
 	}
-	temporary := filepath.Join(directory, recordFile+".new")
-	if err := os.WriteFile(temporary, raw, 0o600); err != nil {
+	const temporary = recordFile + ".new"
+	if err := directory.WriteFile(temporary, raw, 0o600); err != nil {
 		return err // names the file
 	}
-	return os.Rename(temporary, filepath.Join(directory, recordFile))
+	return directory.Rename(temporary, recordFile)
 }
 
 // forget drops what happened long ago.

@@ -3,8 +3,9 @@ package crashnote
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
-	"path/filepath"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 // slots are the notes of the attempts that run: a file with places of one size, each written with one
 // call. The owner has a lock.
 type slots struct {
-	directory string
+	directory *os.Root
 	file      *os.File
 	// unused are the slots that may be taken, and count is how many there are.
 	unused []int
@@ -25,18 +26,14 @@ type slots struct {
 }
 
 // openSlots opens the file, and returns what the process before has left there.
-func openSlots(directory string) (s *slots, left []Key, err error) {
-	if err := os.MkdirAll(directory, 0o700); err != nil {
-		return nil, nil, err // names the directory
-	}
-	file, err := os.OpenFile(filepath.Join(directory, slotsFile), os.O_RDWR|os.O_CREATE, 0o600)
+func openSlots(directory *os.Root) (s *slots, left []Key, err error) {
+	file, err := directory.OpenFile(slotsFile, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, nil, err // names the file
 	}
-	raw, err := os.ReadFile(file.Name())
+	raw, err := io.ReadAll(file)
 	if err != nil {
-		_ = file.Close()
-		return nil, nil, err // names the file
+		return nil, nil, errors.Join(err, file.Close()) // names the file
 	}
 	for ; len(raw) > 0; raw = raw[min(slotSize, len(raw)):] {
 		var key Key
@@ -82,4 +79,4 @@ func (s *slots) free(slot int) {
 	s.unused = append(s.unused, slot)
 }
 
-func (s *slots) close() error { return s.file.Close() }
+func (s *slots) close() error { return errors.Join(s.file.Close(), s.directory.Close()) }
