@@ -1,6 +1,8 @@
 package deployer
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,10 +37,12 @@ type Line interface {
 	Forget(key types.NamespacedName, uid types.UID)
 }
 
-// Attempts notes attempts before they begin. It is for the server of Landscaper.
+// Attempts notes attempts before they begin, and may end them. It is for the server of Landscaper.
 type Attempts interface {
-	// Begin notes an attempt; done is called when it is over. An error says why it must not begin.
-	Begin(item types.NamespacedName, uid types.UID) (done func(), err error)
+	// Begin notes an attempt, which works with the context that it returns; end is called when the
+	// attempt is over, and returns the reason of its error. An error of Begin says why the attempt
+	// must not begin.
+	Begin(ctx context.Context, item types.NamespacedName, uid types.UID) (with context.Context, end func(error) error, err error)
 }
 
 // Dispatcher passes jobs from the Executions of a process to its deployers without a write. It is

@@ -49,7 +49,7 @@ type exportWatch struct {
 // is the result without a change.
 func (r *reconciler) checkExports(ctx context.Context, seen *snapshot, otherwise ctrl.Result) (ctrl.Result, error) {
 	var pause time.Duration
-	err := r.noted(&Item{DeployItem: seen.item, reconciler: r, key: keyOf(seen.item)}, func() error {
+	err := r.noted(ctx, &Item{DeployItem: seen.item, reconciler: r, key: keyOf(seen.item)}, func(ctx context.Context) error {
 		return job.RecoverPanic(func() (err error) {
 			pause, err = r.look(ctx, seen)
 			return err

@@ -1,17 +1,19 @@
 package deployer
 
 import (
+	"context"
+
 	"go.landscaper.dev/internal/runtime/crashnote"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
 // noted lets work of the deployer begin after it was noted. Work that has ended the process before
 // waits, or ends the job when that has happened too often.
-func (r *reconciler) noted(item *Item, work func() error) error {
+func (r *reconciler) noted(ctx context.Context, item *Item, work func(context.Context) error) error {
 	if r.options.Attempts == nil {
-		return work()
+		return work(ctx)
 	}
-	done, err := r.options.Attempts.Begin(item.key, item.UID)
+	ctx, end, err := r.options.Attempts.Begin(ctx, item.key, item.UID)
 	if err != nil {
 		refused := job.Wrap(err, item.operation(), "ServerEnded", "")
 		if crashnote.IsGivenUp(err) {
@@ -19,6 +21,5 @@ func (r *reconciler) noted(item *Item, work func() error) error {
 		}
 		return refused
 	}
-	defer done()
-	return work()
+	return end(work(ctx))
 }

@@ -20,12 +20,15 @@ type attempts struct {
 }
 
 // Begin implements Attempts.
-func (a *attempts) Begin(_ types.NamespacedName, uid types.UID) (done func(), err error) {
+func (a *attempts) Begin(ctx context.Context, _ types.NamespacedName, uid types.UID) (with context.Context, end func(error) error, err error) {
 	if a.err != nil {
-		return nil, a.err
+		return nil, nil, a.err
 	}
 	a.begun = append(a.begun, uid)
-	return func() { a.ending++ }, nil
+	return ctx, func(err error) error {
+		a.ending++
+		return err
+	}, nil
 }
 
 // TestNoted: work of the deployer is noted before it begins, and until it is over, whatever its result.

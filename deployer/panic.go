@@ -17,7 +17,7 @@ import (
 // deleted.
 func (r *reconciler) recoverPanic(ctx context.Context, item *Item, call func(context.Context, *Item) (Result, error)) (result Result, err error) {
 	ctx = job.WithWork(ctx, job.Work{JobID: item.Status.JobID, UID: item.UID})
-	err = r.noted(item, func() error {
+	err = r.noted(ctx, item, func(ctx context.Context) error {
 		return job.RecoverPanic(func() (err error) {
 			result, err = call(ctx, item)
 			return err

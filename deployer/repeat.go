@@ -122,7 +122,7 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, 
 	r.runs.noteLook(seen.item, seen.now)
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
 	var drift []string
-	err := r.noted(item, func() error {
+	err := r.noted(ctx, item, func(ctx context.Context) error {
 		return job.RecoverPanic(func() (err error) {
 			if item.Target == nil && hasTarget(item.DeployItem) {
 				return item.noTarget()

@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/model/validation"
+	"go.landscaper.dev/internal/runtime/memguard"
 	"go.landscaper.dev/internal/runtime/sandbox"
 	"go.landscaper.dev/internal/server"
 	"go.landscaper.dev/internal/server/process"
@@ -44,6 +45,7 @@ go before the file.`,
 		Args: commandline.Arguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			process.KeepHeapFloor()
+			config.MemoryLimit = memguard.SetLimit()
 			log, err := process.NewLogger(logFormat, logLevel(verbose))
 			if err != nil {
 				return err

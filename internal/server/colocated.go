@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/runtime/crashnote"
+	"go.landscaper.dev/internal/runtime/memguard"
 	"go.landscaper.dev/internal/runtime/queue"
 )
 
@@ -33,10 +34,24 @@ func (o jobOrder) Line(atWork func(client.Object) (types.NamespacedName, bool)) 
 	return o.Order.Line(atWork)
 }
 
-// itemNotes are the notes of attempts as the deployers see them.
-type itemNotes struct{ *crashnote.Notes }
+// itemAttempts are the notes of attempts and the guard of the memory as the deployers see them.
+type itemAttempts struct {
+	notes *crashnote.Notes
+	guard *memguard.Guard
+}
 
 // Begin implements deployer.Attempts.
-func (n itemNotes) Begin(item types.NamespacedName, uid types.UID) (done func(), err error) {
-	return n.Notes.Begin(crashnote.Key{Kind: "DeployItem", Namespace: item.Namespace, Name: item.Name, UID: uid})
+func (a itemAttempts) Begin(ctx context.Context, item types.NamespacedName, uid types.UID) (with context.Context, end func(error) error, err error) {
+	key := crashnote.Key{Kind: "DeployItem", Namespace: item.Namespace, Name: item.Name, UID: uid}
+	survived, err := a.notes.Begin(key)
+	if err != nil {
+		return nil, nil, err // says when, or why not
+	}
+	ctx, done := a.guard.Begin(ctx, key.String())
+	return ctx, func(err error) error {
+		err = memguard.Reason(ctx, err)
+		done()
+		survived()
+		return err
+	}, nil
 }

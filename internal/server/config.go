@@ -101,6 +101,9 @@ type Config struct {
 	// AttemptNotes is the directory in which attempts are noted before they begin; empty switches
 	// that off. Each process has its own.
 	AttemptNotes string
+	// MemoryLimit is how many bytes the heap may have: near it, the largest work is ended. 0 is no
+	// limit.
+	MemoryLimit int64
 }
 
 // DeployersConfig are rules for all items.

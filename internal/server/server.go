@@ -46,12 +46,14 @@ import (
 	"go.landscaper.dev/internal/runtime/crashnote"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/memguard"
 	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/runtime/readthrough"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/rewatch"
 	"go.landscaper.dev/internal/runtime/sandbox"
 	"go.landscaper.dev/internal/runtime/watchdecoder"
+	"go.landscaper.dev/internal/server/process"
 )
 
 // Scheme returns a scheme with all kinds that the controllers use.
@@ -180,9 +182,9 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, di
 	if err != nil {
 		return err
 	}
-	notes := openNotes(config, manager.GetLogger())
+	notes, guard := openNotes(config, manager.GetLogger()), newMemoryGuard(config, manager.GetLogger())
 	if config.runs(Installations) {
-		if err := addInstallations(ctx, manager, config, order, clusters, library, notes, unsettled); err != nil {
+		if err := addInstallations(ctx, manager, config, order, clusters, library, itemAttempts{notes, guard}, unsettled); err != nil {
 			return fmt.Errorf("set up the Installation controller: %w", err)
 		}
 	}
@@ -210,7 +212,18 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, di
 			return fmt.Errorf("set up the TargetSync controller: %w", err)
 		}
 	}
-	return addDeployers(manager, config, deployer.Options{Clusters: pool{clusters}, Order: jobOrder{order}, Dispatcher: dispatcher, Attempts: itemNotes{notes}}, library)
+	return addDeployers(manager, config, deployer.Options{Clusters: pool{clusters}, Order: jobOrder{order}, Dispatcher: dispatcher, Attempts: itemAttempts{notes, guard}}, library)
+}
+
+// newMemoryGuard returns what ends the largest work when the memory is almost used up; nil without a limit.
+func newMemoryGuard(config Config, log logr.Logger) *memguard.Guard {
+	guard := memguard.New(config.MemoryLimit, func(name string, held int64) {
+		log.Info("the memory is almost used up: the largest work was ended, and will be tried again", "work", name, "bytes", held)
+	})
+	if guard != nil {
+		process.AfterEachCollection(guard.Check)
+	}
+	return guard
 }
 
 // openNotes reads which attempts the process before has not survived, and says so in the log. A
@@ -322,7 +335,7 @@ func problems(manager ctrl.Manager, config Config) *reporter.Problems {
 
 // addInstallations adds the controller that renders blueprints, with all that
 // templates may reach.
-func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *cluster.Pool, library *library, notes *crashnote.Notes, unsettled func() bool) error {
+func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *cluster.Pool, library *library, attempts itemAttempts, unsettled func() bool) error {
 	log := manager.GetLogger().WithName("templates")
 	functions := func(namespace string, imported []*v1alpha1.Target) map[string]template.Function {
 		return clusterfunc.Functions(clusterfunc.Options{
@@ -343,7 +356,7 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 		Sources:    library.sources,
 		Components: library.components, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 		Verification: config.Verification, Functions: functions, Problems: problems(manager, config), Triggers: config.Triggers,
-		Unsettled: unsettled, Maker: library.plans(), PlanKey: key, Attempts: notes,
+		Unsettled: unsettled, Maker: library.plans(), PlanKey: key, Attempts: attempts.notes, Memory: attempts.guard,
 	}
 	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]}); err != nil {
 		return err

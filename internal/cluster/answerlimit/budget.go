@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"go.landscaper.dev/internal/runtime/memguard"
 )
 
 const (
@@ -81,6 +83,9 @@ type Loan struct {
 	// Answered says that a cluster has sent an answer that is not a failure.
 	Answered atomic.Bool
 
+	// holder is the work that the answers are for.
+	holder *memguard.Work
+
 	mutex sync.Mutex
 	// cost is what the work took so far, taken the booked part of it.
 	cost, taken int64
@@ -101,6 +106,10 @@ func (l *Loan) Grow(size int64) error {
 		if !l.Budget.take(wanted) {
 			return Busy{}
 		}
+		if err := l.holder.Book(wanted); err != nil {
+			l.Budget.give(wanted)
+			return Busy{}
+		}
 		l.taken += wanted
 	}
 	return nil
@@ -112,8 +121,8 @@ func (l *Loan) Grow(size int64) error {
 func (l *Loan) Begin() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	l.Budget.give(l.taken)
-	l.cost, l.taken = 0, 0
+	l.give()
+	l.cost = 0
 }
 
 // End gives everything back for good: an answer that is still being read must not book memory that
@@ -123,7 +132,13 @@ func (l *Loan) End() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.over = true
+	l.give()
+}
+
+// give gives back what is booked.
+func (l *Loan) give() {
 	l.Budget.give(l.taken)
+	l.holder.Release(l.taken)
 	l.taken = 0
 }
 
@@ -137,7 +152,7 @@ func WithLoan(ctx context.Context, budget *Budget) (with context.Context, l *Loa
 		// The loan belongs to a larger piece of work, which ends it.
 		return ctx, l, func() {}
 	}
-	l = &Loan{Budget: budget}
+	l = &Loan{Budget: budget, holder: memguard.Of(ctx)}
 	return context.WithValue(ctx, loanKey{}, l), l, l.End
 }
 

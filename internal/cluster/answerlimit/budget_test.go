@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"go.landscaper.dev/internal/runtime/memguard"
 )
 
 // TestNewBudget: a limit that makes no sense is not taken for "no memory at all", which
@@ -181,5 +183,24 @@ func TestRefusalsSpeakOfNoValue(t *testing.T) {
 	}
 	if busy := (Busy{}).Error(); strings.ContainsAny(busy, "0123456789%") {
 		t.Errorf("says %q", busy)
+	}
+}
+
+// TestHolder: what answers cost beyond what is free is booked for the work that they are for, and given
+// back with them.
+func TestHolder(t *testing.T) {
+	guard := memguard.New(math.MaxInt64/200, nil)
+	ctx, done := guard.Begin(t.Context(), "work")
+	defer done()
+	_, loan, end := WithLoan(ctx, New(0))
+	if err := loan.Grow(free + 5<<20); err != nil {
+		t.Fatal(err)
+	}
+	if held := memguard.Of(ctx).Held(); held != 5<<20 {
+		t.Errorf("the work holds %d bytes", held)
+	}
+	end()
+	if held := memguard.Of(ctx).Held(); held != 0 {
+		t.Errorf("the work holds %d bytes of an answer that is not needed any more", held)
 	}
 }

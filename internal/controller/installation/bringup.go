@@ -164,6 +164,9 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 		return nil, err
 	}
 	defer from.Close()
+	if err := r.bookInputs(ctx, s, from.Blueprint.Files); err != nil {
+		return nil, err
+	}
 	use, err := r.trees.Usage(ctx, r.reader(), s.Inst)
 	if err != nil {
 		return nil, err

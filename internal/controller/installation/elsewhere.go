@@ -3,6 +3,8 @@ package installation
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -15,10 +17,12 @@ import (
 	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/controller/installation/decide"
 	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/crashnote"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/memguard"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/workpool"
 )
@@ -112,7 +116,8 @@ func (r *Reconciler) runAsync(ctx context.Context, s *snapshot, outside bool, do
 // ends the job when that has happened too often.
 func (r *Reconciler) noted(do work) work {
 	return func(ctx context.Context, s *snapshot, reach externalAccess) (*planResult, error) {
-		done, err := r.Attempts.Begin(crashnote.Key{Kind: "Installation", Namespace: s.Inst.Namespace, Name: s.Inst.Name, UID: s.Inst.UID})
+		key := crashnote.Key{Kind: "Installation", Namespace: s.Inst.Namespace, Name: s.Inst.Name, UID: s.Inst.UID}
+		survived, err := r.Attempts.Begin(key)
 		if err != nil {
 			refused := job.Wrap(err, published.HandlePhaseInit, "ServerEnded", "")
 			if crashnote.IsGivenUp(err) {
@@ -120,9 +125,33 @@ func (r *Reconciler) noted(do work) work {
 			}
 			return nil, refused
 		}
+		defer survived()
+		ctx, done := r.Memory.Begin(ctx, key.String())
 		defer done()
-		return do(ctx, s, reach)
+		result, err := do(ctx, s, reach)
+		if ended := memguard.Reason(ctx, err); errors.Is(ended, memguard.ErrEnded) {
+			return result, r.final(s.Inst, job.Wrap(ended, published.HandlePhaseInit, "OutOfMemory", ""))
+		}
+		return result, err
 	}
+}
+
+// bookInputs books what a plan is made of, before anything is made of it.
+func (r *Reconciler) bookInputs(ctx context.Context, s *snapshot, files fs.FS) error {
+	var size int64
+	for _, value := range s.Inputs.Imports.Data {
+		size += int64(len(value.Value.RawMessage))
+	}
+	for _, target := range s.Inputs.Imports.AllTargets() {
+		size += int64(dataflow.TargetSize(target))
+	}
+	if tree, ok := files.(interface{ Bytes() int64 }); ok {
+		size += tree.Bytes()
+	}
+	if err := memguard.Of(ctx).Book(size); err != nil {
+		return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, "OutOfMemory", ""))
+	}
+	return nil
 }
 
 // workOf names the plan of the job that an Installation has.

@@ -32,6 +32,7 @@ import (
 	"go.landscaper.dev/internal/runtime/crashnote"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/memguard"
 	"go.landscaper.dev/internal/runtime/parallelize"
 	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/runtime/reporter"
@@ -93,6 +94,8 @@ type Reconciler struct {
 	Problems *reporter.Problems
 	// Attempts notes plans before they are made; nil notes none.
 	Attempts *crashnote.Notes
+	// Memory ends the largest work when the memory of the process is almost used up; nil ends none.
+	Memory *memguard.Guard
 
 	written  expectations.Writes
 	outages  resolve.Outages

@@ -225,7 +225,7 @@ func TestAtRandom(t *testing.T) {
 		more := wanted[request]
 		mutex.Unlock()
 		if len(request.Name)%2 == 0 {
-			time.Sleep(200 * time.Microsecond)
+			<-time.After(200 * time.Microsecond)
 		}
 		mutex.Lock()
 		defer mutex.Unlock()

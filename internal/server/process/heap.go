@@ -32,7 +32,7 @@ func KeepHeapFloor() {
 		}
 	}
 	adjust()
-	afterEachCollection(adjust)
+	AfterEachCollection(adjust)
 }
 
 // growth is how much a heap may grow, in percent of the live heap.
@@ -55,9 +55,9 @@ func aliveBytes() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// afterEachCollection calls a function whenever the heap has been collected: nothing refers to the
+// AfterEachCollection calls a function whenever the heap has been collected: nothing refers to the
 // marker object, so each collection frees it.
-func afterEachCollection(call func()) {
+func AfterEachCollection(call func()) {
 	type mark struct{ _ [16]byte }
 	var again func(*mark)
 	again = func(found *mark) {

@@ -41,7 +41,7 @@ func TestKeepHeapFloor(t *testing.T) {
 	})
 	t.Run("each collection is noticed", func(t *testing.T) {
 		seen := make(chan struct{}, 1)
-		afterEachCollection(func() {
+		AfterEachCollection(func() {
 			select {
 			case seen <- struct{}{}:
 			default:
