@@ -148,7 +148,7 @@ func TestUnlucky(t *testing.T) {
 	s.begin(unlucky, "beside it")
 	s.restart()
 	if ended := s.notes.Ended(); ended[bad] != 1 || ended[unlucky] != 1 {
-		t.Errorf("nobody knows which of them it was: %v", ended)
+		t.Errorf("it is not known which of them it was: %v", ended)
 	}
 	s.later(firstPause)
 	s.begin(unlucky, "alone")()

@@ -76,7 +76,7 @@ func (r *record) forget(now time.Time) {
 	}
 }
 
-// blame notes that a process has ended during some attempts. Nobody knows which of them it was.
+// blame notes that a process has ended during some attempts. It is not known which of them it was.
 func (r *record) blame(attempts []Key, now time.Time) {
 	blamed := map[string]bool{}
 	for _, key := range attempts {

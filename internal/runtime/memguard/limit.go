@@ -1,8 +1,8 @@
 // Package memguard keeps a process within the memory that it has. It knows the limit of the container,
 // which pieces of work hold how much, and ends the largest of them before the kernel ends all of them.
 //
-// What work holds is what is booked for it: sizes of what it has read. What a library makes of that, and
-// nobody books, is not seen here.
+// What work holds is what is booked for it: sizes of what it has read. What a library makes of that is
+// not booked, and not seen here.
 package memguard
 
 import (
@@ -85,7 +85,7 @@ func controlGroups(root fs.FS) []controlGroup {
 	return groups
 }
 
-// readLimit reads a limit; 0 if there is none. Version 1 writes a number near the largest for no limit,
+// readLimit reads a limit; 0 without one. Version 1 writes a number near the largest for no limit,
 // version 2 the word max.
 func readLimit(root fs.FS, name string) int64 {
 	text, err := fs.ReadFile(root, name)

@@ -23,11 +23,11 @@ const placesPerWorker = 4
 
 // Options say how long a worker waits, and how much goes on beside the workers.
 type Options struct {
-	// Patience is how long a worker waits for work.
-	Patience time.Duration
-	// Impatience is how long it waits for work of a namespace of which other work takes long
+	// Wait is how long a worker waits for work.
+	Wait time.Duration
+	// ShortWait is how long it waits for work of a namespace of which other work takes long
 	// already.
-	Impatience time.Duration
+	ShortWait time.Duration
 	// Places is how much work goes on beside the workers. Namespaces share the places: one that
 	// has its share begins nothing more. Each namespace may always have one.
 	Places int
@@ -37,7 +37,7 @@ type Options struct {
 
 // For returns the options of a controller with a number of workers.
 func For(workers int) Options {
-	return Options{Patience: 500 * time.Millisecond, Impatience: 50 * time.Millisecond, Places: placesPerWorker * workers, Share: workers}
+	return Options{Wait: 500 * time.Millisecond, ShortWait: 50 * time.Millisecond, Places: placesPerWorker * workers, Share: workers}
 }
 
 // Queue is what this package needs of the queue of a controller.
@@ -107,17 +107,17 @@ func (l *Lot) Start(ctx context.Context) error {
 // Do does the work on an object as far as a worker waits for it. An object that is enqueued while its
 // work goes on is reconciled again afterwards; so there is never work on one object twice.
 //
-// The work turns its panics into errors itself: beside the workers nobody recovers them. Without a
+// The work turns its panics into errors itself: they are not recovered beside the workers. Without a
 // lot, the worker waits for all of it.
 func (l *Lot) Do(ctx context.Context, request reconcile.Request, work reconcile.Func) (reconcile.Result, error) {
 	if l == nil {
 		return work(ctx, request)
 	}
-	patience, begins := l.admit(request)
+	wait, begins := l.admit(request)
 	switch {
 	case !begins:
 		return reconcile.Result{}, nil
-	case patience == 0:
+	case wait == 0:
 		return work(ctx, request)
 	}
 	t := &task{ended: make(chan struct{})}
@@ -125,7 +125,7 @@ func (l *Lot) Do(ctx context.Context, request reconcile.Request, work reconcile.
 		result, err := work(ctx, request)
 		l.end(ctx, request, t, result, err)
 	})
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-t.ended:
@@ -139,7 +139,7 @@ func (l *Lot) Do(ctx context.Context, request reconcile.Request, work reconcile.
 
 // admit reports whether work on an object begins, and how long the worker waits for it; 0 is until its
 // end.
-func (l *Lot) admit(request reconcile.Request) (patience time.Duration, begins bool) {
+func (l *Lot) admit(request reconcile.Request) (wait time.Duration, begins bool) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	held := l.held[request.Namespace]
@@ -159,9 +159,9 @@ func (l *Lot) admit(request reconcile.Request) (patience time.Duration, begins b
 	// An event may have enqueued a parked object.
 	delete(l.parked, request)
 	if held > 0 {
-		return l.options.Impatience, true
+		return l.options.ShortWait, true
 	}
-	return l.options.Patience, true
+	return l.options.Wait, true
 }
 
 // share is how many places a namespace may have now.

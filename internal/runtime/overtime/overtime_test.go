@@ -75,7 +75,7 @@ func (b *bench) slow(request reconcile.Request, result reconcile.Result, err err
 }
 
 // hasty are options under which no worker waits.
-var hasty = Options{Patience: time.Nanosecond, Impatience: time.Nanosecond, Places: 100, Share: 100}
+var hasty = Options{Wait: time.Nanosecond, ShortWait: time.Nanosecond, Places: 100, Share: 100}
 
 // TestInTime: the result of work that ends in time is that of the reconcile.
 func TestInTime(t *testing.T) {
@@ -84,7 +84,7 @@ func TestInTime(t *testing.T) {
 		reason string
 		lot    *Lot
 	}{
-		{"work that a worker waits for", newBench(t, Options{Patience: time.Hour, Impatience: time.Hour, Places: 1, Share: 1}).lot},
+		{"work that a worker waits for", newBench(t, Options{Wait: time.Hour, ShortWait: time.Hour, Places: 1, Share: 1}).lot},
 		{"work before the controller has begun", New(hasty)},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestAfterwards(t *testing.T) {
 // TestShares: how much work of a namespace goes on beside the workers.
 func TestShares(t *testing.T) {
 	t.Run("a namespace that has its share begins nothing more, and others do", func(t *testing.T) {
-		b := newBench(t, Options{Patience: time.Nanosecond, Impatience: time.Nanosecond, Places: 8, Share: 2})
+		b := newBench(t, Options{Wait: time.Nanosecond, ShortWait: time.Nanosecond, Places: 8, Share: 2})
 		end := b.slow(object("greedy", "1"), reconcile.Result{}, nil)
 		b.slow(object("greedy", "2"), reconcile.Result{}, nil)
 		for _, name := range []string{"3", "4", "3"} {
@@ -174,7 +174,7 @@ func TestShares(t *testing.T) {
 		b.load(2, 1, "the other one still waits")
 	})
 	t.Run("many namespaces share the places, and each may have one", func(t *testing.T) {
-		b := newBench(t, Options{Patience: time.Nanosecond, Impatience: time.Nanosecond, Places: 4, Share: 4})
+		b := newBench(t, Options{Wait: time.Nanosecond, ShortWait: time.Nanosecond, Places: 4, Share: 4})
 		for i := range 6 {
 			for j := range 4 {
 				b.slow(object(fmt.Sprint(i), fmt.Sprint(j)), reconcile.Result{}, nil)
@@ -184,14 +184,14 @@ func TestShares(t *testing.T) {
 		b.load(4+2+1+1+1+1, 2+3+3+3+3, "newcomers do not wait for those that have more")
 	})
 	t.Run("parked objects whose work is quick all have their turn", func(t *testing.T) {
-		b := newBench(t, Options{Patience: time.Nanosecond, Impatience: time.Hour, Places: 1, Share: 1})
+		b := newBench(t, Options{Wait: time.Nanosecond, ShortWait: time.Hour, Places: 1, Share: 1})
 		end := b.slow(object("a", "slow"), reconcile.Result{}, nil)
 		const objects = 5
 		for i := range objects {
 			b.slow(object("a", fmt.Sprint(i)), reconcile.Result{}, nil)
 		}
 		b.load(1, objects, "all are parked")
-		b.lot.options.Patience = time.Hour
+		b.lot.options.Wait = time.Hour
 		end()
 		for i := range objects {
 			b.enqueued(object("a", fmt.Sprint(i)), "the one before has ended")
@@ -210,7 +210,7 @@ func TestShares(t *testing.T) {
 // forgotten, and nothing is kept at the end.
 func TestAtRandom(t *testing.T) {
 	const workers, namespaces, objects = 4, 3, 40
-	b := newBench(t, Options{Patience: 50 * time.Microsecond, Impatience: time.Microsecond, Places: 6, Share: 3})
+	b := newBench(t, Options{Wait: 50 * time.Microsecond, ShortWait: time.Microsecond, Places: 6, Share: 3})
 	var mutex sync.Mutex
 	busy, wanted := map[reconcile.Request]bool{}, map[reconcile.Request]int{}
 	var left atomic.Int64

@@ -177,7 +177,7 @@ func (s *store) Touch(request reconcile.Request) { s.Push(request) }
 // Len implements workqueue.Queue: a worker sleeps while it is 0, so it is 0 while all that waits is
 // of namespaces that have their share.
 //
-// No worker has to be woken when such a namespace gets a turn back: the worker that gives it back
+// No worker has to be told when such a namespace gets a turn back: the worker that gives it back
 // asks for more work itself. The library asks Len and Pop with one lock held; a turn that is given
 // back in between makes more requests ready, never fewer.
 func (s *store) Len() int {

@@ -18,7 +18,7 @@ func TestShare(t *testing.T) {
 	}{
 		{"half of them", 30, 15},
 		{"not more than half of an odd number", 5, 2},
-		{"somebody has to do the work", 1, 1},
+		{"a single worker does the work", 1, 1},
 		{"no number at all is one worker", 0, 1},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -99,9 +99,9 @@ func TestHalfAlone(t *testing.T) {
 	p.group.Wait()
 }
 
-// TestNobodySleepsOver: whatever comes and ends in which order, all is done, although a worker
+// TestNoneIsLeftWaiting: whatever comes and ends in which order, all is done, although a worker
 // sleeps while what waits is of namespaces that have their share.
-func TestNobodySleepsOver(t *testing.T) {
+func TestNoneIsLeftWaiting(t *testing.T) {
 	const workers, namespaces, objects = 4, 3, 200
 	c := newControllerWith(t, &Order{}, workers)
 	var ends []string
