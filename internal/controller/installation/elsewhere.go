@@ -3,7 +3,6 @@ package installation
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
