@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/deployer/internal/status"
+	"go.landscaper.dev/internal/model/given"
 	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
@@ -126,8 +127,12 @@ func (i *Item) operation() string {
 }
 
 // ClusterOf returns the connection to the cluster of another Target in the namespace of the item;
-// it may be the same cluster. If the Target does not exist, the item waits for it.
+// it may be the same cluster. If the Target does not exist, the item waits for it. An item of an
+// Installation may only name what the Installation imports.
 func (i *Item) ClusterOf(ctx context.Context, targetName string) (Connection, error) {
+	if err := given.CheckTarget(i.DeployItem, targetName); err != nil {
+		return nil, job.NewError(i.operation(), "TargetNotGiven", err.Error(), v1alpha1.ErrorConfigurationProblem)
+	}
 	key := types.NamespacedName{Namespace: i.Namespace, Name: targetName}
 	i.reconciler.runs.uses(i.key, need{targetKind, key})
 	target, err := i.reconciler.target(ctx, key)

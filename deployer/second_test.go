@@ -3,6 +3,7 @@ package deployer
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,5 +88,46 @@ func TestNameOfTarget(t *testing.T) {
 	s.look()
 	if want := []string{"edge", "second", "list[0]", "map[blue]", "missing"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestSecondTargetIsGiven: the configuration of an item comes from a blueprint, whose author may name
+// any Target of the namespace. The deployer goes by what the Installation has given.
+func TestSecondTargetIsGiven(t *testing.T) {
+	tests := []struct {
+		reason, given string
+		refused       string
+	}{
+		{"an item that a user has written names what it likes", "", ""},
+		{"a Target that was given", `{"targets":["other","edge"]}`, ""},
+		{"a Target of the namespace that was not given", `{"targets":["other"]}`, "names a Target in targetName that its Installation does not import"},
+		{"no Target was given", `{}`, "names a Target in targetName that its Installation does not import"},
+		{"what was given cannot be read", `{"targets":`, "cannot be read"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			edge := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "edge"}}
+			s := onStage(t, &script{reconcile: func(ctx context.Context, item *Item) (Result, error) {
+				_, err := item.ClusterOf(ctx, "edge")
+				return Done(), err
+			}}, newItem(func(item *v1alpha1.DeployItem) {
+				if test.given != "" {
+					item.Annotations = map[string]string{v1alpha1.GivenAnnotation: test.given}
+				}
+			}), edge)
+			s.reconciler.options.Clusters = reachable()
+			s.look()
+			last := s.item().Status.LastError
+			if test.refused == "" {
+				if last == nil || last.Reason != "ValidateTarget" {
+					t.Fatalf("the Target is not looked at: %+v", last)
+				}
+				return
+			}
+			if last == nil || !strings.Contains(last.Message, test.refused) || strings.Contains(last.Message, "edge") ||
+				last.Reason != "TargetNotGiven" || s.item().Status.Phase != v1alpha1.DeployItemPhases.Failed {
+				t.Fatalf("%s: %+v", s.item().Status.Phase, last)
+			}
+		})
 	}
 }

@@ -91,6 +91,46 @@ type DeployItemTemplate struct {
 	// OnDelete says what to do when the item is deleted.
 	// +optional
 	OnDelete *OnDeleteConfig `json:"onDelete,omitempty"`
+	// Given is what the Installation gives to the item besides. Landscaper writes it, for items
+	// whose configuration names another Target or a resource of a component.
+	// +optional
+	Given *Given `json:"given,omitempty"`
+}
+
+// Given is what an Installation gives to one of its items: the deployer refuses everything else
+// that the configuration names. An item without it may name what it likes, as those that users
+// write.
+type Given struct {
+	// Targets are the names of the Targets that the configuration may name.
+	// +optional
+	Targets []string `json:"targets,omitempty"`
+	// Resource is the resource of a component that the configuration names.
+	// +optional
+	Resource *GivenResource `json:"resource,omitempty"`
+}
+
+// GivenResource is a resource of a component version as the Installation has found it.
+type GivenResource struct {
+	// ComponentName and Version are those of the component version.
+	// +required
+	ComponentName string `json:"componentName"`
+	// +required
+	Version string `json:"version"`
+	// ComponentDigest identifies what the descriptor of the component version says, without where
+	// its contents are.
+	// +required
+	ComponentDigest string `json:"componentDigest"`
+	// Resource is the name of the resource.
+	// +required
+	ResourceName string `json:"resourceName"`
+	// HashAlgorithm, NormalisationAlgorithm and Value are the digest of its content, as in the
+	// descriptor.
+	// +required
+	HashAlgorithm string `json:"hashAlgorithm"`
+	// +required
+	NormalisationAlgorithm string `json:"normalisationAlgorithm"`
+	// +required
+	Value string `json:"value"`
 }
 
 // OnDeleteConfig says what to do when an item is deleted.

@@ -58,6 +58,8 @@ const (
 	// their end, because it has something in them: a Namespace, or the definition of a kind. The
 	// DeployItem records them with its next job, and removes them when nothing is in them any more.
 	InheritedAnnotation = GroupName + "/inherited"
+	// GivenAnnotation is what the Installation gives to a DeployItem, in JSON: see Given.
+	GivenAnnotation = GroupName + "/given"
 	// AdmittedAnnotation says that the first job of an Installation was asked for, until
 	// its status shows the job. The value is the UID of the Installation.
 	AdmittedAnnotation = GroupName + "/admitted"

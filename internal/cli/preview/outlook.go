@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/model/given"
 	"go.landscaper.dev/internal/model/ownership"
 )
 
@@ -63,6 +64,9 @@ func (o *outlook) targetOf(ctx context.Context, name string) (*v1alpha1.Target, 
 
 // ClusterOf implements rollout.Outlook.
 func (o *outlook) ClusterOf(ctx context.Context, targetName string) (target.Cluster, error) {
+	if err := given.CheckTarget(o.task.object, targetName); err != nil {
+		return nil, err // names the item
+	}
 	other, err := o.targetOf(ctx, targetName)
 	if err != nil {
 		return nil, fmt.Errorf("read the Target %s: %w", targetName, err)

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/given"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -67,6 +68,7 @@ func fill(item *v1alpha1.DeployItem, exec *v1alpha1.Execution, template *v1alpha
 	item.Annotations[v1alpha1.ExecutionDependsOnAnnotation] = strings.Join(template.DependsOn, ",")
 	item.Annotations[v1alpha1.DeployerTypeAnnotation] = string(template.Type)
 	item.Annotations[v1alpha1.DeployerTargetNameAnnotation] = target
+	given.Set(item.Annotations, template.Given)
 	mirror(item.Annotations, exec.Annotations, v1alpha1.CacheHelmChartsAnnotation)
 	inherit(item.Annotations, exec.Annotations, v1alpha1.LeaveEarlierClusterAnnotation)
 }
