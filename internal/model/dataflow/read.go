@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -21,6 +22,10 @@ type Objects interface {
 	// Targets returns the Targets that a selector selects, in any order.
 	Targets(ctx context.Context, namespace string, selector labels.Selector) ([]*v1alpha1.Target, error)
 }
+
+// errForeignCopy refuses the copy of a value from a Secret by the name of its object: a blueprint that
+// works out the name would read what another Installation imports.
+var errForeignCopy = errors.New("the DataObject is a copy of what another Installation imports from a Secret: let the parent import the value, and refer to the import of the parent")
 
 // MissingError says that an import refers to an object that does not exist.
 type MissingError struct {
@@ -63,7 +68,7 @@ func Read(ctx context.Context, inst *v1alpha1.Installation, objects Objects) (Im
 // Each import is counted before it is read, and its size right after, so that reading ends
 // with the first one that is too much.
 func ReadWithin(ctx context.Context, limits Limits, inst *v1alpha1.Installation, objects Objects) (Imports, error) {
-	r := reading{namespace: inst.Namespace, objects: newOnce(objects), tally: tally{limits: limits}, imports: Imports{
+	r := reading{namespace: inst.Namespace, sub: Scope(inst) != "", objects: newOnce(objects), tally: tally{limits: limits}, imports: Imports{
 		Data: map[string]DataImport{}, Targets: map[string]*v1alpha1.Target{},
 		TargetLists: map[string][]*v1alpha1.Target{}, TargetMaps: map[string]map[string]*v1alpha1.Target{},
 	}}
@@ -85,10 +90,12 @@ func ReadWithin(ctx context.Context, limits Limits, inst *v1alpha1.Installation,
 
 type reading struct {
 	namespace string
-	objects   Objects
-	tally     tally
-	imports   Imports
-	missing   []error
+	// sub says that the Installation has a parent, whose blueprint names the imports.
+	sub     bool
+	objects Objects
+	tally   tally
+	imports Imports
+	missing []error
 }
 
 func (r *reading) read(ctx context.Context, reference Reference) error {
@@ -99,6 +106,9 @@ func (r *reading) read(ctx context.Context, reference Reference) error {
 		}
 		if err != nil {
 			return err // the caller names the import
+		}
+		if r.sub && value.Salt != "" && strings.HasPrefix(reference.Objects[0].Written, v1alpha1.NonContextifiedPrefix) {
+			return errForeignCopy
 		}
 		r.imports.Data[reference.Import] = value
 		return r.tally.hold(reference, 0, len(value.Value.RawMessage))

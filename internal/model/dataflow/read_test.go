@@ -111,3 +111,43 @@ func TestReadErrors(t *testing.T) {
 		t.Errorf("another error is not that of a missing object: %v", err)
 	}
 }
+
+// concealed is a shelf whose values come from Secrets.
+type concealed struct{ shelf }
+
+func (c concealed) Data(ctx context.Context, object Object) (DataImport, error) {
+	found, err := c.shelf.Data(ctx, object)
+	found.Salt = "uid-of-secret"
+	return found, err
+}
+
+// TestForeignCopies: the name of a copy can be worked out, and what it holds was imported from a
+// Secret by another Installation.
+func TestForeignCopies(t *testing.T) {
+	const refused = "a copy of what another Installation imports from a Secret"
+	copied := v1alpha1.GenerateDataObjectName(v1alpha1.InstallationScope("other"), "password")
+	own := v1alpha1.GenerateDataObjectName(v1alpha1.InstallationScope("shop"), "password")
+	values := shelf{data: map[string]string{copied: `"x"`, own: `"y"`}}
+	for _, test := range []struct {
+		reason, parent, dataRef string
+		objects                 Objects
+		refused                 string
+	}{
+		{"the import of the parent, which comes from a Secret", "shop", "password", concealed{values}, ""},
+		{"the copy of another Installation by its name", "shop", "#" + copied, concealed{values}, refused},
+		{"a value that comes from no Secret, by its name", "shop", "#" + copied, values, ""},
+		{"a root: its user may read the Secret as well", "", "#" + copied, concealed{values}, ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "space"}}
+			if test.parent != "" {
+				inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: test.parent}}
+			}
+			inst.Spec.Imports.Data = []v1alpha1.DataImport{{Name: "value", DataRef: test.dataRef}}
+			_, err := Read(t.Context(), inst, test.objects)
+			if test.refused == "" && err != nil || test.refused != "" && (err == nil || !strings.Contains(err.Error(), test.refused) || !strings.Contains(err.Error(), "import value")) {
+				t.Errorf("got %v, want %q", err, test.refused)
+			}
+		})
+	}
+}

@@ -60,6 +60,19 @@ func (v Values) Data(name string) (v1alpha1.AnyJSON, bool) {
 	return value.data, ok && v.types[name] == v1alpha1.ImportTypeData
 }
 
+// Targets returns the Targets of all declared imports, in no order.
+func (v Values) Targets() []*v1alpha1.Target {
+	var all []*v1alpha1.Target
+	for _, value := range v.declared {
+		if value.target != nil {
+			all = append(all, value.target)
+		}
+		all = append(all, value.list...)
+		all = slices.AppendSeq(all, maps.Values(value.byKey))
+	}
+	return all
+}
+
 // Satisfied reports whether the blueprint declares an import and it has a value,
 // which may be null.
 func (v Values) Satisfied(name string) bool {
