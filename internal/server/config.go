@@ -91,6 +91,8 @@ type Config struct {
 	Egress egress.Policy
 	// Triggers start jobs in addition to the requests of users.
 	Triggers predicates.Triggers
+	// NamedTargets lets blueprints use any Target and Secret of the namespace by its name.
+	NamedTargets bool
 	// DisabledFunctions are functions that templates cannot call.
 	DisabledFunctions []string
 	// Renderer is the command that starts a process for foreign work: templates, charts and

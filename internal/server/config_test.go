@@ -97,6 +97,8 @@ func TestLoad(t *testing.T) {
 		{"functions that are switched off", "disabledTemplateFunctions: [getOidcKubeconfig]", func(c Config) bool {
 			return c.disabledFunctions()["getOidcKubeconfig"] && len(c.disabledFunctions()) == 1 && c.Validate() == nil
 		}, "", ""},
+		{"blueprints name any Target", "blueprints: {namedTargets: true}", func(c Config) bool { return c.NamedTargets }, "", ""},
+		{"blueprints name what Installations import", "{}", func(c Config) bool { return !c.NamedTargets }, "", ""},
 		{"the rules for all items", "deployers: {readinessMode: kstatus, protectedNamespaces: [kube-system]}", func(c Config) bool {
 			return c.Deployers.ReadinessMode == "kstatus" && slices.Equal(c.Deployers.ProtectedNamespaces, []string{"kube-system"}) && c.Validate() == nil
 		}, "", ""},
@@ -318,7 +320,7 @@ func TestDocumented(t *testing.T) {
 	}
 	// Each key of the type is on the page, under its full name.
 	for _, key := range []string{"registry.oci.configFiles", "registry.oci.certificateAuthorities", "registry.oci.plainHttpCredentials", "registry.oci.allowPlainHttp", "signatureVerification.keys", "signatureVerification.trustContexts", "egress.allowLoopback", "egress.denyPrivate", "egress.{allow,deny}", "egress.proxy", "egress.denyInsecureTLS", "registry.oci.insecureSkipVerify",
-		"registry.wget.allowAnyRequest", "registry.wget.allowPrivate", "registry.oci.redirects.{refuse,hosts}", "registry.oci.tokenHosts", "registry.local.rootPath", "signatureVerificationEnforcementPolicy", "disabledTemplateFunctions"} {
+		"registry.wget.allowAnyRequest", "registry.wget.allowPrivate", "registry.oci.redirects.{refuse,hosts}", "registry.oci.tokenHosts", "registry.local.rootPath", "signatureVerificationEnforcementPolicy", "disabledTemplateFunctions", "blueprints.namedTargets"} {
 		if !strings.Contains(string(page), "| `"+key) {
 			t.Errorf("%s is not documented", key)
 		}

@@ -64,6 +64,11 @@ type file struct {
 	// DisabledTemplateFunctions are functions with access to clusters that are
 	// switched off.
 	DisabledTemplateFunctions []string `json:"disabledTemplateFunctions"`
+	// Blueprints are permissions of their authors.
+	Blueprints struct {
+		// NamedTargets lets them use any Target and Secret of the namespace by its name.
+		NamedTargets bool `json:"namedTargets"`
+	} `json:"blueprints"`
 	// Deployers are the rules for all items of the deployers.
 	Deployers DeployersConfig `json:"deployers"`
 	// ImportNamespaces permits imports from other namespaces.
@@ -237,7 +242,7 @@ func (c *Config) apply(read *file) {
 	}
 	c.RepositoryContext, c.Registry = read.RepositoryContext, read.Registry
 	c.DisabledFunctions, c.Signatures, c.Egress = read.DisabledTemplateFunctions, read.Signatures, read.Egress
-	c.Deployers = read.Deployers
+	c.Deployers, c.NamedTargets = read.Deployers, read.Blueprints.NamedTargets
 	c.Triggers = predicates.Triggers(read.Reconcile)
 	if read.Verification != "" {
 		c.Verification = read.Verification

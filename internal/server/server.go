@@ -356,7 +356,7 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 		Sources:    library.sources,
 		Components: library.components, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 		Verification: config.Verification, Functions: functions, Problems: problems(manager, config), Triggers: config.Triggers,
-		Unsettled: unsettled, Maker: library.plans(), PlanKey: key, Attempts: attempts.notes, Memory: attempts.guard,
+		Unsettled: unsettled, Maker: library.plans(), PlanKey: key, NamedTargets: config.NamedTargets, Attempts: attempts.notes, Memory: attempts.guard,
 	}
 	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]}); err != nil {
 		return err

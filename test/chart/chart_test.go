@@ -98,6 +98,7 @@ func TestRenderedConfiguration(t *testing.T) {
 		"registry":                  map[string]any{"oci": map[string]any{"certificateAuthorities": "/etc/registry/ca.pem", "redirects": map[string]any{"hosts": []any{".example.org"}}}},
 		"signatureVerification":     "Enforce",
 		"disabledTemplateFunctions": []any{"getOidcKubeconfig"},
+		"blueprints":                map[string]any{"namedTargets": true},
 		"namespaces":                []any{"team-a", "team-b"},
 		"metrics":                   map[string]any{"authenticated": false},
 	})
@@ -124,8 +125,8 @@ func TestRenderedConfiguration(t *testing.T) {
 	if !slices.Equal(config.ExcludedNamespaces, []string{"kube-system"}) || !slices.Equal(config.SourceNamespaces["shared"], []string{"team-a"}) {
 		t.Errorf("got %+v", config)
 	}
-	if !slices.Equal(config.Namespaces, []string{"team-a", "team-b"}) || !config.OpenMetrics {
-		t.Errorf("got namespaces %v, open metrics %t", config.Namespaces, config.OpenMetrics)
+	if !slices.Equal(config.Namespaces, []string{"team-a", "team-b"}) || !config.OpenMetrics || !config.NamedTargets {
+		t.Errorf("got namespaces %v, open metrics %t, named Targets %t", config.Namespaces, config.OpenMetrics, config.NamedTargets)
 	}
 	oci := config.Registry.OCI
 	if oci.CertificateAuthorities != "/etc/registry/ca.pem" || !slices.Equal(oci.Redirects.Hosts, []string{".example.org"}) || config.Verification != installation.VerifyAlways || !slices.Equal(config.DisabledFunctions, []string{"getOidcKubeconfig"}) {

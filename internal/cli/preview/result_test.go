@@ -316,7 +316,7 @@ func planned(t *testing.T, item string) *plan.Node {
 		t.Fatal(err)
 	}
 	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "root"}}
-	node, err := (&plan.Tree{}).Grow(t.Context(), plan.Input{Installation: inst, Blueprint: loaded})
+	node, err := (&plan.Tree{}).Grow(t.Context(), plan.Input{Installation: inst, Blueprint: loaded, NamedTargets: true})
 	if err != nil {
 		t.Fatal(err)
 	}

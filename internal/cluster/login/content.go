@@ -77,3 +77,16 @@ func SecretNamed(target *v1alpha1.Target) string {
 	}
 	return config.Kubeconfig.SecretRef.Name
 }
+
+// Refers reports whether an access depends on another object of the namespace: a Secret, or a
+// ServiceAccount. Content that cannot be read gives no access.
+func Refers(spec *v1alpha1.TargetSpec) bool {
+	if spec.SecretRef != nil {
+		return true
+	}
+	if spec.Configuration == nil {
+		return false
+	}
+	config, err := ParseContent(spec.Configuration.RawMessage)
+	return err == nil && (config.Kubeconfig.SecretRef != nil || config.OIDCConfig != nil || config.SelfConfig != nil)
+}

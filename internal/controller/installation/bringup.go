@@ -174,7 +174,7 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 	states := planstore.NewStates(r.Client, s.Inst)
 	made, failed := r.maker().Make(ctx, plan.Input{
 		Installation: s.Inst, Blueprint: from.Blueprint, Component: from.Component, Imports: s.Inputs.Imports,
-		Functions: functions, States: states, Tree: use,
+		Functions: functions, States: states, Tree: use, NamedTargets: r.NamedTargets,
 	}, s.hasNoChildren())
 	if made != nil {
 		s.subject.Warn(importWarnings, withoutFirst(made.Warnings, from.Blueprint.Warnings))

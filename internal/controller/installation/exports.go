@@ -71,7 +71,7 @@ func (r *Reconciler) export(ctx context.Context, s *snapshot, reach externalAcce
 		}
 	}()
 	exports, err := r.maker().Exports(ctx, s.Inst, content, plan.Surroundings{
-		Functions: reach.functions, States: planstore.NewStates(r.Client, s.Inst),
+		Functions: reach.functions, States: planstore.NewStates(r.Client, s.Inst), NamedTargets: r.NamedTargets,
 		Open: func(ctx context.Context, definition *v1alpha1.ComponentDescriptorDefinition) (opened *plan.Component, err error) {
 			if reach.needs() {
 				return nil, errOutside
@@ -133,7 +133,7 @@ func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, er
 	if err != nil {
 		return plan.Results{}, err
 	}
-	results := plan.Results{DeployItems: items}
+	results := plan.Results{DeployItems: items, Scope: all}
 	results.DataObjects, results.Targets, err = dataflow.ScopeValues(dataObjects, secrets, all)
 	return results, err // names the object
 }

@@ -67,6 +67,8 @@ type Reconciler struct {
 	Sources *repocontext.Reader
 	// Components is what all readers of component versions have in common.
 	Components *component.Shared
+	// NamedTargets lets blueprints use any Target and Secret of the namespace by its name.
+	NamedTargets bool
 	// Verification says when signatures are checked.
 	Verification VerificationPolicy
 	// Functions returns those functions of templates that reach clusters, for an

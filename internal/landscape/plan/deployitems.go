@@ -93,7 +93,10 @@ func (p *Plan) deployItems(ctx context.Context, states *newStates) (v1alpha1.Dep
 		p.outputs = append(p.outputs, output)
 		p.Warnings = append(p.Warnings, unknownFields(executor.Name, output)...)
 		for j := range result.DeployItems {
-			item, err := result.DeployItems[j].resolve(p.in.Installation.Namespace, p.in.Imports, output.Show)
+			item, err := result.DeployItems[j].resolve(p, output.Show)
+			if err == nil {
+				err = p.give(ctx, &item)
+			}
 			if err != nil {
 				return nil, fmt.Errorf("invalid deployitem specification %q: %w", output.Show(result.DeployItems[j].Name), err)
 			}
@@ -138,15 +141,15 @@ func checkName(name string, at *field.Path) field.ErrorList {
 }
 
 // resolve finds the Target of an item. Show says how errors name what is rendered.
-func (i *itemSpecification) resolve(namespace string, imports dataflow.Imports, show func(string) string) (v1alpha1.DeployItemTemplate, error) {
-	target, err := i.Target.resolve(namespace, imports, show)
+func (i *itemSpecification) resolve(p *Plan, show func(string) string) (v1alpha1.DeployItemTemplate, error) {
+	target, err := i.Target.resolve(p, show)
 	return v1alpha1.DeployItemTemplate{
 		Name: i.Name, Type: i.Type, Target: target, Labels: i.Labels, Configuration: i.Configuration,
 		DependsOn: i.DependsOn, Timeout: i.Timeout, UpdateOnChangeOnly: i.UpdateOnChangeOnly, OnDelete: i.OnDelete,
 	}, err
 }
 
-func (r *targetReference) resolve(namespace string, imports dataflow.Imports, show func(string) string) (*v1alpha1.ObjectReference, error) {
+func (r *targetReference) resolve(p *Plan, show func(string) string) (*v1alpha1.ObjectReference, error) {
 	if r == nil {
 		return nil, nil
 	}
@@ -154,9 +157,12 @@ func (r *targetReference) resolve(namespace string, imports dataflow.Imports, sh
 		if r.Name == "" {
 			return nil, errors.New("empty target reference: give import or name")
 		}
-		return &v1alpha1.ObjectReference{Name: r.Name, Namespace: namespace}, nil
+		if !p.in.NamedTargets && !p.imported(r.Name) {
+			return nil, fmt.Errorf("target.name: %w", errNotImported)
+		}
+		return &v1alpha1.ObjectReference{Name: r.Name, Namespace: p.in.Installation.Namespace}, nil
 	}
-	target, err := r.find(imports, show)
+	target, err := r.find(p.in.Imports, show)
 	if err != nil {
 		return nil, err
 	}

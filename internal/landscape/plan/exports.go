@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/model/dataflow"
 )
@@ -17,6 +18,8 @@ type Results struct {
 	// DataObjects and Targets are those of the Installation's own scope, by key:
 	// its imports and the exports of its subinstallations.
 	DataObjects, Targets map[string]any
+	// Scope are the objects behind Targets, with all elements of lists and maps.
+	Scope []*v1alpha1.Target
 }
 
 // Exports are the objects with the exports of an Installation.
@@ -48,6 +51,9 @@ func (p *Plan) Exports(ctx context.Context, results Results) (*Exports, error) {
 	}
 	exports, err := p.finishExports(ctx, rendered)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.checkReferences(exports.Values, results.Scope); err != nil {
 		return nil, err
 	}
 	exports.States = states.list

@@ -72,6 +72,9 @@ func (p *Plan) runImportExecutions(ctx context.Context) error {
 		if err := p.Imports.Bind(result.Bindings); err != nil {
 			return fmt.Errorf("import execution %q: %w", p.in.Blueprint.Info.ImportExecutions[i].Name, err)
 		}
+		if err := p.checkReplaced(); err != nil {
+			return fmt.Errorf("import execution %q: %w", p.in.Blueprint.Info.ImportExecutions[i].Name, err)
+		}
 		p.bindings[bindImports] = p.Imports.Map()
 	}
 	return nil

@@ -92,7 +92,7 @@ func (p *Plan) make(ctx context.Context, made *Made, alone bool) (err error) {
 		return nil
 	}
 	// The scope has the imports only.
-	results := Results{}
+	results := Results{Scope: made.Copies.Targets}
 	if results.DataObjects, results.Targets, err = dataflow.ScopeValues(made.Copies.DataObjects, made.Copies.Secrets, made.Copies.Targets); err != nil {
 		return failedIn(ExportsStep, err)
 	}

@@ -49,6 +49,9 @@ type Input struct {
 	Tree Usage
 	// States are what executors stored in earlier jobs; nil is nothing.
 	States States
+	// NamedTargets lets blueprints use any Target and Secret of the namespace by its name, not only
+	// what the Installation was given.
+	NamedTargets bool
 }
 
 // Plan is an Installation whose imports are known and checked. Its children and
@@ -73,6 +76,10 @@ type Plan struct {
 	outputs []*template.Output
 	// mentioned are words that occur in the blueprint.
 	mentioned map[string]bool
+	// names are those of the imported Targets, once they were asked for.
+	names map[string]bool
+	// secrets are those that the Installation gives to the blueprint.
+	secrets []v1alpha1.LocalSecretReference
 }
 
 // New works out and checks the imports.
@@ -87,6 +94,7 @@ func New(ctx context.Context, in Input) (*Plan, error) {
 	if err := p.construct(ctx); err != nil {
 		return nil, err
 	}
+	p.secrets = p.givenSecrets()
 	if err := p.bind(ctx); err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func children(t testing.TB, in Input) (*Children, error) {
 }
 
 func TestDeployItems(t *testing.T) {
-	made, err := children(t, input(t, imports+`
+	in := input(t, imports+`
 deployExecutions:
 - {name: a, type: GoTemplate, file: /templates/deploy.yaml}
 - name: b
@@ -97,7 +97,9 @@ deployExecutions:
     deployItems:
     - {name: three, type: t, target: {import: list, index: 1}, config: {size: (( imports.size + 1 ))}}
     - {name: four, type: t, target: {import: map, key: blue}}
-`, "templates/deploy.yaml", "deployItems: [{name: from-file, type: t}]"))
+`, "templates/deploy.yaml", "deployItems: [{name: from-file, type: t}]")
+	in.NamedTargets = true
+	made, err := children(t, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +144,9 @@ func TestUnknownFields(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			template := strconv.Quote("deployItems: [{name: x, type: t, " + test.fields + "}]")
-			made, err := New(t.Context(), input(t, `deployExecutions: [{name: a, type: GoTemplate, template: `+template+`}]`))
+			in := input(t, `deployExecutions: [{name: a, type: GoTemplate, template: `+template+`}]`)
+			in.NamedTargets = true
+			made, err := New(t.Context(), in)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,6 +20,8 @@ type Surroundings struct {
 	Functions map[string]template.Function
 	// States are what export executions stored in earlier jobs.
 	States States
+	// NamedTargets is that of the Input.
+	NamedTargets bool
 }
 
 // Reopened is the plan of a running job. Only exports can be worked out with it: the
@@ -41,8 +43,9 @@ func Reopen(ctx context.Context, inst *v1alpha1.Installation, content []byte, wi
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{mentioned: doc.Mentioned, bindings: bindings, in: Input{
+	p := &Plan{mentioned: doc.Mentioned, bindings: bindings, secrets: doc.Secrets, in: Input{
 		Installation: stored, Blueprint: &blueprint.Blueprint{Files: files, Info: doc.Info}, Functions: with.Functions, States: with.States,
+		NamedTargets: with.NamedTargets,
 	}}
 	if doc.Component {
 		if p.in.Component, err = with.Open(ctx, stored.Spec.ComponentDescriptor); err != nil {

@@ -51,6 +51,8 @@ type document struct {
 	Bindings json.RawMessage `json:"bindings"`
 	// Component means that exports may read the component version.
 	Component bool `json:"component,omitempty"`
+	// Secrets are those that the Installation gives to the blueprint.
+	Secrets []v1alpha1.LocalSecretReference `json:"secrets,omitempty"`
 }
 
 // Stored returns what the exports of this job need when it ends, which may be after
@@ -75,6 +77,7 @@ func (p *Plan) Stored() (content []byte, needed bool, err error) {
 	content, err = encodeDocument(&document{
 		Version: storedVersion, Installation: admitted(p.in.Installation), Mentioned: p.mentioned, Bindings: bindings,
 		Files: readable.files, Links: readable.links, Component: p.in.Component != nil && readable.component,
+		Secrets: p.secrets,
 		Info: &v1alpha1.Blueprint{
 			Annotations: info.Annotations, LocalTypes: info.LocalTypes, JSONSchemaVersion: info.JSONSchemaVersion,
 			Exports: info.Exports, ExportExecutions: info.ExportExecutions,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -56,6 +57,9 @@ func (p *Plan) subinstallations(ctx context.Context, states *newStates) (subs []
 		errs = append(errs, validation.InstallationTemplate(template, field.NewPath("subinstallations").Index(i))...)
 	}
 	if len(errs) == 0 {
+		errs = p.checkDirect(templates)
+	}
+	if len(errs) == 0 {
 		errs = validation.InstallationTemplates(templates, p.Imports.InForce(p.in.Blueprint.Info.Imports))
 	}
 	if len(errs) > 0 {
@@ -72,6 +76,31 @@ func (p *Plan) subinstallations(ctx context.Context, states *newStates) (subs []
 		held = p.invalidSubinstallations(errs)
 	}
 	return subs, held, nil
+}
+
+// checkDirect refuses imports of Targets by their real names: they would reach any Target of the
+// namespace. What the Installation imports itself, or a sibling exports under its real name, has
+// been given.
+func (p *Plan) checkDirect(templates []*v1alpha1.InstallationTemplate) (errs field.ErrorList) {
+	if p.in.NamedTargets {
+		return nil
+	}
+	exported := map[string]bool{}
+	for _, template := range templates {
+		for _, export := range template.Exports.Targets {
+			if name, direct := strings.CutPrefix(export.Target, v1alpha1.NonContextifiedPrefix); direct {
+				exported[name] = true
+			}
+		}
+	}
+	for i, template := range templates {
+		for _, mention := range dataflow.Mentions(&template.Imports) {
+			if mention.Direct && mention.Kind == dataflow.KindTarget && !exported[mention.Name] && !p.imported(mention.Name) {
+				errs = append(errs, field.Forbidden(field.NewPath("subinstallations").Index(i).Child("imports").Child(mention.Path), errNotImported.Error()))
+			}
+		}
+	}
+	return errs
 }
 
 // invalidSubinstallations says what is wrong with templates. No value of a rendered template is

@@ -251,7 +251,7 @@ func (t *Tree) results(ctx context.Context, node *Node, scope *scope) (Results, 
 	if err != nil {
 		return Results{}, err // names the object
 	}
-	results := Results{DeployItems: map[string]any{}, DataObjects: data, Targets: targets}
+	results := Results{DeployItems: map[string]any{}, DataObjects: data, Targets: targets, Scope: slices.Collect(maps.Values(scope.targets))}
 	for i := range node.DeployItems {
 		exports, err := t.Simulation.Item(ctx, node, &node.DeployItems[i])
 		if err != nil {
