@@ -1,10 +1,12 @@
 package component
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/component/repository"
@@ -76,4 +78,28 @@ func (s *Session) pinned(reference Reference) (*repository.Version, error) {
 		return nil, fmt.Errorf("component version %s: %w", reference, ErrUnverified)
 	}
 	return found, nil
+}
+
+// Verified reports whether the session delivers only what was verified.
+func (s *Session) Verified() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.verified != nil
+}
+
+// Seen returns the component versions that the session knows without a request, sorted by name: those
+// that were verified, or those that were found so far.
+func (s *Session) Seen() []*repository.Version {
+	var seen []*repository.Version
+	if verified := s.closure(); verified != nil {
+		seen = slices.Collect(maps.Values(verified))
+	} else {
+		s.found.mu.Lock()
+		seen = slices.Collect(maps.Values(s.found.versions))
+		s.found.mu.Unlock()
+	}
+	slices.SortFunc(seen, func(a, b *repository.Version) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(string(a.Context), string(b.Context)))
+	})
+	return seen
 }

@@ -1,12 +1,10 @@
 // Package itemcontext is where the contents come from that DeployItems name: what the
-// Context of an item says about it, and how resources of components are named.
+// Context of an item says about it, and what its Installation has found there.
 package itemcontext
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,9 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
-	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/content/component"
-	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
 )
@@ -68,32 +64,4 @@ func (o Origins) Context(ctx context.Context, item *v1alpha1.DeployItem, operati
 		return nil, &repocontext.ReadError{Object: "Context " + key.String(), Cause: err}
 	}
 	return landscape, nil
-}
-
-// Key is what the template function getResourceKey returns, decoded.
-type Key struct {
-	Component struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
-	} `json:"component"`
-	Resource descriptor.Identity `json:"resource"`
-}
-
-// ParseKey reads the key of a resource.
-func ParseKey(text string) (*Key, error) {
-	wrong := func(why string) error {
-		return fmt.Errorf("it is not a key of a resource: %s: use what the template function getResourceKey returns", why)
-	}
-	decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
-	if err != nil {
-		return nil, wrong("it is not base64")
-	}
-	parsed := &Key{}
-	if err := yamltext.Unmarshal(decoded, yamltext.Lenient(), parsed); err != nil {
-		return nil, wrong(err.Error())
-	}
-	if parsed.Component.Name == "" || parsed.Component.Version == "" || parsed.Resource["name"] == "" {
-		return nil, wrong("component.name, component.version and resource.name must be set")
-	}
-	return parsed, nil
 }

@@ -62,6 +62,21 @@ func (r *Reader) Resource(ctx context.Context, version *repository.Version, reso
 	return r.reported(blob, resource.Name), nil
 }
 
+// Exactly reads the content of a resource that must have a digest, whatever the descriptor says.
+func (r *Reader) Exactly(ctx context.Context, version *repository.Version, resource *descriptor.Resource, want *descriptor.Digest, limit int64) ([]byte, string, error) {
+	blob, err := r.Open(ctx, version, resource.Access)
+	if err == nil {
+		blob, err = compared(blob, want)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	blob = r.reported(blob, resource.Name)
+	defer blob.Close() //nolint:errcheck // nothing is written
+	data, err := archive.ReadAll(blob, limit)
+	return data, blob.MediaType, err
+}
+
 // Read reads the content of a resource of at most limit bytes.
 func (r *Reader) Read(ctx context.Context, version *repository.Version, resource *descriptor.Resource, limit int64) ([]byte, string, error) {
 	blob, err := r.Resource(ctx, version, resource)
@@ -81,22 +96,52 @@ func checked(blob *repository.Blob, resource *descriptor.Resource) (*repository.
 	if want == nil || want.NoContent() {
 		return blob, nil
 	}
+	if _, err := Hash(want.HashAlgorithm); err != nil {
+		return nil, errors.Join(err, blob.Close())
+	}
+	if CheckNormalisation(want.NormalisationAlgorithm) != nil {
+		return blob, nil //nolint:nilerr // nothing here can take such a digest; verifying a signature fails then
+	}
+	if want.NormalisationAlgorithm == NormalisationBlob && isCommit(resource.Access) {
+		// Only a signature needs the digest to fit; then it is refused.
+		return blob, nil
+	}
+	return compared(blob, want)
+}
+
+// compared checks a content whose digest must fit.
+func compared(blob *repository.Blob, want *descriptor.Digest) (*repository.Blob, error) {
 	algorithm, err := Hash(want.HashAlgorithm)
+	if err == nil {
+		err = CheckNormalisation(want.NormalisationAlgorithm)
+	}
 	if err != nil {
 		return nil, errors.Join(err, blob.Close())
 	}
-	switch want.NormalisationAlgorithm {
-	case NormalisationBlob:
-		if isCommit(resource.Access) {
-			// Only a signature needs the digest to fit; then it is refused.
-			return blob, nil
-		}
+	if want.NormalisationAlgorithm == NormalisationBlob {
 		return checkedBlob(blob, algorithm, want.Value)
-	case NormalisationArtifact, oldArtifact:
-		return checkedArtifact(blob, ociAlgorithm(algorithm), want.Value)
 	}
-	// Nothing here can take such a digest; verifying a signature fails then.
-	return blob, nil
+	return checkedArtifact(blob, ociAlgorithm(algorithm), want.Value)
+}
+
+// Compare refuses a content that does not have a digest. For an artifact the digest may be that of
+// its manifest, which was found with it; without data only the manifest counts.
+func Compare(data []byte, manifest digest.Digest, want *descriptor.Digest) error {
+	algorithm, err := Hash(want.HashAlgorithm)
+	if err != nil {
+		return err
+	}
+	if manifest != "" && manifest.Algorithm() == ociAlgorithm(algorithm) && strings.EqualFold(manifest.Encoded(), want.Value) {
+		return nil
+	}
+	found := ociAlgorithm(algorithm).FromBytes(data)
+	if data != nil && strings.EqualFold(found.Encoded(), want.Value) {
+		return nil
+	}
+	if manifest != "" {
+		found = manifest
+	}
+	return mismatch(found.String(), want.Value)
 }
 
 // checkedBlob checks the bytes of a content. For an artifact some tools give the digest of its

@@ -11,12 +11,13 @@ import (
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/component/repository"
+	"go.landscaper.dev/internal/content/component/resourcekey"
 	"go.landscaper.dev/internal/deploy/itemcontext"
 )
 
 // resourceKey reads a chart that is a resource of a component, named by a key.
 func (l *Loader) resourceKey(ctx context.Context, item *v1alpha1.DeployItem, source *helmv1alpha1.Chart) (*packed, error) {
-	key, err := itemcontext.ParseKey(source.ResourceRef)
+	key, err := resourcekey.Parse(source.ResourceRef)
 	if err != nil {
 		return nil, err // says what is wrong
 	}
@@ -62,6 +63,10 @@ func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, identi
 		return nil, err
 	}
 	defer session.Close() //nolint:errcheck // nothing is written
+	known, err := itemcontext.FoundFor(item)
+	if err != nil {
+		return nil, err // names the item
+	}
 	version, err := open(ctx, session)
 	if errors.Is(err, component.ErrNoRepository) {
 		return nil, fmt.Errorf("Context %s names no repository: %w", from.Context.Name, err) //nolint:staticcheck // the name of a kind
@@ -73,7 +78,7 @@ func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, identi
 	if err != nil {
 		return nil, err // says what is missing
 	}
-	data, mediaType, err := session.Reader().Read(ctx, version, resource, maxPacked)
+	data, mediaType, err := known.Read(ctx, session.Reader(), version, resource, maxPacked)
 	if err != nil {
 		return nil, err // names the resource
 	}

@@ -10,7 +10,7 @@ import (
 
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/deploy/itemcontext"
+	"go.landscaper.dev/internal/content/component/resourcekey"
 )
 
 var example = regexp.MustCompile("(?s)```yaml\n(.*?)```")
@@ -44,7 +44,7 @@ func TestDocumented(t *testing.T) {
 			}
 		}
 		if item.Chart.ResourceRef != "" {
-			if _, err := itemcontext.ParseKey(item.Chart.ResourceRef); err != nil {
+			if _, err := resourcekey.Parse(item.Chart.ResourceRef); err != nil {
 				t.Error(err)
 			}
 		}

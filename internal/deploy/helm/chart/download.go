@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/opencontainers/go-digest"
+
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
@@ -31,6 +33,9 @@ func (l *Loader) remote(ctx context.Context, item *v1alpha1.DeployItem, source *
 	data, err := session.Reader().Download(ctx, address, maxPacked)
 	if err != nil {
 		return nil, err // says what was done
+	}
+	if err := itemcontext.CheckContent(item, data, ""); err != nil {
+		return nil, err
 	}
 	found := newPacked(data, redacted(address))
 	if found.trust = trust; trust != nil {
@@ -105,6 +110,9 @@ func (l *Loader) repository(ctx context.Context, item *v1alpha1.DeployItem, sour
 	data, err := archive.ReadAll(blob, maxPacked)
 	if err != nil {
 		return nil, err // says what was done
+	}
+	if err := itemcontext.CheckContent(item, data, digest.Digest(blob.Digest)); err != nil {
+		return nil, err
 	}
 	found, err := unset(ctx, data, blob.MediaType, trust)
 	if err == nil && trust != nil && len(found.provenance) == 0 {

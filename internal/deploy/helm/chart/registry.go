@@ -49,6 +49,9 @@ func (l *Loader) registry(ctx context.Context, item *v1alpha1.DeployItem, source
 	if err != nil {
 		return nil, err
 	}
+	if err := itemcontext.CheckContent(item, found.packed, at.Digest); err != nil {
+		return nil, err
+	}
 	if reference.Digest == "" {
 		found.name, found.version = path.Base(reference.Repository), reference.Tag
 	}

@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/internal/content/component/cache"
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/component/oci"
+	"go.landscaper.dev/internal/content/component/resourcekey"
 	"go.landscaper.dev/internal/deploy/itemcontext"
 )
 
@@ -33,7 +34,7 @@ func (l *Loader) session(ctx context.Context, item *v1alpha1.DeployItem) (*compo
 
 // resource reads a resource of a component.
 func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*memfs.Tree, error) {
-	key, err := itemcontext.ParseKey(source.ResourceRef)
+	key, err := resourcekey.Parse(source.ResourceRef)
 	if err != nil {
 		return nil, err // says what is wrong
 	}
@@ -50,7 +51,11 @@ func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, source
 	if err != nil {
 		return nil, err // says what is missing
 	}
-	data, mediaType, err := session.Reader().Read(ctx, version, resource, maxPacked)
+	known, err := itemcontext.FoundFor(item)
+	if err != nil {
+		return nil, err // names the item
+	}
+	data, mediaType, err := known.Read(ctx, session.Reader(), version, resource, maxPacked)
 	if err != nil {
 		return nil, err // names the resource
 	}
@@ -95,6 +100,9 @@ func (l *Loader) oci(ctx context.Context, item *v1alpha1.DeployItem, source *api
 	store, at, err := itemcontext.Artifact(ctx, session, reference)
 	if err != nil {
 		return nil, err // says what was done
+	}
+	if err := itemcontext.CheckManifest(item, at.Digest); err != nil {
+		return nil, err
 	}
 	return artifact(ctx, store, reference.Repository, at)
 }
