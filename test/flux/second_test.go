@@ -59,6 +59,7 @@ func TestFluxSecondCluster(t *testing.T) {
 	}
 	repository := newRepository(t)
 	racer := &racer{requesting(space, "raced", repository.URL, "5m", onSecond...), repository, second}
+	racer.inst.Spec.Imports.Targets = append(racer.inst.Spec.Imports.Targets, v1alpha1.TargetImport{Name: "second", Target: "second"})
 	for number, want := range []string{`{"round":"0"}`, `{"round":"1"}`} {
 		racer.next(t, number)
 		// check deletes what the first job has deployed, so that the second job has to wait for it.

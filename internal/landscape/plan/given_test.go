@@ -45,7 +45,7 @@ func TestTargetsOfItems(t *testing.T) {
 		{"in a Helm item", "landscaper.gardener.cloud/helm", export("production"), "", "config.exports.exports[0].targetName"},
 		{"in a kustomize item", "landscaper.gardener.cloud/kustomize", export("production"), "", "config.exports.exports[0].targetName"},
 
-		{"a field of a deployed object that has the same name: the deployer knows that it is none of its own", manifest, "config: {manifests: [{manifest: {spec: {targetName: login}}}]}", `{}`, ""},
+		{"a field of a deployed object that has the same name: the deployer knows that it is not for it", manifest, "config: {manifests: [{manifest: {spec: {targetName: login}}}]}", `{}`, ""},
 		{"a deployer of others: its own field names the import, and nothing is refused before the deployer looks at it", "acme.example/vm", "config: {second: host, deep: [{targetName: production}]}", `{"targets":["host"]}`, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
