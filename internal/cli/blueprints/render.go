@@ -58,6 +58,8 @@ type renderOptions struct {
 	directory string
 	quiet     bool
 	sensitive bool
+	// named is what blueprints.namedTargets is for a server.
+	named bool
 
 	streams    terminal.Streams
 	kinds      kinds
@@ -89,6 +91,7 @@ func newRenderCommand(streams terminal.Streams) *cobra.Command {
 	flags.StringVarP(&o.directory, "write", "w", "", "write files below this `directory` instead of one stream")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")
 	flags.BoolVar(&o.sensitive, "show-sensitive", false, "show the configurations of Targets in imports and exports")
+	flags.BoolVar(&o.named, "named-targets", false, "blueprints may name every Target and Secret, as where the server has blueprints.namedTargets")
 	o.add(command)
 	terminal.CompleteWith(command, "output", outputYAML, outputJSON)
 	return command
@@ -186,14 +189,14 @@ func (o *renderOptions) root(from *source) (plan.Input, error) {
 	if err != nil {
 		return plan.Input{}, terminal.Usage(err)
 	}
-	in := plan.Input{Installation: inst, Blueprint: from.blueprint, Component: from.component, Imports: imports, Functions: clusterFunctions()}
+	in := plan.Input{Installation: inst, Blueprint: from.blueprint, Component: from.component, Imports: imports, Functions: clusterFunctions(), NamedTargets: o.named}
 	o.inputs[inst] = in
 	return in, nil
 }
 
 // child opens what a subinstallation consists of.
 func (o *renderOptions) child(ctx context.Context, from *source, parent plan.Input, inst *v1alpha1.Installation) (plan.Input, error) {
-	in := plan.Input{Installation: inst, Functions: parent.Functions}
+	in := plan.Input{Installation: inst, Functions: parent.Functions, NamedTargets: parent.NamedTargets}
 	var err error
 	// Without a component there is the reference to an example that does not exist.
 	if definition := inst.Spec.ComponentDescriptor; !definition.IsEmpty() && from.component != nil {

@@ -20,10 +20,11 @@ type opener struct {
 	reader  client.Reader
 	from    *repocontext.Sources
 	session *component.Session
+	named   bool
 }
 
 func (p *Previewer) opener(ctx context.Context, root *v1alpha1.Installation) (*opener, error) {
-	o := &opener{reader: p.Reader}
+	o := &opener{reader: p.Reader, named: p.NamedTargets}
 	if root.Spec.ComponentDescriptor.IsEmpty() {
 		return o, nil
 	}
@@ -51,7 +52,7 @@ func (o *opener) open(ctx context.Context, inst *v1alpha1.Installation) (plan.In
 	in := plan.Input{
 		Installation: inst, States: states{o.reader, inst},
 		// Functions that reach clusters would make tokens, and end with an error here.
-		Functions: clusterfunc.Functions(clusterfunc.Options{}),
+		Functions: clusterfunc.Functions(clusterfunc.Options{}), NamedTargets: o.named,
 	}
 	var err error
 	if !inst.Spec.ComponentDescriptor.IsEmpty() && o.session != nil {

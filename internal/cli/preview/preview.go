@@ -55,6 +55,8 @@ type Previewer struct {
 	Base       component.Options
 	// Comparers are by the type of items; an item of another type is not compared.
 	Comparers map[v1alpha1.DeployItemType]Comparer
+	// NamedTargets lets blueprints use any Target and Secret of the namespace by its name.
+	NamedTargets bool
 	// Now is the time.
 	Now func() time.Time
 

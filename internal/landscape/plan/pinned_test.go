@@ -119,7 +119,7 @@ func TestGivenResources(t *testing.T) {
 		{"another chart of that repository", chart("helmChartRepo: {helmChartRepoUrl: 'https://charts.example.org/x', helmChartName: db, helmChartVersion: 1.0.0}"), false, true, "", ""},
 		{"the address of a resource", chart("archive: {remote: {url: 'https://example.org/web.tgz'}}"), false, true, "page cc", ""},
 		{"a commit, of which another tool has packed the files in its own way", files(own("commit")), false, true, "", ""},
-		{"a digest of a kind that nobody can take", chart("archive: {remote: {url: 'https://example.org/strange'}}"), false, true, "", ""},
+		{"a digest of a kind that is not known", chart("archive: {remote: {url: 'https://example.org/strange'}}"), false, true, "", ""},
 
 		{"a chart in the item", chart("archive: {raw: AAAA}"), true, false, "", ""},
 		{"a reference that is not valid", chart("ref: ' '"), true, false, "", ""},

@@ -33,7 +33,9 @@ type options struct {
 	output   string
 	noColor  bool
 	exitZero bool
-	timeout  time.Duration
+	// named is what blueprints.namedTargets is for the server.
+	named   bool
+	timeout time.Duration
 }
 
 // NewCommand returns the command that shows what a job would change.
@@ -84,6 +86,7 @@ result each time.`,
 	flags.StringVarP(&f.output, "output", "o", "text", "text, json or yaml")
 	flags.BoolVar(&f.noColor, "no-color", false, "do not colour the output of a terminal")
 	flags.BoolVar(&f.exitZero, "exit-zero", false, "end with code 0 also if something would change")
+	flags.BoolVar(&f.named, "named-targets", false, "blueprints may name every Target and Secret, as where the server has blueprints.namedTargets")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "limit for the whole command; 0 means none")
 	terminal.CompleteWith(command, "output", outputs...)
 	terminal.BeStrict(command)
@@ -103,6 +106,7 @@ func (f *options) run(ctx context.Context, streams terminal.Streams, on *connect
 	}
 	components, base := access.Base()
 	previewer := Previewer(on, f.tokens.Tokens(on), components, base)
+	previewer.NamedTargets = f.named
 	result, err := previewer.Of(ctx, tree, inspect.Forest(snapshot))
 	if err != nil {
 		return on.Explain(access.Explain(ctx, err))

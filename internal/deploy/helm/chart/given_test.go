@@ -136,7 +136,7 @@ func TestVerifiedIsDeployed(t *testing.T) {
 	other := func(t *testing.T, s *shop, local fstest.MapFS) fstest.MapFS {
 		local = fstest.MapFS{"team-a/shop.yaml": local["team-a/shop.yaml"], "team-a/blobs/web.tgz": local["team-a/blobs/web.tgz"]}
 		text := withoutWrong(string(componentIn(s, nil)["team-a/shop.yaml"].Data))
-		local["team-a/shop.yaml"] = &fstest.MapFile{Data: []byte(strings.Replace(text, "provider: p", "provider: somebody-else", 1))}
+		local["team-a/shop.yaml"] = &fstest.MapFile{Data: []byte(strings.Replace(text, "provider: p", "provider: another-vendor", 1))}
 		return local
 	}
 	ways := []struct {

@@ -72,7 +72,7 @@ func TestGivenFiles(t *testing.T) {
 		{"another content, and a descriptor that has its digest", limits(good, shop), lying, evil, []string{named, digest.FromBytes(good).Encoded(), digest.FromBytes(evil).Encoded()}},
 		{"a descriptor that says something else", limits(good, shop), strings.Replace(shop, "provider: me", "provider: you", 1), good, []string{named, says(shop), says(strings.Replace(shop, "provider: me", "provider: you", 1))}},
 		{"the digests were added by a signer", limits(good, lying), shop, good, nil},
-		{"a digest of a kind that nobody can take", func() *v1alpha1.Given { g := limits(good, shop); g.Resource.NormalisationAlgorithm = "x"; return g }(), shop, good, []string{named, "unknown normalisation"}},
+		{"a digest of a kind that is not known", func() *v1alpha1.Given { g := limits(good, shop); g.Resource.NormalisationAlgorithm = "x"; return g }(), shop, good, []string{named, "unknown normalisation"}},
 		{"another component version", func() *v1alpha1.Given { g := limits(good, shop); g.Resource.Version = "0.9.0"; return g }(), shop, good, []string{named, "example.org/shop:1.0.0"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
