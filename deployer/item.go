@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/deployer/internal/status"
+	"go.landscaper.dev/internal/model/dataflow/targets"
 	"go.landscaper.dev/internal/model/given"
 	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
@@ -150,7 +151,8 @@ func (i *Item) ClusterOf(ctx context.Context, targetName string) (Connection, er
 }
 
 // NameOfTarget returns the name by which users know another Target of the item's namespace. An
-// imported Target has a copy there whose name is generated.
+// imported Target has a copy there whose name is generated; it stays beside the name, because the
+// Installations above find the name of the original by it.
 func (i *Item) NameOfTarget(ctx context.Context, targetName string) string {
 	found := &v1alpha1.Target{}
 	key := types.NamespacedName{Namespace: i.Namespace, Name: targetName}
@@ -160,6 +162,9 @@ func (i *Item) NameOfTarget(ctx context.Context, targetName string) string {
 	name := found.Labels[v1alpha1.DataObjectKeyLabel]
 	if element := cmp.Or(found.Labels[v1alpha1.DataObjectIndexLabel], found.Labels[v1alpha1.DataObjectTargetMapKeyLabel]); element != "" {
 		name += "[" + element + "]"
+	}
+	if targets.IsCopy(targetName) {
+		name += " (" + targetName + ")"
 	}
 	return name
 }

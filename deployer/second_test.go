@@ -76,17 +76,18 @@ func TestNameOfTarget(t *testing.T) {
 	target := func(name string, labels map[string]string) *v1alpha1.Target {
 		return &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Labels: labels}}
 	}
+	generated := v1alpha1.GenerateDataObjectName(v1alpha1.InstallationScope("shop"), "second")
 	var got []string
 	s := onStage(t, &script{reconcile: func(ctx context.Context, item *Item) (Result, error) {
-		for _, name := range []string{"edge", "copy", "element", "entry", "missing"} {
+		for _, name := range []string{"edge", "copy", "element", "entry", "missing", generated} {
 			got = append(got, item.NameOfTarget(ctx, name))
 		}
 		return Done(), nil
-	}}, newItem(), target("edge", nil), target("copy", map[string]string{v1alpha1.DataObjectKeyLabel: "second"}),
+	}}, newItem(), target("edge", nil), target(generated, map[string]string{v1alpha1.DataObjectKeyLabel: "second"}), target("copy", map[string]string{v1alpha1.DataObjectKeyLabel: "second"}),
 		target("element", map[string]string{v1alpha1.DataObjectKeyLabel: "list", v1alpha1.DataObjectIndexLabel: "0"}),
 		target("entry", map[string]string{v1alpha1.DataObjectKeyLabel: "map", v1alpha1.DataObjectTargetMapKeyLabel: "blue"}))
 	s.look()
-	if want := []string{"edge", "second", "list[0]", "map[blue]", "missing"}; !slices.Equal(got, want) {
+	if want := []string{"edge", "second", "list[0]", "map[blue]", "missing", "second (" + generated + ")"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
