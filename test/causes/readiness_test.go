@@ -54,13 +54,16 @@ func readiness() []row {
 		}, names: names{reason: `NoFuel|fill the tank`, object: `Engine "?NS/motor`, cluster: `north`, next: `fill the tank`}},
 		{area: area, fault: "check on the second target never true", waits: true, cause: func(s *stage) given {
 			s.yaml(s.south(), `{apiVersion: v1, kind: ConfigMap, metadata: {name: far, namespace: NS}, data: {state: closed}}`)
-			return given{items: list{manifests("one", check("open", m{"targetName": "south", "resourceSelector": list{m{"apiVersion": "v1", "kind": "ConfigMap", "name": "far", "namespace": s.space}}}), configMap(s.space, "app"))}}
+			return given{items: list{manifests("one", check("open", m{"targetName": theSecond, "resourceSelector": list{m{"apiVersion": "v1", "kind": "ConfigMap", "name": "far", "namespace": s.space}}}), configMap(s.space, "app"))}}
 		}, names: names{reason: `\.?data\.state`, object: `ConfigMap "?NS/far`, cluster: `south`, next: `check "?open`}},
 		{area: area, fault: "object of a check on the second target missing", waits: true, cause: func(s *stage) given {
-			return given{items: list{manifests("one", check("open", m{"targetName": "south", "resourceSelector": list{m{"apiVersion": "v1", "kind": "ConfigMap", "name": "far", "namespace": s.space}}}), configMap(s.space, "app"))}}
+			return given{items: list{manifests("one", check("open", m{"targetName": theSecond, "resourceSelector": list{m{"apiVersion": "v1", "kind": "ConfigMap", "name": "far", "namespace": s.space}}}), configMap(s.space, "app"))}}
 		}, names: names{reason: `(not found|does not exist|missing)`, object: `ConfigMap "?NS/far`, cluster: `south`, next: `check "?open`}},
 	}
 }
+
+// theSecond is the name of the second Target, as templates take it from the import.
+const theSecond = "{{ .imports.second.metadata.name }}"
 
 // patchStatus changes the status of an object of the target cluster.
 func (s *stage) patchStatus(object, patch string) {
@@ -88,11 +91,11 @@ func exports() []row {
 			return m{"key": "port", "jsonPath": ".data.port", "fromResource": from(s, "ghost")}
 		}), names: names{reason: `(not found|does not exist|missing)`, object: `ConfigMap "?NS/ghost`, cluster: `north`, next: `to export "?port|export "?port|export - key: port`}},
 		{area: area, fault: "object on the second target missing", waits: true, cause: export(func(s *stage) m {
-			return m{"key": "port", "jsonPath": ".data.port", "targetName": "south", "fromResource": from(s, "ghost")}
+			return m{"key": "port", "jsonPath": ".data.port", "targetName": theSecond, "fromResource": from(s, "ghost")}
 		}), names: names{reason: `(not found|does not exist|missing)`, object: `ConfigMap "?NS/ghost`, cluster: `south`, next: `to export "?port|export "?port|export - key: port`}},
 		{area: area, fault: "field on the second target missing", waits: true, cause: export(func(s *stage) m {
 			s.yaml(s.south(), `{apiVersion: v1, kind: ConfigMap, metadata: {name: far, namespace: NS}, data: {state: closed}}`)
-			return m{"key": "port", "jsonPath": ".data.port", "targetName": "south", "fromResource": from(s, "far")}
+			return m{"key": "port", "jsonPath": ".data.port", "targetName": theSecond, "fromResource": from(s, "far")}
 		}), names: names{reason: `\.?data\.port`, object: `ConfigMap "?NS/far`, cluster: `south`, next: `to export "?port|export "?port|export - key: port`}},
 		{area: area, fault: "export of another type", cause: func(s *stage) given {
 			g := app(s)
