@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/runtime/sandbox"
 	"go.landscaper.dev/internal/server"
 )
@@ -17,7 +18,7 @@ func newRenderCommand() *cobra.Command {
 		Use:    sandbox.Command + " BYTES",
 		Short:  "Carry out foreign work for a server",
 		Hidden: true,
-		Args:   cobra.ExactArgs(1),
+		Args:   commandline.Arguments,
 		RunE: func(_ *cobra.Command, args []string) error {
 			memory, err := strconv.ParseUint(args[0], 10, 63)
 			if err != nil {

@@ -5,10 +5,7 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -17,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/deploy/kustomize/build"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/landscape/plan/remote"
+	"go.landscaper.dev/internal/runtime/memguard"
 	"go.landscaper.dev/internal/runtime/sandbox"
 )
 
@@ -43,7 +41,7 @@ func (c *Config) renderers(log logr.Logger) (*sandbox.Pool, error) {
 	if len(c.Renderer) == 0 {
 		return nil, nil
 	}
-	options := renderOptions(availableMemory("/"), runtime.NumCPU())
+	options := renderOptions(uint64(memguard.Available(os.DirFS("/"))), runtime.NumCPU()) //nolint:gosec // never negative
 	options.Command = c.Renderer
 	pool, how, err := sandbox.New(options)
 	if err != nil {
@@ -82,28 +80,4 @@ func (l *library) kustomizations() build.Builder {
 		return build.Here{}
 	}
 	return build.Process{Pool: l.renderers}
-}
-
-// availableMemory returns the memory of the container, or that of the machine.
-func availableMemory(root string) uint64 {
-	available := uint64(1) << 62
-	for _, file := range []string{"sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"} {
-		if text, err := os.ReadFile(filepath.Join(root, file)); err == nil {
-			if limit, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {
-				available = min(available, limit)
-			}
-		}
-	}
-	text, err := os.ReadFile(filepath.Join(root, "proc/meminfo"))
-	if err != nil {
-		return available
-	}
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "MemTotal:" {
-			if total, err := strconv.ParseUint(fields[1], 10, 64); err == nil {
-				available = min(available, total<<10)
-			}
-		}
-	}
-	return available
 }

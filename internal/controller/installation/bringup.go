@@ -230,14 +230,13 @@ func (r *Reconciler) unrendered(s *snapshot, err error) error {
 func (r *Reconciler) unplanned(s *snapshot, err error) error {
 	var failed *plan.StepError
 	errors.As(err, &failed)
-	const operation = "CreateImportsAndSubobjects"
 	switch failed.Step {
 	case plan.ChildrenStep:
 		return r.unrendered(s, failed.Cause)
 	case plan.CopiesStep:
-		return job.AsTerminal(job.Wrap(failed.Cause, published.HandlePhaseInit, operation, "CreateOrUpdateImports"))
+		return job.AsTerminal(job.Wrap(failed.Cause, published.HandlePhaseInit, "CreateImportsAndSubobjects", "CreateOrUpdateImports"))
 	case plan.StoreStep:
-		return job.AsTerminal(job.Wrap(failed.Cause, published.HandlePhaseInit, operation, "StorePlan"))
+		return job.AsTerminal(job.Wrap(failed.Cause, published.HandlePhaseInit, "CreateImportsAndSubobjects", "StorePlan"))
 	case plan.ExportsStep:
 		return r.notExported(s, failed.Cause)
 	}
@@ -247,7 +246,7 @@ func (r *Reconciler) unplanned(s *snapshot, err error) error {
 		reason = "RenderImportExecutions"
 		r.falseCondition(s, v1alpha1.ValidateImportsCondition, "ImportValidationFailed", invalid.Text())
 	}
-	return r.final(s.Inst, job.Wrap(failed.Cause, published.HandlePhaseInit, operation, reason))
+	return r.final(s.Inst, job.Wrap(failed.Cause, published.HandlePhaseInit, "CreateImportsAndSubobjects", reason))
 }
 
 // ensureExecution writes the Execution with the items, unless it exists as wanted.

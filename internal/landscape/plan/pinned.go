@@ -17,13 +17,27 @@ import (
 	"go.landscaper.dev/internal/content/component/signature"
 )
 
-// wanted is how an item names what its deployer is to read.
-type wanted struct {
-	field string
-	// component and resource are set where it is a resource of a component.
-	component resourcekey.Key
-	// at is where else the content is, in the form of place.
-	at string
+// Wanted is how an item names what its deployer is to read.
+type Wanted struct {
+	// Field is the field of the configuration.
+	Field string
+	// Component is set where it is a resource of a component.
+	Component resourcekey.Key
+	// At is where else the content is, in the form of placeOf.
+	At string
+}
+
+// Provenance knows the component versions of a job, and whether they were verified. A
+// component.Session does.
+type Provenance interface {
+	Verified() bool
+	Seen() []*repository.Version
+	Resolve(ctx context.Context, reference component.Reference) (*repository.Version, error)
+}
+
+// Pinner finds out itself what Pinned returns: in another process, where only the server knows.
+type Pinner interface {
+	Pinned(ctx context.Context, want Wanted) (*v1alpha1.GivenResource, error)
 }
 
 // resourceOf returns the resource of a component that an item refers to, with the digests that this
@@ -36,26 +50,38 @@ func (p *Plan) resourceOf(ctx context.Context, item *v1alpha1.DeployItemTemplate
 		return nil, nil
 	}
 	want, names := wantedBy(item)
-	switch {
-	case !names, want.at == "" && want.component.Component.Name == "":
+	if !names || want.At == "" && want.Component.Component.Name == "" {
 		return nil, nil
-	case want.at != "":
-		return p.resourceAt(want.at)
 	}
-	version, err := p.versionOf(ctx, want)
+	switch session := p.in.Component.Session.(type) {
+	case Pinner:
+		return session.Pinned(ctx, want) // names the field
+	case Provenance:
+		return Pinned(ctx, session, want)
+	}
+	return nil, nil
+}
+
+// Pinned returns the resource that an item wants, with the digests that a job has found; nil if they
+// are not known.
+func Pinned(ctx context.Context, session Provenance, want Wanted) (*v1alpha1.GivenResource, error) {
+	if want.At != "" {
+		return resourceAt(session, want.At)
+	}
+	version, err := versionOf(ctx, session, want)
 	if err != nil || version == nil {
 		return nil, err
 	}
-	resource, err := version.Resource(want.component.Resource)
+	resource, err := version.Resource(want.Component.Resource)
 	if err != nil {
 		return nil, nil //nolint:nilerr // the deployer says what is missing
 	}
-	return p.givenResource(version, resource)
+	return givenResource(session, version, resource)
 }
 
 // wantedBy reads what the configuration of an item names. What is wrong in it is for the deployer to
 // say.
-func wantedBy(item *v1alpha1.DeployItemTemplate) (wanted, bool) {
+func wantedBy(item *v1alpha1.DeployItemTemplate) (Wanted, bool) {
 	switch item.Type {
 	case v1alpha1.HelmDeployItemType:
 		var config struct {
@@ -68,57 +94,57 @@ func wantedBy(item *v1alpha1.DeployItemTemplate) (wanted, bool) {
 		}
 		return wantedFiles(&config.Source, json.Unmarshal(item.Configuration.Raw, &config))
 	}
-	return wanted{}, false
+	return Wanted{}, false
 }
 
-func wantedChart(chart *helm.Chart, err error) (wanted, bool) {
+func wantedChart(chart *helm.Chart, err error) (Wanted, bool) {
 	switch {
 	case err != nil:
 	case chart.ResourceRef != "":
 		return byKey("chart.resourceRef", chart.ResourceRef)
 	case chart.FromResource != nil && chart.FromResource.Reference != nil:
-		found := wanted{field: "chart.fromResource"}
-		found.component.Component.Name, found.component.Component.Version = chart.FromResource.Reference.ComponentName, chart.FromResource.Reference.Version
-		found.component.Resource = descriptor.Named(chart.FromResource.ResourceName)
+		found := Wanted{Field: "chart.fromResource"}
+		found.Component.Component.Name, found.Component.Component.Version = chart.FromResource.Reference.ComponentName, chart.FromResource.Reference.Version
+		found.Component.Resource = descriptor.Named(chart.FromResource.ResourceName)
 		return found, true
 	case chart.Ref != "":
-		return wanted{field: "chart.ref", at: artifactAt(chart.Ref)}, true
+		return Wanted{Field: "chart.ref", At: artifactAt(chart.Ref)}, true
 	case chart.HelmChartRepo != nil:
 		repo := chart.HelmChartRepo
-		return wanted{field: "chart.helmChartRepo", at: chartAt(repo.HelmChartRepoURL, repo.HelmChartName, repo.HelmChartVersion)}, true
+		return Wanted{Field: "chart.helmChartRepo", At: chartAt(repo.HelmChartRepoURL, repo.HelmChartName, repo.HelmChartVersion)}, true
 	case chart.Archive != nil && chart.Archive.Remote != nil:
-		return wanted{field: "chart.archive.remote.url", at: addressAt(chart.Archive.Remote.URL)}, true
+		return Wanted{Field: "chart.archive.remote.url", At: addressAt(chart.Archive.Remote.URL)}, true
 	}
-	return wanted{}, false
+	return Wanted{}, false
 }
 
-func wantedFiles(source *kustomize.Source, err error) (wanted, bool) {
+func wantedFiles(source *kustomize.Source, err error) (Wanted, bool) {
 	switch {
 	case err != nil:
 	case source.ResourceRef != "":
 		return byKey("source.resourceRef", source.ResourceRef)
 	case source.OCI != nil:
-		return wanted{field: "source.oci", at: artifactAt(source.OCI.Ref)}, true
+		return Wanted{Field: "source.oci", At: artifactAt(source.OCI.Ref)}, true
 	}
-	return wanted{}, false
+	return Wanted{}, false
 }
 
-func byKey(field, text string) (wanted, bool) {
+func byKey(field, text string) (Wanted, bool) {
 	key, err := resourcekey.Parse(text)
 	if err != nil {
-		return wanted{}, false
+		return Wanted{}, false
 	}
-	return wanted{field: field, component: *key}, true
+	return Wanted{Field: field, Component: *key}, true
 }
 
 // versionOf finds the component version that an item names, without a request. After a verification
 // no other one may be named.
-func (p *Plan) versionOf(ctx context.Context, want wanted) (*repository.Version, error) {
-	session, name, version := p.in.Component.Session, want.component.Component.Name, want.component.Component.Version
+func versionOf(ctx context.Context, session Provenance, want Wanted) (*repository.Version, error) {
+	name, version := want.Component.Component.Name, want.Component.Component.Version
 	if session.Verified() {
 		found, err := session.Resolve(ctx, component.Reference{Name: name, Version: version})
 		if err != nil {
-			return nil, fmt.Errorf("config.%s: %w", want.field, err)
+			return nil, fmt.Errorf("config.%s: %w", want.Field, err)
 		}
 		return found, nil
 	}
@@ -131,11 +157,11 @@ func (p *Plan) versionOf(ctx context.Context, want wanted) (*repository.Version,
 }
 
 // resourceAt finds a resource of the known component versions by the place of its content.
-func (p *Plan) resourceAt(at string) (*v1alpha1.GivenResource, error) {
-	for _, version := range p.in.Component.Session.Seen() {
+func resourceAt(session Provenance, at string) (*v1alpha1.GivenResource, error) {
+	for _, version := range session.Seen() {
 		for i := range version.Resources {
 			if placeOf(version.Resources[i].Access) == at {
-				return p.givenResource(version, &version.Resources[i])
+				return givenResource(session, version, &version.Resources[i])
 			}
 		}
 	}
@@ -143,7 +169,7 @@ func (p *Plan) resourceAt(at string) (*v1alpha1.GivenResource, error) {
 }
 
 // givenResource returns a resource with its digest, nil if it has none that can be compared.
-func (p *Plan) givenResource(version *repository.Version, resource *descriptor.Resource) (*v1alpha1.GivenResource, error) {
+func givenResource(session Provenance, version *repository.Version, resource *descriptor.Resource) (*v1alpha1.GivenResource, error) {
 	digest := resource.Digest
 	if digest == nil || digest.NoContent() || access.CheckNormalisation(digest.NormalisationAlgorithm) != nil {
 		return nil, nil //nolint:nilerr // nothing can be compared with such a digest
@@ -151,7 +177,7 @@ func (p *Plan) givenResource(version *repository.Version, resource *descriptor.R
 	if _, err := access.Hash(digest.HashAlgorithm); err != nil {
 		return nil, nil //nolint:nilerr // the deployer refuses it
 	}
-	if access.PacksItself(resource.Access) && !p.in.Component.Session.Verified() {
+	if access.PacksItself(resource.Access) && !session.Verified() {
 		// Another tool has taken the digest, of other bytes than ours.
 		return nil, nil
 	}

@@ -63,7 +63,7 @@ func vendorSession(t *testing.T, resources string, verified bool) *Component {
 		t.Fatal(err)
 	}
 	signer := open()
-	if _, err := signer.Session.Sign(t.Context(), signer.Version, signature.Signing{
+	if _, err := signer.Session.(*component.Session).Sign(t.Context(), signer.Version, signature.Signing{
 		Name: "s", Algorithm: signature.AlgorithmPSS, Hash: "SHA-256", Normalisation: signature.JSONv3,
 		Key: pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
 	}); err != nil {
@@ -75,7 +75,7 @@ func vendorSession(t *testing.T, resources string, verified bool) *Component {
 	}
 	// As some signers do, the digests are not in the descriptor that is stored.
 	opened.Version.Signatures = signer.Version.Signatures
-	if err := opened.Session.Verify(t.Context(), opened.Version, "s", signature.Trust{PublicKey: pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})}); err != nil {
+	if err := opened.Session.(*component.Session).Verify(t.Context(), opened.Version, "s", signature.Trust{PublicKey: pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})}); err != nil {
 		t.Fatal(err)
 	}
 	return opened

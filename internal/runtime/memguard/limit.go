@@ -19,8 +19,8 @@ import (
 
 const (
 	// heapPercent is the part of the process's memory that the Go heap may have. The rest is for
-	// stacks, for what the kernel keeps, and for other processes of the container.
-	heapPercent = 80
+	// stacks, for what the kernel keeps, and for the processes that do foreign work.
+	heapPercent = 50
 	// none is what Go returns for a heap without a limit.
 	none = math.MaxInt64
 )

@@ -17,7 +17,7 @@ const (
 	// maxFiles is enough for the pipe and the poller of the runtime.
 	maxFiles = 16
 	// maxCPU is how many seconds of a processor a process gets in its life. The server ends
-	// a work long before; this bound holds if the server is gone.
+	// a work long before; this bound holds if the server has ended.
 	maxCPU = 600
 )
 

@@ -294,7 +294,7 @@ func (p *Pool) surplus() []*process {
 	return ended
 }
 
-// expire ends a process that nobody has needed for a while.
+// expire ends a process that was not needed for a while.
 func (p *Pool) expire(one *process) {
 	p.mu.Lock()
 	if i := slices.Index(p.idle, one); i >= 0 {

@@ -161,7 +161,7 @@ func TestNothingElse(t *testing.T) {
 	}
 }
 
-// TestTime: a work that computes for too long ends, and so does one whose caller is gone.
+// TestTime: a work that computes for too long ends, and so does one whose caller has ended.
 func TestTime(t *testing.T) {
 	p := sandboxtest.Pool(t, func(o *sandbox.Options) { o.Timeout = time.Second })
 	var exceeded *sandbox.ExceededError
@@ -175,7 +175,7 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// TestTenants: a process is used again for its tenant only, and nobody has more than half of the
+// TestTenants: a process is used again for its tenant only, and no tenant has more than half of the
 // slots.
 func TestTenants(t *testing.T) {
 	p := sandboxtest.Pool(t, func(o *sandbox.Options) { o.Slots = 2 })

@@ -57,7 +57,7 @@ type served struct {
 	handlers map[string]Handler
 }
 
-// listen reads from the server. When the server is gone, the process ends, whatever it does.
+// listen reads from the server. When the server has ended, the process ends, whatever it does.
 func (s *served) listen(in io.Reader) {
 	for {
 		m, err := receive(in)

@@ -10,11 +10,12 @@ import (
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"go.landscaper.dev/internal/base/jsonvalue"
+	"go.landscaper.dev/internal/content/template/memlimit"
 	"go.landscaper.dev/internal/runtime/sandbox"
 )
 
-// operation is what a process is asked for.
-const operation = "helm"
+// handled names what a process is asked for.
+const handled = "helm"
 
 // Process renders charts in the processes of a pool. What a chart looks up is asked through the
 // pipe.
@@ -120,7 +121,7 @@ func (p Process) Render(ctx context.Context, tenant string, in Input, want Want)
 		return &Result{}, &StepError{MergeStep, err}
 	}
 	var failures []error
-	raw, err := p.Pool.Do(ctx, sandbox.Work{Tenant: tenant, Name: operation, Title: "rendering the chart", Body: body, Answer: func(_ string, body []byte) ([]byte, error) {
+	raw, err := p.Pool.Do(ctx, sandbox.Work{Tenant: tenant, Name: handled, Title: "rendering the chart", Body: body, Answer: func(_ string, body []byte) ([]byte, error) {
 		return answerLookup(ctx, in.Lookup, body, &failures)
 	}})
 	if err != nil {
@@ -196,7 +197,7 @@ type numberedError struct {
 func (e *numberedError) Error() string { return e.text }
 
 // Handlers are what the process does for a Process.
-func Handlers() map[string]sandbox.Handler { return map[string]sandbox.Handler{operation: renderHere} }
+func Handlers() map[string]sandbox.Handler { return map[string]sandbox.Handler{handled: renderHere} }
 
 func renderHere(ctx context.Context, body []byte, ask sandbox.Ask) ([]byte, error) {
 	r := &request{}
@@ -261,8 +262,13 @@ func encodeFailure(err error) *failure {
 		f.Lookup = numbered.number
 	}
 	var wrong *Invalid
-	if errors.As(err, &wrong) {
+	var busy *memlimit.Busy
+	switch {
+	case errors.As(err, &wrong):
 		f.Invalid, f.Text = true, wrong.reason
+	case errors.As(err, &busy):
+		// It has the process for itself: nothing else will ever give it more.
+		f.Invalid, f.Text = true, "rendering the chart takes more memory than one work may: make less of it"
 	}
 	return f
 }

@@ -68,8 +68,8 @@ func TestSameChartError(t *testing.T) {
 		{"a template that fails", with(`{{ fail "no" }}`)},
 		{"a function that does not exist", with(`{{ env "HOME" }}`)},
 		{"a cluster that does not answer", with(`{{ lookup "v1" "Secret" "a" "b" }}`)},
-		{"what is no YAML", with("a: b: c")},
-		{"what is no object", with("apiVersion: [1]")},
+		{"what is not YAML", with("a: b: c")},
+		{"what is not an object", with("apiVersion: [1]")},
 	} {
 		in := inputOf(chartOf(t, "shop", test.files), map[string]any{})
 		in.Lookup = func(context.Context, string, string, string, string) (map[string]any, error) { return nil, errDown }

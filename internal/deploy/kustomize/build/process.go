@@ -15,8 +15,8 @@ import (
 	"go.landscaper.dev/internal/runtime/sandbox"
 )
 
-// operation is what a process is asked for.
-const operation = "kustomize"
+// handled names what a process is asked for.
+const handled = "kustomize"
 
 // Builder builds kustomizations for tenants.
 type Builder interface {
@@ -57,7 +57,7 @@ func (p Process) Build(ctx context.Context, tenant string, files *memfs.Tree, co
 	if err != nil {
 		return nil, err
 	}
-	raw, err := p.Pool.Do(ctx, sandbox.Work{Tenant: tenant, Name: operation, Title: "building the kustomization", Body: body})
+	raw, err := p.Pool.Do(ctx, sandbox.Work{Tenant: tenant, Name: handled, Title: "building the kustomization", Body: body})
 	if err != nil {
 		return nil, err // says what failed
 	}
@@ -101,7 +101,7 @@ func encodeRequest(files *memfs.Tree, config *api.ProviderConfiguration) (*reque
 }
 
 // Handlers are what the process does for a Process.
-func Handlers() map[string]sandbox.Handler { return map[string]sandbox.Handler{operation: buildHere} }
+func Handlers() map[string]sandbox.Handler { return map[string]sandbox.Handler{handled: buildHere} }
 
 func buildHere(ctx context.Context, body []byte, _ sandbox.Ask) ([]byte, error) {
 	r := &request{}

@@ -19,6 +19,7 @@ type question struct {
 	Referenced *referencedQuestion `cbor:",omitempty"`
 	Closure    *closureQuestion    `cbor:",omitempty"`
 	Read       *readQuestion       `cbor:",omitempty"`
+	Pinned     *plan.Wanted        `cbor:",omitempty"`
 	Results    bool                `cbor:",omitempty"`
 	// Open is the definition of the component version to be opened.
 	Open object `cbor:",omitempty"`
@@ -51,7 +52,8 @@ type reply struct {
 	Content   []byte            `cbor:",omitempty"`
 	MediaType string            `cbor:",omitempty"`
 	Versions  []version         `cbor:",omitempty"`
-	Results   plan.Results      `cbor:",omitempty"`
+	Pinned    object            `cbor:",omitempty"`
+	Results   results           `cbor:",omitempty"`
 	Component *componentRequest `cbor:",omitempty"`
 }
 
@@ -111,8 +113,12 @@ func (a *answers) reply(q *question) (*reply, error) {
 		content, err := a.states.Read(a.ctx, *q.State)
 		return &reply{Content: content}, err
 	case q.Results && a.results != nil:
-		results, err := a.results()
-		return &reply{Results: results}, err
+		given, err := a.results()
+		if err != nil {
+			return nil, err // says what cannot be read
+		}
+		encoded, err := encodeResults(given)
+		return &reply{Results: encoded}, err
 	case q.Open != nil && a.open != nil:
 		definition := &v1alpha1.ComponentDescriptorDefinition{}
 		err := q.Open.decode(definition)
@@ -135,6 +141,17 @@ func (a *answers) ofComponent(q *question) (*reply, error) {
 	}
 	session := a.component.Session
 	switch {
+	case q.Pinned != nil:
+		provenance, ok := session.(plan.Provenance)
+		if !ok {
+			return &reply{}, nil
+		}
+		resource, err := plan.Pinned(a.ctx, provenance, *q.Pinned)
+		if err != nil || resource == nil {
+			return &reply{}, err // names the field
+		}
+		raw, err := encodeObject(resource)
+		return &reply{Pinned: raw}, err
 	case q.Referenced != nil:
 		from, err := a.version(q.Referenced.From)
 		if err != nil || q.Referenced.Reference < 0 || q.Referenced.Reference >= len(from.References) {
@@ -170,7 +187,7 @@ func (a *answers) ofComponent(q *question) (*reply, error) {
 	return nil, errUnknown
 }
 
-// errUnknown: a question about something that the server has not told.
+// errUnknown: a question about something that the server has not named.
 const errUnknown = errorText("nothing of this number is known")
 
 func (a *answers) version(number int) (*repository.Version, error) {
@@ -209,7 +226,7 @@ func (a *answers) request() (*componentRequest, error) {
 // templates in the process.
 type session struct {
 	ask sandbox.Ask
-	// versions are those that the server has told, by its numbers; numbers are theirs.
+	// versions are those that the server has named, by its numbers; numbers are theirs.
 	versions map[int]*repository.Version
 	numbers  map[*repository.Version]int
 }
@@ -230,14 +247,14 @@ func (s *session) put(q *question) (*reply, error) {
 	return r, r.Failure.decode()
 }
 
-// known returns a version that the server has told.
+// known returns a version that the server has named.
 func (s *session) known(v version) *repository.Version {
 	if had, ok := s.versions[v.Number]; ok {
 		return had
 	}
-	told := &repository.Version{Descriptor: v.Descriptor, Context: v.Context, Warnings: v.Warnings}
-	s.versions[v.Number], s.numbers[told] = told, v.Number
-	return told
+	found := &repository.Version{Descriptor: v.Descriptor, Context: v.Context, Warnings: v.Warnings}
+	s.versions[v.Number], s.numbers[found] = found, v.Number
+	return found
 }
 
 func (s *session) component(request *componentRequest) (*plan.Component, error) {
@@ -264,6 +281,16 @@ func (s *session) Referenced(_ context.Context, from *repository.Version, refere
 		return nil, err // the server's own words
 	}
 	return s.known(r.Versions[0]), nil
+}
+
+// Pinned implements plan.Pinner.
+func (s *session) Pinned(_ context.Context, want plan.Wanted) (*v1alpha1.GivenResource, error) {
+	r, err := s.put(&question{Pinned: &want})
+	if err != nil || len(r.Pinned) == 0 {
+		return nil, err // the server's own words
+	}
+	resource := &v1alpha1.GivenResource{}
+	return resource, r.Pinned.decode(resource)
 }
 
 // Closure implements componentfunc.Session.

@@ -2,8 +2,10 @@ package remote
 
 import (
 	"errors"
+	"strings"
 
 	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/content/template/memlimit"
 	"go.landscaper.dev/internal/landscape/plan"
 )
 
@@ -28,6 +30,11 @@ func encodeFailure(err error) *failure {
 		return nil
 	}
 	f := &failure{Text: err.Error(), Temporary: component.IsTemporary(err), Answers: answersIn(err, nil)}
+	var busy *memlimit.Busy
+	if errors.As(err, &busy) {
+		// It has the process for itself: nothing else will ever give it more.
+		f.Temporary, f.Text = false, strings.ReplaceAll(f.Text, busy.Error(), "it takes more memory than one work may: make less of it")
+	}
 	var step *plan.StepError
 	if errors.As(err, &step) {
 		f.Step = step.Step

@@ -48,7 +48,7 @@ func makeHere(ctx context.Context, body []byte, ask sandbox.Ask) ([]byte, error)
 }
 
 func (s *session) input(request *makeRequest) (in plan.Input, err error) {
-	in = plan.Input{Installation: &v1alpha1.Installation{}, Functions: s.functions(request.Functions), Tree: request.Tree}
+	in = plan.Input{Installation: &v1alpha1.Installation{}, Functions: s.functions(request.Functions), Tree: request.Tree, NamedTargets: request.NamedTargets}
 	if request.States {
 		in.States = states{s}
 	}
@@ -75,7 +75,7 @@ func exportsHere(ctx context.Context, body []byte, ask sandbox.Ask) ([]byte, err
 	if err := request.Installation.decode(inst); err != nil {
 		return nil, err
 	}
-	with := plan.Surroundings{Functions: s.functions(request.Functions), Open: s.open}
+	with := plan.Surroundings{Functions: s.functions(request.Functions), Open: s.open, NamedTargets: request.NamedTargets}
 	if request.States {
 		with.States = states{s}
 	}
@@ -107,5 +107,5 @@ func (s *session) results() (plan.Results, error) {
 	if err != nil {
 		return plan.Results{}, err // the server's own words
 	}
-	return r.Results, nil
+	return r.Results.decode()
 }

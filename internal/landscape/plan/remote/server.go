@@ -39,7 +39,7 @@ func (m Maker) Make(ctx context.Context, in plan.Input, alone bool) (*plan.Made,
 
 func (a *answers) makeRequest(in plan.Input, alone bool) (request *makeRequest, err error) {
 	request = &makeRequest{
-		Warnings: in.Blueprint.Warnings, Functions: slices.Sorted(maps.Keys(in.Functions)), States: in.States != nil, Tree: in.Tree, Alone: alone,
+		Warnings: in.Blueprint.Warnings, Functions: slices.Sorted(maps.Keys(in.Functions)), States: in.States != nil, Tree: in.Tree, NamedTargets: in.NamedTargets, Alone: alone,
 	}
 	if request.Installation, err = encodeObject(in.Installation); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (m Maker) Exports(ctx context.Context, inst *v1alpha1.Installation, content
 	if err != nil {
 		return nil, err
 	}
-	request := &exportsRequest{Installation: raw, Content: content, Functions: slices.Sorted(maps.Keys(with.Functions)), States: with.States != nil}
+	request := &exportsRequest{Installation: raw, Content: content, Functions: slices.Sorted(maps.Keys(with.Functions)), States: with.States != nil, NamedTargets: with.NamedTargets}
 	given, err := m.do(ctx, inst, exportsOperation, "rendering the exports", request, a)
 	if err != nil {
 		return nil, err

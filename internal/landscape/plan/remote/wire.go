@@ -76,6 +76,7 @@ type makeRequest struct {
 	Functions    []string
 	States       bool
 	Tree         plan.Usage
+	NamedTargets bool
 	Alone        bool
 }
 
@@ -85,6 +86,23 @@ type exportsRequest struct {
 	Content      []byte
 	Functions    []string
 	States       bool
+	NamedTargets bool
+}
+
+// results are what the children of an Installation have brought about.
+type results struct {
+	DeployItems, DataObjects, Targets map[string]any
+	Scope                             []object
+}
+
+func encodeResults(given plan.Results) (results, error) {
+	scope, err := encodeObjects(given.Scope)
+	return results{given.DeployItems, given.DataObjects, given.Targets, scope}, err
+}
+
+func (r results) decode() (plan.Results, error) {
+	scope, err := decodeObjects[v1alpha1.Target](r.Scope)
+	return plan.Results{DeployItems: r.DeployItems, DataObjects: r.DataObjects, Targets: r.Targets, Scope: scope}, err
 }
 
 // files are those of a blueprint; Info is its description, if there is no file with it.
