@@ -24,6 +24,8 @@ const (
 // confine takes from this process what a work does not need. What the kernel does not know is
 // left out, and not in the text.
 func confine(memory uint64) (string, error) {
+	// Where memory is short all the same, the kernel is to end this process and not the server.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) //nolint:gosec,errcheck // where it is not allowed, the limits hold
 	if err := limit(memory); err != nil {
 		return "", err
 	}
@@ -118,7 +120,7 @@ func landlock() (int, error) {
 	switch errno {
 	case 0:
 		return int(version), nil
-	case unix.ENOTSUP:
+	case unix.ENOTSUP, unix.EPERM:
 		return 0, nil
 	}
 	return 0, fmt.Errorf("restrict the process by Landlock: %w", errno)
@@ -138,7 +140,7 @@ func filter() (bool, error) {
 	switch errno {
 	case 0:
 		return true, nil
-	case unix.ENOSYS, unix.EINVAL:
+	case unix.ENOSYS, unix.EINVAL, unix.EPERM:
 		return false, nil
 	}
 	return false, fmt.Errorf("filter system calls: %w", errno)
