@@ -23,6 +23,10 @@ const (
 	renderTimeout = 30 * time.Second
 	// Bounds of the memory of one work.
 	leastRenderMemory, mostRenderMemory = 128 << 20, 512 << 20
+	// idleMemory is the memory of the container for each process that waits; it has 10 MiB of its
+	// own, and shares the rest with the others.
+	idleMemory          = 64 << 20
+	leastIdle, mostIdle = 8, 32
 )
 
 // Render is the hidden command of the program: it carries out foreign work for the server at the
@@ -55,8 +59,9 @@ func (c *Config) renderers(log logr.Logger) (*sandbox.Pool, error) {
 // or more.
 func renderOptions(available uint64, processors int) sandbox.Options {
 	memory := min(max(available/4, leastRenderMemory), mostRenderMemory)
-	slots := max(2, min(int(available/2/memory), processors)) //nolint:gosec // a few hundred
-	return sandbox.Options{Slots: slots, Memory: memory, Timeout: renderTimeout, Spare: 1}
+	slots := max(2, min(int(available/2/memory), processors))        //nolint:gosec // a few hundred
+	idle := int(min(max(available/idleMemory, leastIdle), mostIdle)) //nolint:gosec // bounded here
+	return sandbox.Options{Slots: slots, Memory: memory, Timeout: renderTimeout, Spare: 1, Idle: idle}
 }
 
 // plans makes the plans of Installations.

@@ -34,8 +34,9 @@ type Options struct {
 	Memory uint64
 	// Timeout is how long one work may compute.
 	Timeout time.Duration
-	// Spare is how many processes wait for a tenant that has none.
-	Spare int
+	// Spare is how many processes wait for a tenant that has none, and Idle how many wait for
+	// the next work of theirs: with too few, each work of many tenants starts its process.
+	Spare, Idle int
 }
 
 // Work is one piece of work.
@@ -281,7 +282,7 @@ func (p *Pool) keep(one *process) {
 // pool is closed.
 func (p *Pool) surplus() []*process {
 	var ended []*process
-	most := p.options.Slots + p.options.Spare
+	most := p.options.Idle + p.options.Spare
 	p.idle = slices.DeleteFunc(p.idle, func(one *process) bool {
 		if !p.closed && (one.tenant == "" || len(p.idle)-len(ended) <= most) {
 			return false

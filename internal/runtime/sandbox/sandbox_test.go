@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -191,6 +192,23 @@ func TestTenants(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	for i := range 4 {
+		if _, err := do(p, fmt.Sprint("other ", i), "pid", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last, err := do(p, "other 3", "pid", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 { // works of others between do not end its process
+		if _, err := do(p, fmt.Sprint("other ", i), "pid", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again, _ := do(p, "other 3", "pid", ""); again != last {
+		t.Errorf("process %s and not %s again", again, last)
+	}
 	var waiting sync.WaitGroup
 	for range 8 {
 		waiting.Go(func() { _, _ = p.Do(ctx, sandbox.Work{Tenant: "a", Name: "spin", Title: "the test"}) })

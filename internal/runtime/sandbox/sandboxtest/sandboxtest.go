@@ -34,7 +34,7 @@ func Pool(t testing.TB, change func(*sandbox.Options)) *sandbox.Pool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := sandbox.Options{Command: []string{program, sandbox.Command}, Slots: 4, Memory: 192 << 20, Timeout: time.Minute, Spare: 1}
+	options := sandbox.Options{Command: []string{program, sandbox.Command}, Slots: 4, Memory: 192 << 20, Timeout: time.Minute, Spare: 1, Idle: 4}
 	if change != nil {
 		change(&options)
 	}
