@@ -59,8 +59,8 @@ func (c *Config) renderers(log logr.Logger) (*sandbox.Pool, error) {
 // or more.
 func renderOptions(available uint64, processors int) sandbox.Options {
 	memory := min(max(available/4, leastRenderMemory), mostRenderMemory)
-	slots := max(2, min(int(available/2/memory), processors))        //nolint:gosec // a few hundred
-	idle := int(min(max(available/idleMemory, leastIdle), mostIdle)) //nolint:gosec // bounded here
+	slots := max(2, min(int(available/2/memory), processors)) //nolint:gosec // a few hundred
+	idle := int(min(max(available/idleMemory, leastIdle), mostIdle))
 	return sandbox.Options{Slots: slots, Memory: memory, Timeout: renderTimeout, Spare: 1, Idle: idle}
 }
 

@@ -99,4 +99,4 @@ func extent(value any) (nodes, depth int) {
 	return nodes + 1, depth + 1
 }
 
-var errWide = fmt.Errorf("%w: it would come to more than %d places of it, name the fields instead of ..", errPath, maxFound)
+var errWide = fmt.Errorf("%w: it would come to more than %d places of it, name the fields", errPath, maxFound)

@@ -25,7 +25,7 @@ const (
 // left out, and not in the text.
 func confine(memory uint64) (string, error) {
 	// Where memory is short all the same, the kernel is to end this process and not the server.
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) //nolint:gosec,errcheck // where it is not allowed, the limits hold
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) //nolint:errcheck // where it is not allowed, the limits hold
 	if err := limit(memory); err != nil {
 		return "", err
 	}
@@ -83,7 +83,7 @@ func addressSpace() (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("read the size of this process: %w", err)
 	}
-	return pages * uint64(os.Getpagesize()), nil
+	return pages * uint64(os.Getpagesize()), nil //nolint:gosec // never negative
 }
 
 // rights are what each version of Landlock adds. All of them are handled and none is given.
@@ -96,7 +96,7 @@ var rights = []struct{ files, network, scoped uint64 }{
 func landlock() (int, error) {
 	version, _, errno := syscall.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
-		return 0, nil //nolint:nilerr // an older kernel, or one without it: said by its absence
+		return 0, nil // an older kernel, or one without it: said by its absence
 	}
 	var attributes struct{ files, network, scoped uint64 }
 	for i := range min(int(version), len(rights)) {
@@ -170,7 +170,7 @@ func refuse(action uint32) unix.SockFilter {
 func rules() []unix.SockFilter {
 	var program []unix.SockFilter
 	for _, number := range allowed {
-		program = append(program, jump(unix.BPF_JEQ, uint32(number), 0, 1), refuse(unix.SECCOMP_RET_ALLOW))
+		program = append(program, jump(unix.BPF_JEQ, uint32(number), 0, 1), refuse(unix.SECCOMP_RET_ALLOW)) //nolint:gosec // numbers of calls
 	}
 	return append(program,
 		// Threads are what the runtime makes; a process of its own is not.

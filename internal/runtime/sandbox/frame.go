@@ -72,7 +72,7 @@ func mustEncoding() cbor.EncMode {
 func mustDecoding() cbor.DecMode {
 	const most = 1<<31 - 1 // the length of the message is bounded instead
 	mode, err := cbor.DecOptions{
-		MaxNestedLevels: maxNesting, MaxArrayElements: most, MaxMapPairs: most, IntDec: cbor.IntDecConvertSigned,
+		MaxNestedLevels: maxNesting, MaxArrayElements: most, MaxMapPairs: most, IntDec: cbor.IntDecConvertSignedOrFail,
 		DefaultMapType: reflect.TypeFor[map[string]any](), UTF8: cbor.UTF8DecodeInvalid, IndefLength: cbor.IndefLengthForbidden,
 	}.DecModeWithTags(numbers())
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/content/component/repository"
+	"go.landscaper.dev/internal/content/template/componentfunc"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/runtime/sandbox"
 )
@@ -30,9 +31,13 @@ type functionQuestion struct {
 	Args []any
 }
 
+// referencedQuestion is about a reference of a version that the server has named, or about a
+// reference that a template has, with as much of the version as it knows.
 type referencedQuestion struct {
 	From, Reference int
-	Context         descriptor.Typed
+	Version         *descriptor.Descriptor `cbor:",omitempty"`
+	Written         *descriptor.Reference  `cbor:",omitempty"`
+	In, Context     descriptor.Typed
 }
 
 type closureQuestion struct {
@@ -142,40 +147,11 @@ func (a *answers) ofComponent(q *question) (*reply, error) {
 	session := a.component.Session
 	switch {
 	case q.Pinned != nil:
-		provenance, ok := session.(plan.Provenance)
-		if !ok {
-			return &reply{}, nil
-		}
-		resource, err := plan.Pinned(a.ctx, provenance, *q.Pinned)
-		if err != nil || resource == nil {
-			return &reply{}, err // names the field
-		}
-		raw, err := encodeObject(resource)
-		return &reply{Pinned: raw}, err
+		return a.pinned(session, q.Pinned)
 	case q.Referenced != nil:
-		from, err := a.version(q.Referenced.From)
-		if err != nil || q.Referenced.Reference < 0 || q.Referenced.Reference >= len(from.References) {
-			return nil, errUnknown
-		}
-		found, err := session.Referenced(a.ctx, from, &from.References[q.Referenced.Reference], q.Referenced.Context)
-		if err != nil {
-			return nil, err // says what was looked for
-		}
-		return &reply{Versions: []version{a.number(found)}}, nil
+		return a.referenced(session, q.Referenced)
 	case q.Closure != nil:
-		root, err := a.version(q.Closure.Root)
-		if err != nil {
-			return nil, err
-		}
-		found, err := session.Closure(a.ctx, root, q.Closure.Context)
-		if err != nil {
-			return nil, err // names the component that is missing
-		}
-		r := &reply{Versions: make([]version, len(found))}
-		for i := range found {
-			r.Versions[i] = a.number(found[i])
-		}
-		return r, nil
+		return a.closure(session, q.Closure)
 	case q.Read != nil:
 		of, err := a.version(q.Read.Version)
 		if err != nil || q.Read.Resource < 0 || q.Read.Resource >= len(of.Resources) {
@@ -185,6 +161,51 @@ func (a *answers) ofComponent(q *question) (*reply, error) {
 		return &reply{Content: content, MediaType: mediaType}, err
 	}
 	return nil, errUnknown
+}
+
+func (a *answers) referenced(session componentfunc.Session, q *referencedQuestion) (*reply, error) {
+	from, reference := &repository.Version{Descriptor: q.Version, Context: q.In}, q.Written
+	if q.Version == nil || q.Written == nil {
+		known, err := a.version(q.From)
+		if err != nil || q.Reference < 0 || q.Reference >= len(known.References) {
+			return nil, errUnknown
+		}
+		from, reference = known, &known.References[q.Reference]
+	}
+	found, err := session.Referenced(a.ctx, from, reference, q.Context)
+	if err != nil {
+		return nil, err // says what was looked for
+	}
+	return &reply{Versions: []version{a.number(found)}}, nil
+}
+
+func (a *answers) closure(session componentfunc.Session, q *closureQuestion) (*reply, error) {
+	root, err := a.version(q.Root)
+	if err != nil {
+		return nil, err
+	}
+	found, err := session.Closure(a.ctx, root, q.Context)
+	if err != nil {
+		return nil, err // names the component that is missing
+	}
+	r := &reply{Versions: make([]version, len(found))}
+	for i := range found {
+		r.Versions[i] = a.number(found[i])
+	}
+	return r, nil
+}
+
+func (a *answers) pinned(session componentfunc.Session, want *plan.Wanted) (*reply, error) {
+	provenance, ok := session.(plan.Provenance)
+	if !ok {
+		return &reply{}, nil
+	}
+	resource, err := plan.Pinned(a.ctx, provenance, *want)
+	if err != nil || resource == nil {
+		return &reply{}, err // names the field
+	}
+	raw, err := encodeObject(resource)
+	return &reply{Pinned: raw}, err
 }
 
 // errUnknown: a question about something that the server has not named.
@@ -271,12 +292,14 @@ func (s *session) component(request *componentRequest) (*plan.Component, error) 
 
 // Referenced implements uri.Finder.
 func (s *session) Referenced(_ context.Context, from *repository.Version, reference *descriptor.Reference, context descriptor.Typed) (*repository.Version, error) {
+	asked := &referencedQuestion{Context: context}
 	number, ok := s.numbers[from]
-	index := indexOf(from.References, reference)
-	if !ok || index < 0 {
-		return nil, errUnknown
+	if index := indexOf(from.References, reference); ok && index >= 0 {
+		asked.From, asked.Reference = number, index
+	} else {
+		asked.Version, asked.Written, asked.In = from.Descriptor, reference, from.Context
 	}
-	r, err := s.put(&question{Referenced: &referencedQuestion{number, index, context}})
+	r, err := s.put(&question{Referenced: asked})
 	if err != nil {
 		return nil, err // the server's own words
 	}

@@ -142,11 +142,11 @@ func (f *answerFailure) decode() error {
 	if f == nil {
 		return nil
 	}
-	if err := (&answerError{*f}); !f.Temporary {
-		return err
-	} else {
+	err := &answerError{*f}
+	if f.Temporary {
 		return &temporaryError{err}
 	}
+	return err
 }
 
 // answersIn collects the numbers of the answers behind an error.

@@ -101,6 +101,7 @@ deployExecutions:
         large: {{ .imports.large }}
         notes: {{ getResourceContent "cd://resources/notes" }}
         components: {{ len .components.components }}
+        referenced: {{ (getComponent .cd "name" "db").component.version }}
         cluster: {{ getToken "x" 3 | quote }}
     state: {seen: {{ .state | toJson }}}
 - name: spiff
@@ -220,6 +221,7 @@ func TestSameError(t *testing.T) {
 		{"a deploy item without a type", `deployExecutions: [{name: d, type: GoTemplate, template: "deployItems: [{name: a}]"}]`},
 		{"a resource that does not exist", item("getResourceContent `cd://resources/other`")},
 		{"a content that does not exist", item("getResourceContent `cd://componentReferences/db/resources/blueprint`")},
+		{"a component that does not exist", item("(getComponent (dict `component` (dict `name` `x` `version` `1` `componentReferences` (list (dict `name` `y` `componentName` `example.org/y` `version` `1`)))) `name` `y`).component.version")},
 		{"a cluster that does not answer", item("getToken `refused`")},
 		{"a function that does not exist", item("env `HOME`")},
 	}
@@ -239,9 +241,9 @@ func TestSameError(t *testing.T) {
 }
 
 type judgement struct {
-	step                                      plan.Step
-	temporary, subs, invalid, refused, absent bool
-	text                                      string
+	step                              plan.Step
+	temporary, subs, invalid, refused bool
+	text                              string
 }
 
 func judge(err error) judgement {
