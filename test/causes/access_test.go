@@ -69,9 +69,9 @@ func access() []row {
 			g.context = "ghost"
 			return g
 		}, names: names{reason: `no Context|Context.*(not found|does not exist)`, object: `Context "?NS/ghost|Context "?ghost`, next: `create it`}},
-		{area: area, fault: "Target of a check missing", waits: true, cause: func(s *stage) given {
+		{area: area, fault: "Target of a check not imported", cause: func(s *stage) given {
 			return given{items: list{manifests("one", check("far", m{"targetName": "ghost", "resourceSelector": list{m{"apiVersion": "v1", "kind": "ConfigMap", "name": "app", "namespace": s.space}}}), configMap(s.space, "app"))}}
-		}, names: names{reason: `Target.*ghost.*(not found|does not exist|missing)|no Target.*ghost`, object: `Target "?(NS/)?ghost`, cluster: `ghost`, next: `create it`}},
+		}, names: names{reason: `imports no Target`, object: `targetName`, next: `import it`}},
 		{area: area, fault: "Target of another type", cause: func(s *stage) given {
 			s.retarget("north", `{type: acme.example/printer, config: {kubeconfig: a}}`)
 			g := app(s)

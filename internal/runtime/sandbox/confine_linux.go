@@ -25,7 +25,7 @@ const (
 // left out, and not in the text.
 func confine(memory uint64) (string, error) {
 	// Where memory is short all the same, the kernel is to end this process and not the server.
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) //nolint:errcheck // where it is not allowed, the limits hold
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // where it is not allowed, the limits hold
 	if err := limit(memory); err != nil {
 		return "", err
 	}
