@@ -111,9 +111,10 @@ type Given struct {
 
 // GivenResource is a resource of a component version as the Installation has found it.
 type GivenResource struct {
-	// ComponentName and Version are those of the component version.
+	// ComponentName is the name of the component version.
 	// +required
 	ComponentName string `json:"componentName"`
+	// Version is the version of the component version.
 	// +required
 	Version string `json:"version"`
 	// ComponentDigest identifies what the descriptor of the component version says, without where
@@ -123,12 +124,13 @@ type GivenResource struct {
 	// Resource is the name of the resource.
 	// +required
 	ResourceName string `json:"resourceName"`
-	// HashAlgorithm, NormalisationAlgorithm and Value are the digest of its content, as in the
-	// descriptor.
+	// HashAlgorithm is that of the digest of its content, as in the descriptor.
 	// +required
 	HashAlgorithm string `json:"hashAlgorithm"`
+	// NormalisationAlgorithm is that of the digest of its content.
 	// +required
 	NormalisationAlgorithm string `json:"normalisationAlgorithm"`
+	// Value is the digest of its content.
 	// +required
 	Value string `json:"value"`
 }

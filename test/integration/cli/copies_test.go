@@ -217,7 +217,8 @@ func countedRequests(t *testing.T, w *workplace) {
 		more += fmt.Sprintf("- {name: example.org/shop/counted%d, version: 1.0.0, provider: p}\n", i)
 	}
 	w.write(t, "constructor.yaml", text+more)
-	w.succeed(t, "push", "constructor.yaml", at+"/counted", "-q")
+	// The image is where a file says and not the user, so its credentials need a permission.
+	w.succeed(t, "push", "constructor.yaml", at+"/counted", "-q", "--plain-http-credentials", strings.TrimPrefix(at, "http://"))
 	const version = "/counted//example.org/shop/wide:1.0.0"
 	// A component version is a manifest, a config and a descriptor; an image is a
 	// manifest, a config and a layer.
