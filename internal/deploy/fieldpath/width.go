@@ -19,20 +19,14 @@ type width struct {
 	descents, filters int
 }
 
-// widthOf reads the width of a path. What is in quotes does not count.
+// widthOf reads the width of a path. Quotes shield nothing: the library reads what is in them as a
+// path of its own, splits brackets at each comma, and takes a quote outside of brackets for a letter.
 func widthOf(text string) width {
 	w := width{union: 1}
 	var lists []int
-	quote := rune(0)
 	previous := rune(0)
 	for _, letter := range text {
 		switch {
-		case quote != 0:
-			if letter == quote && previous != '\\' {
-				quote = 0
-			}
-		case letter == '\'' || letter == '"':
-			quote = letter
 		case letter == '[':
 			lists = append(lists, 1)
 		case letter == ',' && len(lists) > 0:
