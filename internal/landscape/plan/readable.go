@@ -8,7 +8,6 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/content/template/componentfunc"
-	"go.landscaper.dev/internal/landscape/plan/parcel"
 )
 
 // fileWords are in every template or schema that reads files of the blueprint: the
@@ -18,8 +17,7 @@ var fileWords = []string{"include", "read", "blueprint://"}
 
 // readable is what exports may read besides their bindings.
 type readable struct {
-	files map[string][]byte
-	links map[string]string
+	memfs.Parts
 	// component means that they may read the component version.
 	component bool
 }
@@ -31,7 +29,7 @@ type readable struct {
 // Files are all or those that are named, for the same reason: as soon as any text could
 // read files, it may read each of them.
 func (p *Plan) readableByExports() (readable, error) {
-	r := readable{files: map[string][]byte{}, links: map[string]string{}}
+	r := readable{Parts: memfs.Parts{Files: map[string][]byte{}, Links: map[string]string{}}}
 	info := p.in.Blueprint.Info
 	var texts [][]byte
 	for i := range info.ExportExecutions {
@@ -45,7 +43,7 @@ func (p *Plan) readableByExports() (readable, error) {
 		if err != nil {
 			continue // rendering tells it, with the name of the execution
 		}
-		texts, r.files[name] = append(texts, content), content
+		texts, r.Files[name] = append(texts, content), content
 	}
 	for i := range info.Exports {
 		texts = append(texts, schemaText(info.Exports[i].Schema))
@@ -54,10 +52,11 @@ func (p *Plan) readableByExports() (readable, error) {
 		texts = append(texts, schema.RawMessage)
 	}
 	if contains(texts, fileWords) {
-		if err := r.all(p.in.Blueprint.Files); err != nil {
+		var err error
+		if r.Parts, err = memfs.PartsOf(p.in.Blueprint.Files); err != nil {
 			return r, fmt.Errorf("read the files of the blueprint: %w", err)
 		}
-		for _, content := range r.files {
+		for _, content := range r.Files {
 			texts = append(texts, content)
 		}
 	}
@@ -98,36 +97,4 @@ func contains(texts [][]byte, words []string) bool {
 		}
 	}
 	return false
-}
-
-// all adds all files and links.
-func (r *readable) all(files fs.FS) error {
-	// the caller says what is read
-	return fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.Type()&fs.ModeSymlink != 0:
-			r.links[name], err = fs.ReadLink(files, name)
-		case !entry.IsDir():
-			r.files[name], err = fs.ReadFile(files, name)
-		}
-		return err
-	})
-}
-
-// tree makes files of what was stored.
-func (r *readable) tree() (*memfs.Tree, error) {
-	var builder memfs.Builder
-	for name, content := range r.files {
-		if err := builder.AddFile(name, string(content)); err != nil {
-			return nil, fmt.Errorf("%w (its files do not fit together)", parcel.ErrDamaged)
-		}
-	}
-	for name, target := range r.links {
-		if err := builder.AddSymlink(name, target); err != nil {
-			return nil, fmt.Errorf("%w (its links do not fit together)", parcel.ErrDamaged)
-		}
-	}
-	return builder.Tree(), nil
 }

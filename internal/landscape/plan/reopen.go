@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/landscape/plan/parcel"
@@ -39,9 +40,9 @@ func Reopen(ctx context.Context, inst *v1alpha1.Installation, content []byte, wi
 	if stored.UID != inst.UID || stored.Namespace != inst.Namespace || stored.Name != inst.Name || stored.Status.JobID != inst.Status.JobID {
 		return nil, parcel.ErrOtherJob
 	}
-	files, err := (&readable{files: doc.Files, links: doc.Links}).tree()
+	files, err := (memfs.Parts{Files: doc.Files, Links: doc.Links}).Tree()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w (its files and links do not fit together)", parcel.ErrDamaged)
 	}
 	p := &Plan{mentioned: doc.Mentioned, bindings: bindings, secrets: doc.Secrets, in: Input{
 		Installation: stored, Blueprint: &blueprint.Blueprint{Files: files, Info: doc.Info}, Functions: with.Functions, States: with.States,

@@ -76,7 +76,7 @@ func (p *Plan) Stored() (content []byte, needed bool, err error) {
 	}
 	content, err = encodeDocument(&document{
 		Version: storedVersion, Installation: admitted(p.in.Installation), Mentioned: p.mentioned, Bindings: bindings,
-		Files: readable.files, Links: readable.links, Component: p.in.Component != nil && readable.component,
+		Files: readable.Files, Links: readable.Links, Component: p.in.Component != nil && readable.component,
 		Secrets: p.secrets,
 		Info: &v1alpha1.Blueprint{
 			Annotations: info.Annotations, LocalTypes: info.LocalTypes, JSONSchemaVersion: info.JSONSchemaVersion,

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kjson "sigs.k8s.io/json"
@@ -36,8 +35,7 @@ type Process struct{ Pool *sandbox.Pool }
 
 // request is a source with a configuration on its way.
 type request struct {
-	Files  map[string][]byte
-	Links  map[string]string
+	Source memfs.Parts
 	Config []byte
 }
 
@@ -79,25 +77,15 @@ func (p Process) Build(ctx context.Context, tenant string, files *memfs.Tree, co
 }
 
 func encodeRequest(files *memfs.Tree, config *api.ProviderConfiguration) (*request, error) {
-	r := &request{Files: map[string][]byte{}, Links: map[string]string{}}
-	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.Type()&fs.ModeSymlink != 0:
-			r.Links[name], err = files.ReadLink(name)
-		case !entry.IsDir():
-			r.Files[name], err = files.ReadFile(name)
-		}
-		return err
-	})
+	parts, err := memfs.PartsOf(files)
 	if err != nil {
 		return nil, fmt.Errorf("read the files of the source: %w", err)
 	}
-	if r.Config, err = json.Marshal(config); err != nil {
+	raw, err := json.Marshal(config)
+	if err != nil {
 		return nil, fmt.Errorf("encode the configuration: %w", err)
 	}
-	return r, nil
+	return &request{Source: parts, Config: raw}, nil
 }
 
 // Handlers are what the process does for a Process.
@@ -108,9 +96,9 @@ func buildHere(ctx context.Context, body []byte, _ sandbox.Ask) ([]byte, error) 
 	if err := sandbox.Decode(body, r); err != nil {
 		return nil, err
 	}
-	files, err := r.tree()
+	files, err := r.Source.Tree()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the files of the source: %w", err)
 	}
 	config := &api.ProviderConfiguration{}
 	if err := json.Unmarshal(r.Config, config); err != nil {
@@ -129,19 +117,4 @@ func buildHere(ctx context.Context, body []byte, _ sandbox.Ask) ([]byte, error) 
 		answer.Objects = append(answer.Objects, raw)
 	}
 	return sandbox.Encode(answer)
-}
-
-func (r *request) tree() (*memfs.Tree, error) {
-	var builder memfs.Builder
-	for name, content := range r.Files {
-		if err := builder.AddFile(name, string(content)); err != nil {
-			return nil, fmt.Errorf("read the files of the source: %w", err)
-		}
-	}
-	for name, target := range r.Links {
-		if err := builder.AddSymlink(name, target); err != nil {
-			return nil, fmt.Errorf("read the files of the source: %w", err)
-		}
-	}
-	return builder.Tree(), nil
 }

@@ -2,8 +2,10 @@ package remote
 
 import (
 	"context"
+	"fmt"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/content/component/repository"
 	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/landscape/plan"
@@ -55,8 +57,12 @@ func (s *session) input(request *makeRequest) (in plan.Input, err error) {
 	if err := request.Installation.decode(in.Installation); err != nil {
 		return in, err
 	}
-	if in.Blueprint, err = request.Blueprint.blueprint(); err != nil {
-		return in, err
+	files, err := request.Blueprint.Tree()
+	if err != nil {
+		return in, fmt.Errorf("read the files of the blueprint: %w", err)
+	}
+	if in.Blueprint, err = blueprint.Load(files); err != nil {
+		return in, err // names what is wrong
 	}
 	in.Blueprint.Warnings = request.Warnings
 	if in.Imports, err = request.Imports.decode(); err != nil {

@@ -3,10 +3,12 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/content/component/repository"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/runtime/sandbox"
@@ -44,8 +46,8 @@ func (a *answers) makeRequest(in plan.Input, alone bool) (request *makeRequest, 
 	if request.Installation, err = encodeObject(in.Installation); err != nil {
 		return nil, err
 	}
-	if request.Blueprint, err = encodeFiles(in.Blueprint.Files); err != nil {
-		return nil, err
+	if request.Blueprint, err = memfs.PartsOf(in.Blueprint.Files); err != nil {
+		return nil, fmt.Errorf("read the files of the blueprint: %w", err)
 	}
 	if request.Imports, err = encodeImports(in.Imports); err != nil {
 		return nil, err

@@ -3,13 +3,11 @@ package remote
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/memfs"
-	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/content/component/descriptor"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/dataflow"
@@ -69,7 +67,7 @@ func decodeObjects[T any](raw []object) ([]*T, error) {
 // makeRequest asks for what a job begins with.
 type makeRequest struct {
 	Installation object
-	Blueprint    files
+	Blueprint    memfs.Parts
 	Warnings     []string
 	Component    *componentRequest
 	Imports      imports
@@ -103,46 +101,6 @@ func encodeResults(given plan.Results) (results, error) {
 func (r results) decode() (plan.Results, error) {
 	scope, err := decodeObjects[v1alpha1.Target](r.Scope)
 	return plan.Results{DeployItems: r.DeployItems, DataObjects: r.DataObjects, Targets: r.Targets, Scope: scope}, err
-}
-
-// files are those of a blueprint; Info is its description, if there is no file with it.
-type files struct {
-	Files map[string][]byte
-	Links map[string]string
-}
-
-func encodeFiles(tree fs.FS) (files, error) {
-	f := files{Files: map[string][]byte{}, Links: map[string]string{}}
-	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.Type()&fs.ModeSymlink != 0:
-			f.Links[name], err = fs.ReadLink(tree, name)
-		case !entry.IsDir():
-			f.Files[name], err = fs.ReadFile(tree, name)
-		}
-		return err
-	})
-	if err != nil {
-		return f, fmt.Errorf("read the files of the blueprint: %w", err)
-	}
-	return f, nil
-}
-
-func (f files) blueprint() (*blueprint.Blueprint, error) {
-	var builder memfs.Builder
-	for name, content := range f.Files {
-		if err := builder.AddFile(name, string(content)); err != nil {
-			return nil, fmt.Errorf("read the files of the blueprint: %w", err)
-		}
-	}
-	for name, target := range f.Links {
-		if err := builder.AddSymlink(name, target); err != nil {
-			return nil, fmt.Errorf("read the files of the blueprint: %w", err)
-		}
-	}
-	return blueprint.Load(builder.Tree()) // names what is wrong
 }
 
 // componentRequest is the component version of an Installation.

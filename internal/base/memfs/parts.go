@@ -1,0 +1,45 @@
+package memfs
+
+import (
+	"fmt"
+	"io/fs"
+)
+
+// Parts are files and links by their names: a tree as it is stored or sent.
+type Parts struct {
+	Files map[string][]byte
+	Links map[string]string
+}
+
+// PartsOf returns the files and links of a tree.
+func PartsOf(files fs.FS) (Parts, error) {
+	p := Parts{Files: map[string][]byte{}, Links: map[string]string{}}
+	// the caller says what is read
+	return p, fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.Type()&fs.ModeSymlink != 0:
+			p.Links[name], err = fs.ReadLink(files, name)
+		case !entry.IsDir():
+			p.Files[name], err = fs.ReadFile(files, name)
+		}
+		return err
+	})
+}
+
+// Tree returns the tree of the parts.
+func (p Parts) Tree() (*Tree, error) {
+	var builder Builder
+	for name, content := range p.Files {
+		if err := builder.AddFile(name, string(content)); err != nil {
+			return nil, fmt.Errorf("add file %s: %w", name, err)
+		}
+	}
+	for name, target := range p.Links {
+		if err := builder.AddSymlink(name, target); err != nil {
+			return nil, fmt.Errorf("add link %s: %w", name, err)
+		}
+	}
+	return builder.Tree(), nil
+}

@@ -1,0 +1,27 @@
+package memfs
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParts(t *testing.T) {
+	parts := Parts{Files: map[string][]byte{"a/b": []byte("x"), "c": {}}, Links: map[string]string{"d": "a/b"}}
+	tree, err := parts.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := PartsOf(tree)
+	if diff := cmp.Diff(parts, again); err != nil || diff != "" {
+		t.Error(diff, err)
+	}
+	for _, wrong := range []Parts{
+		{Files: map[string][]byte{"a": nil, "a/b": nil}},
+		{Links: map[string]string{"a": "../../b"}},
+	} {
+		if _, err := wrong.Tree(); err == nil {
+			t.Errorf("%v makes a tree", wrong)
+		}
+	}
+}
