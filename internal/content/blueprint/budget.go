@@ -19,8 +19,11 @@ const (
 	freeBytes = 1 << 20
 	// defaultUnpacked is what all others may have together, those in the cache included.
 	defaultUnpacked = 192 << 20
-	// longestWait is how long a large blueprint waits for others, recheck how often it looks.
-	longestWait, recheck = 20 * time.Second, 50 * time.Millisecond
+	// longestWait is how long a large blueprint waits for others.
+	longestWait = 20 * time.Second
+	// betweenCollections is how often those who wait may collect the heap, all together: it takes
+	// time from everybody.
+	betweenCollections = time.Second
 )
 
 // budget is what the files of large blueprints may take in this process, from the first byte that is
@@ -31,6 +34,10 @@ type budget struct {
 
 	mutex sync.Mutex
 	used  int64
+	// given is closed when something is given back; nil while no one waits.
+	given chan struct{}
+	// collected is when the heap was collected for those who wait.
+	collected time.Time
 }
 
 func (b *budget) take(size int64) bool {
@@ -47,6 +54,34 @@ func (b *budget) give(size int64) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	b.used -= size
+	if b.given != nil {
+		close(b.given)
+		b.given = nil
+	}
+}
+
+// changed returns what is closed when something is given back.
+func (b *budget) changed() <-chan struct{} {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if b.given == nil {
+		b.given = make(chan struct{})
+	}
+	return b.given
+}
+
+// collect collects the heap, unless that was done a moment ago: what the last jobs have left is
+// counted until then.
+func (b *budget) collect() {
+	b.mutex.Lock()
+	due := time.Since(b.collected) >= betweenCollections
+	if due {
+		b.collected = time.Now()
+	}
+	b.mutex.Unlock()
+	if due {
+		runtime.GC()
+	}
 }
 
 // loan is what the unpacking of one blueprint has taken.
@@ -65,20 +100,25 @@ func (l *loan) grow(by int64) error {
 	wanted := l.size - freeBytes - l.taken
 	// A loan grows in steps, so that few readers ask often.
 	wanted = (wanted/freeBytes + 1) * freeBytes
-	for deadline := time.Now().Add(l.budget.wait); !l.budget.take(wanted); {
-		if time.Now().After(deadline) {
+	deadline := time.Now().Add(l.budget.wait)
+	for {
+		// Before the look, so that nothing is missed in between.
+		given := l.budget.changed()
+		if l.budget.take(wanted) {
+			l.taken += wanted
+			return nil
+		}
+		if !time.Now().Before(deadline) {
 			return archive.ErrBusy
 		}
-		// What the last jobs have left is still counted.
-		runtime.GC()
+		l.budget.collect()
 		select {
 		case <-l.ctx.Done():
 			return l.ctx.Err() // the caller gave up
-		case <-time.After(recheck):
+		case <-given:
+		case <-time.After(min(betweenCollections, time.Until(deadline))):
 		}
 	}
-	l.taken += wanted
-	return nil
 }
 
 // keep hands the loan over to the files: it ends when nothing refers to them any more.
