@@ -47,7 +47,7 @@ type Work struct {
 	Name, Title string
 	Body        []byte
 	// Answer answers what the work asks. Nil answers nothing.
-	Answer func(name string, body []byte) ([]byte, error)
+	Answer func(question []byte) ([]byte, error)
 }
 
 // Pool carries out works in processes. It can be used by any number of goroutines.
@@ -143,6 +143,8 @@ func (p *Pool) failed(ctx context.Context, one *process, w *Work, clock *clock, 
 	words, state := one.words.String(), one.command.ProcessState
 	status, _ := state.Sys().(syscall.WaitStatus)
 	switch {
+	case job.IsPanic(err):
+		return err // of the server itself, in an answer
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", w.Title, context.Cause(ctx))
 	case clock.fired.Load(), status.Signaled() && status.Signal() == syscall.SIGXCPU:

@@ -23,10 +23,6 @@ type process struct {
 	words *tail
 	// how says what confines it.
 	how string
-	// ended is closed when the process has ended.
-	ended chan struct{}
-	// killed is set before the server ends it.
-	killed atomic.Bool
 
 	// tenant is who it has worked for; works is how often.
 	tenant string
@@ -39,7 +35,7 @@ const startTimeout = time.Minute
 
 // start starts a process and waits until it is confined.
 func start(command []string, memory uint64) (*process, error) {
-	p := &process{words: &tail{}, ended: make(chan struct{})}
+	p := &process{words: &tail{}}
 	p.command = exec.Command(command[0], command[1:]...) //nolint:gosec // this program itself
 	p.command.Args = append(p.command.Args, fmt.Sprint(memory))
 	// No variable of the server may be seen, nor what a library reads from one.
@@ -69,20 +65,13 @@ func start(command []string, memory uint64) (*process, error) {
 
 // kill ends the process at once, with all that it holds.
 func (p *process) kill() {
-	p.killed.Store(true)
 	_ = p.command.Process.Kill() // it may have ended
 }
 
-// end kills the process and waits for its end.
+// end kills the process and waits for its end. It is called once.
 func (p *process) end() {
 	p.kill()
-	p.wait()
-}
-
-// wait waits for the end of the process. It is called once.
-func (p *process) wait() {
 	_ = p.command.Wait() // how it ended is asked for where it matters
-	close(p.ended)
 }
 
 // run carries out one work. Its error says how the process failed; the process is ended then.
@@ -110,9 +99,12 @@ func (p *process) run(w *Work, clock *clock) (*message, error) {
 			err = errors.New("nothing can be asked here")
 		} else {
 			err = job.RecoverPanic(func() (err error) {
-				reply.Body, err = w.Answer(m.Name, m.Body)
+				reply.Body, err = w.Answer(m.Body)
 				return err
 			})
+		}
+		if job.IsPanic(err) {
+			return nil, err
 		}
 		if err != nil {
 			reply.Failed, reply.Body = true, []byte(err.Error())

@@ -54,11 +54,11 @@ var handlers = map[string]sandbox.Handler{
 	"exit":    func(context.Context, []byte, sandbox.Ask) ([]byte, error) { os.Exit(7); return nil, nil },
 	"long":    func(context.Context, []byte, sandbox.Ask) ([]byte, error) { return make([]byte, 70<<20), nil },
 	"ask": func(_ context.Context, body []byte, ask sandbox.Ask) ([]byte, error) {
-		return ask("twice", body)
+		return ask(body)
 	},
 	"ask without end": func(_ context.Context, body []byte, ask sandbox.Ask) ([]byte, error) {
 		for {
-			if _, err := ask("twice", body); err != nil {
+			if _, err := ask(body); err != nil {
 				return nil, err
 			}
 		}
@@ -107,7 +107,7 @@ func recurse(n int) int {
 
 func do(p *sandbox.Pool, tenant, name, body string) (string, error) {
 	result, err := p.Do(context.Background(), sandbox.Work{Tenant: tenant, Name: name, Title: "the test", Body: []byte(body),
-		Answer: func(name string, body []byte) ([]byte, error) { return append(body, body...), nil }})
+		Answer: func(body []byte) ([]byte, error) { return append(body, body...), nil }})
 	return string(result), err
 }
 
@@ -141,6 +141,46 @@ func TestPanicsInside(t *testing.T) {
 	_, err := do(sandboxtest.Pool(t, nil), "a", "panic", "password")
 	if !job.IsPanic(err) || strings.Contains(err.Error(), "password") || !strings.Contains(err.Error(), "sandbox_test") {
 		t.Error(err)
+	}
+}
+
+// TestPanicOfAnAnswer: a panic of the server while it answers ends the work as its own mistake.
+func TestPanicOfAnAnswer(t *testing.T) {
+	p := sandboxtest.Pool(t, nil)
+	_, err := p.Do(t.Context(), sandbox.Work{Tenant: "a", Name: "ask", Title: "the test", Answer: func([]byte) ([]byte, error) { panic("password") }})
+	if !job.IsPanic(err) || strings.Contains(err.Error(), "password") {
+		t.Error(err)
+	}
+	if result, err := do(p, "a", "echo", "hello"); err != nil || result != "hello" {
+		t.Error(result, err)
+	}
+}
+
+// TestEndOfAWaitingProcess: a process that has ended while it waited costs one attempt at most, whose
+// error says that another may succeed.
+func TestEndOfAWaitingProcess(t *testing.T) {
+	p := sandboxtest.Pool(t, nil)
+	pid, err := do(p, "a", "pid", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	process, err := os.FindProcess(number)
+	if err == nil {
+		err = process.Kill()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ended *sandbox.EndedError
+	if _, err := do(p, "a", "echo", "hello"); err != nil && !errors.As(err, &ended) {
+		t.Error(err)
+	}
+	if result, err := do(p, "a", "echo", "hello"); err != nil || result != "hello" {
+		t.Error(result, err)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 const Command = "renderer"
 
 // Ask asks the server while a work runs. The error is the server's, as a text.
-type Ask func(name string, body []byte) ([]byte, error)
+type Ask func(question []byte) ([]byte, error)
 
 // Handler carries out one kind of work.
 type Handler func(ctx context.Context, body []byte, ask Ask) ([]byte, error)
@@ -95,8 +95,8 @@ func (s *served) work(request *message) *message {
 }
 
 // ask implements Ask. Only one goroutine of a work asks at a time.
-func (s *served) ask(name string, body []byte) ([]byte, error) {
-	if err := send(s.out, &message{Kind: question, Name: name, Body: body}); err != nil {
+func (s *served) ask(body []byte) ([]byte, error) {
+	if err := send(s.out, &message{Kind: question, Body: body}); err != nil {
 		return nil, err
 	}
 	answered := <-s.incoming

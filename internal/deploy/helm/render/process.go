@@ -121,7 +121,7 @@ func (p Process) Render(ctx context.Context, tenant string, in Input, want Want)
 		return &Result{}, &StepError{MergeStep, err}
 	}
 	var failures []error
-	raw, err := p.Pool.Do(ctx, sandbox.Work{Tenant: tenant, Name: handled, Title: "rendering the chart", Body: body, Answer: func(_ string, body []byte) ([]byte, error) {
+	raw, err := p.Pool.Do(ctx, sandbox.Work{Tenant: tenant, Name: handled, Title: "rendering the chart", Body: body, Answer: func(body []byte) ([]byte, error) {
 		return answerLookup(ctx, in.Lookup, body, &failures)
 	}})
 	if err != nil {
@@ -233,7 +233,7 @@ func askLookup(ask sandbox.Ask) Lookup {
 		if err != nil {
 			return nil, err
 		}
-		raw, err := ask("lookup", body)
+		raw, err := ask(body)
 		if err != nil {
 			return nil, err // the server's own words
 		}

@@ -82,7 +82,7 @@ type answers struct {
 }
 
 // answer answers one question.
-func (a *answers) answer(_ string, body []byte) ([]byte, error) {
+func (a *answers) answer(body []byte) ([]byte, error) {
 	q := &question{}
 	if err := sandbox.Decode(body, q); err != nil {
 		return nil, err
@@ -130,7 +130,9 @@ func (a *answers) reply(q *question) (*reply, error) {
 		if err != nil {
 			return nil, err
 		}
-		if a.component, err = a.open(definition); err != nil {
+		open := a.open
+		a.open = nil // once: the server closes one
+		if a.component, err = open(definition); err != nil {
 			return nil, err // says what cannot be opened
 		}
 		request, err := a.request()
@@ -257,7 +259,7 @@ func (s *session) put(q *question) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	answered, err := s.ask("", raw)
+	answered, err := s.ask(raw)
 	if err != nil {
 		return nil, err // the server's own words
 	}
