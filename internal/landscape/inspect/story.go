@@ -109,19 +109,22 @@ func Story(tree *Node, events []*corev1.Event) []Entry {
 	return inOrder(withoutRepetition(entries))
 }
 
+// repetition is how far apart the status of an object and its event may tell the same: the event
+// is written after the status, and the API server may take its time in between.
+const repetition = 5 * time.Second
+
 // withoutRepetition drops entries that a status and an event have in common.
 func withoutRepetition(entries []Entry) []Entry {
 	type fact struct {
 		kind          Kind
 		name, message string
-		second        int64
 	}
-	seen := map[fact]bool{}
+	told := map[fact]time.Time{}
 	return slices.DeleteFunc(entries, func(entry Entry) bool {
-		this := fact{entry.Kind, entry.Namespace + "/" + entry.Name, entry.Message, entry.Time.Unix()}
-		repeated := entry.Message != "" && seen[this]
-		seen[this] = true
-		return repeated
+		this := fact{entry.Kind, entry.Namespace + "/" + entry.Name, entry.Message}
+		before, known := told[this]
+		told[this] = entry.Time
+		return known && entry.Message != "" && entry.Time.Sub(before).Abs() <= repetition
 	})
 }
 

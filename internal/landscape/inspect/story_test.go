@@ -64,7 +64,7 @@ func lines(entries []Entry) string {
 
 func TestStory(t *testing.T) {
 	events := []*corev1.Event{
-		event("u-web", "Timeout", "timed out", 129),
+		event("u-web", "Timeout", "timed out", 131), // the status says it at 129
 		event("u-web", "Unreachable", "no answer", 110, func(e *corev1.Event) {
 			e.Type, e.Series = corev1.EventTypeWarning, &corev1.EventSeries{Count: 4, LastObservedTime: metav1.NewMicroTime(time.Unix(120, 0))}
 		}),
@@ -92,7 +92,7 @@ func TestStory(t *testing.T) {
 	want = `60 Normal Installation/shop Old of an earlier job
 105 Normal Execution/shop Counted as older clients write it (2)
 120 Warning DeployItem/web Unreachable no answer (4)
-129 Normal DeployItem/web Timeout timed out
+131 Normal DeployItem/web Timeout timed out
 `
 	if diff := cmp.Diff(want, lines(EventsOf(storyTree(), events))); diff != "" {
 		t.Error(diff)
