@@ -3,7 +3,6 @@ package shootflux
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -84,9 +83,9 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 		Client: client.Options{Cache: &client.CacheOptions{
 			DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}, &gardener.Cluster{}, &coordinationv1.Lease{}},
 		}},
-		// The extension has its own endpoint, which bounds connections; the manager's does not.
+		// The extension has its own endpoints, which bound connections; the manager's do not.
 		Metrics:                       metricsserver.Options{BindAddress: "0"},
-		HealthProbeBindAddress:        config.HealthAddress,
+		HealthProbeBindAddress:        "0",
 		LeaderElection:                config.LeaderElection,
 		LeaderElectionID:              config.LeaderElectionID,
 		LeaderElectionNamespace:       config.LeaderElectionNamespace,
@@ -103,21 +102,26 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := manager.AddHealthzCheck("process", func(*http.Request) error { return nil }); err != nil {
-		return nil, fmt.Errorf("add a health check: %w", err)
-	}
-	synced := func(request *http.Request) error {
-		ctx, cancel := context.WithTimeout(request.Context(), time.Second)
-		defer cancel()
-		if !manager.GetCache().WaitForCacheSync(ctx) {
-			return errors.New("the caches are not filled yet")
-		}
-		return nil
-	}
-	if err := manager.AddReadyzCheck("caches", synced); err != nil {
-		return nil, fmt.Errorf("add a readiness check: %w", err)
+	if err := listen.Add(manager, listen.Endpoint{Name: "health", Address: config.HealthAddress, Handler: health(manager.GetCache().WaitForCacheSync)}); err != nil {
+		return nil, err
 	}
 	return manager, nil
+}
+
+// health answers the liveness and the readiness probe.
+func health(synced func(context.Context) bool) http.Handler {
+	routes := http.NewServeMux()
+	routes.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") })
+	routes.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+		defer cancel()
+		if !synced(ctx) {
+			http.Error(w, "not ready: the caches are not filled yet", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = fmt.Fprintln(w, "ok")
+	})
+	return routes
 }
 
 // nameOnly drops the unused fields of objects in a cache.
