@@ -17,9 +17,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// placesPerWorker is how much work goes on beside the workers for each of them: it mostly waits, which
-// costs little.
-const placesPerWorker = 4
+const (
+	// placesPerWorker is how much work goes on beside the workers for each of them: it mostly waits,
+	// which costs little.
+	placesPerWorker = 4
+	// mostPerWorker is for when more namespaces than there are places have work beside the workers:
+	// each piece of work holds the objects that it deploys.
+	mostPerWorker = 64
+)
 
 // Options say how long a worker waits, and how much goes on beside the workers.
 type Options struct {
@@ -29,15 +34,16 @@ type Options struct {
 	// already.
 	ShortWait time.Duration
 	// Places is how much work goes on beside the workers. Namespaces share the places: one that
-	// has its share begins nothing more. Each namespace may always have one.
-	Places int
+	// has its share begins nothing more. Each namespace may have one, up to Most altogether: what
+	// takes longer then keeps its worker.
+	Places, Most int
 	// Share is how many places a namespace gets at most, even when it is alone.
 	Share int
 }
 
 // For returns the options of a controller with a number of workers.
 func For(workers int) Options {
-	return Options{Wait: 500 * time.Millisecond, ShortWait: 50 * time.Millisecond, Places: placesPerWorker * workers, Share: workers}
+	return Options{Wait: 500 * time.Millisecond, ShortWait: 50 * time.Millisecond, Places: placesPerWorker * workers, Most: mostPerWorker * workers, Share: workers}
 }
 
 // Queue is what this package needs of the queue of a controller.
@@ -133,6 +139,7 @@ func (l *Lot) Do(ctx context.Context, request reconcile.Request, work reconcile.
 		if l.leave(request, t) {
 			return reconcile.Result{}, nil
 		}
+		<-t.ended
 	}
 	return t.result, t.err
 }
@@ -169,7 +176,7 @@ func (l *Lot) share() int {
 	return max(min(l.options.Share, l.options.Places/max(len(l.held), 1)), 1)
 }
 
-// leave lets work go on beside the workers; false if it has ended.
+// leave lets work go on beside the workers; false if it has ended, or there is no place.
 func (l *Lot) leave(request reconcile.Request, t *task) bool {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -177,6 +184,9 @@ func (l *Lot) leave(request reconcile.Request, t *task) bool {
 	case <-t.ended:
 		return false
 	default:
+	}
+	if len(l.beside) >= l.options.Most {
+		return false
 	}
 	t.beside = true
 	l.beside[request] = t

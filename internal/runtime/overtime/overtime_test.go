@@ -75,7 +75,7 @@ func (b *bench) slow(request reconcile.Request, result reconcile.Result, err err
 }
 
 // hasty are options under which no worker waits.
-var hasty = Options{Wait: time.Nanosecond, ShortWait: time.Nanosecond, Places: 100, Share: 100}
+var hasty = Options{Wait: time.Nanosecond, ShortWait: time.Nanosecond, Places: 100, Most: 100, Share: 100}
 
 // TestInTime: the result of work that ends in time is that of the reconcile.
 func TestInTime(t *testing.T) {
@@ -160,7 +160,7 @@ func TestAfterwards(t *testing.T) {
 // TestShares: how much work of a namespace goes on beside the workers.
 func TestShares(t *testing.T) {
 	t.Run("a namespace that has its share begins nothing more, and others do", func(t *testing.T) {
-		b := newBench(t, Options{Wait: time.Nanosecond, ShortWait: time.Nanosecond, Places: 8, Share: 2})
+		b := newBench(t, Options{Wait: time.Nanosecond, ShortWait: time.Nanosecond, Places: 8, Most: 8, Share: 2})
 		end := b.slow(object("greedy", "1"), reconcile.Result{}, nil)
 		b.slow(object("greedy", "2"), reconcile.Result{}, nil)
 		for _, name := range []string{"3", "4", "3"} {
@@ -174,7 +174,7 @@ func TestShares(t *testing.T) {
 		b.load(2, 1, "the other one still waits")
 	})
 	t.Run("many namespaces share the places, and each may have one", func(t *testing.T) {
-		b := newBench(t, Options{Wait: time.Nanosecond, ShortWait: time.Nanosecond, Places: 4, Share: 4})
+		b := newBench(t, Options{Wait: time.Nanosecond, ShortWait: time.Nanosecond, Places: 4, Most: 16, Share: 4})
 		for i := range 6 {
 			for j := range 4 {
 				b.slow(object(fmt.Sprint(i), fmt.Sprint(j)), reconcile.Result{}, nil)
@@ -183,8 +183,29 @@ func TestShares(t *testing.T) {
 		// The first has all places, and each further one finds that others have more than it.
 		b.load(4+2+1+1+1+1, 2+3+3+3+3, "newcomers do not wait for those that have more")
 	})
+	t.Run("beyond the most that may go on, a worker keeps its work", func(t *testing.T) {
+		b := newBench(t, Options{Wait: time.Nanosecond, ShortWait: time.Nanosecond, Places: 1, Most: 2, Share: 1})
+		for _, namespace := range []string{"a", "b"} {
+			defer b.slow(object(namespace, "x"), reconcile.Result{}, nil)()
+		}
+		begun, over, kept := make(chan struct{}), make(chan struct{}), make(chan reconcile.Result)
+		go func() {
+			result, _ := b.lot.Do(t.Context(), object("c", "x"), func(context.Context, reconcile.Request) (reconcile.Result, error) {
+				close(begun)
+				<-over
+				return reconcile.Result{RequeueAfter: time.Minute}, nil
+			})
+			kept <- result
+		}()
+		<-begun
+		b.load(2, 0, "two namespaces have all that may go on")
+		close(over)
+		if result := <-kept; result.RequeueAfter != time.Minute {
+			t.Errorf("the worker did not wait: %v", result)
+		}
+	})
 	t.Run("parked objects whose work is quick all have their turn", func(t *testing.T) {
-		b := newBench(t, Options{Wait: time.Nanosecond, ShortWait: time.Hour, Places: 1, Share: 1})
+		b := newBench(t, Options{Wait: time.Nanosecond, ShortWait: time.Hour, Places: 1, Most: 1, Share: 1})
 		end := b.slow(object("a", "slow"), reconcile.Result{}, nil)
 		const objects = 5
 		for i := range objects {
@@ -210,7 +231,7 @@ func TestShares(t *testing.T) {
 // forgotten, and nothing is kept at the end.
 func TestAtRandom(t *testing.T) {
 	const workers, namespaces, objects = 4, 3, 40
-	b := newBench(t, Options{Wait: 50 * time.Microsecond, ShortWait: time.Microsecond, Places: 6, Share: 3})
+	b := newBench(t, Options{Wait: 50 * time.Microsecond, ShortWait: time.Microsecond, Places: 6, Most: 6, Share: 3})
 	var mutex sync.Mutex
 	busy, wanted := map[reconcile.Request]bool{}, map[reconcile.Request]int{}
 	var left atomic.Int64
