@@ -20,6 +20,8 @@ const (
 	// work begins a work, and answer answers a question.
 	work
 	answer
+	// at says what the work is at; the first one, without words, that the process has taken the work.
+	at
 	// question asks the server, done has the result, exceeded says that it is too long, and broken
 	// that the work panicked.
 	question
@@ -36,7 +38,7 @@ type message struct {
 	// Body follows the other fields as it is, so that a large one is not copied.
 	Body []byte `cbor:"-"`
 	// Failed says that there is no result, and the body why. Detail says how the process is
-	// confined, and what panicked.
+	// confined, what the work is at, and what panicked.
 	Failed bool   `cbor:"4,keyasint,omitempty"`
 	Detail string `cbor:"5,keyasint,omitempty"`
 	// Memory is how much memory the process has mapped for values.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"go.landscaper.dev/internal/runtime/job"
@@ -43,7 +42,8 @@ type Options struct {
 type Work struct {
 	// Tenant is who it is for, usually a namespace.
 	Tenant string
-	// Name is that of the operation, and Title how errors call the work.
+	// Name is that of the operation, and Title how errors call the work; a part of it that the
+	// work was at stands behind it, see At.
 	Name, Title string
 	Body        []byte
 	// Answer answers what the work asks. Nil answers nothing.
@@ -76,10 +76,13 @@ type waiter struct {
 	turn   chan struct{}
 }
 
+// Lazy returns a pool that starts its first process for its first work.
+func Lazy(options Options) *Pool { return &Pool{options: options, busy: map[string]int{}} }
+
 // New returns a pool. Its first process is started, which shows that it can be, and how it is
 // confined.
 func New(options Options) (pool *Pool, how string, err error) {
-	p := &Pool{options: options, busy: map[string]int{}}
+	p := Lazy(options)
 	first, err := start(options.Command, options.Memory)
 	if err != nil {
 		return nil, "", err
@@ -106,20 +109,33 @@ func (p *Pool) Do(ctx context.Context, w Work) ([]byte, error) {
 		return nil, err
 	}
 	defer p.leave(w.Tenant)
-	one, err := p.take(w.Tenant)
+	one, waited, err := p.take(w.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	one.tenant = w.Tenant
+	body, err := p.carryOut(ctx, one, &w)
+	if _, lost := errors.AsType[*EndedError](err); !lost || !waited || one.taken {
+		return body, err
+	}
+	// It had ended while it waited: the work was not begun.
+	if one, err = start(p.options.Command, p.options.Memory); err != nil {
+		return nil, err
+	}
+	return p.carryOut(ctx, one, &w)
+}
+
+// carryOut carries out a work in a process, which is kept or ended.
+func (p *Pool) carryOut(ctx context.Context, one *process, w *Work) ([]byte, error) {
+	one.tenant, one.taken, one.at = w.Tenant, false, ""
 	one.works++
 	clock := &clock{left: p.options.Timeout, kill: one.kill}
 	stop := context.AfterFunc(ctx, one.kill)
 	clock.start()
-	m, err := one.run(&w, clock)
+	m, err := one.run(w, clock)
 	clock.stop()
 	undisturbed := stop()
 	if err != nil {
-		return nil, p.failed(ctx, one, &w, clock, err)
+		return nil, p.failed(ctx, one, w, clock, err)
 	}
 	if m.Kind == broken {
 		one.end()
@@ -140,25 +156,27 @@ func (p *Pool) Do(ctx context.Context, w Work) ([]byte, error) {
 // failed ends a process and says why it failed.
 func (p *Pool) failed(ctx context.Context, one *process, w *Work, clock *clock, err error) error {
 	one.end()
-	words, state := one.words.String(), one.command.ProcessState
-	status, _ := state.Sys().(syscall.WaitStatus)
+	words, state, title := one.words.String(), one.command.ProcessState, w.Title
+	if one.at != "" {
+		title += ": " + one.at
+	}
 	switch {
 	case job.IsPanic(err):
 		return err // of the server itself, in an answer
 	case ctx.Err() != nil:
-		return fmt.Errorf("%s: %w", w.Title, context.Cause(ctx))
-	case clock.fired.Load(), status.Signaled() && status.Signal() == syscall.SIGXCPU:
-		return &ExceededError{w.Title, timeLimit(p.options.Timeout)}
+		return fmt.Errorf("%s: %w", title, context.Cause(ctx))
+	case clock.fired.Load(), outOfTime(state):
+		return &ExceededError{title, timeLimit(p.options.Timeout)}
 	case strings.Contains(words, "out of memory"), strings.Contains(words, "cannot allocate memory"), strings.Contains(words, "failed to reserve"):
-		return &ExceededError{w.Title, memoryLimit(p.options.Memory)}
+		return &ExceededError{title, memoryLimit(p.options.Memory)}
 	case strings.Contains(words, "stack overflow"), strings.Contains(words, "stack exceeds"):
-		return &ExceededError{w.Title, fmt.Sprintf("%d MiB of stack", maxStack>>20)}
+		return &ExceededError{title, fmt.Sprintf("%d MiB of stack", maxStack>>20)}
 	case errors.Is(err, errTooLong):
-		return &ExceededError{w.Title, fmt.Sprintf("%d MiB of input or results", maxMessage>>20)}
+		return &ExceededError{title, fmt.Sprintf("%d MiB of input or results", maxMessage>>20)}
 	case errors.Is(err, errTooMany):
-		return &ExceededError{w.Title, fmt.Sprintf("%d questions", maxQuestions)}
+		return &ExceededError{title, fmt.Sprintf("%d questions", maxQuestions)}
 	}
-	return &EndedError{w.Title, state.String()}
+	return &EndedError{title, state.String()}
 }
 
 // enter waits for a slot.
@@ -218,12 +236,12 @@ func (p *Pool) release(tenant string) {
 	p.admit()
 }
 
-// take returns a process that has worked for the tenant, or a new one.
-func (p *Pool) take(tenant string) (*process, error) {
+// take returns a process that has worked for the tenant, or a new one, and whether it waited.
+func (p *Pool) take(tenant string) (one *process, waited bool, err error) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		return nil, errClosed
+		return nil, false, errClosed
 	}
 	found := -1
 	for i, one := range p.idle {
@@ -231,7 +249,6 @@ func (p *Pool) take(tenant string) (*process, error) {
 			found = i
 		}
 	}
-	var one *process
 	if found >= 0 {
 		one = p.idle[found]
 		p.idle = slices.Delete(p.idle, found, found+1)
@@ -239,9 +256,10 @@ func (p *Pool) take(tenant string) (*process, error) {
 	p.replenish()
 	p.mu.Unlock()
 	if one != nil && (one.idle == nil || one.idle.Stop()) {
-		return one, nil
+		return one, true, nil
 	}
-	return start(p.options.Command, p.options.Memory)
+	one, err = start(p.options.Command, p.options.Memory)
+	return one, false, err
 }
 
 // replenish starts spare processes, outside of the caller.

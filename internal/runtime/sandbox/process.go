@@ -27,7 +27,10 @@ type process struct {
 	// tenant is who it has worked for; works is how often.
 	tenant string
 	works  int
-	idle   *time.Timer
+	// taken says that it has begun its current work, and at what it is at.
+	taken bool
+	at    string
+	idle  *time.Timer
 }
 
 // startTimeout is how long a process may take until it is ready, also on a busy machine.
@@ -88,6 +91,10 @@ func (p *process) run(w *Work, clock *clock) (*message, error) {
 			return m, nil
 		case m.Kind == exceeded:
 			return nil, errTooLong
+		case m.Kind == at:
+			p.taken, p.at = true, strings.ToValidUTF8(m.Detail[:min(len(m.Detail), maxAt)], "")
+			questions--
+			continue
 		case m.Kind != question:
 			return nil, errors.New("it does not keep to the protocol")
 		case questions == maxQuestions:
@@ -115,6 +122,9 @@ func (p *process) run(w *Work, clock *clock) (*message, error) {
 		}
 	}
 }
+
+// maxAt is how much is kept of what a work is at.
+const maxAt = 300
 
 // errTooMany: a work asks without end.
 var errTooMany = errors.New("it asked too often")

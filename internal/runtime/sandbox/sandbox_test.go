@@ -51,10 +51,31 @@ var handlers = map[string]sandbox.Handler{
 		}
 	},
 	"recurse": func(context.Context, []byte, sandbox.Ask) ([]byte, error) { return []byte{byte(recurse(1))}, nil },
-	"exit":    func(context.Context, []byte, sandbox.Ask) ([]byte, error) { os.Exit(7); return nil, nil },
-	"long":    func(context.Context, []byte, sandbox.Ask) ([]byte, error) { return make([]byte, 70<<20), nil },
+	"part": func(ctx context.Context, body []byte, _ sandbox.Ask) ([]byte, error) {
+		sandbox.At(ctx, "the first part")
+		sandbox.At(ctx, string(body))
+		os.Exit(7)
+		return nil, nil
+	},
+	"watched": func(_ context.Context, _ []byte, _ sandbox.Ask) ([]byte, error) {
+		go sandbox.Watch(48 << 20)
+		var held [][]byte
+		for range 3 {
+			held = append(held, make([]byte, 20<<20))
+		}
+		time.Sleep(startOfWatch)
+		runtime.KeepAlive(held)
+		return nil, nil
+	},
+	"exit": func(context.Context, []byte, sandbox.Ask) ([]byte, error) { os.Exit(7); return nil, nil },
+	"long": func(context.Context, []byte, sandbox.Ask) ([]byte, error) { return make([]byte, 70<<20), nil },
 	"ask": func(_ context.Context, body []byte, ask sandbox.Ask) ([]byte, error) {
 		return ask(body)
+	},
+	"ask and exit": func(_ context.Context, _ []byte, ask sandbox.Ask) ([]byte, error) {
+		_, _ = ask(nil)
+		os.Exit(7)
+		return nil, nil
 	},
 	"ask without end": func(_ context.Context, body []byte, ask sandbox.Ask) ([]byte, error) {
 		for {
@@ -96,6 +117,9 @@ var handlers = map[string]sandbox.Handler{
 	},
 }
 
+// startOfWatch is far more than until the memory is looked at.
+const startOfWatch = 30 * time.Second
+
 func recurse(n int) int {
 	var room [1 << 10]byte
 	room[n%len(room)] = 1
@@ -122,6 +146,8 @@ func TestWork(t *testing.T) {
 		{"a recursion", "recurse", "", "", "the test took more than 64 MiB of stack"},
 		{"more than may be given back", "long", "", "", "the test took more than 64 MiB of input or results"},
 		{"an end without a word", "exit", "", "", "the process for the test ended (exit status 7)"},
+		{"what was worked at when it ended", "part", "the second part", "", "the process for the test: the second part ended (exit status 7)"},
+		{"what the kernel would give, and the process watches itself", "watched", "", "", "the test took more than 192 MiB of memory"},
 		{"questions without end", "ask without end", "", "", "the test took more than 5000 questions"},
 		{"an operation that does not exist", "other", "", "", "there is no operation other"},
 		{"the variables of the server", "environment", "", "", ""},
@@ -156,8 +182,8 @@ func TestPanicOfAnAnswer(t *testing.T) {
 	}
 }
 
-// TestEndOfAWaitingProcess: a process that has ended while it waited costs one attempt at most, whose
-// error says that another may succeed.
+// TestEndOfAWaitingProcess: a process that has ended while it waited costs nothing but the start of
+// another one.
 func TestEndOfAWaitingProcess(t *testing.T) {
 	p := sandboxtest.Pool(t, nil)
 	pid, err := do(p, "a", "pid", "")
@@ -175,12 +201,33 @@ func TestEndOfAWaitingProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ended *sandbox.EndedError
-	if _, err := do(p, "a", "echo", "hello"); err != nil && !errors.As(err, &ended) {
-		t.Error(err)
-	}
 	if result, err := do(p, "a", "echo", "hello"); err != nil || result != "hello" {
 		t.Error(result, err)
+	}
+}
+
+// TestEndAtWork: a process that ends while it works is not tried again, however long it had waited.
+func TestEndAtWork(t *testing.T) {
+	p := sandboxtest.Pool(t, nil)
+	begun := 0
+	for i := range 2 {
+		var ended *sandbox.EndedError
+		_, err := p.Do(t.Context(), sandbox.Work{Tenant: "a", Name: "ask and exit", Title: "the test", Answer: func([]byte) ([]byte, error) { begun++; return nil, nil }})
+		if !errors.As(err, &ended) || begun != i+1 {
+			t.Errorf("%v, begun %d times", err, begun)
+		}
+		if _, err := do(p, "a", "echo", "hello"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestLazy: a pool that may never be needed starts nothing before its first work.
+func TestLazy(t *testing.T) {
+	p := sandbox.Lazy(sandbox.Options{Command: []string{"/does/not/exist"}, Slots: 2, Memory: 192 << 20, Timeout: time.Minute})
+	defer p.Close()
+	if _, err := do(p, "a", "echo", "hello"); err == nil || !strings.Contains(err.Error(), "start a process for foreign work") {
+		t.Error(err)
 	}
 }
 

@@ -22,6 +22,17 @@ type Ask func(question []byte) ([]byte, error)
 // Handler carries out one kind of work.
 type Handler func(ctx context.Context, body []byte, ask Ask) ([]byte, error)
 
+// noting is the key of what tells the server in the context of a handler.
+type noting struct{}
+
+// At says what a work is at from now on: errors of what it takes too much name it. Outside of a
+// process of a pool nothing happens.
+func At(ctx context.Context, what string) {
+	if note, ok := ctx.Value(noting{}).(func(string)); ok {
+		note(what)
+	}
+}
+
 // maxStack bounds the stack of one goroutine: without it, a recursion would take all memory
 // before it is found out.
 const maxStack = 64 << 20
@@ -82,9 +93,11 @@ func (s *served) work(request *message) *message {
 	if !ok {
 		return &message{Kind: done, Failed: true, Body: []byte("there is no operation " + request.Name)}
 	}
+	s.note("") // taken
+	ctx := context.WithValue(context.Background(), noting{}, s.note)
 	var body []byte
 	err := job.RecoverPanic(func() (err error) {
-		body, err = handler(context.Background(), request.Body, s.ask)
+		body, err = handler(ctx, request.Body, s.ask)
 		return err
 	})
 	var panicked *job.Panic
@@ -97,6 +110,12 @@ func (s *served) work(request *message) *message {
 		return &message{Kind: exceeded}
 	}
 	return &message{Kind: done, Body: body, Memory: mapped()}
+}
+
+// note tells the server what the work is at. A server that cannot be reached any more ends the
+// process, see listen.
+func (s *served) note(what string) {
+	_ = send(s.out, &message{Kind: at, Detail: what[:min(len(what), maxAt)]})
 }
 
 // ask implements Ask. Only one goroutine of a work asks at a time.
