@@ -21,6 +21,11 @@ const (
 	maxWorks = 500
 	// idleTime is how long a process waits for the next work of its tenant.
 	idleTime = time.Minute
+	// patience is how long a work keeps its slot while it waits for an answer.
+	patience = 20 * time.Millisecond
+	// askingPerSlot is how many works wait for answers without a slot, for each slot. Each holds
+	// little memory.
+	askingPerSlot = 2
 )
 
 // Options of a pool.
@@ -60,9 +65,10 @@ type Pool struct {
 	// idle are processes without work, the one that was used last at the end. Those without
 	// a tenant are new.
 	idle []*process
-	// busy counts the works of each tenant, all those of all.
-	busy map[string]int
-	all  int
+	// busy counts the works of each tenant that have a slot, all those of all; asking and allAsking
+	// count those that have given it up while they wait for an answer.
+	busy, asking   map[string]int
+	all, allAsking int
 	// waiting are those who wait for a slot, in their order.
 	waiting []*waiter
 	// starting is how many spare processes are being started.
@@ -70,14 +76,10 @@ type Pool struct {
 	closed   bool
 }
 
-// waiter waits for a slot.
-type waiter struct {
-	tenant string
-	turn   chan struct{}
-}
-
 // Lazy returns a pool that starts its first process for its first work.
-func Lazy(options Options) *Pool { return &Pool{options: options, busy: map[string]int{}} }
+func Lazy(options Options) *Pool {
+	return &Pool{options: options, busy: map[string]int{}, asking: map[string]int{}}
+}
 
 // New returns a pool. Its first process is started, which shows that it can be, and how it is
 // confined.
@@ -105,15 +107,16 @@ func (p *Pool) Close() {
 // Do carries out a work and returns what its handler returned. An error of the handler is its
 // text. When the context ends, the process does too.
 func (p *Pool) Do(ctx context.Context, w Work) ([]byte, error) {
-	if err := p.enter(ctx, w.Tenant); err != nil {
+	s := &slot{pool: p, tenant: w.Tenant}
+	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer p.leave(w.Tenant)
+	defer s.leave()
 	one, waited, err := p.take(w.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	body, err := p.carryOut(ctx, one, &w)
+	body, err := p.carryOut(ctx, s, one, &w)
 	if _, lost := errors.AsType[*EndedError](err); !lost || !waited || one.taken {
 		return body, err
 	}
@@ -121,17 +124,17 @@ func (p *Pool) Do(ctx context.Context, w Work) ([]byte, error) {
 	if one, err = start(p.options.Command, p.options.Memory); err != nil {
 		return nil, err
 	}
-	return p.carryOut(ctx, one, &w)
+	return p.carryOut(ctx, s, one, &w)
 }
 
 // carryOut carries out a work in a process, which is kept or ended.
-func (p *Pool) carryOut(ctx context.Context, one *process, w *Work) ([]byte, error) {
+func (p *Pool) carryOut(ctx context.Context, s *slot, one *process, w *Work) ([]byte, error) {
 	one.tenant, one.taken, one.at = w.Tenant, false, ""
 	one.works++
 	clock := &clock{left: p.options.Timeout, kill: one.kill}
 	stop := context.AfterFunc(ctx, one.kill)
 	clock.start()
-	m, err := one.run(w, clock)
+	m, err := one.run(w, clock, func(memory uint64) (back func() error) { return s.lend(ctx, memory) })
 	clock.stop()
 	undisturbed := stop()
 	if err != nil {
@@ -179,35 +182,13 @@ func (p *Pool) failed(ctx context.Context, one *process, w *Work, clock *clock, 
 	return &EndedError{title, state.String()}
 }
 
-// enter waits for a slot.
-func (p *Pool) enter(ctx context.Context, tenant string) error {
-	p.mu.Lock()
-	w := &waiter{tenant, make(chan struct{})}
-	p.waiting = append(p.waiting, w)
-	p.admit()
-	p.mu.Unlock()
-	select {
-	case <-w.turn:
-		return nil
-	case <-ctx.Done():
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if i := slices.Index(p.waiting, w); i >= 0 {
-		p.waiting = slices.Delete(p.waiting, i, i+1)
-		return context.Cause(ctx)
-	}
-	p.release(tenant)
-	return context.Cause(ctx)
-}
-
 // admit gives free slots to those who wait: to the tenant with the fewest works, and of these to
-// the one who waits longest. One tenant has at most half of the slots, also if it is alone.
+// the one who waits longest.
 func (p *Pool) admit() {
 	for p.all < p.options.Slots {
 		next := -1
 		for i, w := range p.waiting {
-			if p.busy[w.tenant] < max(p.options.Slots/2, 1) && (next < 0 || p.busy[w.tenant] < p.busy[p.waiting[next].tenant]) {
+			if p.busy[w.tenant] < p.share() && (next < 0 || p.busy[w.tenant] < p.busy[p.waiting[next].tenant]) {
 				next = i
 			}
 		}
@@ -220,12 +201,6 @@ func (p *Pool) admit() {
 		p.all++
 		close(w.turn)
 	}
-}
-
-func (p *Pool) leave(tenant string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.release(tenant)
 }
 
 func (p *Pool) release(tenant string) {

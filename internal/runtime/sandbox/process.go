@@ -77,8 +77,9 @@ func (p *process) end() {
 	_ = p.command.Wait() // how it ended is asked for where it matters
 }
 
-// run carries out one work. Its error says how the process failed; the process is ended then.
-func (p *process) run(w *Work, clock *clock) (*message, error) {
+// run carries out one work. Its error says how the process failed; the process is ended then. Lend
+// is called when the work begins to wait for an answer, and what it returns when the answer is there.
+func (p *process) run(w *Work, clock *clock, lend func(memory uint64) (back func() error)) (*message, error) {
 	if err := send(p.in, &message{Kind: work, Name: w.Name, Body: w.Body}); err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ func (p *process) run(w *Work, clock *clock) (*message, error) {
 			return nil, errTooMany
 		}
 		clock.stop()
-		reply := &message{Kind: answer}
+		reply, back := &message{Kind: answer}, lend(m.Memory)
 		if w.Answer == nil {
 			err = errors.New("nothing can be asked here")
 		} else {
@@ -110,8 +111,12 @@ func (p *process) run(w *Work, clock *clock) (*message, error) {
 				return err
 			})
 		}
+		noSlot := back()
 		if job.IsPanic(err) {
 			return nil, err
+		}
+		if noSlot != nil {
+			return nil, noSlot
 		}
 		if err != nil {
 			reply.Failed, reply.Body = true, []byte(err.Error())

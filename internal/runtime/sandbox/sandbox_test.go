@@ -72,6 +72,15 @@ var handlers = map[string]sandbox.Handler{
 	"ask": func(_ context.Context, body []byte, ask sandbox.Ask) ([]byte, error) {
 		return ask(body)
 	},
+	"hold and ask": func(_ context.Context, body []byte, ask sandbox.Ask) ([]byte, error) {
+		size, err := strconv.Atoi(string(body))
+		if err != nil {
+			return nil, err
+		}
+		mine := make([]byte, size<<20)
+		defer runtime.KeepAlive(mine)
+		return ask(nil)
+	},
 	"ask and exit": func(_ context.Context, _ []byte, ask sandbox.Ask) ([]byte, error) {
 		_, _ = ask(nil)
 		os.Exit(7)

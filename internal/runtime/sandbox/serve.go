@@ -120,7 +120,7 @@ func (s *served) note(what string) {
 
 // ask implements Ask. Only one goroutine of a work asks at a time.
 func (s *served) ask(body []byte) ([]byte, error) {
-	if err := send(s.out, &message{Kind: question, Body: body}); err != nil {
+	if err := send(s.out, &message{Kind: question, Body: body, Memory: mapped()}); err != nil {
 		return nil, err
 	}
 	answered := <-s.incoming

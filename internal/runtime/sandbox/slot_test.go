@@ -1,0 +1,121 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"go.landscaper.dev/internal/runtime/sandbox"
+	"go.landscaper.dev/internal/runtime/sandbox/sandboxtest"
+)
+
+// held is work of a tenant that waits for an answer.
+type held struct {
+	answer chan struct{}
+	ended  chan error
+}
+
+// hold begins work of a tenant that holds so many MiB, and returns when it asks.
+func hold(t *testing.T, p *sandbox.Pool, ctx context.Context, tenant, size string) *held {
+	t.Helper()
+	h := &held{make(chan struct{}), make(chan error, 1)}
+	asks := make(chan struct{})
+	go func() {
+		_, err := p.Do(ctx, sandbox.Work{Tenant: tenant, Name: "hold and ask", Title: "work", Body: []byte(size), Answer: func([]byte) ([]byte, error) {
+			close(asks)
+			<-h.answer
+			return nil, nil
+		}})
+		h.ended <- err
+	}()
+	select {
+	case <-asks:
+	case <-time.After(time.Minute):
+		t.Fatalf("the work of %s does not begin", tenant)
+	}
+	return h
+}
+
+// waits fails if work of a tenant is carried out now.
+func waits(t *testing.T, p *sandbox.Pool, reason string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := p.Do(ctx, sandbox.Work{Tenant: "late", Name: "echo"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%s: %v", reason, err)
+	}
+}
+
+func twoSlots(t *testing.T) *sandbox.Pool {
+	return sandboxtest.Pool(t, func(o *sandbox.Options) { o.Slots = 2 })
+}
+
+// TestSlotsWhileAsking: who has the slots while works wait for answers.
+func TestSlotsWhileAsking(t *testing.T) {
+	t.Run("works that wait long for answers leave their slots to others", func(t *testing.T) {
+		p := twoSlots(t)
+		a, b := hold(t, p, t.Context(), "a", "1"), hold(t, p, t.Context(), "b", "1")
+		if body, err := do(p, "c", "echo", "hello"); err != nil || string(body) != "hello" {
+			t.Errorf("a third tenant gets %s, %v", body, err)
+		}
+		close(a.answer)
+		close(b.answer)
+		if err := errors.Join(<-a.ended, <-b.ended); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("a work that holds much keeps its slot, so that the memory of all has its bound", func(t *testing.T) {
+		p := twoSlots(t)
+		for _, tenant := range []string{"a", "b"} {
+			defer close(hold(t, p, t.Context(), tenant, "60").answer)
+		}
+		waits(t, p, "both slots are held")
+	})
+	t.Run("not more than twice as many works as there are slots wait beside them", func(t *testing.T) {
+		p := twoSlots(t)
+		for i := range 6 {
+			defer close(hold(t, p, t.Context(), fmt.Sprint(i), "1").answer)
+		}
+		waits(t, p, "four wait beside the slots, and two hold theirs")
+	})
+	t.Run("a tenant has half of the places beside the slots", func(t *testing.T) {
+		p := twoSlots(t)
+		for range 3 {
+			defer close(hold(t, p, t.Context(), "greedy", "1").answer)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		if _, err := p.Do(ctx, sandbox.Work{Tenant: "greedy", Name: "echo"}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the tenant has more: %v", err)
+		}
+		if _, err := do(p, "modest", "echo", "hello"); err != nil {
+			t.Errorf("another tenant: %v", err)
+		}
+	})
+	t.Run("a work that ends before it has its slot back leaves nothing behind", func(t *testing.T) {
+		p := twoSlots(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		a := hold(t, p, ctx, "a", "1")
+		// Works of others that hold much take both slots.
+		b, c := hold(t, p, t.Context(), "b", "60"), hold(t, p, t.Context(), "c", "60")
+		close(a.answer)
+		enough := errors.New("enough")
+		cancel(enough)
+		if err := <-a.ended; !errors.Is(err, enough) {
+			t.Errorf("the work ends with %v", err)
+		}
+		waits(t, p, "no slot is free")
+		close(b.answer)
+		close(c.answer)
+		if err := errors.Join(<-b.ended, <-c.ended); err != nil {
+			t.Error(err)
+		}
+		for _, tenant := range []string{"a", "b", "c"} {
+			if _, err := do(p, tenant, "echo", "hello"); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
