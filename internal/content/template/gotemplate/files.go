@@ -116,28 +116,17 @@ func fileProblem(err error) string {
 	return "it cannot be read"
 }
 
-// entry is an entry of a directory: what a template may know of it.
+// entry is an entry of a directory: what a template may know of it. It has no methods: a template
+// reads its fields in the same way.
 type entry struct {
-	name  string
-	size  int64
-	mode  fs.FileMode
-	mtime time.Time
+	// Name is the name in the directory, Size the length in bytes.
+	Name  string
+	IsDir bool
+	Size  int64
+	// Mode are the type and the permissions, such as -rw-r--r--.
+	Mode    string
+	ModTime time.Time
 }
-
-// Name is the name in the directory.
-func (e entry) Name() string { return e.name }
-
-// IsDir reports whether the file is a directory.
-func (e entry) IsDir() bool { return e.mode.IsDir() }
-
-// Size is the length in bytes.
-func (e entry) Size() int64 { return e.size }
-
-// Mode are the permissions and the type.
-func (e entry) Mode() fs.FileMode { return e.mode }
-
-// ModTime is the time of the last change.
-func (e entry) ModTime() time.Time { return e.mtime }
 
 func (r *renderer) readDir(name string) ([]entry, error) {
 	fail := func(err error) ([]entry, error) {
@@ -156,7 +145,7 @@ func (r *renderer) readDir(name string) ([]entry, error) {
 		if err != nil {
 			return fail(err)
 		}
-		entries = append(entries, entry{name: info.Name(), size: info.Size(), mode: info.Mode(), mtime: info.ModTime()})
+		entries = append(entries, entry{Name: info.Name(), IsDir: info.IsDir(), Size: info.Size(), Mode: info.Mode().String(), ModTime: info.ModTime()})
 	}
 	return entries, nil
 }

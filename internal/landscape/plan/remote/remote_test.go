@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -280,6 +281,59 @@ func TestHostileBlueprints(t *testing.T) {
 	in := input(t, "blueprint.yaml", everything)
 	if _, err := there.Make(t.Context(), in, false); err != nil {
 		t.Error(err)
+	}
+}
+
+// typed is a template that lists the types of all that it gets.
+const typed = `{{ define \"types\" }};{{ typeOf . | trimAll \"<>\" }}{{ if kindIs \"map\" . }}{{ range $k, $v := . }}{{ template \"types\" $v }}{{ end }}{{ else if kindIs \"slice\" . }}{{ range . }}{{ template \"types\" . }}{{ end }}{{ end }}{{ end }}`
+
+// listed is such a list.
+var listed = regexp.MustCompile(`\(;([^)]*)\)`)
+
+// TestTypesOfBindings: templates of all phases get plain values, which have no methods.
+func TestTypesOfBindings(t *testing.T) {
+	in := input(t, "blueprint.yaml", `
+imports:
+- {name: size, schema: {type: integer}}
+- {name: password, schema: {type: string}}
+- {name: ratio, schema: {type: number}}
+- {name: large, schema: {type: integer}}
+- {name: cluster, targetType: landscaper.gardener.cloud/kubernetes-cluster}
+- {name: list, type: targetList, targetType: landscaper.gardener.cloud/kubernetes-cluster}
+- {name: map, type: targetMap, targetType: landscaper.gardener.cloud/kubernetes-cluster}
+exports:
+- {name: out, schema: {type: string}}
+importExecutions: [{name: i, type: GoTemplate, template: "`+typed+`bindings: {seen: '({{ template \"types\" . }})'}"}]
+subinstallationExecutions: [{name: s, type: GoTemplate, template: "`+typed+`subinstallations: [{name: sub, blueprint: {filesystem: {blueprint.yaml: '({{ template \"types\" . }})'}}}]"}]
+deployExecutions: [{name: d, type: GoTemplate, template: "`+typed+`deployItems: [{name: one, type: landscaper.gardener.cloud/mock, config: {first: '{{ .imports.seen }}', seen: '({{ template \"types\" . }})'}}]"}]
+exportExecutions: [{name: e, type: GoTemplate, template: "`+typed+`exports: {out: '({{ template \"types\" . }})'}"}]
+`)
+	given, err := plan.Here{}.Make(t.Context(), in, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := plan.Surroundings{Functions: in.Functions, States: in.States, Open: func(context.Context, *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, error) {
+		return in.Component, nil
+	}}
+	exports, err := plan.Here{}.Exports(t.Context(), in.Installation, given.Stored, with, func() (plan.Results, error) {
+		return plan.Results{DeployItems: map[string]any{"one": map[string]any{"a": int64(1), "b": []any{2.5, json.Number("123456789012345678901234567890")}}}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := map[string]bool{"map[string]interface {}": true, "[]interface {}": true, "string": true, "float64": true, "bool": true, "nil": true}
+	for phase, made := range map[string]string{"import, deploy and subinstallation executions": text(t, given), "export executions": text(t, exports)} {
+		lists := listed.FindAllStringSubmatch(made, -1)
+		if len(lists) == 0 {
+			t.Errorf("%s: no types in %s", phase, made)
+		}
+		for _, list := range lists {
+			for name := range strings.SplitSeq(list[1], ";") {
+				if !plain[name] {
+					t.Errorf("%s: a value of type %q", phase, name)
+				}
+			}
+		}
 	}
 }
 
