@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"runtime"
 	"time"
 
@@ -45,7 +44,7 @@ func (c *Config) renderers(log logr.Logger) (*sandbox.Pool, error) {
 	if len(c.Renderer) == 0 {
 		return nil, nil
 	}
-	options := renderOptions(uint64(memguard.Available(os.DirFS("/"))), runtime.NumCPU()) //nolint:gosec // never negative
+	options := renderOptions(uint64(memguard.Share(c.MemoryLimit)), runtime.NumCPU()) //nolint:gosec // never negative
 	options.Command = c.Renderer
 	pool, how, err := sandbox.New(options)
 	if err != nil {

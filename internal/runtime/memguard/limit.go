@@ -40,6 +40,17 @@ func SetLimit() int64 {
 	return limit
 }
 
+// Share is how many bytes the heap and foreign work have together, with this limit of the heap (0 for
+// none): what is available, and less if GOMEMLIMIT leaves less to the heap.
+func Share(limit int64) int64 { return share(limit, Available(os.DirFS("/"))) }
+
+func share(limit, available int64) int64 {
+	if limit <= 0 || available > 0 && limit >= available/100*heapPercent {
+		return available
+	}
+	return limit / heapPercent * 100
+}
+
 // Available is how many bytes the process may have: the smallest limit of its control groups, or the
 // memory of the machine; 0 if neither is known.
 func Available(root fs.FS) int64 {

@@ -61,3 +61,21 @@ func TestSetLimit(t *testing.T) {
 		}
 	})
 }
+
+// TestShare: foreign work gets as much as the heap, and both no more than there is.
+func TestShare(t *testing.T) {
+	for _, test := range []struct {
+		reason                 string
+		limit, available, want int64
+	}{
+		{"the limit is that of the container", 500, 1000, 1000},
+		{"the operator leaves less to the heap", 300, 1000, 600},
+		{"the operator leaves more to the heap", 800, 1000, 1000},
+		{"no limit", 0, 1000, 1000},
+		{"what there is, is unknown", 300, 0, 600},
+	} {
+		if got := share(test.limit, test.available); got != test.want {
+			t.Errorf("%s: %d, want %d", test.reason, got, test.want)
+		}
+	}
+}
