@@ -354,7 +354,7 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: reporter.RateLimited(manager.GetEventRecorder("Landscaper")),
 		Order: order, Now: time.Now, NewJobID: job.NewID,
 		Sources:    library.sources,
-		Components: library.components, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
+		Components: library.components, Blueprints: blueprint.NewCache(blueprint.CacheBytes(config.MemoryLimit)),
 		Verification: config.Verification, Functions: functions, Problems: problems(manager, config), Triggers: config.Triggers,
 		Unsettled: unsettled, Maker: library.plans(), PlanKey: key, NamedTargets: config.NamedTargets, Attempts: attempts.notes, Memory: attempts.guard,
 	}

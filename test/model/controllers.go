@@ -45,7 +45,7 @@ var (
 	clusters = struct{ deployer.Clusters }{}
 	// blueprints and components are shared by all histories, as by all jobs of a
 	// process.
-	blueprints = blueprint.NewCache(blueprint.DefaultCacheBytes)
+	blueprints = blueprint.NewCache(blueprint.CacheBytes(0))
 	components = component.NewShared()
 )
 

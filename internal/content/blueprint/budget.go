@@ -17,8 +17,6 @@ const (
 	// freeBytes is what each blueprint may unpack without being counted: it is enough for almost all, so
 	// that these never wait for large ones.
 	freeBytes = 1 << 20
-	// defaultUnpacked is what all others may have together, those in the cache included.
-	defaultUnpacked = 192 << 20
 	// longestWait is how long a large blueprint waits for others.
 	longestWait = 20 * time.Second
 	// betweenCollections is how often those who wait may collect the heap, all together: it takes

@@ -16,8 +16,16 @@ import (
 	"go.landscaper.dev/internal/content/component/repository"
 )
 
-// DefaultCacheBytes is how large a cache is that suits a server.
-const DefaultCacheBytes = 96 << 20
+// Sizes of a cache that suits a server.
+const leastCache, mostCache = 20 << 20, 96 << 20
+
+// CacheBytes is how large a cache is that suits a server whose heap has a limit; 0 is no limit.
+func CacheBytes(heap int64) int64 {
+	if heap <= 0 {
+		return mostCache
+	}
+	return min(max(heap/8, leastCache), mostCache)
+}
 
 // entryOverhead is what an entry or a file costs beside its content, roughly.
 const entryOverhead = 512
@@ -45,9 +53,10 @@ type kept struct {
 	cost      int64
 }
 
-// NewCache returns a cache of at most max bytes.
+// NewCache returns a cache of at most max bytes. Large blueprints that are used at the same time may
+// have twice as much.
 func NewCache(max int64) *Cache {
-	c := &Cache{max: max, order: list.New(), kept: map[string]*list.Element{}, budget: &budget{limit: defaultUnpacked, wait: longestWait}}
+	c := &Cache{max: max, order: list.New(), kept: map[string]*list.Element{}, budget: &budget{limit: 2 * max, wait: longestWait}}
 	c.load = c.unpack
 	return c
 }

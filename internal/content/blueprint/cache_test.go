@@ -216,3 +216,13 @@ func TestManyLargeBlueprints(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestCacheBytes: a cache is a small part of the heap, and one large blueprint always fits beside it.
+func TestCacheBytes(t *testing.T) {
+	for heap, want := range map[int64]int64{0: 96 << 20, 4 << 30: 96 << 20, 256 << 20: 32 << 20, 64 << 20: 20 << 20} {
+		got := CacheBytes(heap)
+		if got != want || 2*got < maxUnpacked {
+			t.Errorf("a heap of %d MiB: %d MiB, want %d MiB", heap>>20, got>>20, want>>20)
+		}
+	}
+}

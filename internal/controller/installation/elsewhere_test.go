@@ -53,7 +53,7 @@ func TestPlannedElsewhere(t *testing.T) {
 			inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, test.template))}}
 			var calls atomic.Int64
 			r := &Reconciler{
-				Client: fakeapi.New(t), Now: time.Now, Sources: &repocontext.Reader{}, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
+				Client: fakeapi.New(t), Now: time.Now, Sources: &repocontext.Reader{}, Blueprints: blueprint.NewCache(blueprint.CacheBytes(0)),
 				Functions: func(string, []*v1alpha1.Target) map[string]template.Function {
 					return map[string]template.Function{"reach": func(_ context.Context, args []any) (any, error) {
 						calls.Add(1)
@@ -94,7 +94,7 @@ func TestPlanOfOneLook(t *testing.T) {
 	counting := fakeapi.Fault{Reading: true, At: -1}
 	r := &Reconciler{
 		Client: stale{current, testbuilders.DataOf("x", `"old"`)}, Reader: counting.Wrap(t, current), Now: time.Now, Sources: &repocontext.Reader{},
-		Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
+		Blueprints: blueprint.NewCache(blueprint.CacheBytes(0)),
 		Functions: func(string, []*v1alpha1.Target) map[string]template.Function {
 			return map[string]template.Function{"reach": func(context.Context, []any) (any, error) { return nil, errors.New("broken") }}
 		},

@@ -41,7 +41,7 @@ type message struct {
 	// confined, what the work is at, and what panicked.
 	Failed bool   `cbor:"4,keyasint,omitempty"`
 	Detail string `cbor:"5,keyasint,omitempty"`
-	// Memory is how much memory the process has mapped for values.
+	// Memory is how much memory the process keeps for its heap.
 	Memory uint64 `cbor:"6,keyasint,omitempty"`
 }
 

@@ -50,9 +50,13 @@ type Work struct {
 	// Name is that of the operation, and Title how errors call the work; a part of it that the
 	// work was at stands behind it, see At.
 	Name, Title string
-	Body        []byte
+	// Encode makes the input when the work begins: works that wait hold none.
+	Encode func() ([]byte, error)
 	// Answer answers what the work asks. Nil answers nothing.
 	Answer func(question []byte) ([]byte, error)
+
+	// input is there until the process has taken it.
+	input []byte
 }
 
 // Pool carries out works in processes. It can be used by any number of goroutines.
@@ -112,6 +116,10 @@ func (p *Pool) Do(ctx context.Context, w Work) ([]byte, error) {
 		return nil, err
 	}
 	defer s.leave()
+	var err error
+	if w.input, err = w.Encode(); err != nil {
+		return nil, err // the caller says what cannot be encoded
+	}
 	one, waited, err := p.take(w.Tenant)
 	if err != nil {
 		return nil, err
@@ -145,7 +153,7 @@ func (p *Pool) carryOut(ctx context.Context, s *slot, one *process, w *Work) ([]
 		job.Panics.Inc()
 		return nil, &job.Panic{Problem: m.Detail, Stack: string(m.Body)}
 	}
-	if undisturbed && !clock.fired.Load() && one.works < maxWorks && m.Memory < p.options.Memory/4 {
+	if undisturbed && !clock.fired.Load() && one.works < maxWorks && m.Memory < maxKept {
 		p.keep(one)
 	} else {
 		one.end()

@@ -80,7 +80,7 @@ func (p *process) end() {
 // run carries out one work. Its error says how the process failed; the process is ended then. Lend
 // is called when the work begins to wait for an answer, and what it returns when the answer is there.
 func (p *process) run(w *Work, clock *clock, lend func(memory uint64) (back func() error)) (*message, error) {
-	if err := send(p.in, &message{Kind: work, Name: w.Name, Body: w.Body}); err != nil {
+	if err := send(p.in, &message{Kind: work, Name: w.Name, Body: w.input}); err != nil {
 		return nil, err
 	}
 	for questions := 0; ; questions++ {
@@ -93,6 +93,7 @@ func (p *process) run(w *Work, clock *clock, lend func(memory uint64) (back func
 		case m.Kind == exceeded:
 			return nil, errTooLong
 		case m.Kind == at:
+			w.input = nil
 			p.taken, p.at = true, strings.ToValidUTF8(m.Detail[:min(len(m.Detail), maxAt)], "")
 			questions--
 			continue

@@ -138,8 +138,12 @@ func recurse(n int) int {
 	return recurse(n+1) + int(room[0])
 }
 
+func input(body string) func() ([]byte, error) {
+	return func() ([]byte, error) { return []byte(body), nil }
+}
+
 func do(p *sandbox.Pool, tenant, name, body string) (string, error) {
-	result, err := p.Do(context.Background(), sandbox.Work{Tenant: tenant, Name: name, Title: "the test", Body: []byte(body),
+	result, err := p.Do(context.Background(), sandbox.Work{Tenant: tenant, Name: name, Title: "the test", Encode: input(body),
 		Answer: func(body []byte) ([]byte, error) { return append(body, body...), nil }})
 	return string(result), err
 }
@@ -182,7 +186,7 @@ func TestPanicsInside(t *testing.T) {
 // TestPanicOfAnAnswer: a panic of the server while it answers ends the work as its own mistake.
 func TestPanicOfAnAnswer(t *testing.T) {
 	p := sandboxtest.Pool(t, nil)
-	_, err := p.Do(t.Context(), sandbox.Work{Tenant: "a", Name: "ask", Title: "the test", Answer: func([]byte) ([]byte, error) { panic("password") }})
+	_, err := p.Do(t.Context(), sandbox.Work{Tenant: "a", Name: "ask", Title: "the test", Encode: input(""), Answer: func([]byte) ([]byte, error) { panic("password") }})
 	if !job.IsPanic(err) || strings.Contains(err.Error(), "password") {
 		t.Error(err)
 	}
@@ -221,7 +225,7 @@ func TestEndAtWork(t *testing.T) {
 	begun := 0
 	for i := range 2 {
 		var ended *sandbox.EndedError
-		_, err := p.Do(t.Context(), sandbox.Work{Tenant: "a", Name: "ask and exit", Title: "the test", Answer: func([]byte) ([]byte, error) { begun++; return nil, nil }})
+		_, err := p.Do(t.Context(), sandbox.Work{Tenant: "a", Name: "ask and exit", Title: "the test", Encode: input(""), Answer: func([]byte) ([]byte, error) { begun++; return nil, nil }})
 		if !errors.As(err, &ended) || begun != i+1 {
 			t.Errorf("%v, begun %d times", err, begun)
 		}
@@ -270,7 +274,7 @@ func TestTime(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(100*time.Millisecond, cancel)
-	if _, err := p.Do(ctx, sandbox.Work{Tenant: "a", Name: "spin", Title: "the test"}); !errors.Is(err, context.Canceled) {
+	if _, err := p.Do(ctx, sandbox.Work{Tenant: "a", Name: "spin", Title: "the test", Encode: input("")}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -310,7 +314,9 @@ func TestTenants(t *testing.T) {
 	}
 	var waiting sync.WaitGroup
 	for range 8 {
-		waiting.Go(func() { _, _ = p.Do(ctx, sandbox.Work{Tenant: "a", Name: "spin", Title: "the test"}) })
+		waiting.Go(func() {
+			_, _ = p.Do(ctx, sandbox.Work{Tenant: "a", Name: "spin", Title: "the test", Encode: input("")})
+		})
 	}
 	for range 10 {
 		if _, err := do(p, "b", "echo", "x"); err != nil {
@@ -319,6 +325,47 @@ func TestTenants(t *testing.T) {
 	}
 	cancel()
 	waiting.Wait()
+}
+
+// TestWaiting: a work that waits for its turn has no input yet, and a process that waits has given back
+// what its work took.
+func TestWaiting(t *testing.T) {
+	p := sandboxtest.Pool(t, func(o *sandbox.Options) { o.Slots = 2 })
+	ctx, cancel := context.WithCancel(t.Context())
+	begun, encoded := make(chan struct{}), false
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		_, _ = p.Do(ctx, sandbox.Work{Tenant: "a", Name: "spin", Title: "the test", Encode: func() ([]byte, error) { close(begun); return nil, nil }})
+	})
+	<-begun
+	late, end := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer end()
+	_, err := p.Do(late, sandbox.Work{Tenant: "a", Name: "echo", Title: "the test", Encode: func() ([]byte, error) { encoded = true; return nil, nil }})
+	if !errors.Is(err, context.DeadlineExceeded) || encoded {
+		t.Errorf("%v, encoded %t", err, encoded)
+	}
+	cancel()
+	waiting.Wait()
+	if _, err := p.Do(t.Context(), sandbox.Work{Tenant: "a", Name: "echo", Title: "the test", Encode: func() ([]byte, error) { return nil, errors.New("no input") }}); err == nil || err.Error() != "no input" {
+		t.Error(err)
+	}
+	if _, err := do(p, "a", "memory", "80"); err != nil {
+		t.Fatal(err)
+	}
+	pid, err := do(p, "a", "pid", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, err := os.ReadFile("/proc/" + pid + "/status")
+	if err != nil {
+		t.Log("only Linux says what a process takes")
+		return
+	}
+	_, after, _ := strings.Cut(string(status), "RssAnon:")
+	var kilobytes int
+	if _, err := fmt.Sscan(after, &kilobytes); err != nil || kilobytes > 40<<10 {
+		t.Errorf("%d KiB, %v", kilobytes, err)
+	}
 }
 
 // TestValues: plain values keep their types on the way.

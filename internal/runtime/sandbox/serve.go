@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"time"
 
 	"go.landscaper.dev/internal/runtime/job"
 )
@@ -58,13 +59,39 @@ func Serve(in io.Reader, out io.Writer, handlers map[string]Handler, memory uint
 	}
 	s := &served{out: out, incoming: make(chan *message), handlers: handlers}
 	go s.listen(in)
-	for request := range s.incoming {
-		if err := send(out, s.work(request)); err != nil {
-			return err
+	var idle <-chan time.Time
+	for {
+		select {
+		case request, ok := <-s.incoming:
+			if !ok {
+				return nil
+			}
+			result := s.work(request)
+			*request = message{} // it is not needed any more
+			if mapped() > maxKept {
+				debug.FreeOSMemory()
+			}
+			result.Memory = mapped()
+			if err := send(out, result); err != nil {
+				return err
+			}
+			idle = time.After(quiet)
+		case <-idle:
+			if mapped() > maxQuiet {
+				debug.FreeOSMemory()
+			}
 		}
 	}
-	return nil
 }
+
+const (
+	// maxKept is how much memory a process may keep for its next work, besides what each of them has.
+	maxKept = 32 << 20
+	// A process that waits for quiet gives back what is above maxQuiet: it may wait for a minute, beside
+	// many others.
+	quiet    = time.Second
+	maxQuiet = 12 << 20
+)
 
 // served is the process from within.
 type served struct {
@@ -105,11 +132,11 @@ func (s *served) work(request *message) *message {
 	case errors.As(err, &panicked):
 		return &message{Kind: broken, Detail: panicked.Problem, Body: []byte(panicked.Stack)}
 	case err != nil:
-		return &message{Kind: done, Failed: true, Body: []byte(err.Error()), Memory: mapped()}
+		return &message{Kind: done, Failed: true, Body: []byte(err.Error())}
 	case len(body) > maxMessage:
 		return &message{Kind: exceeded}
 	}
-	return &message{Kind: done, Body: body, Memory: mapped()}
+	return &message{Kind: done, Body: body}
 }
 
 // note tells the server what the work is at. A server that cannot be reached any more ends the
@@ -130,7 +157,7 @@ func (s *served) ask(body []byte) ([]byte, error) {
 	return answered.Body, nil
 }
 
-// mapped returns how much memory the process has taken from the kernel for its heap.
+// mapped returns how much memory the process has taken from the kernel for its heap, and not given back.
 func mapped() uint64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
 	metrics.Read(samples)

@@ -23,7 +23,7 @@ func hold(t *testing.T, p *sandbox.Pool, ctx context.Context, tenant, size strin
 	h := &held{make(chan struct{}), make(chan error, 1)}
 	asks := make(chan struct{})
 	go func() {
-		_, err := p.Do(ctx, sandbox.Work{Tenant: tenant, Name: "hold and ask", Title: "work", Body: []byte(size), Answer: func([]byte) ([]byte, error) {
+		_, err := p.Do(ctx, sandbox.Work{Tenant: tenant, Name: "hold and ask", Title: "work", Encode: input(size), Answer: func([]byte) ([]byte, error) {
 			close(asks)
 			<-h.answer
 			return nil, nil
@@ -43,7 +43,7 @@ func waits(t *testing.T, p *sandbox.Pool, reason string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if _, err := p.Do(ctx, sandbox.Work{Tenant: "late", Name: "echo"}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := p.Do(ctx, sandbox.Work{Tenant: "late", Name: "echo", Encode: input("")}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%s: %v", reason, err)
 	}
 }
@@ -87,7 +87,7 @@ func TestSlotsWhileAsking(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
-		if _, err := p.Do(ctx, sandbox.Work{Tenant: "greedy", Name: "echo"}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := p.Do(ctx, sandbox.Work{Tenant: "greedy", Name: "echo", Encode: input("")}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the tenant has more: %v", err)
 		}
 		if _, err := do(p, "modest", "echo", "hello"); err != nil {

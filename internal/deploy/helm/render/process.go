@@ -109,23 +109,28 @@ func (w *wireChart) decode() (*helmchart.Chart, error) {
 
 // Render implements Renderer.
 func (p Process) Render(ctx context.Context, tenant string, in Input, want Want) (*Result, error) {
-	chart, err := encodeChart(in.Chart)
-	if err != nil {
-		return &Result{}, &StepError{MergeStep, err}
-	}
-	body, err := sandbox.Encode(&request{
-		Chart: chart, Values: in.Values, Name: in.Name, Namespace: in.Namespace, Revision: in.Revision, Upgrade: in.Upgrade,
-		Capabilities: in.Capabilities, SkipSchema: in.SkipSchema, Lookup: in.Lookup != nil, Want: want,
-	})
-	if err != nil {
-		return &Result{}, &StepError{MergeStep, err}
+	step := RenderStep
+	encode := func() (body []byte, err error) {
+		defer func() {
+			if err != nil {
+				step = MergeStep
+			}
+		}()
+		chart, err := encodeChart(in.Chart)
+		if err != nil {
+			return nil, err
+		}
+		return sandbox.Encode(&request{
+			Chart: chart, Values: in.Values, Name: in.Name, Namespace: in.Namespace, Revision: in.Revision, Upgrade: in.Upgrade,
+			Capabilities: in.Capabilities, SkipSchema: in.SkipSchema, Lookup: in.Lookup != nil, Want: want,
+		})
 	}
 	var failures []error
-	raw, err := p.Pool.Do(ctx, sandbox.Work{Tenant: tenant, Name: handled, Title: "rendering the chart", Body: body, Answer: func(body []byte) ([]byte, error) {
+	raw, err := p.Pool.Do(ctx, sandbox.Work{Tenant: tenant, Name: handled, Title: "rendering the chart", Encode: encode, Answer: func(body []byte) ([]byte, error) {
 		return answerLookup(ctx, in.Lookup, body, &failures)
 	}})
 	if err != nil {
-		return &Result{}, &StepError{RenderStep, judged(err)}
+		return &Result{}, &StepError{step, judged(err)}
 	}
 	r := &response{Result: &Result{}}
 	if err := sandbox.Decode(raw, r); err != nil {

@@ -47,15 +47,14 @@ type response struct {
 
 // Build implements Builder.
 func (p Process) Build(ctx context.Context, tenant string, files *memfs.Tree, config *api.ProviderConfiguration) ([]*unstructured.Unstructured, error) {
-	r, err := encodeRequest(files, config)
-	if err != nil {
-		return nil, err
+	encode := func() ([]byte, error) {
+		r, err := encodeRequest(files, config)
+		if err != nil {
+			return nil, err
+		}
+		return sandbox.Encode(r)
 	}
-	body, err := sandbox.Encode(r)
-	if err != nil {
-		return nil, err
-	}
-	raw, err := p.Pool.Do(ctx, sandbox.Work{Tenant: tenant, Name: handled, Title: "building the kustomization", Body: body})
+	raw, err := p.Pool.Do(ctx, sandbox.Work{Tenant: tenant, Name: handled, Title: "building the kustomization", Encode: encode})
 	if err != nil {
 		return nil, err // says what failed
 	}

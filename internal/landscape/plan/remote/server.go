@@ -20,13 +20,16 @@ type Maker struct{ Pool *sandbox.Pool }
 // Make implements plan.Maker.
 func (m Maker) Make(ctx context.Context, in plan.Input, alone bool) (*plan.Made, error) {
 	a := &answers{ctx: ctx, functions: in.Functions, states: in.States, component: in.Component, numbers: map[*repository.Version]int{}}
-	request, err := a.makeRequest(in, alone)
+	step := plan.ChildrenStep
+	given, err := m.do(ctx, in.Installation, makeOperation, "rendering the blueprint", a, func() (any, error) {
+		request, err := a.makeRequest(in, alone)
+		if err != nil {
+			step = plan.ImportsStep
+		}
+		return request, err
+	})
 	if err != nil {
-		return nil, &plan.StepError{Step: plan.ImportsStep, Cause: err}
-	}
-	given, err := m.do(ctx, in.Installation, makeOperation, "rendering the blueprint", request, a)
-	if err != nil {
-		return nil, &plan.StepError{Step: plan.ChildrenStep, Cause: err}
+		return nil, &plan.StepError{Step: step, Cause: err}
 	}
 	failed := given.Failure.decode(a.failures)
 	if given.Failure != nil && given.Failure.Step == plan.ImportsStep {
@@ -62,12 +65,10 @@ func (m Maker) Exports(ctx context.Context, inst *v1alpha1.Installation, content
 	a.open = func(definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, error) {
 		return with.Open(ctx, definition)
 	}
-	raw, err := encodeObject(inst)
-	if err != nil {
-		return nil, err
-	}
-	request := &exportsRequest{Installation: raw, Content: content, Functions: slices.Sorted(maps.Keys(with.Functions)), States: with.States != nil, NamedTargets: with.NamedTargets}
-	given, err := m.do(ctx, inst, exportsOperation, "rendering the exports", request, a)
+	given, err := m.do(ctx, inst, exportsOperation, "rendering the exports", a, func() (any, error) {
+		raw, err := encodeObject(inst)
+		return &exportsRequest{Installation: raw, Content: content, Functions: slices.Sorted(maps.Keys(with.Functions)), States: with.States != nil, NamedTargets: with.NamedTargets}, err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -77,13 +78,16 @@ func (m Maker) Exports(ctx context.Context, inst *v1alpha1.Installation, content
 	return given.Exports.decode()
 }
 
-// do carries out one work.
-func (m Maker) do(ctx context.Context, inst *v1alpha1.Installation, operation, title string, request any, a *answers) (*made, error) {
-	body, err := sandbox.Encode(request)
-	if err != nil {
-		return nil, err
+// do carries out one work. What it begins with is made when there is a process for it.
+func (m Maker) do(ctx context.Context, inst *v1alpha1.Installation, operation, title string, a *answers, request func() (any, error)) (*made, error) {
+	encode := func() ([]byte, error) {
+		value, err := request()
+		if err != nil {
+			return nil, err
+		}
+		return sandbox.Encode(value)
 	}
-	raw, err := m.Pool.Do(ctx, sandbox.Work{Tenant: inst.Namespace, Name: operation, Title: title, Body: body, Answer: a.answer})
+	raw, err := m.Pool.Do(ctx, sandbox.Work{Tenant: inst.Namespace, Name: operation, Title: title, Encode: encode, Answer: a.answer})
 	var ended *sandbox.EndedError
 	switch {
 	case errors.As(err, &ended):
