@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/cli/commandline"
+	"go.landscaper.dev/internal/cli/foreign"
 	"go.landscaper.dev/internal/server/process"
 )
 
@@ -24,7 +25,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	command.AddCommand(newInstallCommand(), newRunCommand(), newRenderCommand())
+	command.AddCommand(newInstallCommand(), newRunCommand(), foreign.NewCommand())
 	commandline.RefuseNegative(command)
 	return command
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"go.landscaper.dev/internal/cli/commandline"
+	"go.landscaper.dev/internal/cli/foreign"
 	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/runtime/memguard"
-	"go.landscaper.dev/internal/runtime/sandbox"
 	"go.landscaper.dev/internal/server"
 	"go.landscaper.dev/internal/server/process"
 )
@@ -56,7 +56,9 @@ go before the file.`,
 			if config.Cluster, err = process.RESTConfig(kubeconfig, "landscaper"); err != nil {
 				return err
 			}
-			config.Renderer = []string{"/proc/self/exe", sandbox.Command}
+			if config.Renderer, err = foreign.Program(); err != nil {
+				return err
+			}
 			return server.Run(command.Context(), config, log)
 		},
 	}

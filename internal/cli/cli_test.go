@@ -85,6 +85,9 @@ func TestHelpOfAllCommands(t *testing.T) {
 			t.Errorf("%q: the example does not call the program", path)
 		}
 		for _, child := range command.Commands() {
+			if child.Hidden {
+				continue // no user calls it
+			}
 			pending = append(pending, strings.TrimSpace(path+" "+child.Name()))
 		}
 	}

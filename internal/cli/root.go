@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/components"
 	"go.landscaper.dev/internal/cli/doctor"
+	"go.landscaper.dev/internal/cli/foreign"
 	"go.landscaper.dev/internal/cli/installations"
 	"go.landscaper.dev/internal/cli/quickstart"
 	"go.landscaper.dev/internal/cli/spiff"
@@ -51,6 +52,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		doctor.NewCommand(streams),
 		quickstart.NewCommand(streams),
 		spiff.NewCommand(),
+		foreign.NewCommand(),
 	)
 	// The short forms of what is used most.
 	root.AddCommand(installations.ShortCommands(streams)...)

@@ -2,8 +2,6 @@ package server
 
 import (
 	"fmt"
-	"io"
-	"maps"
 	"runtime"
 	"time"
 
@@ -27,16 +25,6 @@ const (
 	idleMemory          = 64 << 20
 	leastIdle, mostIdle = 8, 32
 )
-
-// Render is the hidden command of the program: it carries out foreign work for the server at the
-// other end of the pipe.
-func Render(in io.Reader, out io.Writer, memory uint64) error {
-	handlers := map[string]sandbox.Handler{}
-	for _, more := range []map[string]sandbox.Handler{remote.Handlers(), render.Handlers(), build.Handlers()} {
-		maps.Copy(handlers, more)
-	}
-	return sandbox.Serve(in, out, handlers, memory)
-}
 
 // renderers starts the processes for foreign work. Without a command, all work is done in this
 // process.

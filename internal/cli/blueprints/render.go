@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/commandline"
+	"go.landscaper.dev/internal/cli/foreign"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/dataflow"
@@ -160,7 +161,7 @@ func (o *renderOptions) run(ctx context.Context, from *source) error {
 	if err != nil {
 		return err
 	}
-	tree := &plan.Tree{Open: func(ctx context.Context, parent plan.Input, inst *v1alpha1.Installation) (plan.Input, error) {
+	tree := &plan.Tree{Maker: foreign.Plans(ctx), Open: func(ctx context.Context, parent plan.Input, inst *v1alpha1.Installation) (plan.Input, error) {
 		return o.child(ctx, from, parent, inst)
 	}}
 	if o.simulation != nil {
@@ -223,7 +224,7 @@ func (o *renderOptions) warn(node *plan.Node) {
 }
 
 func (o *renderOptions) warnNode(node *plan.Node) {
-	warnings := node.Plan.Warnings
+	warnings := node.Warnings
 	if node.Exports != nil {
 		warnings = append(warnings[:len(warnings):len(warnings)], node.Exports.Warnings...)
 	}

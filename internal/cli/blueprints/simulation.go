@@ -130,31 +130,39 @@ func (s *simulation) Item(ctx context.Context, node *plan.Node, item *v1alpha1.D
 	return nil, nil
 }
 
+// Replaces implements plan.Simulation.
+func (s *simulation) Replaces(path string) bool {
+	s.say("executing installation " + path)
+	return s.of(path) != nil
+}
+
+func (s *simulation) of(path string) *installationExports {
+	for i := range s.Installations {
+		if s.Installations[i].matches(path) {
+			return &s.Installations[i]
+		}
+	}
+	return nil
+}
+
 // Installation implements plan.Simulation.
 func (s *simulation) Installation(ctx context.Context, node *plan.Node) (*plan.SimulatedExports, error) {
-	s.say("executing installation " + node.Path)
-	for i := range s.Installations {
-		entry := &s.Installations[i]
-		if !entry.matches(node.Path) {
-			continue
-		}
-		if entry.Template == "" {
-			return &entry.SimulatedExports, nil
-		}
-		result := &plan.SimulatedExports{}
-		return result, s.render(ctx, node, &entry.exportTemplate, nil, result)
+	entry := s.of(node.Path)
+	if entry.Template == "" {
+		return &entry.SimulatedExports, nil
 	}
-	return nil, nil
+	result := &plan.SimulatedExports{}
+	return result, s.render(ctx, node, &entry.exportTemplate, nil, result)
 }
 
 // render executes an export template with the functions and bindings of the
 // Installation. It sees the states of the deploy executions.
 func (s *simulation) render(ctx context.Context, node *plan.Node, t *exportTemplate, more map[string]any, result any) error {
-	inst, err := tidy(node.Plan.Installation())
+	inst, err := tidy(node.Installation())
 	if err != nil {
 		return err
 	}
-	bindings := node.Plan.Bindings()
+	bindings := node.Bindings()
 	bindings["installation"], bindings["installationPath"], bindings["templateName"] = inst, node.Path, t.Name
 	maps.Copy(bindings, more)
 	functions, err := s.component(ctx, node, t, bindings)
@@ -184,7 +192,7 @@ func (s *simulation) render(ctx context.Context, node *plan.Node, t *exportTempl
 // component returns the functions for the component, and binds all components if
 // the template wants to see them.
 func (s *simulation) component(ctx context.Context, node *plan.Node, t *exportTemplate, bindings map[string]any) (*componentfunc.Component, error) {
-	in := s.input(node.Plan.Installation())
+	in := s.input(node.Installation())
 	if in.Component == nil {
 		return nil, nil
 	}

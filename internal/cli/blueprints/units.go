@@ -54,11 +54,11 @@ func (o *renderOptions) units(node *plan.Node, at []string) []unit {
 			all = append(all, unit{kind, at, names, content})
 		}
 	}
-	in := o.inputs[node.Plan.Installation()]
+	in := o.inputs[node.Installation()]
 	if simulated {
-		add(kindSubinstallations, node.Plan.Installation(), "installation")
+		add(kindSubinstallations, node.Installation(), "installation")
 	}
-	add(kindImports, map[string]any{kindImports: o.shownImports(in, node.Plan.Imports.Map())}, kindImports)
+	add(kindImports, map[string]any{kindImports: o.shownImports(in, node.Imports)}, kindImports)
 	for i := range node.DeployItems {
 		add(kindDeployItems, deployItem(node, &node.DeployItems[i]), kindDeployItems, node.DeployItems[i].Name)
 	}
@@ -103,7 +103,7 @@ func statesOf(states map[string][]byte) map[string]any {
 
 // deployItem returns the object that the Execution would make of an item.
 func deployItem(node *plan.Node, item *v1alpha1.DeployItemTemplate) *v1alpha1.DeployItem {
-	inst := node.Plan.Installation()
+	inst := node.Installation()
 	object := &v1alpha1.DeployItem{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "DeployItem"},
 		ObjectMeta: metav1.ObjectMeta{Name: item.Name, Namespace: inst.Namespace, Labels: item.Labels},

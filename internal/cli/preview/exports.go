@@ -60,6 +60,9 @@ func (c *comparison) compareBefore(ctx context.Context, node *plan.Node, item *v
 	}
 }
 
+// Replaces implements plan.Simulation.
+func (c *comparison) Replaces(string) bool { return false }
+
 // Installation implements plan.Simulation.
 func (c *comparison) Installation(context.Context, *plan.Node) (*plan.SimulatedExports, error) {
 	return nil, nil

@@ -55,6 +55,8 @@ type Previewer struct {
 	Base       component.Options
 	// Comparers are by the type of items; an item of another type is not compared.
 	Comparers map[v1alpha1.DeployItemType]Comparer
+	// Maker makes plans; nil makes them in this process.
+	Maker plan.Maker
 	// NamedTargets lets blueprints use any Target and Secret of the namespace by its name.
 	NamedTargets bool
 	// Now is the time.
@@ -152,6 +154,7 @@ func (c *comparison) grow(ctx context.Context, inst *v1alpha1.Installation) (*pl
 			return opener.open(ctx, inst)
 		},
 		Simulation: c,
+		Maker:      c.Maker,
 		Identify:   c.live.identify,
 	}
 	grown, err := grower.Grow(ctx, root)

@@ -142,7 +142,7 @@ func TestLastExportsOfItems(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			reader := &store{data: []byte(test.data), err: test.err}
 			e := &comparison{Previewer: &Previewer{Reader: reader}, live: tree(), secrets: newSecrets()}
-			node := &plan.Node{Plan: &plan.Plan{}, Path: test.path}
+			node := &plan.Node{Path: test.path}
 			got, err := e.lastExports(t.Context(), node, &v1alpha1.DeployItemTemplate{Name: test.item})
 			if !errors.Is(err, test.is) || (err == nil) != (test.is == nil) || err != nil && strings.Contains(err.Error(), "s3cret") {
 				t.Fatalf("got %v", err)
@@ -158,7 +158,7 @@ func TestLastExportsOfItems(t *testing.T) {
 	t.Run("what comes from a Secret is known as one from then on", func(t *testing.T) {
 		e := &comparison{Previewer: &Previewer{Reader: &store{data: []byte(`{"server":{"token":"exported-token","url":"shop.example.org"}}`)}}, live: tree(), secrets: newSecrets()}
 		template := &v1alpha1.DeployItemTemplate{Name: "server", Configuration: &runtime.RawExtension{Raw: []byte(`{"exports":{"exports":[{"key":"token","fromResource":{"kind":"Secret"}}]}}`)}}
-		if _, err := e.lastExports(t.Context(), &plan.Node{Plan: &plan.Plan{}, Path: "root"}, template); err != nil {
+		if _, err := e.lastExports(t.Context(), &plan.Node{Path: "root"}, template); err != nil {
 			t.Fatal(err)
 		}
 		if !e.secrets.repeats("exported-token") || e.secrets.repeats("shop.example.org") {

@@ -175,7 +175,7 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 	made, failed := r.maker().Make(ctx, plan.Input{
 		Installation: s.Inst, Blueprint: from.Blueprint, Component: from.Component, Imports: s.Inputs.Imports,
 		Functions: functions, States: states, Tree: use, NamedTargets: r.NamedTargets,
-	}, s.hasNoChildren())
+	}, plan.Want{Alone: s.hasNoChildren()})
 	if made != nil {
 		s.subject.Warn(importWarnings, withoutFirst(made.Warnings, from.Blueprint.Warnings))
 		s.subject.Warn(resolve.BlueprintWarnings, made.Later)

@@ -199,7 +199,7 @@ func (c *blueprintCase) imported() dataflow.Imports {
 
 func (c *blueprintCase) compare(t *testing.T, node *Node) {
 	t.Helper()
-	wantParts(t, "imports", node.Imports.Map(), c.Imports.value)
+	wantParts(t, "imports", node.Imports, c.Imports.value)
 	wantParts(t, "deploy items", node.DeployItems, c.Items.value)
 	specs := make([]any, len(node.Subinstallations))
 	for i, sub := range node.Subinstallations {

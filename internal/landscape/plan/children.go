@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"maps"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/dataflow"
@@ -102,22 +101,3 @@ func (p *Plan) Copies() (dataflow.Exports, error) {
 	}
 	return copies, p.in.Tree.add(copies).check()
 }
-
-// Installation is the Installation that the plan is for.
-func (p *Plan) Installation() *v1alpha1.Installation { return p.in.Installation }
-
-// Bindings returns what all templates see.
-func (p *Plan) Bindings() map[string]any { return maps.Clone(p.bindings) }
-
-// Target returns the imported Target whose object has a name, or nil.
-func (p *Plan) Target(name string) *v1alpha1.Target {
-	for _, target := range p.in.Imports.AllTargets() {
-		if target.Name == name {
-			return target
-		}
-	}
-	return nil
-}
-
-// Read are the imports as they were read, before defaults and mappings.
-func (p *Plan) Read() dataflow.Imports { return p.in.Imports }

@@ -77,7 +77,7 @@ func TestSecretsStaySecrets(t *testing.T) {
 
 func copiesOf(t *testing.T, node *Node) dataflow.Exports {
 	t.Helper()
-	copies, err := node.Copies()
+	copies, err := planned(t, node.in).Copies()
 	if err != nil {
 		t.Fatal(err)
 	}

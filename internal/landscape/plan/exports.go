@@ -20,6 +20,8 @@ type Results struct {
 	DataObjects, Targets map[string]any
 	// Scope are the objects behind Targets, with all elements of lists and maps.
 	Scope []*v1alpha1.Target
+	// Replaced are exports in the place of those that the children lead to; nil without such.
+	Replaced map[string]any
 }
 
 // Exports are the objects with the exports of an Installation.
@@ -34,6 +36,9 @@ type Exports struct {
 
 // Exports renders the export executions, checks what they give and maps it.
 func (p *Plan) Exports(ctx context.Context, results Results) (*Exports, error) {
+	if results.Replaced != nil {
+		return p.finishExports(ctx, results.Replaced)
+	}
 	p, err := p.withResults(results)
 	if err != nil {
 		return nil, err

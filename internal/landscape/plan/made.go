@@ -50,35 +50,58 @@ type Made struct {
 	Stored []byte
 	// Exports are known at once if there are no children, and were asked for.
 	Exports *Exports
+	// Imports and Bindings are what templates see, if they were asked for.
+	Imports, Bindings map[string]any
+}
+
+// Want says what is needed besides what every job begins with.
+type Want struct {
+	// Alone asks for the exports, if there are no children.
+	Alone bool
+	// Shown asks for what people are shown: Imports, Bindings, the values of Exports, and which
+	// subinstallation needs which other one.
+	Shown bool
+	// Replaced says that the exports are given: there are no children, and Stored is there in
+	// any case.
+	Replaced bool
 }
 
 // Maker makes what jobs begin and end with.
 type Maker interface {
 	// Make works out what a job begins with. Its error is a *StepError; the warnings until then
-	// are there, unless it is the imports that have failed. Alone asks for the exports, if there are no children.
-	Make(ctx context.Context, in Input, alone bool) (*Made, error)
+	// are there, unless it is the imports that have failed.
+	Make(ctx context.Context, in Input, want Want) (*Made, error)
 	// Exports continues with what the job has stored. Results are asked for when the
 	// stored plan has been found to be good.
 	Exports(ctx context.Context, inst *v1alpha1.Installation, content []byte, with Surroundings, results func() (Results, error)) (*Exports, error)
 }
 
-// Here is the Maker of this process.
+// Here is the Maker of this process. It is for tests, and for callers that trust the blueprint:
+// nothing but the steps and the time of a template is bounded, and what takes all memory takes that
+// of this process. Others use the package remote.
 type Here struct{}
 
 // Make implements Maker.
-func (Here) Make(ctx context.Context, in Input, alone bool) (*Made, error) {
+func (Here) Make(ctx context.Context, in Input, want Want) (*Made, error) {
 	p, err := New(ctx, in)
 	if err != nil {
 		return nil, failedIn(ImportsStep, err)
 	}
 	made := &Made{Warnings: p.Warnings}
+	if want.Shown {
+		made.Imports, made.Bindings = p.Imports.Map(), p.bindings
+	}
 	known := len(p.Warnings)
-	err = p.make(ctx, made, alone)
+	err = p.make(ctx, made, want)
 	made.Later = p.Warnings[known:]
 	return made, err
 }
 
-func (p *Plan) make(ctx context.Context, made *Made, alone bool) (err error) {
+func (p *Plan) make(ctx context.Context, made *Made, want Want) (err error) {
+	if want.Replaced {
+		made.Stored, err = p.store()
+		return failedIn(StoreStep, err)
+	}
 	if made.Children, err = p.Children(ctx); err != nil {
 		return failedIn(ChildrenStep, err)
 	}
@@ -88,7 +111,7 @@ func (p *Plan) make(ctx context.Context, made *Made, alone bool) (err error) {
 	if made.Stored, _, err = p.Stored(); err != nil {
 		return failedIn(StoreStep, err)
 	}
-	if !alone || len(made.Children.Subinstallations)+len(made.Children.DeployItems) > 0 {
+	if !want.Alone || len(made.Children.Subinstallations)+len(made.Children.DeployItems) > 0 {
 		return nil
 	}
 	// The scope has the imports only.

@@ -21,8 +21,8 @@ type Surroundings struct {
 	Functions map[string]template.Function
 	// States are what export executions stored in earlier jobs.
 	States States
-	// NamedTargets is that of the Input.
-	NamedTargets bool
+	// NamedTargets is that of the Input, and Shown that of Want.
+	NamedTargets, Shown bool
 }
 
 // Reopened is the plan of a running job. Only exports can be worked out with it: the

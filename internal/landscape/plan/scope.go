@@ -24,14 +24,10 @@ type scope struct {
 
 // newScope returns what there is before any subinstallation has exported something:
 // the copies of the imports.
-func newScope(p *Plan) (*scope, dataflow.Exports, error) {
+func newScope(copies dataflow.Exports) *scope {
 	s := &scope{data: map[string]*v1alpha1.DataObject{}, targets: map[string]*v1alpha1.Target{}, secrets: map[string]*corev1.Secret{}}
-	copies, err := p.Copies()
-	if err != nil {
-		return nil, copies, err
-	}
 	s.add(copies)
-	return s, copies, nil
+	return s
 }
 
 func (s *scope) add(objects dataflow.Exports) {

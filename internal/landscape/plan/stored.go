@@ -66,15 +66,21 @@ func (p *Plan) Stored() (content []byte, needed bool, err error) {
 	if len(info.ExportExecutions)+len(spec.Exports.Data)+len(spec.Exports.Targets)+len(spec.ExportDataMappings) == 0 {
 		return nil, false, nil
 	}
+	content, err = p.store()
+	return content, true, err
+}
+
+func (p *Plan) store() ([]byte, error) {
+	info := p.in.Blueprint.Info
 	bindings, err := encodeBindings(p.bindings)
 	if err != nil {
-		return nil, true, err
+		return nil, err
 	}
 	readable, err := p.readableByExports()
 	if err != nil {
-		return nil, true, err
+		return nil, err
 	}
-	content, err = encodeDocument(&document{
+	return encodeDocument(&document{
 		Version: storedVersion, Installation: admitted(p.in.Installation), Mentioned: p.mentioned, Bindings: bindings,
 		Files: readable.Files, Links: readable.Links, Component: p.in.Component != nil && readable.component,
 		Secrets: p.secrets,
@@ -83,7 +89,6 @@ func (p *Plan) Stored() (content []byte, needed bool, err error) {
 			Exports: info.Exports, ExportExecutions: info.ExportExecutions,
 		},
 	})
-	return content, true, err
 }
 
 // admitted returns what exports need of an Installation.

@@ -39,7 +39,7 @@ func reopened(ctx context.Context, p *Plan, open opens) (*Reopened, error) {
 	if err != nil || !needed {
 		return nil, err
 	}
-	inst := p.Installation()
+	inst := p.in.Installation
 	if content, err = testKey.Content(inst, testKey.Secrets(inst, content)); err != nil {
 		return nil, err
 	}
@@ -73,13 +73,10 @@ func restart(t *testing.T, p *Plan, results Results, open opens) {
 // restartAll does so for all Installations of a tree.
 func restartAll(t *testing.T, tree *Tree, node *Node, from *component.Session) {
 	t.Helper()
-	if given, err := tree.Simulation.Installation(t.Context(), node); err != nil || given != nil || len(node.Waiting) > 0 {
+	if tree.Simulation.Replaces(node.Path) || len(node.Waiting) > 0 {
 		return // what it exports was not worked out
 	}
-	scope, _, err := newScope(node.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	scope := newScope(copiesOf(t, node))
 	for _, sub := range node.Nodes {
 		restartAll(t, tree, sub, from)
 		if sub.Exports != nil {
@@ -90,7 +87,7 @@ func restartAll(t *testing.T, tree *Tree, node *Node, from *component.Session) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	restart(t, node.Plan, results, opener(from))
+	restart(t, planned(t, node.in), results, opener(from))
 }
 
 // exporting is an input of a job with exports.

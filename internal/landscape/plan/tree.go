@@ -19,7 +19,11 @@ import (
 type Node struct {
 	// Path leads from the root to the Installation: root/network/dns.
 	Path string
-	*Plan
+	// Imports are the values by the names of the blueprint, after defaults, mappings and import
+	// executions.
+	Imports map[string]any
+	// Warnings list probable mistakes.
+	Warnings []string
 	*Children
 	// Nodes are the subinstallations that could be worked out, in the order of the
 	// blueprint.
@@ -30,7 +34,29 @@ type Node struct {
 	// are not, asked that there is a simulation.
 	Exports *Exports
 	Unknown error
+
+	in       Input
+	bindings map[string]any
 }
+
+// Installation is the Installation that was worked out.
+func (n *Node) Installation() *v1alpha1.Installation { return n.in.Installation }
+
+// Bindings returns what all templates see.
+func (n *Node) Bindings() map[string]any { return maps.Clone(n.bindings) }
+
+// Target returns the imported Target whose object has a name, or nil.
+func (n *Node) Target(name string) *v1alpha1.Target {
+	for _, target := range n.in.Imports.AllTargets() {
+		if target.Name == name {
+			return target
+		}
+	}
+	return nil
+}
+
+// Read are the imports as they were read, before defaults and mappings.
+func (n *Node) Read() dataflow.Imports { return n.in.Imports }
 
 // Name is the last part of the path.
 func (n *Node) Name() string { return n.Path[strings.LastIndex(n.Path, "/")+1:] }
@@ -84,8 +110,10 @@ type Simulation interface {
 	// Item returns the exports of a deploy item; nil if it has none. ErrUnknown says that only a job
 	// can determine them: then nothing that follows from them is known.
 	Item(ctx context.Context, node *Node, item *v1alpha1.DeployItemTemplate) (any, error)
-	// Installation returns the exports of an Installation that is not to be worked
-	// out any further; nil if it is.
+	// Replaces reports whether the exports of an Installation are given, so that nothing below it is
+	// worked out.
+	Replaces(path string) bool
+	// Installation returns these exports.
 	Installation(ctx context.Context, node *Node) (*SimulatedExports, error)
 }
 
@@ -104,6 +132,8 @@ type Tree struct {
 	// Identify gives a subinstallation the name and the UID that it has, if it exists
 	// already; nil if nothing exists.
 	Identify func(path string, inst *v1alpha1.Installation)
+	// Maker works out each Installation; nil does it in this process.
+	Maker Maker
 
 	// used is what all Installations so far have taken.
 	used Usage
@@ -118,26 +148,22 @@ func (t *Tree) Grow(ctx context.Context, root Input) (*Node, error) {
 func (t *Tree) grow(ctx context.Context, in Input, path string) (*Node, error) {
 	in.Tree = t.used
 	in.Tree.Depth = strings.Count(path, "/")
-	node := &Node{Path: path, Children: &Children{}}
-	var err error
-	if node.Plan, err = New(ctx, in); err != nil {
+	replaced := t.Simulation != nil && t.Simulation.Replaces(path)
+	made, err := t.maker().Make(ctx, in, Want{Shown: true, Replaced: replaced})
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if simulated, err := t.simulate(ctx, node); simulated || err != nil {
-		return node, err
-	}
-	if node.Children, err = node.Plan.Children(ctx); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	node := &Node{Path: path, Imports: made.Imports, Warnings: slices.Concat(made.Warnings, made.Later), Children: made.Children, in: in, bindings: made.Bindings}
+	if replaced {
+		node.Children = &Children{}
+		return node, t.replace(ctx, node, made.Stored)
 	}
 	if node.Held != nil {
 		return nil, fmt.Errorf("%s: %w", path, node.Held)
 	}
 	t.used.Installations += len(node.Subinstallations)
-	scope, copies, err := newScope(node.Plan)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	t.used = t.used.add(copies)
+	t.used = t.used.add(made.Copies)
+	scope := newScope(made.Copies)
 	if err := t.growChildren(ctx, node, scope); err != nil {
 		return nil, err
 	}
@@ -148,7 +174,7 @@ func (t *Tree) grow(ctx context.Context, in Input, path string) (*Node, error) {
 	if t.Simulation == nil {
 		return node, nil
 	}
-	node.Exports, err = t.exports(ctx, node, scope)
+	node.Exports, err = t.exports(ctx, node, scope, made.Stored)
 	if errors.Is(err, ErrUnknown) {
 		node.Unknown = err
 		return node, nil
@@ -159,22 +185,35 @@ func (t *Tree) grow(ctx context.Context, in Input, path string) (*Node, error) {
 	return node, nil
 }
 
-// simulate takes the exports of an Installation from the simulation, if it has them.
-func (t *Tree) simulate(ctx context.Context, node *Node) (bool, error) {
-	if t.Simulation == nil {
-		return false, nil
+func (t *Tree) maker() Maker {
+	if t.Maker == nil {
+		return Here{}
 	}
+	return t.Maker
+}
+
+// replace takes the exports of an Installation from the simulation.
+func (t *Tree) replace(ctx context.Context, node *Node, stored []byte) error {
 	given, err := t.Simulation.Installation(ctx, node)
-	if err != nil || given == nil {
-		return false, err // names the template
+	if err != nil {
+		return err // names the template
 	}
 	values := map[string]any{}
 	dataflow.MergeExports(values, given.Data)
 	dataflow.MergeExports(values, given.Targets)
-	if node.Exports, err = node.Plan.finishExports(ctx, values); err != nil {
-		return false, fmt.Errorf("%s: %w", node.Path, err)
+	if node.Exports, err = t.finish(ctx, node, stored, Results{Replaced: values}); err != nil {
+		return fmt.Errorf("%s: %w", node.Path, err)
 	}
-	return true, nil
+	return nil
+}
+
+// finish works out the exports of an Installation as at the end of a job.
+func (t *Tree) finish(ctx context.Context, node *Node, stored []byte, results Results) (*Exports, error) {
+	with := Surroundings{Functions: node.in.Functions, States: node.in.States, NamedTargets: node.in.NamedTargets, Shown: true,
+		Open: func(context.Context, *v1alpha1.ComponentDescriptorDefinition) (*Component, error) {
+			return node.in.Component, nil
+		}}
+	return t.maker().Exports(ctx, node.in.Installation, stored, with, func() (Results, error) { return results, nil })
 }
 
 // growChildren works out the subinstallations in the order of their data: each one
@@ -237,13 +276,13 @@ func child(parent *v1alpha1.Installation, sub Subinstallation) *v1alpha1.Install
 	return inst
 }
 
-// exports works out the exports from those of all children.
-func (t *Tree) exports(ctx context.Context, node *Node, scope *scope) (*Exports, error) {
+// exports works out the exports from those of all children. Without a stored plan there are none.
+func (t *Tree) exports(ctx context.Context, node *Node, scope *scope, stored []byte) (*Exports, error) {
 	results, err := t.results(ctx, node, scope)
-	if err != nil {
-		return nil, err
+	if err != nil || stored == nil {
+		return &Exports{Values: map[string]any{}}, err
 	}
-	return node.Plan.Exports(ctx, results)
+	return t.finish(ctx, node, stored, results)
 }
 
 func (t *Tree) results(ctx context.Context, node *Node, scope *scope) (Results, error) {

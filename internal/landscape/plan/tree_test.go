@@ -102,6 +102,8 @@ func (k known) Item(_ context.Context, node *Node, item *v1alpha1.DeployItemTemp
 	return exports, nil
 }
 
+func (k known) Replaces(path string) bool { return k.installations[path] != nil }
+
 func (k known) Installation(_ context.Context, node *Node) (*SimulatedExports, error) {
 	return k.installations[node.Path], nil
 }

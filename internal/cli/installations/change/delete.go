@@ -109,7 +109,7 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 func (f *deleteFlags) foresee(ctx context.Context, on *connection.Connection, tree *inspect.Node, roots []*inspect.Node) []requests.Uninstall {
 	ctx, cancel := context.WithTimeout(ctx, impactTimeout)
 	defer cancel()
-	return plan.Previewer(on, f.tokens.Tokens(on), nil, component.Options{}).Uninstalls(ctx, tree, roots)
+	return plan.Previewer(ctx, on, f.tokens.Tokens(on), nil, component.Options{}).Uninstalls(ctx, tree, roots)
 }
 
 // showUninstalls tells what goes, in order.

@@ -13,6 +13,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/foreign"
 	"go.landscaper.dev/internal/cli/preview"
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
@@ -105,7 +106,7 @@ func (f *options) run(ctx context.Context, streams terminal.Streams, on *connect
 		return err
 	}
 	components, base := access.Base()
-	previewer := Previewer(on, f.tokens.Tokens(on), components, base)
+	previewer := Previewer(ctx, on, f.tokens.Tokens(on), components, base)
 	previewer.NamedTargets = f.named
 	result, err := previewer.Of(ctx, tree, inspect.Forest(snapshot))
 	if err != nil {
@@ -121,10 +122,11 @@ func (f *options) run(ctx context.Context, streams terminal.Streams, on *connect
 }
 
 // Previewer previews what happens to what is seen on a connection.
-func Previewer(on *connection.Connection, tokens login.TokenRequester, components *component.Shared, base component.Options) *preview.Previewer {
+func Previewer(ctx context.Context, on *connection.Connection, tokens login.TokenRequester, components *component.Shared, base component.Options) *preview.Previewer {
 	return &preview.Previewer{
 		Reader: on.Client, Components: components, Base: base, Now: time.Now,
-		Comparers: preview.Comparers(on.Client, components, base, time.Now),
+		Comparers: preview.Comparers(on.Client, components, base, time.Now, foreign.Charts(ctx), foreign.Kustomizations(ctx)),
+		Maker:     foreign.Plans(ctx),
 		Clusters: cluster.NewPool(cluster.PoolOptions{
 			Secrets: on.Client, Tokens: tokens, Self: on.Config, UserAgent: "landscaper-cli", Egress: on.Egress(),
 		}),

@@ -10,7 +10,6 @@ import (
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"go.landscaper.dev/internal/base/jsonvalue"
-	"go.landscaper.dev/internal/content/template/memlimit"
 	"go.landscaper.dev/internal/runtime/sandbox"
 )
 
@@ -51,18 +50,16 @@ type response struct {
 type failure struct {
 	Step Step
 	Text string
-	// Invalid says that the chart or its values cannot work; Lookup is the number of the
-	// answer that is behind it, from 1.
+	// Invalid says that the chart or its values cannot work; Answers are the numbers of the
+	// answers that are behind it.
 	Invalid bool
-	Lookup  int
+	Answers []int
 }
 
 // found is what a lookup finds, or why it could not.
 type found struct {
 	Object map[string]any
-	// Failed is the number of the error, from 1, and Text is its text.
-	Failed int
-	Text   string
+	Failed *sandbox.AnswerError
 }
 
 func encodeChart(chart *helmchart.Chart) (*wireChart, error) {
@@ -125,9 +122,9 @@ func (p Process) Render(ctx context.Context, tenant string, in Input, want Want)
 			Capabilities: in.Capabilities, SkipSchema: in.SkipSchema, Lookup: in.Lookup != nil, Want: want,
 		})
 	}
-	var failures []error
+	var answered sandbox.Answered
 	raw, err := p.Pool.Do(ctx, sandbox.Work{Tenant: tenant, Name: handled, Title: "rendering the chart", Encode: encode, Answer: func(body []byte) ([]byte, error) {
-		return answerLookup(ctx, in.Lookup, body, &failures)
+		return answerLookup(ctx, in.Lookup, body, &answered)
 	}})
 	if err != nil {
 		return &Result{}, &StepError{step, judged(err)}
@@ -141,7 +138,7 @@ func (p Process) Render(ctx context.Context, tenant string, in Input, want Want)
 			return r.Result, &StepError{SortStep, fmt.Errorf("decode hooks: %w", err)}
 		}
 	}
-	return r.Result, r.Failed.decode(failures)
+	return r.Result, r.Failed.decode(&answered)
 }
 
 // judged makes what a chart took too much of its own mistake.
@@ -154,7 +151,7 @@ func judged(err error) error {
 }
 
 // answerLookup answers one lookup.
-func answerLookup(ctx context.Context, lookup Lookup, body []byte, failures *[]error) ([]byte, error) {
+func answerLookup(ctx context.Context, lookup Lookup, body []byte, answered *sandbox.Answered) ([]byte, error) {
 	var args [4]string
 	if err := sandbox.Decode(body, &args); err != nil {
 		return nil, err
@@ -162,44 +159,20 @@ func answerLookup(ctx context.Context, lookup Lookup, body []byte, failures *[]e
 	var answer found
 	object, err := lookup(ctx, args[0], args[1], args[2], args[3])
 	if answer.Object = object; err != nil {
-		*failures = append(*failures, err)
-		answer = found{Failed: len(*failures), Text: err.Error()}
+		answer = found{Failed: &sandbox.AnswerError{Text: err.Error(), Number: answered.Add(err)}}
 	}
 	return sandbox.Encode(answer)
 }
 
-func (f *failure) decode(failures []error) error {
+func (f *failure) decode(answered *sandbox.Answered) error {
 	switch {
 	case f == nil:
 		return nil
-	case f.Lookup > 0 && f.Lookup <= len(failures):
-		return &StepError{f.Step, &remoteError{f.Text, failures[f.Lookup-1]}}
 	case f.Invalid:
 		return &StepError{f.Step, &Invalid{f.Text}}
 	}
-	return &StepError{f.Step, errors.New(f.Text)}
+	return &StepError{f.Step, answered.Restore(f.Text, f.Answers)}
 }
-
-// remoteError is an error of another process with the error of this one behind it.
-type remoteError struct {
-	text  string
-	cause error
-}
-
-// Error implements error.
-func (e *remoteError) Error() string { return e.text }
-
-// Unwrap returns the cause.
-func (e *remoteError) Unwrap() error { return e.cause }
-
-// numberedError is an error of the server in the process.
-type numberedError struct {
-	text   string
-	number int
-}
-
-// Error implements error.
-func (e *numberedError) Error() string { return e.text }
 
 // Handlers are what the process does for a Process.
 func Handlers() map[string]sandbox.Handler { return map[string]sandbox.Handler{handled: renderHere} }
@@ -246,8 +219,8 @@ func askLookup(ask sandbox.Ask) Lookup {
 		if err := sandbox.Decode(raw, &answer); err != nil {
 			return nil, err
 		}
-		if answer.Failed > 0 {
-			return nil, &numberedError{answer.Text, answer.Failed}
+		if answer.Failed != nil {
+			return nil, answer.Failed
 		}
 		return answer.Object, nil
 	}
@@ -257,23 +230,14 @@ func encodeFailure(err error) *failure {
 	if err == nil {
 		return nil
 	}
-	f := &failure{Text: err.Error()}
+	f := &failure{Text: err.Error(), Answers: sandbox.AnswersIn(err)}
 	var step *StepError
 	if errors.As(err, &step) {
 		f.Step = step.Step
 	}
-	var numbered *numberedError
-	if errors.As(err, &numbered) {
-		f.Lookup = numbered.number
-	}
 	var wrong *Invalid
-	var busy *memlimit.Busy
-	switch {
-	case errors.As(err, &wrong):
+	if errors.As(err, &wrong) {
 		f.Invalid, f.Text = true, wrong.reason
-	case errors.As(err, &busy):
-		// It has the process for itself: nothing else will ever give it more.
-		f.Invalid, f.Text = true, "rendering the chart takes more memory than one work may: make less of it"
 	}
 	return f
 }

@@ -56,7 +56,8 @@ type Renderer interface {
 	Render(ctx context.Context, tenant string, in Input, want Want) (*Result, error)
 }
 
-// Here is the Renderer of this process.
+// Here is the Renderer of this process. It is for tests, and for callers that trust the chart: nothing
+// but its steps and its time is bounded, and what takes all memory takes that of this process.
 type Here struct{}
 
 // Render implements Renderer.

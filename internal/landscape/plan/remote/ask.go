@@ -76,9 +76,9 @@ type answers struct {
 	numbers   map[*repository.Version]int
 	results   func() (plan.Results, error)
 	open      func(definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, error)
-	// failures are those that were answered with.
-	failures []error
-	answered int
+	// errs are those that were answered with, and bytes is what all answers have.
+	errs  sandbox.Answered
+	bytes int
 }
 
 // answer answers one question.
@@ -89,14 +89,13 @@ func (a *answers) answer(body []byte) ([]byte, error) {
 	}
 	r, err := a.reply(q)
 	if err != nil {
-		r = &reply{Failure: &answerFailure{Text: err.Error(), Advice: component.Advice(err), Temporary: component.IsTemporary(err), Number: len(a.failures)}}
-		a.failures = append(a.failures, err)
+		r = &reply{Failure: &answerFailure{Text: err.Error(), Advice: component.Advice(err), Temporary: component.IsTemporary(err), Number: a.errs.Add(err)}}
 	}
 	raw, err := sandbox.Encode(r)
 	if err != nil {
 		return nil, err
 	}
-	if a.answered += len(raw); a.answered > maxAnswered {
+	if a.bytes += len(raw); a.bytes > maxAnswered {
 		return nil, fmt.Errorf("what templates read of components and clusters has more than %d MiB: read less", maxAnswered>>20)
 	}
 	return raw, nil

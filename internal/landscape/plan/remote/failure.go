@@ -2,11 +2,10 @@ package remote
 
 import (
 	"errors"
-	"strings"
 
 	"go.landscaper.dev/internal/content/component"
-	"go.landscaper.dev/internal/content/template/memlimit"
 	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/runtime/sandbox"
 )
 
 // failure is an error on its way to the server: its text, and what the server decides by.
@@ -29,12 +28,7 @@ func encodeFailure(err error) *failure {
 	if err == nil {
 		return nil
 	}
-	f := &failure{Text: err.Error(), Temporary: component.IsTemporary(err), Answers: answersIn(err, nil)}
-	var busy *memlimit.Busy
-	if errors.As(err, &busy) {
-		// It has the process for itself: nothing else will ever give it more.
-		f.Temporary, f.Text = false, strings.ReplaceAll(f.Text, busy.Error(), "it takes more memory than one work may: make less of it")
-	}
+	f := &failure{Text: err.Error(), Temporary: component.IsTemporary(err), Answers: sandbox.AnswersIn(err)}
 	var step *plan.StepError
 	if errors.As(err, &step) {
 		f.Step = step.Step
@@ -53,7 +47,7 @@ func encodeFailure(err error) *failure {
 
 // decode returns the error. The errors that the server has answered with are behind it, so that
 // it is judged as they are.
-func (f *failure) decode(answers []error) error {
+func (f *failure) decode(answered *sandbox.Answered) error {
 	if f == nil {
 		return nil
 	}
@@ -61,7 +55,7 @@ func (f *failure) decode(answers []error) error {
 	if f.Cause != "" {
 		text = f.Cause
 	}
-	var err error = &remoteError{text, known(f.Answers, answers)}
+	err := answered.Restore(text, f.Answers)
 	if f.Temporary {
 		err = &temporaryError{err}
 	}
@@ -78,28 +72,6 @@ func (f *failure) decode(answers []error) error {
 	}
 	return err
 }
-
-func known(numbers []int, answers []error) []error {
-	var causes []error
-	for _, number := range numbers {
-		if number >= 0 && number < len(answers) {
-			causes = append(causes, answers[number])
-		}
-	}
-	return causes
-}
-
-// remoteError is an error of another process.
-type remoteError struct {
-	text   string
-	causes []error
-}
-
-// Error implements error.
-func (e *remoteError) Error() string { return e.text }
-
-// Unwrap returns the errors of the server that are behind it.
-func (e *remoteError) Unwrap() []error { return e.causes }
 
 // temporaryError is a net.Error, which callers know to try again.
 type temporaryError struct{ error }
@@ -119,16 +91,17 @@ type errorText string
 // Error implements error.
 func (e errorText) Error() string { return string(e) }
 
-// answerError is an error that the server has answered with.
-type answerError struct {
-	answerFailure
+// advisedError is an error that the server has answered with.
+type advisedError struct {
+	*sandbox.AnswerError
+	advice string
 }
 
-// Error implements error.
-func (e *answerError) Error() string { return e.Text }
-
 // Advice is what to do about it.
-func (e *answerError) Advice() string { return e.answerFailure.Advice }
+func (e *advisedError) Advice() string { return e.advice }
+
+// Unwrap returns the error.
+func (e *advisedError) Unwrap() error { return e.AnswerError }
 
 // answerFailure is an error on its way to the process.
 type answerFailure struct {
@@ -142,27 +115,9 @@ func (f *answerFailure) decode() error {
 	if f == nil {
 		return nil
 	}
-	err := &answerError{*f}
+	err := &advisedError{&sandbox.AnswerError{Text: f.Text, Number: f.Number}, f.Advice}
 	if f.Temporary {
 		return &temporaryError{err}
 	}
 	return err
-}
-
-// answersIn collects the numbers of the answers behind an error.
-func answersIn(err error, numbers []int) []int {
-	if answer, ok := err.(*answerError); ok { //nolint:errorlint // the tree is walked here
-		return append(numbers, answer.Number)
-	}
-	switch wrapped := err.(type) { //nolint:errorlint // the tree is walked here
-	case interface{ Unwrap() error }:
-		if next := wrapped.Unwrap(); next != nil {
-			return answersIn(next, numbers)
-		}
-	case interface{ Unwrap() []error }:
-		for _, next := range wrapped.Unwrap() {
-			numbers = answersIn(next, numbers)
-		}
-	}
-	return numbers
 }

@@ -38,10 +38,10 @@ func makeHere(ctx context.Context, body []byte, ask sandbox.Ask) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	given, failed := plan.Here{}.Make(ctx, in, request.Alone)
+	given, failed := plan.Here{}.Make(ctx, in, request.Want)
 	m := &made{}
 	if given != nil {
-		if m, err = encodeMade(given); err != nil {
+		if m, err = encodeMade(given, request.Want.Shown); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +88,7 @@ func exportsHere(ctx context.Context, body []byte, ask sandbox.Ask) ([]byte, err
 	given, failed := plan.Here{}.Exports(ctx, inst, request.Content, with, s.results)
 	m := &made{Failure: encodeFailure(failed)}
 	var err error
-	if m.Exports, err = encodeExports(given); err != nil {
+	if m.Exports, err = encodeExports(given, request.Shown); err != nil {
 		return nil, err
 	}
 	return sandbox.Encode(m)

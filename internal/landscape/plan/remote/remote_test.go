@@ -173,11 +173,11 @@ func text(t testing.TB, value any) string {
 func TestSameResult(t *testing.T) {
 	there := maker(t)
 	in := input(t, "blueprint.yaml", everything)
-	want, err := plan.Here{}.Make(t.Context(), in, true)
+	want, err := plan.Here{}.Make(t.Context(), in, plan.Want{Alone: true, Shown: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := there.Make(t.Context(), in, true)
+	made, err := there.Make(t.Context(), in, plan.Want{Alone: true, Shown: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestSameResult(t *testing.T) {
 		t.Errorf("here:\n%s\nthere:\n%s", want, made)
 	}
 	opened := 0
-	with := plan.Surroundings{Functions: in.Functions, States: in.States, Open: func(context.Context, *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, error) {
+	with := plan.Surroundings{Shown: true, Functions: in.Functions, States: in.States, Open: func(context.Context, *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, error) {
 		opened++
 		return in.Component, nil
 	}}
@@ -229,8 +229,8 @@ func TestSameError(t *testing.T) {
 	for _, test := range tests {
 		in := input(t, "blueprint.yaml", test.blueprint)
 		in.Installation.Spec.Exports.Data = nil
-		_, want := plan.Here{}.Make(t.Context(), in, false)
-		_, err := there.Make(t.Context(), in, false)
+		_, want := plan.Here{}.Make(t.Context(), in, plan.Want{})
+		_, err := there.Make(t.Context(), in, plan.Want{})
 		if want == nil || err == nil || want.Error() != err.Error() {
 			t.Errorf("%s: here %v, there %v", test.reason, want, err)
 			continue
@@ -272,14 +272,14 @@ func TestHostileBlueprints(t *testing.T) {
 	for _, test := range tests {
 		in := input(t, "blueprint.yaml", test.blueprint)
 		in.Installation.Spec.Exports.Data = nil
-		if _, err := there.Make(t.Context(), in, false); err == nil {
+		if _, err := there.Make(t.Context(), in, plan.Want{}); err == nil {
 			t.Errorf("%s: it was done", test.reason)
 		} else {
 			t.Log(test.reason, strings.SplitN(err.Error(), "\n", 2)[0])
 		}
 	}
 	in := input(t, "blueprint.yaml", everything)
-	if _, err := there.Make(t.Context(), in, false); err != nil {
+	if _, err := there.Make(t.Context(), in, plan.Want{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -346,7 +346,7 @@ func BenchmarkPlan(b *testing.B) {
 		in := input(b, "blueprint.yaml", everything)
 		b.Run(row.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := row.maker.Make(b.Context(), in, false); err != nil {
+				if _, err := row.maker.Make(b.Context(), in, plan.Want{}); err != nil {
 					b.Fatal(err)
 				}
 			}

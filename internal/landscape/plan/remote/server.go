@@ -18,11 +18,11 @@ import (
 type Maker struct{ Pool *sandbox.Pool }
 
 // Make implements plan.Maker.
-func (m Maker) Make(ctx context.Context, in plan.Input, alone bool) (*plan.Made, error) {
+func (m Maker) Make(ctx context.Context, in plan.Input, want plan.Want) (*plan.Made, error) {
 	a := &answers{ctx: ctx, functions: in.Functions, states: in.States, component: in.Component, numbers: map[*repository.Version]int{}}
 	step := plan.ChildrenStep
 	given, err := m.do(ctx, in.Installation, makeOperation, "rendering the blueprint", a, func() (any, error) {
-		request, err := a.makeRequest(in, alone)
+		request, err := a.makeRequest(in, want)
 		if err != nil {
 			step = plan.ImportsStep
 		}
@@ -31,7 +31,7 @@ func (m Maker) Make(ctx context.Context, in plan.Input, alone bool) (*plan.Made,
 	if err != nil {
 		return nil, &plan.StepError{Step: step, Cause: err}
 	}
-	failed := given.Failure.decode(a.failures)
+	failed := given.Failure.decode(&a.errs)
 	if given.Failure != nil && given.Failure.Step == plan.ImportsStep {
 		return nil, failed
 	}
@@ -42,9 +42,9 @@ func (m Maker) Make(ctx context.Context, in plan.Input, alone bool) (*plan.Made,
 	return all, failed
 }
 
-func (a *answers) makeRequest(in plan.Input, alone bool) (request *makeRequest, err error) {
+func (a *answers) makeRequest(in plan.Input, want plan.Want) (request *makeRequest, err error) {
 	request = &makeRequest{
-		Warnings: in.Blueprint.Warnings, Functions: slices.Sorted(maps.Keys(in.Functions)), States: in.States != nil, Tree: in.Tree, NamedTargets: in.NamedTargets, Alone: alone,
+		Warnings: in.Blueprint.Warnings, Functions: slices.Sorted(maps.Keys(in.Functions)), States: in.States != nil, Tree: in.Tree, NamedTargets: in.NamedTargets, Want: want,
 	}
 	if request.Installation, err = encodeObject(in.Installation); err != nil {
 		return nil, err
@@ -67,13 +67,13 @@ func (m Maker) Exports(ctx context.Context, inst *v1alpha1.Installation, content
 	}
 	given, err := m.do(ctx, inst, exportsOperation, "rendering the exports", a, func() (any, error) {
 		raw, err := encodeObject(inst)
-		return &exportsRequest{Installation: raw, Content: content, Functions: slices.Sorted(maps.Keys(with.Functions)), States: with.States != nil, NamedTargets: with.NamedTargets}, err
+		return &exportsRequest{Installation: raw, Content: content, Functions: slices.Sorted(maps.Keys(with.Functions)), States: with.States != nil, NamedTargets: with.NamedTargets, Shown: with.Shown}, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if given.Failure != nil {
-		return nil, given.Failure.decode(a.failures)
+		return nil, given.Failure.decode(&a.errs)
 	}
 	return given.Exports.decode()
 }

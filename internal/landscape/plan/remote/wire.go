@@ -75,7 +75,7 @@ type makeRequest struct {
 	States       bool
 	Tree         plan.Usage
 	NamedTargets bool
-	Alone        bool
+	Want         plan.Want
 }
 
 // exportsRequest asks for what a job ends with.
@@ -85,22 +85,24 @@ type exportsRequest struct {
 	Functions    []string
 	States       bool
 	NamedTargets bool
+	// Shown asks for the values.
+	Shown bool
 }
 
 // results are what the children of an Installation have brought about.
 type results struct {
-	DeployItems, DataObjects, Targets map[string]any
-	Scope                             []object
+	DeployItems, DataObjects, Targets, Replaced map[string]any
+	Scope                                       []object
 }
 
 func encodeResults(given plan.Results) (results, error) {
 	scope, err := encodeObjects(given.Scope)
-	return results{given.DeployItems, given.DataObjects, given.Targets, scope}, err
+	return results{given.DeployItems, given.DataObjects, given.Targets, given.Replaced, scope}, err
 }
 
 func (r results) decode() (plan.Results, error) {
 	scope, err := decodeObjects[v1alpha1.Target](r.Scope)
-	return plan.Results{DeployItems: r.DeployItems, DataObjects: r.DataObjects, Targets: r.Targets, Scope: scope}, err
+	return plan.Results{DeployItems: r.DeployItems, DataObjects: r.DataObjects, Targets: r.Targets, Replaced: r.Replaced, Scope: scope}, err
 }
 
 // componentRequest is the component version of an Installation.
@@ -231,11 +233,13 @@ type children struct {
 }
 
 type subinstallation struct {
-	Name                   string
-	Installation, Template object
+	Name         string
+	Installation object
+	// Template says which other one it needs, which only people are shown.
+	Template object
 }
 
-func encodeChildren(given *plan.Children) (*children, error) {
+func encodeChildren(given *plan.Children, shown bool) (*children, error) {
 	if given == nil {
 		return nil, nil
 	}
@@ -252,7 +256,10 @@ func encodeChildren(given *plan.Children) (*children, error) {
 		if one.Installation, err = encodeObject(sub.Installation); err != nil {
 			return nil, err
 		}
-		if one.Template, err = encodeObject(sub.Template); err != nil {
+		if shown {
+			one.Template, err = encodeObject(sub.Template)
+		}
+		if err != nil {
 			return nil, err
 		}
 		all.Subinstallations = append(all.Subinstallations, one)
@@ -272,9 +279,12 @@ func (c *children) decode() (*plan.Children, error) {
 		return nil, err
 	}
 	for _, sub := range c.Subinstallations {
-		one := plan.Subinstallation{Name: sub.Name, Installation: &v1alpha1.Installation{}, Template: &v1alpha1.InstallationTemplate{}}
+		one := plan.Subinstallation{Name: sub.Name, Installation: &v1alpha1.Installation{}}
 		if err := sub.Installation.decode(one.Installation); err != nil {
 			return nil, err
+		}
+		if len(sub.Template) > 0 {
+			one.Template = &v1alpha1.InstallationTemplate{}
 		}
 		if err := sub.Template.decode(one.Template); err != nil {
 			return nil, err
@@ -284,7 +294,7 @@ func (c *children) decode() (*plan.Children, error) {
 	return all, nil
 }
 
-// exports are those of an Installation.
+// exports are those of an Installation. Controllers need the objects and not the values.
 type exports struct {
 	Values   map[string]any
 	Objects  published
@@ -292,12 +302,16 @@ type exports struct {
 	Warnings []string
 }
 
-func encodeExports(given *plan.Exports) (*exports, error) {
+func encodeExports(given *plan.Exports, shown bool) (all *exports, err error) {
 	if given == nil {
 		return nil, nil
 	}
-	objects, err := encodePublished(given.Exports)
-	return &exports{Values: given.Values, Objects: objects, States: given.States, Warnings: given.Warnings}, err
+	all = &exports{States: given.States, Warnings: given.Warnings}
+	if shown {
+		all.Values = given.Values
+	}
+	all.Objects, err = encodePublished(given.Exports)
+	return all, err
 }
 
 func (e *exports) decode() (*plan.Exports, error) {
@@ -315,23 +329,25 @@ type made struct {
 	Copies          published
 	Stored          []byte
 	Exports         *exports
-	Failure         *failure
+	// Imports and Bindings are only shown.
+	Imports, Bindings map[string]any
+	Failure           *failure
 }
 
-func encodeMade(given *plan.Made) (m *made, err error) {
-	m = &made{Warnings: given.Warnings, Later: given.Later, Stored: given.Stored}
-	if m.Children, err = encodeChildren(given.Children); err != nil {
+func encodeMade(given *plan.Made, shown bool) (m *made, err error) {
+	m = &made{Warnings: given.Warnings, Later: given.Later, Stored: given.Stored, Imports: given.Imports, Bindings: given.Bindings}
+	if m.Children, err = encodeChildren(given.Children, shown); err != nil {
 		return m, err
 	}
 	if m.Copies, err = encodePublished(given.Copies); err != nil {
 		return m, err
 	}
-	m.Exports, err = encodeExports(given.Exports)
+	m.Exports, err = encodeExports(given.Exports, shown)
 	return m, err
 }
 
 func (m *made) decode() (all *plan.Made, err error) {
-	all = &plan.Made{Warnings: m.Warnings, Later: m.Later, Stored: m.Stored}
+	all = &plan.Made{Warnings: m.Warnings, Later: m.Later, Stored: m.Stored, Imports: m.Imports, Bindings: m.Bindings}
 	if all.Children, err = m.Children.decode(); err != nil {
 		return all, err
 	}
