@@ -106,7 +106,7 @@ test-race: ## The same tests with the race detector (needs a C compiler; RACE=pa
 # The packages with much concurrency. Their tests that weigh one large answer are left
 # out: with the race detector they take longer than the program waits.
 CONCURRENT := deployer internal/runtime/watchdecoder internal/runtime/parallelize internal/runtime/job internal/runtime/reporter internal/runtime/queue internal/telemetry/metrics internal/runtime/workpool internal/runtime/dispatch internal/controller/execution \
-	internal/model/dataflow/siblinggraph internal/cluster internal/cluster/login internal/content/component/cache internal/content/template/memlimit
+	internal/model/dataflow/siblinggraph internal/cluster internal/cluster/login internal/content/component/cache
 WEIGHED := WithoutEnd$$|LargeObjects$$|CoversTheHeap$$
 
 .PHONY: test-race-concurrent

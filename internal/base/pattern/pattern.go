@@ -3,9 +3,10 @@
 //
 // Go's engine has no look-around and no back references, so one search takes at most a
 // step for each instruction of the expression and each byte of the text. That leaves
-// four ways to be expensive, each with its limit: repetitions, by which a short
-// expression becomes millions of instructions; many groups, which each step may copy; a
-// long text; and many matches, each of which may look at the whole rest of the text.
+// three ways to be expensive, each with its limit: repetitions, by which a short
+// expression becomes millions of instructions; many groups, which each step may copy; and
+// a long text. All matches of a text may take the square of it: templates look for them in
+// a process of their own.
 //
 // Errors say what to do, and repeat neither the expression nor the text.
 package pattern
@@ -15,7 +16,6 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
-	"time"
 )
 
 // The limits, far above what people write.
@@ -29,12 +29,10 @@ const (
 	// MaxWork is how many instructions one search may execute, so that it ends within
 	// one or two seconds: nothing can stop a search before.
 	MaxWork = 50_000_000
-	// MaxTime is after which time no further matches are looked for.
-	MaxTime = 300 * time.Millisecond
 )
 
-// Pattern is a regular expression. A caller of the methods of Regexp instead of Match and Find must
-// bound the work before, by Size and the text.
+// Pattern is a regular expression. A caller of the methods of Regexp instead of Match must bound the
+// work, by Size and the text or by the process that it runs in.
 type Pattern struct {
 	*regexp.Regexp
 	// Size is the number of instructions, see size.
@@ -120,34 +118,4 @@ func (p *Pattern) Match(text string) (bool, error) {
 		return false, err
 	}
 	return p.MatchString(text), nil
-}
-
-// Find returns up to n matches, all if n is negative, as FindAllStringSubmatchIndex does. Matches
-// are looked for in growing portions, and before each further portion account is called with their
-// number: an error of account ends the search. Other errors are an *Error.
-func (p *Pattern) Find(text string, n int, account func(found int) error) ([][]int, error) {
-	if err := p.Affordable(text); err != nil {
-		return nil, err
-	}
-	return p.find(text, n, MaxTime, account)
-}
-
-func (p *Pattern) find(text string, n int, limit time.Duration, account func(found int) error) ([][]int, error) {
-	// A portion begins with the text, since ^ and \b look at what is before a match.
-	for portion := 1; ; portion *= 2 {
-		if n >= 0 {
-			portion = min(portion, n)
-		}
-		began := time.Now()
-		found := p.FindAllStringSubmatchIndex(text, portion)
-		if len(found) < portion || portion == n {
-			return found, nil
-		}
-		if time.Since(began) > limit {
-			return nil, p.costly(text)
-		}
-		if err := account(len(found)); err != nil {
-			return nil, err // the caller's own
-		}
-	}
 }

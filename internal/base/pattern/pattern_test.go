@@ -4,7 +4,6 @@ import (
 	"errors"
 	"regexp"
 	"regexp/syntax"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,87 +68,10 @@ func TestErrorsRepeatNothing(t *testing.T) {
 	}
 	text := secret + strings.Repeat("a", MaxWork/costly.Size)
 	_, matched := costly.Match(text)
-	_, found := costly.Find(text, -1, nil)
-	for _, err := range []error{matched, found, costly.Affordable(text)} {
+	for _, err := range []error{matched, costly.Affordable(text)} {
 		if err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "is too costly for a text of ") {
 			t.Errorf("got %v", err)
 		}
-	}
-}
-
-func TestFind(t *testing.T) {
-	const text = "ab abab b"
-	tests := []struct {
-		reason, expression string
-		n                  int
-	}{
-		{"no match", "c", -1},
-		{"the first", "ab", 1},
-		{"none of them is wanted", "ab", 0},
-		{"some: the last portion is cut", "[ab]", 6},
-		{"more than there are", "ab", 10},
-		{"all, over several portions", "[ab]", -1},
-		{"groups, also those that did not take part", "(a)?b", -1},
-		{"empty matches", "x*", -1},
-		{"what is before a match counts in every portion", `\bb|^a|b$`, -1},
-	}
-	for _, test := range tests {
-		t.Run(test.reason, func(t *testing.T) {
-			compiled, err := Compile(test.expression)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := compiled.Find(text, test.n, func(int) error { return nil })
-			want := regexp.MustCompile(test.expression).FindAllStringSubmatchIndex(text, test.n)
-			if err != nil || !slices.EqualFunc(got, want, slices.Equal) {
-				t.Errorf("got %v, %v; want %v", got, err, want)
-			}
-		})
-	}
-}
-
-// TestFindAccounts ends a search between portions, with an error of the caller.
-func TestFindAccounts(t *testing.T) {
-	compiled, err := Compile("a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	enough := errors.New("enough")
-	var counts []int
-	_, err = compiled.Find(strings.Repeat("a", 100), -1, func(found int) error {
-		if counts = append(counts, found); found >= 4 {
-			return enough
-		}
-		return nil
-	})
-	if !errors.Is(err, enough) || !slices.Equal(counts, []int{1, 2, 4}) {
-		t.Errorf("got %v after %v", err, counts)
-	}
-}
-
-// TestManyMatches ends a search by its time: each match may look at all that follows.
-func TestManyMatches(t *testing.T) {
-	compiled, err := Compile("(a*)*(a*)*(a*)*b|a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tests := []struct {
-		reason  string
-		n       int
-		refused bool
-	}{
-		{"not before a portion has been looked for", 1, false},
-		{"before the second of two", 2, true},
-		{"before the second of as many as there are", -1, true},
-	}
-	for _, test := range tests {
-		t.Run(test.reason, func(t *testing.T) {
-			found, err := compiled.find("aaa", test.n, -1, func(int) error { return errors.New("it was not asked for") })
-			var refused *Error
-			if errors.As(err, &refused) != test.refused || !test.refused && len(found) != test.n {
-				t.Errorf("got %v, %v", found, err)
-			}
-		})
 	}
 }
 
@@ -220,11 +142,11 @@ func sizes(t *testing.T, text string) (counted, made int) {
 
 // FuzzPattern compiles anything and searches with it: bounded, and as the library does.
 func FuzzPattern(f *testing.F) {
-	f.Add("(a*)*b", "aaaa", -1)
-	f.Add("((a{1,100}){1,100}){1,100}", "a", 1)
-	f.Add(`(?i)\pL+|[^\x00]`, "ä\xff", 3)
-	f.Add(`^|$|\b`, "a b", -1)
-	f.Fuzz(func(t *testing.T, text, in string, n int) {
+	f.Add("(a*)*b", "aaaa")
+	f.Add("((a{1,100}){1,100}){1,100}", "a")
+	f.Add(`(?i)\pL+|[^\x00]`, "ä\xff")
+	f.Add(`^|$|\b`, "a b")
+	f.Fuzz(func(t *testing.T, text, in string) {
 		compiled, err := Compile(text)
 		if err != nil {
 			var refused *Error
@@ -237,18 +159,12 @@ func FuzzPattern(f *testing.F) {
 			t.Fatalf("%d instructions are counted, %d are made", counted, made)
 		}
 		began := time.Now()
-		got, err := compiled.Find(in, n, func(int) error { return nil })
+		found, err := compiled.Match(in)
 		if took := time.Since(began); took > 2*time.Minute {
 			t.Fatalf("it takes %s", took)
 		}
-		if err != nil {
-			return
-		}
-		if want := regexp.MustCompile(text).FindAllStringSubmatchIndex(in, n); !slices.EqualFunc(got, want, slices.Equal) {
-			t.Errorf("got %v; want %v", got, want)
-		}
-		if found, err := compiled.Match(in); err == nil && n != 0 && found != (len(got) > 0) {
-			t.Errorf("Match says %t, Find %v", found, got)
+		if err == nil && found != regexp.MustCompile(text).MatchString(in) {
+			t.Errorf("Match says %t", found)
 		}
 	})
 }

@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"runtime/debug"
-	"sync"
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/content/template/gotemplate"
-	"go.landscaper.dev/internal/content/template/memlimit"
+	"go.landscaper.dev/internal/runtime/sandbox"
 )
 
 // Function is a function that templates can call. Arguments and result are plain values. The text
@@ -33,8 +30,7 @@ const (
 )
 
 // maxDuration bounds one execution. Functions of the caller may use the network.
-// It ends a function that waits for a server; what computes is ended by its steps and its
-// memory, mostly long before.
+// It ends a function that waits for a server, and what computes within its steps.
 const maxDuration = 30 * time.Second
 
 // Engine renders the executions of a blueprint. It can be used by any number of
@@ -47,13 +43,8 @@ type Engine struct {
 	// Timeout ends an execution; 0 means 30 seconds.
 	Timeout time.Duration
 
-	// Memory is what renderings share; nil means that of the process.
-	Memory *memlimit.Budget
-
-	// steps bounds Go templates and produced the memory of one rendering in tests; 0
-	// means the default.
-	steps    int
-	produced int64
+	// steps bounds Go templates in tests; 0 means the default.
+	steps int
 }
 
 // Input is what one execution works with.
@@ -68,10 +59,8 @@ type Input struct {
 	State []byte
 }
 
-// Execute renders an execution.
-//
-// The memory of a rendering is booked until it has ended; what it gives back belongs to the
-// caller, and is bounded by the limits of the engine.
+// Execute renders an execution. Its steps and its time are bounded here, and what else it takes by
+// the process that it runs in: see the package sandbox.
 func (e *Engine) Execute(ctx context.Context, in Input) (*Output, error) {
 	source, err := sourceOf(in.Executor, e.Files)
 	if err != nil {
@@ -81,25 +70,11 @@ func (e *Engine) Execute(ctx context.Context, in Input) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	account := e.memory().Open()
-	defer account.Close()
+	sandbox.At(ctx, source.what())
 	if in.Executor.Type == v1alpha1.SpiffTemplateType {
-		return e.spiff(ctx, account, source, in, state)
+		return e.spiff(ctx, source, in, state)
 	}
-	return e.goTemplate(ctx, account, source, in, state)
-}
-
-// processMemory is what all renderings of this process share: enough for the largest
-// one that is allowed, and no more than a quarter of what the process may have.
-var processMemory = sync.OnceValue(func() *memlimit.Budget {
-	return memlimit.New(min(gotemplate.DefaultLimits().Produced, debug.SetMemoryLimit(-1)/4))
-})
-
-func (e *Engine) memory() *memlimit.Budget {
-	if e.Memory != nil {
-		return e.Memory
-	}
-	return processMemory()
+	return e.goTemplate(ctx, source, in, state)
 }
 
 func (e *Engine) timeout() time.Duration {

@@ -7,15 +7,14 @@ import (
 
 	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/content/template/gotemplate"
-	"go.landscaper.dev/internal/content/template/memlimit"
 )
 
 func (e *Engine) config() gotemplate.Config {
-	return gotemplate.Config{Files: e.Files, Functions: e.Functions.GoTemplate, Limits: gotemplate.Limits{Duration: e.timeout(), Steps: e.steps, Produced: e.produced}}
+	return gotemplate.Config{Files: e.Files, Functions: e.Functions.GoTemplate, Limits: gotemplate.Limits{Duration: e.timeout(), Steps: e.steps}}
 }
 
 // goTemplate renders a Go template.
-func (e *Engine) goTemplate(ctx context.Context, account *memlimit.Account, s source, in Input, state any) (*Output, error) {
+func (e *Engine) goTemplate(ctx context.Context, s source, in Input, state any) (*Output, error) {
 	bindings := in.Bindings
 	if in.Phase != ImportExecution {
 		bindings = make(map[string]any, len(in.Bindings)+1)
@@ -27,9 +26,7 @@ func (e *Engine) goTemplate(ctx context.Context, account *memlimit.Account, s so
 			bindings["state"] = state
 		}
 	}
-	config := e.config()
-	config.Memory = account
-	rendered, err := config.Render(ctx, s.goTemplate(), bindings)
+	rendered, err := e.config().Render(ctx, s.goTemplate(), bindings)
 	if err != nil {
 		return nil, describe(err, s, bindings)
 	}

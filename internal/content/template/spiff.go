@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"go.landscaper.dev/internal/content/template/mask"
-	"go.landscaper.dev/internal/content/template/memlimit"
 	"go.landscaper.dev/internal/content/template/spiff"
 	"go.landscaper.dev/internal/content/template/spiff/syntax"
 )
@@ -24,7 +23,7 @@ func spiffLimits(timeout time.Duration) spiff.Limits {
 }
 
 // spiff evaluates a spiff template.
-func (e *Engine) spiff(ctx context.Context, account *memlimit.Account, s source, in Input, state any) (*Output, error) {
+func (e *Engine) spiff(ctx context.Context, s source, in Input, state any) (*Output, error) {
 	template, err := s.spiffDocument()
 	if err != nil {
 		return nil, describe(err, s, nil)
@@ -40,9 +39,7 @@ func (e *Engine) spiff(ctx context.Context, account *memlimit.Account, s source,
 	ctx, cancel := context.WithTimeout(ctx, e.timeout())
 	defer cancel()
 	failures := &failures{text: s.spiffText(), masked: func() *mask.Mask { return mask.New(in.Bindings) }}
-	limits := spiffLimits(e.timeout())
-	limits.Memory = e.produced
-	config := spiff.Config{Access: spiff.AccessNone, Sensitive: true, Limits: limits, Memory: account.Take, Functions: failures.watched(e.Functions.Spiff)}
+	config := spiff.Config{Access: spiff.AccessNone, Sensitive: true, Limits: spiffLimits(e.timeout()), Functions: failures.watched(e.Functions.Spiff)}
 	if e.Files != nil {
 		config.Access, config.Files = spiff.AccessFiles, e.Files
 	}

@@ -276,7 +276,7 @@ func child(parent *v1alpha1.Installation, sub Subinstallation) *v1alpha1.Install
 	return inst
 }
 
-// exports works out the exports from those of all children. Without a stored plan there are none.
+// exports works out the exports from those of all children. Without a stored plan there is nothing to export.
 func (t *Tree) exports(ctx context.Context, node *Node, scope *scope, stored []byte) (*Exports, error) {
 	results, err := t.results(ctx, node, scope)
 	if err != nil || stored == nil {

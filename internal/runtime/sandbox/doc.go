@@ -6,4 +6,7 @@
 // A process is this program itself. It gets one work at a time over a pipe, may ask the
 // server for more over the same pipe, and gives its result back. It is used again for the
 // tenant that it has worked for, and for no other one.
+//
+// Outside of Linux, where only the command line runs, a process watches its own memory, and the
+// clock of the pool bounds its time.
 package sandbox

@@ -53,7 +53,6 @@ func (r *renderer) forget(p *program, programs, prints int) {
 	for _, at := range p.literals {
 		delete(r.literals, at)
 	}
-	r.Free(parsedSize(p.Text))
 }
 
 func (r *renderer) nestedText(p *program, dot any) (string, error) {
@@ -87,26 +86,16 @@ func (r *renderer) read(name string) (string, error) {
 	if !fs.ValidPath(Clean(name)) {
 		return "", fs.ErrInvalid
 	}
-	info, err := fs.Stat(r.config.Files, Clean(name))
-	if err != nil {
-		return "", err
-	}
-	if info.Size() > r.Limits.Text {
-		return "", errLongFile
-	}
 	content, err := fs.ReadFile(r.config.Files, Clean(name))
 	return string(content), err
 }
 
-var (
-	errNoFiles  = errors.New("the blueprint has no files")
-	errLongFile = errors.New("the file is too long")
-)
+var errNoFiles = errors.New("the blueprint has no files")
 
 // fileProblem says what is wrong with a file without its name.
 func fileProblem(err error) string {
 	switch {
-	case errors.Is(err, errNoFiles), errors.Is(err, errLongFile):
+	case errors.Is(err, errNoFiles):
 		return err.Error()
 	case errors.Is(err, fs.ErrNotExist):
 		return "file does not exist"

@@ -8,7 +8,7 @@ import (
 )
 
 // fuzzLimits end every rendering soon.
-var fuzzLimits = Limits{Duration: 2 * time.Second, Steps: 20_000, Output: 64 << 10, Text: 256 << 10, Produced: 4 << 20, List: 10_000}
+var fuzzLimits = Limits{Duration: 2 * time.Second, Steps: 20_000}
 
 // FuzzRender renders templates. Whatever they are, they end, and what they say in an
 // error does not repeat a value.

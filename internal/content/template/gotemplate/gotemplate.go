@@ -21,7 +21,6 @@ import (
 	"go.landscaper.dev/internal/content/template/gotemplate/operand"
 	"go.landscaper.dev/internal/content/template/gotemplate/worklimit"
 	"go.landscaper.dev/internal/content/template/mask"
-	"go.landscaper.dev/internal/content/template/memlimit"
 )
 
 // Function is a function that is added to the builtin ones. Arguments and result
@@ -38,9 +37,6 @@ type (
 	Limits = worklimit.Limits
 )
 
-// DefaultLimits are generous for real blueprints.
-func DefaultLimits() Limits { return worklimit.DefaultLimits() }
-
 // Config is what templates get.
 type Config struct {
 	// Files are the files that functions read; may be nil.
@@ -49,8 +45,6 @@ type Config struct {
 	Functions map[string]Function
 	// Limits bound one rendering. Zero values mean the defaults.
 	Limits Limits
-	// Memory is the account that the rendering books its memory on. nil: only its own limit holds.
-	Memory *memlimit.Account
 }
 
 // program is a template that is ready to be executed.
@@ -96,7 +90,7 @@ type place struct {
 }
 
 func (c Config) renderer(ctx context.Context, bindings map[string]any) (*renderer, context.CancelFunc) {
-	meter, cancel := worklimit.NewMeter(ctx, c.Limits, c.Memory)
+	meter, cancel := worklimit.NewMeter(ctx, c.Limits)
 	r := &renderer{
 		Library: function.Library{Meter: meter}, config: c, bindings: bindings,
 		open: map[string]int{}, files: map[string]*program{}, literals: map[*byte]place{},
@@ -113,9 +107,6 @@ func (c Config) Render(ctx context.Context, source Source, bindings map[string]a
 	p, err := r.parse(source, false)
 	if err != nil {
 		return nil, err
-	}
-	if err := r.Keep(r.Deep(bindings)); err != nil {
-		return nil, r.explain(err, p)
 	}
 	out, err := r.execute(p, operand.LocalCopy(bindings))
 	if err != nil {
@@ -136,9 +127,6 @@ func (c Config) Check(ctx context.Context, source Source) error {
 func (r *renderer) parse(source Source, computed bool) (*program, error) {
 	p := &program{Source: source, computed: computed}
 	if err := checkSource(source.Text); err != nil {
-		return nil, r.explain(err, p)
-	}
-	if err := r.Keep(parsedSize(source.Text)); err != nil {
 		return nil, r.explain(err, p)
 	}
 	parsed, err := template.New(source.Name).Option("missingkey=zero").Funcs(r.mentioned(source.Text)).Parse(source.Text)

@@ -158,8 +158,5 @@ func (r *renderer) print(number int, value any) (string, error) {
 	case reflect.Chan, reflect.Func:
 		return "", &failure.Refusal{Reason: fmt.Sprintf("can't print a value of type %s", operand.TypeName(value))}
 	}
-	if _, err := r.Measure(value); err != nil {
-		return "", err
-	}
 	return fmt.Sprint(operand.Digits(value)), nil
 }

@@ -21,9 +21,6 @@ func (r *renderer) host(name string, function Function) func(args ...any) (any, 
 		if err := r.Step(); err != nil {
 			return nil, err
 		}
-		if _, err := r.Measure(args...); err != nil {
-			return nil, err
-		}
 		given, err := plainArguments(name, args)
 		if err != nil {
 			return nil, err
@@ -35,11 +32,7 @@ func (r *renderer) host(name string, function Function) func(args ...any) (any, 
 			}
 			return nil, &failure.CallError{Name: name, Reason: r.masks().Reason(err, given, r.known), Cause: err}
 		}
-		if _, err := r.Measure(result); err != nil {
-			return nil, err
-		}
-		result = operand.LocalValue(result)
-		return result, r.Keep(r.Deep(result))
+		return operand.LocalValue(result), nil
 	}
 }
 

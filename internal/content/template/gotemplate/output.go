@@ -2,14 +2,12 @@ package gotemplate
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"sort"
 	"strings"
 	"text/template/parse"
 
 	"go.landscaper.dev/internal/base/textscan"
-	"go.landscaper.dev/internal/content/template/gotemplate/failure"
 	"go.landscaper.dev/internal/content/template/mask"
 )
 
@@ -43,12 +41,6 @@ type span struct {
 // Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
 	if err := o.Step(); err != nil {
-		return 0, err
-	}
-	if o.text.Len()+len(p) > o.Limits.Output {
-		return 0, &failure.Refusal{Reason: fmt.Sprintf("the template prints more than %d bytes", o.Limits.Output)}
-	}
-	if err := o.Spend(int64(len(p))); err != nil {
 		return 0, err
 	}
 	if len(p) == 0 {

@@ -2,7 +2,6 @@ package gotemplate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"go.landscaper.dev/internal/content/template/gotemplate/failure"
 	"go.landscaper.dev/internal/content/template/gotemplate/operand"
+	"go.landscaper.dev/internal/runtime/sandbox"
 )
 
 // Member is a template of a set.
@@ -40,21 +40,15 @@ func (c Config) RenderSet(ctx context.Context, members []Member, values map[stri
 	if err != nil {
 		return nil, err
 	}
-	if err := r.Keep(r.Deep(values)); err != nil {
-		return nil, r.explain(err, programs[members[0].Name])
-	}
 	printed := make(map[string]string, len(members))
-	total := 0
 	for _, member := range members {
 		if member.Partial {
 			continue
 		}
+		sandbox.At(ctx, "template "+member.Name)
 		out, err := r.execute(programs[member.Name], member.Dot)
 		if err != nil {
 			return nil, err
-		}
-		if total += out.text.Len(); total > r.Limits.Output {
-			return nil, r.explain(&failure.Refusal{Reason: fmt.Sprintf("the templates print more than %d bytes", r.Limits.Output)}, programs[member.Name])
 		}
 		printed[member.Name] = out.text.String()
 	}
@@ -66,7 +60,7 @@ func (r *renderer) parseSet(members []Member) (map[string]*program, error) {
 	programs := make(map[string]*program, len(members))
 	for _, member := range members {
 		p := &program{Source: member.Source}
-		if err := errors.Join(checkSource(member.Text), r.Keep(parsedSize(member.Text))); err != nil {
+		if err := checkSource(member.Text); err != nil {
 			return nil, r.explain(err, p)
 		}
 		parsed, err := r.set.New(member.Name).Parse(member.Text)
@@ -114,7 +108,7 @@ func (r *renderer) tplNamed(text string, dot any) (string, error) {
 		return text, nil
 	}
 	p := &program{Source: Source{Name: computedName, Text: text}, computed: true}
-	if err := errors.Join(checkSource(text), r.Keep(parsedSize(text)+cloned*int64(len(r.set.Templates())))); err != nil {
+	if err := checkSource(text); err != nil {
 		return "", r.explain(err, p)
 	}
 	outer, programs, prints := r.set, len(r.programs), len(r.prints)
@@ -139,12 +133,8 @@ func (r *renderer) tplNamed(text string, dot any) (string, error) {
 		return "", err
 	}
 	r.forget(p, programs, prints)
-	r.Free(cloned * int64(len(outer.Templates())))
 	return out, nil
 }
-
-// cloned is what a template takes in a copy of its set.
-const cloned = 256
 
 var located = regexp.MustCompile(`^template: (.+?):(\d+)(?::\d+)?: `)
 

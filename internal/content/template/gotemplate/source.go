@@ -15,8 +15,8 @@ const (
 	maxNesting     = 500
 	// maxCalls bounds named templates that call each other.
 	maxCalls = 1000
-	// maxSource and maxControls bound the template itself: the parser of
-	// text/template calls itself for every control structure in another.
+	// maxSource and maxControls bound the template itself: the parser of text/template calls
+	// itself for every control structure in another, also where a blueprint is only checked.
 	maxSource   = 4 << 20
 	maxControls = 10_000
 )
@@ -31,25 +31,4 @@ func checkSource(text string) error {
 		return &failure.Refusal{Reason: fmt.Sprintf("the template has more than %d control structures", maxControls)}
 	}
 	return nil
-}
-
-// The memory of a parsed template: a node for each action, and more nodes for its content, measured
-// with actions of one letter and with lists of numbers.
-const (
-	action      = 1 << 10
-	actionBytes = 64
-)
-
-// parsedSize estimates the memory of a parsed template.
-func parsedSize(text string) int64 {
-	size := int64(len(text)) + action
-	for {
-		_, after, found := strings.Cut(text, "{{")
-		if !found {
-			return size
-		}
-		inside, rest, _ := strings.Cut(after, "}}")
-		size += action + actionBytes*int64(len(inside))
-		text = rest
-	}
 }

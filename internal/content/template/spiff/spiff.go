@@ -50,7 +50,8 @@ const (
 	FeatureInterpolation = string(work.Interpolation)
 )
 
-// Limits bound an evaluation; zero values mean the defaults.
+// Limits end an evaluation that does not end by itself; zero values mean the defaults. They do not
+// bound its memory: a template that is not trusted belongs in a process of its own.
 type Limits = worklimit.Limits
 
 // System is the outside world beyond the file system, for AccessFull.
@@ -74,8 +75,6 @@ type Config struct {
 	// Functions are added to the builtin ones, which they cannot replace.
 	Functions map[string]Function
 	Limits    Limits
-	// Memory books memory that evaluations share; an error ends this one. nil: only Limits hold.
-	Memory func(ctx context.Context, bytes int64) error
 	// Sensitive keeps all values out of messages; types stand in their place.
 	Sensitive bool
 	// Key is the default key of encrypt and decrypt.
@@ -124,7 +123,7 @@ func New(c Config) (*Engine, error) {
 			Access: c.Access, Files: c.Files, System: c.System, Features: names,
 			Random: c.Random, Now: c.Now, Key: c.Key, Sensitive: c.Sensitive,
 		},
-		Features: features, Limits: c.Limits, Memory: c.Memory, Version: Version, Resolve: c.Resolve,
+		Features: features, Limits: c.Limits, Version: Version, Resolve: c.Resolve,
 		Functions: map[string]work.HostFunction{},
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Functions)) {

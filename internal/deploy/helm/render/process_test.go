@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -89,30 +90,54 @@ func TestSameChartError(t *testing.T) {
 
 // TestHostileCharts: what takes too much is the mistake of its chart, and the next one is rendered.
 func TestHostileCharts(t *testing.T) {
-	there := Process{sandboxtest.Pool(t, func(o *sandbox.Options) { o.Timeout = 10 * time.Second })}
+	there := Process{sandboxtest.Pool(t, func(o *sandbox.Options) { o.Timeout = 3 * time.Second })}
 	files := func(name, loop string) *helmchart.Chart {
 		return chartOf(t, "shop", map[string]string{name: strings.Repeat("a\n", 17_000), "templates/a.yaml": loop})
 	}
+	const exceeded, template = "rendering the chart took more than ", "rendering the chart: template shop/templates/a.yaml took more than "
+	with := func(files map[string]string) *helmchart.Chart { return chartOf(t, "shop", files) }
 	for _, test := range []struct {
 		reason string
 		chart  *helmchart.Chart
+		want   string // whether memory or time comes first follows from the machine
 	}{
-		{"aliases of dependencies, level in level", aliased(6, 12)},
-		{"lines of a file in a loop", files("f.txt", `{{ $all := list }}{{ range until 100000 }}{{ $all = append $all ($.Files.Lines "f.txt") }}{{ end }}`)},
-		{"files as the data of a ConfigMap in a loop", files("f.txt", `{{ $all := list }}{{ range until 100000 }}{{ $all = append $all ($.Files.AsConfig) }}{{ end }}`)},
-		{"globals that are copied to each of many sub-charts", globals()},
+		{"aliases of dependencies, level in level", aliased(6, 12), exceeded},
+		{"lines of a file in a loop", files("f.txt", `{{ $all := list }}{{ range until 100000 }}{{ $all = append $all ($.Files.Lines "f.txt") }}{{ end }}`), template},
+		{"files as the data of a ConfigMap in a loop", files("f.txt", `{{ $all := list }}{{ range until 100000 }}{{ $all = append $all ($.Files.AsConfig) }}{{ end }}`), template},
+		{"globals that are copied to each of many sub-charts", globals(), exceeded},
+		{"an output without end", with(map[string]string{"templates/a.yaml": `{{ $x := repeat 1000 "0123456789" }}{{ range 9223372036854775807 }}{{ $x }}{{ end }}`}), template},
+		{"much output of many files", with(map[string]string{"templates/a.yaml": `{{ repeat 50000000 "x" }}`, "templates/b.yaml": `{{ repeat 50000000 "y" }}`, "templates/c.yaml": `{{ repeat 50000000 "z" }}`}), "rendering the chart: template shop/templates/"},
+		{"memory", with(map[string]string{"templates/a.yaml": `{{ repeat 1000000000 "x" }}`}), template},
 	} {
 		begin := time.Now()
 		_, err := there.Render(t.Context(), "a", inputOf(test.chart, map[string]any{}), Want{Templates: true})
 		t.Logf("%s: %v, %v", test.reason, time.Since(begin).Round(time.Millisecond), err)
 		var wrong *Invalid
-		if err != nil && !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", test.reason, err)
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.reason, err, test.want)
 		}
 	}
 	if _, err := there.Render(t.Context(), "a", inputOf(chartOf(t, "shop", objects), map[string]any{}), Want{}); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestManyCharts: charts that need much do not keep those of others, which need little, from their
+// result.
+func TestManyCharts(t *testing.T) {
+	there := Process{sandboxtest.Pool(t, nil)}
+	hungry := inputOf(chartOf(t, "shop", map[string]string{"templates/a.yaml": `{{ $x := repeat 40000000 "x" }}{{ $y := repeat 40000000 "y" }}{{ $z := cat $x $y }}a: {{ len $z }}`}), nil)
+	small := inputOf(chartOf(t, "shop", map[string]string{"templates/a.yaml": "kind: A\napiVersion: v1\nmetadata: {name: a}"}), nil)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() { _, _ = there.Render(t.Context(), "hungry", hungry, Want{Templates: true}) })
+		all.Go(func() {
+			if _, err := there.Render(t.Context(), "small", small, Want{Templates: true}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // aliased is a chart whose dependency is there under many names, and so is that of the dependency.

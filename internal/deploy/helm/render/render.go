@@ -1,5 +1,5 @@
 // Package render makes objects of Helm charts: it merges values as Helm does and
-// executes the templates within limits. Nothing of the machine can be reached from a
+// executes the templates. Nothing of the machine can be reached from a
 // chart, no name is looked up, no program runs, and no message repeats a value.
 package render
 
@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"log/slog"
 	"path"
-	"runtime/debug"
 	"sort"
 	"strings"
-	"sync"
 	"time"
 
 	helmaccess "helm.sh/helm/v4/pkg/chart"
@@ -24,7 +22,6 @@ import (
 	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/content/template/gotemplate"
 	"go.landscaper.dev/internal/content/template/mask"
-	"go.landscaper.dev/internal/content/template/memlimit"
 )
 
 // Lookup finds objects of the cluster that a chart is for. What does not exist is an
@@ -63,18 +60,8 @@ type Values struct {
 	Warnings []string
 }
 
-const (
-	// maxOutput is what all templates of a chart may print together: more than an API
-	// server stores of one release.
-	maxOutput = 8 << 20
-	// maxDuration is how long a chart may take, with all that it looks up.
-	maxDuration = time.Minute
-)
-
-// processMemory is what all renderings of this process share.
-var processMemory = sync.OnceValue(func() *memlimit.Budget {
-	return memlimit.New(min(gotemplate.DefaultLimits().Produced, debug.SetMemoryLimit(-1)/4))
-})
+// maxDuration is how long a chart may take, with all that it looks up.
+const maxDuration = time.Minute
 
 // Merge works out the values of a release: values of the user win over those of the charts, and
 // sub-charts that are switched off are left out.
@@ -151,15 +138,10 @@ func (v *Values) Definitions() (files []File) {
 // Render executes the templates of a chart.
 func Render(ctx context.Context, in Input, values *Values) (*Output, error) {
 	limits := in.Limits
-	if limits.Output <= 0 {
-		limits.Output = maxOutput
-	}
 	if limits.Duration <= 0 {
 		limits.Duration = maxDuration
 	}
-	account := processMemory().Open()
-	defer account.Close()
-	config := gotemplate.Config{Limits: limits, Memory: account}
+	config := gotemplate.Config{Limits: limits}
 	if in.Lookup != nil {
 		config.Functions = map[string]gotemplate.Function{"lookup": lookup(in.Lookup)}
 	}
@@ -266,15 +248,14 @@ func (i *Invalid) Error() string { return i.reason }
 func invalid(reason string) error { return &Invalid{reason: strings.TrimSpace(reason)} }
 
 // explain separates failures that another attempt repeats from those outside of the chart: a
-// cluster that does not answer, or memory that others use.
+// cluster that does not answer.
 func explain(err error) error {
 	var failed *gotemplate.Error
 	if !errors.As(err, &failed) {
 		return err
 	}
-	var busy *memlimit.Busy
 	var outside *lookupError
-	if errors.As(err, &outside) || errors.As(err, &busy) || errors.Is(err, context.Canceled) {
+	if errors.As(err, &outside) || errors.Is(err, context.Canceled) {
 		return fmt.Errorf("render the chart: %w", err)
 	}
 	return invalid("render the chart: " + failed.Error())

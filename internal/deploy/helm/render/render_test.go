@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/internal/content/template/gotemplate"
-	"go.landscaper.dev/internal/content/template/memlimit"
 )
 
 // chartOf makes a chart of files.
@@ -115,9 +113,6 @@ func TestRefused(t *testing.T) {
 	}{
 		{"a loop without end", map[string]string{"templates/a.yaml": "{{ range $i := until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}"}, gotemplate.Limits{Steps: 100_000}, "steps"},
 		{"a loop over a number", map[string]string{"templates/a.yaml": "{{ range 2000000000 }}{{ end }}"}, gotemplate.Limits{Steps: 100_000}, "steps"},
-		{"an output without end", map[string]string{"templates/a.yaml": "{{ range until 100000 }}0123456789{{ end }}"}, gotemplate.Limits{Output: 1000}, "prints more than 1000 bytes"},
-		{"much output of many files", map[string]string{"templates/a.yaml": strings.Repeat("x", 600), "templates/b.yaml": strings.Repeat("y", 600)}, gotemplate.Limits{Output: 1000}, "print more than 1000 bytes"},
-		{"memory", map[string]string{"templates/a.yaml": `{{ repeat 1000000000 "x" }}`}, gotemplate.Limits{}, "longer than"},
 		{"time", map[string]string{"templates/a.yaml": "{{ range until 1000000 }}{{ end }}"}, gotemplate.Limits{Duration: time.Nanosecond}, "takes longer than"},
 		{"a template that includes itself", map[string]string{"templates/a.yaml": `{{ define "x" }}{{ include "x" . }}{{ end }}{{ include "x" . }}`}, gotemplate.Limits{}, "nested reference name"},
 		{"a template of a template without end", map[string]string{"templates/a.yaml": `{{ define "x" }}{{ tpl "{{ include \"x\" . }}" . }}{{ end }}{{ include "x" . }}`}, gotemplate.Limits{}, "nested reference name"},
@@ -144,45 +139,6 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestMemoryIsShared lets a chart wait for memory that others use, and be tried again: a
-// crowd of renderings takes no more than the process has for them.
-func TestMemoryIsShared(t *testing.T) {
-	others := processMemory().Open()
-	if err := others.Take(t.Context(), processMemory().Total()-(1<<20)); err != nil {
-		t.Fatal(err)
-	}
-	in := inputOf(chartOf(t, "shop", map[string]string{"templates/a.yaml": `{{ $x := repeat 4000000 "x" }}a: {{ len $x }}`}), nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go func() {
-		// As soon as it waits for memory, the others are asked to end.
-		for others.Check() == nil {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(time.Millisecond):
-			}
-		}
-		cancel()
-	}()
-	_, err := rendered(ctx, in)
-	var wrong *Invalid
-	var busy *memlimit.Busy
-	if !errors.As(err, &busy) || errors.As(err, &wrong) {
-		t.Errorf("with the memory of others: %v", err)
-	}
-	others.Close()
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			if _, err := rendered(t.Context(), in); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
 }
 
 // TestNotYAML fails instead of leaving an object out.

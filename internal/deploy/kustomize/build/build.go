@@ -1,7 +1,8 @@
 // Package build makes objects of a kustomization. It is the library of kustomize with a guard in
-// front: the guard reads every file itself, within limits, follows paths only inside of the source,
-// and gives the library copies under names of its own. So no address, link, program or plugin that
-// a source names ever reaches the library.
+// front: the guard reads every file itself, follows paths only inside of the source, and gives the
+// library copies under names of its own. So no address, link, program or plugin that a source names
+// ever reaches the library. What a build takes of the machine is bounded by the process that it
+// runs in.
 package build
 
 import (
@@ -21,42 +22,21 @@ import (
 	"go.landscaper.dev/internal/base/memfs"
 )
 
-// Limits bound one build.
-type Limits struct {
-	// Read is how many bytes may be read, those of a file that is used twice twice.
-	Read int
-	// Objects is how many objects there may be at any place of the build.
-	Objects int
-	// Built is how many bytes the objects may have, as far as is known beforehand.
-	Built int
-	// Kustomizations is how many kustomizations are built, one that is used twice twice.
-	Kustomizations int
-	// Work is how long a build may take: the library compares each object with each
-	// other one, so a unit is one comparison, about two microseconds.
-	Work int
-}
-
-// DefaultLimits are far above what one item should deploy. A build uses up to some hundred
-// megabytes of memory with them, and there is one at a time.
-func DefaultLimits() Limits {
-	return Limits{Read: 8 << 20, Objects: 1000, Built: 32 << 20, Kustomizations: 200, Work: 4_000_000}
-}
-
 // turn is held by the build that runs: the library keeps schemas in variables of the
-// process, and one build at a time bounds the memory.
+// process.
 var turn = make(chan struct{}, 1)
 
 // Build returns the objects of the kustomization that a configuration describes, in
 // the order of the kustomization. Its error names a file or a field and repeats no
 // value.
-func Build(ctx context.Context, files *memfs.Tree, config *api.ProviderConfiguration, limits Limits) ([]*unstructured.Unstructured, error) {
+func Build(ctx context.Context, files *memfs.Tree, config *api.ProviderConfiguration) ([]*unstructured.Unstructured, error) {
 	select {
 	case turn <- struct{}{}:
 		defer func() { <-turn }()
 	case <-ctx.Done():
 		return nil, fmt.Errorf("wait for other kustomizations: %w", ctx.Err())
 	}
-	guard := &guard{ctx: ctx, files: files, limits: limits, to: filesys.MakeFsInMemory(), known: map[string]*part{}, placed: map[string]string{}}
+	guard := &guard{ctx: ctx, files: files, to: filesys.MakeFsInMemory(), known: map[string]*part{}, placed: map[string]string{}}
 	at, err := guard.overlay(config)
 	if err != nil {
 		return nil, err

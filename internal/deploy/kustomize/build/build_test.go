@@ -2,7 +2,6 @@ package build
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -38,7 +37,7 @@ func built(t testing.TB, from files, config string) (string, error) {
 	if err := yaml.UnmarshalStrict([]byte(config), parsed); err != nil {
 		t.Fatal(err)
 	}
-	found, err := Build(t.Context(), tree(t, from), parsed, DefaultLimits())
+	found, err := Build(t.Context(), tree(t, from), parsed)
 	var texts []string
 	for _, object := range found {
 		text, err := yaml.Marshal(object.Object)
@@ -220,68 +219,13 @@ func checkRefused(t *testing.T, tests []refusal) {
 	}
 }
 
-// TestLimits shows that a source of a few lines cannot take the memory of the server.
-func TestLimits(t *testing.T) {
-	doubling := files{"l0/kustomization.yaml": "resources: [a.yaml]", "l0/a.yaml": configMap}
-	for i := 1; i <= 40; i++ {
-		for _, side := range []string{"a", "b"} {
-			doubling[fmt.Sprintf("l%d/%s/kustomization.yaml", i, side)] = fmt.Sprintf("resources: [../../l%d]\nnamePrefix: %s-", i-1, side)
-		}
-		doubling[fmt.Sprintf("l%d/kustomization.yaml", i)] = "resources: [a, b]"
-	}
-	long := files{"kustomization.yaml": "resources: [k0]"}
-	for i := range 300 {
-		long[fmt.Sprintf("k%d/kustomization.yaml", i)] = fmt.Sprintf("resources: [../k%d]", i+1)
-	}
-	var many strings.Builder
-	for i := range 1200 {
-		fmt.Fprintf(&many, "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c%d}}\n", i)
-	}
-	empty := files{"l0/kustomization.yaml": "namePrefix: a"}
-	components := files{"kustomization.yaml": "resources: [a.yaml]\ncomponents: [l40]", "a.yaml": configMap, "l0/kustomization.yaml": "kind: Component\nnamePrefix: a"}
-	deep := files{"l0/kustomization.yaml": "resources: [a.yaml]", "l0/a.yaml": many.String()[:many.Len()/2]}
-	for i := 1; i <= 40; i++ {
-		empty[fmt.Sprintf("l%d/kustomization.yaml", i)] = fmt.Sprintf("resources: [../l%d, ../l%d]", i-1, i-1)
-		components[fmt.Sprintf("l%d/kustomization.yaml", i)] = fmt.Sprintf("kind: Component\ncomponents: [../l%d, ../l%d]", i-1, i-1)
-		deep[fmt.Sprintf("l%d/kustomization.yaml", i)] = fmt.Sprintf("resources: [../l%d]\nnamePrefix: a", i-1)
-	}
-	deep["l0/a.yaml"] = deep["l0/a.yaml"][:strings.LastIndex(deep["l0/a.yaml"], "---")]
-	half := many.String()[:many.Len()/2]
-	tests := []struct {
-		reason, config string
-		from           files
-		want           string
-	}{
-		{"bases that double", "{path: l40}", doubling, "limit of"},
-		{"bases without objects that double", "{path: l40}", empty, "number of kustomizations that"},
-		{"components that double", "{}", components, "number of kustomizations that"},
-		{"many levels of many objects", "{path: l40}", deep, "the work for the objects"},
-		{"many patches of many objects", "{}", files{"kustomization.yaml": "resources: [a.yaml]\npatches: [" + strings.Repeat("{target: {kind: X}, patch: '[{op: remove, path: /a}]'},", 500) + "]", "a.yaml": deep["l0/a.yaml"]}, "the work for the objects"},
-		{"many kustomizations", "{}", long, "number of kustomizations is more than the limit of 200"},
-		{"many objects", "{}", files{"a.yaml": many.String()}, "number of objects"},
-		{"an alias that stands for much", "{}", files{"a.yaml": "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f,*f,*f,*f]"}, "more than 250000 values"},
-		{"a file that is used again and again", "{}", files{"kustomization.yaml": "configMapGenerator: [{name: a, files: [" + strings.TrimSuffix(strings.Repeat("x=big,", 20), ",") + "]}]", "big": strings.Repeat("x", 1<<20)}, "number of bytes that are read is more than"},
-		{"a patch of many objects", "{patches: [{target: {kind: ConfigMap}, patch: '{data: {k: " + strings.Repeat("x", 1<<17) + "}}'}]}", files{"a.yaml": half[:strings.LastIndex(half, "---")]}, "bytes that the objects"},
-		{"a long label of many objects", "{commonMetadata: {annotations: {a: " + strings.Repeat("x", 1<<12) + "}}}", files{"a.yaml": half[:strings.LastIndex(half, "---")]}, "bytes that the objects"},
-		{"a costly name for many images", "{images: [{name: '" + manyStates[:200] + "', newName: b}]}", files{"a.yaml": "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [" + strings.Repeat("{name: a, image: "+strings.Repeat("a", 1000)+"},", 450) + "]}}"}, "the work for the objects"},
-		{"a deep value", "{}", files{"a.yaml": strings.Repeat("[", 200) + strings.Repeat("]", 200)}, "more than 100 levels deep"},
-	}
-	for _, test := range tests {
-		t.Run(test.reason, func(t *testing.T) {
-			if _, err := built(t, test.from, test.config); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %.300v, want %q", err, test.want)
-			}
-		})
-	}
-}
-
 // TestWaitsForItsTurn shows that a caller that gives up does not wait.
 func TestWaitsForItsTurn(t *testing.T) {
 	turn <- struct{}{}
 	defer func() { <-turn }()
 	ctx, cancel := contextThatEnds(t)
 	cancel()
-	if _, err := Build(ctx, memfs.Empty(), &api.ProviderConfiguration{}, DefaultLimits()); !errors.Is(err, ctx.Err()) {
+	if _, err := Build(ctx, memfs.Empty(), &api.ProviderConfiguration{}); !errors.Is(err, ctx.Err()) {
 		t.Errorf("error %v", err)
 	}
 }

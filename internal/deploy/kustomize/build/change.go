@@ -1,7 +1,6 @@
 package build
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,33 +11,18 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 )
 
-// places is at how many places of an object the library puts a label, a prefix and the
-// like: in templates, selectors and references.
-const places = 32
-
 // write passes a kustomization to the library with its patches and generators; its resources have
 // been passed before.
 func (g *guard) write(id, directory string, own *part, content *types.Kustomization) error {
-	for _, change := range []func(*part, string, string, *types.Kustomization) error{g.patches, g.generators, g.patterns} {
-		if err := change(own, id, directory, content); err != nil {
+	for _, change := range []func(string, string, *types.Kustomization) error{g.patches, g.generators, patterns} {
+		if err := change(id, directory, content); err != nil {
 			return fmt.Errorf("%s: %w", own.at, err)
 		}
-	}
-	added, err := json.Marshal([]any{
-		content.NamePrefix, content.NameSuffix, content.Namespace, content.Labels, content.CommonAnnotations, content.Images, content.Replicas,
-	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", own.at, err)
 	}
 	for _, label := range content.Labels {
 		if len(label.FieldSpecs) > 0 {
 			return fmt.Errorf("%s: labels[].fields is refused: use patches, which name their fields themselves", own.at)
 		}
-	}
-	own.each += places * len(added)
-	own.changes += len(content.Patches) + len(content.Images) + len(content.Replicas) + len(content.Labels)
-	if err := g.check(own); err != nil {
-		return err
 	}
 	content.FixKustomization()
 	text, err := json.Marshal(content)
@@ -52,10 +36,10 @@ func (g *guard) write(id, directory string, own *part, content *types.Kustomizat
 }
 
 // patches reads patches. All of them become inline ones without aliases.
-func (g *guard) patches(own *part, _, directory string, content *types.Kustomization) error {
+func (g *guard) patches(_, directory string, content *types.Kustomization) error {
 	for i := range content.Patches {
 		place := fmt.Sprintf("patches[%d]", i)
-		if err := g.patch(own, directory, place, &content.Patches[i]); err != nil {
+		if err := g.patch(directory, place, &content.Patches[i]); err != nil {
 			return fmt.Errorf("%s: %w", place, err)
 		}
 	}
@@ -63,18 +47,14 @@ func (g *guard) patches(own *part, _, directory string, content *types.Kustomiza
 }
 
 // patch reads a patch and makes it an inline one.
-func (g *guard) patch(own *part, directory, place string, patch *types.Patch) error {
+func (g *guard) patch(directory, place string, patch *types.Patch) error {
 	text := []byte(patch.Patch)
 	switch {
 	case patch.Path != "" && patch.Patch != "":
 		return errors.New("both path and patch are set: keep one of them")
 	case patch.Path == "" && strings.TrimSpace(patch.Patch) == "":
 		return errors.New("it is empty")
-	case patch.Path == "":
-		if err := g.count(len(text)); err != nil {
-			return err
-		}
-	default:
+	case patch.Path != "":
 		at, err := join(directory, patch.Path)
 		if err == nil {
 			text, err = g.text(at)
@@ -87,16 +67,15 @@ func (g *guard) patch(own *part, directory, place string, patch *types.Patch) er
 	if err != nil {
 		return err
 	}
-	if err := g.checkPatch(own, documents, place, patch.Target != nil); err != nil {
+	if err := g.checkPatch(documents, place, patch.Target != nil); err != nil {
 		return err
 	}
 	patch.Path, patch.Patch = "", string(joined(documents))
-	own.each += len(patch.Patch)
 	return nil
 }
 
 // checkPatch refuses what is no patch, so that the library has nothing to quote.
-func (g *guard) checkPatch(own *part, documents [][]byte, place string, hasTarget bool) error {
+func (g *guard) checkPatch(documents [][]byte, place string, hasTarget bool) error {
 	if len(documents) == 0 {
 		return errors.New("it is empty")
 	}
@@ -105,7 +84,6 @@ func (g *guard) checkPatch(own *part, documents [][]byte, place string, hasTarge
 		if err := json.Unmarshal(raw, &content); err != nil {
 			return errors.New("it is not a patch")
 		}
-		own.patches = append(own.patches, countedPatch{widthOf(content, true), hasTarget})
 		switch content := content.(type) {
 		case map[string]any:
 			if hasTarget && len(documents) > 1 {
@@ -155,70 +133,55 @@ func checkOperations(operations []any) error {
 }
 
 // generators passes the files of generators to the library.
-func (g *guard) generators(own *part, id, directory string, content *types.Kustomization) error {
-	options, err := json.Marshal(content.GeneratorOptions)
-	if err != nil {
-		return fmt.Errorf("generatorOptions: %w", err)
-	}
-	// Each of what they generate gets them.
-	own.bytes += (len(content.ConfigMapGenerator) + len(content.SecretGenerator)) * len(options)
+func (g *guard) generators(id, directory string, content *types.Kustomization) error {
 	for i := range content.ConfigMapGenerator {
-		if err := g.generator(own, id, directory, &content.ConfigMapGenerator[i].GeneratorArgs); err != nil {
+		if err := g.generator(id, directory, &content.ConfigMapGenerator[i].GeneratorArgs); err != nil {
 			return fmt.Errorf("configMapGenerator[%d]: %w", i, err)
 		}
 	}
 	for i := range content.SecretGenerator {
-		if err := g.generator(own, id, directory, &content.SecretGenerator[i].GeneratorArgs); err != nil {
+		if err := g.generator(id, directory, &content.SecretGenerator[i].GeneratorArgs); err != nil {
 			return fmt.Errorf("secretGenerator[%d]: %w", i, err)
 		}
 	}
 	return nil
 }
 
-func (g *guard) generator(own *part, id, directory string, args *types.GeneratorArgs) error {
+func (g *guard) generator(id, directory string, args *types.GeneratorArgs) error {
 	if args.Name == "" {
 		return errors.New("name is missing")
 	}
 	g.names = append(g.names, args.Name)
-	own.objects++
-	entries := len(args.LiteralSources) + len(args.FileSources)
 	for i, literal := range args.LiteralSources {
 		_, value, isPair := strings.Cut(literal, "=")
 		if !isPair {
 			return fmt.Errorf("literals[%d] must be key=value", i)
 		}
 		g.values = append(g.values, value, strings.Trim(value, `"'`))
-		own.bytes += 2 * len(literal)
 	}
 	for i, source := range args.FileSources {
 		key, name, isPair := strings.Cut(source, "=")
 		if !isPair {
 			key, name = path.Base(source), source
 		}
-		placed, err := g.attach(own, id, directory, name, func([]byte) bool { return true })
+		placed, err := g.attach(id, directory, name, func([]byte) bool { return true })
 		if err != nil {
 			return fmt.Errorf("files[%d]: %w", i, err)
 		}
 		args.FileSources[i] = key + "=" + placed
 	}
 	for i, name := range args.EnvSources {
-		lines := 0
-		placed, err := g.attach(own, id, directory, name, func(text []byte) bool {
-			lines = 1 + bytes.Count(text, []byte("\n"))
-			return utf8.Valid(text)
-		})
-		entries += lines
+		placed, err := g.attach(id, directory, name, utf8.Valid)
 		if err != nil {
 			return fmt.Errorf("envs[%d]: %w", i, err)
 		}
 		args.EnvSources[i] = placed
 	}
-	own.widen(width{keys: min(entries, maxEntries), searched: square(entries)})
 	return nil
 }
 
 // attach passes a file to the library whose content becomes a value.
-func (g *guard) attach(own *part, id, directory, name string, fits func([]byte) bool) (string, error) {
+func (g *guard) attach(id, directory, name string, fits func([]byte) bool) (string, error) {
 	at, err := join(directory, name)
 	var text []byte
 	if err == nil {
@@ -231,7 +194,5 @@ func (g *guard) attach(own *part, id, directory, name string, fits func([]byte) 
 		return "", fmt.Errorf("%.200q: %w", name, missing(name, err))
 	}
 	g.values = append(g.values, string(text))
-	// A Secret has it in base64, and long lines are broken.
-	own.bytes += 2 * len(text)
 	return g.place(id, at, text)
 }

@@ -21,17 +21,14 @@ const overlayName = "item"
 
 // guard reads a source for the library.
 type guard struct {
-	ctx    context.Context // lives for one build
-	files  *memfs.Tree
-	limits Limits
+	ctx   context.Context // lives for one build
+	files *memfs.Tree
 	// to is what the library reads.
 	to filesys.FileSystem
 	// known are the directories that were read; a nil one is being read.
 	known map[string]*part
 	// placed are the files that the library got, by the names that it knows.
 	placed map[string]string
-	// read counts bytes.
-	read int
 	// values are what messages must not repeat, names are what they may.
 	values []any
 	names  []string
@@ -47,68 +44,17 @@ type part struct {
 	id string
 	// component says that it changes the objects of its includer.
 	component bool
-	// objects and bytes are those that it yields, as far as is known.
-	objects, bytes int
-	// widths are how many entries they have, patches what changes that.
-	widths  widths
-	patches []countedPatch
-	// each is how much it may add to each object, with how many changes.
-	each, changes int
-	// instructions are those of its regular expressions, texts the bytes that these are
-	// compared with.
-	instructions, texts int
-	// runs is how many kustomizations it stands for, passes how often the library iterates over its
-	// objects, work what that takes with all that it includes.
-	runs, passes, work int
 }
-
-// What a change of an object takes, in units of work: by object and by its size.
-const objectWork, bytesPerWork = 50, 40
 
 // name is how the library includes it. It begins with dots, so that the library never takes it for
 // an address.
 func (p *part) name() string { return "../" + p.id }
 
-// include counts what a kustomization gets from another one.
+// include refuses a kustomization of the wrong kind.
 func (p *part) include(other *part, asComponent bool) error {
 	if other.component != asComponent {
 		kind := map[bool]string{true: "components", false: "resources"}
 		return fmt.Errorf("%s includes %s among its %s: it belongs to its %s", p.at, other.at, kind[asComponent], kind[other.component])
-	}
-	p.objects, p.bytes = p.objects+other.objects, p.bytes+other.bytes
-	p.runs, p.work = p.runs+other.runs, p.work+other.work
-	p.widths.add(other.widths)
-	p.texts = min(p.texts+other.texts, maxCounted)
-	if asComponent {
-		p.instructions = min(p.instructions+other.instructions, maxCounted)
-		p.patches = append(p.patches, other.patches...)
-		p.each, p.changes, p.passes = p.each+other.each, p.changes+other.changes, p.passes+other.passes
-	}
-	return nil
-}
-
-// check compares what a kustomization yields with the limits.
-func (g *guard) check(p *part) error {
-	p.runs, p.passes = p.runs+1, p.passes+1
-	if p.runs > g.limits.Kustomizations {
-		return &memfs.LimitError{What: "the number of kustomizations that " + p.at + " stands for", Limit: int64(g.limits.Kustomizations)}
-	}
-	if p.objects > g.limits.Objects {
-		return &memfs.LimitError{What: "the number of objects of " + p.at, Limit: int64(g.limits.Objects)}
-	}
-	// No product can overflow: all factors are bounded.
-	if !p.component {
-		p.bytes += p.objects * p.each
-		p.work += p.instructions * p.texts / instructionsPerWork
-		p.work += p.passes*p.objects*p.objects + p.changes*(objectWork*p.objects+p.bytes/bytesPerWork)
-		searched, after := search(p.patches, p.objects, p.widths)
-		p.work, p.widths = p.work+searched, after
-	}
-	if p.work > g.limits.Work {
-		return &memfs.LimitError{What: "the work for the objects, patches and kustomizations of " + p.at, Limit: int64(g.limits.Work)}
-	}
-	if p.bytes > g.limits.Built {
-		return &memfs.LimitError{What: "the number of bytes that the objects of " + p.at + " may have", Limit: int64(g.limits.Built)}
 	}
 	return nil
 }
@@ -177,25 +123,17 @@ func (g *guard) text(name string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is a directory, not a file")
 	}
-	if err := g.count(int(info.Size())); err != nil {
-		return nil, err
-	}
 	return g.files.ReadFile(name) // the caller names the file
 }
 
-// count counts bytes that were read.
-func (g *guard) count(bytes int) error {
-	if g.read += bytes; g.read > g.limits.Read {
-		return &memfs.LimitError{What: "the number of bytes that are read", Limit: int64(g.limits.Read)}
-	}
-	return nil
-}
+// maxText is how long a text with its aliases may be.
+const maxText = 8 << 20
 
-// documents reads the YAML documents of a text. Aliases are resolved and counted: what
-// the library gets has none.
+// documents reads the YAML documents of a text. Aliases are resolved: what the library gets has
+// none.
 func (g *guard) documents(text []byte) ([][]byte, error) {
 	// YAML 1.2 as in kustomize: yes and no are texts.
-	limits := yamltext.Limits{Text: g.limits.Read, Values: 250_000, Bytes: g.limits.Read, Depth: 100, OnlyTrue: true}
+	limits := yamltext.Limits{Text: maxText, Values: 250_000, Bytes: maxText, Depth: 100, OnlyTrue: true}
 	found, err := yamltext.Documents(text, limits)
 	if err != nil {
 		return nil, err // says what is wrong
@@ -206,17 +144,13 @@ func (g *guard) documents(text []byte) ([][]byte, error) {
 		if err != nil {
 			return nil, err // says what is wrong
 		}
-		if err := g.count(max(len(raw)-len(text), 0)); err != nil {
-			return nil, err
-		}
 		all = append(all, raw)
 	}
 	return all, nil
 }
 
-// objectsOf reads the objects of a text for a kustomization, and what they may be called
-// in messages.
-func (g *guard) objectsOf(own *part, text []byte) (documents [][]byte, err error) {
+// objectsOf reads the objects of a text, and what they may be called in messages.
+func (g *guard) objectsOf(text []byte) (documents [][]byte, err error) {
 	documents, err = g.documents(text)
 	if err != nil {
 		return nil, err
@@ -235,7 +169,6 @@ func (g *guard) objectsOf(own *part, text []byte) (documents [][]byte, err error
 			return nil, fmt.Errorf("document %d: %w", i+1, err)
 		}
 		g.note(content)
-		own.take(content)
 	}
 	return documents, nil
 }
@@ -261,23 +194,6 @@ func checkList(content map[string]any, at string) error {
 		}
 	}
 	return nil
-}
-
-// take counts an object. The library may take it for a list, whose items may be lists
-// again.
-func (p *part) take(content map[string]any) {
-	p.objects++
-	items, isList := content["items"].([]any)
-	if !isList {
-		p.widen(widthOf(content, false))
-		p.texts += textsOf(content, true)
-		return
-	}
-	for _, item := range items {
-		if object, isObject := item.(map[string]any); isObject {
-			p.take(object)
-		}
-	}
 }
 
 // place writes the text of a file for the library and returns its name in a directory.

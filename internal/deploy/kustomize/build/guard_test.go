@@ -10,15 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
-
-	"go.landscaper.dev/internal/base/memfs"
 )
 
 // guarding is a guard of a source.
 func guarding(t *testing.T, from files) *guard {
 	t.Helper()
 	return &guard{
-		ctx: t.Context(), files: tree(t, from), limits: DefaultLimits(), to: filesys.MakeFsInMemory(),
+		ctx: t.Context(), files: tree(t, from), to: filesys.MakeFsInMemory(),
 		known: map[string]*part{}, placed: map[string]string{},
 	}
 }
@@ -103,40 +101,15 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestReadCounts: each byte that is read counts, also of what is read again, and of what
-// aliases stand for.
-func TestReadCounts(t *testing.T) {
-	t.Run("a file that is read twice counts twice", func(t *testing.T) {
-		g := guarding(t, files{"a": strings.Repeat("x", 100)})
-		g.limits.Read = 250
-		for i := range 3 {
-			_, err := g.text("a")
-			var limit *memfs.LimitError
-			if (i == 2) != errors.As(err, &limit) {
-				t.Errorf("the %d. time: %v", i+1, err)
-			}
-		}
-	})
-	t.Run("what an alias stands for", func(t *testing.T) {
-		g := guarding(t, files{})
-		text := "a: &a " + strings.Repeat("x", 1000) + "\nb: [*a, *a, *a, *a, *a, *a, *a, *a]"
-		documents, err := g.documents([]byte(text))
-		if err != nil || len(documents) != 1 || len(documents[0]) < 9000 {
-			t.Fatalf("%v, %d documents", err, len(documents))
-		}
-		if g.read < 7000 {
-			t.Errorf("counts %d bytes", g.read)
-		}
-	})
-	t.Run("nothing is read when the job is over", func(t *testing.T) {
-		g := guarding(t, files{"a": "x"})
-		over, end := context.WithCancel(t.Context())
-		end()
-		g.ctx = over
-		if _, err := g.text("a"); !errors.Is(err, context.Canceled) || g.read != 0 {
-			t.Errorf("%v, %d bytes", err, g.read)
-		}
-	})
+// TestEndedJob: nothing is read when the job is over.
+func TestEndedJob(t *testing.T) {
+	g := guarding(t, files{"a": "x"})
+	over, end := context.WithCancel(t.Context())
+	end()
+	g.ctx = over
+	if _, err := g.text("a"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 }
 
 // TestOperations: the library quotes a JSON patch that it cannot read, so it gets none.
@@ -189,62 +162,6 @@ func TestPlaced(t *testing.T) {
 		if g.placed[name] != file {
 			t.Errorf("messages call %q %.40q", name, g.placed[name])
 		}
-	}
-}
-
-// TestTake counts what the library makes of lists in lists.
-func TestTake(t *testing.T) {
-	for _, test := range []struct {
-		reason, object string
-		want           int
-	}{
-		{"an object", `{"kind":"ConfigMap"}`, 1},
-		{"a list counts itself: it is decoded, too", `{"kind":"List","items":[{"kind":"A"},{"kind":"B"}]}`, 3},
-		{"a list in a list", `{"kind":"List","items":[{"kind":"List","items":[{"kind":"A"},{"kind":"B"}]}]}`, 4},
-		{"an empty list", `{"kind":"List","items":[]}`, 1},
-		{"items of a list that are not objects", `{"kind":"List","items":[1,null,"a",[]]}`, 1},
-		{"items that are a map", `{"kind":"Basket","items":{"a":1}}`, 1},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			var content map[string]any
-			if err := json.Unmarshal([]byte(test.object), &content); err != nil {
-				t.Fatal(err)
-			}
-			own := &part{}
-			own.take(content)
-			if own.objects != test.want {
-				t.Errorf("counts %d, want %d", own.objects, test.want)
-			}
-		})
-	}
-}
-
-// TestWidthOf measures what the library searches.
-func TestWidthOf(t *testing.T) {
-	for _, test := range []struct {
-		reason, value string
-		patch         bool
-		want          width
-	}{
-		{"a text is not searched", `"a"`, false, width{}},
-		{"null is not searched", `null`, false, width{}},
-		{"an empty map", `{}`, false, width{}},
-		{"the widest map counts", `{"a":{"b":1,"c":2,"d":3}}`, false, width{keys: 3, searched: 1 + 9}},
-		{"in a patch all of them together, and what is deeper twice: with less, wide patches of many objects take too long", `{"a":{"b":1,"c":2,"d":3}}`, true, width{keys: 6, searched: 1 + 9}},
-		{"a list of texts is searched, not merged", `["a","b"]`, false, width{searched: 4}},
-		{"a list of objects is merged", `[{"a":1},{"a":2}]`, false, width{keys: 1, merged: 2, squared: 4, searched: 4 + 1 + 1}},
-		{"a list with a single object is merged", `["a",{"a":1}]`, false, width{keys: 1, merged: 2, squared: 4, searched: 4 + 1}},
-		{"lists in lists add up", `[{"a":[{"b":1},{"b":2}]}]`, false, width{keys: 1, merged: 3, squared: 5, searched: 1 + 1 + 4 + 1 + 1}},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			var value any
-			if err := json.Unmarshal([]byte(test.value), &value); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(test.want, widthOf(value, test.patch), cmp.AllowUnexported(width{})); diff != "" {
-				t.Error(diff)
-			}
-		})
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"sigs.k8s.io/kustomize/api/types"
 
-	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/base/yamltext"
 )
 
@@ -70,9 +69,7 @@ func (g *guard) directory(directory, field string) (*part, error) {
 	case seen && found == nil:
 		return fail(errors.New("the kustomizations include each other in a cycle"))
 	case seen:
-		return found, g.count(found.bytes)
-	case len(g.known) >= g.limits.Kustomizations:
-		return fail(&memfs.LimitError{What: "the number of kustomizations", Limit: int64(g.limits.Kustomizations)})
+		return found, nil
 	}
 	g.known[directory] = nil
 	found = &part{at: called(directory), id: fmt.Sprintf("k%d", len(g.known))}
@@ -272,13 +269,11 @@ func (g *guard) resource(own *part, directory, name, field string) (string, erro
 	if err != nil {
 		return fail(err)
 	}
-	documents, err := g.objectsOf(own, text)
+	documents, err := g.objectsOf(text)
 	if err != nil {
 		return fail(err)
 	}
-	all := joined(documents)
-	own.bytes += len(all)
-	placed, err := g.place(own.id, at, all)
+	placed, err := g.place(own.id, at, joined(documents))
 	if err != nil {
 		return fail(err)
 	}

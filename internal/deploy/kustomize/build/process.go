@@ -22,12 +22,13 @@ type Builder interface {
 	Build(ctx context.Context, tenant string, files *memfs.Tree, config *api.ProviderConfiguration) ([]*unstructured.Unstructured, error)
 }
 
-// Here is the Builder of this process.
+// Here is the Builder of this process. It is for tests, and for callers that trust the source: what
+// takes all memory or time takes that of this process.
 type Here struct{}
 
 // Build implements Builder.
 func (Here) Build(ctx context.Context, _ string, files *memfs.Tree, config *api.ProviderConfiguration) ([]*unstructured.Unstructured, error) {
-	return Build(ctx, files, config, DefaultLimits())
+	return Build(ctx, files, config)
 }
 
 // Process builds kustomizations in the processes of a pool.
@@ -104,7 +105,7 @@ func buildHere(ctx context.Context, body []byte, _ sandbox.Ask) ([]byte, error) 
 		return nil, fmt.Errorf("decode the configuration: %w", err)
 	}
 	answer := &response{}
-	built, err := Build(ctx, files, config, DefaultLimits())
+	built, err := Build(ctx, files, config)
 	if err != nil {
 		answer.Wrong = err.Error()
 	}

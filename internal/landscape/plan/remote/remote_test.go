@@ -208,6 +208,17 @@ func TestSameResult(t *testing.T) {
 	}
 }
 
+// TestForControllers: what only people are shown does not go over the pipe.
+func TestForControllers(t *testing.T) {
+	made, err := maker(t).Make(t.Context(), input(t, "blueprint.yaml", everything), plan.Want{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made.Imports != nil || made.Bindings != nil || made.Children.Subinstallations[0].Template != nil || made.Children.Subinstallations[0].Installation == nil {
+		t.Error(text(t, made))
+	}
+}
+
 // TestSameError: an error of another process says the same, and is judged in the same way.
 func TestSameError(t *testing.T) {
 	there := maker(t)
@@ -268,14 +279,16 @@ func TestHostileBlueprints(t *testing.T) {
 	const loop = `{{ $l := repeat 15000 \"2006 \" }}{{ range until 100000 }}{{ $x := (now).Format $l }}{{ end }}`
 	tests := []struct{ reason, blueprint string }{
 		{"a method of a value in a loop", `deployExecutions: [{name: d, type: GoTemplate, template: "` + loop + `"}]`},
+		{"a long text", `deployExecutions: [{name: other, type: GoTemplate, template: "deployItems: []"}, {name: d, type: GoTemplate, template: "{{ repeat 1000000000 \"x\" }}"}]`},
+		{"a text that grows", `deployExecutions: [{name: d, type: Spiff, template: {x: "(( sum[[1..60]|\"0123456789\"|s,i|->s s] ))"}}]`},
 	}
 	for _, test := range tests {
 		in := input(t, "blueprint.yaml", test.blueprint)
 		in.Installation.Spec.Exports.Data = nil
-		if _, err := there.Make(t.Context(), in, plan.Want{}); err == nil {
-			t.Errorf("%s: it was done", test.reason)
-		} else {
-			t.Log(test.reason, strings.SplitN(err.Error(), "\n", 2)[0])
+		_, err := there.Make(t.Context(), in, plan.Want{})
+		var exceeded *sandbox.ExceededError
+		if !errors.As(err, &exceeded) || !strings.HasPrefix(err.Error(), `rendering the blueprint: template execution "d" took more than `) {
+			t.Errorf("%s: %v", test.reason, err)
 		}
 	}
 	in := input(t, "blueprint.yaml", everything)

@@ -1,9 +1,9 @@
 // Package function holds the functions that templates call: a list of allowed ones of
-// sprig and our own, each within the budget of the rendering and with errors that
-// repeat no argument.
+// sprig and our own, with errors that repeat no argument.
 package function
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"text/template"
@@ -50,7 +50,7 @@ var sprigNames = strings.Fields(`
 	urlParse urlJoin
 `)
 
-// Library has the functions of one rendering that need nothing but its budget.
+// Library has the functions of one rendering that need nothing else of it.
 type Library struct{ *worklimit.Meter }
 
 // All returns all of them, ready to be called by a template.
@@ -60,7 +60,7 @@ func (l *Library) All() template.FuncMap {
 	for _, name := range sprigNames {
 		functions[name] = l.Native(name, taken[name])
 	}
-	for name, function := range l.own() {
+	for name, function := range own() {
 		functions[name] = l.Native(name, function)
 	}
 	return functions
@@ -69,51 +69,48 @@ func (l *Library) All() template.FuncMap {
 // own are ours: those of upstream that sprig does not have, and those of sprig and of text/template
 // that differ here, because they would reach the machine, show values in errors or need the numbers
 // of upstream.
-func (l *Library) own() map[string]any {
+func own() map[string]any {
 	functions := map[string]any{
-		"toYaml": l.ToYAML, "fromYaml": l.FromYAML,
-		"toJson": l.toJSON, "toPrettyJson": l.toPrettyJSON, "toRawJson": l.toRawJSON, "fromJson": l.fromJSONLenient,
-		"mustToJson": l.toJSON, "mustToPrettyJson": l.toPrettyJSON, "mustToRawJson": l.toRawJSON, "mustFromJson": l.FromJSON,
+		"toYaml": ToYAML, "fromYaml": FromYAML,
+		"toJson": toJSON, "toPrettyJson": toPrettyJSON, "toRawJson": toRawJSON, "fromJson": fromJSONLenient,
+		"mustToJson": toJSON, "mustToPrettyJson": toPrettyJSON, "mustToRawJson": toRawJSON, "mustFromJson": FromJSON,
 
 		"now": now, "date": date, "date_in_zone": dateInZone, "dateInZone": dateInZone, "htmlDate": htmlDate,
 		"htmlDateInZone": htmlDateInZone, "toDate": toDate, "mustToDate": mustToDate, "ago": ago,
 
 		"kindOf": operand.KindOf, "kindIs": operand.KindIs, "typeOf": operand.TypeOf, "typeIs": operand.TypeIs, "typeIsLike": operand.TypeIsLike,
 	}
-	maps.Copy(functions, l.comparisons())
-	maps.Copy(functions, l.regularExpressions())
-	maps.Copy(functions, l.printing())
+	maps.Copy(functions, comparisons())
+	maps.Copy(functions, regularExpressions())
+	maps.Copy(functions, printing())
 	return functions
 }
 
-func (l *Library) comparisons() map[string]any {
+func comparisons() map[string]any {
 	return map[string]any{
 		"eq": operand.Eq, "ne": operand.Ne, "lt": operand.Lt, "le": operand.Le, "gt": operand.Gt, "ge": operand.Ge,
-		"deepEqual": operand.DeepEqual, "has": has, "mustHas": has, "without": l.without, "mustWithout": l.without, "uniq": l.uniq, "mustUniq": l.uniq,
+		"deepEqual": operand.DeepEqual, "has": has, "mustHas": has, "without": without, "mustWithout": without, "uniq": uniq, "mustUniq": uniq,
 		"index": index, "len": length,
 	}
 }
 
-func (l *Library) regularExpressions() map[string]any {
+func regularExpressions() map[string]any {
 	return map[string]any{
-		"regexMatch": l.regexMatchLenient, "mustRegexMatch": l.regexMatch,
-		"regexFindAll": l.regexFindAll, "mustRegexFindAll": l.regexFindAll,
-		"regexFind": l.regexFind, "mustRegexFind": l.regexFind,
-		"regexReplaceAll": l.regexReplaceAll, "mustRegexReplaceAll": l.regexReplaceAll,
-		"regexReplaceAllLiteral": l.regexReplaceAllLiteral, "mustRegexReplaceAllLiteral": l.regexReplaceAllLiteral,
-		"regexSplit": l.regexSplit, "mustRegexSplit": l.regexSplit,
+		"regexMatch": regexMatchLenient, "mustRegexMatch": regexMatch,
+		"regexFindAll": regexFindAll, "mustRegexFindAll": regexFindAll,
+		"regexFind": regexFind, "mustRegexFind": regexFind,
+		"regexReplaceAll": regexReplaceAll, "mustRegexReplaceAll": regexReplaceAll,
+		"regexReplaceAllLiteral": regexReplaceAllLiteral, "mustRegexReplaceAllLiteral": regexReplaceAllLiteral,
+		"regexSplit": regexSplit, "mustRegexSplit": regexSplit,
 	}
 }
 
-func (l *Library) printing() map[string]any {
+func printing() map[string]any {
 	return map[string]any{
-		"print": l.sprint, "println": l.sprintln, "printf": l.printf,
+		"print": fmt.Sprint, "println": fmt.Sprintln, "printf": printf,
 		"html": template.HTMLEscaper, "js": template.JSEscaper, "urlquery": template.URLQueryEscaper,
 	}
 }
-
-// passes are functions whose result existed before: it costs nothing.
-var passes = set("get set unset index first mustFirst last mustLast dig default coalesce ternary required merge mergeOverwrite mustMerge mustMergeOverwrite")
 
 // showsDigits are functions that print numbers, which never become 1e+06.
 var showsDigits = set("toString toStrings quote squote cat print println join sortAlpha duration durationRound")

@@ -24,7 +24,7 @@ func with(args ...any) []any { return args }
 // them up takes no time.
 func library(t *testing.T) map[string]any {
 	t.Helper()
-	meter, cancel := worklimit.NewMeter(t.Context(), worklimit.Limits{Steps: 100_000}, nil)
+	meter, cancel := worklimit.NewMeter(t.Context(), worklimit.Limits{Steps: 100_000})
 	t.Cleanup(cancel)
 	return (&function.Library{Meter: meter}).All()
 }

@@ -5,6 +5,7 @@ import (
 
 	"go.landscaper.dev/internal/base/pemkey"
 	"go.landscaper.dev/internal/content/template/gotemplate/failure"
+	"go.landscaper.dev/internal/content/template/gotemplate/operand"
 )
 
 // keyed are functions that read keys and certificates, with the positions of them. All other
@@ -40,5 +41,12 @@ func checkKeys(name string, args []any) error {
 // maxEncodedKey is more than the encoding of the longest text with keys.
 const maxEncodedKey = 512 << 10
 
-// transient is memory that functions take while they run.
-var transient = map[string]int64{"derivePassword": 36 << 20}
+func text(arg any) string {
+	switch arg := arg.(type) {
+	case string:
+		return arg
+	case operand.File:
+		return string(arg)
+	}
+	return ""
+}

@@ -39,26 +39,13 @@ func has(wanted, list any) (bool, error) {
 	return contains(elements, wanted), nil
 }
 
-// compare books comparisons of an element with others, which may differ in their last
-// value only.
-func (l *Library) compare(element any, others int) error {
-	weight, err := l.Measure(element)
-	if err != nil {
-		return err
-	}
-	return l.Work(int64(others) * weight.Nodes / 16)
-}
-
-func (l *Library) without(list any, unwanted ...any) ([]any, error) {
+func without(list any, unwanted ...any) ([]any, error) {
 	elements, err := elementsOf("without", list)
 	if err != nil {
 		return nil, err
 	}
 	found := []any{}
 	for _, element := range elements {
-		if err := l.compare(element, len(unwanted)); err != nil {
-			return nil, err
-		}
 		if !contains(unwanted, element) {
 			found = append(found, element)
 		}
@@ -66,16 +53,13 @@ func (l *Library) without(list any, unwanted ...any) ([]any, error) {
 	return found, nil
 }
 
-func (l *Library) uniq(list any) ([]any, error) {
+func uniq(list any) ([]any, error) {
 	elements, err := elementsOf("uniq", list)
 	if err != nil {
 		return nil, err
 	}
 	found := []any{}
 	for _, element := range elements {
-		if err := l.compare(element, len(found)); err != nil {
-			return nil, err
-		}
 		if !contains(found, element) {
 			found = append(found, element)
 		}

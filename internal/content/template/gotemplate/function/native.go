@@ -9,11 +9,9 @@ import (
 )
 
 // Native makes a Go function callable. Arguments may be numbers of any type where
-// the function wants one of a certain type, the result is booked, and an error
-// does not repeat arguments.
+// the function wants one of a certain type, and an error does not repeat arguments.
 func (l *Library) Native(name string, function any) func(args ...any) (any, error) {
 	value := reflect.ValueOf(function)
-	estimate := estimates[name]
 	return func(args ...any) (result any, err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -33,25 +31,11 @@ func (l *Library) Native(name string, function any) func(args ...any) (any, erro
 		if err := checkKeys(name, args); err != nil {
 			return nil, err
 		}
-		if estimate != nil {
-			bytes, err := estimate(l, args)
-			if err != nil {
-				return nil, err
-			}
-			if bytes < 0 || bytes > l.Limits.Text {
-				return nil, l.Spend(l.Limits.Text + 1)
-			}
-		}
-		if err := l.Keep(transient[name]); err != nil {
-			return nil, err
-		}
 		out := value.Call(in)
-		l.Free(transient[name])
 		if len(out) == 2 && !out[1].IsNil() {
 			return nil, restated(name, out[1].Interface().(error)) // text/template demands it
 		}
-		result = out[0].Interface()
-		return result, l.account(name, args, result)
+		return out[0].Interface(), nil
 	}
 }
 

@@ -3,7 +3,7 @@
 // each of which needs only those before it:
 //
 //   - outcome: how the evaluation of a node ends, and the report of those without a value
-//   - budget: what an evaluation may cost
+//   - worklimit: how long an evaluation may go on
 //   - embedded: the expressions in the texts of a document
 //   - place: where something stands, in the document and in the stubs
 //   - scope: which names are visible, and the values that remember them

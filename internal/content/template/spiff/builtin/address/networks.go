@@ -127,26 +127,24 @@ func Positions(c *call.Call, args []value.Value) ([]int64, error) {
 
 // PickAddresses returns n addresses, consecutively or at the given positions.
 func PickAddresses(c *call.Call, ranges []network.Range, n int64, positions []int64) (value.Value, error) {
-	if n < 0 || n > c.Settings().MaxList {
-		return nil, c.Failf("number of addresses must be between 0 and %d", c.Settings().MaxList)
+	if n < 0 {
+		return nil, c.Failf("number of addresses must not be negative")
 	}
-	if len(positions) == 0 {
-		for i := int64(0); i < n; i++ {
-			positions = append(positions, i)
-		}
-	}
-	if int64(len(positions)) < n {
+	if len(positions) > 0 && int64(len(positions)) < n {
 		return nil, c.Failf("%d addresses are needed, but only %d positions are given", n, len(positions))
 	}
-	texts := make([]string, 0, n)
-	for _, p := range positions[:n] {
+	var texts []string
+	for p := range n {
+		if len(positions) > 0 {
+			p = positions[p]
+		}
 		address, ok := network.At(ranges, p)
 		if !ok {
 			return nil, c.Failf("ranges have no address number %d", p)
 		}
 		texts = append(texts, address)
 	}
-	return call.TextList(texts), c.Spend(n, 0)
+	return call.TextList(texts), nil
 }
 
 // IsIP reports whether a text is an IP address without a zone.

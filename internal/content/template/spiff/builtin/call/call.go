@@ -56,8 +56,6 @@ type Host interface {
 	// Arity returns the smallest and largest number of arguments of a lambda;
 	// largest is -1 if unbounded. ok is false if fn is no lambda.
 	Arity(fn value.Value) (smallest, largest int, ok bool)
-	// Spend books work against the limits of the evaluation.
-	Spend(steps, bytes int64) error
 	// Show renders a value for a message, without content if it is sensitive.
 	Show(v value.Value) string
 	// Template turns unevaluated content into a template value.
@@ -80,8 +78,6 @@ type Settings struct {
 	Now       func() time.Time
 	Key       string
 	Sensitive bool
-	MaxText   int64
-	MaxList   int64
 }
 
 // System is the outside world beyond reading files.
@@ -148,24 +144,6 @@ func (c *Call) Wrong(i int, want string) error {
 // Failf reports a problem of the function.
 func (c *Call) Failf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", c.Function.Name, fmt.Errorf(format, args...))
-}
-
-// SpendWriting books the work of writing values as text.
-func (c *Call) SpendWriting(values ...value.Value) error {
-	var size int64
-	for _, v := range values {
-		if shape := value.ShapeOf(v); shape.Size > 1 {
-			size += 2*shape.Size + shape.Bytes/256
-		}
-	}
-	return c.Spend(size, 0)
-}
-
-// SpendComparing books the work of comparing a value with n others, which may differ in
-// their last node only.
-func (c *Call) SpendComparing(v value.Value, n int) error {
-	size := min(value.ShapeOf(v).Size, 1<<32)
-	return c.Spend(max(int64(n)/8, int64(n)*size/32), 0)
 }
 
 // Because passes on a reason from outside, which may name arguments.

@@ -176,11 +176,6 @@ func TestCombinations(t *testing.T) {
 		{"a map is no check", `check(1, {})`, "a check must be a name, a lambda or a list, not a map"},
 		{"the message names the condition among several", `check(1, nil, "nope")`, "condition 2 has problem"},
 	})
-	language.Language{Config: spiff.Config{Limits: spiff.Limits{Steps: 100_000}}}.Fails(t, []language.Row{
-		{"a set of long lists that differ at their end",
-			`( $l=[1..160] ) ( $s=map[[1..2000]|i|->l ["x" i]] ) map[[1..2000]|i|->check(l [i], ["valueset", s])]`, "steps"},
-		{"checks that double in every level", `check(sum[[1..40]|[1]|s,i|->[s, s]], sum[[1..40]|["list"]|s,i|->["list", s]])`, "more than"},
-	})
 }
 
 func TestLambdaChecks(t *testing.T) {

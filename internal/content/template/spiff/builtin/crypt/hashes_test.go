@@ -67,9 +67,8 @@ func TestRand(t *testing.T) {
 	})
 	seeded().Fails(t, []language.Row{
 		{"nothing is below zero", `rand(0)`, "limit must not be 0"},
-		{"no characters", `rand("a", 0)`, "length must be between 1 and"},
-		{"less than none", `rand("a", -1)`, "length must be between 1 and"},
-		{"hostile: a long text", `rand("a", 1000001)`, "length must be between 1 and 1000000"},
+		{"no characters", `rand("a", 0)`, "length must be positive"},
+		{"less than none", `rand("a", -1)`, "length must be positive"},
 		{"an empty set", `rand("")`, "is not a character set"},
 		{"a set with its bounds reversed", `rand("b-a")`, "is not a character set"},
 		{"more than a set", `rand("a]+[b")`, "is not a character set"},

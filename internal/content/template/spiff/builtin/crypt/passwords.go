@@ -40,22 +40,14 @@ func hashPassword(c *call.Call) (value.Value, error) {
 	if cost > maxCost && c.Settings().Access < call.Full {
 		return nil, c.Failf("cost must not be above %d", maxCost)
 	}
-	if err := spendCost(c, cost); err != nil {
-		return nil, err
+	if cost < int64(bcrypt.MinCost) || cost > int64(bcrypt.MaxCost) {
+		return nil, c.Failf("cost must be between %d and %d", bcrypt.MinCost, bcrypt.MaxCost)
 	}
 	hashed, err := bcrypt.GenerateFromPassword([]byte(password), int(cost))
 	if err != nil {
 		return nil, c.Failf("%w", err)
 	}
 	return value.Text(string(hashed)), nil
-}
-
-// spendCost books the work of bcrypt, which doubles with every cost step.
-func spendCost(c *call.Call, cost int64) error {
-	if cost < int64(bcrypt.MinCost) || cost > int64(bcrypt.MaxCost) {
-		return c.Failf("cost must be between %d and %d", bcrypt.MinCost, bcrypt.MaxCost)
-	}
-	return c.Spend(200<<cost, 0)
 }
 
 func checkPassword(c *call.Call) (value.Value, error) {
@@ -74,9 +66,6 @@ func checkPassword(c *call.Call) (value.Value, error) {
 	if cost > maxCost && c.Settings().Access < call.Full {
 		return nil, c.Failf("cost of the hash is above %d", maxCost)
 	}
-	if err := spendCost(c, int64(cost)); err != nil {
-		return nil, err
-	}
 	return value.Bool(bcrypt.CompareHashAndPassword([]byte(hashed), []byte(password)) == nil), nil
 }
 
@@ -91,9 +80,6 @@ func md5Crypt(c *call.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := spendApache(c, password); err != nil {
-		return nil, err
-	}
 	salt := make([]byte, saltLength)
 	for i := range salt {
 		n, err := below(c, int64(len(cryptAlphabet)))
@@ -103,12 +89,6 @@ func md5Crypt(c *call.Call) (value.Value, error) {
 		salt[i] = cryptAlphabet[n]
 	}
 	return value.Text(apacheHash(password, string(salt))), nil
-}
-
-// spendApache books the work of apacheHash, which reads the password in each of its
-// thousand rounds.
-func spendApache(c *call.Call, password string) error {
-	return c.Spend(100+64*int64(len(password)), 0)
 }
 
 func md5CryptCheck(c *call.Call) (value.Value, error) {
@@ -124,9 +104,6 @@ func md5CryptCheck(c *call.Call) (value.Value, error) {
 	salt, _, ok2 := strings.Cut(rest, "$")
 	if !ok || !ok2 {
 		return nil, c.Failf("second argument is no %s hash", apacheMagic)
-	}
-	if err := spendApache(c, password); err != nil {
-		return nil, err
 	}
 	expected := apacheHash(password, salt)
 	return value.Bool(subtle.ConstantTimeCompare([]byte(expected), []byte(hashed)) == 1), nil

@@ -42,7 +42,5 @@ func TestMD5Crypt(t *testing.T) {
 		{"a hash of another kind", `md5crypt_check("a", "$1$abc$def")`, "second argument is no $apr1$ hash"},
 		{"a hash without a salt", `md5crypt_check("a", "$apr1$abc")`, "second argument is no $apr1$ hash"},
 		{"a password is a text", `md5crypt(nil)`, "argument 1 must be a string"},
-		{"hostile: a long password", `md5crypt(sum[[1..20]|"a"|s,i|->s s])`, "steps"},
-		{"hostile: a long password to check", `md5crypt_check(sum[[1..20]|"a"|s,i|->s s], "$apr1$a$b")`, "steps"},
 	})
 }

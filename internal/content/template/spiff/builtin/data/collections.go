@@ -94,9 +94,7 @@ func position(c *call.Call, last bool) (int, error) {
 		return -1, nil
 	}
 	found := -1
-	var work int64
 	for i, n := range list.Items {
-		work += value.ShapeOf(n.Value).Size
 		if same, err := value.Equal(n.Value, c.Args[1]); err != nil || !same {
 			continue
 		}
@@ -105,7 +103,7 @@ func position(c *call.Call, last bool) (int, error) {
 			break
 		}
 	}
-	return found, c.Spend(work/16, 0)
+	return found, nil
 }
 
 func textPosition(c *call.Call, last bool) (int, error) {
@@ -196,7 +194,7 @@ func uniq(c *call.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := newSet(c)
+	seen := newSet()
 	result := filterList(l, func(v value.Value) bool {
 		if seen.has(v) {
 			return false
@@ -204,22 +202,20 @@ func uniq(c *call.Call) (value.Value, error) {
 		seen.add(v)
 		return true
 	})
-	return result, seen.err
+	return result, nil
 }
 
 // set finds equal values. Texts and integers are found without a walk as long
 // as no other kind of value is in the set.
 type set struct {
-	call   *call.Call
 	texts  map[string]bool
 	ints   map[value.Int]bool
 	values []value.Value
 	others bool // values that are neither text nor integer
-	err    error
 }
 
-func newSet(c *call.Call) *set {
-	return &set{call: c, texts: map[string]bool{}, ints: map[value.Int]bool{}}
+func newSet() *set {
+	return &set{texts: map[string]bool{}, ints: map[value.Int]bool{}}
 }
 
 func (s *set) add(v value.Value) {
@@ -244,12 +240,6 @@ func (s *set) has(v value.Value) bool {
 		if s.ints[v] || !s.others && len(s.texts) == 0 {
 			return s.ints[v]
 		}
-	}
-	if s.err != nil {
-		return false
-	}
-	if s.err = s.call.SpendComparing(v, len(s.values)); s.err != nil {
-		return false
 	}
 	for _, other := range s.values {
 		if same, err := value.Equal(v, other); err == nil && same {
@@ -276,14 +266,11 @@ func intersect(c *call.Call) (value.Value, error) {
 	}
 	result := lists[0]
 	for _, l := range lists[1:] {
-		other := newSet(c)
+		other := newSet()
 		for _, n := range l.Items {
 			other.add(n.Value)
 		}
 		result = filterList(result, other.has)
-		if other.err != nil {
-			return nil, other.err
-		}
 	}
 	return result, nil
 }

@@ -195,9 +195,6 @@ func abs(c *call.Call) (value.Value, error) {
 }
 
 func asJSON(c *call.Call) (value.Value, error) {
-	if err := c.SpendWriting(c.Args[0]); err != nil {
-		return nil, err
-	}
 	text, err := yamlio.JSON(c.Args[0])
 	if err != nil {
 		return nil, c.Failf("%w", err)
@@ -206,9 +203,6 @@ func asJSON(c *call.Call) (value.Value, error) {
 }
 
 func asYAML(c *call.Call) (value.Value, error) {
-	if err := c.SpendWriting(c.Args[0]); err != nil {
-		return nil, err
-	}
 	text, err := yamlio.YAML(c.Args[0])
 	if err != nil {
 		return nil, c.Failf("%w", err)

@@ -96,9 +96,6 @@ func deepMerge(c *call.Call) (value.Value, error) {
 			result = m
 			continue
 		}
-		if err := c.Spend(result.Shape.Size/16+m.Shape.Size/4, 0); err != nil {
-			return nil, err
-		}
 		result = unite(result, m)
 	}
 	if result == nil {

@@ -24,9 +24,6 @@ func sortList(c *call.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Spend(int64(len(l.Items)), 0); err != nil {
-		return nil, err
-	}
 	items := append([]*value.Node(nil), l.Items...)
 	var failed error
 	sort.SliceStable(items, func(i, j int) bool {

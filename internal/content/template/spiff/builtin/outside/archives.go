@@ -115,9 +115,6 @@ func archiveFile(c *call.Call, w *tar.Writer, name string, v value.Value) error 
 	if err != nil {
 		return c.Failf("%w", err)
 	}
-	if err := c.Spend(1, int64(len(text))); err != nil {
-		return err
-	}
 	name = strings.TrimPrefix(path.Clean("/"+name), "/")
 	if name == "" {
 		return c.Failf("a file needs a path")

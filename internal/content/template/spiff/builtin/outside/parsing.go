@@ -116,9 +116,6 @@ func readArguments(c *call.Call) (name, mode string, err error) {
 // interpret makes a value of a text. Text that is data stays data, whatever
 // the mode.
 func interpret(c *call.Call, content []byte, name, mode string, data bool) (value.Value, error) {
-	if err := c.Spend(1, int64(len(content))); err != nil {
-		return nil, err
-	}
 	switch mode {
 	case "text":
 		return value.Data(string(content)), nil

@@ -196,9 +196,6 @@ func runCommand(c *call.Call, stdin []byte, command []string) (value.Value, erro
 	if err != nil {
 		return nil, c.Failf("%w", c.Because(err))
 	}
-	if err := c.Spend(1, int64(len(out))); err != nil {
-		return nil, err
-	}
 	return output(out), nil
 }
 

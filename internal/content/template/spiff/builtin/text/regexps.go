@@ -36,22 +36,6 @@ func Compile(c *call.Call, text string) (*pattern.Pattern, error) {
 	return compiled, nil
 }
 
-// Search returns up to n matches (all if negative), and books the work.
-func Search(c *call.Call, re *pattern.Pattern, text string, n int) ([][]int, error) {
-	if err := re.Affordable(text); err != nil {
-		return nil, c.Failf("%w", err)
-	}
-	if err := c.Spend(1+re.Work(text)/1000, 0); err != nil {
-		return nil, err
-	}
-	found, err := re.Find(text, n, func(found int) error { return c.Spend(int64(found), 0) })
-	var refused *pattern.Error
-	if errors.As(err, &refused) {
-		return nil, c.Failf("%w", err)
-	}
-	return found, err
-}
-
 func groups(text string, m []int) []string {
 	list := make([]string, len(m)/2)
 	for i := range list {
@@ -94,10 +78,7 @@ func match(c *call.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := Search(c, re, text, n)
-	if err != nil {
-		return nil, err
-	}
+	found := re.FindAllStringSubmatchIndex(text, n)
 	if many {
 		lists := make([]value.Value, len(found))
 		for i, m := range found {
@@ -128,9 +109,6 @@ func splitMatch(c *call.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := Search(c, re, text, -1); err != nil {
-		return nil, err
-	}
 	return call.TextList(re.Split(text, int(n))), nil
 }
 
@@ -151,10 +129,7 @@ func replaceMatch(c *call.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := Search(c, re, text, int(n))
-	if err != nil {
-		return nil, err
-	}
+	found := re.FindAllStringSubmatchIndex(text, int(n))
 	template, isText := c.Args[2].(value.String)
 	if _, _, isLambda := c.Arity(c.Args[2]); !isText && !isLambda {
 		return nil, c.Wrong(2, "a string or a lambda")
@@ -165,11 +140,7 @@ func replaceMatch(c *call.Call) (value.Value, error) {
 		with := ""
 		if isText {
 			with = string(re.ExpandString(nil, template.Text, text, m))
-			err = c.Spend(1, int64(len(with)))
-		} else {
-			with, err = replacement(c, c.Args[2], groups(text, m))
-		}
-		if err != nil {
+		} else if with, err = replacement(c, c.Args[2], groups(text, m)); err != nil {
 			return nil, err
 		}
 		b.WriteString(text[last:m[0]] + with)

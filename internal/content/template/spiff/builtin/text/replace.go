@@ -22,7 +22,7 @@ func replace(c *call.Call) (value.Value, error) {
 		return nil, err
 	}
 	if replacement, ok := c.Args[2].(value.String); ok {
-		return replaceText(c, s, old, replacement.Text, int(n))
+		return value.Text(strings.Replace(s, old, replacement.Text, int(n))), nil
 	}
 	if _, _, ok := c.Arity(c.Args[2]); !ok {
 		return nil, c.Wrong(2, "a string or a lambda")
@@ -54,18 +54,6 @@ func replaceByLambda(c *call.Call, s, old string, n int64) (value.Value, error) 
 	return value.Text(b.String() + s), nil
 }
 
-// replaceText replaces text after a look at the size of the result.
-func replaceText(c *call.Call, s, old, replacement string, n int) (value.Value, error) {
-	count := int64(strings.Count(s, old))
-	if n >= 0 {
-		count = min(count, int64(n))
-	}
-	if grow := int64(len(replacement)) - int64(len(old)); grow > 0 && count > c.Settings().MaxText/grow {
-		return nil, c.Failf("result is longer than %d bytes", c.Settings().MaxText)
-	}
-	return value.Text(strings.Replace(s, old, replacement, n)), nil
-}
-
 // replacement asks a lambda for the text that replaces a match.
 func replacement(c *call.Call, fn value.Value, groups []string) (string, error) {
 	v, err := c.Invoke(fn, call.TextList(groups))
@@ -76,5 +64,5 @@ func replacement(c *call.Call, fn value.Value, groups []string) (string, error) 
 	if !ok {
 		return "", c.Failf("lambda must give a string, not %s", value.A(v))
 	}
-	return s.Text, c.Spend(1, int64(len(s.Text)))
+	return s.Text, nil
 }

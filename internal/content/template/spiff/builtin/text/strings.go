@@ -91,16 +91,6 @@ func join(c *call.Call) (value.Value, error) {
 			parts = append(parts, text)
 		}
 	}
-	total := int64(len(separator)) * int64(len(parts))
-	for _, p := range parts {
-		total += int64(len(p))
-	}
-	if total > c.Settings().MaxText {
-		return nil, c.Failf("result is longer than %d bytes", c.Settings().MaxText)
-	}
-	if err := c.Spend(int64(len(parts))/8, 0); err != nil {
-		return nil, err
-	}
 	return value.Text(strings.Join(parts, separator)), nil
 }
 
@@ -120,9 +110,6 @@ func split(c *call.Call) (value.Value, error) {
 	n, err := c.IntOr(2, -1)
 	if err != nil {
 		return nil, err
-	}
-	if int64(len(text)) > c.Settings().MaxList {
-		return nil, c.Failf("text is too long to be split")
 	}
 	if size, ok := c.Args[0].(value.Int); ok {
 		if size <= 0 {
@@ -169,9 +156,6 @@ func trim(c *call.Call) (value.Value, error) {
 		if err != nil {
 			return nil, c.Wrong(0, "a string or a list of strings")
 		}
-		if err := spendTrim(c, s, cut); err != nil {
-			return nil, err
-		}
 		return value.Text(strings.Trim(s, cut)), nil
 	}
 	trimmed := make([]string, len(list.Items))
@@ -180,18 +164,9 @@ func trim(c *call.Call) (value.Value, error) {
 		if !ok {
 			return nil, c.Failf("entries of the list must be strings, not %s", value.A(n.Value))
 		}
-		if err := spendTrim(c, s.Text, cut); err != nil {
-			return nil, err
-		}
 		trimmed[i] = strings.Trim(s.Text, cut)
 	}
 	return call.TextList(trimmed), nil
-}
-
-// spendTrim books the work of trimming a text, for which each of its characters
-// may be looked for among all that are cut.
-func spendTrim(c *call.Call, text, cut string) error {
-	return c.Spend(int64(len(text))*int64(len(cut))/64, 0)
 }
 
 func substr(c *call.Call) (value.Value, error) {
@@ -228,11 +203,6 @@ func encodeBase64(c *call.Call) (value.Value, error) {
 	width, err := c.IntOr(1, 0)
 	if err != nil {
 		return nil, err
-	}
-	if width > 0 {
-		if err := c.Spend(int64(len(s))/width, 0); err != nil {
-			return nil, err
-		}
 	}
 	return value.Text(Lines(base64.StdEncoding.EncodeToString([]byte(s)), width)), nil
 }

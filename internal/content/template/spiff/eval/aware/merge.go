@@ -65,9 +65,6 @@ func mergeContents(e *expression.Env, contents []*value.Node) (value.Value, erro
 // nestedDocument evaluates one document of a nested merge. As long as it waits
 // for something outside, so does the merge.
 func nestedDocument(e *expression.Env, d *work.Document, content *value.Node) (value.Value, error) {
-	if err := e.Step(value.ShapeOf(content.Value).Size / 4); err != nil {
-		return nil, err
-	}
 	v, err := e.Process(d, content)
 	var failed *outcome.Errors
 	if !errors.As(err, &failed) {

@@ -29,17 +29,7 @@ func (c *control) forEach() (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	total := 1
-	for _, l := range loops {
-		if n := len(l.pairs); n > 0 && total > int(c.Limits.List)/n {
-			return nil, outcome.Fail("list is longer than %d entries", c.Limits.List)
-		}
-		total *= len(l.pairs)
-	}
-	if err := c.Elements(total); err != nil {
-		return nil, err
-	}
-	f := &forLoop{control: c, loops: loops, body: body.Value, fields: value.NewBuilder(total)}
+	f := &forLoop{control: c, loops: loops, body: body.Value, fields: value.NewBuilder(0)}
 	if key, ok := c.options["mapkey"]; ok {
 		f.mapkey = key.Value
 	}
@@ -47,9 +37,9 @@ func (c *control) forEach() (value.Value, error) {
 		return nil, err
 	}
 	if f.mapkey != nil {
-		return c.Bounded(f.fields.Map())
+		return f.fields.Map(), nil
 	}
-	return c.Bounded(value.NewList(f.items))
+	return value.NewList(f.items), nil
 }
 
 func (c *control) loops(v value.Value) ([]loop, error) {

@@ -56,7 +56,7 @@ func (e *Env) Shallow(expr syntax.Expr) (value.Value, error) {
 	n, err := e.place(expr)
 	if err != nil || n == nil {
 		if err == nil {
-			err = e.Step(1)
+			err = e.Step()
 		}
 		if err != nil {
 			return nil, err
@@ -71,11 +71,7 @@ func (e *Env) Shallow(expr syntax.Expr) (value.Value, error) {
 func (e *Env) place(expr syntax.Expr) (*value.Node, error) {
 	switch x := expr.(type) {
 	case *syntax.Ref:
-		n, err := e.Find(x)
-		if err == nil {
-			err = e.Handled(n.Value)
-		}
-		return n, err
+		return e.Find(x)
 	case *syntax.Group:
 		return e.place(x.Body)
 	case *syntax.Qualify:

@@ -38,9 +38,6 @@ func TestLiterals(t *testing.T) {
 		{"a range of texts", `["a".."b"]`, "range needs integers, not a string"},
 		{"a range of floats", `[1.0..2]`, "range needs integers, not a float"},
 		{"a range without an end", `[1..]`, "a range needs both ends"},
-		{"hostile: a long range", `[1..1000001]`, "list is longer than 1000000 entries"},
-		{"hostile: a range over all numbers", `[-9223372036854775808..9223372036854775807]`, "list is longer than"},
-		{"hostile: all numbers downwards", `[9223372036854775807..-9223372036854775808]`, "list is longer than"},
 	})
 }
 
@@ -174,7 +171,7 @@ func TestCatch(t *testing.T) {
 		{"a message and no value", `catch[1 / 0|v,e|->[v, e]]`, `[~, division by zero]`},
 		{"the value only", `catch[nope|v|->v]`, `~`},
 		{"undefined is no failure", `catch[~~|v,e|->[v, e]]`, `[~, ~]`},
-		{"a limit is a failure", `catch[[1..9999999]|v,e|->e != nil]`, `true`},
+		{"a limit is a failure", `catch[(|x|->_(x))(1)|v,e|->e != nil]`, `true`},
 		{"the old form", `[catch(5), catch(1 / 0)]`, `[{valid: true, error: "", value: 5}, {valid: false, error: division by zero}]`},
 		{"a message is data", `catch[error("(( 1 ))")|v,e|->e]`, `"(( 1 ))"`},
 	})
@@ -286,12 +283,6 @@ func TestLimitsAreFailures(t *testing.T) {
 	}{
 		{"depth of calls", spiff.Limits{Depth: 10}, `(|x|->x > 20 ? x :_(x + 1))(1)`, "calls are nested deeper than 10 levels"},
 		{"steps", spiff.Limits{Steps: 1000}, `sum[[1..2000]|0|s,i|->s + i]`, "evaluation takes more than 1000 steps"},
-		{"one text", spiff.Limits{Text: 100}, `join("", map[[1..101]|i|->"a"])`, "longer than 100 bytes"},
-		{"all texts", spiff.Limits{Bytes: 100}, `map[[1..10]|i|->"0123456789" "a"]`, "more than 100 bytes of text"},
-		{"one list", spiff.Limits{List: 100}, `[1..101]`, "list is longer than 100 entries"},
-		{"nodes of a value", spiff.Limits{Nodes: 100}, `map[[1..20]|i|->[1..6]]`, "value has more than 100 nodes"},
-		{"memory", spiff.Limits{Memory: 100_000}, `map[[1..2000]|i|->[i]]`, "evaluation makes more than 100000 bytes of values"},
-		{"levels of a value", spiff.Limits{}, `sum[[1..3000]|[]|s,i|->[s]]`, "value is nested deeper than 2000 levels"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -299,7 +290,7 @@ func TestLimitsAreFailures(t *testing.T) {
 			if got, err := l.Process(t, test.src); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, %v", got, err)
 			}
-			if test.reason == "steps" || test.reason == "memory" || test.reason == "all texts" {
+			if test.reason == "steps" {
 				return // what is used up stays so
 			}
 			if got, err := l.Process(t, test.src+` || "small"`); got != "small" || err != nil {

@@ -41,16 +41,6 @@ func (h host) Arity(fn value.Value) (smallest, largest int, ok bool) {
 	return smallest, largest, true
 }
 
-// Spend implements call.Host.
-func (h host) Spend(steps, bytes int64) error {
-	if bytes > 0 {
-		if err := h.Text(int(bytes)); err != nil {
-			return err
-		}
-	}
-	return h.Step(steps)
-}
-
 // Template implements call.Host.
 func (h host) Template(content *value.Node) (value.Value, error) {
 	return &scope.Template{Content: content.Value, Printed: printedTemplate(content.Value), Place: h.Scope}, nil

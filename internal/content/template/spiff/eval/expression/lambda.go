@@ -26,7 +26,7 @@ func (e *Env) lambda(def *syntax.Lambda) (value.Value, error) {
 		}
 		defaults[i] = value.New(v)
 	}
-	return e.Bounded(scope.NewLambda(def, defaults, e.Scope.Locals(), e.Scope.Lexical()))
+	return scope.NewLambda(def, defaults, e.Scope.Locals(), e.Scope.Lexical()), nil
 }
 
 // lambdaOf turns the text of a lambda into a lambda.

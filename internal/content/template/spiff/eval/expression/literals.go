@@ -28,9 +28,6 @@ func (e *Env) Items(list []syntax.Item) (nodes []*value.Node, undefined bool, er
 		if !ok {
 			return nil, false, outcome.Fail("%s... needs a list, not %s", syntax.Describe(item.Value), value.A(v))
 		}
-		if err := e.Elements(len(nodes) + len(l.Items)); err != nil {
-			return nil, false, err
-		}
 		nodes = append(nodes, l.Items...)
 	}
 	return nodes, undefined, nil
@@ -44,16 +41,10 @@ func (e *Env) list(x *syntax.List) (value.Value, error) {
 	if undefined {
 		return value.Undefined{}, nil
 	}
-	if err := e.Elements(len(nodes)); err != nil {
-		return nil, err
-	}
-	return e.Bounded(value.NewList(nodes))
+	return value.NewList(nodes), nil
 }
 
 func (e *Env) mapLiteral(x *syntax.Map) (value.Value, error) {
-	if err := e.Elements(len(x.Entries)); err != nil {
-		return nil, err
-	}
 	b := value.NewBuilder(len(x.Entries))
 	for _, entry := range x.Entries {
 		key, v, err := e.assign(e, entry)
@@ -63,7 +54,7 @@ func (e *Env) mapLiteral(x *syntax.Map) (value.Value, error) {
 		b.Data = b.Data || key.Data
 		b.SetValue(key.Text, v)
 	}
-	return e.Bounded(b.Map())
+	return b.Map(), nil
 }
 
 // assign evaluates one entry of a map or scope literal.
@@ -116,17 +107,16 @@ func (e *Env) span(x *syntax.Range) (value.Value, error) {
 	if from > to {
 		count, step = uint64(from)-uint64(to), -1 //nolint:gosec // as above
 	}
-	if count >= uint64(e.Limits.List) { //nolint:gosec // a limit is not below zero
-		return nil, outcome.Fail("list is longer than %d entries", e.Limits.List)
+	var values []value.Value
+	for i := uint64(0); ; i++ {
+		if err := e.Step(); err != nil { // a few characters ask for any number of values
+			return nil, err
+		}
+		values = append(values, from+value.Int(i)*step) //nolint:gosec // the steps end before
+		if i == count {
+			return value.ListOf(values...), nil
+		}
 	}
-	if err := e.Elements(int(count) + 1); err != nil { //nolint:gosec // below the limit
-		return nil, err
-	}
-	values := make([]value.Value, count+1)
-	for i := range values {
-		values[i] = from + value.Int(i)*step
-	}
-	return e.Bounded(value.ListOf(values...))
 }
 
 func (e *Env) bounds(x *syntax.Range) (from, to value.Int, undefined bool, err error) {
@@ -186,9 +176,6 @@ func (e *Env) project(x *syntax.Project) (value.Value, error) {
 }
 
 func (e *Env) projectItems(x *syntax.Project, items []*value.Node) (value.Value, error) {
-	if err := e.Elements(len(items)); err != nil {
-		return nil, err
-	}
 	results := make([]*value.Node, 0, len(items))
 	for i, item := range items {
 		v, err := e.Deep(item)
@@ -207,7 +194,7 @@ func (e *Env) projectItems(x *syntax.Project, items []*value.Node) (value.Value,
 			results = append(results, value.New(v))
 		}
 	}
-	return e.Bounded(value.NewList(results))
+	return value.NewList(results), nil
 }
 
 // slice cuts a list; both ends are inclusive.

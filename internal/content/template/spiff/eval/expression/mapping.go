@@ -81,9 +81,6 @@ func (e *Env) mapping(x *syntax.Mapping) (value.Value, error) {
 		return nil, outcome.Fail("%s[] needs a lambda with %d to %d parameters", x.Kind, smallest, largest)
 	}
 	pairs := value.PairsOf(source)
-	if err := e.Elements(len(pairs)); err != nil {
-		return nil, err
-	}
 	withKey := low == largest || high == largest
 	if x.Kind == syntax.SumKind {
 		return e.sum(x, fn, pairs, withKey)
@@ -154,7 +151,7 @@ func (e *Env) mapped(x *syntax.Mapping, source value.Value, pairs []value.Pair, 
 				nodes = append(nodes, value.New(v))
 			}
 		}
-		return e.Bounded(value.NewList(nodes))
+		return value.NewList(nodes), nil
 	}
 	b := value.NewBuilder(len(pairs))
 	_, fromList := source.(*value.List)
@@ -176,7 +173,7 @@ func (e *Env) mapped(x *syntax.Mapping, source value.Value, pairs []value.Pair, 
 			b.SetValue(key.Text, results[i])
 		}
 	}
-	return e.Bounded(b.Map())
+	return b.Map(), nil
 }
 
 func (e *Env) selected(x *syntax.Mapping, source value.Value, pairs []value.Pair, results []value.Value) (value.Value, error) {
@@ -200,9 +197,9 @@ func (e *Env) selected(x *syntax.Mapping, source value.Value, pairs []value.Pair
 		}
 	}
 	if x.Curly {
-		return e.Bounded(b.Map())
+		return b.Map(), nil
 	}
-	return e.Bounded(value.NewList(nodes))
+	return value.NewList(nodes), nil
 }
 
 // catch evaluates catch[e|v,err|->…].

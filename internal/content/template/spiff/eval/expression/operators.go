@@ -34,7 +34,7 @@ func (e *Env) binary(x *syntax.Binary) (value.Value, error) {
 			result = value.Undefined{}
 			continue
 		}
-		if err := e.Step(1); err != nil {
+		if err := e.Step(); err != nil {
 			return nil, err
 		}
 		result, err = operator.Apply(e.Run, chain[i].Op, result, right)

@@ -3,17 +3,16 @@ package operator
 import (
 	"go.landscaper.dev/internal/base/number"
 	"go.landscaper.dev/internal/content/template/spiff/eval/outcome"
-	"go.landscaper.dev/internal/content/template/spiff/eval/work"
 	"go.landscaper.dev/internal/content/template/spiff/value"
 )
 
 // join is the juxtaposition of two operands.
-func join(r *work.Run, a, b value.Value) (value.Value, error) {
+func join(a, b value.Value) (value.Value, error) {
 	switch a := a.(type) {
 	case *value.List:
-		return appendTo(r, a, b)
+		return appendTo(a, b), nil
 	case *value.Map:
-		return union(r, a, b)
+		return union(a, b)
 	}
 	left, ok := joinable(a)
 	if !ok {
@@ -25,18 +24,8 @@ func join(r *work.Run, a, b value.Value) (value.Value, error) {
 		if !isOpaque || b.TypeName() != "lambda" {
 			return nil, cannotJoin(a, b)
 		}
-		weight := opaque.Weight()
-		if weight.Bytes+weight.Size > r.Limits.Text {
-			return nil, outcome.Fail("text is longer than %d bytes", r.Limits.Text)
-		}
-		if err := r.Step(weight.Size + weight.Bytes/256); err != nil {
-			return nil, err
-		}
 		text, _ := opaque.Plain().(value.String)
 		right = value.LambdaText(text.Text)
-	}
-	if err := r.Text(len(left) + len(right)); err != nil {
-		return nil, err
 	}
 	return value.String{Text: left + right, Data: isData(a) || isData(b)}, nil
 }
@@ -55,25 +44,22 @@ func joinable(v value.Value) (string, bool) {
 
 func isData(v value.Value) bool { return value.ShapeOf(v).Data }
 
-func appendTo(r *work.Run, l *value.List, b value.Value) (value.Value, error) {
+func appendTo(l *value.List, b value.Value) value.Value {
 	var more []*value.Node
 	switch b := b.(type) {
 	case value.Null:
-		return l, nil
+		return l
 	case *value.List:
 		more = b.Items
 	default:
 		more = []*value.Node{value.New(b)}
 	}
-	if err := r.Elements(len(l.Items) + len(more)); err != nil {
-		return nil, err
-	}
 	items := make([]*value.Node, 0, len(l.Items)+len(more))
 	items = append(append(items, l.Items...), more...)
-	return r.Bounded(value.NewList(items))
+	return value.NewList(items)
 }
 
-func union(r *work.Run, m *value.Map, b value.Value) (value.Value, error) {
+func union(m *value.Map, b value.Value) (value.Value, error) {
 	other, ok := b.(*value.Map)
 	if value.IsNull(b) || ok && other.Len() == 0 {
 		return m, nil
@@ -81,11 +67,8 @@ func union(r *work.Run, m *value.Map, b value.Value) (value.Value, error) {
 	if !ok {
 		return nil, cannotJoin(m, b)
 	}
-	if err := r.Elements(m.Len() + other.Len()); err != nil {
-		return nil, err
-	}
 	keys, items := mergeSorted(m, other)
-	return r.Bounded(value.NewMap(keys, items, m.Data || other.Data))
+	return value.NewMap(keys, items, m.Data || other.Data), nil
 }
 
 // mergeSorted unites two maps; fields of b win.

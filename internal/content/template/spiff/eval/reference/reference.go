@@ -31,7 +31,7 @@ type Finder struct {
 // Find finds the node that a static reference addresses and settles its
 // top level.
 func (f *Finder) Find(ref *syntax.Ref) (*value.Node, error) {
-	if err := f.Step(1); err != nil {
+	if err := f.Step(); err != nil {
 		return nil, err
 	}
 	name := func(i int) string { return syntax.RefText(ref, i) }

@@ -21,9 +21,6 @@ func (r *Runner) Content(content value.Value, level work.Slot) (value.Value, err
 		return nil, err
 	}
 	defer r.LeaveCall()
-	if err := r.Step(value.ShapeOf(content).Size / 4); err != nil {
-		return nil, err
-	}
 	root := r.Place(value.New(content), level)
 	if level.Doc.Root == nil {
 		level.Doc.Root = root

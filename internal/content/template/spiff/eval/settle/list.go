@@ -11,9 +11,6 @@ import (
 // settleList completes the entries of a list: insert entries, key field,
 // injected entries.
 func (r *Runner) settleList(n *value.Node, t *work.Task, raw *value.List) error {
-	if err := r.Elements(len(raw.Items)); err != nil {
-		return err
-	}
 	if t.Expression == "" && t.Expr == nil {
 		t.Expression = "<list>"
 	}

@@ -12,9 +12,6 @@ import (
 // settleMap completes the fields of a map: insert key, own fields, injected
 // fields, control structures.
 func (r *Runner) settleMap(n *value.Node, t *work.Task, raw *value.Map) error {
-	if err := r.Elements(raw.Len()); err != nil {
-		return err
-	}
 	if t.InDefault || n.Flags.Has(value.Default) {
 		t.InDefault = true
 	}

@@ -133,7 +133,7 @@ func (r *Runner) TryTop(n *value.Node) (value.Value, error) {
 }
 
 func (r *Runner) settle(n *value.Node, t *work.Task) error {
-	if err := r.Step(1); err != nil {
+	if err := r.Step(); err != nil {
 		return err
 	}
 	switch raw := t.Raw.(type) {
@@ -189,12 +189,12 @@ func (r *Runner) DeepContent(v value.Value) (value.Value, error) {
 		}
 		whole := value.NewList(defined(items))
 		whole.Key = v.Key
-		return r.Bounded(whole)
+		return whole, nil
 	case *value.Map:
 		if _, err := r.deepItems(v.Items); err != nil {
 			return nil, err
 		}
-		return r.Bounded(definedMap(v))
+		return definedMap(v), nil
 	}
 	return v, nil
 }

@@ -26,9 +26,6 @@ type Config struct {
 	Features  map[Feature]bool
 	Functions map[string]HostFunction
 	Limits    worklimit.Limits
-	// Memory books memory that evaluations share; an error ends this one. nil: only its own limits
-	// hold.
-	Memory func(ctx context.Context, bytes int64) error
 	// Resolve follows symbolic links of a document name; nil keeps names.
 	Resolve func(name string) string
 	Version string

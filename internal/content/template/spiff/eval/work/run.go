@@ -53,14 +53,10 @@ type Nodes interface {
 
 // NewRun begins an evaluation; what settles its nodes is set later.
 func NewRun(ctx context.Context, config *Config) *Run {
-	c := *config
-	c.Limits = c.Limits.WithDefaults()
-	c.Settings.MaxText = c.Limits.Text
-	c.Settings.MaxList = c.Limits.List
 	return &Run{
-		Config: &c,
-		Meter:  worklimit.NewMeter(ctx, c.Limits, c.Memory),
-		Parser: embedded.NewParser(c.Features[Interpolation]),
+		Config: config,
+		Meter:  worklimit.NewMeter(ctx, config.Limits),
+		Parser: embedded.NewParser(config.Features[Interpolation]),
 		cache:  map[string]cached{},
 	}
 }

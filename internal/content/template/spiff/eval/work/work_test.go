@@ -14,7 +14,6 @@ import (
 	"go.landscaper.dev/internal/content/template/spiff/eval/place"
 	"go.landscaper.dev/internal/content/template/spiff/eval/scope"
 	"go.landscaper.dev/internal/content/template/spiff/eval/work"
-	"go.landscaper.dev/internal/content/template/spiff/eval/worklimit"
 	"go.landscaper.dev/internal/content/template/spiff/syntax"
 	"go.landscaper.dev/internal/content/template/spiff/value"
 )
@@ -27,15 +26,8 @@ func run(t *testing.T, sensitive bool) *work.Run {
 func TestNewRun(t *testing.T) {
 	config := &work.Config{
 		Features: map[work.Feature]bool{work.Control: true},
-		Limits:   worklimit.Limits{Text: 7},
 	}
 	r := work.NewRun(t.Context(), config)
-	if r.Settings.MaxText != 7 || r.Settings.MaxList != worklimit.DefaultLimits().List {
-		t.Errorf("functions see other limits than the evaluation: %+v", r.Settings)
-	}
-	if config.Limits.List != 0 || config.Settings.MaxText != 0 {
-		t.Error("the configuration changed, though other evaluations share it")
-	}
 	for feature, want := range map[work.Feature]bool{work.Control: true, work.Interpolation: false, "nonsense": false, "": false} {
 		if r.Feature(feature) != want {
 			t.Errorf("%q is %t", feature, !want)
