@@ -17,7 +17,7 @@ TOOLS := $(CURDIR)/tools
 
 # The packages of the main module. Modules in subfolders (lab, tools) are not part of it.
 PACKAGES := ./...
-UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/e2e -e /test/moves -e /test/exactness -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes)
+UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/e2e -e /test/moves -e /test/exactness -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes -e /test/hostile/attacks)
 SOURCES = $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum
 
 include internal/content/template/spiff/spiff.mk
@@ -135,6 +135,18 @@ test-integration: build lab ## Tests against real API servers.
 .PHONY: test-e2e
 test-e2e: build lab ## Whole scenarios on several clusters.
 	$(GOTEST) -count=1 -timeout 60m -p 3 ./test/e2e ./test/flux ./test/moves ./test/shootflux ./test/causes ./test/exactness
+	$(GOTEST) -count=1 -timeout 30m ./test/hostile/attacks
+
+.PHONY: attacks
+attacks: build lab ## Play the attacks of tenants against a server with 512 MiB, and print the table (3 minutes).
+	@cd test/hostile/attacks && go test -count=1 -timeout 30m
+
+FUZZTIME ?= 10m
+CASE ?= -1
+
+.PHONY: fuzz
+fuzz: ## Compose hostile blueprints, charts, kustomizations and answers for as long as FUZZTIME says (SEED=7 CASE=3 for one of them).
+	go test -count=1 -timeout 0 ./test/hostile/fuzz -run TestComposed -v -fuzz-time $(FUZZTIME) -seed $(SEED) -case $(CASE)
 
 .PHONY: causes
 causes: build lab ## Cause every fault of the catalogue, look at the root, and print the table (5 minutes).
