@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // schedules have time zones, and images and Windows have none
 
 	"go.landscaper.dev/internal/cli"
 	"go.landscaper.dev/internal/cli/foreign"

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"time"
+	_ "time/tzdata" // schedules have time zones, and images and Windows have none
 
 	"github.com/spf13/cobra"
 

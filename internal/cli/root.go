@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/cli/blueprints"
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/components"
@@ -40,6 +41,7 @@ codes: 0 success, 1 error, 2 what was waited for ended badly or a plan has chang
 releases had end with 1 instead of 2 and above, unless --strict-exit-codes is
 given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Version:           version.String(),
 	}
 	addGlobalFlags(root)
 	root.AddCommand(

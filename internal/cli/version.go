@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
@@ -44,20 +43,11 @@ func newVersionCommand() *cobra.Command {
 
 func thisBuild() build {
 	b := build{
-		Version: version.String(), GoVersion: runtime.Version(),
+		Version: version.String(), GitCommit: version.Commit(), GoVersion: runtime.Version(),
 		Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
-	}
-	for _, setting := range info.Settings {
-		switch setting.Key {
-		case "vcs.revision":
-			b.GitCommit = setting.Value
-		case "vcs.modified":
-			b.GitTreeState = map[string]string{"true": "dirty", "false": "clean"}[setting.Value]
-		}
+	if clean, known := version.Clean(); known {
+		b.GitTreeState = map[bool]string{true: "clean", false: "dirty"}[clean]
 	}
 	return b
 }
