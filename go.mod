@@ -5,6 +5,7 @@ go 1.26.0
 // What the build leaves behind is not ours.
 ignore (
 	./bin
+	./dist
 	./out
 )
 
