@@ -82,7 +82,7 @@ session: build lab ## Record a terminal session of the command line for the docs
 	go run ./hack/session docs/pictures/session.svg
 
 # The parts of the whole test. Those that only compare files come first.
-PARTS := verify lint test-unit test-race-concurrent test-lab test-integration test-e2e test-e2e-race
+PARTS := verify lint licences test-unit test-release test-race-concurrent test-lab test-integration test-e2e test-e2e-race
 
 .PHONY: test
 test: ## Everything: generated files, lint, all tests; continues after a failing part and sums up.
@@ -194,6 +194,36 @@ generate: $(BIN)/controller-gen ## Write what is generated from other files: dee
 verify: ## Check that generated files and go.mod are up to date.
 	@hack/verify.sh
 
+VERSION ?=
+REGISTRY ?= registry.example.org/landscaper
+# Further arguments, as in RELEASE="-key cosign.key -push"; "bin/release -help" lists them.
+RELEASE ?=
+
+.PHONY: release
+release: $(BIN)/release ## Make everything that a release publishes, in dist/: make release VERSION=v0.1.0 REGISTRY=registry.example.org/landscaper.
+	@$(BIN)/release -version '$(VERSION)' -registry '$(REGISTRY)' $(RELEASE)
+
+.PHONY: release-check
+release-check: $(BIN)/release ## Make a release twice in different folders and compare the bytes (RELEASE="-platforms linux/amd64" takes 5 minutes, all platforms an hour).
+	@hack/release-check.sh $(BIN)/release $(RELEASE)
+
+.PHONY: test-release
+test-release: ## Tests of the program that makes releases, with the reference registry, Helm and cosign as readers.
+	cd $(TOOLS)/release && $(GOTEST) $(TESTFLAGS) ./...
+
+.PHONY: licences
+licences: $(BIN)/release ## Check that the licences of all dependencies fit that of the project.
+	@$(BIN)/release -licences
+
+.PHONY: vulnerabilities
+vulnerabilities: $(BIN)/govulncheck ## Look for known vulnerabilities in what the programs call (needs a network; GOVULNDB=address of the database).
+	@$(BIN)/govulncheck ./cmd/...
+
+# The program follows the module that it makes releases of.
+.PHONY: $(BIN)/release
+$(BIN)/release:
+	@cd $(TOOLS)/release && go build -o $@ .
+
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check the lint rules (first time: 2 minutes for the linter).
 	$(BIN)/golangci-lint run --allow-serial-runners
@@ -211,4 +241,4 @@ figures: $(BIN)/deadcode ## Measure the code base, as a table (FIGURES=-unit mea
 
 .PHONY: clean
 clean: ## Remove everything that was built.
-	rm -rf bin out
+	rm -rf bin dist out

@@ -114,7 +114,7 @@ func checkFiles(t *testing.T, image v1.Image, content string) {
 		t.Errorf("the files: %v", len(files))
 	}
 	if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM([]byte(files["etc/ssl/certs/ca-certificates.crt"])) || strings.Count(files["etc/ssl/certs/ca-certificates.crt"], "BEGIN") < 100 {
-		t.Error("there are no certificates of authorities")
+		t.Error("certificates of authorities are missing")
 	}
 }
 
