@@ -26,7 +26,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	command.AddCommand(newInstallCommand(), newRunCommand(), foreign.NewCommand())
+	command.AddCommand(newInstallCommand(), newRunCommand(), newCheckCommand(), foreign.NewCommand())
 	commandline.RefuseNegative(command)
 	return command
 }
