@@ -39,8 +39,8 @@ func TestRender(t *testing.T) {
 		want   []string
 	}{
 		{"the defaults run all controllers", nil, "Deployment", "landscaper", []string{"--controllers=" + strings.Join(server.Controllers(), ","), "landscaper:0.1.0", "--leader-elect"}},
-		{"the image is pinned", map[string]any{"image": map[string]any{"digest": "sha256:abc", "tag": "ignored"}}, "Deployment", "landscaper", []string{`"image":"landscaper@sha256:abc"`}},
-		{"the image of the installer is pinned", map[string]any{"image": map[string]any{"digest": "sha256:abc"}}, "Job", "landscaper-install", []string{`"image":"landscaper@sha256:abc"`}},
+		{"the image is pinned", map[string]any{"image": map[string]any{"digest": "sha256:0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc", "tag": "ignored"}}, "Deployment", "landscaper", []string{`"image":"landscaper@sha256:0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc"`}},
+		{"the image of the installer is pinned", map[string]any{"image": map[string]any{"digest": "sha256:0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc"}}, "Job", "landscaper-install", []string{`"image":"landscaper@sha256:0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc0abc"`}},
 		{"metrics may be switched off", map[string]any{"metrics": map[string]any{"enabled": false}}, "Deployment", "landscaper", []string{"--metrics-address=0"}},
 		{"collectors of metrics are let in", map[string]any{"networkPolicy": map[string]any{"metricsFrom": []any{map[string]any{"podSelector": map[string]any{}}}}}, "NetworkPolicy", "landscaper", []string{`"from":[{"podSelector":{}}]`, `"port":"metrics"`}},
 		{"without collectors of metrics, no client is let in", nil, "NetworkPolicy", "landscaper", []string{`"ingress":[]`, `"except":["169.254.0.0/16"]`, `"port":53`}},

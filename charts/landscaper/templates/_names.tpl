@@ -10,6 +10,13 @@ app.kubernetes.io/name: landscaper
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
+{{- /* The pods of the server. Those of jobs have the same labels and a component besides. */ -}}
+{{- define "landscaper.server" -}}
+matchLabels: {{- include "landscaper.selector" . | nindent 2 }}
+matchExpressions:
+- {key: app.kubernetes.io/component, operator: DoesNotExist}
+{{- end }}
+
 {{- define "landscaper.image" -}}
 {{- if .Values.image.digest -}}
 {{ .Values.image.repository }}@{{ .Values.image.digest }}
@@ -24,6 +31,19 @@ runAsUser: 65532
 runAsGroup: 65532
 fsGroup: 65532
 seccompProfile: {type: RuntimeDefault}
+{{- end }}
+
+{{- /* Which nodes a pod may run on. */ -}}
+{{- define "landscaper.placement" -}}
+{{- with .Values.nodeSelector -}}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{ end -}}
+{{- with .Values.tolerations -}}
+tolerations: {{- toYaml . | nindent 2 }}
+{{ end -}}
+{{- with .Values.affinity -}}
+affinity: {{- toYaml . | nindent 2 }}
+{{ end -}}
 {{- end }}
 
 {{- define "landscaper.containerSecurity" -}}
@@ -120,4 +140,11 @@ subjects:
 - apiGroups: [""]
   resources: [serviceaccounts/token]
   verbs: [create]
+{{- end }}
+
+{{- /* What only "helm test" runs, with its weight. */ -}}
+{{- define "landscaper.testHook" -}}
+helm.sh/hook: test
+helm.sh/hook-weight: {{ . | quote }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
