@@ -3,13 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/internal/cli/quickstart/bootstrap"
 	"go.landscaper.dev/internal/server/install"
+	"go.landscaper.dev/tools/release/program"
 )
 
 // namespace is where the manifests install Landscaper.
@@ -17,7 +22,7 @@ const namespace = "landscaper-system"
 
 // manifests writes what those apply who do not use Helm. Definitions of kinds come in a file of
 // their own, since they have to be there before.
-func (r *release) manifests(context.Context) error {
+func (r *release) manifests(ctx context.Context) error {
 	crds, err := install.CRDs()
 	if err != nil {
 		return err // says what it did
@@ -47,7 +52,10 @@ func (r *release) manifests(context.Context) error {
 	if err := r.write("landscaper-crds.yaml", kinds.Bytes()); err != nil {
 		return err // names the file
 	}
-	return r.write("landscaper.yaml", server.Bytes())
+	if err := r.write("landscaper.yaml", server.Bytes()); err != nil {
+		return err // names the file
+	}
+	return r.registration(ctx)
 }
 
 func addDocument(out *bytes.Buffer, object any) error {
@@ -56,5 +64,45 @@ func addDocument(out *bytes.Buffer, object any) error {
 		return fmt.Errorf("encode a manifest: %w", err)
 	}
 	fmt.Fprintf(out, "---\n%s", text)
+	return nil
+}
+
+// registration writes what makes the extension known to a Gardener, with the chart of the release.
+func (r *release) registration(ctx context.Context) error {
+	folder, err := os.MkdirTemp("", "release-")
+	if err != nil {
+		return err // names the folder
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // what is left is in the folder for what is left
+	packed, image, stored := r.chart(program.ShootFlux.Name), r.find(program.ShootFlux.Name), r.find("charts/"+program.ShootFlux.Name)
+	files, err := packed.Files()
+	if err != nil {
+		return err // names the chart
+	}
+	for _, file := range files {
+		name := filepath.Join(folder, filepath.FromSlash(file.Name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, file.Data, 0o600)); err != nil {
+			return err // names the file
+		}
+	}
+	out := filepath.Join(folder, "out")
+	if err := os.Mkdir(out, 0o755); err != nil {
+		return err // names the folder
+	}
+	command := exec.CommandContext(ctx, "go", "run", "./hack/registration", "-chart", filepath.Join(folder, packed.Name()),
+		"-reference", stored.Reference(), "-image", image.Repository+":"+image.Tag, "-out", out)
+	command.Dir = r.folder
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("write the registration of %s: %w\n%s", packed.Name(), err, output)
+	}
+	for _, name := range []string{"controller-registration.yaml", "operator-extension.yaml"} {
+		text, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil {
+			return err // names the file
+		}
+		if err := r.write(packed.Name()+"-"+name, text); err != nil {
+			return err // names the file
+		}
+	}
 	return nil
 }

@@ -116,6 +116,8 @@ func TestRelease(t *testing.T) {
 	checkChart(t, r)
 	checkSums(t, r)
 	checkComponent(t, r)
+	checkBlueprint(t, r)
+	checkRegistration(t, r)
 	for _, artifact := range r.artifacts {
 		reference, err := name.ParseReference(artifact.Repository+":"+artifact.Tag, name.Insecure)
 		if err != nil {
@@ -194,6 +196,39 @@ func checkComponent(t *testing.T, r *release) {
 	}
 	if len(want) > 0 {
 		t.Errorf("missing: %v", want)
+	}
+}
+
+// checkBlueprint: the blueprint of the component version deploys the chart of the component, with the
+// image of the component, and keeps other values of the user.
+func checkBlueprint(t *testing.T, r *release) {
+	t.Helper()
+	imports := filepath.Join(t.TempDir(), "imports.yaml")
+	text := "imports:\n  cluster: {spec: {type: landscaper.gardener.cloud/kubernetes-cluster, secretRef: {name: cluster, key: kubeconfig}}}\n  values: {replicas: 2, image: {pullPolicy: Always, digest: other}}\n"
+	if err := os.WriteFile(imports, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	rendered, err := document.Run(t.Context(), "blueprints", "render", r.registry+"//go.landscaper.dev/landscaper:v1.2.3", "deployitems", "-f", imports, "--allow-plain-http")
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := r.find("landscaper")
+	for _, want := range []string{"repository: " + image.Repository, "digest: " + image.Root.Digest.String(), "pullPolicy: Always", "replicas: 2", "resourceRef: ", "namespace: landscaper-system"} {
+		if !strings.Contains(string(rendered), want) {
+			t.Errorf("the item does not contain %q:\n%s", want, rendered)
+		}
+	}
+}
+
+// checkRegistration: a Gardener gets the chart that was published, and in both forms the image that was published.
+func checkRegistration(t *testing.T, r *release) {
+	t.Helper()
+	name := "gardener-extension-shoot-flux"
+	if text := string(r.files[name+"-operator-extension.yaml"]); !strings.Contains(text, r.find("charts/"+name).Reference()) {
+		t.Errorf("the registration for gardener-operator does not name the chart:\n%s", text)
+	}
+	if text := string(r.files[name+"-controller-registration.yaml"]); !strings.Contains(text, r.find(name).Repository) || !strings.Contains(text, "v1.2.3") {
+		t.Errorf("the registration does not name the image:\n%.2000s", text)
 	}
 }
 
