@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"path"
 	"strings"
@@ -26,7 +28,7 @@ func components() []Way {
 		}}
 	}
 	return []Way{
-		way("endless-references", "component versions that refer to a further one without end", referring, archive("blueprint.yaml", []byte("apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Blueprint\nimports:\n- {name: cluster, type: target, targetType: landscaper.gardener.cloud/kubernetes-cluster}\ndeployExecutions:\n- {name: a, type: GoTemplate, template: \"deployItems: [{name: a, type: {{ len .components.components }}}]\"}\n"))),
+		way("endless-references", "component versions that refer to a further one without end", referring, archive(file{"blueprint.yaml", []byte("apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Blueprint\nimports:\n- {name: cluster, type: target, targetType: landscaper.gardener.cloud/kubernetes-cluster}\ndeployExecutions:\n- {name: a, type: GoTemplate, template: \"deployItems: [{name: a, type: {{ len .components.components }}}]\"}\n")})),
 		way("deep-descriptor", "a component descriptor that is nested 100,000 times", func(string, blob) string {
 			return strings.Repeat(`{"meta":`, 100_000) + "1" + strings.Repeat("}", 100_000)
 		}, nil),
@@ -35,8 +37,45 @@ func components() []Way {
 	}
 }
 
+// LargeClosure is a registry with a component version that refers to others, each with a descriptor of
+// many small values.
+func LargeClosure(versions, values int) Way {
+	var blobs sync.Map
+	long := strings.Repeat(`{"name":"n","type":"t","relation":"local","version":"1","access":{"type":"none"}},`, values)
+	descriptor := func(version string, blueprint blob) string {
+		if version != "1.0.0" {
+			return strings.Replace(single(version, blueprint), `"resources":[`, `"resources":[`+long, 1)
+		}
+		references := make([]string, versions)
+		for i := range references {
+			references[i] = fmt.Sprintf(`{"name":"r%d","componentName":"example.org/a","version":"1.0.%d"}`, i, i+1)
+		}
+		return described(version, blueprint, strings.Join(references, ","))
+	}
+	blueprint := archive(file{"blueprint.yaml", []byte("apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Blueprint\nimports:\n- {name: cluster, type: target, targetType: landscaper.gardener.cloud/kubernetes-cluster}\ndeployExecutions:\n- {name: a, type: GoTemplate, template: \"deployItems: [] # {{ len .components.components }}\"}\n")})
+	return Way{Name: "large-closure", Reason: "component versions with large descriptors that refer to each other", Serve: func(_ *Server, w http.ResponseWriter, r *http.Request) {
+		if !ping(w, r) {
+			component{&blobs, descriptor, blueprint}.serve(w, r)
+		}
+	}}
+}
+
+// WideBlueprint is a registry with a blueprint whose files unpack to so many MiB.
+func WideBlueprint(mebibytes int) Way {
+	var blobs sync.Map
+	about := []byte("apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Blueprint\nimports:\n- {name: cluster, type: target, targetType: landscaper.gardener.cloud/kubernetes-cluster}\n")
+	// Each registry has another content: what is known by its digest is shared.
+	large := binary.BigEndian.AppendUint64(bytes.Repeat([]byte("x"), mebibytes<<20), rand.Uint64())
+	blueprint := archive(file{"blueprint.yaml", about}, file{"large", large})
+	return Way{Name: "wide-blueprint", Reason: "a small blueprint whose files are large", Serve: func(_ *Server, w http.ResponseWriter, r *http.Request) {
+		if !ping(w, r) {
+			component{&blobs, single, blueprint}.serve(w, r)
+		}
+	}}
+}
+
 // largeArchive is packed once, and before anything is measured.
-var largeArchive = sync.OnceValue(func() []byte { return archive("blueprint.yaml", bytes.Repeat([]byte(" "), MaxBytes)) })
+var largeArchive = sync.OnceValue(func() []byte { return archive(file{"blueprint.yaml", bytes.Repeat([]byte(" "), MaxBytes)}) })
 
 // component answers for any component version.
 type component struct {
@@ -103,14 +142,21 @@ func described(version string, blueprint blob, reference string) string {
 	return fmt.Sprintf(`{"meta":{"schemaVersion":"v2"},"component":{"name":"example.org/a","version":%q,"provider":"me","repositoryContexts":[],"sources":[],"componentReferences":[%s],"resources":[{"name":"blueprint","version":"1.0.0","type":"blueprint","relation":"local","access":{"type":"localBlob","localReference":%q,"mediaType":"application/x-tgz"}}]}}`, version, reference, blueprint.digest)
 }
 
-// archive is a packed archive with one file.
-func archive(name string, content []byte) []byte {
+// archive is a packed archive of files.
+func archive(files ...file) []byte {
 	var buffer bytes.Buffer
 	packer, _ := gzip.NewWriterLevel(&buffer, gzip.BestSpeed) // the level exists
 	archive := tar.NewWriter(packer)
-	_ = archive.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))})
-	_, _ = io.Copy(archive, bytes.NewReader(content))
+	for _, f := range files {
+		_ = archive.WriteHeader(&tar.Header{Name: f.name, Mode: 0o644, Size: int64(len(f.content))})
+		_, _ = io.Copy(archive, bytes.NewReader(f.content))
+	}
 	_ = archive.Close()
 	_ = packer.Close()
 	return buffer.Bytes()
+}
+
+type file struct {
+	name    string
+	content []byte
 }

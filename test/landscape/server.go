@@ -46,6 +46,8 @@ type Options struct {
 	// Group puts the server into a process group of its own, so that Ctrl-C in a
 	// terminal is for its owner only.
 	Group bool
+	// ControlGroup is the directory of a control group of version 2 in which the server is started.
+	ControlGroup string
 }
 
 // Server is a server process. It cannot outlive the process that started it.
@@ -95,6 +97,14 @@ func (s *Server) launch() error {
 	command.Env = append(os.Environ(), s.options.Env...)
 	command.Stdout, command.Stderr = s.output, s.output
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: s.options.Group}
+	if s.options.ControlGroup != "" {
+		directory, err := os.Open(s.options.ControlGroup)
+		if err != nil {
+			return fmt.Errorf("start the server: %w", err)
+		}
+		defer directory.Close()                                                                   //nolint:errcheck // nothing is written
+		command.SysProcAttr.UseCgroupFD, command.SysProcAttr.CgroupFD = true, int(directory.Fd()) //nolint:gosec // descriptors are small
+	}
 	if err := command.Start(); err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}

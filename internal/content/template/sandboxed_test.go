@@ -94,10 +94,6 @@ func ended(t *testing.T, with execution, attacks []attack) {
 func executeIn(t *testing.T, pool *sandbox.Pool, tenant string, with execution, template string) error {
 	t.Helper()
 	with.Template = executor(t, with.Type, template).Template.RawMessage
-	body, err := sandbox.Encode(&with)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = pool.Do(t.Context(), sandbox.Work{Tenant: tenant, Name: "execute", Title: "rendering", Body: body})
+	_, err := pool.Do(t.Context(), sandbox.Work{Tenant: tenant, Name: "execute", Title: "rendering", Encode: func() ([]byte, error) { return sandbox.Encode(&with) }})
 	return err
 }

@@ -100,7 +100,7 @@ func (c *composer) blueprint(executions map[string]any) example {
 		}
 		inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "space", Name: "inst", UID: "uid"}}
 		in := plan.Input{Installation: inst, Blueprint: loaded, Imports: dataflow.Imports{Data: map[string]dataflow.DataImport{"given": {Value: v1alpha1.NewAnyJSON(value)}}}}
-		_, err = remote.Maker{Pool: pool}.Make(ctx, in, true)
+		_, err = remote.Maker{Pool: pool}.Make(ctx, in, plan.Want{Alone: true})
 		return err
 	}}
 }

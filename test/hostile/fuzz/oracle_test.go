@@ -22,7 +22,7 @@ const (
 	// there are more works.
 	memory, limit = 128 << 20, 3 * time.Second
 	// own is what a process takes besides.
-	own = 48 << 20
+	own = 24 << 20
 	// usuallyLate is how much later than its limit a work may end on a busy machine.
 	usuallyLate = 20 * time.Second
 	// maxParent is what this program may keep after a work: the result of one, at most.

@@ -115,7 +115,7 @@ func hostileTemplates() []hostile {
 func TestHostile(t *testing.T) {
 	pool := sandboxtest.Pool(t, func(o *sandbox.Options) { o.Timeout = attackTimeout })
 	run := func(template string) error {
-		_, err := pool.Do(t.Context(), sandbox.Work{Tenant: "a", Name: "evaluate", Title: "the template", Body: []byte(template)})
+		_, err := pool.Do(t.Context(), sandbox.Work{Tenant: "a", Name: "evaluate", Title: "the template", Encode: func() ([]byte, error) { return []byte(template), nil }})
 		return err
 	}
 	for _, tt := range hostileTemplates() {

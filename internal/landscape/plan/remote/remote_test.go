@@ -321,7 +321,7 @@ subinstallationExecutions: [{name: s, type: GoTemplate, template: "`+typed+`subi
 deployExecutions: [{name: d, type: GoTemplate, template: "`+typed+`deployItems: [{name: one, type: landscaper.gardener.cloud/mock, config: {first: '{{ .imports.seen }}', seen: '({{ template \"types\" . }})'}}]"}]
 exportExecutions: [{name: e, type: GoTemplate, template: "`+typed+`exports: {out: '({{ template \"types\" . }})'}"}]
 `)
-	given, err := plan.Here{}.Make(t.Context(), in, false)
+	given, err := plan.Here{}.Make(t.Context(), in, plan.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
