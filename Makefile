@@ -169,6 +169,12 @@ test-e2e-race: build lab ## Scenarios with a server that finds data races (needs
 		LANDSCAPER_PROGRAMS=$(BIN)/race $(GOTEST) -count=1 -timeout 60m -run '$(E2E_RACE)' ./test/e2e/; \
 	fi
 
+FUZZTIME ?= 10s
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz test for a time (FUZZTIME=10s).
+	@hack/fuzz.sh $(FUZZTIME)
+
 SOAK ?= 1h
 
 .PHONY: soak
