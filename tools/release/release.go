@@ -178,7 +178,7 @@ func (r *release) on(p program.Program) []program.Platform {
 
 // build compiles all programs.
 func (r *release) build(ctx context.Context) error {
-	source := program.Source{Folder: r.folder, Version: r.version, Commit: r.commit}
+	source := program.Source{Folder: r.folder, Version: r.version, Commit: r.commit, Registry: r.registry}
 	folder, err := os.MkdirTemp("", "release-")
 	if err != nil {
 		return err // names the folder

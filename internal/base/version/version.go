@@ -3,8 +3,11 @@ package version
 
 import "runtime/debug"
 
-// Both are set by the linker when a release is built.
-var release, commit = "", ""
+// All are set by the linker when a release is built.
+var release, commit, registry = "", "", ""
+
+// Registry returns where the images of the release are; "" for a program that is not of a release.
+func Registry() string { return registry }
 
 // String returns the version of the running program: that of a release, or the
 // revision that it was built from.

@@ -66,7 +66,7 @@ func newInstallCommand(streams terminal.Streams) *cobra.Command {
 		Short:   "Install a Landscaper for tries",
 		Long: `Install the CRDs, the policies and the chart of Landscaper, all of the release of this
 program. Neither Helm nor a network besides the cluster is needed; the cluster must be
-able to pull the image that the values name.
+able to pull the image: that of the release, unless the values name another one.
 
 --install-oci-registry adds a registry without authentication and TLS, which only the
 cluster reaches.`,

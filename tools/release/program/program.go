@@ -71,6 +71,8 @@ type Source struct {
 	// Version is that of the release, and Commit the commit of the folder; "" if the folder has
 	// changes that are not committed.
 	Version, Commit string
+	// Registry is where the images of the release will be: the command line installs them.
+	Registry string
 }
 
 // Build compiles a program into a folder. The same commit and the same Go give the same bytes,
@@ -82,7 +84,7 @@ func (s Source) Build(ctx context.Context, p Program, on Platform, folder string
 		return "", fmt.Errorf("build %s for %s: %w", p.Name, on, err)
 	}
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags", fmt.Sprintf("-s -w -buildid= -X %[1]s.release=%[2]s -X %[1]s.commit=%[3]s", versionPackage, s.Version, s.Commit),
+		"-ldflags", fmt.Sprintf("-s -w -buildid= -X %[1]s.release=%[2]s -X %[1]s.commit=%[3]s -X %[1]s.registry=%[4]s", versionPackage, s.Version, s.Commit, s.Registry),
 		"-o", file, "./cmd/"+p.Name)
 	command.Dir = s.Folder
 	// Flags and features of this machine must not change the bytes.

@@ -17,7 +17,7 @@ func TestBuildIsReproducible(t *testing.T) {
 	for i := range built {
 		folder := filepath.Join(t.TempDir(), strings.Repeat("deeper/", i), "source")
 		lay(t, folder)
-		source := Source{Folder: folder, Version: "v1.2.3", Commit: "0123456789abcdef"}
+		source := Source{Folder: folder, Version: "v1.2.3", Commit: "0123456789abcdef", Registry: "registry.example.org/project"}
 		file, err := source.Build(t.Context(), Program{Name: "landscaper-cli"}, Platform{"linux", "amd64"}, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
@@ -28,7 +28,7 @@ func TestBuildIsReproducible(t *testing.T) {
 		if bytes.Contains(built[i], []byte(folder)) {
 			t.Errorf("the program contains the path %s", folder)
 		}
-		for _, text := range []string{source.Version, source.Commit} {
+		for _, text := range []string{source.Version, source.Commit, source.Registry} {
 			if !bytes.Contains(built[i], []byte(text)) {
 				t.Errorf("the program does not contain %s", text)
 			}
@@ -44,7 +44,7 @@ func lay(t *testing.T, folder string) {
 	t.Helper()
 	files := map[string]string{
 		"go.mod":                     "module go.landscaper.dev\n\ngo 1.26.0\n",
-		"cmd/landscaper-cli/main.go": "package main\n\nimport \"go.landscaper.dev/internal/base/version\"\n\nfunc main() { println(version.String(), version.Commit()) }\n",
+		"cmd/landscaper-cli/main.go": "package main\n\nimport \"go.landscaper.dev/internal/base/version\"\n\nfunc main() { println(version.String(), version.Commit(), version.Registry()) }\n",
 	}
 	version, err := os.ReadFile("../../../internal/base/version/version.go")
 	if err != nil {

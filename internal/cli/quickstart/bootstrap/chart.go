@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/charts"
+	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/base/yamltext"
 )
 
@@ -37,6 +38,7 @@ func Objects(namespace string, values map[string]any) ([]*unstructured.Unstructu
 	if err != nil {
 		return nil, fmt.Errorf("load the chart: %w", err)
 	}
+	ofRelease(loaded.Values, version.Registry(), version.String())
 	input, err := util.ToRenderValues(loaded, values, common.ReleaseOptions{Name: release, Namespace: namespace, IsInstall: true}, common.DefaultCapabilities)
 	if err != nil {
 		return nil, fmt.Errorf("compute the values of the chart: %w", err)
@@ -73,6 +75,15 @@ func Objects(namespace string, values map[string]any) ([]*unstructured.Unstructu
 		return strings.Compare(place(a)+a.GetName(), place(b)+b.GetName())
 	})
 	return objects, nil
+}
+
+// ofRelease makes the image of the release of this program the default of the chart.
+func ofRelease(values map[string]any, registry, tag string) {
+	image, ok := values["image"].(map[string]any)
+	if registry == "" || !ok {
+		return
+	}
+	image["repository"], image["tag"] = registry+"/"+release, tag
 }
 
 // place sorts kinds: what a Deployment needs comes before it.

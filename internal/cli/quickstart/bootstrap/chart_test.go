@@ -31,3 +31,19 @@ func TestObjects(t *testing.T) {
 		t.Errorf("%v, %v", registry, err)
 	}
 }
+
+// TestImageOfTheRelease: a program of a release installs the image of its release, unless the user
+// names another one; any other program leaves the chart as it is.
+func TestImageOfTheRelease(t *testing.T) {
+	for _, row := range []struct{ reason, registry, want string }{
+		{"a program of a release", "registry.example.org/project", "registry.example.org/project/landscaper:v1.2.3"},
+		{"a program that a developer has built", "", "landscaper:"},
+	} {
+		values := map[string]any{"image": map[string]any{"repository": "landscaper", "tag": ""}}
+		ofRelease(values, row.registry, "v1.2.3")
+		image := values["image"].(map[string]any)
+		if got := image["repository"].(string) + ":" + image["tag"].(string); got != row.want {
+			t.Errorf("%s: %s", row.reason, got)
+		}
+	}
+}
