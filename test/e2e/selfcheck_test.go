@@ -14,8 +14,8 @@ import (
 	"go.landscaper.dev/internal/server/selfcheck"
 )
 
-// TestSelfcheck: what "helm test" runs succeeds with a server and leaves nothing, and says without
-// one that there is none.
+// TestSelfcheck: what "helm test" runs succeeds with a server and leaves nothing, and reports a
+// server that is missing.
 func TestSelfcheck(t *testing.T) {
 	space := namespace(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
