@@ -141,11 +141,11 @@ test-e2e: build lab ## Whole scenarios on several clusters.
 attacks: build lab ## Play the attacks of tenants against a server with 512 MiB, and print the table (3 minutes).
 	@cd test/hostile/attacks && go test -count=1 -timeout 30m
 
-FUZZTIME ?= 10m
+FUZZTIME ?= 1m
 CASE ?= -1
 
-.PHONY: fuzz
-fuzz: ## Compose hostile blueprints, charts, kustomizations and answers for as long as FUZZTIME says (SEED=7 CASE=3 for one of them).
+.PHONY: composed
+composed: ## Compose hostile blueprints, charts, kustomizations and answers for as long as FUZZTIME says (SEED=7 CASE=3 for one of them).
 	go test -count=1 -timeout 0 ./test/hostile/fuzz -run TestComposed -v -fuzz-time $(FUZZTIME) -seed $(SEED) -case $(CASE)
 
 .PHONY: causes
@@ -169,11 +169,10 @@ test-e2e-race: build lab ## Scenarios with a server that finds data races (needs
 		LANDSCAPER_PROGRAMS=$(BIN)/race $(GOTEST) -count=1 -timeout 60m -run '$(E2E_RACE)' ./test/e2e/; \
 	fi
 
-FUZZTIME ?= 10s
-
 .PHONY: fuzz
-fuzz: ## Run each fuzz test for a time (FUZZTIME=10s).
+fuzz: ## Run each fuzz test for a time (FUZZTIME=1m), and compose hostile content as long.
 	@hack/fuzz.sh $(FUZZTIME)
+	@$(MAKE) --no-print-directory composed
 
 SOAK ?= 1h
 

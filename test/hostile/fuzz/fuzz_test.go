@@ -72,7 +72,7 @@ func TestComposed(t *testing.T) {
 		}
 		outcomes[kind.name][how]++
 		if problem != nil {
-			t.Errorf("%s: %v\nmake fuzz SEED=%d CASE=%d\n%.20000s", kind.name, problem, from, number, one.text)
+			t.Errorf("%s: %v\nmake composed SEED=%d CASE=%d\n%.20000s", kind.name, problem, from, number, one.text)
 		}
 		if *only >= 0 {
 			t.Logf("%s: %s\n%.20000s", kind.name, how, one.text)
