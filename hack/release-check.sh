@@ -8,8 +8,12 @@ program=$1
 shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for copy in one another/folder/with/a/longer/path; do
+copies="one another/folder/with/a/longer/path"
+# Both are made before anything is built, so that a commit in between changes nothing.
+for copy in $copies; do
   git clone --quiet --no-hardlinks . "$work/$copy"
+done
+for copy in $copies; do
   "$program" -source "$work/$copy" -out "$work/$copy/dist" -version v0.0.0-check "$@"
 done
 diff -r "$work/one/dist" "$work/another/folder/with/a/longer/path/dist"

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 )
 
@@ -156,6 +157,47 @@ func TestCheckIsConfined(t *testing.T) {
 					t.Errorf("the check is in %v", arguments)
 				}
 			}
+		}
+	}
+}
+
+// TestFieldsExist: each object of the charts has only fields that its kind has, so that no
+// indentation loses one.
+func TestFieldsExist(t *testing.T) {
+	everything := map[string]any{
+		"replicas": 2, "priorityClassName": "high", "imagePullSecrets": []any{map[string]any{"name": "pull"}}, "nodeSelector": map[string]any{"pool": "a"},
+		"tolerations":               []any{map[string]any{"key": "pool", "operator": "Exists"}},
+		"affinity":                  map[string]any{"nodeAffinity": map[string]any{}},
+		"topologySpreadConstraints": []any{map[string]any{"topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule", "maxSkew": 2}},
+		"volumes":                   []any{map[string]any{"name": "registry", "secret": map[string]any{"secretName": "registry"}}},
+		"volumeMounts":              []any{map[string]any{"name": "registry", "mountPath": "/etc/registry"}},
+		"networkPolicy":             map[string]any{"metricsFrom": []any{map[string]any{"podSelector": map[string]any{}}}},
+	}
+	for _, row := range []struct {
+		chart  Chart
+		values map[string]any
+	}{{Landscaper, nil}, {Landscaper, everything}, {ShootFlux, nil}} {
+		objects, err := row.chart.Render(row.values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checked := 0
+		for _, object := range objects {
+			typed, err := scheme.Scheme.New(object.GroupVersionKind())
+			if err != nil {
+				continue // a kind of others
+			}
+			text, err := object.MarshalJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			checked++
+			if err := yaml.UnmarshalStrict(text, typed); err != nil {
+				t.Errorf("%s: %s %s: %v", row.chart.Name, object.GetKind(), object.GetName(), err)
+			}
+		}
+		if checked < 8 {
+			t.Errorf("%s: only %d objects were looked at", row.chart.Name, checked)
 		}
 	}
 }
