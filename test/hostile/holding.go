@@ -21,7 +21,7 @@ func Holding(name, reason string, deployment map[string]any) Way {
 			switch {
 			case isWatch(r):
 				onWatch(w, r, func() {
-					_ = http.NewResponseController(w).Flush() // a client that is gone needs nothing
+					_ = http.NewResponseController(w).Flush() // a client that has hung up needs nothing
 					<-s.ended(r)
 				})
 			case r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "/deployments"):
@@ -41,7 +41,7 @@ func Stored() Way {
 		Name: "stored", Reason: "a cluster where nothing gets ready", Honest: isDiscovery,
 		Serve: afterDiscovery(func(s *Server, w http.ResponseWriter, r *http.Request) {
 			onWatch(w, r, func() {
-				_ = http.NewResponseController(w).Flush() // a client that is gone needs nothing
+				_ = http.NewResponseController(w).Flush() // a client that has hung up needs nothing
 				<-s.ended(r)
 			})
 		}),

@@ -1,5 +1,5 @@
 // Package methodtest finds values with methods among those that a template gets. A template calls
-// methods as it likes, with any arguments: what they take is known to nobody but their library.
+// methods as it likes, with any arguments: only their library knows what they take.
 package methodtest
 
 import (
