@@ -119,12 +119,12 @@ func withoutRepetition(entries []Entry) []Entry {
 		kind          Kind
 		name, message string
 	}
-	told := map[fact]time.Time{}
+	known := map[fact]time.Time{}
 	return slices.DeleteFunc(entries, func(entry Entry) bool {
 		this := fact{entry.Kind, entry.Namespace + "/" + entry.Name, entry.Message}
-		before, known := told[this]
-		told[this] = entry.Time
-		return known && entry.Message != "" && entry.Time.Sub(before).Abs() <= repetition
+		before, seen := known[this]
+		known[this] = entry.Time
+		return seen && entry.Message != "" && entry.Time.Sub(before).Abs() <= repetition
 	})
 }
 

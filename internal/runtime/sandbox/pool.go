@@ -21,8 +21,8 @@ const (
 	maxWorks = 500
 	// idleTime is how long a process waits for the next work of its tenant.
 	idleTime = time.Minute
-	// patience is how long a work keeps its slot while it waits for an answer.
-	patience = 20 * time.Millisecond
+	// lendAfter is how long a work keeps its slot while it waits for an answer.
+	lendAfter = 20 * time.Millisecond
 	// askingPerSlot is how many works wait for answers without a slot, for each slot. Each holds
 	// little memory.
 	askingPerSlot = 2

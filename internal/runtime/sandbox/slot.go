@@ -70,7 +70,7 @@ func (s *slot) lend(ctx context.Context, memory uint64) (back func() error) {
 		return func() error { return nil } // what it holds would come on top of that of the others
 	}
 	answered, lent := false, false
-	timer := time.AfterFunc(patience, func() {
+	timer := time.AfterFunc(lendAfter, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if answered || p.allAsking >= askingPerSlot*p.options.Slots || p.asking[s.tenant] >= p.share()*askingPerSlot {
