@@ -102,8 +102,8 @@ func (s *Server) launch() error {
 		if err != nil {
 			return fmt.Errorf("start the server: %w", err)
 		}
-		defer directory.Close()                                                                   //nolint:errcheck // nothing is written
-		command.SysProcAttr.UseCgroupFD, command.SysProcAttr.CgroupFD = true, int(directory.Fd()) //nolint:gosec // descriptors are small
+		defer directory.Close() //nolint:errcheck // nothing is written
+		command.SysProcAttr.UseCgroupFD, command.SysProcAttr.CgroupFD = true, int(directory.Fd())
 	}
 	if err := command.Start(); err != nil {
 		return fmt.Errorf("start the server: %w", err)

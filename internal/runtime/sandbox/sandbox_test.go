@@ -63,9 +63,8 @@ var handlers = map[string]sandbox.Handler{
 		for range 3 {
 			held = append(held, make([]byte, 20<<20))
 		}
-		time.Sleep(startOfWatch)
-		runtime.KeepAlive(held)
-		return nil, nil
+		defer runtime.KeepAlive(held)
+		select {} // until the watch ends the process
 	},
 	"exit": func(context.Context, []byte, sandbox.Ask) ([]byte, error) { os.Exit(7); return nil, nil },
 	"long": func(context.Context, []byte, sandbox.Ask) ([]byte, error) { return make([]byte, 70<<20), nil },
@@ -125,9 +124,6 @@ var handlers = map[string]sandbox.Handler{
 		return nil, process.Signal(os.Interrupt)
 	},
 }
-
-// startOfWatch is far more than until the memory is looked at.
-const startOfWatch = 30 * time.Second
 
 func recurse(n int) int {
 	var room [1 << 10]byte

@@ -18,7 +18,7 @@ type held struct {
 }
 
 // hold begins work of a tenant that holds so many MiB, and returns when it asks.
-func hold(t *testing.T, p *sandbox.Pool, ctx context.Context, tenant, size string) *held {
+func hold(ctx context.Context, t *testing.T, p *sandbox.Pool, tenant, size string) *held {
 	t.Helper()
 	h := &held{make(chan struct{}), make(chan error, 1)}
 	asks := make(chan struct{})
@@ -56,8 +56,8 @@ func twoSlots(t *testing.T) *sandbox.Pool {
 func TestSlotsWhileAsking(t *testing.T) {
 	t.Run("works that wait long for answers leave their slots to others", func(t *testing.T) {
 		p := twoSlots(t)
-		a, b := hold(t, p, t.Context(), "a", "1"), hold(t, p, t.Context(), "b", "1")
-		if body, err := do(p, "c", "echo", "hello"); err != nil || string(body) != "hello" {
+		a, b := hold(t.Context(), t, p, "a", "1"), hold(t.Context(), t, p, "b", "1")
+		if body, err := do(p, "c", "echo", "hello"); err != nil || body != "hello" {
 			t.Errorf("a third tenant gets %s, %v", body, err)
 		}
 		close(a.answer)
@@ -69,21 +69,21 @@ func TestSlotsWhileAsking(t *testing.T) {
 	t.Run("a work that holds much keeps its slot, so that the memory of all has its bound", func(t *testing.T) {
 		p := twoSlots(t)
 		for _, tenant := range []string{"a", "b"} {
-			defer close(hold(t, p, t.Context(), tenant, "60").answer)
+			defer close(hold(t.Context(), t, p, tenant, "60").answer)
 		}
 		waits(t, p, "both slots are held")
 	})
 	t.Run("not more than twice as many works as there are slots wait beside them", func(t *testing.T) {
 		p := twoSlots(t)
 		for i := range 6 {
-			defer close(hold(t, p, t.Context(), fmt.Sprint(i), "1").answer)
+			defer close(hold(t.Context(), t, p, fmt.Sprint(i), "1").answer)
 		}
 		waits(t, p, "four wait beside the slots, and two hold theirs")
 	})
 	t.Run("a tenant has half of the places beside the slots", func(t *testing.T) {
 		p := twoSlots(t)
 		for range 3 {
-			defer close(hold(t, p, t.Context(), "greedy", "1").answer)
+			defer close(hold(t.Context(), t, p, "greedy", "1").answer)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
@@ -97,9 +97,9 @@ func TestSlotsWhileAsking(t *testing.T) {
 	t.Run("a work that ends before it has its slot back leaves nothing behind", func(t *testing.T) {
 		p := twoSlots(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
-		a := hold(t, p, ctx, "a", "1")
+		a := hold(ctx, t, p, "a", "1")
 		// Works of others that hold much take both slots.
-		b, c := hold(t, p, t.Context(), "b", "60"), hold(t, p, t.Context(), "c", "60")
+		b, c := hold(t.Context(), t, p, "b", "60"), hold(t.Context(), t, p, "c", "60")
 		close(a.answer)
 		enough := errors.New("enough")
 		cancel(enough)

@@ -14,7 +14,7 @@ type composer struct {
 }
 
 func compose(seed uint64, number int) *composer {
-	return &composer{Rand: rand.New(rand.NewPCG(seed, uint64(number))), depth: 4} //nolint:gosec // numbers count from 0
+	return &composer{Rand: rand.New(rand.NewPCG(seed, uint64(number))), depth: 4}
 }
 
 // of chooses one of some pieces.
