@@ -5,6 +5,7 @@ import (
 
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/runtime/sandbox"
 )
 
@@ -20,6 +21,10 @@ type failure struct {
 	Cause    string
 	// Temporary says that another attempt may succeed.
 	Temporary bool
+	// Reason is that of a wrong import or export, and NoComponent says that there is no component:
+	// the command line says how to give what is missing.
+	Reason      dataflow.Reason
+	NoComponent bool
 	// Answers are the numbers of the answers of the server that it comes from.
 	Answers []int
 }
@@ -32,6 +37,10 @@ func encodeFailure(err error) *failure {
 	var step *plan.StepError
 	if errors.As(err, &step) {
 		f.Step = step.Step
+	}
+	f.NoComponent = errors.Is(err, plan.ErrNoComponent)
+	if wrong, ok := errors.AsType[*dataflow.Error](err); ok {
+		f.Reason = wrong.Reason
 	}
 	var subs *plan.SubinstallationError
 	f.Subinstallations = errors.As(err, &subs)
@@ -59,6 +68,12 @@ func (f *failure) decode(answered *sandbox.Answered) error {
 	if f.Temporary {
 		err = &temporaryError{err}
 	}
+	if f.Reason != "" {
+		err = &kindOfError{err, &dataflow.Error{Reason: f.Reason}}
+	}
+	if f.NoComponent {
+		err = &kindOfError{err, plan.ErrNoComponent}
+	}
 	switch {
 	case f.Subinstallations:
 		err = plan.NewSubinstallationError(err)
@@ -84,6 +99,16 @@ func (*temporaryError) Temporary() bool { return true }
 
 // Unwrap returns the error.
 func (e *temporaryError) Unwrap() error { return e.error }
+
+// kindOfError has the text of one error, and is of the kind of another one.
+type kindOfError struct {
+	error
+
+	kind error
+}
+
+// Unwrap returns both.
+func (e *kindOfError) Unwrap() []error { return []error{e.error, e.kind} }
 
 // errorText is an error of which only the text is left.
 type errorText string

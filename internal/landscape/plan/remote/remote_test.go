@@ -227,6 +227,8 @@ func TestSameError(t *testing.T) {
 	}
 	tests := []struct{ reason, blueprint string }{
 		{"an import that the schema refuses", `imports: [{name: size, schema: {type: string}}]`},
+		{"an import that nothing is bound to", `imports: [{name: absent, schema: {type: string}}]`},
+		{withoutComponent, `subinstallations: [{name: db, blueprint: {ref: "cd://resources/blueprint"}}]`},
 		{"an import execution that cannot be rendered", `importExecutions: [{name: i, type: GoTemplate, template: "{{ fail .imports.password }}"}]`},
 		{"an import execution with errors", `importExecutions: [{name: i, type: GoTemplate, template: "errors: [a, b]"}]`},
 		{"a subinstallation that does not exist", `subinstallations: [{name: db, blueprint: {ref: "cd://componentReferences/other/resources/blueprint"}}]`},
@@ -240,6 +242,9 @@ func TestSameError(t *testing.T) {
 	for _, test := range tests {
 		in := input(t, "blueprint.yaml", test.blueprint)
 		in.Installation.Spec.Exports.Data = nil
+		if test.reason == withoutComponent {
+			in.Component = nil
+		}
 		_, want := plan.Here{}.Make(t.Context(), in, plan.Want{})
 		_, err := there.Make(t.Context(), in, plan.Want{})
 		if want == nil || err == nil || want.Error() != err.Error() {
@@ -252,14 +257,20 @@ func TestSameError(t *testing.T) {
 	}
 }
 
+const withoutComponent = "a blueprint of the component of an Installation without one"
+
 type judgement struct {
-	step                              plan.Step
-	temporary, subs, invalid, refused bool
-	text                              string
+	step                                           plan.Step
+	reason                                         dataflow.Reason
+	temporary, subs, invalid, refused, noComponent bool
+	text                                           string
 }
 
 func judge(err error) judgement {
-	j := judgement{temporary: component.IsTemporary(err), refused: errors.Is(err, errRefused)}
+	j := judgement{temporary: component.IsTemporary(err), refused: errors.Is(err, errRefused), noComponent: errors.Is(err, plan.ErrNoComponent)}
+	if wrong, ok := errors.AsType[*dataflow.Error](err); ok {
+		j.reason = wrong.Reason
+	}
 	var step *plan.StepError
 	if errors.As(err, &step) {
 		j.step = step.Step
