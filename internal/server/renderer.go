@@ -22,8 +22,8 @@ const (
 	leastRenderMemory, mostRenderMemory = 128 << 20, 512 << 20
 	// idleMemory is the memory of the container for each process that waits; it has 10 MiB of its
 	// own, and shares the rest with the others.
-	idleMemory          = 64 << 20
-	leastIdle, mostIdle = 8, 32
+	idleMemory          = 128 << 20
+	leastIdle, mostIdle = 4, 32
 )
 
 // renderers starts the processes for foreign work. Without a command, all work is done in this

@@ -153,7 +153,7 @@ func (p *Pool) carryOut(ctx context.Context, s *slot, one *process, w *Work) ([]
 		job.Panics.Inc()
 		return nil, &job.Panic{Problem: m.Detail, Stack: string(m.Body)}
 	}
-	if undisturbed && !clock.fired.Load() && one.works < maxWorks && m.Memory < maxKept {
+	if undisturbed && !clock.fired.Load() && one.works < maxWorks && m.Memory < kept(p.options.Memory) {
 		p.keep(one)
 	} else {
 		one.end()

@@ -38,9 +38,13 @@ func At(ctx context.Context, what string) {
 // before it is found out.
 const maxStack = 64 << 20
 
-// heapGrowth is how much the heap may grow until it is collected, in percent of what lives in it.
-// That is little: with the usual 100, a third of the time of a small work goes into collections.
-const heapGrowth = 300
+const (
+	// heapGrowth is how much the heap may grow until it is collected, in percent of what lives in it.
+	// That is little: with the usual 100, a third of the time of a small work goes into collections.
+	heapGrowth = 300
+	// muchMemory is from where on this may take memory.
+	muchMemory = 256 << 20
+)
 
 // Serve carries out works until the server closes the pipe. Nothing is read before the process
 // is confined.
@@ -48,7 +52,9 @@ func Serve(in io.Reader, out io.Writer, handlers map[string]Handler, memory uint
 	// One work is for one processor: others of the machine are for other tenants.
 	runtime.GOMAXPROCS(1)
 	debug.SetMaxStack(maxStack)
-	debug.SetGCPercent(heapGrowth)
+	if memory >= muchMemory {
+		debug.SetGCPercent(heapGrowth)
+	}
 	debug.SetMemoryLimit(int64(memory / 4 * 3)) //nolint:gosec // the figure is ours
 	how, err := confine(memory)
 	if err != nil {
@@ -68,7 +74,7 @@ func Serve(in io.Reader, out io.Writer, handlers map[string]Handler, memory uint
 			}
 			result := s.work(request)
 			*request = message{} // it is not needed any more
-			if mapped() > maxKept {
+			if mapped() > kept(memory) {
 				debug.FreeOSMemory()
 			}
 			result.Memory = mapped()
@@ -85,13 +91,14 @@ func Serve(in io.Reader, out io.Writer, handlers map[string]Handler, memory uint
 }
 
 const (
-	// maxKept is how much memory a process may keep for its next work, besides what each of them has.
-	maxKept = 32 << 20
 	// A process that waits for quiet gives back what is above maxQuiet: it may wait for a minute, beside
 	// many others.
 	quiet    = time.Second
 	maxQuiet = 12 << 20
 )
+
+// kept is how much memory a process may keep for its next work, besides what each of them has.
+func kept(memory uint64) uint64 { return min(memory/8, 32<<20) }
 
 // served is the process from within.
 type served struct {
