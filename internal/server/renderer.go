@@ -3,23 +3,17 @@ package server
 import (
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/go-logr/logr"
 
-	"go.landscaper.dev/internal/deploy/helm/render"
-	"go.landscaper.dev/internal/deploy/kustomize/build"
-	"go.landscaper.dev/internal/landscape/plan"
-	"go.landscaper.dev/internal/landscape/plan/remote"
+	"go.landscaper.dev/internal/deploy/renderers"
 	"go.landscaper.dev/internal/runtime/memguard"
 	"go.landscaper.dev/internal/runtime/sandbox"
 )
 
 const (
-	// renderTimeout is how long one work may compute.
-	renderTimeout = 30 * time.Second
-	// Bounds of the memory of one work.
-	leastRenderMemory, mostRenderMemory = 128 << 20, 512 << 20
+	// leastRenderMemory is the least that one work may take.
+	leastRenderMemory = 128 << 20
 	// idleMemory is the memory of the container for each process that waits; it has 10 MiB of its
 	// own, and shares the rest with the others.
 	idleMemory          = 128 << 20
@@ -45,31 +39,8 @@ func (c *Config) renderers(log logr.Logger) (*sandbox.Pool, error) {
 // renderOptions divides the memory: half of it is for the server itself, and the rest for two works
 // or more.
 func renderOptions(available uint64, processors int) sandbox.Options {
-	memory := min(max(available/4, leastRenderMemory), mostRenderMemory)
+	memory := min(max(available/4, leastRenderMemory), renderers.Memory)
 	slots := max(2, min(int(available/2/memory), processors)) //nolint:gosec // a few hundred
 	idle := int(min(max(available/idleMemory, leastIdle), mostIdle))
-	return sandbox.Options{Slots: slots, Memory: memory, Timeout: renderTimeout, Spare: 1, Idle: idle}
-}
-
-// plans makes the plans of Installations.
-func (l *library) plans() plan.Maker {
-	if l.renderers == nil {
-		return plan.Here{}
-	}
-	return remote.Maker{Pool: l.renderers}
-}
-
-// charts renders charts, and kustomizations builds kustomizations.
-func (l *library) charts() render.Renderer {
-	if l.renderers == nil {
-		return render.Here{}
-	}
-	return render.Process{Pool: l.renderers}
-}
-
-func (l *library) kustomizations() build.Builder {
-	if l.renderers == nil {
-		return build.Here{}
-	}
-	return build.Process{Pool: l.renderers}
+	return sandbox.Options{Slots: slots, Memory: memory, Timeout: renderers.Timeout, Spare: 1, Idle: idle}
 }

@@ -41,6 +41,7 @@ import (
 	"go.landscaper.dev/internal/deploy/kustomize/files"
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/deploy/mock"
+	"go.landscaper.dev/internal/deploy/renderers"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/crashnote"
@@ -51,7 +52,6 @@ import (
 	"go.landscaper.dev/internal/runtime/readthrough"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/rewatch"
-	"go.landscaper.dev/internal/runtime/sandbox"
 	"go.landscaper.dev/internal/runtime/watchdecoder"
 	"go.landscaper.dev/internal/server/process"
 )
@@ -259,8 +259,7 @@ func addTargetSyncs(ctx context.Context, manager ctrl.Manager, config Config, cl
 type library struct {
 	sources    *repocontext.Reader
 	components *component.Shared
-	// renderers are the processes for foreign work; nil does it in this one.
-	renderers *sandbox.Pool
+	renderers  renderers.Renderers
 }
 
 func newLibrary(ctx context.Context, manager ctrl.Manager, config Config) (*library, error) {
@@ -272,15 +271,15 @@ func newLibrary(ctx context.Context, manager ctrl.Manager, config Config) (*libr
 	if err != nil {
 		return nil, err
 	}
-	renderers, err := config.renderers(manager.GetLogger())
+	processes, err := config.renderers(manager.GetLogger())
 	if err != nil {
 		return nil, err
 	}
-	if renderers != nil {
-		context.AfterFunc(ctx, renderers.Close)
+	if processes != nil {
+		context.AfterFunc(ctx, processes.Close)
 	}
 	return &library{
-		renderers: renderers,
+		renderers: renderers.Renderers{Pool: processes},
 		sources: &repocontext.Reader{
 			Client: manager.GetAPIReader(), Base: base, Foreign: config.SourceNamespaces,
 			Keys: keys, OwnKeys: config.Verification == installation.VerifyAlways && !config.Signatures.TrustContexts,
@@ -296,8 +295,8 @@ func addDeployers(manager ctrl.Manager, config Config, shared deployer.Options, 
 	rules := rollout.Options{Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces}
 	deployers := map[string]deployer.Options{
 		Manifests:      {Type: manifest.Type, Name: manifest.Name, Deployer: manifest.New(rules)},
-		Charts:         {Type: helm.Type, Name: helm.Name, Deployer: helm.New(helm.Options{Options: rules, Charts: charts, Renderer: library.charts()})},
-		Kustomizations: {Type: kustomize.Type, Name: kustomize.Name, Deployer: kustomize.New(kustomize.Options{Options: rules, Sources: &files.Loader{Origins: origins}, Builder: library.kustomizations()})},
+		Charts:         {Type: helm.Type, Name: helm.Name, Deployer: helm.New(helm.Options{Options: rules, Charts: charts, Renderer: library.renderers.Charts()})},
+		Kustomizations: {Type: kustomize.Type, Name: kustomize.Name, Deployer: kustomize.New(kustomize.Options{Options: rules, Sources: &files.Loader{Origins: origins}, Builder: library.renderers.Kustomizations()})},
 		Mocks:          {Type: mock.Type, Name: mock.Name, Deployer: mock.New()},
 	}
 	record := func(context.Context, string) error { return nil }
@@ -356,7 +355,7 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 		Sources:    library.sources,
 		Components: library.components, Blueprints: blueprint.NewCache(blueprint.CacheBytes(config.MemoryLimit)),
 		Verification: config.Verification, Functions: functions, Problems: problems(manager, config), Triggers: config.Triggers,
-		Unsettled: unsettled, Maker: library.plans(), PlanKey: key, NamedTargets: config.NamedTargets, Attempts: attempts.notes, Memory: attempts.guard,
+		Unsettled: unsettled, Maker: library.renderers.Plans(), PlanKey: key, NamedTargets: config.NamedTargets, Attempts: attempts.notes, Memory: attempts.guard,
 	}
 	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]}); err != nil {
 		return err

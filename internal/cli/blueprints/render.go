@@ -161,7 +161,7 @@ func (o *renderOptions) run(ctx context.Context, from *source) error {
 	if err != nil {
 		return err
 	}
-	tree := &plan.Tree{Maker: foreign.Plans(ctx), Open: func(ctx context.Context, parent plan.Input, inst *v1alpha1.Installation) (plan.Input, error) {
+	tree := &plan.Tree{Maker: foreign.Renderers(ctx).Plans(), Open: func(ctx context.Context, parent plan.Input, inst *v1alpha1.Installation) (plan.Input, error) {
 		return o.child(ctx, from, parent, inst)
 	}}
 	if o.simulation != nil {

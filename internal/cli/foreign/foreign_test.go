@@ -12,12 +12,16 @@ import (
 	"go.landscaper.dev/internal/cli"
 	"go.landscaper.dev/internal/cli/foreign"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/deploy/helm/render"
+	"go.landscaper.dev/internal/deploy/kustomize/build"
+	"go.landscaper.dev/internal/deploy/renderers"
+	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/runtime/sandbox"
 	"go.landscaper.dev/internal/runtime/sandbox/sandboxtest"
 )
 
 // TestMain makes this program a process for foreign work, as the command line is one.
-func TestMain(m *testing.M) { sandboxtest.Main(m, foreign.Handlers()) }
+func TestMain(m *testing.M) { sandboxtest.Main(m, renderers.Handlers()) }
 
 // run runs a command; with processes, foreign work is done in them.
 func run(t *testing.T, command []string, args ...string) (code int, out, errs string) {
@@ -131,7 +135,11 @@ func TestNothingForeign(t *testing.T) {
 // TestHere: without processes, foreign work is done in this one.
 func TestHere(t *testing.T) {
 	ctx := context.Background()
-	if foreign.Plans(ctx) == nil || foreign.Charts(ctx) == nil || foreign.Kustomizations(ctx) == nil {
-		t.Error("nothing does it")
+	for _, got := range []any{foreign.Renderers(ctx).Plans(), foreign.Renderers(ctx).Charts(), foreign.Renderers(ctx).Kustomizations()} {
+		switch got.(type) {
+		case plan.Here, render.Here, build.Here:
+		default:
+			t.Errorf("%T", got)
+		}
 	}
 }

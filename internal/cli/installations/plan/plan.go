@@ -123,10 +123,11 @@ func (f *options) run(ctx context.Context, streams terminal.Streams, on *connect
 
 // Previewer previews what happens to what is seen on a connection.
 func Previewer(ctx context.Context, on *connection.Connection, tokens login.TokenRequester, components *component.Shared, base component.Options) *preview.Previewer {
+	rendering := foreign.Renderers(ctx)
 	return &preview.Previewer{
 		Reader: on.Client, Components: components, Base: base, Now: time.Now,
-		Comparers: preview.Comparers(on.Client, components, base, time.Now, foreign.Charts(ctx), foreign.Kustomizations(ctx)),
-		Maker:     foreign.Plans(ctx),
+		Comparers: preview.Comparers(on.Client, components, base, time.Now, rendering.Charts(), rendering.Kustomizations()),
+		Maker:     rendering.Plans(),
 		Clusters: cluster.NewPool(cluster.PoolOptions{
 			Secrets: on.Client, Tokens: tokens, Self: on.Config, UserAgent: "landscaper-cli", Egress: on.Egress(),
 		}),
