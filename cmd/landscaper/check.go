@@ -2,11 +2,9 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/commandline"
@@ -29,17 +27,13 @@ it, and wait until it no longer exists. "helm test" runs this command.`,
 			if namespace == "" {
 				return errors.New("--namespace: name one that the server works in")
 			}
-			config, err := process.RESTConfig(kubeconfig, "landscaper")
-			if err != nil {
-				return err
-			}
 			scheme := install.Scheme()
 			if err := v1alpha1.AddToScheme(scheme); err != nil {
 				return err // a type that is registered twice
 			}
-			cluster, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+			cluster, err := connect(kubeconfig, scheme)
 			if err != nil {
-				return fmt.Errorf("connect to %s: %w", config.Host, err)
+				return err
 			}
 			ctx, cancel := contextWithTimeout(command.Context(), timeout)
 			defer cancel()

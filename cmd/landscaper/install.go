@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -43,13 +44,9 @@ what a newer release installed.`,
 				return err
 			}
 			options.SourceNamespaces = sources
-			config, err := process.RESTConfig(kubeconfig, "landscaper")
+			cluster, err := connect(kubeconfig, install.Scheme())
 			if err != nil {
 				return err
-			}
-			cluster, err := client.NewWithWatch(config, client.Options{Scheme: install.Scheme()})
-			if err != nil {
-				return fmt.Errorf("connect to %s: %w", config.Host, err)
 			}
 			ctx, cancel := contextWithTimeout(command.Context(), timeout)
 			defer cancel()
@@ -63,6 +60,19 @@ what a newer release installed.`,
 	flags.BoolVar(&options.AllowDowngrade, "allow-downgrade", false, "replace CRDs of a newer release; fields that only the newer release knows are lost")
 	flags.DurationVar(&timeout, "timeout", time.Minute, "how long to wait until the API server serves the kinds; 0 means no limit")
 	return command
+}
+
+// connect connects to the resource cluster.
+func connect(kubeconfig string, scheme *runtime.Scheme) (client.WithWatch, error) {
+	config, err := process.RESTConfig(kubeconfig, "landscaper")
+	if err != nil {
+		return nil, err // names the kubeconfig
+	}
+	cluster, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	return cluster, nil
 }
 
 // parseSourceNamespaces reads SOURCE=NAMESPACE pairs.

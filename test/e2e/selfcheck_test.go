@@ -21,7 +21,7 @@ func TestSelfcheck(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	err := selfcheck.Run(ctx, env.Admin, space, &bytes.Buffer{})
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no server has picked it up") {
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), `operation "reconcile" has not been picked up yet`) {
 		t.Errorf("without a server: %v", err)
 	}
 	startServer(t, env.ServerKubeconfig)

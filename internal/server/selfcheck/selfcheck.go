@@ -11,9 +11,11 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/landscape/inspect"
 )
 
 // blueprint has no imports and deploys nothing.
@@ -61,27 +63,37 @@ func Run(ctx context.Context, cluster client.WithWatch, namespace string, out io
 
 // wait waits until an Installation is as done says; nil stands for one that does not exist.
 func wait(ctx context.Context, cluster client.WithWatch, inst *v1alpha1.Installation, done func(*v1alpha1.Installation) bool) (*v1alpha1.Installation, error) {
+	current := inst
 	for {
 		// The watch begins before the Installation is read, so that no change is missed.
 		events, err := cluster.Watch(ctx, &v1alpha1.InstallationList{}, client.InNamespace(inst.Namespace), client.MatchingFields{"metadata.name": inst.Name})
 		if err != nil {
-			return nil, fmt.Errorf("watch Installation %s/%s: %w", inst.Namespace, inst.Name, err)
+			return nil, ended(ctx, inst, current, err)
+		}
+		current = &v1alpha1.Installation{}
+		err = cluster.Get(ctx, client.ObjectKeyFromObject(inst), current)
+		if apierrors.IsNotFound(err) {
+			current, err = nil, nil
 		}
 		for open := true; open; {
-			current := &v1alpha1.Installation{}
-			err := cluster.Get(ctx, client.ObjectKeyFromObject(inst), current)
-			if apierrors.IsNotFound(err) {
-				current, err = nil, nil
-			}
 			if err != nil || done(current) {
 				events.Stop()
 				return current, ended(ctx, inst, current, err)
 			}
+			var event watch.Event
 			select {
 			case <-ctx.Done():
+				err = ctx.Err()
+			case event, open = <-events.ResultChan():
+			}
+			switch event.Type {
+			case watch.Added, watch.Modified:
+				current, _ = event.Object.(*v1alpha1.Installation)
+			case watch.Deleted:
+				current = nil
+			case watch.Error: // such as one that has become too old
 				events.Stop()
-				return current, ended(ctx, inst, current, ctx.Err())
-			case _, open = <-events.ResultChan():
+				open = false
 			}
 		}
 	}
@@ -93,25 +105,16 @@ func ended(ctx context.Context, inst, current *v1alpha1.Installation, err error)
 		return nil
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("wait for Installation %s/%s: %w: %s: look at the log of the server, and with landscaper-cli doctor", inst.Namespace, inst.Name, ctx.Err(), state(current))
+		return fmt.Errorf("wait for Installation %s/%s: %w: %s: look at the log of the server", inst.Namespace, inst.Name, ctx.Err(), state(current))
 	}
 	return fmt.Errorf("read Installation %s/%s: %w", inst.Namespace, inst.Name, err)
 }
 
-// state says where an Installation stands, in the words of its status.
+// state says where an Installation stands, as "landscaper-cli installations inspect" does.
 func state(inst *v1alpha1.Installation) string {
-	switch {
-	case inst == nil:
+	if inst == nil {
 		return "another client has deleted it"
-	case inst.Status.LastError != nil:
-		return fmt.Sprintf("phase %s: %s", inst.Status.InstallationPhase, inst.Status.LastError.Message)
-	case inst.Status.JobID == "":
-		return "no server has picked it up"
 	}
-	for _, condition := range inst.Status.Conditions {
-		if condition.Type == v1alpha1.ReadyCondition {
-			return fmt.Sprintf("phase %s: %s", inst.Status.InstallationPhase, condition.Message)
-		}
-	}
-	return "phase " + inst.Status.InstallationPhase.String()
+	tree := inspect.Tree(inspect.Snapshot{Installations: []*v1alpha1.Installation{inst}}, inst.Namespace, inst.Name)
+	return tree.Standing() + ": " + tree.Why()
 }
