@@ -23,6 +23,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/memguard"
 	"go.landscaper.dev/internal/runtime/reporter"
+	"go.landscaper.dev/internal/runtime/sandbox"
 	"go.landscaper.dev/internal/runtime/workpool"
 )
 
@@ -30,6 +31,8 @@ const (
 	// plansPerWorker is how many plans may wait for an external system for each worker: waiting
 	// costs little.
 	plansPerWorker = 4
+	// mostPlansPerWorker is for when more namespaces than that have plans.
+	mostPlansPerWorker = 64
 	// namespaceShare is the divisor for the plans that one namespace gets at most, also if it is
 	// the only one.
 	namespaceShare = 4
@@ -57,7 +60,7 @@ func (r *Reconciler) setUpAsyncPlans(ctx context.Context, workers int) source.So
 	var requests workqueue.TypedRateLimitingInterface[reconcile.Request]
 	most := plansPerWorker * max(workers, 1)
 	r.PlanAsync(ctx, workpool.Options{
-		MaxConcurrent: most, MaxPerNamespace: most / namespaceShare, MaxResults: most, PreemptAfter: planPreemptAfter, Timeout: maxPlanDuration,
+		MaxConcurrent: most, Most: mostPlansPerWorker * max(workers, 1), MaxPerNamespace: most / namespaceShare, MaxResults: most, PreemptAfter: planPreemptAfter, Timeout: maxPlanDuration,
 		Enqueue: func(key types.NamespacedName) { requests.Add(reconcile.Request{NamespacedName: key}) },
 	})
 	return source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
@@ -90,7 +93,7 @@ func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*renderedJob, er
 // work is what is done for a plan.
 type work func(ctx context.Context, s *snapshot, reach externalAccess) (*planResult, error)
 
-// runAsync does work. Work that needs no external system is done at once; the rest outside the
+// runAsync does work. Quick work that needs no external system is done at once; the rest outside the
 // workers, and the Installation is enqueued again.
 func (r *Reconciler) runAsync(ctx context.Context, s *snapshot, outside bool, do work) (*planResult, error) {
 	functions, do := r.Functions(s.Inst.Namespace, s.imported()), r.noted(do)
@@ -103,7 +106,7 @@ func (r *Reconciler) runAsync(ctx context.Context, s *snapshot, outside bool, do
 		return r.fetch(ctx, s, key, version, do)
 	}
 	own, asked := s.clone(), false
-	result, err := do(ctx, own, externalAccess{functions: asking(functions, &asked), asked: &asked})
+	result, err := do(sandbox.Quick(ctx, &asked), own, externalAccess{functions: asking(functions, &asked), asked: &asked})
 	if !asked {
 		s.subject.MergeFrom(own.subject)
 		return result, err

@@ -27,6 +27,8 @@ const (
 	// runsPerWorker is how many runs there are at the same time for each worker: a run
 	// mostly waits for its source.
 	runsPerWorker = 4
+	// mostRunsPerWorker is for when more namespaces than that have runs.
+	mostRunsPerWorker = 64
 	// runPreemptAfter is how long a run goes on before it may be preempted.
 	runPreemptAfter = 2 * time.Minute
 	// longestRun is more than the first run for a large project takes.
@@ -47,7 +49,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	r.wake = func(types.NamespacedName) {}
 	r.metadata = manager.GetCache()
 	r.runs = workpool.New[*outcome](ctx, workpool.Options{
-		MaxConcurrent: most, MaxPerNamespace: most, MaxResults: 4 * most, PreemptAfter: runPreemptAfter, Timeout: longestRun,
+		MaxConcurrent: most, Most: mostRunsPerWorker * max(options.MaxConcurrentReconciles, 1), MaxPerNamespace: most, MaxResults: 4 * most, PreemptAfter: runPreemptAfter, Timeout: longestRun,
 		Enqueue: func(key types.NamespacedName) { r.wake(key) },
 	})
 	if options.RateLimiter == nil {

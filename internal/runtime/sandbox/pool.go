@@ -23,9 +23,9 @@ const (
 	idleTime = time.Minute
 	// lendAfter is how long a work keeps its slot while it waits for an answer.
 	lendAfter = 20 * time.Millisecond
-	// askingPerSlot is how many works wait for answers without a slot, for each slot. Each holds
-	// little memory.
-	askingPerSlot = 2
+	// besidePerSlot is how many works there are beside each slot: they wait for an answer, or for
+	// their slot afterwards. Each holds little memory.
+	besidePerSlot = 2
 )
 
 // Options of a pool.
@@ -50,7 +50,8 @@ type Work struct {
 	// Name is that of the operation, and Title how errors call the work; a part of it that the
 	// work was at stands behind it, see At.
 	Name, Title string
-	// Encode makes the input when the work begins: works that wait hold none.
+	// Encode makes the input when the work begins: works that wait hold none. A work may begin
+	// several times, and ask again what it has asked.
 	Encode func() ([]byte, error)
 	// Answer answers what the work asks. Nil answers nothing.
 	Answer func(question []byte) ([]byte, error)
@@ -69,12 +70,14 @@ type Pool struct {
 	// idle are processes without work, the one that was used last at the end. Those without
 	// a tenant are new.
 	idle []*process
-	// busy counts the works of each tenant that have a slot, all those of all; asking and allAsking
-	// count those that have given it up while they wait for an answer.
-	busy, asking   map[string]int
-	all, allAsking int
-	// waiting are those who wait for a slot, in their order.
-	waiting []*waiter
+	// held are the works that have a slot, in the order in which they got it, and busy counts those
+	// of each tenant. Waiting are those that wait for one. Beside and allBeside count those that have
+	// given it up while they wait for an answer.
+	held, waiting []*slot
+	busy, beside  map[string]int
+	allBeside     int
+	// used is how much each tenant has had.
+	used map[string]use
 	// starting is how many spare processes are being started.
 	starting int
 	closed   bool
@@ -82,7 +85,7 @@ type Pool struct {
 
 // Lazy returns a pool that starts its first process for its first work.
 func Lazy(options Options) *Pool {
-	return &Pool{options: options, busy: map[string]int{}, asking: map[string]int{}}
+	return &Pool{options: options, busy: map[string]int{}, beside: map[string]int{}, used: map[string]use{}}
 }
 
 // New returns a pool. Its first process is started, which shows that it can be, and how it is
@@ -111,7 +114,22 @@ func (p *Pool) Close() {
 // Do carries out a work and returns what its handler returned. An error of the handler is its
 // text. When the context ends, the process does too.
 func (p *Pool) Do(ctx context.Context, w Work) ([]byte, error) {
-	s := &slot{pool: p, tenant: w.Tenant}
+	long, quickOnly := ctx.Value(quickKey{}).(*bool)
+	s := &slot{pool: p, tenant: w.Tenant, quickOnly: quickOnly}
+	for {
+		body, err := p.attempt(ctx, s, &w)
+		switch {
+		case !errors.Is(err, errEvicted):
+			return body, err
+		case quickOnly:
+			*long = true
+			return nil, errLong
+		}
+	}
+}
+
+// attempt carries out a work when there is a slot for it.
+func (p *Pool) attempt(ctx context.Context, s *slot, w *Work) ([]byte, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -124,7 +142,7 @@ func (p *Pool) Do(ctx context.Context, w Work) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := p.carryOut(ctx, s, one, &w)
+	body, err := p.carryOut(ctx, s, one, w)
 	if _, lost := errors.AsType[*EndedError](err); !lost || !waited || one.taken {
 		return body, err
 	}
@@ -132,21 +150,32 @@ func (p *Pool) Do(ctx context.Context, w Work) ([]byte, error) {
 	if one, err = start(p.options.Command, p.options.Memory); err != nil {
 		return nil, err
 	}
-	return p.carryOut(ctx, s, one, &w)
+	return p.carryOut(ctx, s, one, w)
 }
+
+// errEvicted: the work has to begin again.
+var errEvicted = errors.New("others need little time")
 
 // carryOut carries out a work in a process, which is kept or ended.
 func (p *Pool) carryOut(ctx context.Context, s *slot, one *process, w *Work) ([]byte, error) {
 	one.tenant, one.taken, one.at = w.Tenant, false, ""
 	one.works++
-	clock := &clock{left: p.options.Timeout, kill: one.kill}
+	clock := &clock{left: p.options.Timeout, kill: one.kill, quick: p.quick(w.Tenant), age: s.age}
 	stop := context.AfterFunc(ctx, one.kill)
+	s.begin(one.kill)
+	if s.quickOnly {
+		defer time.AfterFunc(quickTime, s.end).Stop()
+	}
 	clock.start()
 	m, err := one.run(w, clock, func(memory uint64) (back func() error) { return s.lend(ctx, memory) })
 	clock.stop()
-	undisturbed := stop()
+	evicted := s.finish()
+	undisturbed := stop() && !evicted
 	if err != nil {
-		return nil, p.failed(ctx, one, w, clock, err)
+		if err = p.failed(ctx, one, w, clock, err); evicted && ctx.Err() == nil && !clock.fired.Load() {
+			return nil, errEvicted
+		}
+		return nil, err
 	}
 	if m.Kind == broken {
 		one.end()
@@ -188,35 +217,6 @@ func (p *Pool) failed(ctx context.Context, one *process, w *Work, clock *clock, 
 		return &ExceededError{title, fmt.Sprintf("%d questions", maxQuestions)}
 	}
 	return &EndedError{title, state.String()}
-}
-
-// admit gives free slots to those who wait: to the tenant with the fewest works, and of these to
-// the one who waits longest.
-func (p *Pool) admit() {
-	for p.all < p.options.Slots {
-		next := -1
-		for i, w := range p.waiting {
-			if p.busy[w.tenant] < p.share() && (next < 0 || p.busy[w.tenant] < p.busy[p.waiting[next].tenant]) {
-				next = i
-			}
-		}
-		if next < 0 {
-			return
-		}
-		w := p.waiting[next]
-		p.waiting = slices.Delete(p.waiting, next, next+1)
-		p.busy[w.tenant]++
-		p.all++
-		close(w.turn)
-	}
-}
-
-func (p *Pool) release(tenant string) {
-	p.all--
-	if p.busy[tenant]--; p.busy[tenant] == 0 {
-		delete(p.busy, tenant)
-	}
-	p.admit()
 }
 
 // take returns a process that has worked for the tenant, or a new one, and whether it waited.

@@ -164,13 +164,14 @@ func (t *tail) line() string {
 	return line
 }
 
-// clock ends a process when it has worked for too long. Time for answers does not count.
+// clock ends a process when it has worked for too long, and says when it is no quick one. Time for
+// answers does not count.
 type clock struct {
-	left  time.Duration
-	timer *time.Timer
-	since time.Time
-	fired atomic.Bool
-	kill  func()
+	left, quick   time.Duration
+	timer, ageing *time.Timer
+	since         time.Time
+	fired         atomic.Bool
+	kill, age     func()
 }
 
 func (c *clock) start() {
@@ -179,9 +180,12 @@ func (c *clock) start() {
 		c.fired.Store(true)
 		c.kill()
 	})
+	c.ageing = time.AfterFunc(c.quick, c.age) // again at once, if it is long
 }
 
 func (c *clock) stop() {
 	c.timer.Stop()
-	c.left = max(c.left-time.Since(c.since), 0)
+	c.ageing.Stop()
+	computed := time.Since(c.since)
+	c.left, c.quick = max(c.left-computed, 0), max(c.quick-computed, 0)
 }

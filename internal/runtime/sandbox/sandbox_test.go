@@ -50,6 +50,13 @@ var handlers = map[string]sandbox.Handler{
 			runtime.KeepAlive(i)
 		}
 	},
+	"compute": func(_ context.Context, body []byte, _ sandbox.Ask) ([]byte, error) {
+		length, err := time.ParseDuration(string(body))
+		for begin := time.Now(); time.Since(begin) < length; {
+			runtime.KeepAlive(begin)
+		}
+		return nil, err
+	},
 	"recurse": func(context.Context, []byte, sandbox.Ask) ([]byte, error) { return []byte{byte(recurse(1))}, nil },
 	"part": func(ctx context.Context, body []byte, _ sandbox.Ask) ([]byte, error) {
 		sandbox.At(ctx, "the first part")

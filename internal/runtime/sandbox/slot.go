@@ -2,52 +2,83 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
 
+// quickTime is how long a work may compute until it is long, see Pool.quick. Long works have half of
+// the slots while others wait, so that those who need little get their turn within this time.
+const quickTime = 300 * time.Millisecond
+
+// quickWait is how long a caller that wants no long work waits for a slot.
+const quickWait = 100 * time.Millisecond
+
+// Quick lets works under the context end when they turn out to be long, or have to wait for their turn.
+// Then long is set, and their result does not count.
+func Quick(ctx context.Context, long *bool) context.Context {
+	return context.WithValue(ctx, quickKey{}, long)
+}
+
+type quickKey struct{}
+
+// errLong: the caller wants no long work.
+var errLong = errors.New("this takes long")
+
 // slot is the right of a work to compute. A work that waits long for an answer gives it up for that
 // time: a cluster or registry that does not answer would otherwise hold the slots of all tenants.
 //
-// The mutex of the pool guards held.
+// The mutex of the pool guards all of it.
 type slot struct {
 	pool   *Pool
 	tenant string
 	held   bool
+	since  time.Time
+	// begun says that the work has a process; evict ends it while the work computes.
+	begun bool
+	evict func()
+	// long says that the work has turned out to be long, now or before it was evicted;
+	// quickOnly that it ends then.
+	long, evicted, quickOnly bool
+	turn                     chan struct{}
 }
 
-// waiter waits for a slot.
-type waiter struct {
-	tenant string
-	turn   chan struct{}
-}
-
-// enter waits for a slot behind all who wait.
+// enter waits for a slot.
 func (s *slot) enter(ctx context.Context) error {
+	if s.quickOnly {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, quickWait, errEvicted)
+		defer cancel()
+	}
 	s.pool.mu.Lock()
-	w := s.pool.queue(s.tenant, len(s.pool.waiting))
+	s.begun, s.evicted = false, false
+	s.queue()
 	s.pool.mu.Unlock()
-	return s.await(ctx, w)
+	return s.await(ctx)
 }
 
-// await returns when it is the turn of a waiter.
-func (s *slot) await(ctx context.Context, w *waiter) error {
+// queue lets a work wait for a slot.
+func (s *slot) queue() {
+	s.turn = make(chan struct{})
+	s.pool.waiting = append(s.pool.waiting, s)
+	s.pool.admit()
+}
+
+// await returns when a work that waits has its slot.
+func (s *slot) await(ctx context.Context) error {
 	p := s.pool
 	select {
-	case <-w.turn:
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		s.held = true
+	case <-s.turn:
 		return nil
 	case <-ctx.Done():
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if i := slices.Index(p.waiting, w); i >= 0 {
+	if i := slices.Index(p.waiting, s); i >= 0 {
 		p.waiting = slices.Delete(p.waiting, i, i+1)
-		return context.Cause(ctx)
+	} else {
+		p.release(s)
 	}
-	p.release(s.tenant)
 	return context.Cause(ctx)
 }
 
@@ -56,14 +87,46 @@ func (s *slot) leave() {
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
 	if s.held {
-		s.held = false
-		s.pool.release(s.tenant)
+		s.pool.release(s)
+	}
+}
+
+// begin says that the work has a process, which evict ends.
+func (s *slot) begin(evict func()) {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	s.begun, s.evict = true, evict
+	s.pool.admit()
+}
+
+// finish says that the process has done its work, and returns whether it was evicted.
+func (s *slot) finish() (evicted bool) {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	s.evict = nil
+	return s.evicted
+}
+
+// age says that the work is long.
+func (s *slot) age() {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	s.long = true
+	s.pool.admit()
+}
+
+// end evicts a work whose caller wants no long ones.
+func (s *slot) end() {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	if s.evict != nil {
+		s.evicted = true
+		s.evict()
 	}
 }
 
 // lend is called when a work with so much memory begins to wait for an answer. What it returns is
-// called when the answer is there, and waits until the work has its slot again; works that have
-// begun go before new ones.
+// called when the answer is there, and waits until the work has its slot again.
 func (s *slot) lend(ctx context.Context, memory uint64) (back func() error) {
 	p := s.pool
 	if memory >= p.options.Memory/4 {
@@ -73,13 +136,13 @@ func (s *slot) lend(ctx context.Context, memory uint64) (back func() error) {
 	timer := time.AfterFunc(lendAfter, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if answered || p.allAsking >= askingPerSlot*p.options.Slots || p.asking[s.tenant] >= p.share()*askingPerSlot {
+		if answered || !s.held || p.allBeside >= besidePerSlot*p.options.Slots || p.beside[s.tenant] >= p.share()*besidePerSlot {
 			return
 		}
-		lent, s.held = true, false
-		p.allAsking++
-		p.asking[s.tenant]++
-		p.release(s.tenant)
+		lent = true
+		p.allBeside++
+		p.beside[s.tenant]++
+		p.release(s)
 	})
 	return func() error {
 		timer.Stop()
@@ -88,23 +151,15 @@ func (s *slot) lend(ctx context.Context, memory uint64) (back func() error) {
 			p.mu.Unlock()
 			return nil
 		}
-		p.allAsking--
-		if p.asking[s.tenant]--; p.asking[s.tenant] == 0 {
-			delete(p.asking, s.tenant)
-		}
-		w := p.queue(s.tenant, 0)
+		s.queue()
 		p.mu.Unlock()
-		return s.await(ctx, w)
+		err := s.await(ctx)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.allBeside--
+		if p.beside[s.tenant]--; p.beside[s.tenant] == 0 {
+			delete(p.beside, s.tenant)
+		}
+		return err
 	}
 }
-
-// queue lets a tenant wait at a place of the queue.
-func (p *Pool) queue(tenant string, at int) *waiter {
-	w := &waiter{tenant, make(chan struct{})}
-	p.waiting = slices.Insert(p.waiting, at, w)
-	p.admit()
-	return w
-}
-
-// share is how many slots one tenant has at most, also if it is alone.
-func (p *Pool) share() int { return max(p.options.Slots/2, 1) }

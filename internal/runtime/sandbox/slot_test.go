@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -116,6 +117,101 @@ func TestSlotsWhileAsking(t *testing.T) {
 			if _, err := do(p, tenant, "echo", "hello"); err != nil {
 				t.Error(err)
 			}
+		}
+	})
+}
+
+// computes begins works of tenants that compute for so long, one after the other, and returns how often
+// each begins, and what is called to wait for their ends.
+func computes(ctx context.Context, t *testing.T, p *sandbox.Pool, length string, tenants ...string) (begins []*atomic.Int32, wait func() error) {
+	t.Helper()
+	ended := make(chan error, len(tenants))
+	for _, tenant := range tenants {
+		begun, count := make(chan struct{}), &atomic.Int32{}
+		begins = append(begins, count)
+		go func() {
+			_, err := p.Do(ctx, sandbox.Work{Tenant: tenant, Name: "compute", Title: "work", Encode: func() ([]byte, error) {
+				if count.Add(1) == 1 {
+					close(begun)
+				}
+				return []byte(length), nil
+			}})
+			ended <- err
+		}()
+		<-begun
+	}
+	return begins, func() error {
+		var errs []error
+		for range tenants {
+			errs = append(errs, <-ended)
+		}
+		return errors.Join(errs...)
+	}
+}
+
+// TestLongWorks: works that compute for long have no more than half of the slots while others wait.
+func TestLongWorks(t *testing.T) {
+	t.Run("works without end in all slots leave one to others", func(t *testing.T) {
+		p := twoSlots(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		_, wait := computes(ctx, t, p, "1h", "a", "b")
+		late, end := context.WithTimeout(t.Context(), 50*time.Second)
+		defer end()
+		for range 3 {
+			if _, err := p.Do(late, sandbox.Work{Tenant: "c", Name: "echo", Encode: input("")}); err != nil {
+				t.Error(err)
+			}
+		}
+		cancel()
+		if err := wait(); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+	t.Run("what had to leave begins again, and what began first stays", func(t *testing.T) {
+		p := twoSlots(t)
+		begins, wait := computes(t.Context(), t, p, "4s", "a", "b")
+		if _, err := do(p, "c", "echo", ""); err != nil {
+			t.Error(err)
+		}
+		if err := wait(); err != nil {
+			t.Error(err)
+		}
+		if a, b := begins[0].Load(), begins[1].Load(); a != 1 || b < 2 {
+			t.Errorf("the first one begins %d times, the second one %d times", a, b)
+		}
+	})
+	t.Run("nothing has to leave while no other tenant waits", func(t *testing.T) {
+		p := twoSlots(t)
+		begins, wait := computes(t.Context(), t, p, "2s", "a", "b")
+		if _, err := do(p, "a", "echo", ""); err != nil { // waits for the other work of its tenant
+			t.Error(err)
+		}
+		if err := wait(); err != nil {
+			t.Error(err)
+		}
+		if a, b := begins[0].Load(), begins[1].Load(); a != 1 || b != 1 {
+			t.Errorf("they begin %d and %d times", a, b)
+		}
+	})
+	t.Run("a caller that wants no long work learns that it is one", func(t *testing.T) {
+		long := false
+		ctx := sandbox.Quick(t.Context(), &long)
+		p := twoSlots(t)
+		if _, err := p.Do(ctx, sandbox.Work{Tenant: "a", Name: "echo", Encode: input("")}); err != nil || long {
+			t.Errorf("a quick one: long %t, %v", long, err)
+		}
+		if _, err := p.Do(ctx, sandbox.Work{Tenant: "a", Name: "compute", Encode: input("1h")}); err == nil || !long {
+			t.Errorf("a long one: long %t, %v", long, err)
+		}
+		other, cancel := context.WithCancel(t.Context())
+		_, wait := computes(other, t, p, "1h", "a")
+		long = false
+		if _, err := p.Do(ctx, sandbox.Work{Tenant: "a", Name: "echo", Encode: input("")}); err == nil || !long {
+			t.Errorf("one that waits for long: long %t, %v", long, err)
+		}
+		cancel()
+		if err := wait(); !errors.Is(err, context.Canceled) {
+			t.Error(err)
 		}
 	})
 }

@@ -27,6 +27,9 @@ var ErrPreempted = errors.New("work on another system took long while other work
 type Options struct {
 	// MaxConcurrent is how many pieces of work run at the same time.
 	MaxConcurrent int
+	// Most is how many run if more namespaces than that have work: each may have one. A tenant with
+	// many namespaces could otherwise hold all places. 0 is MaxConcurrent.
+	Most int
 	// MaxPerNamespace is how many of them may be of one namespace, even if it is alone: slow
 	// work does not end just because work of another namespace comes.
 	MaxPerNamespace int
@@ -194,8 +197,12 @@ func (p *Pool[T]) drop(known *task[T]) {
 
 // start begins what has its turn.
 func (p *Pool[T]) start() {
-	for len(p.running) < p.options.MaxConcurrent {
-		next, ok := p.queue.Next(p.options.MaxPerNamespace)
+	for len(p.running) < max(p.options.MaxConcurrent, p.options.Most) {
+		share := p.options.MaxPerNamespace
+		if len(p.running) >= p.options.MaxConcurrent {
+			share = 1
+		}
+		next, ok := p.queue.Next(share)
 		if !ok {
 			break
 		}

@@ -227,6 +227,24 @@ func TestShare(t *testing.T) {
 	b.mustBegin(fourth, "and the next")
 }
 
+// TestMost: each namespace may have one piece of work, also if others have all places.
+func TestMost(t *testing.T) {
+	b := newBench(t, func(o *Options) { o.Most = 6 })
+	for _, namespace := range []string{"a", "b"} {
+		b.begin(key(namespace, "0"), first)
+		b.begin(key(namespace, "1"), first)
+	}
+	b.wait(key("a", "2"), first)
+	b.begin(key("c", "0"), first)
+	end := b.begin(key("d", "0"), first)
+	b.wait(key("c", "1"), first)
+	late := b.wait(key("e", "0"), first)
+	b.counts("3 waiting, 6 running, 0 fetchable", "more namespaces than may be")
+	end()
+	b.enqueued(key("d", "0"))
+	b.mustBegin(late, "a namespace without work")
+}
+
 // TestPreemption: work whose time is over is preempted when other work needs its place,
 // and only then.
 func TestPreemption(t *testing.T) {

@@ -41,6 +41,7 @@ func rows() []row {
 		{name: "data-objects", reason: "60 DataObjects of 1 MB", attack: dataObjects, harmless: 1, hostile: 60},
 		{name: "waiting-processes", reason: "processes of 8 namespaces that wait, each after a work with 30 MiB", attack: waiting, harmless: 1, hostile: 15_000, spaces: 8},
 		{name: "crowd", reason: "30 Installations of a namespace that compute without end", attack: crowd, hostile: 30, endless: true},
+		{name: "crowds", reason: "5 Installations in each of 6 namespaces that compute without end", attack: crowd, hostile: 5, spaces: 6, endless: true},
 	}
 }
 

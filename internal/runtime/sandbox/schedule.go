@@ -1,0 +1,122 @@
+package sandbox
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+)
+
+// Who gets a slot, and who has to leave one. The caller has the mutex of the pool.
+
+// share is how many slots one tenant has at most, also if it is alone, and how many slots long works
+// have while others wait.
+func (p *Pool) share() int { return max(p.options.Slots/2, 1) }
+
+// admit gives free slots to those who wait. If none is free, it takes those of long works that are
+// too many.
+func (p *Pool) admit() {
+	for len(p.held) < p.options.Slots {
+		next := p.next()
+		if next < 0 {
+			return
+		}
+		s := p.waiting[next]
+		p.waiting = slices.Delete(p.waiting, next, next+1)
+		p.busy[s.tenant]++
+		p.held = append(p.held, s)
+		s.held, s.since = true, time.Now()
+		close(s.turn)
+	}
+	if next := p.next(); next >= 0 && !p.waiting[next].long {
+		p.evict()
+	}
+}
+
+// next returns who is the next to get a slot, or -1.
+func (p *Pool) next() int {
+	next := -1
+	for i, s := range p.waiting {
+		if p.busy[s.tenant] < p.share() && (next < 0 || p.before(s, p.waiting[next])) {
+			next = i
+		}
+	}
+	return next
+}
+
+// before says whether a work goes before another one that waits for longer: a long one goes last if
+// there are enough of them, one that holds memory goes first, and then the tenant with the fewest
+// works, and the one that has computed least.
+func (p *Pool) before(s, other *slot) bool {
+	if s.long != other.long && p.long() >= p.share() {
+		return other.long
+	}
+	if s.begun != other.begun {
+		return s.begun
+	}
+	if a, b := p.busy[s.tenant], p.busy[other.tenant]; a != b {
+		return a < b
+	}
+	now := time.Now()
+	return p.used[s.tenant].at(now) < p.used[other.tenant].at(now)
+}
+
+// long is how many long works have slots.
+func (p *Pool) long() (count int) {
+	for _, s := range p.held {
+		if s.long && !s.evicted {
+			count++
+		}
+	}
+	return count
+}
+
+// evict ends the process of the long work that has begun last, if there are too many. The work begins
+// again when it is its turn.
+func (p *Pool) evict() {
+	if p.long() <= p.share() {
+		return
+	}
+	for _, s := range slices.Backward(p.held) {
+		if s.long && !s.evicted && s.evict != nil {
+			s.evicted = true
+			s.evict()
+			return
+		}
+	}
+}
+
+// release takes a slot back.
+func (p *Pool) release(s *slot) {
+	s.held = false
+	p.held = slices.DeleteFunc(p.held, func(one *slot) bool { return one == s })
+	if p.busy[s.tenant]--; p.busy[s.tenant] == 0 {
+		delete(p.busy, s.tenant)
+	}
+	now := time.Now()
+	p.used[s.tenant] = use{p.used[s.tenant].at(now) + now.Sub(s.since).Seconds(), now}
+	if len(p.used) > manyTenants {
+		maps.DeleteFunc(p.used, func(_ string, u use) bool { return u.at(now) < 0.01 })
+	}
+	p.admit()
+}
+
+// quick is how long a work of a tenant may compute until it is long: the less, the more the tenant has
+// had. A tenant with 9 seconds, for example, has a tenth of quickTime.
+func (p *Pool) quick(tenant string) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return time.Duration(float64(quickTime) / (1 + p.used[tenant].at(time.Now())))
+}
+
+// manyTenants is how many tenants may have used slots until those are forgotten that have not lately.
+const manyTenants = 1000
+
+// use is how long a tenant has had slots. Half of it is forgotten in a minute.
+type use struct {
+	seconds float64
+	until   time.Time
+}
+
+// at returns what counts of it now.
+func (u use) at(now time.Time) float64 { return u.seconds * math.Exp2(-now.Sub(u.until).Minutes()) }

@@ -1,0 +1,64 @@
+package sandbox
+
+import (
+	"testing"
+	"time"
+)
+
+// TestNext: who gets the next slot of four, of which two are for long works.
+func TestNext(t *testing.T) {
+	p := Lazy(Options{Slots: 4})
+	p.used = map[string]use{"frugal": {1, time.Now()}, "greedy": {100, time.Now()}, "reformed": {100, time.Now().Add(-10 * time.Minute)}}
+	quick, long := func(tenant string) *slot { return &slot{tenant: tenant} }, func(tenant string) *slot { return &slot{tenant: tenant, long: true} }
+	tests := []struct {
+		reason        string
+		held, waiting []*slot
+		want          int
+	}{
+		{"nobody waits", nil, nil, -1},
+		{"who waits for longer", nil, []*slot{quick("a"), quick("b")}, 0},
+		{"the tenant with the fewest works", []*slot{quick("a")}, []*slot{quick("a"), quick("b")}, 1},
+		{"no tenant has more than half", []*slot{quick("a"), quick("a")}, []*slot{quick("a")}, -1},
+		{"the tenant that has computed least", nil, []*slot{quick("greedy"), quick("frugal")}, 1},
+		{"what was long ago does not count", nil, []*slot{quick("frugal"), quick("reformed")}, 1},
+		{"a long work, if there is a place for it", []*slot{long("b")}, []*slot{long("a"), quick("c")}, 0},
+		{"a quick work, if long ones have half of the slots", []*slot{long("b"), long("d")}, []*slot{long("a"), quick("c")}, 1},
+		{"a place is free when a long work is being ended", []*slot{long("b"), {tenant: "d", long: true, evicted: true}}, []*slot{long("a"), quick("c")}, 0},
+		{"a long work, if no other waits", []*slot{long("b"), long("d")}, []*slot{long("a")}, 0},
+		{"a work that holds memory", nil, []*slot{quick("a"), {tenant: "greedy", begun: true}}, 1},
+		{"a long one that holds memory waits like any other", []*slot{long("b"), long("d")}, []*slot{{tenant: "a", begun: true, long: true}, quick("c")}, 1},
+	}
+	for _, test := range tests {
+		p.held, p.waiting, p.busy = test.held, test.waiting, map[string]int{}
+		for _, s := range test.held {
+			p.busy[s.tenant]++
+		}
+		if got := p.next(); got != test.want {
+			t.Errorf("%s: %d, want %d", test.reason, got, test.want)
+		}
+	}
+}
+
+// TestQuick: a tenant that has computed much has less time until its works are long.
+func TestQuick(t *testing.T) {
+	p := Lazy(Options{Slots: 4})
+	p.used = map[string]use{"greedy": {9, time.Now()}}
+	if first, later := p.quick("new"), p.quick("greedy"); first != quickTime || later < quickTime/11 || later > quickTime/9 {
+		t.Errorf("%s for a new tenant, %s for a greedy one", first, later)
+	}
+}
+
+// TestForgets: what tenants have used is not kept without end.
+func TestForgets(t *testing.T) {
+	p := Lazy(Options{Slots: 1})
+	long := time.Now().Add(-time.Hour)
+	for i := range manyTenants + 1 {
+		p.used[string(rune(i))] = use{10, long}
+	}
+	s := &slot{pool: p, tenant: "a", held: true, since: time.Now().Add(-time.Second)}
+	p.held, p.busy["a"] = []*slot{s}, 1
+	s.leave()
+	if len(p.used) != 1 || len(p.held) != 0 || len(p.busy) != 0 {
+		t.Errorf("%d tenants are remembered", len(p.used))
+	}
+}
