@@ -19,7 +19,7 @@ func (r *Reconciler) pickUp(ctx context.Context, s *snapshot) error {
 	})
 	if err == nil {
 		s.PickedUp = true
-		r.pickedUp.note(s.Inst.UID, true)
+		r.memory.note(s.Inst.UID, pickedUp, true)
 	}
 	return err
 }

@@ -21,13 +21,13 @@ const deletionLagLimit = 2 * time.Second
 // restored from a backup. The API server decides, and an Execution that is not being deleted is
 // deleted again.
 func (r *Reconciler) awaitExecution(ctx context.Context, inst *v1alpha1.Installation, exec *v1alpha1.Execution) error {
-	if err := r.written.Await(ctx, r.Reader, exec); err != nil {
+	if err := r.memory.written.Await(ctx, r.Reader, exec); err != nil {
 		return err // says what was read
 	}
-	if exec.DeletionTimestamp != nil || inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Deleting || !r.executionDeleted.has(inst.UID) {
+	if exec.DeletionTimestamp != nil || inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Deleting || !r.memory.has(inst.UID, executionDeleted) {
 		return nil
 	}
-	if age := r.executionDeleted.age(inst.UID); age < deletionLagLimit {
+	if age := r.memory.age(inst.UID, executionDeleted); age < deletionLagLimit {
 		return expectations.StaleCacheError{RetryAfter: deletionLagLimit - age}
 	}
 	live := &v1alpha1.Execution{}
@@ -35,10 +35,10 @@ func (r *Reconciler) awaitExecution(ctx context.Context, inst *v1alpha1.Installa
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read Execution %s/%s, whose deletion the cache does not show: %w", exec.Namespace, exec.Name, err)
 	}
-	r.executionDeleted.note(inst.UID, false)
+	r.memory.note(inst.UID, executionDeleted, false)
 	if err == nil && live.UID == exec.UID && live.DeletionTimestamp == nil {
 		return nil
 	}
-	r.executionDeleted.note(inst.UID, true)
+	r.memory.note(inst.UID, executionDeleted, true)
 	return expectations.StaleCacheError{RetryAfter: deletionLagLimit}
 }

@@ -49,12 +49,12 @@ func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot) error {
 	}
 	if s.PendingTrigger != "" {
 		// If another client has written first, the next attempt has to know these children.
-		r.unstored.note(s.Inst.UID, true)
+		r.memory.note(s.Inst.UID, unstored, true)
 	}
 	if err := r.writeAll(ctx, s, made); err != nil {
 		return err
 	}
-	r.outages.Forget(s.Inst.UID)
+	r.memory.outages.Forget(s.Inst.UID)
 	r.noteChildren(s, made)
 	// Only the exports of this job are still to be rendered.
 	r.forgetPlan(client.ObjectKeyFromObject(s.Inst))
@@ -101,7 +101,7 @@ func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *renderedJo
 	if err := copied(); err != nil {
 		return err
 	}
-	r.planCache.RecordCopies(s.Inst.UID, made.copies)
+	r.memory.planCache.RecordCopies(s.Inst.UID, made.copies)
 	if subsErr == nil && execErr == nil {
 		s.subject.Warn(duplicateSubinstallations, duplicates(orphans, cache))
 		subsErr = r.holdOrDrop(ctx, s, orphans, made)
@@ -146,7 +146,7 @@ func (r *Reconciler) falseCondition(s *snapshot, conditionType v1alpha1.Conditio
 
 // final classifies an error of the rendering.
 func (r *Reconciler) final(inst *v1alpha1.Installation, err *job.Error) error {
-	return r.outages.Classify(inst.UID, r.Now(), err)
+	return r.memory.outages.Classify(inst.UID, r.Now(), err)
 }
 
 // maxPlanDuration is how long one attempt may take to read what an Installation needs.
@@ -167,7 +167,7 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 	if err := r.bookInputs(ctx, s, from.Blueprint.Files); err != nil {
 		return nil, err
 	}
-	use, err := r.trees.Usage(ctx, r.reader(), s.Inst)
+	use, err := r.memory.trees.Usage(ctx, r.reader(), s.Inst)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 	if made.Exports != nil {
 		s.subject.Warn(exportWarnings, made.Exports.Warnings)
 	}
-	r.trees.Record(s.Inst.UID, plan.Taken(len(made.Children.Subinstallations), made.Copies))
+	r.memory.trees.Record(s.Inst.UID, plan.Taken(len(made.Children.Subinstallations), made.Copies))
 	return &renderedJob{hash: s.Inputs.Hash, copies: made.Copies, children: made.Children, states: states, stored: made.Stored, exports: made.Exports}, nil
 }
 
@@ -261,19 +261,19 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 	case desired.Create:
 		// The deletion that a cache has shown was that of the previous Execution. A new one whose
 		// creation got no answer may exist, too.
-		r.terminating.note(s.Inst.UID, false)
-		r.executionDeleted.note(s.Inst.UID, false)
+		r.memory.note(s.Inst.UID, terminating, false)
+		r.memory.note(s.Inst.UID, executionDeleted, false)
 		if err := r.Client.Create(ctx, exec); err != nil {
 			return r.nameTaken(ctx, s.Inst, err)
 		}
-		r.created.Expect(s.Inst.UID, exec.Name, r.Now())
+		r.memory.created.Expect(s.Inst.UID, exec.Name, r.Now())
 	case desired.Update:
 		if err := r.Client.Update(ctx, exec); err != nil {
 			return err // the caller says what is written
 		}
 	}
 	s.Exec = exec
-	r.written.Record(exec)
+	r.memory.written.Record(exec)
 	return nil
 }
 

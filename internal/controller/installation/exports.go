@@ -154,7 +154,7 @@ func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObje
 		return nil
 	}
 	name := v1alpha1.InstallationScope(s.Inst.Name)
-	if wrote := r.planCache.CopiesOf(s.Inst.UID, s.Inst.Status.JobID); wrote != nil && len(s.Subs) == 0 {
+	if wrote := r.memory.planCache.CopiesOf(s.Inst.UID, s.Inst.Status.JobID); wrote != nil && len(s.Subs) == 0 {
 		err := list(r.Client, client.MatchingFields{index.CopiesByScope: name})
 		if err != nil || wrote.AreIn(s.Inst.Status.JobID, data, targets) {
 			return data, targets, err

@@ -70,7 +70,7 @@ func (b *bench) export(t *testing.T) *v1alpha1.DataObject {
 }
 
 // forgetPlans is what a restart does.
-func (b *bench) forgetPlans() { b.planCache = planstore.Cache{} }
+func (b *bench) forgetPlans() { b.memory.planCache = planstore.Cache{} }
 
 // TestExportingJob: what a job with exports writes, also over a restart, and that
 // nothing of its plan is left.

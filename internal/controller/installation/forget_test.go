@@ -17,7 +17,7 @@ func TestForgotten(t *testing.T) {
 		reason string
 		end    func(t *testing.T, b *bench)
 	}{
-		{"another client has removed the finalizer, and the watch reports the deletion", func(t *testing.T, b *bench) { b.forgetObject(b.installation(t)) }},
+		{"another client has removed the finalizer, and the watch reports the deletion", func(t *testing.T, b *bench) { b.memory.forgetObject(b.installation(t)) }},
 		{"the finalizer is removed", func(t *testing.T, b *bench) {
 			if err := b.api.Delete(t.Context(), b.installation(t)); err != nil {
 				t.Fatal(err)
@@ -46,23 +46,23 @@ func TestForgotten(t *testing.T) {
 			b := newBench(t, installed(t, "web")...)
 			b.settle(t)
 			inst := b.installation(t)
-			for _, of := range []*marks{&b.unstored, &b.pickedUp, &b.terminating, &b.executionDeleted} {
-				of.note(inst.UID, true)
+			for _, of := range []mark{unstored, pickedUp, terminating, executionDeleted} {
+				b.memory.note(inst.UID, of, true)
 			}
-			if err := b.outages.Classify(inst.UID, b.Now().Add(-resolve.OutageLimit), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
+			if err := b.memory.outages.Classify(inst.UID, b.Now().Add(-resolve.OutageLimit), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
 				t.Fatal(err)
 			}
 			test.end(t, b)
-			for _, of := range []*marks{&b.unstored, &b.pickedUp, &b.terminating, &b.executionDeleted} {
-				if of.has(inst.UID) {
-					t.Errorf("a mark is left: %+v", of.by)
+			for _, of := range []mark{unstored, pickedUp, terminating, executionDeleted} {
+				if b.memory.has(inst.UID, of) {
+					t.Errorf("mark %d is left", of)
 				}
 			}
-			if err := b.outages.Classify(inst.UID, b.Now(), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
+			if err := b.memory.outages.Classify(inst.UID, b.Now(), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
 				t.Errorf("an outage is left: %v", err)
 			}
 			inst.ResourceVersion = "1"
-			if b.written.Await(t.Context(), b.Reader, inst) != nil || b.planCache.Has(inst.UID) {
+			if b.memory.written.Await(t.Context(), b.Reader, inst) != nil || b.memory.planCache.Has(inst.UID) {
 				t.Error("what was written is remembered")
 			}
 		})

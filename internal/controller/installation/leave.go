@@ -22,7 +22,7 @@ func (r *Reconciler) checkSiblings(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	now := siblings.TurnToDelete(s.Inst, s.Parent, all, r.relations.Get(s.Inst, all))
+	now := siblings.TurnToDelete(s.Inst, s.Parent, all, r.memory.relations.Get(s.Inst, all))
 	s.Turn = &now
 	return nil
 }
@@ -53,7 +53,7 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 	}
 	if s.Exec != nil {
 		s.ExecutionDeleted = true
-		r.executionDeleted.note(s.Inst.UID, true)
+		r.memory.note(s.Inst.UID, executionDeleted, true)
 	}
 	s.markDeleted(metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringDeleting)
@@ -71,7 +71,7 @@ func (r *Reconciler) deleteChild(ctx context.Context, child client.Object) error
 // shown that the Execution was being deleted. The answer is remembered, so that not each reconcile
 // asks again.
 func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
-	if r.terminating.has(s.Inst.UID) {
+	if r.memory.has(s.Inst.UID, terminating) {
 		s.ExecutionAbsent = true
 		return nil
 	}
@@ -80,11 +80,11 @@ func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
 	switch err := r.Reader.Get(ctx, reference.NamespacedName(), exec); {
 	case err == nil && predicates.AsOwner(s.Inst).Owns(exec):
 		s.Exec = exec
-		r.created.Expect(s.Inst.UID, exec.Name, r.Now())
+		r.memory.created.Expect(s.Inst.UID, exec.Name, r.Now())
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("read Execution %s: %w", reference.Name, err)
 	default:
-		r.terminating.note(s.Inst.UID, true)
+		r.memory.note(s.Inst.UID, terminating, true)
 	}
 	s.ExecutionAbsent = true
 	return nil

@@ -19,16 +19,12 @@ import (
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/controller/installation/decide"
-	"go.landscaper.dev/internal/controller/installation/observe"
-	"go.landscaper.dev/internal/controller/installation/planstore"
 	"go.landscaper.dev/internal/controller/installation/repeat"
 	"go.landscaper.dev/internal/controller/installation/resolve"
-	"go.landscaper.dev/internal/controller/installation/treesize"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/landscape/plan/parcel"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/predicates"
-	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/crashnote"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
@@ -99,21 +95,7 @@ type Reconciler struct {
 	// Memory ends the largest work when the memory of the process is almost used up; nil ends none.
 	Memory *memguard.Guard
 
-	written  expectations.Writes
-	outages  resolve.Outages
-	unstored marks
-	// pickedUp are Installations whose first job was picked up and is not stored yet.
-	pickedUp    marks
-	terminating marks
-	// executionDeleted are Installations whose Execution this process has deleted.
-	executionDeleted marks
-	// planCache is what is known of stored plans.
-	planCache planstore.Cache
-	trees     treesize.Tracker
-	relations siblings.Cache
-	arrivals  observe.Arrivals
-	// created are the subinstallations and the Execution that the cache has not shown yet.
-	created expectations.Creations
+	memory  memory
 	once    sync.Once
 	reports *reporter.Reporter
 	// plans are made outside the workers; nil means that the workers make them.
@@ -125,7 +107,7 @@ func (r *Reconciler) reporter() *reporter.Reporter {
 	r.once.Do(func() {
 		r.reports = &reporter.Reporter{
 			Client: r.Client, Events: r.Events, Action: "ReconcileInstallation", EmitSuccess: true,
-			Now: r.Now, Written: &r.written, Problems: r.Problems,
+			Now: r.Now, Written: &r.memory.written, Problems: r.Problems,
 		}
 	})
 	return r.reports
@@ -135,7 +117,7 @@ func (r *Reconciler) reporter() *reporter.Reporter {
 func (r *Reconciler) resolver() resolve.Resolver {
 	return resolve.Resolver{
 		Sources: r.Sources, Components: r.Components, Blueprints: r.Blueprints,
-		Verification: r.Verification, Outages: &r.outages, Now: r.Now,
+		Verification: r.Verification, Outages: &r.memory.outages, Now: r.Now,
 	}
 }
 
@@ -153,10 +135,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	err = r.stored(ctx, s, err)
 	if errors.Is(err, reporter.ErrDeleted) {
-		r.forget(s.Inst.UID)
+		r.memory.forget(s.Inst.UID)
 	}
 	if s.subject != nil && job.OutcomeOf(err) != job.Transient && job.OutcomeOf(err) != job.Conflict {
-		r.outages.Forget(s.Inst.UID)
+		r.memory.outages.Forget(s.Inst.UID)
 	}
 	if s.subject != nil && job.OutcomeOf(err) == job.Terminal {
 		s.noteEnd(metav1.NewTime(r.Now()))
@@ -222,11 +204,11 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		}
 		return false, client.IgnoreNotFound(err)
 	}
-	if err := r.written.Await(ctx, r.Reader, inst); err != nil {
+	if err := r.memory.written.Await(ctx, r.Reader, inst); err != nil {
 		return false, err // says what was read
 	}
 	s.Inst, s.Triggers = inst.DeepCopy(), r.Triggers
-	s.PickedUp = r.pickedUp.has(inst.UID) && job.NeverHadJob(inst) && !predicates.BeingDeleted(inst)
+	s.PickedUp = r.memory.has(inst.UID, pickedUp) && job.NeverHadJob(inst) && !predicates.BeingDeleted(inst)
 	s.subject = reporter.Installation(s.Inst)
 	s.subject.Status.Ended = func() { repeat.NoteEnd(s.Inst) }
 	if err := r.reader().Family(ctx, &s.Family); err != nil {
@@ -235,7 +217,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	if err := r.observeExecution(ctx, s); err != nil {
 		return false, err // says what was read
 	}
-	if err := r.created.Await(inst.UID, s.shows, r.Now()); err != nil {
+	if err := r.memory.created.Await(inst.UID, s.shows, r.Now()); err != nil {
 		return false, err // says what is waited for
 	}
 	err := r.observeUnstored(ctx, s)
@@ -258,8 +240,8 @@ func (r *Reconciler) observeExecution(ctx context.Context, s *snapshot) error {
 			return err // says what was read
 		}
 		s.Exec = exec
-		r.terminating.note(s.Inst.UID, exec.DeletionTimestamp != nil)
-		s.ExecutionDeleted = r.executionDeleted.has(s.Inst.UID)
+		r.memory.note(s.Inst.UID, terminating, exec.DeletionTimestamp != nil)
+		s.ExecutionDeleted = r.memory.has(s.Inst.UID, executionDeleted)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.Jo
 			return err
 		}
 	}
-	if !r.unstored.has(s.Inst.UID) {
+	if !r.memory.has(s.Inst.UID, unstored) {
 		return nil
 	}
 	return errRequeue
@@ -77,7 +77,7 @@ func (r *Reconciler) started(ctx context.Context, s *snapshot) error {
 		return nil
 	}
 	s.PickedUp = false
-	r.pickedUp.note(s.Inst.UID, false)
+	r.memory.note(s.Inst.UID, pickedUp, false)
 	why, unasked := unaskedJobs[s.PendingTrigger]
 	s.PendingTrigger = ""
 	if unasked {
@@ -181,7 +181,7 @@ func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error
 		return err // says what was written
 	}
 	if phase != v1alpha1.PhaseStringInit {
-		r.unstored.note(s.Inst.UID, false)
+		r.memory.note(s.Inst.UID, unstored, false)
 	}
 	s.unsaved = false
 	return r.started(ctx, s)
@@ -269,7 +269,7 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 	if err := r.publish(ctx, s, exports); err != nil {
 		return err
 	}
-	r.outages.Forget(s.Inst.UID)
+	r.memory.outages.Forget(s.Inst.UID)
 	if !decide.Unchanged(s.Inst) && !s.needsCopies() {
 		// Otherwise they are those of the job that has written them.
 		if err := r.exportWriter().DeleteStaleCopies(ctx, s.Inst); err != nil {
@@ -282,7 +282,7 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 	if err := r.noteDependents(ctx, s, exports.Exports); err != nil {
 		return err
 	}
-	s.PlanStored = r.planCache.Has(s.Inst.UID)
+	s.PlanStored = r.memory.planCache.Has(s.Inst.UID)
 	s.subject.Status.SetTrue(v1alpha1.CreateExportsCondition, "DataObjectsCreated", "DataObjects successfully created", metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
 }
@@ -312,7 +312,7 @@ func (r *Reconciler) patchMetadata(ctx context.Context, inst *v1alpha1.Installat
 	}
 	*inst = *changed
 	inst.Status = status
-	r.written.Record(inst)
+	r.memory.written.Record(inst)
 	return nil
 }
 
@@ -339,7 +339,7 @@ func (r *Reconciler) annotate(ctx context.Context, child client.Object, key, val
 
 // planStore keeps the plans of jobs.
 func (r *Reconciler) planStore() planstore.Store {
-	return planstore.Store{Client: r.Client, Reader: r.Reader, Cache: &r.planCache, Key: r.PlanKey}
+	return planstore.Store{Client: r.Client, Reader: r.Reader, Cache: &r.memory.planCache, Key: r.PlanKey}
 }
 
 // cleanUpRetry is the time after which the deletion of a plan is retried.

@@ -173,7 +173,7 @@ func (r *Reconciler) importersFirst(orphans, siblings []*v1alpha1.Installation) 
 	if len(orphans) < 2 {
 		return orphans
 	}
-	among := r.relations.Get(orphans[0], siblings)
+	among := r.memory.relations.Get(orphans[0], siblings)
 	ordered, seen := make([]*v1alpha1.Installation, 0, len(orphans)), map[string]bool{}
 	var add func(name string)
 	add = func(name string) {
@@ -205,7 +205,7 @@ func (r *Reconciler) ensureSub(ctx context.Context, parent, planned, live *v1alp
 	if err := r.Client.Update(ctx, sub); err != nil {
 		return nil, refused(err)
 	}
-	r.written.Record(sub)
+	r.memory.written.Record(sub)
 	return sub, nil
 }
 
@@ -219,8 +219,8 @@ func (r *Reconciler) createSub(ctx context.Context, parent, planned *v1alpha1.In
 		}
 		err = r.Client.Create(ctx, sub)
 		if err == nil {
-			r.written.Record(sub)
-			r.created.Expect(parent.UID, sub.Name, r.Now())
+			r.memory.written.Record(sub)
+			r.memory.created.Expect(parent.UID, sub.Name, r.Now())
 			return sub, nil
 		}
 		if !apierrors.IsAlreadyExists(err) {
