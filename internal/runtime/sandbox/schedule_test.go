@@ -15,7 +15,7 @@ func TestNext(t *testing.T) {
 		held, waiting []*slot
 		want          int
 	}{
-		{"nobody waits", nil, nil, -1},
+		{"no work waits", nil, nil, -1},
 		{"who waits for longer", nil, []*slot{quick("a"), quick("b")}, 0},
 		{"the tenant with the fewest works", []*slot{quick("a")}, []*slot{quick("a"), quick("b")}, 1},
 		{"no tenant has more than half", []*slot{quick("a"), quick("a")}, []*slot{quick("a")}, -1},
