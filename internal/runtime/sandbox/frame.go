@@ -103,6 +103,44 @@ func Decode(raw []byte, into any) error {
 // errTooLong is behind errors about messages that are longer than they may be.
 var errTooLong = errors.New("the message is longer than it may be")
 
+// maxValues bounds how many values a message of a process has: an empty list is one byte of it, and
+// 40 bytes of the server's memory. A process may have one list that is shared a million times.
+const maxValues = 1_000_000
+
+// errTooManyValues says that they are more.
+var errTooManyValues = fmt.Errorf("the message has more than %d values", maxValues)
+
+// tooManyValues reports whether a message has too many values, without decoding it.
+func tooManyValues(raw []byte) bool {
+	for count := 1; len(raw) > 0; count++ {
+		if count > maxValues {
+			return true
+		}
+		kind, argument := raw[0]>>5, uint64(raw[0]&0x1f)
+		raw = raw[1:]
+		if argument >= 24 {
+			var long [8]byte
+			length := 1 << (argument - 24)
+			if length > len(long) || length > len(raw) {
+				return false // not complete: it is not decoded
+			}
+			copy(long[len(long)-length:], raw)
+			argument, raw = binary.BigEndian.Uint64(long[:]), raw[length:]
+		}
+		if kind == bytesKind || kind == textKind {
+			raw = raw[min(argument, uint64(len(raw))):]
+		}
+	}
+	return false
+}
+
+// Kinds of values that are followed by as many bytes as they say; all others are followed by other
+// values, or by none.
+const (
+	bytesKind = 2
+	textKind  = 3
+)
+
 // maxHeader bounds what a message has besides its body.
 const maxHeader = 64 << 10
 

@@ -213,6 +213,8 @@ func (p *Pool) failed(ctx context.Context, one *process, w *Work, clock *clock, 
 		return &ExceededError{title, fmt.Sprintf("%d MiB of stack", maxStack>>20)}
 	case errors.Is(err, errTooLong):
 		return &ExceededError{title, fmt.Sprintf("%d MiB of input or results", maxMessage>>20)}
+	case errors.Is(err, errTooManyValues):
+		return &ExceededError{title, fmt.Sprintf("%d values of a question or of results", maxValues)}
 	case errors.Is(err, errTooMany):
 		return &ExceededError{title, fmt.Sprintf("%d questions", maxQuestions)}
 	}

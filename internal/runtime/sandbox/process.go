@@ -88,6 +88,8 @@ func (p *process) run(w *Work, clock *clock, lend func(memory uint64) (back func
 		switch {
 		case err != nil:
 			return nil, err
+		case (m.Kind == done && !m.Failed || m.Kind == question) && tooManyValues(m.Body):
+			return nil, errTooManyValues
 		case m.Kind == done, m.Kind == broken:
 			return m, nil
 		case m.Kind == exceeded:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -375,5 +376,28 @@ func BenchmarkPlan(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestSharedValues: a list that is shared in the process is not shared in the server.
+func TestSharedValues(t *testing.T) {
+	there := remote.Maker{Pool: sandboxtest.Pool(t, func(o *sandbox.Options) { o.Memory = 128 << 20 })}
+	asked := 0
+	in := input(t, "blueprint.yaml", `deployExecutions: [{name: d, type: GoTemplate, template: "{{ $l := list }}{{ range until 20 }}{{ $l = list $l $l }}{{ end }}{{ getToken $l 3 }}"}]`)
+	in.Installation.Spec.Exports.Data = nil
+	in.Functions = map[string]template.Function{"getToken": func(context.Context, []any) (any, error) {
+		asked++
+		return "", nil
+	}}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := there.Make(t.Context(), in, plan.Want{})
+	runtime.ReadMemStats(&after)
+	var exceeded *sandbox.ExceededError
+	if !errors.As(err, &exceeded) || asked != 0 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+	if taken := (after.TotalAlloc - before.TotalAlloc) >> 20; taken > 30 {
+		t.Errorf("the server has taken %d MiB", taken)
 	}
 }
