@@ -83,12 +83,13 @@ func (t templates) desiredState(ctx context.Context, item *deployer.Item, connec
 
 // entries are the objects of a chart that is deployed without a release.
 func (t templates) entries(rendered *render.Result) ([]apply.Entry, error) {
-	entries, err := release.Entries(rendered.Manifest, t.config.Namespace)
+	var reader release.Reader
+	entries, err := reader.Entries(rendered.Manifest, t.config.Namespace)
 	if err != nil {
 		return nil, undecodable(err)
 	}
 	for _, definition := range rendered.Definitions {
-		found, err := release.Entries("# Source: "+definition.Name+"\n"+definition.Text, "")
+		found, err := reader.Entries("# Source: "+definition.Name+"\n"+definition.Text, "")
 		if err != nil {
 			return nil, undecodable(err)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/base/yamltext"
+	"go.landscaper.dev/internal/cluster/answerlimit"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
 )
@@ -31,6 +32,18 @@ const (
 // Entries reads the objects of a manifest in their order. Those without a namespace get that of the
 // release; it is removed again from cluster-scoped objects once their kinds are known.
 func Entries(manifest, namespace string) ([]apply.Entry, error) {
+	return (&Reader{}).Entries(manifest, namespace)
+}
+
+// maxObjects is what all objects of a release may take in memory, as an estimate. Each of its documents
+// has bounds of its own, but 3 KB with aliases become 24 MiB, and there may be many.
+const maxObjects = 64 << 20
+
+// Reader reads texts whose objects are held together.
+type Reader struct{ size answerlimit.Scanner }
+
+// Entries reads the objects of one of the texts.
+func (r *Reader) Entries(manifest, namespace string) ([]apply.Entry, error) {
 	parts := releaseutil.SplitManifests(manifest)
 	keys := make([]string, 0, len(parts))
 	for key := range parts {
@@ -45,7 +58,7 @@ func Entries(manifest, namespace string) ([]apply.Entry, error) {
 	})
 	var entries []apply.Entry
 	for _, key := range keys {
-		object, err := objectOf(parts[key])
+		object, err := r.objectOf(parts[key])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", sourceOf(parts[key]), err)
 		}
@@ -67,10 +80,13 @@ func Entries(manifest, namespace string) ([]apply.Entry, error) {
 }
 
 // objectOf reads one object, or nil if a text holds none.
-func objectOf(text string) (*unstructured.Unstructured, error) {
+func (r *Reader) objectOf(text string) (*unstructured.Unstructured, error) {
 	raw, err := yamltext.ToJSON([]byte(text), yamltext.Lenient())
 	if err != nil {
 		return nil, err
+	}
+	if r.size.Exceeds(raw, maxObjects) {
+		return nil, fmt.Errorf("the objects until here take more than %d MiB of memory: distribute them over several charts", maxObjects>>20)
 	}
 	var content map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &content); err != nil {

@@ -240,7 +240,8 @@ func deployedAfter(records []*storage.Record) bool {
 
 // place finds the places of the objects of the new revision.
 func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
-	entries, err := Entries(o.desiredState.Manifest, o.desiredState.Namespace)
+	var reader Reader
+	entries, err := reader.Entries(o.desiredState.Manifest, o.desiredState.Namespace)
 	if err != nil {
 		return job.Wrap(err, published.TemplateChart, "RenderHelmValues", "", v1alpha1.ErrorConfigurationProblem)
 	}
@@ -250,7 +251,7 @@ func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
 		o.defined[keyOf(namespaceOf(o.desiredState))] = true
 	}
 	for _, text := range o.desiredState.Definitions {
-		found, err := Entries(text, "")
+		found, err := reader.Entries(text, "")
 		for _, entry := range found {
 			o.defined[keyOf(entry.Object)] = true
 		}
