@@ -87,23 +87,40 @@ func CheckGiven(entry deployer.Export) error {
 	return nil
 }
 
-// Given takes a value from a document that is there already, as for example the values
-// of a chart, and puts it into a map of exports.
-func Given(entry deployer.Export, document, exports map[string]any) error {
+// Given takes values from a document that is there already, as for example the values of a chart.
+func Given(entries []deployer.Export, document map[string]any) (exports map[string]any, err error) {
+	exports = map[string]any{}
+	var size int64
+	for _, entry := range entries {
+		more, err := given(entry, document, exports)
+		if err != nil {
+			return nil, fmt.Errorf("export %s: %w", entry.Key, err)
+		}
+		if size += more; size > MaxValues {
+			return nil, TooLarge("the values up to key " + entry.Key)
+		}
+	}
+	return exports, nil
+}
+
+// given puts one value into a map of exports. It returns an estimate of its memory.
+func given(entry deployer.Export, document, exports map[string]any) (size int64, err error) {
 	key, err := fieldpath.ParseKey(entry.Key)
 	if err != nil {
-		return fmt.Errorf("key: %w", err)
+		return 0, fmt.Errorf("key: %w", err)
 	}
 	path, err := fieldpath.Parse(entry.JSONPath)
 	if err != nil {
-		return fmt.Errorf("jsonPath: %w", err)
+		return 0, fmt.Errorf("jsonPath: %w", err)
 	}
 	found, err := path.Find(document)
 	if err != nil || len(found) == 0 {
-		return fmt.Errorf("there is no value at %s", path)
+		return 0, fmt.Errorf("there is no value at %s", path)
 	}
-	key.Put(exports, runtime.DeepCopyJSONValue(found[0]))
-	return nil
+	if size = answerlimit.SizeOfValue(found[0]); size <= MaxValues {
+		key.Put(exports, runtime.DeepCopyJSONValue(found[0]))
+	}
+	return size, nil
 }
 
 func compile(entry deployer.Export) (Value, error) {

@@ -21,7 +21,6 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
-	"go.landscaper.dev/internal/deploy/export"
 	"go.landscaper.dev/internal/deploy/helm/chart"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/helm/render"
@@ -124,17 +123,13 @@ func (t templates) checks(rendered *render.Result) (desiredState rollout.Desired
 
 // given are the exports that the values of the release have.
 func (t templates) given(rendered *render.Result) (map[string]any, error) {
-	given := map[string]any{}
-	entries := t.config.fromValues()
-	if len(entries) == 0 {
-		return given, nil
+	if rendered.WithoutExports != "" {
+		return nil, job.NewError(published.Reconcile, "ConstructExportFromValues", rendered.WithoutExports, v1alpha1.ErrorConfigurationProblem)
 	}
-	for _, entry := range entries {
-		if err := export.Given(entry, rendered.Document, given); err != nil {
-			return nil, job.Wrap(fmt.Errorf("export %s: %w", entry.Key, err), published.Reconcile, "ConstructExportFromValues", "", v1alpha1.ErrorConfigurationProblem)
-		}
+	if rendered.Exports == nil {
+		return map[string]any{}, nil
 	}
-	return given, nil
+	return rendered.Exports, nil
 }
 
 // load loads the chart of an item.
@@ -168,7 +163,7 @@ func (t templates) render(ctx context.Context, item *deployer.Item, connection *
 		Chart: loaded.Chart, Values: t.config.values, Name: t.config.Name, Namespace: t.config.Namespace, Revision: at.revision, Upgrade: at.upgrade,
 		Capabilities: &common.Capabilities{KubeVersion: *version, APIVersions: apiVersions, HelmVersion: common.DefaultCapabilities.HelmVersion},
 		SkipSchema:   at.skipSchema, Lookup: lookup(connection),
-	}, render.Want{Templates: withTemplates, Document: len(t.config.fromValues()) > 0})
+	}, render.Want{Templates: withTemplates, Exports: t.config.fromValues()})
 	if err == nil || len(rendered.Warnings) > 0 {
 		item.Warn("ValuesWarning", rendered.Warnings...)
 	}

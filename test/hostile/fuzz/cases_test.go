@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"go.landscaper.dev/api/deployer"
 	api "go.landscaper.dev/api/kustomize/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/jsonvalue"
@@ -145,7 +146,7 @@ func charted(chart *helmchart.Chart) example {
 	}
 	return example{text: text, bounded: true, work: func(ctx context.Context, pool *sandbox.Pool) error {
 		in := render.Input{Chart: chart, Values: values, Name: "release", Namespace: "space", Revision: 1, Capabilities: common.DefaultCapabilities}
-		_, err := render.Process{Pool: pool}.Render(ctx, "space", in, render.Want{Templates: true, Document: true})
+		_, err := render.Process{Pool: pool}.Render(ctx, "space", in, render.Want{Templates: true, Exports: []deployer.Export{{Key: "values", JSONPath: ".Values"}}})
 		return err
 	}}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 
+	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/runtime/sandbox"
 	"go.landscaper.dev/internal/runtime/sandbox/sandboxtest"
 )
@@ -38,7 +39,7 @@ func TestSameChart(t *testing.T) {
 	in.Lookup = func(context.Context, string, string, string, string) (map[string]any, error) {
 		return map[string]any{"count": int64(7)}, nil
 	}
-	for _, want := range []Want{{}, {Templates: true}, {Templates: true, Document: true}} {
+	for _, want := range []Want{{}, {Templates: true}, {Templates: true, Exports: exported}, {Exports: []deployer.Export{{Key: "a", JSONPath: ".Values.absent"}}}} {
 		here, err := Here{}.Render(t.Context(), "a", in, want)
 		if err != nil {
 			t.Fatal(err)
@@ -55,6 +56,9 @@ func TestSameChart(t *testing.T) {
 		}
 	}
 }
+
+// exported are exports from values.
+var exported = []deployer.Export{{Key: "name", JSONPath: ".Values.name"}, {Key: "values", JSONPath: ".Values"}, {Key: "release", JSONPath: ".Release.Name"}}
 
 // TestSameChartError: an error of another process says the same, and is judged in the same way.
 func TestSameChartError(t *testing.T) {
@@ -165,4 +169,32 @@ func globals() *helmchart.Chart {
 		chart.AddDependency(&helmchart.Chart{Metadata: &helmchart.Metadata{APIVersion: "v2", Name: fmt.Sprintf("c%d", i), Version: "1.0.0"}})
 	}
 	return chart
+}
+
+// TestManyExports: exports from values are read in the process, and are bounded together.
+func TestManyExports(t *testing.T) {
+	there := Process{sandboxtest.Pool(t, func(o *sandbox.Options) { o.Timeout = 2 * time.Second })}
+	many := func(path string) (entries []deployer.Export) {
+		for i := range 3000 {
+			entries = append(entries, deployer.Export{Key: fmt.Sprint("k", i), JSONPath: path})
+		}
+		return entries
+	}
+	list := make([]any, 30_000)
+	for i := range list {
+		list[i] = []any{}
+	}
+	in := inputOf(chartOf(t, "shop", map[string]string{"values.yaml": "{}"}), map[string]any{"list": list, "under": map[string]any{"a": "b"}})
+	made, err := there.Render(t.Context(), "a", in, Want{Exports: many(".Values.list")})
+	if err != nil || made.Exports != nil || !strings.HasPrefix(made.WithoutExports, "the values up to key k") {
+		t.Errorf("one large value many times: %v, %q", err, made.WithoutExports)
+	}
+	_, err = there.Render(t.Context(), "a", in, Want{Exports: many(".Values..a")})
+	if err == nil || !strings.Contains(err.Error(), "of time, and was ended") {
+		t.Errorf("wide paths without end: %v", err)
+	}
+	made, err = there.Render(t.Context(), "a", in, Want{Exports: []deployer.Export{{Key: "x", JSONPath: ".Values.under.absent"}}})
+	if err != nil || made.WithoutExports != "export x: there is no value at .Values.under.absent" {
+		t.Errorf("a value that is absent: %+v, %v", made, err)
+	}
 }

@@ -2,14 +2,17 @@ package render
 
 import (
 	"context"
+
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/deploy/export"
 )
 
 // Want says what is needed of a chart besides its values.
 type Want struct {
 	// Templates renders them.
 	Templates bool
-	// Document is what exports from values read.
-	Document bool
+	// Exports are to be read from Chart, Capabilities, Release and Values.
+	Exports []deployer.Export
 }
 
 // Result is what a chart and its values make.
@@ -19,8 +22,10 @@ type Result struct {
 	// Definitions are the files of the folders crds, of those charts that the values do not
 	// disable, in the order of Helm.
 	Definitions []File
-	// Document has Chart, Capabilities, Release and Values; nil if it was not asked for.
-	Document map[string]any
+	// Exports are the values that were asked for, and WithoutExports says why there are none: large values
+	// and wide paths are the work of a process, too.
+	Exports        map[string]any
+	WithoutExports string
 	// Notes is the text for the user, and Sorted what the templates make.
 	Notes string
 	Sorted
@@ -79,11 +84,15 @@ func (Here) Render(ctx context.Context, _ string, in Input, want Want) (*Result,
 		}
 		result.Notes, result.Sorted = output.Notes, *sorted
 	}
-	if !want.Document {
+	if len(want.Exports) == 0 {
 		return result, nil
 	}
-	if result.Document, err = values.Document(); err != nil {
+	document, err := values.document()
+	if err != nil {
 		return result, &StepError{DocumentStep, err}
+	}
+	if result.Exports, err = export.Given(want.Exports, document); err != nil {
+		result.WithoutExports = err.Error()
 	}
 	return result, nil
 }

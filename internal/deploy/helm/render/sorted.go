@@ -52,8 +52,8 @@ func (o *Output) culprit() string {
 	return "one of the templates"
 }
 
-// Document is what exports from values read: Chart, Capabilities, Release and Values.
-func (v *Values) Document() (map[string]any, error) {
+// document is what exports from values read: Chart, Capabilities, Release and Values.
+func (v *Values) document() (map[string]any, error) {
 	document, err := jsonvalue.FromObject(v.Root)
 	content, isMap := document.(map[string]any)
 	if err != nil || !isMap {
