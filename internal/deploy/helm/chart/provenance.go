@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/ProtonMail/go-crypto/openpgp"
+	"github.com/ProtonMail/go-crypto/openpgp/armor"
 	"github.com/ProtonMail/go-crypto/openpgp/clearsign"
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/provenance"
 
@@ -62,16 +65,86 @@ func trustOf(ctx context.Context, from *repocontext.Sources) (*trust, error) {
 	if err != nil {
 		return fail(fmt.Errorf("secretRef: %w", err))
 	}
-	read := openpgp.ReadKeyRing
-	if bytes.HasPrefix(bytes.TrimSpace(content), []byte("-----BEGIN")) {
-		read = openpgp.ReadArmoredKeyRing
-	}
-	keys, err := read(bytes.NewReader(content))
-	if err != nil || len(keys) == 0 {
-		return fail(fmt.Errorf("key %s of Secret %s holds no public keys of OpenPGP: put there what gpg --export prints", config.SecretRef.Key, config.SecretRef.Name))
+	keys, err := readKeyring(content)
+	if err != nil {
+		return fail(fmt.Errorf("key %s of Secret %s %w", config.SecretRef.Key, config.SecretRef.Name, err))
 	}
 	return &trust{keys: keys, from: fmt.Sprintf("%s (Secret %s)", at, config.SecretRef.Name)}, nil
 }
+
+// errNoKeys: what was given is no keyring.
+var errNoKeys = errors.New("holds no public keys of OpenPGP: put there what gpg --export prints")
+
+const (
+	// maxKeyring is how many bytes all keys may have.
+	maxKeyring = 256 << 10
+	// maxPublicKey is how long one public key may be: RSA with 8192 bits has 1037 bytes, and the library
+	// computes with keys of 65,536 bits, for two minutes each, which nobody can interrupt.
+	maxPublicKey = 1100
+)
+
+// readKeyring reads public keys. Its error goes on after the name of the Secret.
+func readKeyring(content []byte) (openpgp.EntityList, error) {
+	content, err := plainKeyring(content)
+	if err == nil {
+		err = checkKeyring(content)
+	}
+	if err != nil {
+		return nil, err
+	}
+	keys, err := openpgp.ReadKeyRing(bytes.NewReader(content))
+	if err != nil || len(keys) == 0 {
+		return nil, errNoKeys
+	}
+	return keys, nil
+}
+
+// plainKeyring removes the armour of a keyring.
+func plainKeyring(content []byte) ([]byte, error) {
+	if bytes.HasPrefix(bytes.TrimSpace(content), []byte("-----BEGIN")) {
+		block, err := armor.Decode(bytes.NewReader(content))
+		if err != nil {
+			return nil, errNoKeys
+		}
+		if content, err = io.ReadAll(io.LimitReader(block.Body, maxKeyring+1)); err != nil {
+			return nil, errNoKeys
+		}
+	}
+	if len(content) > maxKeyring {
+		return nil, fmt.Errorf("is longer than %d bytes: put only the keys there that sign charts", maxKeyring)
+	}
+	return content, nil
+}
+
+// checkKeyring refuses keys that it takes long to compute with: the library does so when it reads them.
+func checkKeyring(content []byte) error {
+	packets := packet.NewOpaqueReader(bytes.NewReader(content))
+	for {
+		next, err := packets.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return errNoKeys
+		}
+		switch next.Tag {
+		case publicKeyTag, publicSubkeyTag:
+			if len(next.Contents) > maxPublicKey {
+				return fmt.Errorf("has a key of %d bytes: use keys of at most 8192 bits", len(next.Contents))
+			}
+		case secretKeyTag, secretSubkeyTag:
+			return errors.New("has a private key: put there what gpg --export prints")
+		}
+	}
+}
+
+// Packets of OpenPGP with keys, by RFC 9580.
+const (
+	secretKeyTag    = 5
+	publicKeyTag    = 6
+	secretSubkeyTag = 7
+	publicSubkeyTag = 14
+)
 
 // verify checks that an archive has a signature of a trusted key.
 func (t *trust) verify(archive *packed) error {
