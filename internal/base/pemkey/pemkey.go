@@ -86,3 +86,17 @@ func scan(der []byte, depth int) (numbers int, err error) {
 	}
 	return numbers, nil
 }
+
+// CheckAll is CheckDER for all blocks of a text in PEM format: a private key of 65,536 bits takes a
+// minute when it is parsed, and so does a signature that the key of a certificate has made.
+func CheckAll(text []byte) error {
+	for {
+		var block *pem.Block
+		if block, text = pem.Decode(text); block == nil {
+			return nil
+		}
+		if err := CheckDER(block.Bytes); err != nil {
+			return err
+		}
+	}
+}

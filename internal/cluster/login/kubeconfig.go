@@ -13,6 +13,7 @@ import (
 	clientcmdv1 "k8s.io/client-go/tools/clientcmd/api/v1"
 	kjson "sigs.k8s.io/json"
 
+	"go.landscaper.dev/internal/base/pemkey"
 	"go.landscaper.dev/internal/base/yamltext"
 )
 
@@ -185,6 +186,14 @@ func (k *Kubeconfig) check() error {
 		return errors.New("the kubeconfig has only one of client-certificate-data and client-key-data: check the certificates")
 	case len(k.authorities) > 0 && !x509.NewCertPool().AppendCertsFromPEM(k.authorities):
 		return errors.New("certificate-authority-data of the kubeconfig holds no certificate in PEM form: check the certificates")
+	}
+	for _, given := range []struct {
+		field string
+		text  []byte
+	}{{"certificate-authority-data", k.authorities}, {"client-certificate-data", k.certificate}, {"client-key-data", k.key}} {
+		if err := pemkey.CheckAll(given.text); err != nil {
+			return fmt.Errorf("%s of the kubeconfig: %w", given.field, err)
+		}
 	}
 	if len(k.certificate) > 0 {
 		if _, err := tls.X509KeyPair(k.certificate, k.key); err != nil {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/pemkey"
 )
 
 // Login is the access to a cluster as a Target describes it. Targets with the same access share a
@@ -103,6 +104,9 @@ func oidcAccess(config *v1alpha1.OIDCConfig, namespace string) (*Login, error) {
 		return nil, errors.New("oidcConfig.audience is missing or has an empty entry: name what the target cluster expects; without an audience, every recipient of the token could use it on the resource cluster")
 	case len(config.CAData) > 0 && !x509.NewCertPool().AppendCertsFromPEM(config.CAData):
 		return nil, errors.New("oidcConfig.caData holds no certificate in PEM form")
+	}
+	if err := pemkey.CheckAll(config.CAData); err != nil {
+		return nil, fmt.Errorf("oidcConfig.caData: %w", err)
 	}
 	token := &tokenSpec{Namespace: namespace, Name: config.ServiceAccount.Name, Audience: config.Audience, Expiration: expiration(config.ExpirationSeconds)}
 	return &Login{

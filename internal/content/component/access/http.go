@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"go.landscaper.dev/internal/base/pemkey"
 	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/content/component/credential"
 	"go.landscaper.dev/internal/content/component/descriptor"
@@ -53,6 +54,9 @@ func withAuthorities(pool *x509.CertPool, authorities string) (*x509.CertPool, e
 		pool = system
 	} else {
 		pool = x509.NewCertPool()
+	}
+	if err := pemkey.CheckAll([]byte(authorities)); err != nil {
+		return nil, fmt.Errorf("the certificate authority: %w", err)
 	}
 	if !pool.AppendCertsFromPEM([]byte(authorities)) {
 		return nil, errors.New("the certificate authority is no PEM certificate")

@@ -15,6 +15,7 @@ import (
 
 	"oras.land/oras-go/v2/registry/remote/auth"
 
+	"go.landscaper.dev/internal/base/pemkey"
 	"go.landscaper.dev/internal/cluster/egress"
 )
 
@@ -99,6 +100,9 @@ func (p *Pool) reach(t trust) (*reach, error) {
 		pool, err := x509.SystemCertPool()
 		if err != nil {
 			pool = x509.NewCertPool()
+		}
+		if err := pemkey.CheckAll([]byte(t.authorities)); err != nil {
+			return nil, fmt.Errorf("the certificate authority: %w", err)
 		}
 		if !pool.AppendCertsFromPEM([]byte(t.authorities)) {
 			return nil, errors.New("the certificate authority is no PEM certificate")

@@ -14,6 +14,7 @@ import (
 	"github.com/digitorus/pkcs7"
 	"github.com/digitorus/timestamp"
 
+	"go.landscaper.dev/internal/base/pemkey"
 	"go.landscaper.dev/internal/content/component/access"
 	"go.landscaper.dev/internal/content/component/descriptor"
 )
@@ -90,6 +91,9 @@ func (t Trust) checkAuthority(message *pkcs7.PKCS7, at time.Time) error {
 	}
 	intermediates := x509.NewCertPool()
 	for _, certificate := range message.Certificates {
+		if err := pemkey.CheckDER(certificate.Raw); err != nil {
+			return fmt.Errorf("its certificates: %w", err)
+		}
 		intermediates.AddCert(certificate)
 	}
 	err = message.VerifyWithOpts(x509.VerifyOptions{

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"go.landscaper.dev/internal/base/pemkey"
 	"go.landscaper.dev/internal/content/component/access"
 	"go.landscaper.dev/internal/content/component/descriptor"
 )
@@ -132,7 +133,7 @@ func decodePEM(signed *descriptor.Signature) ([]byte, []*x509.Certificate, error
 			}
 			value = block.Bytes
 		case "CERTIFICATE":
-			certificate, err := x509.ParseCertificate(block.Bytes)
+			certificate, err := parseCertificate(block.Bytes)
 			if err != nil {
 				return nil, nil, fmt.Errorf("a certificate in signature %q: %w", signed.Name, err)
 			}
@@ -169,11 +170,22 @@ func (t Trust) key(signed *descriptor.Signature, chain []*x509.Certificate) (*rs
 	return found, nil
 }
 
+// parseCertificate reads a certificate, unless it takes long to compute with its key.
+func parseCertificate(der []byte) (*x509.Certificate, error) {
+	if err := pemkey.CheckDER(der); err != nil {
+		return nil, err // says what is too large
+	}
+	return x509.ParseCertificate(der) //nolint:wrapcheck // the caller says whose it is
+}
+
 // parseKey reads a key. The message of the parser is not repeated.
 func parseKey(text []byte) (crypto.PublicKey, error) {
 	block, _ := pem.Decode(text)
 	if block == nil {
 		return nil, errors.New("failed parsing public key data: it is not PEM")
+	}
+	if err := pemkey.CheckDER(block.Bytes); err != nil {
+		return nil, fmt.Errorf("failed parsing public key data: %w", err)
 	}
 	if key, err := x509.ParsePKIXPublicKey(block.Bytes); err == nil {
 		return key, nil
@@ -192,6 +204,9 @@ func parseKey(text []byte) (crypto.PublicKey, error) {
 func (t Trust) roots() (*x509.CertPool, error) {
 	if len(t.Authorities) == 0 {
 		return nil, ErrNoTrust
+	}
+	if err := pemkey.CheckAll(t.Authorities); err != nil {
+		return nil, fmt.Errorf("failed parsing ca cert data: %w", err)
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(t.Authorities) {

@@ -1,13 +1,16 @@
 package signature
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +79,26 @@ func TestSigningIsChecked(t *testing.T) {
 	}
 }
 
+// TestSlowKeys: a certificate of a signature is refused before anything is computed with its key.
+func TestSlowKeys(t *testing.T) {
+	signed := &descriptor.Signature{Name: "s"}
+	signed.Signature.MediaType = mediaTypePEM
+	signed.Signature.Value = string(pem.EncodeToMemory(&pem.Block{Type: "SIGNATURE", Bytes: []byte{1}})) + strings.ReplaceAll(string(slowKey(t)), "PUBLIC KEY", "CERTIFICATE")
+	if _, _, err := decodeSignature(signed); err == nil || !strings.Contains(err.Error(), "the key has more than 8192 bits") {
+		t.Error(err)
+	}
+}
+
+// slowKey is a public key of 262,144 bits.
+func slowKey(t *testing.T) []byte {
+	t.Helper()
+	der, err := x509.MarshalPKIXPublicKey(&rsa.PublicKey{N: new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 262144), big.NewInt(1)), E: 65537})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+}
+
 func TestTrustIsChecked(t *testing.T) {
 	s := newSigner(t)
 	for _, test := range []struct {
@@ -90,6 +113,8 @@ func TestTrustIsChecked(t *testing.T) {
 		{"blank space", Trust{Authorities: []byte("\n\t ")}, ErrNoTrust.Error()},
 		{"a text for a key", Trust{PublicKey: []byte("s3cr3t")}, "failed parsing public key data: it is not PEM"},
 		{"a private key in the wrong place is not repeated", Trust{PublicKey: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("s3cr3t")})}, "neither a PKIX nor a PKCS #1 public key"},
+		{"a key that takes a minute to compute with", Trust{PublicKey: slowKey(t)}, "failed parsing public key data: the key has more than 8192 bits"},
+		{"an authority with one", Trust{Authorities: append(bytes.Clone(s.root), slowKey(t)...)}, "failed parsing ca cert data: the key has more than 8192 bits"},
 		{"authorities without a certificate", Trust{Authorities: s.pub}, "it has no PEM certificate"},
 		{"an invalid key, beside an authority, does not fall back to the authority", Trust{PublicKey: []byte("x"), Authorities: s.root}, "it is not PEM"},
 	} {

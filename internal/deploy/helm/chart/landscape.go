@@ -11,6 +11,7 @@ import (
 
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/pemkey"
 	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/component/access"
@@ -143,6 +144,9 @@ func authorities(text string) (string, error) {
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM([]byte(text)) {
 		return "", errors.New("it holds no certificate in PEM form")
+	}
+	if err := pemkey.CheckAll([]byte(text)); err != nil {
+		return "", err // says what is too large
 	}
 	return text, nil
 }
