@@ -79,7 +79,7 @@ const (
 	// maxKeyring is how many bytes all keys may have.
 	maxKeyring = 256 << 10
 	// maxPublicKey is how long one public key may be: RSA with 8192 bits has 1037 bytes, and the library
-	// computes with keys of 65,536 bits, for two minutes each, which nobody can interrupt.
+	// computes with keys of 65,536 bits, for two minutes each, without a way to interrupt it.
 	maxPublicKey = 1100
 )
 

@@ -22,7 +22,7 @@ type Result struct {
 	// Definitions are the files of the folders crds, of those charts that the values do not
 	// disable, in the order of Helm.
 	Definitions []File
-	// Exports are the values that were asked for, and WithoutExports says why there are none: large values
+	// Exports are the values that were asked for, and WithoutExports says why they cannot be read: large values
 	// and wide paths are the work of a process, too.
 	Exports        map[string]any
 	WithoutExports string
