@@ -132,8 +132,8 @@ func lead(node *inspect.Node) string {
 // cause tells in a line what is wrong, or what is waited for.
 func cause(node *inspect.Node) string {
 	switch {
-	case node.State == inspect.Waiting && node.Reason == "Waiting" && node.Message != "",
-		node.Reason == inspect.QueuedReason && node.Phase == "": // of an earlier job, (outdated) tells it
+	case node.State == inspect.Waiting && node.SaysWait(),
+		node.Queued() && node.Phase == "": // of an earlier job, (outdated) tells it
 		return "Waiting: " + node.Message
 	case node.LastError != nil:
 		return "Last error: " + node.LastError.Message

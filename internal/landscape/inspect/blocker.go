@@ -3,7 +3,7 @@ package inspect
 import (
 	"slices"
 
-	"go.landscaper.dev/internal/runtime/job/cause"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // severity orders the states of blockers: those that need a user's action come first.
@@ -44,11 +44,11 @@ func collectBlockers(node *Node, found *[]*Node) {
 
 // settled reports that no object waits for this one. An object that has not received the job of the
 // root yet is waited for by its parent, which says why, unless it is its turn.
-func (n *Node) settled() bool { return n.Ready || n.Outdated && n.Reason != QueuedReason }
+func (n *Node) settled() bool { return n.Ready || n.Outdated && !n.Queued() }
 
 // follows reports whether the state of an object follows from that of a sibling.
 func (n *Node) follows() bool {
-	return n.Kind == KindInstallation && n.LastError != nil && cause.IsCausedBySibling(n.LastError.Reason) || n.Kind == KindDeployItem && n.Reason == turnReason
+	return n.Kind == KindInstallation && reasons.FollowsSibling(n.LastError) || n.Kind == KindDeployItem && n.obstacle == notItsTurn
 }
 
 // waitsForOthers reports whether an object that has not failed waits for a sibling.

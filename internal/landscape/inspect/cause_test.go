@@ -6,6 +6,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/cause"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // TestTroubled: what has failed or does not continue, and what leads there.
@@ -30,7 +31,7 @@ func TestTroubled(t *testing.T) {
 		t.Errorf("kept %s of a tree in which an item is at work and another one waits for its turn", got)
 	}
 	blocked := waiting.DeployItems[0]
-	blocked.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: job.WaitingReason, Message: "waiting for Deployment ns/web"}}
+	blocked.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: string(reasons.Waiting), Message: "waiting for Deployment ns/web"}}
 	if got := outline(Troubled(Forest(waiting))); got != "a(a(x y))" {
 		t.Errorf("kept %s of a tree in which an item is blocked and another one waits for its turn", got)
 	}
@@ -40,8 +41,8 @@ func TestTroubled(t *testing.T) {
 		kept   string
 		want   string
 	}{
-		{"an item waits", atItem("Progressing", job.WaitingReason, "waiting for Deployment ns/web"), "root(a(b(c(c(leaf)))))", "waiting for Deployment ns/web; at item leaf on Target prod; in a > b > c"},
-		{"an item tries again", atItem("Progressing", job.RetryingReason, "connection refused"), "root(a(b(c(c(leaf)))))", "connection refused; at item leaf on Target prod; in a > b > c"},
+		{"an item waits", atItem("Progressing", string(reasons.Waiting), "waiting for Deployment ns/web"), "root(a(b(c(c(leaf)))))", "waiting for Deployment ns/web; at item leaf on Target prod; in a > b > c"},
+		{"an item tries again", atItem("Progressing", string(reasons.Retrying), "connection refused"), "root(a(b(c(c(leaf)))))", "connection refused; at item leaf on Target prod; in a > b > c"},
 		{"an item that no deployer has picked up", atItem("", "", ""), "root(a(b(c(c(leaf)))))", "no deployer has picked it up yet (type x/manifest; if this takes long, landscaper-cli doctor says why); at item leaf on Target prod; in a > b > c"},
 		{"an item works", atItem("Progressing", "Progressing", "the job is under way"), "", ""},
 		{"an item has failed, the root has not ended yet", func(d *v1alpha1.DeployItem) {
@@ -71,7 +72,7 @@ func TestTroubled(t *testing.T) {
 // TestRemovedExecution: what an Installation says of its Execution that another client has
 // removed is more than what the items of that still wait for.
 func TestRemovedExecution(t *testing.T) {
-	snapshot := deep(atItem("Progressing", job.WaitingReason, "waiting for Deployment ns/web"))
+	snapshot := deep(atItem("Progressing", string(reasons.Waiting), "waiting for Deployment ns/web"))
 	snapshot.Executions = nil
 	owner := snapshot.Installations[3]
 	owner.Status.InstallationPhase, owner.Status.JobIDFinished = "Failed", owner.Status.JobID
@@ -100,7 +101,7 @@ func TestRequestNotPickedUp(t *testing.T) {
 // TestRemovedSubinstallation: a subinstallation that another client has removed is in no tree.
 // Its parent says it, beside what others wait for.
 func TestRemovedSubinstallation(t *testing.T) {
-	snapshot := deep(atItem("Progressing", job.WaitingReason, "waiting for Deployment ns/web"))
+	snapshot := deep(atItem("Progressing", string(reasons.Waiting), "waiting for Deployment ns/web"))
 	parent := snapshot.Installations[1]
 	parent.Status.SubInstCache = &v1alpha1.SubInstCache{ActiveSubs: []v1alpha1.SubNamePair{{SpecName: "b", ObjectName: "b"}, {SpecName: "d", ObjectName: "d-x"}}}
 	list := func() string {
@@ -126,7 +127,7 @@ func TestRemovedSubinstallation(t *testing.T) {
 
 // TestReducedTreeLosesNothing: what is left out of a tree was not removed by anybody.
 func TestReducedTreeLosesNothing(t *testing.T) {
-	snapshot := deep(atItem("Progressing", job.WaitingReason, "waiting for Deployment ns/web"))
+	snapshot := deep(atItem("Progressing", string(reasons.Waiting), "waiting for Deployment ns/web"))
 	parent := snapshot.Installations[1]
 	parent.Status.SubInstCache = &v1alpha1.SubInstCache{ActiveSubs: []v1alpha1.SubNamePair{{SpecName: "b", ObjectName: "b"}, {SpecName: "d", ObjectName: "d"}}}
 	snapshot.Installations = append(snapshot.Installations, named("d", partOf("a")))
@@ -147,10 +148,10 @@ func TestRemovalRound(t *testing.T) {
 	}{
 		{"the orphan is held until all others are done", func(*v1alpha1.Installation, *v1alpha1.Execution, *v1alpha1.DeployItem) {}, "waiting for Deployment ns/web; at item wanted"},
 		{"the orphan waits for its turn in the removal round", func(root *v1alpha1.Installation, exec *v1alpha1.Execution, orphan *v1alpha1.DeployItem) {
-			root.Status.Conditions = []v1alpha1.Condition{condition(v1alpha1.PendingRemovalsCondition, v1alpha1.ConditionTrue, job.RemovingReason, "")}
+			root.Status.Conditions = []v1alpha1.Condition{condition(v1alpha1.PendingRemovalsCondition, v1alpha1.ConditionTrue, string(reasons.Removing), "")}
 			exec.Status.JobID, exec.Status.JobIDFinished = job.RemovalOf("j2"), "j2"
 			orphan.Status.JobID = exec.Status.JobID
-			orphan.Status.Conditions = []v1alpha1.Condition{condition(v1alpha1.ReconcilingCondition, v1alpha1.ConditionTrue, job.WaitingReason, "waiting for the end of ConfigMap ns/app")}
+			orphan.Status.Conditions = []v1alpha1.Condition{condition(v1alpha1.ReconcilingCondition, v1alpha1.ConditionTrue, string(reasons.Waiting), "waiting for the end of ConfigMap ns/app")}
 		}, "waiting for the end of ConfigMap ns/app; at item orphan"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -165,7 +166,7 @@ func TestRemovalRound(t *testing.T) {
 			wanted, orphan := item("wanted", "x", "Progressing"), item("orphan", "x", "Succeeded")
 			wanted.Labels[v1alpha1.ExecutionManagedNameLabel], orphan.Labels[v1alpha1.ExecutionManagedNameLabel] = "wanted", "orphan"
 			wanted.Status.JobID, wanted.Status.JobIDFinished, orphan.Status.JobID, orphan.Status.JobIDFinished = "j2", "j1", "j1", "j1"
-			wanted.Status.Conditions = []v1alpha1.Condition{condition(v1alpha1.ReconcilingCondition, v1alpha1.ConditionTrue, job.WaitingReason, "waiting for Deployment ns/web")}
+			wanted.Status.Conditions = []v1alpha1.Condition{condition(v1alpha1.ReconcilingCondition, v1alpha1.ConditionTrue, string(reasons.Waiting), "waiting for Deployment ns/web")}
 			test.change(root, exec, orphan)
 			if job.IsRemoval(exec.Status.JobID) {
 				wanted.Status.Phase, wanted.Status.JobIDFinished, wanted.Status.Conditions, orphan.Status.Phase = "Succeeded", "j2", nil, "Deleting"

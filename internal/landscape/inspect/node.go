@@ -101,7 +101,8 @@ type Node struct {
 	observed   int64
 	conditions []v1alpha1.Condition
 	// queued is since when a deployer could have taken an item up that it has not.
-	queued *metav1.Time
+	queued   *metav1.Time
+	obstacle obstacle
 	// turn says which items come before an item, in place of its phase.
 	turn string
 	// now is when the objects were read by those who look again; zero for a single look.
@@ -112,6 +113,25 @@ type Node struct {
 	// names replaces the names of copies of Targets in messages; nil without copies.
 	names *strings.Replacer
 }
+
+// obstacle is the kind of what keeps an object from being ready, where it matters.
+type obstacle int
+
+const (
+	// itsOwnWait means that the object says that something has to happen first.
+	itsOwnWait obstacle = iota + 1
+	// notItsTurn means that other items come before an item.
+	notItsTurn
+	// inQueue means that the controller or deployer of the object has not picked it up.
+	inQueue
+)
+
+// SaysWait reports whether the message of the object is a wait that the object itself publishes.
+func (n *Node) SaysWait() bool { return n.obstacle == itsOwnWait }
+
+// Queued reports whether it is the turn of the object, and its controller or deployer has not picked it
+// up.
+func (n *Node) Queued() bool { return n.obstacle == inQueue }
 
 // Object is an object behind a node; clients take it as one of theirs.
 type Object interface {
@@ -165,7 +185,7 @@ func (n *Node) Standing() string {
 	case n.turn != "":
 		words = append(words, n.turn)
 	case n.Phase != "", n.State == Missing:
-	case n.Reason == QueuedReason, n.JobID != n.JobIDFinished:
+	case n.Queued(), n.JobID != n.JobIDFinished:
 		words = append(words, "not picked up")
 	default:
 		words = append(words, "not started")

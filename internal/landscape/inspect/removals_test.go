@@ -5,6 +5,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // keeps lets an Installation keep something.
@@ -30,7 +31,7 @@ func heldIn(snapshot Snapshot, names ...string) Snapshot {
 
 // inRound lets the Execution of a queue work for the removal round.
 func inRound(snapshot Snapshot) Snapshot {
-	keeps(job.RemovingReason)(snapshot.Installations[0])
+	keeps(string(reasons.Removing))(snapshot.Installations[0])
 	exec := snapshot.Executions[0]
 	exec.Status.JobID, exec.Status.JobIDFinished = "j2-removal", "j2"
 	return snapshot
@@ -67,7 +68,7 @@ func TestHeldItems(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			items := Tree(test.given, "ns", "a").Children[0].Children
 			last := items[len(items)-1]
-			if (last.Reason == QueuedReason) != test.queued || !test.queued && last.Message != "" {
+			if (last.Queued()) != test.queued || !test.queued && last.Message != "" {
 				t.Errorf("%s: %s", last.Reason, last.Message)
 			}
 			if last.PendingRemovals != test.pending || last.Held != test.held || last.Outdated != test.outdated {
@@ -94,11 +95,11 @@ func TestHeldSubs(t *testing.T) {
 	}{
 		{"a subinstallation is held while the others are deployed", named("a", running, progressing, leavesSub("b")), named("b", partOf("a"), earlier), "", job.NotWanted, true, false},
 		{"the job has failed before anything was removed", named("a", leavesSub("b")), named("b", partOf("a"), earlier), "", job.NotWanted, true, false},
-		{"the next job has not come to its children", named("a", running), named("b", partOf("a"), earlier, keeps(job.NotWantedReason)), "", job.NotWanted, true, false},
-		{"a subinstallation is removed, and its controller has not picked that up", named("a", running, progressing, leavesSub("b"), keeps(job.RemovingReason)), named("b", partOf("a"), earlier, deleting), "", "", false, true},
-		{"a subinstallation without anything held in the round", named("a", running, progressing, keeps(job.RemovingReason)), named("b", partOf("a")), "", "", false, false},
-		{"a subinstallation holds something, and has not got the round yet", named("a", running, progressing, keeps(job.RemovingReason)), named("b", partOf("a"), keeps(job.KeptReason)), notPickedUp, "", false, false},
-		{"a subinstallation has ended the round", named("a", running, progressing, keeps(job.RemovingReason)), named("b", partOf("a"), round), "", "", false, false},
+		{"the next job has not come to its children", named("a", running), named("b", partOf("a"), earlier, keeps(string(reasons.NotWanted))), "", job.NotWanted, true, false},
+		{"a subinstallation is removed, and its controller has not picked that up", named("a", running, progressing, leavesSub("b"), keeps(string(reasons.Removing))), named("b", partOf("a"), earlier, deleting), "", "", false, true},
+		{"a subinstallation without anything held in the round", named("a", running, progressing, keeps(string(reasons.Removing))), named("b", partOf("a")), "", "", false, false},
+		{"a subinstallation holds something, and has not got the round yet", named("a", running, progressing, keeps(string(reasons.Removing))), named("b", partOf("a"), keeps(string(reasons.Kept))), notPickedUp, "", false, false},
+		{"a subinstallation has ended the round", named("a", running, progressing, keeps(string(reasons.Removing))), named("b", partOf("a"), round), "", "", false, false},
 		{"the job has ended with the round", named("a"), named("b", partOf("a"), round), "", "", false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

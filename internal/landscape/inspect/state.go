@@ -8,6 +8,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // facts are what all kinds publish about themselves, in one shape.
@@ -63,6 +64,9 @@ func (f facts) fill(n *Node) {
 	n.Ready = n.State == Ready
 	if !n.Ready {
 		n.Reason, n.Message = f.blocker()
+		if !f.aborts() && f.saidWait() != nil {
+			n.obstacle = itsOwnWait
+		}
 	}
 	if f.holds(v1alpha1.WarningsCondition) {
 		n.Warnings = f.condition(v1alpha1.WarningsCondition).Message
@@ -105,17 +109,17 @@ func (f facts) state() State {
 // say so by the codes of their last error.
 func (f facts) waits() bool {
 	if reconciling := f.condition(v1alpha1.ReconcilingCondition); reconciling != nil {
-		return reconciling.Reason == job.WaitingReason
+		return reasons.IsWait(reconciling)
 	}
 	return f.lastError != nil && slices.Contains(f.lastError.Codes, v1alpha1.ErrorUnfinished)
 }
 
 // blocker returns what the object publishes about why it is not ready.
 func (f facts) blocker() (reason, message string) {
-	if f.aborting != "" && f.jobID != f.jobIDFinished {
+	if f.aborts() {
 		return v1alpha1.AbortedReason, f.aborting
 	}
-	if waits := f.condition(v1alpha1.ReconcilingCondition); waits != nil && waits.Reason == job.WaitingReason && waits.Message != "" {
+	if waits := f.saidWait(); waits != nil {
 		// The other conditions say the same, but not that it is a wait.
 		return waits.Reason, waits.Message
 	}
@@ -138,6 +142,17 @@ func (f facts) blocker() (reason, message string) {
 		return f.lastError.Reason, ""
 	}
 	return "", ""
+}
+
+// aborts reports whether an abort waits for what is at work.
+func (f facts) aborts() bool { return f.aborting != "" && f.jobID != f.jobIDFinished }
+
+// saidWait returns the condition that says what the object waits for, or nil.
+func (f facts) saidWait() *v1alpha1.Condition {
+	if found := f.condition(v1alpha1.ReconcilingCondition); reasons.IsWait(found) && found.Message != "" {
+		return found
+	}
+	return nil
 }
 
 func (f facts) condition(wanted v1alpha1.ConditionType) *v1alpha1.Condition {

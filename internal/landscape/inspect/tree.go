@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Forest returns the trees of all root Installations of a snapshot, the oldest
@@ -122,7 +123,7 @@ func (g *graph) tree(root *v1alpha1.Installation) *Node {
 	tree.nameTargets(nil, copies)
 	tree.sayTargets(copies)
 	tree.markOutdated(tree.JobID, false, false)
-	if pending := job.Pending(root.Status.Conditions); pending != nil && pending.Reason == job.RemovingReason {
+	if pending := job.Pending(root.Status.Conditions); reasons.IsRemoving(pending) {
 		tree.PendingRemovals = pending.Message
 	}
 	return tree

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// QueuedReason is the reason of an object whose turn it is, and that its controller or deployer
+	// queuedReason is the reason of an object whose turn it is, and that its controller or deployer
 	// has not picked up. No status says that it has a job: children take the job of their parent, and
 	// a deployer in the process of an Execution gets it without a write.
-	QueuedReason = "Queued"
+	queuedReason = "Queued"
 	// turnReason is the reason of an item that other items come before.
 	turnReason = "Turn"
 
@@ -77,7 +77,7 @@ func (n *Node) propagateWait() {
 		}
 		goes := object.GetDeletionTimestamp() != nil
 		if phase == phases.Progressing && !goes || goes && (phase == phases.TriggerDelete || phase == phases.Deleting) {
-			child.State, child.Ready, child.Reason, child.queued = Waiting, false, QueuedReason, n.assignedAt(child)
+			child.State, child.Ready, child.Reason, child.obstacle, child.queued = Waiting, false, queuedReason, inQueue, n.assignedAt(child)
 			child.Message = child.notPickedUpMessage()
 		}
 	}
@@ -142,10 +142,10 @@ func (n *Node) wait(concerned func(*Node) bool, before precedence) {
 		}
 		item.State, item.Ready = Waiting, false
 		if names := before.of(item); len(names) > 0 {
-			item.Reason, item.Message, item.turn = turnReason, before.message(names), before.brief(names)
+			item.Reason, item.Message, item.obstacle, item.turn = turnReason, before.message(names), notItsTurn, before.brief(names)
 			continue
 		}
-		item.Reason, item.queued = QueuedReason, n.assignedAt(item)
+		item.Reason, item.obstacle, item.queued = queuedReason, inQueue, n.assignedAt(item)
 		item.Message = item.queuedMessage()
 	}
 }

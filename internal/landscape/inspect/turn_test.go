@@ -83,7 +83,7 @@ func TestTurns(t *testing.T) {
 					return
 				}
 				text, _, _ := strings.Cut(node.Name+": "+node.Why(), " (")
-				if node.Reason == QueuedReason {
+				if node.Queued() {
 					text += fmt.Sprintf(" @%d", node.Since().Unix())
 				}
 				if node.Ready || node.State != Waiting {

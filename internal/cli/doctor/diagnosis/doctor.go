@@ -234,7 +234,7 @@ func judgeControllers(facts Facts) []Finding {
 	}
 	for _, root := range inspect.Forest(facts.Snapshot) {
 		root.Walk(func(node *inspect.Node) {
-			if node.Reason != inspect.QueuedReason || node.Kind == inspect.KindDeployItem || !facts.late(node.Since()) {
+			if !node.Queued() || node.Kind == inspect.KindDeployItem || !facts.late(node.Since()) {
 				return
 			}
 			findings = append(findings, Finding{
@@ -283,7 +283,7 @@ func judgeDeployers(facts Facts) []Finding {
 	// Where an Execution and a deployer share a process, no status shows the job yet.
 	for _, root := range inspect.Forest(facts.Snapshot) {
 		root.Walk(func(node *inspect.Node) {
-			if node.Reason == inspect.QueuedReason && node.Kind == inspect.KindDeployItem {
+			if node.Queued() && node.Kind == inspect.KindDeployItem {
 				wait(node.DeployItem, node.Since())
 			}
 		})
