@@ -3,6 +3,8 @@ package memfs
 import (
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 )
 
 // Parts are files and links by their names: a tree as it is stored or sent.
@@ -31,13 +33,14 @@ func PartsOf(files fs.FS) (Parts, error) {
 // Tree returns the tree of the parts.
 func (p Parts) Tree() (*Tree, error) {
 	var builder Builder
-	for name, content := range p.Files {
-		if err := builder.AddFile(name, string(content)); err != nil {
+	// In order, so that the same file is named each time.
+	for _, name := range slices.Sorted(maps.Keys(p.Files)) {
+		if err := builder.AddFile(name, string(p.Files[name])); err != nil {
 			return nil, fmt.Errorf("add file %s: %w", name, err)
 		}
 	}
-	for name, target := range p.Links {
-		if err := builder.AddSymlink(name, target); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(p.Links)) {
+		if err := builder.AddSymlink(name, p.Links[name]); err != nil {
 			return nil, fmt.Errorf("add link %s: %w", name, err)
 		}
 	}

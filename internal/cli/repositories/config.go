@@ -3,8 +3,10 @@ package repositories
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -45,8 +47,8 @@ func inlineIn(value any, home string) (bool, error) {
 			value["dockerConfig"] = string(content)
 			changed = true
 		}
-		for _, child := range value {
-			children = append(children, child)
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			children = append(children, value[name])
 		}
 	}
 	for _, child := range children {

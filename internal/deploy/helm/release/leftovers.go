@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -87,7 +88,7 @@ func (o *Operation) clearLeftovers(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		for id := range o.leftovers {
+		for _, id := range slices.SortedFunc(maps.Keys(o.leftovers), key.compare) {
 			if needed[id] {
 				continue
 			}

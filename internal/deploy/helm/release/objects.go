@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -114,6 +115,11 @@ func sourceOf(text string) string {
 type key struct {
 	schema.GroupKind
 	namespace, name string
+}
+
+// compare is the order in which objects are listed.
+func (k key) compare(other key) int {
+	return cmp.Or(strings.Compare(k.Group, other.Group), strings.Compare(k.Kind, other.Kind), strings.Compare(k.namespace, other.namespace), strings.Compare(k.name, other.name))
 }
 
 func keyOf(object *unstructured.Unstructured) key {
