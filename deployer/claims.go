@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // inOrder sorts items of a cache by name: a cache has no order, and the first item that fits
@@ -223,7 +224,7 @@ func (i *Item) Moved(ctx context.Context, object string, to *v1alpha1.DeployItem
 	if name == "" {
 		name = to.Name
 	}
-	i.reconciler.events.Eventf(i.DeployItem, nil, corev1.EventTypeNormal, "Moved", "ReconcileDeployItem", "%s", job.EventMessage(object+" moved to deploy item "+name))
+	i.reconciler.events.Eventf(i.DeployItem, nil, corev1.EventTypeNormal, string(reasons.Moved), "ReconcileDeployItem", "%s", job.EventMessage(object+" moved to deploy item "+name))
 	log.FromContext(ctx).Info("an object moved to another item", "object", object, "to", to.Name)
 }
 

@@ -14,16 +14,11 @@ import (
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/responsibility"
+	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
-)
-
-const (
-	// noTargetFound is the reason of the wait for a Target.
-	noTargetFound = "NoTargetFound"
-	// clusterChanged is the reason of what is said of a Target that leads to another cluster.
-	clusterChanged = "ClusterChanged"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Place finds out whether the Target of the item still leads to the cluster of the recorded
@@ -36,7 +31,7 @@ const (
 func (i *Item) Place(ctx context.Context, connection Connection, release *apideployer.ReleaseReference) error {
 	record, err := placement.Read(i.Status.ProviderStatus)
 	if err != nil {
-		return job.NewError(i.operation(), "ParseProviderStatus", err.Error(), v1alpha1.ErrorConfigurationProblem)
+		return job.NewError(i.operation(), reasons.ParseProviderStatus, err.Error(), v1alpha1.ErrorConfigurationProblem)
 	}
 	var from apideployer.ClusterIdentity
 	if record.Cluster != nil {
@@ -53,11 +48,11 @@ func (i *Item) Place(ctx context.Context, connection Connection, release *apidep
 	}
 	written, err := placement.WriteResources(i.Status.ProviderStatus.Raw, record)
 	if err != nil {
-		return job.Wrap(err, i.operation(), "ProviderStatus", "record that the cluster is another one", v1alpha1.ErrorInternalProblem)
+		return job.Wrap(err, i.operation(), reasons.ProviderStatus, "record that the cluster is another one", v1alpha1.ErrorInternalProblem)
 	}
 	i.Status.ProviderStatus = &runtime.RawExtension{Raw: written}
 	// An event only: a condition would stay when all of it is removed.
-	i.reconciler.events.Eventf(i.DeployItem, nil, corev1.EventTypeWarning, clusterChanged, "ReconcileDeployItem", "%s", job.EventMessage(fmt.Sprintf(
+	i.reconciler.events.Eventf(i.DeployItem, nil, corev1.EventTypeWarning, string(reasons.ClusterChanged), "ReconcileDeployItem", "%s", job.EventMessage(fmt.Sprintf(
 		"%s, %s: what the item has deployed on %s is removed when everything is deployed there", i.leadsElsewhere(), record.Cluster.Server, placement.Describe(from))))
 	return i.record(ctx)
 }
@@ -96,7 +91,7 @@ func (i *Item) warnUnmoved(ctx context.Context) {
 		return
 	}
 	if moved, err := i.LeadsElsewhere(ctx, connection); err == nil && moved {
-		i.Warn(clusterChanged, fmt.Sprintf("%s: the item stays on %s until its specification changes, because of updateOnChangeOnly", i.leadsElsewhere(), placement.Describe(*record.Cluster)))
+		i.Warn(string(reasons.ClusterChanged), fmt.Sprintf("%s: the item stays on %s until its specification changes, because of updateOnChangeOnly", i.leadsElsewhere(), placement.Describe(*record.Cluster)))
 	}
 }
 
@@ -132,7 +127,7 @@ func (i *Item) SetEarlierCluster(left apideployer.EarlierCluster) error {
 	i.clusters.EarlierClusters = clusters
 	written, err := placement.Write(i.Status.ProviderStatus.Raw, *i.clusters)
 	if err != nil {
-		return job.Wrap(err, i.operation(), "ProviderStatus", "record what is left on an earlier cluster", v1alpha1.ErrorInternalProblem)
+		return job.Wrap(err, i.operation(), reasons.ProviderStatus, "record what is left on an earlier cluster", v1alpha1.ErrorInternalProblem)
 	}
 	i.Status.ProviderStatus = &runtime.RawExtension{Raw: written}
 	return nil
@@ -161,7 +156,7 @@ func (i *Item) EarlierCluster(ctx context.Context, earlier apideployer.EarlierCl
 	switch {
 	case err == nil && found != nil:
 		return found, nil
-	case err == nil, job.OutcomeOf(err) == job.Terminal, isAboutTarget(err):
+	case err == nil, job.OutcomeOf(err) == job.Terminal, cluster.IsIncomplete(err):
 		return nil, i.noEarlierTarget(earlier, err)
 	}
 	return nil, err
@@ -190,16 +185,10 @@ func (i *Item) bySubstitute(ctx context.Context) (Connection, error) {
 		return nil, nil //nolint:nilerr // the deployer reports a record that cannot be read
 	}
 	found, err := i.byAnyTarget(ctx, *record.Cluster)
-	if err != nil && (job.OutcomeOf(err) == job.Terminal || isAboutTarget(err)) {
+	if err != nil && (job.OutcomeOf(err) == job.Terminal || cluster.IsIncomplete(err)) {
 		return nil, nil
 	}
 	return found, err
-}
-
-// isAboutTarget reports whether an error is about an incomplete Target.
-func isAboutTarget(err error) bool {
-	var known *job.Error
-	return errors.As(err, &known) && (known.Reason == "SecretNotFound" || known.Reason == "SecretKeyNotFound")
 }
 
 // noEarlierTarget returns the error that no Target leads to an earlier cluster.
@@ -210,24 +199,27 @@ func (i *Item) noEarlierTarget(earlier apideployer.EarlierCluster, cause error) 
 		missing += " (" + cause.Error() + ")"
 	}
 	if i.Expired() {
-		return job.AsTerminal(job.NewError(i.operation(), noTargetFound, "the time is over and "+missing+", and start the job again", v1alpha1.ErrorTimeout))
+		return errNoEarlierTarget{job.AsTerminal(job.NewError(i.operation(), reasons.NoTargetFound, "the time is over and "+missing+", and start the job again", v1alpha1.ErrorTimeout))}
 	}
-	return job.NewWaiting(i.operation(), noTargetFound, missing)
+	return errNoEarlierTarget{job.NewWaiting(i.operation(), reasons.NoTargetFound, missing)}
 }
+
+// errNoEarlierTarget marks the error that no Target leads to an earlier cluster. It says what was being
+// done, and the annotation that skips it.
+type errNoEarlierTarget struct{ error }
+
+// Unwrap returns the error.
+func (e errNoEarlierTarget) Unwrap() error { return e.error }
 
 // ExplainEarlier adds to an error on an earlier cluster what was being done, and the annotation
 // that skips it.
 func (i *Item) ExplainEarlier(earlier apideployer.EarlierCluster, err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.As(err, &errNoEarlierTarget{}) {
+		return err
 	}
-	operation, reason := published.DeleteItem, "DeleteWithUninstall"
+	operation, reason := published.DeleteItem, reasons.DeleteWithUninstall
 	var known *job.Error
 	if errors.As(err, &known) {
-		if known.Reason == noTargetFound {
-			// The message says all of that.
-			return err
-		}
 		// The reason of a wait stays.
 		operation, reason = known.Operation, known.Reason
 	}

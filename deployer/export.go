@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // exportKey is the key of the values in an export Secret.
@@ -48,7 +49,7 @@ func (i *Item) Export(ctx context.Context, values map[string]any) error {
 	content, err := json.Marshal(values)
 	if err != nil {
 		// The reason may quote a value.
-		return job.NewError(createExports, "MarshalExportData", "the values cannot be written as JSON", v1alpha1.ErrorInternalProblem)
+		return job.NewError(createExports, reasons.MarshalExportData, "the values cannot be written as JSON", v1alpha1.ErrorInternalProblem)
 	}
 	ref := i.exportReference()
 	secret := exportSecret(i.DeployItem, ref, content)
@@ -59,7 +60,7 @@ func (i *Item) Export(ctx context.Context, values map[string]any) error {
 		err = i.updateExport(ctx, secret)
 	}
 	if err != nil {
-		return job.Wrap(err, createExports, "CreateOrUpdateSecret", fmt.Sprintf("store the exports in Secret %s/%s", ref.Namespace, ref.Name))
+		return job.Wrap(err, createExports, reasons.CreateOrUpdateSecret, fmt.Sprintf("store the exports in Secret %s/%s", ref.Namespace, ref.Name))
 	}
 	i.Status.ExportReference = ref
 	i.run.noteExport(ref)
@@ -75,7 +76,7 @@ func (i *Item) RemoveExport(ctx context.Context) error {
 	}
 	ref := i.exportReference()
 	if err := i.updateExport(ctx, exportSecret(i.DeployItem, ref, []byte("{}"))); err != nil {
-		return job.Wrap(err, createExports, "CreateOrUpdateSecret", fmt.Sprintf("remove the exports in Secret %s/%s", ref.Namespace, ref.Name))
+		return job.Wrap(err, createExports, reasons.CreateOrUpdateSecret, fmt.Sprintf("remove the exports in Secret %s/%s", ref.Namespace, ref.Name))
 	}
 	i.Status.ExportReference = nil
 	i.run.noteExport(nil)
@@ -117,7 +118,7 @@ func (i *Item) updateExport(ctx context.Context, wanted *corev1.Secret) error {
 	}
 	mine := ownedBy(stored, i.DeployItem)
 	if !mine && !isLeft(stored, i.DeployItem) {
-		return job.NewError(createExports, "ForeignSecret", "it exists and does not belong to the item: remove or rename it")
+		return job.NewError(createExports, reasons.ForeignSecret, "it exists and does not belong to the item: remove or rename it")
 	}
 	// The job propagates all changes.
 	_, pending := stored.Annotations[toPropagateAnnotation]

@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/exportwatch"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // ExportWatcher watches the values that an item has exported, after its job. It enqueues the item
@@ -209,7 +210,7 @@ func (r *reconciler) reportPropagated(seen *snapshot, what string, past exportwa
 	if pause := past.Pause(); pause > exportwatch.PropagationInterval {
 		next = fmt.Sprintf("; it changes again and again, so that the next change waits for %s", pause)
 	}
-	r.events.Eventf(seen.item, nil, corev1.EventTypeNormal, "ExportsChanged", "WatchExports", "%s", job.EventMessage(what+next))
+	r.events.Eventf(seen.item, nil, corev1.EventTypeNormal, string(reasons.ExportsChanged), "WatchExports", "%s", job.EventMessage(what+next))
 }
 
 // ancestors returns the Installations that an item is a part of, the root last, and whether one of

@@ -8,6 +8,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 const (
@@ -45,7 +46,7 @@ func historyOf(item *v1alpha1.DeployItem) history {
 		}
 	}
 	now := job.GetCondition(item.Status.Conditions, v1alpha1.ReconcilingCondition)
-	if now != nil && (now.Reason == job.WaitingReason || now.Reason == job.RetryingReason) {
+	if reasons.IsWait(now) || reasons.IsRetry(now) {
 		known.last, _, _ = strings.Cut(now.Message, beforeIt)
 	}
 	return known

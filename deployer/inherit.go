@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Bequeath lets another item of the namespace record an object: an annotation says so until the next
@@ -26,7 +27,7 @@ func (i *Item) Bequeath(ctx context.Context, heir *v1alpha1.DeployItem, entry ap
 		return fmt.Errorf("read DeployItem %s, which inherits %s %s: %w", heir.Name, entry.Resource.Kind, entry.Resource.Name, err)
 	}
 	if current.DeletionTimestamp != nil {
-		return job.NewError(i.operation(), "Bequeath", fmt.Sprintf("DeployItem %s is being deleted, and cannot inherit %s %s", heir.Name, entry.Resource.Kind, entry.Resource.Name))
+		return job.NewError(i.operation(), reasons.Bequeath, fmt.Sprintf("DeployItem %s is being deleted, and cannot inherit %s %s", heir.Name, entry.Resource.Kind, entry.Resource.Name))
 	}
 	if ownership.Records(current, entry.Resource) {
 		return nil

@@ -21,15 +21,14 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/deployer/internal/status"
+	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/model/dataflow/targets"
 	"go.landscaper.dev/internal/model/given"
 	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
-
-// validateTarget is the reason of all errors about a Target that cannot work.
-const validateTarget = "ValidateTarget"
 
 // Item is a DeployItem whose job is running.
 type Item struct {
@@ -60,10 +59,10 @@ type Item struct {
 // An item that is deleted may use any other Target of the namespace for the recorded cluster.
 func (i *Item) Cluster(ctx context.Context) (Connection, error) {
 	if !hasTarget(i.DeployItem) {
-		return nil, job.NewError(i.operation(), validateTarget, "the item has no target, but its deployer works on a cluster: set spec.target", v1alpha1.ErrorConfigurationProblem)
+		return nil, job.NewError(i.operation(), reasons.ValidateTarget, "the item has no target, but its deployer works on a cluster: set spec.target", v1alpha1.ErrorConfigurationProblem)
 	}
 	connection, err := i.byTarget(ctx)
-	if err == nil || i.Target != nil && !isAboutTarget(err) {
+	if err == nil || i.Target != nil && !cluster.IsIncomplete(err) {
 		return connection, err
 	}
 	substitute, failed := i.bySubstitute(ctx)
@@ -95,7 +94,7 @@ func (i *Item) connect(ctx context.Context, target *v1alpha1.Target) (Connection
 // noTarget returns the error that the Target of the item is missing. The item waits for it until
 // the time of the job is over.
 func (i *Item) noTarget() error {
-	const operation, reason = published.ReconcilePrivate, "NoTargetFound"
+	const operation, reason = published.ReconcilePrivate, reasons.NoTargetFound
 	missing := fmt.Sprintf("Target %s/%s does not exist", i.Namespace, i.Spec.Target.Name)
 	remedy := "create it"
 	if i.DeletionTimestamp != nil {
@@ -112,11 +111,10 @@ func (i *Item) noTarget() error {
 
 // validation gives an error about a Target that cannot work its established operation.
 func (i *Item) validation(err error) error {
-	var refused *job.Error
-	if !errors.As(err, &refused) || refused.Reason != validateTarget {
+	if !cluster.IsInvalidTarget(err) {
 		return err
 	}
-	return job.Wrap(err, i.operation(), validateTarget, "")
+	return job.Wrap(err, i.operation(), reasons.ValidateTarget, "")
 }
 
 // operation is the current operation on the item.
@@ -132,7 +130,7 @@ func (i *Item) operation() string {
 // Installation may only name what the Installation imports.
 func (i *Item) ClusterOf(ctx context.Context, targetName string) (Connection, error) {
 	if err := given.CheckTarget(i.DeployItem, targetName); err != nil {
-		return nil, job.NewError(i.operation(), "TargetNotGiven", err.Error(), v1alpha1.ErrorConfigurationProblem)
+		return nil, job.NewError(i.operation(), reasons.TargetNotGiven, err.Error(), v1alpha1.ErrorConfigurationProblem)
 	}
 	key := types.NamespacedName{Namespace: i.Namespace, Name: targetName}
 	i.reconciler.runs.uses(i.key, need{targetKind, key})
@@ -141,10 +139,10 @@ func (i *Item) ClusterOf(ctx context.Context, targetName string) (Connection, er
 		return nil, err
 	}
 	if target == nil {
-		return nil, job.NewWaiting(i.operation(), "NoTargetFound", fmt.Sprintf("Target %s does not exist: create it, or correct targetName", key))
+		return nil, job.NewWaiting(i.operation(), reasons.NoTargetFound, fmt.Sprintf("Target %s does not exist: create it, or correct targetName", key))
 	}
 	if !responsibility.Of(i.reconciler.selectors, target) {
-		return nil, job.NewError(i.operation(), "TargetNotSelected",
+		return nil, job.NewError(i.operation(), reasons.TargetNotSelected,
 			fmt.Sprintf("Target %s is not for this deployer, whose administrator limits its Targets: name another one in targetName, or let the targetSelector choose it", key), v1alpha1.ErrorConfigurationProblem)
 	}
 	return i.connect(ctx, target)
@@ -172,7 +170,7 @@ func (i *Item) NameOfTarget(ctx context.Context, targetName string) string {
 // Context returns the Context of the item. It is read on demand: an item that needs no Context
 // works without. If the Context does not exist, the item waits for it.
 func (i *Item) Context(ctx context.Context) (*v1alpha1.Context, error) {
-	const reason = "GetLandscaperContext"
+	const reason = reasons.GetLandscaperContext
 	key := types.NamespacedName{Namespace: i.Namespace, Name: cmp.Or(i.Spec.Context, v1alpha1.DefaultContextName)}
 	found := &v1alpha1.Context{}
 	err := i.reconciler.client.Get(ctx, key, found)
@@ -240,11 +238,11 @@ func (i *Item) Warn(reason string, messages ...string) {
 func (i *Item) SetProviderStatus(status any) error {
 	encoded, err := json.Marshal(status)
 	if err != nil {
-		return job.Wrap(err, published.ReconcileItem, "ProviderStatus", "encode the provider status", v1alpha1.ErrorInternalProblem)
+		return job.Wrap(err, published.ReconcileItem, reasons.ProviderStatus, "encode the provider status", v1alpha1.ErrorInternalProblem)
 	}
 	if i.clusters != nil && i.clusters.Cluster != nil {
 		if encoded, err = placement.Write(encoded, *i.clusters); err != nil {
-			return job.Wrap(err, published.ReconcileItem, "ProviderStatus", "record the clusters", v1alpha1.ErrorInternalProblem)
+			return job.Wrap(err, published.ReconcileItem, reasons.ProviderStatus, "record the clusters", v1alpha1.ErrorInternalProblem)
 		}
 	}
 	i.Status.ProviderStatus = &runtime.RawExtension{Raw: encoded}

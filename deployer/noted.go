@@ -5,6 +5,7 @@ import (
 
 	"go.landscaper.dev/internal/runtime/crashnote"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // noted lets work of the deployer begin after it was noted. Work that has ended the process before
@@ -15,7 +16,7 @@ func (r *reconciler) noted(ctx context.Context, item *Item, work func(context.Co
 	}
 	ctx, end, err := r.options.Attempts.Begin(ctx, item.key, item.UID)
 	if err != nil {
-		refused := job.Wrap(err, item.operation(), "ServerEnded", "")
+		refused := job.Wrap(err, item.operation(), reasons.ServerEnded, "")
 		if crashnote.IsGivenUp(err) {
 			return job.AsTerminal(refused)
 		}

@@ -8,6 +8,7 @@ import (
 	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Error is a failure as the status of an item shows it. The message and the codes of the cause are
@@ -27,11 +28,15 @@ type Error struct {
 }
 
 // Error implements error.
-func (e *Error) Error() string { return (*job.Error)(e).Error() }
+func (e *Error) Error() string { return e.shown().Error() }
 
 // Unwrap returns the error from which the status of an item is made, however it is wrapped; that
 // one wraps the cause.
-func (e *Error) Unwrap() error { return (*job.Error)(e) }
+func (e *Error) Unwrap() error { return e.shown() }
+
+func (e *Error) shown() *job.Error {
+	return &job.Error{Operation: e.Operation, Reason: reasons.Reason(e.Reason), Message: e.Message, Codes: e.Codes, Cause: e.Cause}
+}
 
 // The outcome of an error of a deployer:
 //
@@ -50,7 +55,7 @@ func Final(err error) error { return job.AsTerminal(err) }
 // the remedy in the message. For progress without an action, such as pods that start, return
 // WaitFor instead.
 func Waiting(operation, reason, message string) error {
-	return &Error{Operation: operation, Reason: reason, Cause: job.NewWaiting(operation, reason, message)}
+	return &Error{Operation: operation, Reason: reason, Cause: job.NewWaiting(operation, reasons.Reason(reason), message)}
 }
 
 // Outcome is what follows from an error.
@@ -83,7 +88,7 @@ func OutcomeOf(err error) Outcome {
 // ConfigurationError returns the error about an invalid field of an item. It is final: the item has
 // to be changed.
 func ConfigurationError(field, message string) error {
-	return &Error{Operation: published.ReconcileItem, Reason: "InvalidConfiguration", Message: field + ": " + message, Codes: []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}}
+	return &Error{Operation: published.ReconcileItem, Reason: string(reasons.InvalidConfiguration), Message: field + ": " + message, Codes: []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}}
 }
 
 // judge says what the result of an attempt means. Expired says that the time of
@@ -91,7 +96,7 @@ func ConfigurationError(field, message string) error {
 // is the one to show.
 func judge(result Result, err error, expired bool, checkpoint string) (status.Verdict, error) {
 	if err == nil && len(result.WaitingFor) > 0 {
-		err = job.NewWaiting(published.ReconcileItem, "Waiting", "waiting for "+listing(result.WaitingFor))
+		err = job.WaitForProgress(published.ReconcileItem, "waiting for "+listing(result.WaitingFor))
 	}
 	switch outcome := job.OutcomeOf(err); {
 	case outcome == job.None:
@@ -117,5 +122,5 @@ func timeoutError(checkpoint string, cause error) error {
 		// Only the text: the codes of a wait would say that the job has not failed.
 		shown = errors.New(cause.Error())
 	}
-	return job.Wrap(shown, published.StandardTimeoutCheckerTimeoutExceeded, "ProgressingTimeout", message, v1alpha1.ErrorTimeout)
+	return job.Wrap(shown, published.StandardTimeoutCheckerTimeoutExceeded, reasons.ProgressingTimeout, message, v1alpha1.ErrorTimeout)
 }

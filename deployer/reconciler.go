@@ -24,6 +24,7 @@ import (
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/overtime"
 )
 
@@ -217,9 +218,9 @@ func (i *Item) named(err error) error {
 		return err
 	}
 	if i.Status.Phase.IsDeletion() {
-		return job.Wrap(err, published.DeleteItem, "DeleteWithUninstall", "")
+		return job.Wrap(err, published.DeleteItem, reasons.DeleteWithUninstall, "")
 	}
-	return job.Wrap(err, published.ReconcileItem, "Reconcile", "")
+	return job.Wrap(err, published.ReconcileItem, reasons.Reconcile, "")
 }
 
 // information describes the deployer that works on an item.
@@ -238,7 +239,7 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 		item.warnUnmoved(ctx)
 		return Done(), nil
 	case failSuperseded:
-		return Result{}, job.AsTerminal(job.NewError(published.ReconcileItem, "Deleted", "the item was deleted while this job ran: ask the root for another job"))
+		return Result{}, job.AsTerminal(job.NewError(published.ReconcileItem, reasons.Deleted, "the item was deleted while this job ran: ask the root for another job"))
 	}
 	if decision.consumeOperation {
 		if err := r.consumeOperation(ctx, item); err != nil {
@@ -257,11 +258,11 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 	if !controllerutil.ContainsFinalizer(item, v1alpha1.Finalizer) {
 		err := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.AddFinalizer(stored, v1alpha1.Finalizer) })
 		if err != nil {
-			return Result{}, job.Wrap(err, published.ReconcileItem, "AddFinalizer", "")
+			return Result{}, job.Wrap(err, published.ReconcileItem, reasons.AddFinalizer, "")
 		}
 	}
 	if item.Spec.Configuration == nil {
-		return Result{}, job.NewError(published.ReconcileItem, "ProviderConfigurationMissing", "the item has no configuration: set spec.config", v1alpha1.ErrorConfigurationProblem)
+		return Result{}, job.NewError(published.ReconcileItem, reasons.ProviderConfigurationMissing, "the item has no configuration: set spec.config", v1alpha1.ErrorConfigurationProblem)
 	}
 	if decision.do == awaitTarget {
 		return Result{}, item.noTarget()
@@ -276,7 +277,7 @@ func invalid(item *v1alpha1.DeployItem) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return job.Wrap(errs.ToAggregate(), published.ReconcileItem, "InvalidDeployItem", "the item is not valid", v1alpha1.ErrorConfigurationProblem)
+	return job.Wrap(errs.ToAggregate(), published.ReconcileItem, reasons.InvalidDeployItem, "the item is not valid", v1alpha1.ErrorConfigurationProblem)
 }
 
 // consumeOperation stores the job before it removes the annotation, so that a crash in between
@@ -307,7 +308,7 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended status.Verdic
 		if errors.Is(removeErr, errOutdated) {
 			return item.again(), nil
 		}
-		ended, err = item.judge(Done(), job.Wrap(removeErr, published.DeleteItem, "RemoveFinalizer", ""))
+		ended, err = item.judge(Done(), job.Wrap(removeErr, published.DeleteItem, reasons.RemoveFinalizer, ""))
 	}
 	isNew := status.Conclude(item.DeployItem, ended, err, status.Stamp(r.now()))
 	if ended == status.Succeeded {
@@ -373,7 +374,7 @@ func (r *reconciler) announce(ctx context.Context, item *Item, ended status.Verd
 	shown := item.Status.LastError
 	reason := shown.Reason
 	if reason == "" {
-		reason = "Error"
+		reason = string(reasons.Error)
 	}
 	r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", job.EventMessage(shown.Message))
 	log.FromContext(ctx).Info("an attempt did not succeed", "final", ended == status.Failed, "operation", shown.Operation, "reason", shown.Reason, "message", shown.Message)

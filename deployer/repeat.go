@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Repeating is implemented by deployers that look at finished items again.
@@ -93,7 +94,7 @@ func isHeld(item *v1alpha1.DeployItem, owner *v1alpha1.Execution) bool {
 	if owner == nil {
 		return false
 	}
-	if said := job.Pending(owner.Status.Conditions); said != nil && said.Reason == job.NotWantedReason {
+	if reasons.IsNotWanted(job.Pending(owner.Status.Conditions)) {
 		return true
 	}
 	_, wanted := parentOf(owner).wants(item)
@@ -151,7 +152,7 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, 
 	}
 	if isNew {
 		found := job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition)
-		r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, "Drifted", "CompareDeployItem", "%s", job.EventMessage(found.Message))
+		r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, string(reasons.Drifted), "CompareDeployItem", "%s", job.EventMessage(found.Message))
 		log.FromContext(ctx).Info("another client has changed what was deployed", "drift", found.Message)
 	}
 	return r.compared(ctx, seen, item, len(drift) > 0)
@@ -179,14 +180,14 @@ func (r *reconciler) compared(ctx context.Context, seen *snapshot, item *Item, d
 // drift.
 func noteDrift(item *v1alpha1.DeployItem, drift []string, err error, now time.Time) (isNew bool) {
 	condition := v1alpha1.Condition{
-		Type: v1alpha1.DriftedCondition, Status: v1alpha1.ConditionFalse, Reason: "InStep", Message: "everything is as it was deployed",
+		Type: v1alpha1.DriftedCondition, Status: v1alpha1.ConditionFalse, Reason: string(reasons.InStep), Message: "everything is as it was deployed",
 		ObservedGeneration: item.Generation,
 	}
 	switch {
 	case err != nil:
-		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionUnknown, "NotCompared", job.StatusMessage(err)
+		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionUnknown, string(reasons.NotCompared), job.StatusMessage(err)
 	case len(drift) > 0:
-		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionTrue, "ChangedByOthers", "another client has changed "+listing(drift)
+		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionTrue, string(reasons.ChangedByOthers), "another client has changed "+listing(drift)
 	}
 	last := job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition)
 	isNew = condition.Status == v1alpha1.ConditionTrue && (last == nil || last.Status != condition.Status || last.Message != condition.Message)

@@ -11,6 +11,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 const (
@@ -74,7 +75,7 @@ type jobWarning struct {
 // noteWarnings writes the warnings of the job into the status of its item.
 func (r *run) noteWarnings(item *v1alpha1.DeployItem, now time.Time) {
 	for _, warning := range r.warnings {
-		job.AddWarnings(&item.Status.Conditions, warning.reason, warning.messages, item.Generation, status.Stamp(now))
+		job.AddWarnings(&item.Status.Conditions, reasons.Reason(warning.reason), warning.messages, item.Generation, status.Stamp(now))
 	}
 }
 

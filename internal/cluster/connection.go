@@ -159,7 +159,7 @@ func (c *Connection) Contact(ctx context.Context, wake func()) error {
 		<-asked.done
 		return asked.err
 	}
-	return job.NewWaiting(published.ContactCluster, "Waiting", "waiting for the cluster at "+c.server+" to answer")
+	return job.WaitForProgress(published.ContactCluster, "waiting for the cluster at "+c.server+" to answer")
 }
 
 // fetchKinds asks the cluster for its kinds.

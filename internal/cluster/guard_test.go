@@ -23,6 +23,7 @@ import (
 	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/test/heap"
 )
 
@@ -107,7 +108,7 @@ func TestAnswersWithoutEnd(t *testing.T) {
 			var err error
 			grown := heap.Peak(func() { _, err = connection.Get(t.Context(), configMaps, "a", "b") })
 			var jobError *job.Error
-			if !errors.As(err, &jobError) || (jobError.Reason != clustererror.ReasonTooLarge && jobError.Reason != clustererror.ReasonNotAllowed) || job.OutcomeOf(err) != job.Terminal || strings.Contains(err.Error(), "aaaa") {
+			if !errors.As(err, &jobError) || (jobError.Reason != reasons.AnswerTooLarge && jobError.Reason != reasons.ConnectionNotAllowed) || job.OutcomeOf(err) != job.Terminal || strings.Contains(err.Error(), "aaaa") {
 				t.Errorf("%v", err)
 			}
 			if grown > maxGrowth {
@@ -176,7 +177,7 @@ func TestWatchesWithoutEnd(t *testing.T) {
 				_ = subscription.Close()
 			})
 			var jobError *job.Error
-			if !errors.As(err, &jobError) || jobError.Reason != clustererror.ReasonTooLarge || strings.Contains(err.Error(), "aaaa") {
+			if !errors.As(err, &jobError) || jobError.Reason != reasons.AnswerTooLarge || strings.Contains(err.Error(), "aaaa") {
 				t.Errorf("%v", err)
 			}
 			if grown > 3*maxGrowth {
@@ -241,37 +242,38 @@ func TestRefusedAnswers(t *testing.T) {
 	}))
 	defer thief.Close()
 	tests := []struct {
-		reason, want string
-		answer       http.HandlerFunc
+		reason string
+		want   reasons.Reason
+		answer http.HandlerFunc
 	}{
-		{"a redirect takes no token along, and is not followed at all", clustererror.ReasonNotAllowed, func(out http.ResponseWriter, request *http.Request) {
+		{"a redirect takes no token along, and is not followed at all", reasons.ConnectionNotAllowed, func(out http.ResponseWriter, request *http.Request) {
 			http.Redirect(out, request, thief.URL+"/"+secretWord, http.StatusTemporaryRedirect)
 		}},
-		{"a redirect within the server", clustererror.ReasonNotAllowed, func(out http.ResponseWriter, request *http.Request) {
+		{"a redirect within the server", reasons.ConnectionNotAllowed, func(out http.ResponseWriter, request *http.Request) {
 			http.Redirect(out, request, "/"+secretWord, http.StatusFound)
 		}},
-		{"a page", clustererror.ReasonNotAllowed, func(out http.ResponseWriter, _ *http.Request) {
+		{"a page", reasons.ConnectionNotAllowed, func(out http.ResponseWriter, _ *http.Request) {
 			out.Header().Set("Content-Type", "text/html")
 			_, _ = io.WriteString(out, secretWord)
 		}},
-		{"a form whose cost cannot be seen", clustererror.ReasonNotAllowed, func(out http.ResponseWriter, _ *http.Request) {
+		{"a form whose cost cannot be seen", reasons.ConnectionNotAllowed, func(out http.ResponseWriter, _ *http.Request) {
 			out.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
 		}},
-		{"no JSON", clustererror.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) { write(out, http.StatusOK, secretWord) }},
-		{"an object of no kind", clustererror.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
+		{"no JSON", reasons.AnswerNotReadable, func(out http.ResponseWriter, _ *http.Request) { write(out, http.StatusOK, secretWord) }},
+		{"an object of no kind", reasons.AnswerNotReadable, func(out http.ResponseWriter, _ *http.Request) {
 			write(out, http.StatusOK, `{"data":"`+secretWord+`"}`)
 		}},
-		{"a field of another type", clustererror.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
+		{"a field of another type", reasons.AnswerNotReadable, func(out http.ResponseWriter, _ *http.Request) {
 			write(out, http.StatusOK, `{"kind":"ConfigMap","apiVersion":["`+secretWord+`"]}`)
 		}},
-		{"levels without end, and complete", clustererror.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
+		{"levels without end, and complete", reasons.AnswerNotReadable, func(out http.ResponseWriter, _ *http.Request) {
 			write(out, http.StatusOK, `{"kind":"ConfigMap","apiVersion":"v1","data":`+strings.Repeat(`{"`+secretWord+`":`, 100_000)+"1"+strings.Repeat("}", 100_001))
 		}},
-		{"an answer that ends in the middle", clustererror.ReasonUnreachable, func(out http.ResponseWriter, _ *http.Request) {
+		{"an answer that ends in the middle", reasons.ClusterUnreachable, func(out http.ResponseWriter, _ *http.Request) {
 			out.Header().Set("Content-Length", "1000")
 			write(out, http.StatusOK, `{"kind":"`+secretWord)
 		}},
-		{"a header without end", clustererror.ReasonUnreachable, func(out http.ResponseWriter, _ *http.Request) {
+		{"a header without end", reasons.ClusterUnreachable, func(out http.ResponseWriter, _ *http.Request) {
 			for i := range 64 {
 				out.Header().Set(fmt.Sprintf("X-%d", i), strings.Repeat(secretWord, 4000))
 			}
@@ -353,7 +355,7 @@ func TestPagesWithoutEnd(t *testing.T) {
 	var err error
 	grown := heap.Peak(func() { _, err = connection.List(t.Context(), configMaps, "a", nil) })
 	var jobError *job.Error
-	if !errors.As(err, &jobError) || jobError.Reason != clustererror.ReasonTooLarge || grown > 3*maxGrowth || pool.memory.Used.Load() != 0 {
+	if !errors.As(err, &jobError) || jobError.Reason != reasons.AnswerTooLarge || grown > 3*maxGrowth || pool.memory.Used.Load() != 0 {
 		t.Errorf("%v, the heap grew by %d MiB, %d bytes stay booked", err, grown>>20, pool.memory.Used.Load())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Kubeconfigs makes kubeconfigs through the Targets that an Installation imports. Templates pass
@@ -115,7 +116,7 @@ func (k *Kubeconfigs) own(meant *v1alpha1.Target) (*v1alpha1.Target, error) {
 		}
 	}
 	// The message does not repeat the template's value: it may hold anything.
-	return nil, job.NewError(resolveTarget, "ValidateTarget", "the function was called with a Target that the Installation does not import: import it, and pass the whole object from .imports", v1alpha1.ErrorConfigurationProblem)
+	return nil, job.NewError(resolveTarget, reasons.ValidateTarget, "the function was called with a Target that the Installation does not import: import it, and pass the whole object from .imports", v1alpha1.ErrorConfigurationProblem)
 }
 
 // withUser returns the Target's kubeconfig with another user.

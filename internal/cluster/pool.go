@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // defaultSize is the number of connections that a pool keeps.
@@ -178,7 +179,7 @@ func (p *Pool) parse(ctx context.Context, target *v1alpha1.Target, content []byt
 }
 
 func invalidTarget(target *v1alpha1.Target, err error) error {
-	return job.Wrap(err, resolveTarget, "ValidateTarget", fmt.Sprintf("Target %s/%s", target.Namespace, target.Name), v1alpha1.ErrorConfigurationProblem)
+	return invalid{job.Wrap(err, resolveTarget, reasons.ValidateTarget, fmt.Sprintf("Target %s/%s", target.Namespace, target.Name), v1alpha1.ErrorConfigurationProblem)}
 }
 
 // content returns the text that a Target stands for.
@@ -229,13 +230,13 @@ func (p *Pool) secret(ctx context.Context, target *v1alpha1.Target, name, key st
 	defer cancel()
 	if err := p.options.Secrets.Get(ctx, at, secret); err != nil {
 		if apierrors.IsNotFound(err) {
-			return nil, job.NewWaiting(resolveTarget, "SecretNotFound", fmt.Sprintf("Secret %s of Target %s/%s does not exist: create it", at, target.Namespace, target.Name))
+			return nil, incomplete{job.NewWaiting(resolveTarget, reasons.SecretNotFound, fmt.Sprintf("Secret %s of Target %s/%s does not exist: create it", at, target.Namespace, target.Name))}
 		}
-		return nil, job.Wrap(err, resolveTarget, "ReadSecret", fmt.Sprintf("read Secret %s of Target %s/%s", at, target.Namespace, target.Name))
+		return nil, job.Wrap(err, resolveTarget, reasons.ReadSecret, fmt.Sprintf("read Secret %s of Target %s/%s", at, target.Namespace, target.Name))
 	}
 	content, err := login.SecretText(secret, key)
 	if err != nil {
-		return nil, job.NewWaiting(resolveTarget, "SecretKeyNotFound", fmt.Sprintf("Secret %s of Target %s/%s: %v", at, target.Namespace, target.Name, err))
+		return nil, incomplete{job.NewWaiting(resolveTarget, reasons.SecretKeyNotFound, fmt.Sprintf("Secret %s of Target %s/%s: %v", at, target.Namespace, target.Name, err))}
 	}
 	if len(content) > maxRemembered {
 		return content, nil
@@ -283,7 +284,7 @@ func (p *Pool) connection(to *login.Login) (*Connection, error) {
 	}
 	connection, err := newConnection(to.Key, to.Address(), config, policy, p.memory)
 	if err != nil {
-		return nil, job.Wrap(err, resolveTarget, "ValidateTarget", "make a client for the cluster at "+config.Host, v1alpha1.ErrorConfigurationProblem)
+		return nil, invalid{job.Wrap(err, resolveTarget, reasons.ValidateTarget, "make a client for the cluster at "+config.Host, v1alpha1.ErrorConfigurationProblem)}
 	}
 	p.connections[to.Key] = p.recent.PushFront(connection)
 	p.shrink()

@@ -28,6 +28,7 @@ import (
 	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // lab is the policy of tests: what they talk to is on this machine.
@@ -210,10 +211,14 @@ func TestExplain(t *testing.T) {
 	closed.Close()
 	defer plain.Close()
 	defer secure.Close()
-	tests := []struct{ reason, server, want, message string }{
-		{"a port without a listener", strings.Replace(closed.URL, "http:", "https:", 1), clustererror.ReasonRefused, "connection refused"},
-		{"an unknown authority", secure.URL, clustererror.ReasonTLS, "unknown authority"},
-		{"a server without TLS", strings.Replace(plain.URL, "http:", "https:", 1), clustererror.ReasonTLS, "does not speak TLS"},
+	tests := []struct {
+		reason, server string
+		want           reasons.Reason
+		message        string
+	}{
+		{"a port without a listener", strings.Replace(closed.URL, "http:", "https:", 1), reasons.ConnectionRefused, "connection refused"},
+		{"an unknown authority", secure.URL, reasons.CertificateNotTrusted, "unknown authority"},
+		{"a server without TLS", strings.Replace(plain.URL, "http:", "https:", 1), reasons.CertificateNotTrusted, "does not speak TLS"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

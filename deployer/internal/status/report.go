@@ -3,7 +3,6 @@ package status
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -73,8 +72,7 @@ func Conclude(item *v1alpha1.DeployItem, ended Verdict, err error, now metav1.Ti
 	}
 	// Waiting for what was deployed is progress; waiting for a user or another client is shown like
 	// an error.
-	var e *job.Error
-	if ended == Waiting && errors.As(err, &e) && e.Reason == "Waiting" {
+	if ended == Waiting && job.IsProgress(err) {
 		status.LastError = nil
 	} else {
 		isNew = record(status, err, now)

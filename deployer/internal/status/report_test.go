@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 func TestPickUpAndConclude(t *testing.T) {
@@ -37,8 +38,11 @@ func TestPickUpAndConclude(t *testing.T) {
 	if Conclude(item, Retrying, errors.New("error 6"), late) {
 		t.Error("the same error is reported again")
 	}
-	if Conclude(item, Waiting, job.NewWaiting("reconcile", "Waiting", "waiting for a"), late); status.Phase != "Progressing" || status.LastError != nil || status.JobIDFinished != "" {
+	if Conclude(item, Waiting, job.WaitForProgress("reconcile", "waiting for a"), late); status.Phase != "Progressing" || status.LastError != nil || status.JobIDFinished != "" {
 		t.Errorf("waiting: %+v", status)
+	}
+	if Conclude(item, Waiting, job.NewWaiting("reconcile", reasons.Waiting, "create b"), late); status.LastError == nil || status.LastError.Message != "create b" {
+		t.Errorf("what a user has to do is shown like an error, whatever the reason is: %+v", status)
 	}
 	if Conclude(item, Succeeded, nil, late); status.Phase != "Succeeded" || status.JobIDFinished != "a" || !status.TransitionTimes.FinishedTime.Equal(&late) || status.FirstError == nil {
 		t.Errorf("succeeded: %+v", status)

@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -22,7 +21,6 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/landscape/inspect/reading"
-	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/server/install"
 )
 
@@ -160,8 +158,7 @@ func definitions(ctx context.Context, reader client.Reader) (map[string]string, 
 func unasked(answers map[string]error) map[string]error {
 	moved := map[string]error{}
 	for name, err := range answers {
-		var failed *job.Error
-		if errors.As(err, &failed) && failed.Reason == clustererror.ReasonToken {
+		if clustererror.LacksToken(err) {
 			moved[name] = err
 			delete(answers, name)
 		}

@@ -21,32 +21,11 @@ import (
 	"go.landscaper.dev/internal/cluster/answerlimit"
 	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // TalkToCluster is the operation that fails.
 const TalkToCluster = "TalkToCluster"
-
-// The reasons of failures to reach a cluster.
-const (
-	// ReasonUnreachable means that the cluster does not answer.
-	ReasonUnreachable = "ClusterUnreachable"
-	// ReasonRefused means that the address refused the connection.
-	ReasonRefused = "ConnectionRefused"
-	// ReasonTLS means that one side does not trust the other.
-	ReasonTLS = "CertificateNotTrusted"
-	// ReasonUnauthorized means that the cluster does not accept the credentials.
-	ReasonUnauthorized = "Unauthorized"
-	// ReasonToken means that a token could not be requested.
-	ReasonToken = "TokenRequestFailed"
-	// ReasonTooLarge means that an answer exceeds a limit.
-	ReasonTooLarge = "AnswerTooLarge"
-	// ReasonBusy means that large answers of other clusters use up the memory.
-	ReasonBusy = "TooManyLargeAnswers"
-	// ReasonUnreadable means that an answer is not what was asked for.
-	ReasonUnreadable = "AnswerNotReadable"
-	// ReasonNotAllowed means that this process does not connect in this way.
-	ReasonNotAllowed = "ConnectionNotAllowed"
-)
 
 // Explain returns the failure to talk to a cluster with its cause and a remedy.
 // Errors that are about an object, not about the connection, come back as they
@@ -55,14 +34,14 @@ func Explain(err error, operation, server string) error {
 	if err == nil || alreadyExplained(err) {
 		return err
 	}
-	reason, text, remedy, codes := classify(err)
-	if reason == "" {
+	found := classify(err)
+	if found.reason == "" {
 		return err
 	}
 	// The query of the address is dropped: it may hold a token.
 	server, _, _ = strings.Cut(server, "?")
 	// The cause gets a text of ours: a URL error repeats the request, which may hold secrets.
-	return job.Wrap(shortCause{err, text}, operation, reason, fmt.Sprintf("talk to the cluster at %s; %s", server, remedy), codes...)
+	return job.Wrap(shortCause{err, found.text}, operation, found.reason, fmt.Sprintf("talk to the cluster at %s; %s", server, found.remedy), found.codes...)
 }
 
 func alreadyExplained(err error) bool {
@@ -72,10 +51,7 @@ func alreadyExplained(err error) bool {
 
 // IsConnection reports whether an error is about the connection, so that other requests to this
 // cluster would fail as well.
-func IsConnection(err error) bool {
-	reason, _, _, _ := classify(err)
-	return reason != ""
-}
+func IsConnection(err error) bool { return classify(err).reason != "" }
 
 // shortCause shows an error by a short text.
 type shortCause struct {
@@ -89,30 +65,40 @@ func (c shortCause) Error() string { return c.text }
 // Unwrap returns the whole error.
 func (c shortCause) Unwrap() error { return c.error }
 
-func classify(err error) (reason, text, remedy string, codes []v1alpha1.ErrorCode) {
+// failure is what is known of a failure to talk to a cluster. It is empty for an error about an
+// object.
+type failure struct {
+	reason       reasons.Reason
+	text, remedy string
+	codes        []v1alpha1.ErrorCode
+	// silent says that the cluster does not answer, and tokenless that a token could not be requested.
+	silent, tokenless bool
+}
+
+func classify(err error) failure {
 	var token NoToken
 	var large *answerlimit.TooLarge
 	switch {
 	case errors.As(err, &large):
-		return ReasonTooLarge, large.Error(), "check that the address in the Target is that of an API server", []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}
+		return failure{reason: reasons.AnswerTooLarge, text: large.Error(), remedy: "check that the address in the Target is that of an API server", codes: []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}}
 	case errors.As(err, &answerlimit.Busy{}):
-		return ReasonBusy, answerlimit.Busy{}.Error(), "this will be tried again", nil
+		return failure{reason: reasons.TooManyLargeAnswers, text: answerlimit.Busy{}.Error(), remedy: "this will be tried again"}
 	case errors.Is(err, ErrUnreadable), errors.Is(err, ErrIncomplete):
-		return ReasonUnreadable, unreadableText(err), "check that the address in the Target is that of an API server", nil
+		return failure{reason: reasons.AnswerNotReadable, text: unreadableText(err), remedy: "check that the address in the Target is that of an API server"}
 	case NotAllowed(err) != nil:
-		return ReasonNotAllowed, NotAllowed(err).Error(), "put the address of an API server that answers itself into the Target", []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}
+		return failure{reason: reasons.ConnectionNotAllowed, text: NotAllowed(err).Error(), remedy: "put the address of an API server that answers itself into the Target", codes: []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}}
 	case errors.As(err, &token):
-		return ReasonToken, token.Error(), cmp.Or(token.Remedy, "this will be tried again"), nil
+		return failure{reason: reasons.TokenRequestFailed, text: token.Error(), remedy: cmp.Or(token.Remedy, "this will be tried again"), tokenless: true}
 	case apierrors.IsUnauthorized(err):
-		return ReasonUnauthorized, "it does not accept the credentials (401)", "put valid credentials into the Target", []v1alpha1.ErrorCode{v1alpha1.ErrorUnauthorized}
+		return failure{reason: reasons.Unauthorized, text: "it does not accept the credentials (401)", remedy: "put valid credentials into the Target", codes: []v1alpha1.ErrorCode{v1alpha1.ErrorUnauthorized}}
 	case isTLS(err):
-		return ReasonTLS, tlsText(err), "check the certificate authority and the client certificate in the Target", nil
+		return failure{reason: reasons.CertificateNotTrusted, text: tlsText(err), remedy: "check the certificate authority and the client certificate in the Target"}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return ReasonRefused, "connection refused", "check the address in the Target and that the API server runs", nil
+		return failure{reason: reasons.ConnectionRefused, text: "connection refused", remedy: "check the address in the Target and that the API server runs"}
 	case isNetwork(err):
-		return ReasonUnreachable, networkText(err), "check the address in the Target and the network between this deployer and the cluster", nil
+		return failure{reason: reasons.ClusterUnreachable, text: networkText(err), remedy: "check the address in the Target and the network between this deployer and the cluster", silent: true}
 	}
-	return "", "", "", nil
+	return failure{}
 }
 
 func unreadableText(err error) string {
@@ -213,7 +199,7 @@ func networkText(err error) string {
 }
 
 // Silent reports whether an error is a timeout: the cluster does not answer.
-func Silent(err error) bool {
-	reason, _, _, _ := classify(err)
-	return reason == ReasonUnreachable
-}
+func Silent(err error) bool { return classify(err).silent }
+
+// LacksToken reports whether an error says that a token for the cluster could not be requested.
+func LacksToken(err error) bool { return classify(err).tokenless }

@@ -23,6 +23,7 @@ import (
 	"go.landscaper.dev/internal/cluster/answerlimit"
 	"go.landscaper.dev/internal/cluster/egress"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // word is what no message may repeat.
@@ -43,34 +44,34 @@ func TestExplain(t *testing.T) {
 	tests := []struct {
 		reason string
 		err    error
-		want   string
+		want   reasons.Reason
 		text   string
 	}{
-		{"a port without a listener", dialed(os.NewSyscallError("connect", syscall.ECONNREFUSED)), ReasonRefused, "connection refused"},
-		{"a host without a route", dialed(os.NewSyscallError("connect", syscall.EHOSTUNREACH)), ReasonUnreachable, syscall.EHOSTUNREACH.Error()},
-		{"the name does not exist", dialed(&net.DNSError{Err: "no such host", Name: "api.example.test"}), ReasonUnreachable, "the name api.example.test cannot be resolved"},
-		{"no answer in time", asked(context.DeadlineExceeded), ReasonUnreachable, "no answer in time"},
-		{"no answer in time, as the system says it", dialed(os.ErrDeadlineExceeded), ReasonUnreachable, "no answer in time"},
-		{"a server that closes the connection", asked(io.EOF), ReasonUnreachable, "it ended the connection"},
-		{"a server that closes the connection in the middle", io.ErrUnexpectedEOF, ReasonUnreachable, "it ended the connection"},
-		{"an answer that is not HTTP", asked(errors.New("malformed HTTP response " + word)), ReasonUnreachable, "it does not answer as an API server does"},
-		{"an unknown authority", asked(&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}), ReasonTLS, "signed by an unknown authority"},
-		{"a certificate for another name", asked(x509.HostnameError{Host: word, Certificate: &x509.Certificate{DNSNames: []string{word}}}), ReasonTLS, "for other names than this one"},
-		{"a certificate that has expired", asked(x509.CertificateInvalidError{Reason: x509.Expired, Detail: word}), ReasonTLS, "has expired or is not yet valid"},
-		{"a certificate that is not valid", asked(x509.CertificateInvalidError{Reason: x509.TooManyIntermediates, Detail: word}), ReasonTLS, "is not valid"},
-		{"a server without TLS", asked(tls.RecordHeaderError{Msg: word}), ReasonTLS, "does not speak TLS"},
-		{"a server without TLS, as HTTP says it", asked(http.ErrSchemeMismatch), ReasonTLS, "does not speak TLS"},
-		{"a server that does not accept the client certificate", asked(&net.OpError{Op: "remote error", Err: tls.AlertError(42)}), ReasonTLS, "the TLS handshake failed"},
-		{"credentials that it does not accept", apierrors.NewUnauthorized(word), ReasonUnauthorized, "it does not accept the credentials (401)"},
-		{"an answer that is too large", fmt.Errorf("read: %w", &answerlimit.TooLarge{What: "the list of pods"}), ReasonTooLarge, "the list of pods is larger"},
-		{"too many answers at once", fmt.Errorf("read: %w", answerlimit.Busy{}), ReasonBusy, "too many large answers"},
-		{"an answer that cannot be read", fmt.Errorf("%w: %s", ErrUnreadable, word), ReasonUnreadable, ErrUnreadable.Error()},
-		{"a list that is not complete", fmt.Errorf("%w: %s", ErrIncomplete, word), ReasonUnreadable, ErrIncomplete.Error()},
-		{"a redirect", asked(ErrRedirect), ReasonNotAllowed, ErrRedirect.Error()},
-		{"no encryption", asked(ErrPlain), ReasonNotAllowed, ErrPlain.Error()},
-		{"something else than JSON", asked(ErrMediaType), ReasonNotAllowed, ErrMediaType.Error()},
-		{"a token that opens ours", NoToken{Cause: ErrOpensOurs}, ReasonToken, ErrOpensOurs.Error()},
-		{"no token could be had", NoToken{Cause: errors.New("the ServiceAccount a/b does not exist"), Remedy: "create it"}, ReasonToken, "the ServiceAccount a/b does not exist"},
+		{"a port without a listener", dialed(os.NewSyscallError("connect", syscall.ECONNREFUSED)), reasons.ConnectionRefused, "connection refused"},
+		{"a host without a route", dialed(os.NewSyscallError("connect", syscall.EHOSTUNREACH)), reasons.ClusterUnreachable, syscall.EHOSTUNREACH.Error()},
+		{"the name does not exist", dialed(&net.DNSError{Err: "no such host", Name: "api.example.test"}), reasons.ClusterUnreachable, "the name api.example.test cannot be resolved"},
+		{"no answer in time", asked(context.DeadlineExceeded), reasons.ClusterUnreachable, "no answer in time"},
+		{"no answer in time, as the system says it", dialed(os.ErrDeadlineExceeded), reasons.ClusterUnreachable, "no answer in time"},
+		{"a server that closes the connection", asked(io.EOF), reasons.ClusterUnreachable, "it ended the connection"},
+		{"a server that closes the connection in the middle", io.ErrUnexpectedEOF, reasons.ClusterUnreachable, "it ended the connection"},
+		{"an answer that is not HTTP", asked(errors.New("malformed HTTP response " + word)), reasons.ClusterUnreachable, "it does not answer as an API server does"},
+		{"an unknown authority", asked(&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}), reasons.CertificateNotTrusted, "signed by an unknown authority"},
+		{"a certificate for another name", asked(x509.HostnameError{Host: word, Certificate: &x509.Certificate{DNSNames: []string{word}}}), reasons.CertificateNotTrusted, "for other names than this one"},
+		{"a certificate that has expired", asked(x509.CertificateInvalidError{Reason: x509.Expired, Detail: word}), reasons.CertificateNotTrusted, "has expired or is not yet valid"},
+		{"a certificate that is not valid", asked(x509.CertificateInvalidError{Reason: x509.TooManyIntermediates, Detail: word}), reasons.CertificateNotTrusted, "is not valid"},
+		{"a server without TLS", asked(tls.RecordHeaderError{Msg: word}), reasons.CertificateNotTrusted, "does not speak TLS"},
+		{"a server without TLS, as HTTP says it", asked(http.ErrSchemeMismatch), reasons.CertificateNotTrusted, "does not speak TLS"},
+		{"a server that does not accept the client certificate", asked(&net.OpError{Op: "remote error", Err: tls.AlertError(42)}), reasons.CertificateNotTrusted, "the TLS handshake failed"},
+		{"credentials that it does not accept", apierrors.NewUnauthorized(word), reasons.Unauthorized, "it does not accept the credentials (401)"},
+		{"an answer that is too large", fmt.Errorf("read: %w", &answerlimit.TooLarge{What: "the list of pods"}), reasons.AnswerTooLarge, "the list of pods is larger"},
+		{"too many answers at once", fmt.Errorf("read: %w", answerlimit.Busy{}), reasons.TooManyLargeAnswers, "too many large answers"},
+		{"an answer that cannot be read", fmt.Errorf("%w: %s", ErrUnreadable, word), reasons.AnswerNotReadable, ErrUnreadable.Error()},
+		{"a list that is not complete", fmt.Errorf("%w: %s", ErrIncomplete, word), reasons.AnswerNotReadable, ErrIncomplete.Error()},
+		{"a redirect", asked(ErrRedirect), reasons.ConnectionNotAllowed, ErrRedirect.Error()},
+		{"no encryption", asked(ErrPlain), reasons.ConnectionNotAllowed, ErrPlain.Error()},
+		{"something else than JSON", asked(ErrMediaType), reasons.ConnectionNotAllowed, ErrMediaType.Error()},
+		{"a token that opens ours", NoToken{Cause: ErrOpensOurs}, reasons.TokenRequestFailed, ErrOpensOurs.Error()},
+		{"no token could be had", NoToken{Cause: errors.New("the ServiceAccount a/b does not exist"), Remedy: "create it"}, reasons.TokenRequestFailed, "the ServiceAccount a/b does not exist"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -82,7 +83,7 @@ func TestExplain(t *testing.T) {
 			if text := err.Error(); !strings.Contains(text, test.text) || !strings.Contains(text, "https://127.0.0.1:6443;") || strings.Contains(text, word) {
 				t.Errorf("it says %q", text)
 			}
-			if !IsConnection(test.err) || Unreadable(test.err) || Silent(test.err) != (test.want == ReasonUnreachable) {
+			if !IsConnection(test.err) || Unreadable(test.err) || Silent(test.err) != (test.want == reasons.ClusterUnreachable) {
 				t.Errorf("connection %t, unreadable %t, silent %t", IsConnection(test.err), Unreadable(test.err), Silent(test.err))
 			}
 			if again := Explain(err, "Other", "other"); again.Error() != err.Error() {

@@ -134,8 +134,8 @@ func answerOf(code int, reason metav1.StatusReason) string {
 	return fmt.Sprintf("%s (%d)", reason, code)
 }
 
-// reasons are those that API servers have.
-var reasons = map[metav1.StatusReason]bool{
+// standardReasons are those that API servers have.
+var standardReasons = map[metav1.StatusReason]bool{
 	metav1.StatusReasonUnauthorized: true, metav1.StatusReasonForbidden: true, metav1.StatusReasonNotFound: true,
 	metav1.StatusReasonAlreadyExists: true, metav1.StatusReasonConflict: true, metav1.StatusReasonGone: true,
 	metav1.StatusReasonInvalid: true, metav1.StatusReasonServerTimeout: true, metav1.StatusReasonStoreReadError: true,
@@ -156,7 +156,7 @@ var byCode = map[int]metav1.StatusReason{
 }
 
 func reasonOf(code int, said metav1.StatusReason) metav1.StatusReason {
-	if reasons[said] {
+	if standardReasons[said] {
 		return said
 	}
 	return byCode[code]

@@ -6,6 +6,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // aborted reports whether nothing new is to be started.
@@ -16,7 +17,7 @@ func aborted(s snapshot) bool {
 
 // abortError is the error of what an abort has ended.
 func abortError(message string) error {
-	return job.NewError(published.AbortOperation, v1alpha1.AbortedReason, message, v1alpha1.ErrorForInfoOnly)
+	return job.NewError(published.AbortOperation, reasons.Aborted, message, v1alpha1.ErrorForInfoOnly)
 }
 
 // decideAbort lets the items at work end, and starts none.
@@ -47,7 +48,7 @@ func decideAbort(s snapshot) decision {
 // finished reports whether nothing is left to start, and no item was given up.
 func finished(s snapshot) bool {
 	for _, item := range s.items {
-		if last := item.Status.LastError; last != nil && last.Reason == v1alpha1.AbortedReason && item.Status.JobIDFinished == s.exec.Status.JobID {
+		if reasons.WasAborted(item.Status.LastError) && item.Status.JobIDFinished == s.exec.Status.JobID {
 			return false
 		}
 	}

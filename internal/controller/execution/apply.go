@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/parallelize"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
@@ -155,7 +156,7 @@ func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
 // classified marks errors that another attempt would only repeat: what the API
 // server refuses because of its content.
 func classified(err error) error {
-	wrapped := job.Wrap(err, published.HandleReconcilePhase, "handlePhaseInit", "write deploy items")
+	wrapped := job.Wrap(err, published.HandleReconcilePhase, reasons.HandlePhaseInit, "write deploy items")
 	if job.IsRefusal(err) {
 		return job.AsTerminal(wrapped)
 	}

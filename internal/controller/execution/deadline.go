@@ -8,6 +8,7 @@ import (
 	"go.landscaper.dev/internal/model/dataflow/targets"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // grace is how much longer than a deployer we wait for the end of its job: the message of a live
@@ -67,7 +68,7 @@ func lateError(item *v1alpha1.DeployItem, s snapshot) error {
 		message += " and Target " + targets.NameOf(s.lineage, item.Spec.Target.Name)
 	}
 	message += ": start one, or correct the type or the Target's labels"
-	return job.NewError(published.WaitingForPickup, "PickupTimeout", message, v1alpha1.ErrorTimeout)
+	return job.NewError(published.WaitingForPickup, reasons.PickupTimeout, message, v1alpha1.ErrorTimeout)
 }
 
 // abandoned is the error of an item whose deployer picked up its job and stopped reporting.
@@ -76,6 +77,6 @@ func abandoned(item *v1alpha1.DeployItem) error {
 	if name := item.Status.Deployer.Name; name != "" {
 		who = "deployer " + name
 	}
-	return job.NewError(published.WaitingForDeployer, "ProgressingTimeout",
+	return job.NewError(published.WaitingForDeployer, reasons.ProgressingTimeout,
 		fmt.Sprintf("%s picked this deployitem up and has not ended the job within %s, nor in the minute after: check that it runs", who, item.Spec.TimeLimit()), v1alpha1.ErrorTimeout)
 }

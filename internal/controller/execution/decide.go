@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // snapshot is everything that a decision depends on.
@@ -214,13 +215,13 @@ func decideStart(s snapshot) decision {
 		return act(beginDeletion)
 	}
 	if s.broken != nil {
-		return failure(job.Wrap(s.broken, published.HandleReconcilePhase, "handlePhaseInit", "", v1alpha1.ErrorConfigurationProblem))
+		return failure(job.Wrap(s.broken, published.HandleReconcilePhase, reasons.HandlePhaseInit, "", v1alpha1.ErrorConfigurationProblem))
 	}
 	if job.IsRemoval(s.exec.Status.JobID) {
 		return act(beginRemovals)
 	}
 	if errs := validation.Execution(s.exec); len(errs) > 0 {
-		return failure(job.Wrap(errs.ToAggregate(), published.HandleReconcilePhase, "handlePhaseInit", "the Execution is not valid", v1alpha1.ErrorConfigurationProblem))
+		return failure(job.Wrap(errs.ToAggregate(), published.HandleReconcilePhase, reasons.HandlePhaseInit, "the Execution is not valid", v1alpha1.ErrorConfigurationProblem))
 	}
 	if staysAsItIs(s) {
 		return act(collect)
@@ -256,7 +257,7 @@ func decidePhase(s snapshot) decision {
 }
 
 // failedItems ends a job because of its items. The message has the cause first, then the item.
-func failedItems(s snapshot, reason string, items []member) decision {
+func failedItems(s snapshot, reason reasons.Reason, items []member) decision {
 	return failure(job.NewError(published.HandleReconcilePhase, reason, itemErrors(s, items), v1alpha1.ErrorForInfoOnly))
 }
 
@@ -266,7 +267,7 @@ func failedItems(s snapshot, reason string, items []member) decision {
 // deployer ends a job in the same way as one that reports a failure.
 func decideItems(s snapshot) decision {
 	if s.broken != nil {
-		return failure(job.Wrap(s.broken, published.HandleReconcilePhase, "handlePhaseProgressing", "", v1alpha1.ErrorConfigurationProblem))
+		return failure(job.Wrap(s.broken, published.HandleReconcilePhase, reasons.HandlePhaseProgressing, "", v1alpha1.ErrorConfigurationProblem))
 	}
 	late, deadline := overdue(s)
 	if len(late) > 0 {
@@ -296,9 +297,9 @@ func decideItems(s snapshot) decision {
 		}
 		return act(complete)
 	case someFailed:
-		return failedItems(s, "handlePhaseProgressing", ofClass(failed, classes, wanted))
+		return failedItems(s, reasons.HandlePhaseProgressing, ofClass(failed, classes, wanted))
 	case stuck:
-		return failure(job.NewError(published.HandleReconcilePhase, "handlePhaseProgressing", "items could not be started: "+strings.Join(names(ofClass(pending, classes, wanted)), ", ")+" wait for each other", v1alpha1.ErrorForInfoOnly))
+		return failure(job.NewError(published.HandleReconcilePhase, reasons.HandlePhaseProgressing, "items could not be started: "+strings.Join(names(ofClass(pending, classes, wanted)), ", ")+" wait for each other", v1alpha1.ErrorForInfoOnly))
 	}
 	return resting(s, changeOf(ofClass(running, classes, wanted)).By(deadline), wanted, classes)
 }
@@ -310,7 +311,7 @@ func decideOrphans(s snapshot, orphans []member, deadline time.Time) decision {
 	case goOn:
 		return uninstall(objects(ofClass(runnable, classes, orphans)))
 	case someFailed, stuck:
-		return failedItems(s, "handlePhaseProgressing", ofClass(failed, classes, orphans))
+		return failedItems(s, reasons.HandlePhaseProgressing, ofClass(failed, classes, orphans))
 	}
 	return resting(s, changeOf(ofClass(running, classes, orphans)).By(deadline), orphans, classes)
 }
@@ -330,9 +331,9 @@ func decideDeletion(s snapshot) decision {
 	case allDone:
 		return act(release)
 	case someFailed:
-		return failedItems(s, "handlePhaseDeleting", ofClass(failed, classes, all))
+		return failedItems(s, reasons.HandlePhaseDeleting, ofClass(failed, classes, all))
 	case stuck:
-		return failure(job.NewError(published.HandleReconcilePhase, "handlePhaseDeleting", "has pending items: "+strings.Join(names(ofClass(pending, classes, all)), ", "), v1alpha1.ErrorForInfoOnly))
+		return failure(job.NewError(published.HandleReconcilePhase, reasons.HandlePhaseDeleting, "has pending items: "+strings.Join(names(ofClass(pending, classes, all)), ", "), v1alpha1.ErrorForInfoOnly))
 	}
 	return resting(s, changeOf(ofClass(running, classes, all)).By(deadline), all, classes)
 }

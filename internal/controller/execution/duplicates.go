@@ -10,11 +10,9 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
-
-// duplicateItems is the reason of the event and of the condition about duplicates.
-const duplicateItems = "DuplicateItems"
 
 // single sorts the items, and takes those out of a deployment that have the name of another one.
 // Another release may have left them.
@@ -69,6 +67,6 @@ func (s *snapshot) noteDuplicates(subject *reporter.Subject, now metav1.Time) {
 		said = append(said, fmt.Sprintf("DeployItem %s has the name of item %q as well, for which DeployItem %s counts: no job reaches DeployItem %s, and it is uninstalled with the Execution; delete it, with the annotation %s: \"true\" if what it has deployed shall stay",
 			item.Name, itemName(item), counts[itemName(item)], item.Name, v1alpha1.DeleteWithoutUninstallAnnotation))
 	}
-	subject.Status.SetTrue(v1alpha1.DuplicateItemsCondition, duplicateItems, strings.Join(said, "; "), now)
-	subject.Warn(duplicateItems, said)
+	subject.Status.SetTrue(v1alpha1.DuplicateItemsCondition, reasons.DuplicateItems, strings.Join(said, "; "), now)
+	subject.Warn(reasons.DuplicateItems, said)
 }

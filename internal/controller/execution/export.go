@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/landscape/desired"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
@@ -59,12 +60,12 @@ func (r *Reconciler) collectExports(ctx context.Context, s *snapshot) error {
 	for _, m := range wantedItems {
 		value, err := r.readExports(ctx, m.item)
 		if err != nil {
-			return job.Wrap(err, published.HandleReconcilePhase, "handlePhaseCompleting", "collect the exports of deploy item "+m.name)
+			return job.Wrap(err, published.HandleReconcilePhase, reasons.HandlePhaseCompleting, "collect the exports of deploy item "+m.name)
 		}
 		exports[m.name] = value
 	}
 	if err := r.storeExports(ctx, s.exec, exports); err != nil {
-		return job.Wrap(err, published.HandleReconcilePhase, "handlePhaseCompleting", "store the exports of Execution "+s.exec.Name)
+		return job.Wrap(err, published.HandleReconcilePhase, reasons.HandlePhaseCompleting, "store the exports of Execution "+s.exec.Name)
 	}
 	s.exec.Status.ExportReference = &v1alpha1.ObjectReference{Name: desired.ItemExportsName(s.exec), Namespace: s.exec.Namespace}
 	return nil

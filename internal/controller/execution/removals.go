@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
@@ -61,7 +62,7 @@ func decideRemovals(s snapshot, wanted, orphans []member, deadline time.Time) de
 	}
 	lost := slices.DeleteFunc(wanted, func(m member) bool { return m.item != nil })
 	if bad := append(ofClass(failed, classes, open), lost...); len(bad) > 0 {
-		return failedItems(s, "handlePhaseProgressing", bad)
+		return failedItems(s, reasons.HandlePhaseProgressing, bad)
 	}
 	return act(complete)
 }
@@ -134,14 +135,14 @@ func isNewlyHeld(s snapshot) bool {
 		return false
 	}
 	said := job.Pending(s.exec.Status.Conditions)
-	return said == nil || said.Reason != job.NotWantedReason
+	return !reasons.IsNotWanted(said)
 }
 
 // disown says that the Installation is held: items that are repeated would take back what others
 // have taken over. The next job updates that.
 func (r *Reconciler) disown(ctx context.Context, s *snapshot) error {
 	job.SetCondition(&s.exec.Status.Conditions, v1alpha1.Condition{
-		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.NotWantedReason, Message: job.NotWanted,
+		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: string(reasons.NotWanted), Message: job.NotWanted,
 		ObservedGeneration: s.exec.Status.ObservedGeneration,
 	}, metav1.NewTime(r.Now()))
 	return r.reporter().Save(ctx, reporter.Execution(s.exec))

@@ -8,6 +8,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
@@ -18,14 +19,14 @@ func keptOne(item *v1alpha1.DeployItem) {
 
 // keptSome lets the Execution have kept something.
 func keptSome(s *snapshot) {
-	s.exec.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.KeptReason}}
+	s.exec.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: string(reasons.Kept)}}
 }
 
 // removingParent has a job whose removal round is under way.
 func removingParent(id string) option {
 	return func(s *snapshot) {
 		parent(id, "", "Progressing")(s)
-		s.parent.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.RemovingReason}}
+		s.parent.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: string(reasons.Removing)}}
 	}
 }
 
@@ -130,7 +131,7 @@ func TestNoteRemovals(t *testing.T) {
 // its items.
 func TestDisown(t *testing.T) {
 	held := func(s *snapshot) {
-		s.parent.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.NotWantedReason}}
+		s.parent.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: string(reasons.NotWanted)}}
 	}
 	said := func(s *snapshot) { s.exec.Status.Conditions = s.parent.Status.Conditions }
 	ended, above := jobs("job", "job", "Succeeded"), parent("job", "job", "Succeeded")
@@ -159,7 +160,7 @@ func TestDisown(t *testing.T) {
 	for range 2 {
 		b.reconcile(t)
 	}
-	if said := job.Pending(b.execution(t).Status.Conditions); said == nil || said.Reason != job.NotWantedReason {
+	if said := job.Pending(b.execution(t).Status.Conditions); said == nil || said.Reason != string(reasons.NotWanted) {
 		t.Errorf("%+v", said)
 	}
 }

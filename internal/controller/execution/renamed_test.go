@@ -9,6 +9,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // installation gives the Installation a job, which may be in its removal round.
@@ -20,7 +21,7 @@ func (b *bench) installation(t *testing.T, jobID string, removing bool) {
 	}
 	inst.Status.JobID, inst.Status.InstallationPhase, inst.Status.Conditions = jobID, v1alpha1.InstallationPhases.Progressing, nil
 	if removing {
-		inst.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.RemovingReason}}
+		inst.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: string(reasons.Removing)}}
 	}
 	if err := b.api.Status().Update(t.Context(), inst); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,6 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/controller/installation/planstore"
-	"go.landscaper.dev/internal/controller/installation/resolve"
 	"go.landscaper.dev/internal/landscape/desired"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/dataflow"
@@ -21,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
@@ -103,16 +103,16 @@ func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *renderedJo
 	}
 	r.memory.planCache.RecordCopies(s.Inst.UID, made.copies)
 	if subsErr == nil && execErr == nil {
-		s.subject.Warn(duplicateSubinstallations, duplicates(orphans, cache))
+		s.subject.Warn(reasons.DuplicateSubinstallations, duplicates(orphans, cache))
 		subsErr = r.holdOrDrop(ctx, s, orphans, made)
 	}
 	if subsErr != nil {
-		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, "InstallationCreatingFailed", "Unable to write the subinstallations")
-		return job.Wrap(subsErr, published.HandlePhaseInit, "CreateImportsAndSubobjects", "EnsureSubinstallations")
+		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, reasons.InstallationCreatingFailed, "Unable to write the subinstallations")
+		return job.Wrap(subsErr, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, "EnsureSubinstallations")
 	}
 	if execErr != nil {
-		r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, "CreateOrUpdateExecution", "Unable to write Execution "+s.Inst.Name)
-		return job.Wrap(execErr, published.HandlePhaseInit, "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.Inst.Name)
+		r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, reasons.CreateOrUpdateExecution, "Unable to write Execution "+s.Inst.Name)
+		return job.Wrap(execErr, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, "ReconcileExecution: write Execution "+s.Inst.Name)
 	}
 	s.Inst.Status.SubInstCache = cache
 	return nil
@@ -126,10 +126,10 @@ func (r *Reconciler) noteChildren(s *snapshot, made *renderedJob) {
 	// A failure of an earlier job did not occur in this one.
 	job.DropCondition(&status.Conditions, v1alpha1.ValidateImportsCondition)
 	job.DropCondition(&status.Conditions, v1alpha1.CreateImportsCondition)
-	s.subject.Status.SetTrue(v1alpha1.EnsureSubInstallationsCondition, "InstallationsInstalled", "All Installations are successfully installed", now)
+	s.subject.Status.SetTrue(v1alpha1.EnsureSubInstallationsCondition, reasons.InstallationsInstalled, "All Installations are successfully installed", now)
 	if s.Exec != nil {
 		noteExecution(s)
-		s.subject.Status.SetTrue(v1alpha1.ReconcileExecutionCondition, "ExecutionDeployed", "Deployed execution item", now)
+		s.subject.Status.SetTrue(v1alpha1.ReconcileExecutionCondition, reasons.ExecutionDeployed, "Deployed execution item", now)
 	} else {
 		// Another client may have deleted the one of an earlier job.
 		status.ExecutionReference = nil
@@ -140,7 +140,7 @@ func (r *Reconciler) noteChildren(s *snapshot, made *renderedJob) {
 }
 
 // falseCondition sets the condition that users read first to false.
-func (r *Reconciler) falseCondition(s *snapshot, conditionType v1alpha1.ConditionType, reason, message string) {
+func (r *Reconciler) falseCondition(s *snapshot, conditionType v1alpha1.ConditionType, reason reasons.Reason, message string) {
 	s.subject.Status.SetFalse(conditionType, reason, message, metav1.NewTime(r.Now()))
 }
 
@@ -177,18 +177,18 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 		Functions: functions, States: states, Tree: use, NamedTargets: r.NamedTargets,
 	}, plan.Want{Alone: s.hasNoChildren()})
 	if made != nil {
-		s.subject.Warn(importWarnings, withoutFirst(made.Warnings, from.Blueprint.Warnings))
-		s.subject.Warn(resolve.BlueprintWarnings, made.Later)
+		s.subject.Warn(reasons.ImportWarnings, withoutFirst(made.Warnings, from.Blueprint.Warnings))
+		s.subject.Warn(reasons.BlueprintWarnings, made.Later)
 	}
 	if failed != nil {
 		return nil, r.unplanned(s, failed)
 	}
 	if made.Children.Held != nil {
 		// The others run; these report their error again when it is their turn.
-		s.subject.Warn(subinstallationWarnings, []string{made.Children.Held.Error()})
+		s.subject.Warn(reasons.SubinstallationWarnings, []string{made.Children.Held.Error()})
 	}
 	if made.Exports != nil {
-		s.subject.Warn(exportWarnings, made.Exports.Warnings)
+		s.subject.Warn(reasons.ExportWarnings, made.Exports.Warnings)
 	}
 	r.memory.trees.Record(s.Inst.UID, plan.Taken(len(made.Children.Subinstallations), made.Copies))
 	return &renderedJob{hash: s.Inputs.Hash, copies: made.Copies, children: made.Children, states: states, stored: made.Stored, exports: made.Exports}, nil
@@ -219,11 +219,11 @@ type renderedJob struct {
 func (r *Reconciler) unrendered(s *snapshot, err error) error {
 	var subs *plan.SubinstallationError
 	if errors.As(err, &subs) {
-		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, "InstallationCreatingFailed", "Unable to work out the subinstallations")
-		return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "EnsureSubinstallations", v1alpha1.ErrorForInfoOnly))
+		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, reasons.InstallationCreatingFailed, "Unable to work out the subinstallations")
+		return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, "EnsureSubinstallations", v1alpha1.ErrorForInfoOnly))
 	}
-	r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, "TemplatingFailed", "Unable to template executions")
-	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
+	r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, reasons.TemplatingFailed, "Unable to template executions")
+	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
 }
 
 // unplanned classifies an error by the step that has failed.
@@ -234,9 +234,9 @@ func (r *Reconciler) unplanned(s *snapshot, err error) error {
 	case plan.ChildrenStep:
 		return r.unrendered(s, failed.Cause)
 	case plan.CopiesStep:
-		return job.AsTerminal(job.Wrap(failed.Cause, published.HandlePhaseInit, "CreateImportsAndSubobjects", "CreateOrUpdateImports"))
+		return job.AsTerminal(job.Wrap(failed.Cause, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, "CreateOrUpdateImports"))
 	case plan.StoreStep:
-		return job.AsTerminal(job.Wrap(failed.Cause, published.HandlePhaseInit, "CreateImportsAndSubobjects", "StorePlan"))
+		return job.AsTerminal(job.Wrap(failed.Cause, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, "StorePlan"))
 	case plan.ExportsStep:
 		return r.notExported(s, failed.Cause)
 	}
@@ -244,9 +244,9 @@ func (r *Reconciler) unplanned(s *snapshot, err error) error {
 	reason := "ConstructImports"
 	if errors.As(failed.Cause, &invalid) {
 		reason = "RenderImportExecutions"
-		r.falseCondition(s, v1alpha1.ValidateImportsCondition, "ImportValidationFailed", invalid.Text())
+		r.falseCondition(s, v1alpha1.ValidateImportsCondition, reasons.ImportValidationFailed, invalid.Text())
 	}
-	return r.final(s.Inst, job.Wrap(failed.Cause, published.HandlePhaseInit, "CreateImportsAndSubobjects", reason))
+	return r.final(s.Inst, job.Wrap(failed.Cause, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, reason))
 }
 
 // ensureExecution writes the Execution with the items, unless it exists as wanted.
@@ -288,7 +288,7 @@ func (r *Reconciler) nameTaken(ctx context.Context, inst *v1alpha1.Installation,
 		return err
 	}
 	if live.DeletionTimestamp != nil || metav1.GetControllerOf(live) != nil {
-		return job.WaitFor(job.OnChange("Execution", live.Name), published.HandlePhaseInit, "ReconcileExecution", "waiting until Execution "+live.Name+" of an earlier Installation is deleted")
+		return job.WaitFor(job.OnChange("Execution", live.Name), published.HandlePhaseInit, reasons.ReconcileExecution, "waiting until Execution "+live.Name+" of an earlier Installation is deleted")
 	}
 	return job.AsTerminal(fmt.Errorf("there is an Execution %s that does not belong to this Installation: delete it or choose another name", live.Name))
 }

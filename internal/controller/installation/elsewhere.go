@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/internal/runtime/crashnote"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/memguard"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/sandbox"
@@ -121,7 +122,7 @@ func (r *Reconciler) noted(do work) work {
 		key := crashnote.Key{Kind: "Installation", Namespace: s.Inst.Namespace, Name: s.Inst.Name, UID: s.Inst.UID}
 		survived, err := r.Attempts.Begin(key)
 		if err != nil {
-			refused := job.Wrap(err, published.HandlePhaseInit, "ServerEnded", "")
+			refused := job.Wrap(err, published.HandlePhaseInit, reasons.ServerEnded, "")
 			if crashnote.IsGivenUp(err) {
 				return nil, job.AsTerminal(refused)
 			}
@@ -132,7 +133,7 @@ func (r *Reconciler) noted(do work) work {
 		defer done()
 		result, err := do(ctx, s, reach)
 		if ended := memguard.Reason(ctx, err); errors.Is(ended, memguard.ErrEnded) {
-			return result, r.final(s.Inst, job.Wrap(ended, published.HandlePhaseInit, "OutOfMemory", ""))
+			return result, r.final(s.Inst, job.Wrap(ended, published.HandlePhaseInit, reasons.OutOfMemory, ""))
 		}
 		return result, err
 	}
@@ -151,7 +152,7 @@ func (r *Reconciler) bookInputs(ctx context.Context, s *snapshot, files fs.FS) e
 		size += tree.Bytes()
 	}
 	if err := memguard.Of(ctx).Book(size); err != nil {
-		return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, "OutOfMemory", ""))
+		return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, reasons.OutOfMemory, ""))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // TestEvents: which events there are about jobs and requests, besides the ends of jobs.
@@ -74,7 +75,7 @@ func TestEvents(t *testing.T) {
 				reported = b.reported()
 			}
 			reported = slices.DeleteFunc(reported, func(event string) bool {
-				return !slices.ContainsFunc([]string{jobStarted, jobRequested, requestIgnored}, func(reason string) bool { return strings.Contains(event, reason) })
+				return !slices.ContainsFunc([]reasons.Reason{reasons.JobStarted, reasons.JobRequested, reasons.RequestIgnored}, func(reason reasons.Reason) bool { return strings.Contains(event, string(reason)) })
 			})
 			if !slices.Equal(reported, test.want) {
 				t.Errorf("reported is %q, want %q", reported, test.want)

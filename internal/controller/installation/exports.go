@@ -27,6 +27,7 @@ import (
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // noteExports notes whether the job is going to export something.
@@ -39,7 +40,7 @@ func (r *Reconciler) noteExports(s *snapshot, needed bool) {
 		return
 	}
 	job.SetCondition(conditions, v1alpha1.Condition{
-		Type: v1alpha1.CreateExportsCondition, Status: v1alpha1.ConditionUnknown, Reason: predicates.ExportsPending,
+		Type: v1alpha1.CreateExportsCondition, Status: v1alpha1.ConditionUnknown, Reason: string(reasons.ExportsPending),
 		Message: "the exports are made when all children have succeeded; until then those of the last job that succeeded stay",
 	}, metav1.NewTime(r.Now()))
 }
@@ -83,14 +84,14 @@ func (r *Reconciler) export(ctx context.Context, s *snapshot, reach externalAcce
 	if err != nil {
 		return nil, r.notExported(s, err)
 	}
-	s.subject.Warn(exportWarnings, exports.Warnings)
+	s.subject.Warn(reasons.ExportWarnings, exports.Warnings)
 	return exports, nil
 }
 
 // notExported classifies an error before anything was published.
 func (r *Reconciler) notExported(s *snapshot, err error) error {
-	r.falseCondition(s, v1alpha1.CreateExportsCondition, "ConstructExports", "Unable to work out the exports")
-	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseCompleting, "ConstructExports", ""))
+	r.falseCondition(s, v1alpha1.CreateExportsCondition, reasons.ConstructExports, "Unable to work out the exports")
+	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseCompleting, reasons.ConstructExports, ""))
 }
 
 // reopenComponent finds the component version again. The plan checks whether it is still the one
@@ -202,10 +203,10 @@ func (r *Reconciler) publish(ctx context.Context, s *snapshot, exports *plan.Exp
 	if err := planstore.NewStates(r.Client, s.Inst).Write(ctx, exports.States); err != nil {
 		return err
 	}
-	return r.exportWriter().WriteExports(ctx, s.Family, exports.Exports, func(object client.Object, reason string, err error) error {
+	return r.exportWriter().WriteExports(ctx, s.Family, exports.Exports, func(object client.Object, reason reasons.Reason, err error) error {
 		message := "store export " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
 		r.falseCondition(s, v1alpha1.CreateExportsCondition, reason, "Unable to "+message)
-		return job.Wrap(err, published.HandlePhaseCompleting, "CreateOrUpdateExports", message)
+		return job.Wrap(err, published.HandlePhaseCompleting, reasons.CreateOrUpdateExports, message)
 	})
 }
 
@@ -218,11 +219,11 @@ func (r *Reconciler) exportWriter() exportwriter.Writer {
 // could not be written. The family is that of the snapshot, which gets its children meanwhile.
 func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, f siblings.Family, copies dataflow.Exports) func() error {
 	tell := func() error { return nil }
-	_ = r.exportWriter().WriteCopies(ctx, f, copies, func(object client.Object, reason string, err error) error {
+	_ = r.exportWriter().WriteCopies(ctx, f, copies, func(object client.Object, reason reasons.Reason, err error) error {
 		message := "CreateOrUpdateImports: store import " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
 		tell = func() error {
 			r.falseCondition(s, v1alpha1.CreateImportsCondition, reason, message)
-			return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", message)
+			return job.Wrap(err, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, message)
 		}
 		return err
 	}) // it returns the error about the object

@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
@@ -48,7 +49,7 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 			}
 		}
 		if err := r.deleteChild(ctx, child.Object); err != nil {
-			return job.Wrap(err, published.HandlePhaseInitDelete, "DeleteExecution", "delete "+child.kind+" "+child.GetName())
+			return job.Wrap(err, published.HandlePhaseInitDelete, reasons.DeleteExecution, "delete "+child.kind+" "+child.GetName())
 		}
 	}
 	if s.Exec != nil {

@@ -7,6 +7,7 @@ import (
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // readInputs reads what the children are made from.
@@ -23,7 +24,7 @@ func (r *Reconciler) reader() observe.Reader {
 // noteImports notes which imports the job uses, however it ends.
 func noteImports(s *snapshot) (err error) {
 	if s.Inputs.Hash, err = dataflow.ImportsHash(s.Inputs.Imports); err != nil {
-		return job.AsTerminal(job.Wrap(err, published.Init, "HashImports", ""))
+		return job.AsTerminal(job.Wrap(err, published.Init, reasons.HashImports, ""))
 	}
 	s.Inst.Status.ImportsHash = s.Inputs.Hash
 	return nil

@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/ancestor"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // holdOrDrop holds or deletes subinstallations that are no longer wanted. Where nothing wanted
@@ -81,7 +82,7 @@ func (r *Reconciler) markNotWanted(ctx context.Context, sub *v1alpha1.Installati
 	}
 	held := sub.DeepCopy()
 	job.SetCondition(&held.Status.Conditions, v1alpha1.Condition{
-		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.NotWantedReason, Message: job.NotWanted,
+		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: string(reasons.NotWanted), Message: job.NotWanted,
 		ObservedGeneration: held.Status.ObservedGeneration,
 	}, metav1.NewTime(r.Now()))
 	if err := r.Client.Status().Update(ctx, held); err != nil {
@@ -98,7 +99,7 @@ func (r *Reconciler) beginRemovals(ctx context.Context, s *snapshot) error {
 		s.subject.Status.Resume(now)
 	}
 	job.SetCondition(&s.Inst.Status.Conditions, v1alpha1.Condition{
-		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.RemovingReason, ObservedGeneration: s.Inst.Status.ObservedGeneration,
+		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: string(reasons.Removing), ObservedGeneration: s.Inst.Status.ObservedGeneration,
 		Message: "everything that is wanted has succeeded, and objects that no item has taken over are removed now: " + s.kept(),
 	}, now)
 	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)

@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
@@ -85,7 +86,7 @@ func TestSubsHeld(t *testing.T) {
 		t.Errorf("who has imported from it imports from another one: %+v, %+v", status, status.LastError)
 	}
 	wantWrites(t, "then it is removed, in a round of its own", b.reconcile(t), "status Installation, delete Installation")
-	if pending := job.Pending(b.installation(t).Status.Conditions); pending == nil || pending.Reason != job.RemovingReason {
+	if pending := job.Pending(b.installation(t).Status.Conditions); pending == nil || pending.Reason != string(reasons.Removing) {
 		t.Errorf("%+v", pending)
 	}
 	wantWrites(t, "the others are not concerned", b.run(t, b.sub(t, "b")), "")

@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
@@ -81,7 +82,7 @@ func (r *Reconciler) started(ctx context.Context, s *snapshot) error {
 	why, unasked := unaskedJobs[s.PendingTrigger]
 	s.PendingTrigger = ""
 	if unasked {
-		r.reporter().Emit(s.subject, corev1.EventTypeNormal, jobStarted, "job "+s.Inst.Status.JobID+" begins because "+why)
+		r.reporter().Emit(s.subject, corev1.EventTypeNormal, reasons.JobStarted, "job "+s.Inst.Status.JobID+" begins because "+why)
 	}
 	return r.accept(ctx, s)
 }
@@ -119,7 +120,7 @@ func (r *Reconciler) ignore(ctx context.Context, s *snapshot) error {
 	if predicates.IsRoot(s.Inst) {
 		why = " has no effect on an Installation that is being deleted"
 	}
-	r.reporter().Emit(s.subject, corev1.EventTypeWarning, requestIgnored, "operation "+s.Inst.Annotations[v1alpha1.OperationAnnotation]+why)
+	r.reporter().Emit(s.subject, corev1.EventTypeWarning, reasons.RequestIgnored, "operation "+s.Inst.Annotations[v1alpha1.OperationAnnotation]+why)
 	return r.dismiss(ctx, s)
 }
 
@@ -283,7 +284,7 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 		return err
 	}
 	s.PlanStored = r.memory.planCache.Has(s.Inst.UID)
-	s.subject.Status.SetTrue(v1alpha1.CreateExportsCondition, "DataObjectsCreated", "DataObjects successfully created", metav1.NewTime(r.Now()))
+	s.subject.Status.SetTrue(v1alpha1.CreateExportsCondition, reasons.DataObjectsCreated, "DataObjects successfully created", metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
 }
 

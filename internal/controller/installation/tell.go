@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
@@ -41,7 +42,7 @@ func (r *Reconciler) requestJob(ctx context.Context, dependent, by *v1alpha1.Ins
 		inst.Annotations = merged(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
 	})
 	if err == nil {
-		r.reporter().Emit(reporter.Installation(dependent), corev1.EventTypeNormal, jobRequested, "a job is requested because Installation "+by.Name+" has exported other values than the last job has imported")
+		r.reporter().Emit(reporter.Installation(dependent), corev1.EventTypeNormal, reasons.JobRequested, "a job is requested because Installation "+by.Name+" has exported other values than the last job has imported")
 	}
 	return err
 }

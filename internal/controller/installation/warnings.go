@@ -11,23 +11,6 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// Reasons of the events about what was found on the way to the children.
-const (
-	importWarnings = "ImportWarnings"
-	exportWarnings = "ExportWarnings"
-
-	subinstallationWarnings = "SubinstallationWarnings"
-	// duplicateSubinstallations is about several with the name of one template.
-	duplicateSubinstallations = "DuplicateSubinstallations"
-)
-
-// Reasons of the events about jobs without a request, and about requests.
-const (
-	jobStarted     = "JobStarted"
-	jobRequested   = "JobRequested"
-	requestIgnored = "RequestIgnored"
-)
-
 // unaskedJobs is why a job begins without a request.
 var unaskedJobs = map[v1alpha1.JobTrigger]string{
 	v1alpha1.TriggeredByChange:   "the specification is new or has changed",

@@ -7,6 +7,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
@@ -38,10 +39,10 @@ func TestOwnWarnings(t *testing.T) {
 	inst := &v1alpha1.Installation{}
 	subject := reporter.Installation(inst)
 	for range 2 {
-		subject.Warn(importWarnings, []string{"a", "b"})
+		subject.Warn(reasons.ImportWarnings, []string{"a", "b"})
 	}
-	subject.Warn(exportWarnings, []string{"c"})
-	if found := job.GetCondition(inst.Status.Conditions, v1alpha1.WarningsCondition); found == nil || found.Message != "a; b; c" || found.Reason != importWarnings {
+	subject.Warn(reasons.ExportWarnings, []string{"c"})
+	if found := job.GetCondition(inst.Status.Conditions, v1alpha1.WarningsCondition); found == nil || found.Message != "a; b; c" || found.Reason != string(reasons.ImportWarnings) {
 		t.Errorf("%+v", found)
 	}
 	if subject.Status.Begin(2, metav1.Now()); len(inst.Status.Conditions) != 0 {

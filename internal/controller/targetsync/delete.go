@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/targetsync/syncplan"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
@@ -27,7 +28,7 @@ func (r *Reconciler) delete(ctx context.Context, sync *v1alpha1.TargetSync, know
 		if job.OutcomeOf(err) == job.Conflict {
 			return ctrl.Result{}, err
 		}
-		pause, err := r.report(ctx, sync, known, (&outcome{}).ended(reasonResource, err))
+		pause, err := r.report(ctx, sync, known, (&outcome{}).ended(reasons.ResourceClusterFailed, err))
 		return ctrl.Result{RequeueAfter: pause}, err
 	}
 	if err := r.patch(ctx, sync, known, func(changed *v1alpha1.TargetSync) { controllerutil.RemoveFinalizer(changed, v1alpha1.Finalizer) }); err != nil {

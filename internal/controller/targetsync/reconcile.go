@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/workpool"
 )
@@ -112,7 +113,7 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (c
 			return ctrl.Result{RequeueAfter: reporter.ConflictBackoff}, nil
 		}
 		known.starts(sync)
-		_, err := r.report(ctx, sync, known, (&outcome{}).ended(reasonSeveral, errSeveral))
+		_, err := r.report(ctx, sync, known, (&outcome{}).ended(reasons.SeveralTargetSyncs, errSeveral))
 		// Its end triggers a reconcile, and makes a run due.
 		known.next = time.Time{}
 		return ctrl.Result{RequeueAfter: interval}, err
@@ -154,12 +155,12 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 		return ctrl.Result{}, nil
 	case errors.As(err, &broken):
 		r.broken(ctx, key, broken.Problem, broken.Stack)
-		o = (&outcome{suspects: known.suspects}).ended(reasonPanicked, err)
+		o = (&outcome{suspects: known.suspects}).ended(reasons.RunEnded, err)
 	case errors.Is(err, workpool.ErrPreempted):
 		return r.madeRoom(sync, known, o), nil
 	case err != nil:
 		// What the run has done stays; the rest is not a failure of the user's.
-		o = (&outcome{suspects: known.suspects}).ended(reasonPanicked, errNoRest)
+		o = (&outcome{suspects: known.suspects}).ended(reasons.RunEnded, errNoRest)
 	}
 	o.count()
 	pause, err := r.report(ctx, sync, known, o)
@@ -279,17 +280,17 @@ func (r *Reconciler) emitEvents(ctx context.Context, before, after *v1alpha1.Tar
 
 // emitWritten emits events about what a run has written.
 func (r *Reconciler) emitWritten(sync *v1alpha1.TargetSync, o *outcome) {
-	event := func(reason, message string) {
-		r.Events.Eventf(sync, nil, corev1.EventTypeNormal, reason, "SynchronizeTargets", "%s", job.EventMessage(message))
+	event := func(reason reasons.Reason, message string) {
+		r.Events.Eventf(sync, nil, corev1.EventTypeNormal, string(reason), "SynchronizeTargets", "%s", job.EventMessage(message))
 	}
 	if len(o.created) > 0 {
-		event(reasonCreated, fmt.Sprintf("created %d Targets: %s", len(o.created), named(o.created)))
+		event(reasons.TargetsCreated, fmt.Sprintf("created %d Targets: %s", len(o.created), named(o.created)))
 	}
 	if len(o.removed) > 0 {
-		event(reasonRemoved, fmt.Sprintf("removed %d Targets that the source no longer has: %s", len(o.removed), named(o.removed)))
+		event(reasons.TargetsRemoved, fmt.Sprintf("removed %d Targets that the source no longer has: %s", len(o.removed), named(o.removed)))
 	}
 	if o.rotatedNow {
-		event(reasonRotated, "the token of the source was renewed")
+		event(reasons.TokenRotated, "the token of the source was renewed")
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/workpool"
 )
@@ -109,7 +110,7 @@ func TestReconcile(t *testing.T) {
 	for len(b.events.Events) > 0 {
 		emitted += <-b.events.Events + "\n"
 	}
-	if !strings.Contains(emitted, reasonCreated) || !strings.Contains(emitted, "eu") || strings.Contains(emitted, word) {
+	if !strings.Contains(emitted, string(reasons.TargetsCreated)) || !strings.Contains(emitted, "eu") || strings.Contains(emitted, word) {
 		t.Errorf("the events are %q", emitted)
 	}
 }
@@ -144,7 +145,7 @@ func TestReconcileSeveral(t *testing.T) {
 	g := newGarden(t, "eu")
 	b := newBench(t, g, withStatus(interceptor.Funcs{}), annotatedFleet(nil), other)
 	b.settle(t)
-	if sync := b.stored(t); len(g.asked) > 0 || sync.Status.LastErrors[0] != errSeveral.Error() || conditionOf(sync.Status.Conditions, v1alpha1.TargetSyncReady).Reason != reasonSeveral {
+	if sync := b.stored(t); len(g.asked) > 0 || sync.Status.LastErrors[0] != errSeveral.Error() || conditionOf(sync.Status.Conditions, v1alpha1.TargetSyncReady).Reason != string(reasons.SeveralTargetSyncs) {
 		t.Errorf("%+v, the source was asked %v", sync.Status, g.asked)
 	}
 	if err := b.Client.Delete(t.Context(), other); err != nil {

@@ -17,24 +17,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/controller/targetsync/syncplan"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/readthrough"
-)
-
-// The reasons of conditions and events.
-const (
-	reasonSynchronized = "Synchronized"
-	reasonInvalid      = "InvalidSpec"
-	reasonSeveral      = "SeveralTargetSyncs"
-	reasonAccess       = "NoAccessToSource"
-	reasonSource       = "SourceNotListed"
-	reasonResource     = "ResourceClusterFailed"
-	reasonItems        = "ItemsFailed"
-	reasonHeld         = "RemovalHeld"
-	reasonRotation     = "TokenNotRotated"
-	reasonRotated      = "TokenRotated"
-	reasonRemoved      = "TargetsRemoved"
-	reasonCreated      = "TargetsCreated"
-	reasonPanicked     = "RunEnded"
 )
 
 // pageSize is how many Secrets with our label one answer holds.
@@ -49,8 +33,10 @@ var errBoth = errors.New("a targetsync object with both, secretNameExpression an
 // outcome is the result of a run.
 type outcome struct {
 	// reason and err are of the failure that has ended the run early.
-	reason string
+	reason reasons.Reason
 	err    error
+	// unreachable says that the failure is one to reach or to list the source.
+	unreachable bool
 	// listed says that the source was listed, asked that this was tried.
 	listed, asked bool
 	// items are the shoots and Secrets that failed or wait.
@@ -77,9 +63,15 @@ func (o *outcome) ok() bool {
 	return o.err == nil && o.failed == 0 && len(o.removal) == 0 && len(o.held) == 0 && o.rotationErr == nil
 }
 
-func (o *outcome) ended(reason string, err error) *outcome {
+func (o *outcome) ended(reason reasons.Reason, err error) *outcome {
 	o.reason, o.err = reason, err
 	return o
+}
+
+// unreached ends a run that could not reach or list its source.
+func (o *outcome) unreached(reason reasons.Reason, err error) *outcome {
+	o.unreachable = true
+	return o.ended(reason, err)
 }
 
 // run is one synchronisation.
@@ -97,10 +89,10 @@ func (r *run) do(ctx context.Context) *outcome {
 	o := &outcome{suspects: r.memory.suspects}
 	selects, err := r.expression()
 	if err != nil {
-		return o.ended(reasonInvalid, err)
+		return o.ended(reasons.InvalidSpec, err)
 	}
 	if err := r.connect(ctx); err != nil {
-		return o.ended(reasonAccess, err)
+		return o.unreached(reasons.NoAccessToSource, err)
 	}
 	r.rotate(ctx, o)
 	w := syncplan.World{Sync: r.sync, Suspects: r.memory.suspects, Now: r.Now()}
@@ -110,12 +102,12 @@ func (r *run) do(ctx context.Context) *outcome {
 	if selects != nil {
 		o.asked = true
 		if err := r.list(ctx, &w, selects); err != nil {
-			return o.ended(reasonSource, err)
+			return o.unreached(reasons.SourceNotListed, err)
 		}
 		o.listed = true
 	}
 	if err := r.observe(ctx, &w); err != nil {
-		return o.ended(reasonResource, err)
+		return o.ended(reasons.ResourceClusterFailed, err)
 	}
 	p := syncplan.New(w)
 	o.suspects, o.held = p.Suspects, p.Held

@@ -15,6 +15,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/targetsync/syncplan"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // made are the names of the Targets of the namespace, and of the Secrets with our label.
@@ -83,21 +84,23 @@ func TestRun(t *testing.T) {
 		change func(*run, *garden)
 		// made is what is there afterwards, reason why the run has ended early, and says
 		// what an item or the error tells.
-		made, ended, says string
+		made  string
+		ended reasons.Reason
+		says  string
 	}{
 		{"every shoot gets a Secret and a Target", func(*run, *garden) {}, "T:eu T:us S:eu S:us", "", ""},
 		{"only what the expression selects", selecting("^eu$"), "T:eu S:eu", "", ""},
 		{"nothing is selected, so that the source is not asked", selecting(""), "", "", ""},
-		{"an expression that is not valid", selecting("(("), "", reasonInvalid, "invalid regular expression"},
-		{"two expressions", func(r *run, _ *garden) { r.sync.Spec.SecretNameExpression = "*" }, "", reasonInvalid, "both"},
-		{"the access is missing", func(r *run, _ *garden) { r.sync.Spec.SecretRef.Name = "other" }, "", reasonAccess, "spec.secretRef"},
-		{"the access is under another key", func(r *run, _ *garden) { r.sync.Spec.SecretRef.Key = "config" }, "", reasonAccess, "has no key config"},
-		{"the source lists nothing to us", answering("/shoots", http.StatusForbidden, "Forbidden"), "", reasonSource, "nothing is removed"},
+		{"an expression that is not valid", selecting("(("), "", reasons.InvalidSpec, "invalid regular expression"},
+		{"two expressions", func(r *run, _ *garden) { r.sync.Spec.SecretNameExpression = "*" }, "", reasons.InvalidSpec, "both"},
+		{"the access is missing", func(r *run, _ *garden) { r.sync.Spec.SecretRef.Name = "other" }, "", reasons.NoAccessToSource, "spec.secretRef"},
+		{"the access is under another key", func(r *run, _ *garden) { r.sync.Spec.SecretRef.Key = "config" }, "", reasons.NoAccessToSource, "has no key config"},
+		{"the source lists nothing to us", answering("/shoots", http.StatusForbidden, "Forbidden"), "", reasons.SourceNotListed, "nothing is removed"},
 		{"a proxy answers instead of the source", func(_ *run, g *garden) {
 			g.answers["/shoots"] = func() (int, any) { return http.StatusOK, map[string]any{"items": []any{}} }
-		}, "", reasonSource, "nothing is removed"},
-		{"a list of another namespace", func(_ *run, g *garden) { g.shoots["eu"]["metadata"].(map[string]any)["namespace"] = "garden-red" }, "", reasonSource, ""},
-		{"a name that leads elsewhere", func(_ *run, g *garden) { g.shoots["eu"]["metadata"].(map[string]any)["name"] = "../../secrets" }, "", reasonSource, ""},
+		}, "", reasons.SourceNotListed, "nothing is removed"},
+		{"a list of another namespace", func(_ *run, g *garden) { g.shoots["eu"]["metadata"].(map[string]any)["namespace"] = "garden-red" }, "", reasons.SourceNotListed, ""},
+		{"a name that leads elsewhere", func(_ *run, g *garden) { g.shoots["eu"]["metadata"].(map[string]any)["name"] = "../../secrets" }, "", reasons.SourceNotListed, ""},
 		{"credentials are refused", answering("/adminkubeconfig", http.StatusForbidden, "Forbidden"), "", "", "eu"},
 		{"credentials are refused for one", answering("/eu/adminkubeconfig", http.StatusInternalServerError, "InternalError"), "T:us S:us", "", "target: eu"},
 		{"an answer that is empty", granting("", later), "", "", "the answer has no kubeconfig"},
@@ -187,7 +190,7 @@ func TestRunAgain(t *testing.T) {
 	t.Run("but not as long as the source cannot be listed", func(t *testing.T) {
 		delete(g.shoots, "us")
 		g.answers["/shoots"] = refusedWith(http.StatusServiceUnavailable, "ServiceUnavailable")
-		if o := r.do(t.Context()); o.reason != reasonSource || made(t, r.Client) != "T:us S:us" {
+		if o := r.do(t.Context()); o.reason != reasons.SourceNotListed || made(t, r.Client) != "T:us S:us" {
 			t.Errorf("%+v: %s", o, made(t, r.Client))
 		}
 	})

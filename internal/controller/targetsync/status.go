@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/targetsync/syncplan"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 const (
@@ -114,22 +115,22 @@ func conditionsOf(sync *v1alpha1.TargetSync, o *outcome) []v1alpha1.Condition {
 	switch {
 	case o.asked && o.listed:
 		conditions = append(conditions, v1alpha1.Condition{
-			Type: v1alpha1.TargetSyncSourceReachable, Status: v1alpha1.ConditionTrue, Reason: "Listed", Message: "the source was listed completely",
+			Type: v1alpha1.TargetSyncSourceReachable, Status: v1alpha1.ConditionTrue, Reason: string(reasons.Listed), Message: "the source was listed completely",
 		})
-	case o.err != nil && (o.reason == reasonSource || o.reason == reasonAccess):
+	case o.err != nil && o.unreachable:
 		conditions = append(conditions, v1alpha1.Condition{
-			Type: v1alpha1.TargetSyncSourceReachable, Status: v1alpha1.ConditionFalse, Reason: o.reason, Message: o.err.Error(), Codes: job.Codes(o.err),
+			Type: v1alpha1.TargetSyncSourceReachable, Status: v1alpha1.ConditionFalse, Reason: string(o.reason), Message: o.err.Error(), Codes: job.Codes(o.err),
 		})
 	}
 	switch {
 	case !rotates(sync):
 	case o.rotationErr != nil:
 		conditions = append(conditions, v1alpha1.Condition{
-			Type: v1alpha1.TargetSyncTokenRotated, Status: v1alpha1.ConditionFalse, Reason: reasonRotation, Message: o.rotationErr.Error(), Codes: job.Codes(o.rotationErr),
+			Type: v1alpha1.TargetSyncTokenRotated, Status: v1alpha1.ConditionFalse, Reason: string(reasons.TokenNotRotated), Message: o.rotationErr.Error(), Codes: job.Codes(o.rotationErr),
 		})
 	case !o.rotated.IsZero():
 		conditions = append(conditions, v1alpha1.Condition{
-			Type: v1alpha1.TargetSyncTokenRotated, Status: v1alpha1.ConditionTrue, Reason: reasonRotated,
+			Type: v1alpha1.TargetSyncTokenRotated, Status: v1alpha1.ConditionTrue, Reason: string(reasons.TokenRotated),
 			Message: "the token was last renewed at " + o.rotated.UTC().Format(time.RFC3339),
 		})
 	}
@@ -138,24 +139,26 @@ func conditionsOf(sync *v1alpha1.TargetSync, o *outcome) []v1alpha1.Condition {
 
 func readiness(o *outcome) v1alpha1.Condition {
 	ready := v1alpha1.Condition{Type: v1alpha1.TargetSyncReady, Status: v1alpha1.ConditionFalse}
+	var reason reasons.Reason
 	switch {
 	case o.err != nil:
-		ready.Reason, ready.Message, ready.Codes = o.reason, o.err.Error(), job.Codes(o.err)
+		reason, ready.Message, ready.Codes = o.reason, o.err.Error(), job.Codes(o.err)
 	case o.failed > 0:
-		ready.Reason, ready.Message = reasonItems, fmt.Sprintf("%d of %d could not be synchronised; status.items tells why", o.failed, o.failed+o.synced+o.skipped)
+		reason, ready.Message = reasons.ItemsFailed, fmt.Sprintf("%d of %d could not be synchronised; status.items tells why", o.failed, o.failed+o.synced+o.skipped)
 	case len(o.removal) > 0:
-		ready.Reason, ready.Message = reasonResource, o.removal[0]
+		reason, ready.Message = reasons.ResourceClusterFailed, o.removal[0]
 	case len(o.held) > 0:
-		ready.Reason, ready.Message = reasonHeld, heldText(o.held)
+		reason, ready.Message = reasons.RemovalHeld, heldText(o.held)
 	case o.rotationErr != nil:
-		ready.Reason, ready.Message = reasonRotation, o.rotationErr.Error()
+		reason, ready.Message = reasons.TokenNotRotated, o.rotationErr.Error()
 	default:
-		ready.Status, ready.Reason = v1alpha1.ConditionTrue, reasonSynchronized
+		ready.Status, reason = v1alpha1.ConditionTrue, reasons.Synchronized
 		ready.Message = fmt.Sprintf("%d Targets are up to date", o.synced)
 		if o.skipped > 0 {
 			ready.Message += fmt.Sprintf(", %d wait; status.items tells why", o.skipped)
 		}
 	}
+	ready.Reason = string(reason)
 	return ready
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/targetsync/syncplan"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 func TestStatusAfter(t *testing.T) {
@@ -28,13 +29,15 @@ func TestStatusAfter(t *testing.T) {
 	}{
 		{"nothing is new: no write", func(*outcome) {}, false, nil},
 		{"something was written elsewhere", func(o *outcome) { o.wrote = true }, true, func(s v1alpha1.TargetSyncStatus) bool { return s.LastUpdateTime.Time.Equal(later) }},
-		{"a failure of the source keeps the counts", func(o *outcome) { *o = *(&outcome{asked: true}).ended(reasonSource, errors.New("no answer")) }, true, func(s v1alpha1.TargetSyncStatus) bool {
+		{"a failure of the source keeps the counts", func(o *outcome) {
+			*o = *(&outcome{asked: true}).unreached(reasons.SourceNotListed, errors.New("no answer"))
+		}, true, func(s v1alpha1.TargetSyncStatus) bool {
 			return s.SyncedTargets == 2 && s.LastErrors[0] == "no answer" && conditionOf(s.Conditions, v1alpha1.TargetSyncSourceReachable).Status == v1alpha1.ConditionFalse && s.LastSuccessTime.Time.Equal(now)
 		}},
 		{"a failure of one shoot", func(o *outcome) {
 			o.failed, o.items = 1, []v1alpha1.TargetSyncItem{{Name: "eu", State: v1alpha1.TargetSyncItemFailed, Message: "why"}}
 		}, true, func(s v1alpha1.TargetSyncStatus) bool {
-			return s.FailedTargets == 1 && s.LastErrors[0] == "eu: why" && conditionOf(s.Conditions, v1alpha1.TargetSyncReady).Reason == reasonItems
+			return s.FailedTargets == 1 && s.LastErrors[0] == "eu: why" && conditionOf(s.Conditions, v1alpha1.TargetSyncReady).Reason == string(reasons.ItemsFailed)
 		}},
 		{"many failures: the first ones and their number", func(o *outcome) {
 			for i := range 200 {
@@ -50,7 +53,7 @@ func TestStatusAfter(t *testing.T) {
 			return len(s.LastErrors) == 0 && conditionOf(s.Conditions, v1alpha1.TargetSyncReady).Status == v1alpha1.ConditionTrue
 		}},
 		{"removals that wait", func(o *outcome) { o.held = []string{"a", "b"} }, true, func(s v1alpha1.TargetSyncStatus) bool {
-			return strings.Contains(s.LastErrors[0], "suddenly lacks 2") && conditionOf(s.Conditions, v1alpha1.TargetSyncReady).Reason == reasonHeld
+			return strings.Contains(s.LastErrors[0], "suddenly lacks 2") && conditionOf(s.Conditions, v1alpha1.TargetSyncReady).Reason == string(reasons.RemovalHeld)
 		}},
 	}
 	for _, test := range tests {

@@ -25,7 +25,7 @@ type ownerReference = metav1.OwnerReference
 // attempts is how often an object is read again because another client changed it at the same time.
 const attempts = 4
 
-const applyObjects, applyNewObject = published.ApplyObjects, "ApplyNewObject"
+const applyObjects = published.ApplyObjects
 
 // Applier applies objects for an item.
 type Applier struct {

@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // otherManagers names who else owns fields of an object, as far as it can be read.
@@ -41,12 +42,12 @@ func (a *Applier) explain(ctx context.Context, object Object, err error) error {
 	doing := "apply " + Describe(object.Object.GetKind(), object.Object.GetNamespace(), object.Object.GetName())
 	if owners := fieldOwners(err); len(owners) > 0 {
 		// Another attempt would only repeat the conflict: a user has to decide who owns the fields.
-		return job.AsTerminal(job.NewError(applyObjects, applyNewObject, doing+": "+strings.Join(owners, ", ")+a.otherManagers(ctx, object)+": take the fields out of the manifest, or take them over with conflicts: force"))
+		return job.AsTerminal(job.NewError(applyObjects, reasons.ApplyNewObject, doing+": "+strings.Join(owners, ", ")+a.otherManagers(ctx, object)+": take the fields out of the manifest, or take them over with conflicts: force"))
 	}
 	if namespace := object.Object.GetNamespace(); namespace != "" && clustererror.IsNamespaceMissing(err) {
 		doing += ": namespace " + namespace + " does not exist on the cluster, create it or put it among the manifests"
 	}
-	return job.Wrap(err, applyObjects, applyNewObject, doing)
+	return job.Wrap(err, applyObjects, reasons.ApplyNewObject, doing)
 }
 
 // fieldOwners says which fields others own, if that is what an error is about.

@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // CRDKind is the kind of objects that define kinds.
@@ -134,7 +135,7 @@ func isList(object *unstructured.Unstructured) bool {
 }
 
 func invalid(position, message string) error {
-	return job.NewError(published.InitManifestOperation, "ValidateProviderConfiguration", position+": "+message, v1alpha1.ErrorConfigurationProblem)
+	return job.NewError(published.InitManifestOperation, reasons.ValidateProviderConfiguration, position+": "+message, v1alpha1.ErrorConfigurationProblem)
 }
 
 // Prepare finds the place of each object on the cluster. Objects of kinds that the
@@ -194,12 +195,12 @@ func findMapping(ctx context.Context, on target.Cluster, entry Entry, defined ma
 	}
 	mapping, err := on.Mapping(ctx, kind)
 	if meta.IsNoMatchError(err) {
-		return nil, job.Wrap(unknownKind{}, published.GetAPIResource, "GetApiResource",
+		return nil, job.Wrap(unknownKind{}, published.GetAPIResource, reasons.GetAPIResource,
 			fmt.Sprintf("%s (%s %s): the cluster at %s does not know kind %s in %s", entry.Position,
 				kind.Kind, strings.TrimPrefix(entry.Object.GetNamespace()+"/"+entry.Object.GetName(), "/"), on.Server(), kind.Kind, kind.GroupVersion()))
 	}
 	if err != nil {
-		return nil, job.Wrap(err, published.GetAPIResource, "GetApiResourceList", "find kind "+kind.Kind)
+		return nil, job.Wrap(err, published.GetAPIResource, reasons.GetAPIResourceList, "find kind "+kind.Kind)
 	}
 	return mapping, nil
 }

@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
@@ -234,7 +235,7 @@ func (d *Deletion) remove(ctx context.Context, step *step) ([]string, error) {
 			return
 		}
 		if err := object.advance(ctx, d); err != nil {
-			errs[i] = job.Wrap(err, published.DeleteItem, "DeleteWithUninstall", "delete "+object.describe())
+			errs[i] = job.Wrap(err, published.DeleteItem, reasons.DeleteWithUninstall, "delete "+object.describe())
 		}
 	})
 	for _, object := range step.objects {

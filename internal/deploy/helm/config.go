@@ -26,12 +26,11 @@ import (
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 const (
-	initOperation         = published.InitHelmOperation
-	parseConfiguration    = "ParseProviderConfiguration"
-	validateConfiguration = "ValidateProviderConfiguration"
+	initOperation = published.InitHelmOperation
 )
 
 // config is the configuration of an item.
@@ -140,28 +139,28 @@ func optionsOf(field string, given map[string]v1alpha1.AnyJSON, allowed []string
 // parseConfig reads the configuration of an item.
 func parseConfig(raw *runtime.RawExtension) (*config, error) {
 	if raw == nil {
-		return nil, configError(parseConfiguration, errors.New("it is missing"))
+		return nil, configError(reasons.ParseProviderConfiguration, errors.New("it is missing"))
 	}
 	parsed := &helmv1alpha1.ProviderConfiguration{}
 	if err := yamltext.Explain(json.Unmarshal(raw.Raw, parsed)); err != nil {
-		return nil, configError(parseConfiguration, err)
+		return nil, configError(reasons.ParseProviderConfiguration, err)
 	}
 	if parsed.Kind != "ProviderConfiguration" || parsed.APIVersion != helmv1alpha1.GroupVersion.String() {
-		return nil, configError(parseConfiguration, fmt.Errorf("apiVersion must be %s and kind ProviderConfiguration", helmv1alpha1.GroupVersion))
+		return nil, configError(reasons.ParseProviderConfiguration, fmt.Errorf("apiVersion must be %s and kind ProviderConfiguration", helmv1alpha1.GroupVersion))
 	}
 	c := &config{ProviderConfiguration: parsed, values: map[string]any{}}
 	if given := parsed.Values.RawMessage; len(given) > 0 && string(given) != "null" {
 		values, err := jsonvalue.FromJSON(given)
 		content, isMap := values.(map[string]any)
 		if err != nil || !isMap {
-			return nil, configError("ParseHelmValues", errors.New("values must be a map"))
+			return nil, configError(reasons.ParseHelmValues, errors.New("values must be a map"))
 		}
 		c.values = content
 	}
 	return c, nil
 }
 
-func configError(reason string, err error) error {
+func configError(reason reasons.Reason, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -174,7 +173,7 @@ func (o Options) config(item *deployer.Item) (*config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, configError(validateConfiguration, o.validate(c))
+	return c, configError(reasons.ValidateProviderConfiguration, o.validate(c))
 }
 
 // validate checks what can be checked without a cluster and without the chart.

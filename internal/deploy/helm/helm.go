@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/schedule"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 const (
@@ -66,7 +67,7 @@ func (d Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.
 		return deployer.Result{}, err
 	}
 	if item.Remembered() == nil {
-		item.Warn(ignored.UnknownFields, ignored.Fields[helmv1alpha1.ProviderConfiguration](item.Spec.Configuration)...)
+		item.Warn(string(reasons.UnknownFields), ignored.Fields[helmv1alpha1.ProviderConfiguration](item.Spec.Configuration)...)
 	}
 	if config.release() {
 		return d.reconcileRelease(ctx, item, config)

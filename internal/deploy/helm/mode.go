@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // mayHaveRelease reports whether an item has deployed a release, as far as its status shows: what
@@ -104,7 +105,7 @@ func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, conn
 		return nil, nil, nil
 	}
 	if release.Decide(situationOf(history, storage.Marks{Owner: string(item.UID)}, t.Now())) == release.Await {
-		return nil, nil, job.NewError(published.GetHelmRelease, "GetRelease", fmt.Sprintf("another client is changing release %s/%s (revision %d is %s)", t.config.Namespace, t.config.Name, last.Revision, last.Status))
+		return nil, nil, job.NewError(published.GetHelmRelease, reasons.GetRelease, fmt.Sprintf("another client is changing release %s/%s (revision %d is %s)", t.config.Namespace, t.config.Name, last.Revision, last.Status))
 	}
 	found, err := release.Inventory(ctx, store, t.config.Name, item.Name, history)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/model/placement"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // place finds out on which cluster the item is deployed. If its Target leads to another
@@ -76,7 +77,7 @@ func (t templates) Uninstall(ctx context.Context, item *deployer.Item, on target
 	}
 	within, err := t.config.uninstall.limit(item.Remaining())
 	if err != nil {
-		return nil, configError(validateConfiguration, err)
+		return nil, configError(reasons.ValidateProviderConfiguration, err)
 	}
 	operation, err := release.PlanRemoval(ctx, store, earlierClusterJob{item: item, cluster: earlier.ClusterIdentity}, release.DesiredState{
 		Options: release.Options{Wait: t.config.uninstall.Wait, Limit: within}, Name: earlier.Release.Name, Namespace: earlier.Release.Namespace, Item: item.Name,
@@ -98,7 +99,7 @@ func (templates) onEarlier(earlier apideployer.EarlierCluster, err error) error 
 	if err == nil {
 		return nil
 	}
-	return job.Wrap(err, published.DeleteItem, "DeleteWithUninstall", fmt.Sprintf("remove release %s/%s from the earlier cluster %s",
+	return job.Wrap(err, published.DeleteItem, reasons.DeleteWithUninstall, fmt.Sprintf("remove release %s/%s from the earlier cluster %s",
 		earlier.Release.Namespace, earlier.Release.Name, placement.Describe(earlier.ClusterIdentity)))
 }
 

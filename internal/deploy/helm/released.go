@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 func isNotFound(err error) bool { return apierrors.IsNotFound(err) }
@@ -332,7 +333,7 @@ func (s released) beginOperation(ctx context.Context, item *deployer.Item, store
 		return err
 	}
 	if desiredState.Limit, err = s.options(action).limit(item.Remaining()); err != nil {
-		return configError(validateConfiguration, err)
+		return configError(reasons.ValidateProviderConfiguration, err)
 	}
 	if desiredState.Before, err = s.templates.Recorded(item); err != nil {
 		return err

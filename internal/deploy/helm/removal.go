@@ -8,6 +8,7 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/deploy/rollout"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // deleteRelease removes the release of an item, or continues to.
@@ -93,7 +94,7 @@ func (s released) beginRemoval(ctx context.Context, item *deployer.Item) (done b
 	}
 	within, err := s.config.uninstall.limit(item.Remaining())
 	if err != nil {
-		return false, configError(validateConfiguration, err)
+		return false, configError(reasons.ValidateProviderConfiguration, err)
 	}
 	desiredState.Options = release.Options{Wait: s.config.uninstall.Wait, Limit: within}
 	s.work.operation, err = release.PlanRemoval(ctx, store, s.job(item), desiredState, history)

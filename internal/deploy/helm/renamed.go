@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // A release is known by its name and its namespace. An item whose configuration has another of
@@ -107,7 +108,7 @@ func (s released) rename(item *deployer.Item, definitions []corev1.ObjectReferen
 		return err
 	}
 	if wanted := s.config.reference(); known.current != nil && *known.current != wanted {
-		item.Warn("ReleaseChanged", fmt.Sprintf("release %s becomes %s: the earlier one is removed once that is deployed", describeRelease(*known.current), describeRelease(wanted)))
+		item.Warn(string(reasons.ReleaseChanged), fmt.Sprintf("release %s becomes %s: the earlier one is removed once that is deployed", describeRelease(*known.current), describeRelease(wanted)))
 	}
 	known.definitions = definitions
 	return known.deploys(s.config.reference()).set(item)
@@ -148,7 +149,7 @@ func (s released) removeEarlier(ctx context.Context, item *deployer.Item, leavin
 		}
 		waiting, err := s.uninstallEarlier(ctx, item, earlier, leaving)
 		if err != nil {
-			return nil, job.Wrap(err, published.DeleteItem, "DeleteWithUninstall", "remove the earlier release "+describeRelease(earlier))
+			return nil, job.Wrap(err, published.DeleteItem, reasons.DeleteWithUninstall, "remove the earlier release "+describeRelease(earlier))
 		}
 		if len(waiting) > 0 {
 			return waiting, nil
@@ -204,7 +205,7 @@ func (s released) planEarlier(ctx context.Context, item *deployer.Item, earlier 
 	}
 	within, err := s.config.uninstall.limit(item.Remaining())
 	if err != nil {
-		return nil, configError(validateConfiguration, err)
+		return nil, configError(reasons.ValidateProviderConfiguration, err)
 	}
 	desiredState := s.desiredFor(item)
 	desiredState.Options = release.Options{Wait: s.config.uninstall.Wait, Limit: within}

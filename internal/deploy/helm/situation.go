@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // marks are those of a release that an item deploys.
@@ -43,7 +44,7 @@ func (s released) decide(ctx context.Context, item *deployer.Item, history []*st
 
 // refusal says who has the release now.
 func (s released) refusal(last *storage.Record) error {
-	return job.NewError(published.GetHelmRelease, "GetRelease", fmt.Sprintf("release %s/%s belongs to DeployItem %s now: give one of the two another name",
+	return job.NewError(published.GetHelmRelease, reasons.GetRelease, fmt.Sprintf("release %s/%s belongs to DeployItem %s now: give one of the two another name",
 		s.config.Namespace, s.config.Name, last.OwnerName), v1alpha1.ErrorConfigurationProblem)
 }
 

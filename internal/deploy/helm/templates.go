@@ -28,6 +28,7 @@ import (
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 const fieldManager = storage.FieldManager
@@ -115,7 +116,7 @@ func (t templates) isNamespace(entry apply.Entry) bool {
 // checks is the part of a desired state besides its objects.
 func (t templates) checks(rendered *render.Result) (desiredState rollout.DesiredState, err error) {
 	if desiredState, err = t.config.settings().DesiredState(t.Options.Options); err != nil {
-		return desiredState, configError(validateConfiguration, err)
+		return desiredState, configError(reasons.ValidateProviderConfiguration, err)
 	}
 	desiredState.Given, err = t.given(rendered)
 	return desiredState, err
@@ -124,7 +125,7 @@ func (t templates) checks(rendered *render.Result) (desiredState rollout.Desired
 // given are the exports that the values of the release have.
 func (t templates) given(rendered *render.Result) (map[string]any, error) {
 	if rendered.WithoutExports != "" {
-		return nil, job.NewError(published.Reconcile, "ConstructExportFromValues", rendered.WithoutExports, v1alpha1.ErrorConfigurationProblem)
+		return nil, job.NewError(published.Reconcile, reasons.ConstructExportFromValues, rendered.WithoutExports, v1alpha1.ErrorConfigurationProblem)
 	}
 	if rendered.Exports == nil {
 		return map[string]any{}, nil
@@ -136,9 +137,9 @@ func (t templates) given(rendered *render.Result) (map[string]any, error) {
 func (t templates) load(ctx context.Context, item *deployer.Item) (*chart.Chart, error) {
 	loaded, err := t.Charts.Load(ctx, item.DeployItem, &t.config.Chart)
 	if err != nil {
-		return nil, job.Wrap(err, published.TemplateChart, "GetHelmChart", "")
+		return nil, job.Wrap(err, published.TemplateChart, reasons.GetHelmChart, "")
 	}
-	item.Warn("ChartWarning", loaded.Warnings...)
+	item.Warn(string(reasons.ChartWarning), loaded.Warnings...)
 	return loaded, nil
 }
 
@@ -165,7 +166,7 @@ func (t templates) render(ctx context.Context, item *deployer.Item, connection *
 		SkipSchema:   at.skipSchema, Lookup: lookup(connection),
 	}, render.Want{Templates: withTemplates, Exports: t.config.fromValues()})
 	if err == nil || len(rendered.Warnings) > 0 {
-		item.Warn("ValuesWarning", rendered.Warnings...)
+		item.Warn(string(reasons.ValuesWarning), rendered.Warnings...)
 	}
 	if err != nil {
 		return nil, templateError(err)
@@ -190,14 +191,14 @@ func templateError(err error) error {
 	}
 	var wrong *render.Invalid
 	if errors.As(err, &wrong) || failed.Step == render.SortStep {
-		return job.Wrap(failed.Cause, published.TemplateChart, string(failed.Step), "", v1alpha1.ErrorConfigurationProblem)
+		return job.Wrap(failed.Cause, published.TemplateChart, failed.Step, "", v1alpha1.ErrorConfigurationProblem)
 	}
-	return job.Wrap(failed.Cause, published.TemplateChart, string(failed.Step), "")
+	return job.Wrap(failed.Cause, published.TemplateChart, failed.Step, "")
 }
 
 // undecodable is the error of what a template has made.
 func undecodable(err error) error {
-	return job.Wrap(err, published.TemplateChart, string(render.SortStep), "", v1alpha1.ErrorConfigurationProblem)
+	return job.Wrap(err, published.TemplateChart, render.SortStep, "", v1alpha1.ErrorConfigurationProblem)
 }
 
 // maxFound is how many objects one lookup may find.
@@ -241,7 +242,7 @@ func lookup(connection *cluster.Connection) render.Lookup {
 // Groups implements rollout.Source.
 func (t templates) Groups(*deployer.Item) ([]deletion.Group, error) {
 	groups, err := t.config.settings().Groups(t.Options.Options)
-	return groups, configError(validateConfiguration, err)
+	return groups, configError(reasons.ValidateProviderConfiguration, err)
 }
 
 // Recorded implements rollout.Source. Entries without a policy are of a release, which
@@ -271,7 +272,7 @@ func parseStatus(raw *runtime.RawExtension) (*helmv1alpha1.ProviderStatus, error
 		return status, nil
 	}
 	if err := yamltext.Explain(json.Unmarshal(raw.Raw, status)); err != nil {
-		return nil, job.Wrap(err, initOperation, "ParseProviderStatus", "status.providerStatus", v1alpha1.ErrorConfigurationProblem)
+		return nil, job.Wrap(err, initOperation, reasons.ParseProviderStatus, "status.providerStatus", v1alpha1.ErrorConfigurationProblem)
 	}
 	return status, nil
 }

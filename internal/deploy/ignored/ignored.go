@@ -15,9 +15,6 @@ import (
 	"go.landscaper.dev/internal/deploy/several"
 )
 
-// UnknownFields is the reason of warnings about fields.
-const UnknownFields = "UnknownFields"
-
 // nameForm is what names of fields look like. Anything else may be a value of an import
 // that a template has put where a name belongs.
 var nameForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,39}$`)

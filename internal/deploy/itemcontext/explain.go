@@ -10,11 +10,13 @@ import (
 	"go.landscaper.dev/internal/content/component/registry"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Errand is what was to be fetched, as errors name it.
 type Errand struct {
-	Operation, Reason string
+	Operation string
+	Reason    reasons.Reason
 	// Field is where the item says what to fetch.
 	Field string
 	// Credentials says where those come from that were not accepted.

@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Origins are what all items of a process have in common.
@@ -57,7 +58,7 @@ func (o Origins) Context(ctx context.Context, item *v1alpha1.DeployItem, operati
 	switch {
 	case apierrors.IsNotFound(err) && key.Name == v1alpha1.DefaultContextName:
 		// Every namespace is about to have this one.
-		return nil, job.NewError(operation, "GetLandscaperContext", fmt.Sprintf("there is no Context %s yet", key))
+		return nil, job.NewError(operation, reasons.GetLandscaperContext, fmt.Sprintf("there is no Context %s yet", key))
 	case apierrors.IsNotFound(err):
 		return nil, deployer.ConfigurationError("spec.context", fmt.Sprintf("there is no Context %s: create it, or correct the name", key))
 	case err != nil:

@@ -18,35 +18,34 @@ import (
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 const (
-	initOperation         = published.InitKustomizeOperation
-	buildOperation        = published.BuildKustomization
-	parseConfiguration    = "ParseProviderConfiguration"
-	validateConfiguration = "ValidateProviderConfiguration"
+	initOperation  = published.InitKustomizeOperation
+	buildOperation = published.BuildKustomization
 )
 
 // parseConfig reads the configuration of an item. Unlike in those of published deployers, an
 // unknown field is an error: it may be misspelt.
 func parseConfig(raw *runtime.RawExtension) (*api.ProviderConfiguration, error) {
 	if raw == nil {
-		return nil, configError(parseConfiguration, errors.New("it is missing"))
+		return nil, configError(reasons.ParseProviderConfiguration, errors.New("it is missing"))
 	}
 	if err := ignored.Refused[api.ProviderConfiguration](raw); err != nil {
-		return nil, configError(parseConfiguration, err)
+		return nil, configError(reasons.ParseProviderConfiguration, err)
 	}
 	config := &api.ProviderConfiguration{}
 	if err := yamltext.UnmarshalStrict(raw.Raw, yamltext.DefaultLimits(), config); err != nil {
-		return nil, configError(parseConfiguration, err)
+		return nil, configError(reasons.ParseProviderConfiguration, err)
 	}
 	if config.APIVersion != api.GroupVersion.String() || config.Kind != "ProviderConfiguration" {
-		return nil, configError(parseConfiguration, fmt.Errorf("apiVersion must be %s and kind ProviderConfiguration", api.GroupVersion))
+		return nil, configError(reasons.ParseProviderConfiguration, fmt.Errorf("apiVersion must be %s and kind ProviderConfiguration", api.GroupVersion))
 	}
 	return config, nil
 }
 
-func configError(reason string, err error) error {
+func configError(reason reasons.Reason, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -72,7 +71,7 @@ func (s objects) check(config *api.ProviderConfiguration) (rollout.DesiredState,
 			problems = append(problems, err)
 		}
 	}
-	return desiredState, configError(validateConfiguration, problems.OrNil())
+	return desiredState, configError(reasons.ValidateProviderConfiguration, problems.OrNil())
 }
 
 // parseInventory reads the status of an item.
@@ -86,7 +85,7 @@ func parseInventory(raw *runtime.RawExtension) (apply.Inventory, error) {
 		err = errors.New("its apiVersion is not that of the kustomize deployer")
 	}
 	if err != nil {
-		return nil, job.Wrap(err, initOperation, "ParseProviderStatus", "status.providerStatus", v1alpha1.ErrorConfigurationProblem)
+		return nil, job.Wrap(err, initOperation, reasons.ParseProviderStatus, "status.providerStatus", v1alpha1.ErrorConfigurationProblem)
 	}
 	return apply.Inventory(status.ManagedResources), nil
 }

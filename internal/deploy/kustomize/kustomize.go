@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/sandbox"
 )
 
@@ -134,9 +135,9 @@ func (s objects) DesiredState(ctx context.Context, item *deployer.Item) (rollout
 	built, err := s.builder().Build(ctx, item.Namespace, loaded, config)
 	if err != nil {
 		if ended := (*sandbox.EndedError)(nil); ctx.Err() != nil || errors.As(err, &ended) {
-			return rollout.DesiredState{}, job.Wrap(err, buildOperation, "Build", "")
+			return rollout.DesiredState{}, job.Wrap(err, buildOperation, reasons.Build, "")
 		}
-		return rollout.DesiredState{}, job.Wrap(err, buildOperation, "Build", "", v1alpha1.ErrorConfigurationProblem)
+		return rollout.DesiredState{}, job.Wrap(err, buildOperation, reasons.Build, "", v1alpha1.ErrorConfigurationProblem)
 	}
 	for _, object := range built {
 		position := object.GetKind() + " " + object.GetName() + " of the kustomization"
@@ -155,7 +156,7 @@ func (s objects) Groups(item *deployer.Item) ([]deletion.Group, error) {
 		return nil, err
 	}
 	groups, err := settingsOf(config).Groups(s.Options.Options)
-	return groups, configError(validateConfiguration, err)
+	return groups, configError(reasons.ValidateProviderConfiguration, err)
 }
 
 // Recorded implements rollout.Source.

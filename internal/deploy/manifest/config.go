@@ -21,13 +21,11 @@ import (
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 const (
 	initOperation             = published.InitManifestOperation
-	parseConfiguration        = "ParseProviderConfiguration"
-	validateConfiguration     = "ValidateProviderConfiguration"
-	parseStatus               = "ParseProviderStatus"
 	providerStatusKind        = "ProviderStatus"
 	providerConfigurationKind = "ProviderConfiguration"
 )
@@ -42,23 +40,23 @@ type version struct {
 func parseConfig(raw *runtime.RawExtension) (*manifest.ProviderConfiguration, error) {
 	var document version
 	if err := decode(raw.Raw, &document); err != nil {
-		return nil, configError(parseConfiguration, err)
+		return nil, configError(reasons.ParseProviderConfiguration, err)
 	}
 	if document.Kind != providerConfigurationKind {
-		return nil, configError(parseConfiguration, fmt.Errorf("kind must be %s", providerConfigurationKind))
+		return nil, configError(reasons.ParseProviderConfiguration, fmt.Errorf("kind must be %s", providerConfigurationKind))
 	}
 	switch document.APIVersion {
 	case manifest.GroupVersion.String():
 		config := &manifest.ProviderConfiguration{}
-		return config, configError(parseConfiguration, decode(raw.Raw, config))
+		return config, configError(reasons.ParseProviderConfiguration, decode(raw.Raw, config))
 	case manifestv1alpha1.GroupVersion.String():
 		old := &manifestv1alpha1.ProviderConfiguration{}
 		if err := decode(raw.Raw, old); err != nil {
-			return nil, configError(parseConfiguration, err)
+			return nil, configError(reasons.ParseProviderConfiguration, err)
 		}
 		return manifest.FromV1alpha1(old), nil
 	}
-	return nil, configError(parseConfiguration, fmt.Errorf("apiVersion must be %s or %s", manifest.GroupVersion, manifestv1alpha1.GroupVersion))
+	return nil, configError(reasons.ParseProviderConfiguration, fmt.Errorf("apiVersion must be %s or %s", manifest.GroupVersion, manifestv1alpha1.GroupVersion))
 }
 
 // unknownFields lists the fields of a configuration that its version does not have.
@@ -76,7 +74,7 @@ func unknownFields(raw *runtime.RawExtension) []string {
 // decode reads JSON. Its error names the field and the type, never a value.
 func decode(raw []byte, into any) error { return yamltext.Explain(json.Unmarshal(raw, into)) }
 
-func configError(reason string, err error) error {
+func configError(reason reasons.Reason, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -106,7 +104,7 @@ func (s source) desiredState(config *manifest.ProviderConfiguration) (rollout.De
 		problems = append(problems, mistakes(i, entry)...)
 	}
 	if len(problems) > 0 {
-		return rollout.DesiredState{}, configError(validateConfiguration, problems)
+		return rollout.DesiredState{}, configError(reasons.ValidateProviderConfiguration, problems)
 	}
 	desiredState.Objects, err = entries(config)
 	return desiredState, err
@@ -135,7 +133,7 @@ func entries(config *manifest.ProviderConfiguration) ([]apply.Entry, error) {
 		// Whole numbers stay whole: the API server would refuse others in many places.
 		if err := kjson.UnmarshalCaseSensitivePreserveInts(entry.Manifest.Raw, &content); err != nil || content == nil {
 			// The reason is dropped on purpose: it may quote a value.
-			return nil, configError(validateConfiguration, fmt.Errorf("%s must be an object", position))
+			return nil, configError(reasons.ValidateProviderConfiguration, fmt.Errorf("%s must be an object", position))
 		}
 		policy := entry.Policy
 		if policy == "" {
@@ -143,7 +141,7 @@ func entries(config *manifest.ProviderConfiguration) ([]apply.Entry, error) {
 		}
 		besides, err := extras(entry)
 		if err != nil {
-			return nil, configError(validateConfiguration, fmt.Errorf("manifests[%d].%w", i, err))
+			return nil, configError(reasons.ValidateProviderConfiguration, fmt.Errorf("manifests[%d].%w", i, err))
 		}
 		list = append(list, apply.Entry{Position: position, Policy: policy, Object: &unstructured.Unstructured{Object: content}, Extras: besides})
 	}
@@ -220,7 +218,7 @@ func inventoryOf(status *manifest.ProviderStatus, err error) (apply.Inventory, e
 }
 
 func statusError(err error) error {
-	return job.Wrap(err, initOperation, parseStatus, "status.providerStatus", v1alpha1.ErrorConfigurationProblem)
+	return job.Wrap(err, initOperation, reasons.ParseProviderStatus, "status.providerStatus", v1alpha1.ErrorConfigurationProblem)
 }
 
 // statusOf is the form in which an inventory is stored.

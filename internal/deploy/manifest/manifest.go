@@ -10,11 +10,11 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
-	"go.landscaper.dev/internal/deploy/ignored"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/schedule"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 const (
@@ -84,7 +84,7 @@ func (s source) DesiredState(_ context.Context, item *deployer.Item) (rollout.De
 	if err != nil {
 		return rollout.DesiredState{}, err
 	}
-	item.Warn(ignored.UnknownFields, unknownFields(item.Spec.Configuration)...)
+	item.Warn(string(reasons.UnknownFields), unknownFields(item.Spec.Configuration)...)
 	return s.desiredState(config)
 }
 
@@ -98,7 +98,7 @@ func (s source) Groups(item *deployer.Item) ([]deletion.Group, error) {
 		return nil, err
 	}
 	groups, err := settingsOf(config).Groups(s.Options)
-	return groups, configError(validateConfiguration, err)
+	return groups, configError(reasons.ValidateProviderConfiguration, err)
 }
 
 // Recorded implements rollout.Source.

@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/deploy/schedule"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 const (
@@ -40,9 +41,9 @@ func (Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.Re
 	config, err := parse(item.Spec.Configuration)
 	note(item.DeployItem, err, metav1.Now())
 	if err != nil {
-		return deployer.Result{}, job.Wrap(err, published.InitMockOperation, "ParseProviderConfiguration", "spec.config", v1alpha1.ErrorConfigurationProblem)
+		return deployer.Result{}, job.Wrap(err, published.InitMockOperation, reasons.ParseProviderConfiguration, "spec.config", v1alpha1.ErrorConfigurationProblem)
 	}
-	item.Warn(ignored.UnknownFields, ignored.Fields[mockv1alpha1.ProviderConfiguration](item.Spec.Configuration)...)
+	item.Warn(string(reasons.UnknownFields), ignored.Fields[mockv1alpha1.ProviderConfiguration](item.Spec.Configuration)...)
 	if config.ProviderStatus != nil {
 		item.Status.ProviderStatus = config.ProviderStatus.DeepCopy()
 	}
@@ -140,16 +141,16 @@ func end(phase v1alpha1.DeployItemPhase) (deployer.Result, error) {
 	case v1alpha1.DeployItemPhases.Succeeded:
 		return deployer.Done(), nil
 	case v1alpha1.DeployItemPhases.Failed:
-		return deployer.Result{}, deployer.Final(job.NewError(published.Reconcile, "MockFailed", "the configuration of this mock says that it fails"))
+		return deployer.Result{}, deployer.Final(job.NewError(published.Reconcile, reasons.MockFailed, "the configuration of this mock says that it fails"))
 	}
 	return deployer.WaitFor("another configuration of this mock"), nil
 }
 
 // note says in a condition whether the configuration can be read.
 func note(item *v1alpha1.DeployItem, err error, now metav1.Time) {
-	condition := v1alpha1.Condition{Type: v1alpha1.DeployItemValidationCondition, Status: v1alpha1.ConditionTrue, Reason: "SuccessfullValidation", Message: "the configuration is valid"}
+	condition := v1alpha1.Condition{Type: v1alpha1.DeployItemValidationCondition, Status: v1alpha1.ConditionTrue, Reason: string(reasons.SuccessfullValidation), Message: "the configuration is valid"}
 	if err != nil {
-		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionFalse, "FailedUnmarshal", err.Error()
+		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionFalse, string(reasons.FailedUnmarshal), err.Error()
 	}
 	job.SetCondition(&item.Status.Conditions, condition, now)
 }

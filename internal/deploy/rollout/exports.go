@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // exports are the exported values of a roll-out.
@@ -153,6 +154,6 @@ func exportCheckpoint(value export.Value) string {
 
 // notExportedInTime says which value was not there when the time was over.
 func notExportedInTime(value export.Value, missing string) error {
-	err := job.NewError(published.Export, "ProgressingTimeout", fmt.Sprintf("timeout at: %q: it waited for %s", exportCheckpoint(value), missing), v1alpha1.ErrorTimeout)
-	return job.Wrap(err, published.ReconcileManifests, "ReadExportValues", "")
+	err := job.NewError(published.Export, reasons.ProgressingTimeout, fmt.Sprintf("timeout at: %q: it waited for %s", exportCheckpoint(value), missing), v1alpha1.ErrorTimeout)
+	return job.Wrap(err, published.ReconcileManifests, reasons.ReadExportValues, "")
 }

@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Source is what a deployer brings: from the configuration of an item to objects,
@@ -214,9 +215,6 @@ func AwaitKinds(ctx context.Context, item *deployer.Item, connection *cluster.Co
 	awaitKinds(ctx, item, connection, err)
 }
 
-// objectOfOther is the reason of a warning about objects that belong to other items.
-const objectOfOther = "ObjectOfAnotherItem"
-
 // itemJob is the job of an item whose deployer brings its own form of status.
 type itemJob struct {
 	*deployer.Item
@@ -243,7 +241,7 @@ func (j itemJob) Foreign(objects []Foreign) {
 	for i, found := range objects {
 		messages[i] = fmt.Sprintf("%s on Target %s belongs to DeployItem %s and stays as it is, because of policy fallback: remove it from one of the two items, or use policy manage to take it over", found.Object, j.Spec.Target.Name, found.Owner)
 	}
-	j.Warn(objectOfOther, messages...)
+	j.Warn(string(reasons.ObjectOfAnotherItem), messages...)
 }
 
 // Export implements Job.

@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
@@ -33,7 +34,7 @@ func (r *Rollout) patchAfterwards(ctx context.Context) error {
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
-		return job.Wrap(err, published.ReconcileManifests, "PatchAfterDeployment", "")
+		return job.Wrap(err, published.ReconcileManifests, reasons.PatchAfterDeployment, "")
 	}
 	r.patched = true
 	return nil

@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // wait is a check that begins when its step is reached.
@@ -131,7 +132,7 @@ func notReadyInTime(unready []readiness.Unfinished) error {
 	if more := len(unready) - 1; more > 0 {
 		message += fmt.Sprintf(" (and %d more objects are not ready)", more)
 	}
-	return job.NewError(published.WaitForObjectsReady, "ProgressingTimeout", message, v1alpha1.ErrorTimeout, v1alpha1.ErrorForInfoOnly)
+	return job.NewError(published.WaitForObjectsReady, reasons.ProgressingTimeout, message, v1alpha1.ErrorTimeout, v1alpha1.ErrorForInfoOnly)
 }
 
 // notReady says why an object is not ready. The published text before it names no cluster.
@@ -154,7 +155,7 @@ func hopeless(unready []readiness.Unfinished) error {
 	if more := len(failures) - 1; more > 0 {
 		message += fmt.Sprintf(" (and %d more objects)", more)
 	}
-	return job.AsTerminal(job.NewError(published.WaitForObjectsReady, "ObjectFailed", message))
+	return job.AsTerminal(job.NewError(published.WaitForObjectsReady, reasons.ObjectFailed, message))
 }
 
 // customChecks are the checks of chosen objects.

@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Job is the job of an item, as far as a roll-out has to do with it.
@@ -313,7 +314,7 @@ func (r *Rollout) removeOrphans(ctx context.Context) ([]string, error) {
 	waiting, err := r.orphans.Continue(ctx)
 	r.inventory = r.inventory.Without(r.orphans.Gone()...)
 	if err != nil {
-		return nil, job.Wrap(err, published.ApplyObjects, "cleanupOrphanedResourcesInGroups", "remove what is no longer listed")
+		return nil, job.Wrap(err, published.ApplyObjects, reasons.CleanupOrphanedResourcesInGroups, "remove what is no longer listed")
 	}
 	if r.cleaned = len(waiting) == 0; r.cleaned {
 		r.job.Keeps(names(r.orphans.Kept())...)

@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
@@ -44,7 +45,7 @@ func (r *Rollout) applyStage(ctx context.Context, stage apply.Stage) error {
 		failures = append(failures, more...)
 	}
 	if len(failures) > 0 {
-		return job.Wrap(failures, published.ApplyObjects, "ApplyNewObject", "")
+		return job.Wrap(failures, published.ApplyObjects, reasons.ApplyNewObject, "")
 	}
 	if len(r.foreign) > 0 && !slices.Contains(r.applied, false) {
 		r.job.Foreign(r.foreign)

@@ -3,11 +3,8 @@ package predicates
 import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
-
-// ExportsPending is the reason of the condition as long as a job has exports that are not made yet.
-// The condition says to a later attempt that a plan is stored.
-const ExportsPending = "ExportsPending"
 
 // ExportsArePending reports whether the exports of the last job were not made.
 func ExportsArePending(inst *v1alpha1.Installation) bool {
@@ -26,7 +23,7 @@ func Exporting(inst *v1alpha1.Installation) bool {
 // not by upstream: that is noted when the children are written.
 func BroughtUpByUs(inst *v1alpha1.Installation) bool {
 	condition := job.GetCondition(inst.Status.Conditions, v1alpha1.CreateExportsCondition)
-	return condition != nil && condition.Status == v1alpha1.ConditionUnknown && condition.Reason == ExportsPending
+	return reasons.IsExportsPending(condition) && condition.Status == v1alpha1.ConditionUnknown
 }
 
 // HasDependentsToTrigger reports whether dependents are still to be triggered.

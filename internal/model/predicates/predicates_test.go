@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/internal/controller/installation/decide"
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // TestPlace: what an Installation is a part of follows from its owner, of our kinds only.
@@ -172,7 +173,7 @@ func TestPassesOnInVain(t *testing.T) {
 func TestExporting(t *testing.T) {
 	noted := func(status v1alpha1.ConditionStatus, reason string) testbuilders.Option {
 		return func(s *decide.Situation) {
-			s.Inst.Status.Conditions = []v1alpha1.Condition{{Type: "Other", Status: "Unknown", Reason: predicates.ExportsPending}, {Type: v1alpha1.CreateExportsCondition, Status: status, Reason: reason}}
+			s.Inst.Status.Conditions = []v1alpha1.Condition{{Type: "Other", Status: "Unknown", Reason: string(reasons.ExportsPending)}, {Type: v1alpha1.CreateExportsCondition, Status: status, Reason: reason}}
 		}
 	}
 	mapped := func(s *decide.Situation) {
@@ -190,11 +191,11 @@ func TestExporting(t *testing.T) {
 		{"data", []testbuilders.Option{testbuilders.ExportsSomething}, false, true, false},
 		{"a Target", []testbuilders.Option{target}, false, true, false},
 		{"only a mapping", []testbuilders.Option{mapped}, false, true, false},
-		{"nothing is published, but the blueprint has export executions", []testbuilders.Option{noted("Unknown", predicates.ExportsPending)}, true, true, true},
+		{"nothing is published, but the blueprint has export executions", []testbuilders.Option{noted("Unknown", string(reasons.ExportsPending))}, true, true, true},
 		{"the exports are made", []testbuilders.Option{noted("True", "Succeeded")}, false, false, false},
 		{"the exports have failed", []testbuilders.Option{noted("False", "Failed")}, true, true, false},
 		{"an older release has noted them otherwise", []testbuilders.Option{noted("Unknown", "Pending")}, true, true, false},
-		{"the reason alone says nothing", []testbuilders.Option{noted("True", predicates.ExportsPending)}, false, false, false},
+		{"the reason alone says nothing", []testbuilders.Option{noted("True", string(reasons.ExportsPending))}, false, false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			inst := testbuilders.Situation(test.options...).Inst

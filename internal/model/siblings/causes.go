@@ -9,6 +9,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/cause"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Tree is an Installation with its children, read as far down as these have failed or are blocked.
@@ -39,7 +40,7 @@ func HasFailed(sub *v1alpha1.Installation, jobID string) bool {
 func IsStuck(sub *v1alpha1.Installation, jobID string) bool {
 	status := &sub.Status
 	return status.JobID == jobID && status.JobIDFinished != jobID && job.Obstacle(status.Conditions) != "" &&
-		(status.LastError == nil || !cause.IsCausedBySibling(status.LastError.Reason))
+		!reasons.FollowsSibling(status.LastError)
 }
 
 // HidesCause reports whether the cause of a subinstallation's message is below it.
@@ -54,7 +55,7 @@ func Failures(tree Tree, jobID string) []cause.Cause {
 	for _, sub := range tree.Subs {
 		switch last := sub.Inst.Status.LastError; {
 		case !HasFailed(sub.Inst, jobID):
-		case last != nil && cause.IsCausedBySibling(last.Reason):
+		case reasons.FollowsSibling(last):
 			following = append(following, reportedCause(sub.Inst, last))
 		default:
 			causes = append(causes, failure(sub, jobID)...)
@@ -112,7 +113,7 @@ func Obstacles(tree Tree, jobID string, now time.Time) (found []cause.Cause, aga
 	found = removals(tree)
 	for _, sub := range tree.Subs {
 		status := &sub.Inst.Status
-		failed := HasFailed(sub.Inst, jobID) && (status.LastError == nil || !cause.IsCausedBySibling(status.LastError.Reason))
+		failed := HasFailed(sub.Inst, jobID) && !reasons.FollowsSibling(status.LastError)
 		switch {
 		case !failed && !IsStuck(sub.Inst, jobID), !counts(status.PhaseTransitionTime):
 		case failed:

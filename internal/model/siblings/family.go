@@ -7,6 +7,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Family is an Installation with its parent and its children.
@@ -50,7 +51,7 @@ func DeletedWithNextJob(f Family) bool {
 // DeletionCondition is what a deleted subinstallation waits for.
 func DeletionCondition(f Family) v1alpha1.Condition {
 	return v1alpha1.Condition{
-		Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: "Waiting", ObservedGeneration: f.Inst.Status.ObservedGeneration,
+		Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: string(reasons.Waiting), ObservedGeneration: f.Inst.Status.ObservedGeneration,
 		Message: fmt.Sprintf("the deletion begins with the next job of Installation %s: ask its root for one with the annotation %s: reconcile", f.Parent.Name, v1alpha1.OperationAnnotation),
 	}
 }

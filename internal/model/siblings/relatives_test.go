@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
-	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // TestRelations: the relations of siblings are computed once as long as these have the same imports
@@ -126,8 +126,8 @@ func TestExports(t *testing.T) {
 		{"an exporter that is triggered once more", []testbuilders.Option{testbuilders.Requested("reconcile"), testbuilders.Jobs("a", "a", "Succeeded")}, true, "", ""},
 		{"an exporter that has not begun with its job", []testbuilders.Option{testbuilders.Jobs("b", "a", "Succeeded")}, true, "", ""},
 		{"an exporter that is at work", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing")}, true, "", ""},
-		{"an exporter that waits itself", []testbuilders.Option{testbuilders.Jobs("b", "a", "Init"), stuck(job.WaitingReason)}, true, "no such kind", ""},
-		{"an exporter whose children are blocked", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing"), stuck(job.BlockedReason)}, true, "no such kind", ""},
+		{"an exporter that waits itself", []testbuilders.Option{testbuilders.Jobs("b", "a", "Init"), stuck(string(reasons.Waiting))}, true, "no such kind", ""},
+		{"an exporter whose children are blocked", []testbuilders.Option{testbuilders.Jobs("b", "a", "Progressing"), stuck(string(reasons.ChildrenBlocked))}, true, "no such kind", ""},
 		{"an exporter that has failed", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed"), errs}, false, "", "has failed: no such image"},
 		{"an exporter that has failed without an error", []testbuilders.Option{testbuilders.Jobs("a", "a", "Failed")}, false, "", "has failed"},
 		{"an exporter that has succeeded without the export", []testbuilders.Option{testbuilders.Jobs("a", "a", "Succeeded")}, false, "", ""},

@@ -7,7 +7,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/model/siblings"
-	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // parentLeaving is a parent at work in job a that does not want some subinstallations any more.
@@ -16,7 +16,7 @@ func parentLeaving(removing bool, names ...string) *v1alpha1.Installation {
 	parent.Status.InstallationPhase = v1alpha1.InstallationPhases.Progressing
 	parent.Status.SubInstCache = &v1alpha1.SubInstCache{OrphanedSubs: names}
 	if removing {
-		parent.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.RemovingReason}}
+		parent.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: string(reasons.Removing)}}
 	}
 	return parent
 }

@@ -8,8 +8,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/runtime/job/cause"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Turn says whether it is the turn of an Installation among its siblings.
@@ -23,22 +23,16 @@ type Turn struct {
 // Ready reports whether it is the turn.
 func (t Turn) Ready() bool { return t.Err == nil && len(t.WaitsFor) == 0 }
 
-// Reasons of failures that follow from that of a sibling.
-const (
-	PredecessorFailed = cause.SiblingFailed
-	SiblingNotDeleted = cause.SiblingStays
-)
-
 // TurnToDeploy says whether a subinstallation can begin: all siblings whose exports it imports must
 // have succeeded in the job. The siblings include the subinstallation.
 func TurnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relations) Turn {
 	if cycle, ok := among.CycleOf(self.Name); ok {
-		return Turn{Err: job.NewError(published.Init, "FetchPredecessors",
+		return Turn{Err: job.NewError(published.Init, reasons.FetchPredecessors,
 			"the subinstallations wait for each other in a cycle: "+cycle.String()+": "+cycle.Explanation()+": change the imports or exports of one of them in the blueprint", v1alpha1.ErrorCyclicDependencies)}
 	}
 	for _, collision := range among.collisions {
 		if collision.First.Unit == self.Name || collision.Second.Unit == self.Name {
-			return Turn{Err: job.NewError(published.Init, "FetchPredecessors", fmt.Sprintf(
+			return Turn{Err: job.NewError(published.Init, reasons.FetchPredecessors, fmt.Sprintf(
 				"%s is exported by Installation %s and by Installation %s: choose another name for one of them in the blueprint", collision.Second.Name, collision.First.Unit, collision.Second.Unit), v1alpha1.ErrorForInfoOnly)}
 		}
 	}
@@ -56,7 +50,7 @@ func TurnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Inst
 		}
 	}
 	if len(failed) > 0 {
-		now.Err = job.NewError(published.Init, PredecessorFailed, Phrase(failed, "depending on Installation %s, which has not succeeded", "depending on Installations %s, which have not succeeded"), v1alpha1.ErrorForInfoOnly)
+		now.Err = job.NewError(published.Init, reasons.AllPredecessorsSucceeded, Phrase(failed, "depending on Installation %s, which has not succeeded", "depending on Installations %s, which have not succeeded"), v1alpha1.ErrorForInfoOnly)
 	}
 	return now
 }
@@ -114,7 +108,7 @@ func TurnToDelete(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Inst
 		}
 	}
 	if len(failed) > 0 {
-		now.Err = job.NewError(published.CheckSuccessorSibling, SiblingNotDeleted, "deletion of a sibling failed: "+Phrase(failed, "Installation %s imports what this one exports", "Installations %s import what this one exports"), v1alpha1.ErrorForInfoOnly)
+		now.Err = job.NewError(published.CheckSuccessorSibling, reasons.SiblingDeleteError, "deletion of a sibling failed: "+Phrase(failed, "Installation %s imports what this one exports", "Installations %s import what this one exports"), v1alpha1.ErrorForInfoOnly)
 	}
 	return now
 }

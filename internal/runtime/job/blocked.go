@@ -1,17 +1,13 @@
 package job
 
 import (
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
-
-// BlockedReason is the reason of the condition Reconciling of a job whose children have
-// failed or do not go on. What they say stands in the message.
-const BlockedReason = "ChildrenBlocked"
 
 // underWay is what a job says that nothing keeps from going on.
 const underWay = "the job is under way"
@@ -34,7 +30,7 @@ func Removed(children string) string {
 // attempt, or what a child says. It is empty if nothing does.
 func Obstacle(conditions []v1alpha1.Condition) string {
 	found := GetCondition(conditions, v1alpha1.ReconcilingCondition)
-	if found == nil || found.Status != v1alpha1.ConditionTrue || !slices.Contains([]string{WaitingReason, RetryingReason, BlockedReason}, found.Reason) {
+	if !(reasons.IsWait(found) || reasons.IsRetry(found) || reasons.IsBlocked(found)) || found.Status != v1alpha1.ConditionTrue {
 		return ""
 	}
 	return found.Message
@@ -42,8 +38,7 @@ func Obstacle(conditions []v1alpha1.Condition) string {
 
 // IsBlocked reports whether the conditions of a job say what its children wait for.
 func IsBlocked(conditions []v1alpha1.Condition) bool {
-	found := GetCondition(conditions, v1alpha1.ReconcilingCondition)
-	return found != nil && found.Reason == BlockedReason
+	return reasons.IsBlocked(GetCondition(conditions, v1alpha1.ReconcilingCondition))
 }
 
 // SettledAt is when a state that began at a time has lasted long enough to be shown by the
@@ -112,7 +107,7 @@ func (s Showing) next() time.Time {
 // Write writes a message about the children into the conditions; an empty one says that
 // the job is under way.
 func (s Showing) Write(message string, now metav1.Time) {
-	reason := BlockedReason
+	reason := string(reasons.ChildrenBlocked)
 	if message == "" {
 		message, reason = underWay, s.phase
 	}

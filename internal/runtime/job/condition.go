@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // SetCondition puts a condition into a list. Its times move only as far as it
@@ -53,14 +54,6 @@ type Summary struct {
 	Err error
 }
 
-// The reasons of the condition Reconciling of a job that does not go on by itself.
-const (
-	// WaitingReason means that something outside has to happen first.
-	WaitingReason = "Waiting"
-	// RetryingReason means that the last attempt has failed, and another one follows.
-	RetryingReason = "Retrying"
-)
-
 // Summarize writes the conditions Ready, Reconciling and Stalled, which derive
 // from the phase and the last error. The last two are there while they are true.
 func Summarize(conditions *[]v1alpha1.Condition, summary Summary, now metav1.Time) {
@@ -75,9 +68,9 @@ func Summarize(conditions *[]v1alpha1.Condition, summary Summary, now metav1.Tim
 		more.Type, more.Message = v1alpha1.StalledCondition, "nothing more happens until a user changes something: "+message(summary.Err)
 	default:
 		if summary.Err != nil {
-			ready.Message, more.Message, more.Reason = message(summary.Err), message(summary.Err), RetryingReason
+			ready.Message, more.Message, more.Reason = message(summary.Err), message(summary.Err), string(reasons.Retrying)
 			if IsWaiting(summary.Err) {
-				more.Reason = WaitingReason
+				more.Reason = string(reasons.Waiting)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Error is the failure of a step, as the status of an object shows it.
@@ -17,7 +18,7 @@ type Error struct {
 	// Operation is the step that failed.
 	Operation string
 	// Reason is a short word for the cause.
-	Reason string
+	Reason reasons.Reason
 	// Message says what was being done and what to do. The message of the cause
 	// is added when the error is shown.
 	Message string
@@ -28,12 +29,12 @@ type Error struct {
 }
 
 // NewError returns an error without a cause.
-func NewError(operation, reason, message string, codes ...v1alpha1.ErrorCode) *Error {
+func NewError(operation string, reason reasons.Reason, message string, codes ...v1alpha1.ErrorCode) *Error {
 	return &Error{Operation: operation, Reason: reason, Message: message, Codes: codes}
 }
 
 // Wrap returns an error with a cause.
-func Wrap(cause error, operation, reason, message string, codes ...v1alpha1.ErrorCode) *Error {
+func Wrap(cause error, operation string, reason reasons.Reason, message string, codes ...v1alpha1.ErrorCode) *Error {
 	return &Error{Operation: operation, Reason: reason, Message: message, Codes: codes, Cause: cause}
 }
 
@@ -122,6 +123,8 @@ func OutcomeOf(err error) Outcome {
 type waiting struct {
 	error
 	wake Wake
+	// progress says that work is under way without an action of a user.
+	progress bool
 }
 
 // Unwrap returns the error that names what the job waits for.
@@ -129,14 +132,20 @@ func (w waiting) Unwrap() error { return w.error }
 
 // NewWaiting returns an error which says that something outside has to happen
 // first. An event ends the wait, never a timer.
-func NewWaiting(operation, reason, message string) error {
+func NewWaiting(operation string, reason reasons.Reason, message string) error {
 	return WaitFor(Wake{}, operation, reason, message)
 }
 
 // WaitFor returns the wait for something outside that a controller knows by kind and
 // name.
-func WaitFor(wake Wake, operation, reason, message string) error {
-	return waiting{NewError(operation, reason, message, v1alpha1.ErrorUnfinished, v1alpha1.ErrorForInfoOnly, v1alpha1.ErrorNoRetry), wake}
+func WaitFor(wake Wake, operation string, reason reasons.Reason, message string) error {
+	return waiting{NewError(operation, reason, message, v1alpha1.ErrorUnfinished, v1alpha1.ErrorForInfoOnly, v1alpha1.ErrorNoRetry), wake, false}
+}
+
+// WaitForProgress returns the wait for work that is under way, such as pods that start. The status
+// of an item does not show it as an error.
+func WaitForProgress(operation, message string) error {
+	return waiting{NewError(operation, reasons.Waiting, message, v1alpha1.ErrorUnfinished, v1alpha1.ErrorForInfoOnly, v1alpha1.ErrorNoRetry), Wake{}, true}
 }
 
 // WakeOf returns what ends the wait that an error reports.
@@ -150,6 +159,12 @@ func WakeOf(err error) Wake {
 func IsWaiting(err error) bool {
 	var w waiting
 	return errors.As(err, &w)
+}
+
+// IsProgress reports whether an error is the wait for work that is under way.
+func IsProgress(err error) bool {
+	var w waiting
+	return errors.As(err, &w) && w.progress
 }
 
 // terminal marks an error as final for the job.
@@ -218,7 +233,7 @@ func StatusError(err error, last *v1alpha1.Error, now metav1.Time) *v1alpha1.Err
 	shown := &v1alpha1.Error{Message: StatusMessage(err), Codes: Codes(err), LastTransitionTime: now, LastUpdateTime: now}
 	var e *Error
 	if errors.As(err, &e) {
-		shown.Operation, shown.Reason = e.Operation, e.Reason
+		shown.Operation, shown.Reason = e.Operation, string(e.Reason)
 	}
 	if last == nil || last.Operation != shown.Operation {
 		return shown

@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
@@ -39,7 +40,7 @@ func RecoverPanic(step func() error) (err error) {
 		if cause := recover(); cause != nil {
 			Panics.Inc()
 			broken := newPanic(cause)
-			err = Wrap(broken, published.Reconcile, "Panic", "", v1alpha1.ErrorInternalProblem)
+			err = Wrap(broken, published.Reconcile, reasons.Panic, "", v1alpha1.ErrorInternalProblem)
 		}
 	}()
 	return step()

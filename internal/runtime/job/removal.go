@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // A job has two rounds where objects may move. In the first one, everything that is wanted is
@@ -18,17 +19,6 @@ import (
 
 // removalSuffix marks the ID of a removal round.
 const removalSuffix = "-removal"
-
-// Reasons of the condition PendingRemovals.
-const (
-	// KeptReason means that something below is kept until the end of the job.
-	KeptReason = "Kept"
-	// NotWantedReason means that the parent does not want the Installation any more, and
-	// keeps it until the end of the job.
-	NotWantedReason = "NotWanted"
-	// RemovingReason means that the removal round is under way.
-	RemovingReason = "Removing"
-)
 
 // NotWanted is what is said of a part of a tree that is not wanted any more and kept.
 const NotWanted = "not wanted any more: removed at the end of the job unless another part takes its objects over"
@@ -54,15 +44,14 @@ func Pending(conditions []v1alpha1.Condition) *v1alpha1.Condition {
 // IsNotWanted reports whether an Installation says that its parent keeps it only until the end
 // of a job.
 func IsNotWanted(inst *v1alpha1.Installation) bool {
-	found := Pending(inst.Status.Conditions)
-	return found != nil && found.Reason == NotWantedReason
+	return reasons.IsNotWanted(Pending(inst.Status.Conditions))
 }
 
 // Round returns the ID of the round that the job of an Installation is in: that of the job, or
 // of its removal round. The round ends with the phase that it is in.
 func Round(inst *v1alpha1.Installation) string {
 	status := &inst.Status
-	if found := Pending(status.Conditions); found != nil && found.Reason == RemovingReason && status.InstallationPhase == v1alpha1.InstallationPhases.Progressing {
+	if reasons.IsRemoving(Pending(status.Conditions)) && status.InstallationPhase == v1alpha1.InstallationPhases.Progressing {
 		return RemovalOf(status.JobID)
 	}
 	return status.JobID
@@ -153,6 +142,6 @@ func NotePending(conditions *[]v1alpha1.Condition, message string, generation in
 		return
 	}
 	SetCondition(conditions, v1alpha1.Condition{
-		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: KeptReason, Message: truncate(message), ObservedGeneration: generation,
+		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: string(reasons.Kept), Message: truncate(message), ObservedGeneration: generation,
 	}, now)
 }

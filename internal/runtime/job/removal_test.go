@@ -5,6 +5,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 func TestRemovalRound(t *testing.T) {
@@ -77,11 +78,11 @@ func TestRound(t *testing.T) {
 		want          string
 	}{
 		{"nothing is kept", "j", "Progressing", nil, "j"},
-		{"something is kept", "j", "Progressing", condition(job.KeptReason, v1alpha1.ConditionTrue), "j"},
-		{"it is removed", "j", "Progressing", condition(job.RemovingReason, v1alpha1.ConditionTrue), "j-removal"},
-		{"it is removed below a subinstallation", "j-removal", "Progressing", condition(job.RemovingReason, v1alpha1.ConditionTrue), "j-removal"},
-		{"the round was interrupted, and a deletion follows", "k", "Deleting", condition(job.RemovingReason, v1alpha1.ConditionTrue), "k"},
-		{"a condition that does not hold", "j", "Progressing", condition(job.RemovingReason, v1alpha1.ConditionFalse), "j"},
+		{"something is kept", "j", "Progressing", condition(string(reasons.Kept), v1alpha1.ConditionTrue), "j"},
+		{"it is removed", "j", "Progressing", condition(string(reasons.Removing), v1alpha1.ConditionTrue), "j-removal"},
+		{"it is removed below a subinstallation", "j-removal", "Progressing", condition(string(reasons.Removing), v1alpha1.ConditionTrue), "j-removal"},
+		{"the round was interrupted, and a deletion follows", "k", "Deleting", condition(string(reasons.Removing), v1alpha1.ConditionTrue), "k"},
+		{"a condition that does not hold", "j", "Progressing", condition(string(reasons.Removing), v1alpha1.ConditionFalse), "j"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

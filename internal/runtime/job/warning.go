@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // maxWarnings is how many bytes of warnings a status has.
@@ -14,10 +15,10 @@ const maxWarnings = 2 << 10
 
 // AddWarnings adds to a condition of warnings what it does not say yet. Attempts that are
 // repeated find the same.
-func AddWarnings(conditions *[]v1alpha1.Condition, reason string, messages []string, generation int64, now metav1.Time) {
+func AddWarnings(conditions *[]v1alpha1.Condition, reason reasons.Reason, messages []string, generation int64, now metav1.Time) {
 	said, before := "", GetCondition(*conditions, v1alpha1.WarningsCondition)
 	if before != nil {
-		said, reason = before.Message, before.Reason
+		said, reason = before.Message, reasons.Reason(before.Reason)
 	}
 	for _, message := range messages {
 		if message == "" || strings.Contains(said, message) {
@@ -56,17 +57,17 @@ func NoteChildWarnings(conditions *[]v1alpha1.Condition, messages []string, gene
 		DropCondition(conditions, v1alpha1.ChildWarningsCondition)
 		return
 	}
-	setWarnings(conditions, v1alpha1.ChildWarningsCondition, "WarningsBelow", strings.Join(messages, "; "), generation, now)
+	setWarnings(conditions, v1alpha1.ChildWarningsCondition, reasons.WarningsBelow, strings.Join(messages, "; "), generation, now)
 }
 
-func setWarnings(conditions *[]v1alpha1.Condition, of v1alpha1.ConditionType, reason, said string, generation int64, now metav1.Time) {
+func setWarnings(conditions *[]v1alpha1.Condition, of v1alpha1.ConditionType, reason reasons.Reason, said string, generation int64, now metav1.Time) {
 	if said == "" {
 		return
 	}
 	if len(said) > maxWarnings {
 		said = strings.ToValidUTF8(said[:maxWarnings], "") + "…"
 	}
-	SetCondition(conditions, v1alpha1.Condition{Type: of, Status: v1alpha1.ConditionTrue, Reason: reason, Message: said, ObservedGeneration: generation}, now)
+	SetCondition(conditions, v1alpha1.Condition{Type: of, Status: v1alpha1.ConditionTrue, Reason: string(reason), Message: said, ObservedGeneration: generation}, now)
 }
 
 // WarningsOf returns what conditions say of warnings of an object and of those below it,

@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 const (
@@ -79,7 +80,7 @@ func (r *Reporter) Enter(ctx context.Context, s *Subject, phase string) error {
 	}
 	r.emitWarnings(s)
 	if r.EmitSuccess && phase == v1alpha1.PhaseStringSucceeded {
-		r.Emit(s, corev1.EventTypeNormal, "Succeeded", "job "+*s.Status.JobID+" has succeeded")
+		r.Emit(s, corev1.EventTypeNormal, reasons.Succeeded, "job "+*s.Status.JobID+" has succeeded")
 	}
 	return nil
 }
@@ -191,9 +192,9 @@ func (r *Reporter) emitError(s *Subject, before *v1alpha1.Error) {
 	if before != nil && before.Message == now.Message {
 		return
 	}
-	reason := now.Reason
+	reason := reasons.Reason(now.Reason)
 	if reason == "" {
-		reason = "Error"
+		reason = reasons.Error
 	}
 	r.Emit(s, corev1.EventTypeWarning, reason, now.Message)
 }
@@ -207,8 +208,8 @@ func (r *Reporter) emitWarnings(s *Subject) {
 }
 
 // Emit emits an event.
-func (r *Reporter) Emit(s *Subject, eventType, reason, message string) {
+func (r *Reporter) Emit(s *Subject, eventType string, reason reasons.Reason, message string) {
 	if r.Events != nil {
-		r.Events.Eventf(s.Object, nil, eventType, reason, r.Action, "%s", job.EventMessage(message))
+		r.Events.Eventf(s.Object, nil, eventType, string(reason), r.Action, "%s", job.EventMessage(message))
 	}
 }

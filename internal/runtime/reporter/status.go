@@ -6,6 +6,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Status points to the fields of a job in the status of an object.
@@ -33,7 +34,7 @@ type Subject struct {
 
 // warning is what is probably not meant, all of one kind.
 type warning struct {
-	reason   string
+	reason   reasons.Reason
 	messages []string
 }
 
@@ -162,19 +163,19 @@ func (s *Subject) firstPhase() string {
 
 // SetTrue notes in a condition that something has succeeded. The next write of the status
 // stores it.
-func (s Status) SetTrue(conditionType v1alpha1.ConditionType, reason, message string, now metav1.Time) {
-	job.SetCondition(s.Conditions, v1alpha1.Condition{Type: conditionType, Status: v1alpha1.ConditionTrue, Reason: reason, Message: message}, now)
+func (s Status) SetTrue(conditionType v1alpha1.ConditionType, reason reasons.Reason, message string, now metav1.Time) {
+	job.SetCondition(s.Conditions, v1alpha1.Condition{Type: conditionType, Status: v1alpha1.ConditionTrue, Reason: string(reason), Message: message}, now)
 }
 
 // SetFalse notes in a condition what went wrong, where users look first.
-func (s Status) SetFalse(conditionType v1alpha1.ConditionType, reason, message string, now metav1.Time) {
-	job.SetCondition(s.Conditions, v1alpha1.Condition{Type: conditionType, Status: v1alpha1.ConditionFalse, Reason: reason, Message: message}, now)
+func (s Status) SetFalse(conditionType v1alpha1.ConditionType, reason reasons.Reason, message string, now metav1.Time) {
+	job.SetCondition(s.Conditions, v1alpha1.Condition{Type: conditionType, Status: v1alpha1.ConditionFalse, Reason: string(reason), Message: message}, now)
 }
 
 // Warn notes warnings of one kind in the status, which keeps them until the next job. An
 // event also reports them, once in a job with its next transition; repeated attempts emit
 // nothing.
-func (s *Subject) Warn(reason string, messages []string) {
+func (s *Subject) Warn(reason reasons.Reason, messages []string) {
 	if len(messages) > 0 {
 		s.warnings = append(s.warnings, warning{reason, messages})
 		job.AddWarnings(s.Status.Conditions, reason, messages, *s.Status.ObservedGeneration, metav1.Now())

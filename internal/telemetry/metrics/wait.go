@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
@@ -38,22 +38,15 @@ const (
 
 // reportedReasons are the reasons of waits by the reasons that controllers and deployers write into
 // the status.
-var reportedReasons = map[string]Reason{
-	"AllPredecessorsFinished": Sibling,
-	"SiblingImport":           Sibling,
-	"ImportsSatisfied":        Import,
-	"CalculateContext":        Context,
-	"GetLandscaperContext":    Context,
-	"NoTargetFound":           Target,
-	"SecretNotFound":          Target,
-	"SecretKeyNotFound":       Target,
-}
-
-// unreachable are the reasons of failed attempts that say that the cluster cannot be
-// worked with.
-var unreachable = []string{
-	clustererror.ReasonUnreachable, clustererror.ReasonRefused, clustererror.ReasonTLS, clustererror.ReasonUnauthorized,
-	clustererror.ReasonToken, clustererror.ReasonNotAllowed,
+var reportedReasons = map[reasons.Reason]Reason{
+	reasons.AllPredecessorsFinished: Sibling,
+	reasons.SiblingImport:           Sibling,
+	reasons.ImportsSatisfied:        Import,
+	reasons.CalculateContext:        Context,
+	reasons.GetLandscaperContext:    Context,
+	reasons.NoTargetFound:           Target,
+	reasons.SecretNotFound:          Target,
+	reasons.SecretKeyNotFound:       Target,
 }
 
 // possible are the reasons that each kind may have.
@@ -96,11 +89,11 @@ func waitOf(kind string, status reporter.Status) Reason {
 func waitAfter(err *v1alpha1.Error) Reason {
 	switch {
 	case slices.Contains(err.Codes, v1alpha1.ErrorUnfinished):
-		if reason, ok := reportedReasons[err.Reason]; ok {
+		if reason, ok := reportedReasons[reasons.Reason(err.Reason)]; ok {
 			return reason
 		}
 		return Other
-	case slices.Contains(unreachable, err.Reason):
+	case reasons.IsAboutCluster(err):
 		return Target
 	}
 	return Retry
@@ -108,6 +101,5 @@ func waitAfter(err *v1alpha1.Error) Reason {
 
 // saysWaiting reports whether the conditions show a wait.
 func saysWaiting(status reporter.Status) bool {
-	condition := job.GetCondition(*status.Conditions, v1alpha1.ReconcilingCondition)
-	return condition != nil && condition.Reason == "Waiting"
+	return reasons.IsWait(job.GetCondition(*status.Conditions, v1alpha1.ReconcilingCondition))
 }

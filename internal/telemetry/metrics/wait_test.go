@@ -8,14 +8,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 func TestWaitsFor(t *testing.T) {
 	inst, exec, item := &v1alpha1.Installation{}, &v1alpha1.Execution{}, &v1alpha1.DeployItem{}
-	wait := func(reason string) error { return job.NewWaiting("op", reason, "m") }
+	wait := func(reason reasons.Reason) error { return job.NewWaiting("op", reason, "m") }
 	tests := []struct {
 		reason  string
 		subject *reporter.Subject
@@ -40,7 +40,7 @@ func TestWaitsFor(t *testing.T) {
 		{"no Target", reporter.DeployItem(item), "Progressing", wait("NoTargetFound"), Target},
 		{"no Context of an item", reporter.DeployItem(item), "Progressing", wait("GetLandscaperContext"), Context},
 		{"no Secret of the Target", reporter.DeployItem(item), "Progressing", wait("SecretNotFound"), Target},
-		{"a cluster that refuses", reporter.DeployItem(item), "Progressing", job.NewError("op", clustererror.ReasonRefused, "m"), Target},
+		{"a cluster that refuses", reporter.DeployItem(item), "Progressing", job.NewError("op", reasons.ConnectionRefused, "m"), Target},
 		{"another error", reporter.DeployItem(item), "Progressing", errors.New("m"), Retry},
 		{"an item at work", reporter.DeployItem(item), "Progressing", nil, Working},
 	}

@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/cause"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // decideTerminating looks at children that are being deleted: subinstallations that are no longer
@@ -27,7 +28,7 @@ func decideTerminating(s Situation) Decision {
 	case len(subs) > 0 && traceable(s):
 		return doing(Trace)
 	case leaves || len(subs) > 0:
-		return failure(job.NewError(published.HandlePhaseCleanupOrphaned, "AllOrphanedSubinstallationsFailed", whyFailed(s, "subinstallations that are no longer wanted could not be deleted"), v1alpha1.ErrorForInfoOnly))
+		return failure(job.NewError(published.HandlePhaseCleanupOrphaned, reasons.AllOrphanedSubinstallationsFailed, whyFailed(s, "subinstallations that are no longer wanted could not be deleted"), v1alpha1.ErrorForInfoOnly))
 	case hasWritten(s.Inst):
 		return doing(Propagate)
 	}
@@ -122,7 +123,7 @@ func decideCompletion(s Situation) Decision {
 		return doing(EndRemovals)
 	}
 	if s.Inst.Generation != s.Inst.Status.ObservedGeneration {
-		return failure(job.NewError(published.HandlePhaseCompleting, "CheckObservedGeneration", "installation spec has been changed: request another job with the annotation "+v1alpha1.OperationAnnotation+": reconcile"))
+		return failure(job.NewError(published.HandlePhaseCompleting, reasons.CheckObservedGeneration, "installation spec has been changed: request another job with the annotation "+v1alpha1.OperationAnnotation+": reconcile"))
 	}
 	if s.Parent == nil && !siblings.IsRemoving(s.Inst) && siblings.HasPendingRemovals(s.Family) {
 		return doing(BeginRemovals)
@@ -138,7 +139,7 @@ func decideRemoval(s Situation) Decision {
 	case s.Turn != nil && s.Turn.Err != nil:
 		return failure(s.Turn.Err)
 	case s.Turn != nil && len(s.Turn.WaitsFor) > 0:
-		return awaiting(job.OnChange("Installation", s.Turn.WaitsFor...), published.CheckSuccessorSibling, "SiblingImport",
+		return awaiting(job.OnChange("Installation", s.Turn.WaitsFor...), published.CheckSuccessorSibling, reasons.SiblingImport,
 			"a sibling still imports some of the exports: waiting until "+siblings.Phrase(s.Turn.WaitsFor, "Installation %s is deleted: delete it, or let this Installation go before it", "Installations %s are deleted: delete them, or let this Installation go before them")+" with the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+"=true")
 	case s.Exec == nil && s.Inst.Status.ExecutionReference == nil && len(s.Subs) == 0:
 		return doing(Release)
@@ -168,19 +169,19 @@ func decideDeletion(s Situation) Decision {
 	if traceable(s) {
 		return doing(Trace)
 	}
-	return failure(job.NewError(published.HandleReconcilePhase, "UndeletedSubobjects", whyFailed(s, "not all sub objects were deleted")))
+	return failure(job.NewError(published.HandleReconcilePhase, reasons.UndeletedSubobjects, whyFailed(s, "not all sub objects were deleted")))
 }
 
 // failureOf is the reason of a failure that follows from those of children: an abort is reported up
 // to the root.
-func failureOf(s Situation) string {
+func failureOf(s Situation) reasons.Reason {
 	for _, sub := range siblings.WithoutHeld(s.Family) {
-		if last := sub.Status.LastError; last != nil && last.Reason == v1alpha1.AbortedReason {
-			return v1alpha1.AbortedReason
+		if reasons.WasAborted(sub.Status.LastError) {
+			return reasons.Aborted
 		}
 	}
-	if s.Exec != nil && s.Exec.Status.LastError != nil && s.Exec.Status.LastError.Reason == v1alpha1.AbortedReason {
-		return v1alpha1.AbortedReason
+	if s.Exec != nil && reasons.WasAborted(s.Exec.Status.LastError) {
+		return reasons.Aborted
 	}
-	return "children failed"
+	return reasons.ChildrenFailed
 }

@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Next chooses the next step.
@@ -27,7 +28,7 @@ func Next(s Situation) Decision {
 	case !s.Orphaned && predicates.HasIneffectiveRequest(s.Inst):
 		return doing(Dismiss)
 	case unfinished && predicates.BeingDeleted(s.Inst) && canAbandon(s):
-		return failure(job.NewError(published.HandlePhaseInit, "Deleted", "the Installation is being deleted"))
+		return failure(job.NewError(published.HandlePhaseInit, reasons.Deleted, "the Installation is being deleted"))
 	case !unfinished && asksForJob(s, operation):
 		return doing(Admit)
 	case !unfinished:
@@ -174,15 +175,15 @@ func ByInputs(s Situation) Decision {
 	case in == nil:
 		return doing(ReadInputs)
 	case len(in.Invalid) > 0:
-		return failure(job.Wrap(in.Invalid.ToAggregate(), published.InitPrerequisites, "ValidateInstallation", "the Installation is not valid", v1alpha1.ErrorForInfoOnly))
+		return failure(job.Wrap(in.Invalid.ToAggregate(), published.InitPrerequisites, reasons.ValidateInstallation, "the Installation is not valid", v1alpha1.ErrorForInfoOnly))
 	case in.Turn.Err != nil:
 		return failure(in.Turn.Err)
 	case len(in.Turn.WaitsFor) > 0:
-		return awaiting(job.OnChange("Installation", in.Turn.WaitsFor...), published.Init, "AllPredecessorsFinished", siblings.Phrase(in.Turn.WaitsFor, "waiting for Installation %s, whose exports are imported", "waiting for Installations %s, whose exports are imported"))
+		return awaiting(job.OnChange("Installation", in.Turn.WaitsFor...), published.Init, reasons.AllPredecessorsFinished, siblings.Phrase(in.Turn.WaitsFor, "waiting for Installation %s, whose exports are imported", "waiting for Installations %s, whose exports are imported"))
 	case in.Context == nil:
 		return decideWithoutContext(s.Inst)
 	case in.ImportsErr != nil:
-		return failure(job.Wrap(in.ImportsErr, published.Init, "ImportsSatisfied", ""))
+		return failure(job.Wrap(in.ImportsErr, published.Init, reasons.ImportsSatisfied, ""))
 	case len(in.Missing) > 0:
 		return ByMissing(s.Parent, in, s.Now)
 	case isAsBefore(s) && isConcerned(s.Inst):
@@ -198,9 +199,9 @@ func ByInputs(s Situation) Decision {
 func decideWithoutContext(inst *v1alpha1.Installation) Decision {
 	name := predicates.ContextOf(inst)
 	if name != v1alpha1.DefaultContextName {
-		return failure(job.NewError(published.InitPrerequisites, "CalculateContext", fmt.Sprintf("spec.context: there is no Context %q in namespace %s: create it, or name another one", name, inst.Namespace)))
+		return failure(job.NewError(published.InitPrerequisites, reasons.CalculateContext, fmt.Sprintf("spec.context: there is no Context %q in namespace %s: create it, or name another one", name, inst.Namespace)))
 	}
-	return awaiting(job.OnChange("Context", name), published.InitPrerequisites, "CalculateContext", "waiting for Context default of namespace "+inst.Namespace+", which the server makes unless the administrator has switched that off: create it, or name another one in spec.context")
+	return awaiting(job.OnChange("Context", name), published.InitPrerequisites, reasons.CalculateContext, "waiting for Context default of namespace "+inst.Namespace+", which the server makes unless the administrator has switched that off: create it, or name another one in spec.context")
 }
 
 // canAbandon reports whether a job has not reached any child.
@@ -227,7 +228,7 @@ func FollowsImports(s Situation) bool {
 // endedBy is why a job ends that has not reached its children.
 func endedBy(inst *v1alpha1.Installation) error {
 	if predicates.IsAborting(inst) {
-		return job.NewError(published.AbortOperation, v1alpha1.AbortedReason, "operation was aborted")
+		return job.NewError(published.AbortOperation, reasons.Aborted, "operation was aborted")
 	}
 	return job.Interrupted(inst.Status.Conditions, inst.Status.LastError)
 }

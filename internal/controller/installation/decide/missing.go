@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // ByMissing judges imports that refer to objects which do not exist. The job waits if each of them
@@ -25,7 +26,7 @@ func ByMissing(parent *v1alpha1.Installation, in *Inputs, now time.Time) Decisio
 		if parent != nil {
 			why = "neither the imports of Installation " + parent.Name + " nor the exports of its subinstallations have it"
 		}
-		return failure(job.Wrap(lacking(in), published.Init, "ImportsSatisfied", why))
+		return failure(job.Wrap(lacking(in), published.Init, reasons.ImportsSatisfied, why))
 	}
 	var wake job.Wake
 	var sentences []string
@@ -41,7 +42,7 @@ func ByMissing(parent *v1alpha1.Installation, in *Inputs, now time.Time) Decisio
 		}
 		sentences = append(sentences, sentence)
 	}
-	return awaiting(wake, published.Init, "ImportsSatisfied", strings.Join(sentences, "; "))
+	return awaiting(wake, published.Init, reasons.ImportsSatisfied, strings.Join(sentences, "; "))
 }
 
 // IsLacking reports whether an import is missing that no Installation is about to export.

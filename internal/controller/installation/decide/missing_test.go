@@ -11,6 +11,7 @@ import (
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // at is the time of the decisions.
@@ -138,13 +139,13 @@ func TestChildrenError(t *testing.T) {
 		options []testbuilders.Option
 		want    string
 	}{
-		{"the cause, without what follows", []testbuilders.Option{failed("b", "TemplatingFailed", "no capacity"), failed("c", siblings.PredecessorFailed, "depending on b"), testbuilders.WithSub("d", "a", "a", "Succeeded")}, "no capacity; in b"},
+		{"the cause, without what follows", []testbuilders.Option{failed("b", "TemplatingFailed", "no capacity"), failed("c", string(reasons.AllPredecessorsSucceeded), "depending on b"), testbuilders.WithSub("d", "a", "a", "Succeeded")}, "no capacity; in b"},
 		{"several causes", []testbuilders.Option{failed("b", "x", "1"), failed("c", "x", "2"), failed("d", "x", "3"), failed("e", "x", "4"), failed("f", "x", "5")}, "1; in b\n2; in c\n3; in d\nand 2 more"},
 		{"a subinstallation was removed by another client", []testbuilders.Option{testbuilders.Written("b")}, "Installation b was deleted by another client during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
 		{"the Execution was removed by another client", []testbuilders.Option{testbuilders.AwaitingExecution, testbuilders.ExecutionAbsent}, "Execution x was deleted by another client during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
 		{"the Execution has failed as well as a subinstallation", []testbuilders.Option{failed("b", "x", "1"), testbuilders.WithExecution("a", "a", "Failed"), func(s *decide.Situation) { s.Exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "1; in b\n2"},
 		{"a long message is cut", []testbuilders.Option{failed("b", "x", strings.Repeat("y", 3000))}, strings.Repeat("y", 1000) + " ...; in b"},
-		{"many", slices.Repeat([]testbuilders.Option{failed("b", siblings.PredecessorFailed, "x")}, 25), "x; in b"},
+		{"many", slices.Repeat([]testbuilders.Option{failed("b", string(reasons.AllPredecessorsSucceeded), "x")}, 25), "x; in b"},
 		{"no causes", []testbuilders.Option{testbuilders.WithSub("b", "a", "a", "Succeeded")}, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

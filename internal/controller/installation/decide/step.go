@@ -2,6 +2,7 @@ package decide
 
 import (
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Step is what to do next.
@@ -89,6 +90,6 @@ func failure(err error) Decision {
 	return Decision{Do: Fail, Err: job.AsTerminal(err), Wake: job.Continues()}
 }
 
-func awaiting(wake job.Wake, operation, reason, message string) Decision {
+func awaiting(wake job.Wake, operation string, reason reasons.Reason, message string) Decision {
 	return Decision{Do: Await, Err: job.WaitFor(wake, operation, reason, message), Wake: wake}
 }

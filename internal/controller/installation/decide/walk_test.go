@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // TestEveryDecisionKnowsItsWake checks all combinations of what a decision depends on: each state
@@ -49,7 +50,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	}
 	family := [][]testbuilders.Option{
 		{none, testbuilders.WithoutParent, testbuilders.Below("a", "a", "Succeeded"), testbuilders.Below("b", "", "Progressing"), testbuilders.Below("b", "", "Deleting")},
-		{none, testbuilders.WithSub("s", "a", "a", "Succeeded"), testbuilders.WithSub("(s)", "b", "", "Init"), testbuilders.WithSub("s", "b", "b", "Failed"), testbuilders.WithStuck("s", job.WaitingReason, "m", time.Minute), testbuilders.WithStuck("s", job.BlockedReason, "m", time.Second),
+		{none, testbuilders.WithSub("s", "a", "a", "Succeeded"), testbuilders.WithSub("(s)", "b", "", "Init"), testbuilders.WithSub("s", "b", "b", "Failed"), testbuilders.WithStuck("s", string(reasons.Waiting), "m", time.Minute), testbuilders.WithStuck("s", string(reasons.ChildrenBlocked), "m", time.Second),
 			func(s *decide.Situation) {
 				testbuilders.WithSub("s", "a", "a", "Succeeded")(s)
 				testbuilders.DropsSubs("s")(s)

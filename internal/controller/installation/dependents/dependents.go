@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
@@ -71,7 +72,7 @@ func (d Finder) ConcernedBy(ctx context.Context, f siblings.Family, written data
 	}
 	family, err := d.Reader.Siblings(ctx, f.Inst)
 	if err != nil {
-		return nil, job.Wrap(err, published.HandlePhaseCompleting, "ComputeDependents", "look for the Installations that import the exports")
+		return nil, job.Wrap(err, published.HandlePhaseCompleting, reasons.ComputeDependents, "look for the Installations that import the exports")
 	}
 	reader := d.Reader.AfterWrites(observe.KeysOf(written))
 	var concerned []v1alpha1.DependentToTrigger

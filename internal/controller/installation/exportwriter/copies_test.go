@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // TestStoreCopies: which owner may have the name of a copy, and what stays of the object.
@@ -44,8 +45,8 @@ func TestStoreCopies(t *testing.T) {
 			inst := testbuilders.InstallationOf(t, "{}")
 			wanted := testbuilders.CopyOf("cluster", "job-2", mine)
 			wanted.Spec.Type = "example.org/y"
-			blamed := ""
-			err := w.WriteCopies(t.Context(), siblings.Family{Inst: inst}, dataflow.Exports{Targets: []*v1alpha1.Target{wanted}}, func(_ client.Object, reason string, err error) error {
+			blamed := reasons.Reason("")
+			err := w.WriteCopies(t.Context(), siblings.Family{Inst: inst}, dataflow.Exports{Targets: []*v1alpha1.Target{wanted}}, func(_ client.Object, reason reasons.Reason, err error) error {
 				blamed = reason
 				return err
 			})

@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/readthrough"
 )
 
@@ -28,7 +29,7 @@ func (h Writer) DeleteStaleCopies(ctx context.Context, inst *v1alpha1.Installati
 	for _, list := range []client.ObjectList{data, targets} {
 		err := h.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.CopiesByScope: v1alpha1.InstallationScope(inst.Name)}, readthrough.AsCached)
 		if err != nil {
-			return job.Wrap(err, published.HandlePhaseCompleting, "CleanupContext", "list the copies of imports")
+			return job.Wrap(err, published.HandlePhaseCompleting, reasons.CleanupContext, "list the copies of imports")
 		}
 	}
 	inOrder(data, targets)
@@ -40,7 +41,7 @@ func (h Writer) DeleteStaleCopies(ctx context.Context, inst *v1alpha1.Installati
 	}
 	for i := range targets.Items {
 		if object := &targets.Items[i]; desired.Stale(inst, object) {
-			errs = append(errs, h.drop(ctx, object, "CleanupContext", "Target "+object.Name+", which is no longer imported"))
+			errs = append(errs, h.drop(ctx, object, reasons.CleanupContext, "Target "+object.Name+", which is no longer imported"))
 		}
 	}
 	return errors.Join(errs...)
@@ -60,7 +61,7 @@ func (h Writer) DeleteStaleExports(ctx context.Context, inst *v1alpha1.Installat
 	for _, list := range []client.ObjectList{data, targets} {
 		err := h.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.ExportsBySource: v1alpha1.InstallationScope(inst.Name)}, readthrough.AsCached)
 		if err != nil {
-			return job.Wrap(err, published.HandlePhaseCompleting, "CleanupExports", "list the exports of earlier jobs")
+			return job.Wrap(err, published.HandlePhaseCompleting, reasons.CleanupExports, "list the exports of earlier jobs")
 		}
 	}
 	inOrder(data, targets)
@@ -68,13 +69,13 @@ func (h Writer) DeleteStaleExports(ctx context.Context, inst *v1alpha1.Installat
 	for i := range data.Items {
 		object := &data.Items[i]
 		if desired.StaleExport(inst, object) && !slices.ContainsFunc(written.DataObjects, func(o *v1alpha1.DataObject) bool { return o.Name == object.Name }) {
-			errs = append(errs, h.drop(ctx, object, "CleanupExports", "DataObject "+object.Name+", which is no longer exported"))
+			errs = append(errs, h.drop(ctx, object, reasons.CleanupExports, "DataObject "+object.Name+", which is no longer exported"))
 		}
 	}
 	for i := range targets.Items {
 		object := &targets.Items[i]
 		if desired.StaleExport(inst, object) && !slices.ContainsFunc(written.Targets, func(o *v1alpha1.Target) bool { return o.Name == object.Name }) {
-			errs = append(errs, h.drop(ctx, object, "CleanupExports", "Target "+object.Name+", which is no longer exported"))
+			errs = append(errs, h.drop(ctx, object, reasons.CleanupExports, "Target "+object.Name+", which is no longer exported"))
 		}
 	}
 	return errors.Join(errs...)
@@ -83,9 +84,9 @@ func (h Writer) DeleteStaleExports(ctx context.Context, inst *v1alpha1.Installat
 // dropData deletes the copy of an import, and the Secret with its value before it.
 func (h Writer) dropData(ctx context.Context, inst *v1alpha1.Installation, object *v1alpha1.DataObject) error {
 	if err := h.dropValue(ctx, inst, valueobject.SecretOf(object)); err != nil {
-		return job.Wrap(err, published.HandlePhaseCompleting, "CleanupContext", "delete the Secret with the value of DataObject "+object.Name+", which is no longer imported")
+		return job.Wrap(err, published.HandlePhaseCompleting, reasons.CleanupContext, "delete the Secret with the value of DataObject "+object.Name+", which is no longer imported")
 	}
-	return h.drop(ctx, object, "CleanupContext", "DataObject "+object.Name+", which is no longer imported")
+	return h.drop(ctx, object, reasons.CleanupContext, "DataObject "+object.Name+", which is no longer imported")
 }
 
 // dropValue deletes the Secret with the value of a DataObject. A Secret of another owner, or one
@@ -109,7 +110,7 @@ func (h Writer) dropValue(ctx context.Context, inst *v1alpha1.Installation, name
 }
 
 // drop deletes the version of an object that was read.
-func (h Writer) drop(ctx context.Context, object client.Object, reason, what string) error {
+func (h Writer) drop(ctx context.Context, object client.Object, reason reasons.Reason, what string) error {
 	// The cache may show the object as it was before this job has written it.
 	uid, version := object.GetUID(), object.GetResourceVersion()
 	err := h.Client.Delete(ctx, object, client.Preconditions{UID: &uid, ResourceVersion: &version})
@@ -128,13 +129,13 @@ func (h Writer) DeleteExports(ctx context.Context, inst *v1alpha1.Installation) 
 	}
 	for _, list := range []client.ObjectList{data, targets} {
 		if err := h.Reader.List(ctx, list, client.InNamespace(inst.Namespace), exports); err != nil {
-			return job.Wrap(err, published.HandlePhaseInit, "CleanupExports", "list the exports of Installation "+inst.Name+", which is not wanted any more")
+			return job.Wrap(err, published.HandlePhaseInit, reasons.CleanupExports, "list the exports of Installation "+inst.Name+", which is not wanted any more")
 		}
 	}
 	var errs []error
 	withdraw := func(kind string, object client.Object) {
 		if predicates.AsOwner(inst).Owns(object) {
-			errs = append(errs, h.drop(ctx, object, "CleanupExports", kind+" "+object.GetName()+", which is no longer exported"))
+			errs = append(errs, h.drop(ctx, object, reasons.CleanupExports, kind+" "+object.GetName()+", which is no longer exported"))
 		}
 	}
 	for i := range data.Items {

@@ -17,10 +17,11 @@ import (
 	"go.landscaper.dev/internal/model/dataflow/valueobject"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // asIs returns the error as it is.
-func asIs(_ client.Object, _ string, err error) error { return err }
+func asIs(_ client.Object, _ reasons.Reason, err error) error { return err }
 
 // TestStoreValues: which owner may have the name of a Secret with a value.
 func TestStoreValues(t *testing.T) {

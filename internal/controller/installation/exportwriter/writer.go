@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/model/dataflow/valueobject"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
@@ -31,7 +32,7 @@ type Writer struct {
 }
 
 // onError returns the error of the job if an object could not be written.
-type onError func(object client.Object, reason string, err error) error
+type onError func(object client.Object, reason reasons.Reason, err error) error
 
 // WriteCopies writes the copies of imports for the children.
 func (h Writer) WriteCopies(ctx context.Context, f siblings.Family, copies dataflow.Exports, failed onError) error {
@@ -58,7 +59,7 @@ func (h Writer) WriteExports(ctx context.Context, f siblings.Family, exports dat
 // pendingWrite is an object that is to be written.
 type pendingWrite struct {
 	object client.Object
-	reason string
+	reason reasons.Reason
 	write  func() error
 }
 
@@ -66,13 +67,13 @@ type pendingWrite struct {
 func (h Writer) write(ctx context.Context, inst *v1alpha1.Installation, all dataflow.Exports, take takeoverCheck, failed onError) error {
 	secrets, others := make([]pendingWrite, 0, len(all.Secrets)), make([]pendingWrite, 0, len(all.DataObjects)+len(all.Targets))
 	for _, secret := range all.Secrets {
-		secrets = append(secrets, pendingWrite{secret, "CreateDataObjects", func() error { return h.ensureValue(ctx, inst, secret, take) }})
+		secrets = append(secrets, pendingWrite{secret, reasons.CreateDataObjects, func() error { return h.ensureValue(ctx, inst, secret, take) }})
 	}
 	for _, object := range all.DataObjects {
-		others = append(others, pendingWrite{object, "CreateDataObjects", func() error { return h.ensureData(ctx, inst, object, take) }})
+		others = append(others, pendingWrite{object, reasons.CreateDataObjects, func() error { return h.ensureData(ctx, inst, object, take) }})
 	}
 	for _, target := range all.Targets {
-		others = append(others, pendingWrite{target, "CreateTargets", func() error { return h.ensureTarget(ctx, inst, target, take) }})
+		others = append(others, pendingWrite{target, reasons.CreateTargets, func() error { return h.ensureTarget(ctx, inst, target, take) }})
 	}
 	// An object that refers to a Secret is written after it.
 	if err := h.writeParallel(secrets, failed); err != nil {

@@ -11,8 +11,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/model/siblings"
-	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/cause"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // TestBelow: objects below children are read from the caches, and only where causes are.
@@ -52,7 +52,7 @@ func TestBelow(t *testing.T) {
 		var stuck []*v1alpha1.Installation
 		for i := range 100 {
 			one := sub(fmt.Sprint("s", i), fmt.Sprint(i), "root", "root", "Progressing")
-			testbuilders.Stuck(one, job.BlockedReason, "m", time.Minute)
+			testbuilders.Stuck(one, string(reasons.ChildrenBlocked), "m", time.Minute)
 			stuck = append(stuck, one)
 		}
 		w := newWorld(t, nil, nil)

@@ -24,6 +24,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/ancestor"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Reader reads what an Installation depends on: from caches, and from the API server where a stale
@@ -67,7 +68,7 @@ func (r Reader) Inputs(ctx context.Context, f siblings.Family, planning bool) (*
 	}
 	if f.Inst.Status.DataUpdate != nil && in.ImportsErr == nil && len(in.Missing) == 0 {
 		if in.Hash, err = dataflow.ImportsHash(in.Imports); err != nil {
-			return nil, job.AsTerminal(job.Wrap(err, published.Init, "HashImports", ""))
+			return nil, job.AsTerminal(job.Wrap(err, published.Init, reasons.HashImports, ""))
 		}
 	}
 	return in, nil
@@ -137,7 +138,7 @@ func (r Reader) turnToDeploy(ctx context.Context, f siblings.Family) (siblings.T
 	}
 	all, err := r.Siblings(ctx, f.Inst)
 	if err != nil {
-		return siblings.Turn{}, job.Wrap(err, published.Init, "FetchPredecessors", "")
+		return siblings.Turn{}, job.Wrap(err, published.Init, reasons.FetchPredecessors, "")
 	}
 	all = siblings.Wanted(f.Inst, f.Parent, all)
 	return siblings.TurnToDeploy(f.Inst, f.Parent, all, r.Relations.Get(f.Inst, all)), nil
@@ -150,7 +151,7 @@ func (r Reader) ReadImports(ctx context.Context, f siblings.Family, in *decide.I
 	var unread *repocontext.ReadError
 	switch missing := dataflow.MissingOf(err); {
 	case errors.As(err, &unread), err != nil && ctx.Err() != nil:
-		return job.Wrap(err, published.Init, "ImportsSatisfied", "")
+		return job.Wrap(err, published.Init, reasons.ImportsSatisfied, "")
 	case len(missing) > 0:
 		in.Missing = missing
 		if in.Exporters, err = r.Exporters(ctx, f); err != nil {
@@ -170,7 +171,7 @@ func (r Reader) Context(ctx context.Context, inst *v1alpha1.Installation) (*v1al
 		return nil, nil
 	}
 	if err != nil {
-		return nil, job.Wrap(err, published.InitPrerequisites, "CalculateContext", "read Context "+predicates.ContextOf(inst))
+		return nil, job.Wrap(err, published.InitPrerequisites, reasons.CalculateContext, "read Context "+predicates.ContextOf(inst))
 	}
 	return found, nil
 }
@@ -181,7 +182,7 @@ func (r Reader) Exporters(ctx context.Context, f siblings.Family) ([]siblings.Ex
 	inst := f.Inst
 	all, err := r.Siblings(ctx, inst)
 	if err != nil {
-		return nil, job.Wrap(err, published.Init, "ImportsSatisfied", "look for the Installations that may export what is missing")
+		return nil, job.Wrap(err, published.Init, reasons.ImportsSatisfied, "look for the Installations that may export what is missing")
 	}
 	all = siblings.Wanted(inst, f.Parent, all)
 	return siblings.ExportersAmong(inst, all, r.Relations.Get(inst, all), r.Triggers), nil

@@ -17,10 +17,11 @@ import (
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // wantOperation checks the operation of an error in the status.
-func wantOperation(t *testing.T, err error, operation, reason string) {
+func wantOperation(t *testing.T, err error, operation string, reason reasons.Reason) {
 	t.Helper()
 	var of *job.Error
 	if !errors.As(err, &of) || of.Operation != operation || of.Reason != reason {

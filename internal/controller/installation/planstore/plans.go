@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Cache is what a process remembers of stored plans. A restart forgets it, and costs
@@ -77,7 +78,7 @@ func (k Store) Save(ctx context.Context, inst *v1alpha1.Installation, content []
 	k.Cache.index.note(inst.UID, true)
 	for _, secret := range k.Key.Secrets(inst, content) {
 		if err := k.write(ctx, inst, secret, stored); err != nil {
-			return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "store what the exports need in Secret "+secret.Name)
+			return job.Wrap(err, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, "store what the exports need in Secret "+secret.Name)
 		}
 	}
 	k.Cache.plans.note(inst.UID, stored)

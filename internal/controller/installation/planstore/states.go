@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // States keeps what executors store: one Secret for each, which is deleted with the Installation.
@@ -72,7 +73,7 @@ func (s *States) isOwn(secret *corev1.Secret) bool {
 func (s *States) Write(ctx context.Context, all []plan.State) error {
 	for _, state := range all {
 		if err := s.writeOne(ctx, state); err != nil {
-			return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", fmt.Sprintf("ReconcileExecution: store the state of execution %q", state.Key.Executor))
+			return job.Wrap(err, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, fmt.Sprintf("ReconcileExecution: store the state of execution %q", state.Key.Executor))
 		}
 	}
 	return nil

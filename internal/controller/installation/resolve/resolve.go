@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
@@ -56,7 +57,7 @@ func (f *Resolved) Close() {
 // is the landscape.
 func (r Resolver) Resolve(ctx context.Context, s *reporter.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context) (*Resolved, error) {
 	if err := r.mayGoUnverified(inst); err != nil {
-		return nil, r.unprepared(inst, err, "ExtractVerifyInfo", "spec.verification")
+		return nil, r.unprepared(inst, err, reasons.ExtractVerifyInfo, "spec.verification")
 	}
 	found := &Resolved{}
 	if inst.Spec.ComponentDescriptor.IsEmpty() {
@@ -71,7 +72,7 @@ func (r Resolver) Resolve(ctx context.Context, s *reporter.Subject, inst *v1alph
 		found.Close()
 		return nil, err
 	}
-	s.Warn(BlueprintWarnings, found.Blueprint.Warnings)
+	s.Warn(reasons.BlueprintWarnings, found.Blueprint.Warnings)
 	return found, nil
 }
 
@@ -79,20 +80,14 @@ func (r Resolver) Resolve(ctx context.Context, s *reporter.Subject, inst *v1alph
 func (r Resolver) open(ctx context.Context, s *reporter.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context, found *Resolved) error {
 	from, err := r.Sources.Read(ctx, landscape)
 	if err != nil {
-		return r.unprepared(inst, err, "SetupRegistries", "")
+		return r.unprepared(inst, err, reasons.SetupRegistries, "")
 	}
-	s.Warn(ContextWarnings, from.Warnings)
+	s.Warn(reasons.ContextWarnings, from.Warnings)
 	from.Options.Job = inst.Status.JobID
 	found.session = component.NewSession(r.Components, from.Options)
 	found.Component, err = r.component(ctx, inst, found.session, from)
 	return err
 }
-
-// Reasons of the events about what was found.
-const (
-	ContextWarnings   = "ContextWarnings"
-	BlueprintWarnings = "BlueprintWarnings"
-)
 
 // VerificationPolicy says when signatures are checked.
 type VerificationPolicy string
@@ -115,21 +110,21 @@ func (r Resolver) component(ctx context.Context, inst *v1alpha1.Installation, se
 	r.reportOverwrite(inst, from)
 	found, err := plan.OpenComponent(ctx, session, inst.Spec.ComponentDescriptor)
 	if err != nil {
-		return nil, r.unprepared(inst, err, "GetComponentVersion", "spec.componentDescriptor")
+		return nil, r.unprepared(inst, err, reasons.GetComponentVersion, "spec.componentDescriptor")
 	}
 	if inst.Spec.Verification == nil || r.Verification == VerifyNever {
 		return found, nil
 	}
 	name := inst.Spec.Verification.SignatureName
 	if name == "" {
-		return nil, r.unprepared(inst, errors.New("signatureName must be set"), "ExtractVerifyInfo", "spec.verification")
+		return nil, r.unprepared(inst, errors.New("signatureName must be set"), reasons.ExtractVerifyInfo, "spec.verification")
 	}
 	trust, err := from.Trust(ctx, name)
 	if err != nil {
-		return nil, r.unprepared(inst, err, "ExtractVerifyInfo", "spec.verification")
+		return nil, r.unprepared(inst, err, reasons.ExtractVerifyInfo, "spec.verification")
 	}
 	if err := session.Verify(ctx, found.Version, name, trust); err != nil {
-		return nil, r.unprepared(inst, fmt.Errorf("%w (trusted is %s)", err, from.TrustedBy(name)), "VerifySignature", "spec.verification")
+		return nil, r.unprepared(inst, fmt.Errorf("%w (trusted is %s)", err, from.TrustedBy(name)), reasons.VerifySignature, "spec.verification")
 	}
 	return found, nil
 }
@@ -152,13 +147,13 @@ func (r Resolver) mayGoUnverified(inst *v1alpha1.Installation) error {
 func (r Resolver) blueprint(ctx context.Context, inst *v1alpha1.Installation, from *plan.Component) (*blueprint.Blueprint, error) {
 	loaded, err := plan.OpenBlueprint(ctx, r.Blueprints, from, &inst.Spec.Blueprint)
 	if err != nil {
-		return nil, r.unprepared(inst, err, "ResolveBlueprint", "spec.blueprint")
+		return nil, r.unprepared(inst, err, reasons.ResolveBlueprint, "spec.blueprint")
 	}
 	return loaded, nil
 }
 
 // unprepared explains an error before anything was rendered.
-func (r Resolver) unprepared(inst *v1alpha1.Installation, err error, reason, field string) error {
+func (r Resolver) unprepared(inst *v1alpha1.Installation, err error, reason reasons.Reason, field string) error {
 	return r.Outages.Classify(inst.UID, r.Now(), job.Wrap(component.Advise(err), published.InitPrerequisites, reason, field))
 }
 
@@ -171,14 +166,14 @@ func (r Resolver) reportOverwrite(inst *v1alpha1.Installation, from *repocontext
 	}
 	condition := v1alpha1.Condition{
 		Type: v1alpha1.ComponentReferenceOverwriteCondition, Status: v1alpha1.ConditionFalse,
-		Reason: "No overwrite defined", Message: "component reference has not been overwritten",
+		Reason: string(reasons.NoOverwriteDefined), Message: "component reference has not been overwritten",
 	}
 	before := component.Reference{Context: component.Context(definition.Reference.RepositoryContext), Name: definition.Reference.ComponentName, Version: definition.Reference.Version}
 	if before.Context.IsZero() {
 		before.Context = from.Options.Default
 	}
 	if after, overwritten := component.Apply(from.Options.Overwrites, before); overwritten {
-		condition.Status, condition.Reason = v1alpha1.ConditionTrue, "FoundOverwrite"
+		condition.Status, condition.Reason = v1alpha1.ConditionTrue, string(reasons.FoundOverwrite)
 		condition.Message = component.Diff(before, after)
 	}
 	job.SetCondition(&inst.Status.Conditions, condition, metav1.NewTime(r.Now()))

@@ -3,7 +3,7 @@ package testbuilders
 import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/installation/decide"
-	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // DropsSubs notes in the status which subinstallations the job does not want any more.
@@ -17,19 +17,19 @@ func DropsSubs(names ...string) Option {
 }
 
 // Kept has kept something until the removal round.
-func Kept(s *decide.Situation) { keep(&s.Inst.Status.Conditions, job.KeptReason) }
+func Kept(s *decide.Situation) { keep(&s.Inst.Status.Conditions, reasons.Kept) }
 
 // Removing has begun the removal round of its job.
-func Removing(s *decide.Situation) { keep(&s.Inst.Status.Conditions, job.RemovingReason) }
+func Removing(s *decide.Situation) { keep(&s.Inst.Status.Conditions, reasons.Removing) }
 
 // ParentRemoving has a parent that has begun the removal round of its job.
-func ParentRemoving(s *decide.Situation) { keep(&s.Parent.Status.Conditions, job.RemovingReason) }
+func ParentRemoving(s *decide.Situation) { keep(&s.Parent.Status.Conditions, reasons.Removing) }
 
 // SubKept lets the last subinstallation have kept something.
-func SubKept(s *decide.Situation) { keep(&s.Subs[len(s.Subs)-1].Status.Conditions, job.KeptReason) }
+func SubKept(s *decide.Situation) { keep(&s.Subs[len(s.Subs)-1].Status.Conditions, reasons.Kept) }
 
 // ItemsKept lets the Execution have kept something.
-func ItemsKept(s *decide.Situation) { keep(&s.Exec.Status.Conditions, job.KeptReason) }
+func ItemsKept(s *decide.Situation) { keep(&s.Exec.Status.Conditions, reasons.Kept) }
 
 // ParentDropsSubs has a parent that does not want some subinstallations any more.
 func ParentDropsSubs(names ...string) Option {
@@ -38,6 +38,6 @@ func ParentDropsSubs(names ...string) Option {
 	}
 }
 
-func keep(conditions *[]v1alpha1.Condition, reason string) {
-	*conditions = append(*conditions, v1alpha1.Condition{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: reason, Message: "kept"})
+func keep(conditions *[]v1alpha1.Condition, reason reasons.Reason) {
+	*conditions = append(*conditions, v1alpha1.Condition{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: string(reason), Message: "kept"})
 }

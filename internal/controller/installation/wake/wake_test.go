@@ -16,8 +16,7 @@ import (
 	"go.landscaper.dev/internal/controller/installation/fakeapi"
 	"go.landscaper.dev/internal/controller/installation/observe"
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
-	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/runtime/job/cause"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // TestEnqueued: a change enqueues the Installations that it may unblock, and no others.
@@ -123,11 +122,11 @@ func TestConcernsParent(t *testing.T) {
 		{"the job of the subinstallation has ended", works, done, true},
 		{"the subinstallation is being deleted", works, going, true},
 		{"the subinstallation continues its job", works, phase, false},
-		{"the subinstallation waits for an object", phase, stuck(job.WaitingReason, "m", ""), true},
-		{"the subinstallation waits for another object", stuck(job.WaitingReason, "m", ""), stuck(job.WaitingReason, "n", ""), true},
-		{"an object below the subinstallation waits", phase, stuck(job.BlockedReason, "m", ""), true},
-		{"the subinstallation waits no more", stuck(job.BlockedReason, "m", ""), phase, true},
-		{"the subinstallation waits for a sibling", phase, stuck(job.WaitingReason, "m", cause.WaitsForSibling), false},
+		{"the subinstallation waits for an object", phase, stuck(string(reasons.Waiting), "m", ""), true},
+		{"the subinstallation waits for another object", stuck(string(reasons.Waiting), "m", ""), stuck(string(reasons.Waiting), "n", ""), true},
+		{"an object below the subinstallation waits", phase, stuck(string(reasons.ChildrenBlocked), "m", ""), true},
+		{"the subinstallation waits no more", stuck(string(reasons.ChildrenBlocked), "m", ""), phase, true},
+		{"the subinstallation waits for a sibling", phase, stuck(string(reasons.Waiting), "m", string(reasons.AllPredecessorsFinished)), false},
 		{"nothing", done, done, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -7,12 +7,13 @@ import (
 	"go.landscaper.dev/internal/deploy/itemcontext"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // How errors about charts are named, also by upstream.
 const (
 	operation = published.TemplateChart
-	reason    = "GetHelmChart"
+	reason    = reasons.GetHelmChart
 )
 
 // explain says what follows from an error about a chart.

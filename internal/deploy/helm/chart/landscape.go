@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // credentialsKey is where the configurations of a Context have the credentials for
@@ -43,7 +44,7 @@ func (l *Loader) repositorySources(ctx context.Context, item *v1alpha1.DeployIte
 		return from, nil
 	}
 	fail := func(err error) (*repocontext.Sources, error) {
-		return nil, job.Wrap(err, published.NewHelmChartRepoClient, "ParsingAuths", fmt.Sprintf("configurations.%s of Context %s", credentialsKey, from.Context.Name))
+		return nil, job.Wrap(err, published.NewHelmChartRepoClient, reasons.ParsingAuths, fmt.Sprintf("configurations.%s of Context %s", credentialsKey, from.Context.Name))
 	}
 	var credentials helmv1alpha1.ChartRepoCredentials
 	if err := yamltext.Unmarshal(given.RawMessage, yamltext.Lenient(), &credentials); err != nil {
@@ -74,7 +75,7 @@ func withCode(err error) error {
 	if errors.As(err, &unread) {
 		return err
 	}
-	return job.Wrap(err, published.NewHelmChartRepoClient, "ParsingAuths", "", v1alpha1.ErrorConfigurationProblem)
+	return job.Wrap(err, published.NewHelmChartRepoClient, reasons.ParsingAuths, "", v1alpha1.ErrorConfigurationProblem)
 }
 
 // addAuth adds the credentials for one chart repository: for its host, scheme and

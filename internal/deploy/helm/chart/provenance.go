@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/base/yamltext"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 const (
@@ -47,7 +48,7 @@ func trustOf(ctx context.Context, from *repocontext.Sources) (*trust, error) {
 	}
 	at := fmt.Sprintf("configurations.%s of Context %s", keyringKey, from.Context.Name)
 	fail := func(err error) (*trust, error) {
-		return nil, job.Wrap(withCode(err), operation, "ReadKeyring", at)
+		return nil, job.Wrap(withCode(err), operation, reasons.ReadKeyring, at)
 	}
 	var config struct {
 		SecretRef v1alpha1.LocalSecretReference `json:"secretRef"`

@@ -23,6 +23,7 @@ import (
 	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Job is the job of an item, as far as an operation has to do with it.
@@ -243,7 +244,7 @@ func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
 	var reader Reader
 	entries, err := reader.Entries(o.desiredState.Manifest, o.desiredState.Namespace)
 	if err != nil {
-		return job.Wrap(err, published.TemplateChart, "RenderHelmValues", "", v1alpha1.ErrorConfigurationProblem)
+		return job.Wrap(err, published.TemplateChart, reasons.RenderHelmValues, "", v1alpha1.ErrorConfigurationProblem)
 	}
 	var definitions []apply.Entry
 	o.defined = map[key]bool{}
@@ -258,7 +259,7 @@ func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
 		switch {
 		case !withDefinitions:
 		case err != nil:
-			return job.Wrap(err, published.TemplateChart, "RenderHelmValues", "folder crds of the chart", v1alpha1.ErrorConfigurationProblem)
+			return job.Wrap(err, published.TemplateChart, reasons.RenderHelmValues, "folder crds of the chart", v1alpha1.ErrorConfigurationProblem)
 		default:
 			definitions = append(definitions, found...)
 		}
@@ -272,7 +273,7 @@ func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
 	for i := range o.objects {
 		object := &o.objects[i]
 		if at, twice := seen[keyOf(object.Object)]; twice {
-			return job.NewError(published.TemplateChart, "RenderHelmValues", fmt.Sprintf("%s is there twice, in %s and in %s",
+			return job.NewError(published.TemplateChart, reasons.RenderHelmValues, fmt.Sprintf("%s is there twice, in %s and in %s",
 				apply.Describe(object.Object.GetKind(), object.Object.GetNamespace(), object.Object.GetName()), at, object.Position), v1alpha1.ErrorConfigurationProblem)
 		}
 		seen[keyOf(object.Object)] = object.Position
@@ -341,7 +342,7 @@ func (o *Operation) late() bool {
 
 // tooLate says what was waited for when the time was over.
 func (o *Operation) tooLate(waiting []string) error {
-	return job.NewError(o.operation(), "ProgressingTimeout",
+	return job.NewError(o.operation(), reasons.ProgressingTimeout,
 		fmt.Sprintf("timeout at: %q: it waited for %s", "helm deployer: before "+o.stage()+" release", strings.Join(waiting[:min(len(waiting), 3)], ", ")), v1alpha1.ErrorTimeout)
 }
 
@@ -395,14 +396,14 @@ func (o *Operation) fail(err error) {
 	o.undoing, o.stored, o.steps, o.at = true, false, steps, 0
 }
 
-func (o *Operation) reason() string {
+func (o *Operation) reason() reasons.Reason {
 	switch o.doing {
 	case string(Upgrade), cleanup:
-		return "Update"
+		return reasons.Update
 	case uninstall:
-		return "Uninstall"
+		return reasons.Uninstall
 	}
-	return "Install"
+	return reasons.Install
 }
 
 // Close ends all watches.

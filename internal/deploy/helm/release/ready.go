@@ -9,6 +9,7 @@ import (
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // unreadyObject says that objects will not become ready by themselves.
@@ -55,7 +56,7 @@ func (o *Operation) unready(ctx context.Context, unready []readiness.Unfinished,
 	unready = o.causes.Explain(ctx, o.store.Cluster, unready, last)
 	for _, object := range unready {
 		if object.Hopeless {
-			return nil, &unreadyObject{job.NewError(published.WaitForObjectsReady, "ObjectFailed",
+			return nil, &unreadyObject{job.NewError(published.WaitForObjectsReady, reasons.ObjectFailed,
 				fmt.Sprintf("%s will not become ready by itself: %s", apply.Describe(object.Kind, object.Namespace, object.Name), object.Why))}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/deploy/helm/storage"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // storeRecord stores the record of the new revision: from here on, other clients see that an
@@ -25,7 +26,7 @@ func (o *Operation) storeRecord(ctx context.Context) ([]string, error) {
 				o.stored = err == nil
 				return nil, err
 			}
-			return nil, job.Wrap(err, o.operation(), "Conflict", "another client is changing the release")
+			return nil, job.Wrap(err, o.operation(), reasons.Conflict, "another client is changing the release")
 		}
 		o.asked = true
 		if clustererror.IsNamespaceMissing(err) {

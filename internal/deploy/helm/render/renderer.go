@@ -5,6 +5,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/export"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Want says what is needed of a chart besides its values.
@@ -32,13 +33,13 @@ type Result struct {
 }
 
 // Step is a step of rendering, by the reason that an item gives when it fails.
-type Step string
+type Step = reasons.Reason
 
 // The steps.
 const (
-	MergeStep  Step = "PrepareHelmValues"
-	RenderStep Step = "RenderHelmValues"
-	SortStep   Step = "DecodeHelmTemplatedObjects"
+	MergeStep  = reasons.PrepareHelmValues
+	RenderStep = reasons.RenderHelmValues
+	SortStep   = reasons.DecodeHelmTemplatedObjects
 	// DocumentStep has no reason of its own.
 	DocumentStep Step = ""
 )

@@ -19,11 +19,12 @@ import (
 	"go.landscaper.dev/internal/content/component/archive"
 	"go.landscaper.dev/internal/deploy/itemcontext"
 	"go.landscaper.dev/internal/runtime/job/published"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 const (
 	operation = published.BuildKustomization
-	reason    = "GetSource"
+	reason    = reasons.GetSource
 	// maxPacked is how large an archive, or what a Git server sends, may be.
 	maxPacked = 16 << 20
 )

@@ -97,23 +97,3 @@ func shortened(message string) string {
 	}
 	return strings.ToValidUTF8(message[:maxMessage], "") + " ..."
 }
-
-// following are the reasons of Installations that wait for a sibling, or have failed because
-// of one.
-var following = []string{WaitsForSibling, SiblingFailed, SiblingImports, SiblingStays}
-
-// The published reasons of Installations whose state follows from a sibling.
-const (
-	// WaitsForSibling means that a sibling has to be done first.
-	WaitsForSibling = "AllPredecessorsFinished"
-	// SiblingFailed means that a sibling was not done well.
-	SiblingFailed = "AllPredecessorsSucceeded"
-	// SiblingImports means that a sibling has to be deleted first.
-	SiblingImports = "SiblingImport"
-	// SiblingStays means that a sibling could not be deleted.
-	SiblingStays = "SiblingDeleteError"
-)
-
-// IsCausedBySibling reports whether the reason of an Installation says that its state follows
-// from that of a sibling, which has the cause.
-func IsCausedBySibling(reason string) bool { return slices.Contains(following, reason) }
