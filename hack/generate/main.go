@@ -1,5 +1,5 @@
 // Command generate writes the files that are made from Go tables: the admission
-// policies and the reference of the validation rules. "make generate" runs it.
+// policies and the references of the validation rules and of reasons. "make generate" runs it.
 package main
 
 import (
@@ -41,9 +41,10 @@ func run(root string) error {
 			return fmt.Errorf("write policy %s: %w", policy.Policy.Name, err)
 		}
 	}
-	path := filepath.Join(root, "docs", "reference", "validation.md")
-	if err := os.WriteFile(path, validationReference(), 0o644); err != nil {
-		return fmt.Errorf("write validation reference: %w", err)
+	for name, content := range map[string][]byte{"validation.md": validationReference(), "reasons.md": reasonsReference()} {
+		if err := os.WriteFile(filepath.Join(root, "docs", "reference", name), content, 0o644); err != nil {
+			return fmt.Errorf("write reference: %w", err)
+		}
 	}
 	return writeRevision(root)
 }
