@@ -30,7 +30,7 @@ func Removed(children string) string {
 // attempt, or what a child says. It is empty if nothing does.
 func Obstacle(conditions []v1alpha1.Condition) string {
 	found := GetCondition(conditions, v1alpha1.ReconcilingCondition)
-	if !(reasons.IsWait(found) || reasons.IsRetry(found) || reasons.IsBlocked(found)) || found.Status != v1alpha1.ConditionTrue {
+	if !reasons.IsWait(found) && !reasons.IsRetry(found) && !reasons.IsBlocked(found) || found.Status != v1alpha1.ConditionTrue {
 		return ""
 	}
 	return found.Message

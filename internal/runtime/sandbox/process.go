@@ -105,30 +105,36 @@ func (p *process) run(w *Work, clock *clock, lend func(memory uint64) (back func
 			return nil, errTooMany
 		}
 		clock.stop()
-		reply, back := &message{Kind: answer}, lend(m.Memory)
-		if w.Answer == nil {
-			err = errors.New("nothing can be asked here")
-		} else {
-			err = job.RecoverPanic(func() (err error) {
-				reply.Body, err = w.Answer(m.Body)
-				return err
-			})
-		}
-		noSlot := back()
-		if job.IsPanic(err) {
-			return nil, err
-		}
-		if noSlot != nil {
-			return nil, noSlot
-		}
+		reply, err := answerTo(m, w, lend)
 		if err != nil {
-			reply.Failed, reply.Body = true, []byte(err.Error())
+			return nil, err
 		}
 		clock.start()
 		if err := send(p.in, reply); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// answerTo answers a question. An error of the answer is in the reply.
+func answerTo(m *message, w *Work, lend func(memory uint64) (back func() error)) (reply *message, err error) {
+	reply, back := &message{Kind: answer}, lend(m.Memory)
+	if w.Answer == nil {
+		err = errors.New("nothing can be asked here")
+	} else {
+		err = job.RecoverPanic(func() (err error) {
+			reply.Body, err = w.Answer(m.Body)
+			return err
+		})
+	}
+	noSlot := back()
+	if job.IsPanic(err) {
+		return nil, err
+	}
+	if err != nil {
+		reply.Failed, reply.Body = true, []byte(err.Error())
+	}
+	return reply, noSlot
 }
 
 // maxAt is how much is kept of what a work is at.
