@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/lab/internal/container"
 	"go.landscaper.dev/lab/internal/fault"
 	"go.landscaper.dev/lab/internal/gitserver"
 )
@@ -28,6 +29,13 @@ func newServe() *cobra.Command {
 				return err
 			}
 			return fault.Serve(command.Context(), config)
+		}},
+		&cobra.Command{Use: "container FILE", Args: arguments, RunE: func(_ *cobra.Command, args []string) error {
+			var config container.Config
+			if err := readConfig(args[0], &config); err != nil {
+				return err
+			}
+			return container.Run(config)
 		}},
 	)
 	return command

@@ -1,8 +1,19 @@
-// Package podrunner is the kubelet for a few known programs: it runs the pods
-// of these as plain processes, with the arguments, the environment and the
-// service account that the pods ask for, and reports about them in the pods'
-// status. So installing such a program by its manifests works as it does on a
-// cluster with nodes: Deployments roll out, scale and are deleted.
+// Package podrunner is the kubelet for a few known programs, and for images of the lab's
+// registry: it runs their pods as plain processes, with the arguments, the environment and the
+// service account that the pods ask for, and reports about them in the pods' status. So
+// installing such a program by its manifests works as it does on a cluster with nodes:
+// Deployments roll out, scale and are deleted.
+//
+// A known program is one that the lab has built. Of an image, what runs is what is in it: the
+// image is pulled by the reference of the pod and unpacked, and its entry point sees these files,
+// the volumes of the pod, and no other file. It runs as the user of the pod without capabilities,
+// and cannot write to a root that the pod wants to be read-only.
+//
+// This is no isolation. The process has the network, the process table and the memory of the
+// machine; network policies, limits, and profiles for system calls do nothing; outside, it is the
+// user that runs the lab. So do not run what you do not trust. A pod that asks for what is not
+// done here, such as a second container or a probe that is a command, does not run, and its
+// status says why.
 package podrunner
 
 import (
@@ -46,6 +57,13 @@ type Run struct {
 	Health string
 	// Token is of the pod's service account; empty if the pod wants none.
 	Token string
+	// Container is what runs instead of a program that the lab has built.
+	Container *Container
+	// Live and Ready are the addresses that are asked whether the container is in order;
+	// empty if nothing is asked.
+	Live, Ready *Probe
+	// Once says that the process is not started again when it has ended.
+	Once bool
 	// Changed is to be called when the process has started, became ready or ended.
 	Changed func(State)
 }
@@ -56,6 +74,9 @@ type State struct {
 	Ready    bool
 	Message  string
 	Restarts int32
+	// Ended says that the process has ended for good, and Code how.
+	Ended bool
+	Code  int32
 }
 
 // Runner runs the pods of one cluster.
@@ -63,7 +84,9 @@ type Runner struct {
 	Client  kubernetes.Interface
 	Host    Host
 	Prepare func(pod *corev1.Pod, program Program) (Prepared, error)
-	Log     *slog.Logger
+	// Images runs pods whose images are in the lab's registry.
+	Images Images
+	Log    *slog.Logger
 
 	mu   sync.Mutex
 	pods map[types.UID]*running
@@ -112,6 +135,9 @@ func (r *Runner) observe(ctx context.Context, object any) {
 		return
 	}
 	program, container, ours := ProgramOf(pod)
+	if !ours {
+		program, container, ours = r.Images.programOf(pod)
+	}
 	if !ours {
 		return
 	}
@@ -178,7 +204,7 @@ func (r *Runner) run(ctx context.Context, pod *corev1.Pod, program Program, cont
 		}
 	}
 	report(State{Message: "the lab makes " + program.Name + " ready to run"})
-	run, err := r.prepare(ctx, pod, program, container)
+	run, err := r.prepare(ctx, pod, program, container, report)
 	if err == nil {
 		run.Changed = func(state State) {
 			select {

@@ -75,6 +75,8 @@ func TestStatusFollowsTheProcess(t *testing.T) {
 		{State{Running: true}, corev1.PodRunning, corev1.ConditionFalse, "", "it runs and is not ready"},
 		{State{Running: true, Ready: true}, corev1.PodRunning, corev1.ConditionTrue, "", "it is ready"},
 		{State{Restarts: 1, Message: "ended"}, corev1.PodRunning, corev1.ConditionFalse, "CrashLoopBackOff", "it has ended and will be started again"},
+		{State{Ended: true, Restarts: 1}, corev1.PodSucceeded, corev1.ConditionFalse, "", "it has ended for good"},
+		{State{Ended: true, Code: 3, Restarts: 1}, corev1.PodFailed, corev1.ConditionFalse, "", "it has ended for good, and badly"},
 	} {
 		setStatus(pod, container, row.state, early)
 		early = late

@@ -2,13 +2,10 @@ package podrunner
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/lab/internal/tools"
 )
@@ -20,6 +17,8 @@ type Program struct {
 	Tool tools.Tool
 	// Serves says that it offers artifacts over HTTP.
 	Serves bool
+	// image says that it is what an image of the lab's registry has.
+	image bool
 }
 
 var programs = []Program{
@@ -42,6 +41,9 @@ type Prepared struct {
 	Metrics   string
 	Health    string
 	Storage   string
+	// API is the address of the API server, and Port sets a port of this machine aside.
+	API  string
+	Port func() (string, error)
 }
 
 // flags are the arguments that must differ from those of the pod: on one
@@ -64,10 +66,13 @@ func (p Prepared) flags(program Program) map[string]string {
 }
 
 // prepare turns a pod into a command.
-func (r *Runner) prepare(ctx context.Context, pod *corev1.Pod, program Program, container corev1.Container) (Run, error) {
+func (r *Runner) prepare(ctx context.Context, pod *corev1.Pod, program Program, container corev1.Container, report func(State)) (Run, error) {
 	prepared, err := r.Prepare(pod, program)
 	if err != nil {
 		return Run{}, err
+	}
+	if program.image {
+		return r.awaitImage(ctx, pod, program, container, prepared, report)
 	}
 	token, err := r.token(ctx, pod)
 	if err != nil {
@@ -93,18 +98,7 @@ func (r *Runner) token(ctx context.Context, pod *corev1.Pod) (string, error) {
 	if wanted := pod.Spec.AutomountServiceAccountToken; wanted != nil && !*wanted {
 		return "", nil
 	}
-	account := pod.Spec.ServiceAccountName
-	seconds := int64(24 * 60 * 60)
-	token, err := r.Client.CoreV1().ServiceAccounts(pod.Namespace).CreateToken(ctx, account, &authenticationv1.TokenRequest{
-		Spec: authenticationv1.TokenRequestSpec{
-			ExpirationSeconds: &seconds,
-			BoundObjectRef:    &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: pod.Name, UID: pod.UID},
-		},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		return "", fmt.Errorf("get a token of service account %s/%s: %w", pod.Namespace, account, err)
-	}
-	return token.Status.Token, nil
+	return r.tokenFor(ctx, pod, nil)
 }
 
 // environment is what the container asks for, as far as it can be known, and
@@ -117,12 +111,7 @@ func environment(pod *corev1.Pod, container corev1.Container) map[string]string 
 			continue
 		}
 		if field := variable.ValueFrom.FieldRef; field != nil {
-			values := map[string]string{
-				"metadata.namespace": pod.Namespace, "metadata.name": pod.Name, "metadata.uid": string(pod.UID),
-				"spec.nodeName": pod.Spec.NodeName, "spec.serviceAccountName": pod.Spec.ServiceAccountName,
-				"status.podIP": "127.0.0.1", "status.hostIP": "127.0.0.1",
-			}
-			env[variable.Name] = values[field.FieldPath]
+			env[variable.Name] = fields(pod)[field.FieldPath]
 		}
 	}
 	return env

@@ -24,6 +24,14 @@ func setStatus(pod *corev1.Pod, container corev1.Container, state State, now met
 		status.HostIPs = []corev1.HostIP{{IP: status.HostIP}}
 		status.PodIPs = []corev1.PodIP{{IP: status.PodIP}}
 		described.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}
+	} else if state.Ended {
+		status.Phase = corev1.PodSucceeded
+		if state.Code != 0 {
+			status.Phase = corev1.PodFailed
+		}
+		described.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+			ExitCode: state.Code, Reason: string(status.Phase), Message: state.Message, StartedAt: *status.StartTime, FinishedAt: now,
+		}}
 	} else if state.Restarts > 0 {
 		status.Phase = corev1.PodRunning
 		described.State.Waiting.Reason = "CrashLoopBackOff"

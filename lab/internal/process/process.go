@@ -21,7 +21,13 @@ type Command struct {
 	Dir     string
 	// Log receives what the program writes; it is appended to.
 	Log string
+	// User is whom the program runs as, if it has a view of the file system of its own: then
+	// it may change what is mounted, and nothing else. Outside, it is the user of this process.
+	User *User
 }
+
+// User is a user in a user namespace.
+type User struct{ UID, GID int }
 
 // Process is a started command.
 type Process struct {
@@ -52,7 +58,16 @@ func Start(command Command) (*Process, error) {
 	cmd.Stdout = log
 	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if user := command.User; user != nil {
+		cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: user.UID, HostID: os.Geteuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: user.GID, HostID: os.Getegid(), Size: 1}}
+		cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT}
+	}
 	if err := onStarterThread(cmd.Start); err != nil {
+		if command.User != nil && errors.Is(err, unix.EPERM) {
+			return nil, fmt.Errorf("start %s in a user namespace, which this machine must allow (sysctl kernel.apparmor_restrict_unprivileged_userns=0 where there is AppArmor): %w", command.Program, err)
+		}
 		return nil, fmt.Errorf("start %s: %w", command.Program, err)
 	}
 	p := &Process{cmd: cmd, done: make(chan struct{})}
@@ -85,6 +100,10 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Exit says how the process ended; it may be called once Done is closed.
 func (p *Process) Exit() string { return p.cmd.ProcessState.String() }
+
+// ExitCode is the code that the process ended with, and -1 after a signal; it may be called once Done
+// is closed.
+func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
 
 // Signal sends a signal to the process and to all that it started. After SIGSTOP it
 // returns when the process stands still: until then its threads work on what they have

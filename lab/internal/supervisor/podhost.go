@@ -2,11 +2,13 @@ package supervisor
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -34,52 +36,55 @@ func (s *Supervisor) runPods(ctx context.Context, c *cluster) error {
 	runner := &podrunner.Runner{
 		Client: c.objects.Clientset, Host: host, Prepare: host.prepare, Log: s.log.With("cluster", c.Name),
 	}
+	// Where KWOK plays the kubelets, two would report about the same pod.
+	if !slices.Contains(s.config.Kwok, c.Name) {
+		runner.Images.Registry = s.openRegistry
+	}
 	return runner.Start(ctx)
+}
+
+// openRegistry is the address of the registry that needs no login; empty if the lab has no registry.
+func (s *Supervisor) openRegistry() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.registry == nil || s.config.RegistryAuth || s.config.RegistryTLS {
+		return ""
+	}
+	return s.registry.Address
 }
 
 func (h *podHost) directory(pod types.UID) string { return h.cluster.path("pods", string(pod)) }
 
 // prepare sets a directory and ports aside.
 func (h *podHost) prepare(pod *corev1.Pod, _ podrunner.Program) (podrunner.Prepared, error) {
-	prepared := podrunner.Prepared{Directory: h.directory(pod.UID)}
+	prepared := podrunner.Prepared{Directory: h.directory(pod.UID), API: strings.TrimPrefix(h.cluster.Server(), "https://"), Port: h.port}
 	for _, directory := range []string{"storage", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(prepared.Directory, directory), 0o700); err != nil {
 			return prepared, fmt.Errorf("make the directory of the pod: %w", err)
 		}
 	}
 	for _, address := range []*string{&prepared.Metrics, &prepared.Health, &prepared.Storage} {
-		port, err := h.supervisor.ports.Reserve()
-		if err != nil {
+		var err error
+		if *address, err = h.port(); err != nil {
 			return prepared, err
 		}
-		*address = ports.Address(port)
 	}
 	return prepared, nil
 }
 
+// port sets a port aside.
+func (h *podHost) port() (string, error) {
+	port, err := h.supervisor.ports.Reserve()
+	return ports.Address(port), err
+}
+
 // Start starts a pod's program as a component that is named after the pod.
 func (h *podHost) Start(ctx context.Context, pod *corev1.Pod, run podrunner.Run) error {
-	built, err := h.supervisor.workshop.Ensure(ctx, run.Program.Tool)
+	spec, err := h.spec(ctx, pod, run)
 	if err != nil {
 		return err
 	}
-	access, err := h.access(pod, run)
-	if err != nil {
-		return err
-	}
-	name := h.cluster.Name + "/" + pod.Name
-	c, err := h.supervisor.add(Spec{
-		Name: name,
-		Command: process.Command{
-			Program: built.Program(run.Program.Tool.Name), Args: run.Args,
-			// A kubeconfig that the pod names itself has precedence over that of its service
-			// account.
-			Env: slices.Concat(access, run.Env, []string{"HOME=" + h.directory(pod.UID),
-				"TMPDIR=" + filepath.Join(h.directory(pod.UID), "tmp"), "PATH=" + os.Getenv("PATH")}),
-			Dir: h.directory(pod.UID), Log: h.supervisor.instance.Log(name),
-		},
-		Ready: healthy(run.Health),
-	})
+	c, err := h.supervisor.add(spec)
 	if err != nil {
 		return err
 	}
@@ -95,6 +100,53 @@ func (h *podHost) Start(ctx context.Context, pod *corev1.Pod, run podrunner.Run)
 	}
 	go h.keep(ctx, c, run)
 	return nil
+}
+
+// spec describes the component of a pod.
+func (h *podHost) spec(ctx context.Context, pod *corev1.Pod, run podrunner.Run) (Spec, error) {
+	name := h.cluster.Name + "/" + pod.Name
+	command := process.Command{Dir: h.directory(pod.UID), Log: h.supervisor.instance.Log(name)}
+	if run.Container != nil {
+		return h.containerSpec(name, run, command)
+	}
+	built, err := h.supervisor.workshop.Ensure(ctx, run.Program.Tool)
+	if err != nil {
+		return Spec{}, err
+	}
+	access, err := h.access(pod, run)
+	if err != nil {
+		return Spec{}, err
+	}
+	command.Program, command.Args = built.Program(run.Program.Tool.Name), run.Args
+	// A kubeconfig that the pod names itself has precedence over that of its service account.
+	command.Env = slices.Concat(access, run.Env, []string{"HOME=" + command.Dir,
+		"TMPDIR=" + filepath.Join(command.Dir, "tmp"), "PATH=" + os.Getenv("PATH")})
+	return Spec{Name: name, Command: command, Ready: healthy(run.Health)}, nil
+}
+
+// containerSpec runs this program first, which changes what it sees and becomes that of the image.
+func (h *podHost) containerSpec(name string, run podrunner.Run, command process.Command) (Spec, error) {
+	if err := run.Container.Prepare(); err != nil {
+		return Spec{}, fmt.Errorf("prepare the files of the image: %w", err)
+	}
+	encoded, err := json.Marshal(run.Container)
+	if err != nil {
+		return Spec{}, fmt.Errorf("encode the container: %w", err)
+	}
+	file := filepath.Join(command.Dir, "container.json")
+	if err := writeFiles(map[string][]byte{file: encoded}); err != nil {
+		return Spec{}, err
+	}
+	if command.Program, err = os.Executable(); err != nil {
+		return Spec{}, fmt.Errorf("find this program: %w", err)
+	}
+	command.Args = []string{"serve", "container", file}
+	command.User = &process.User{UID: run.Container.UID, GID: run.Container.GID}
+	ready := func(context.Context) error { return nil }
+	if run.Ready != nil {
+		ready = run.Ready.Ask
+	}
+	return Spec{Name: name, Command: command, Ready: ready}, nil
 }
 
 // access is the way of a pod to the API server as its service account, if it wants that.
@@ -141,14 +193,56 @@ func (h *podHost) keep(ctx context.Context, c *component, run podrunner.Run) {
 			run.Changed(podrunner.State{Running: true, Ready: true, Restarts: restarts})
 		}
 		cancel()
-		select {
-		case <-present.Done():
-		case <-ctx.Done():
+		h.watch(ctx, present, run, restarts)
+		if ctx.Err() != nil {
+			return
+		}
+		if run.Once {
+			run.Changed(podrunner.State{Ended: true, Code: int32(present.ExitCode()), Restarts: restarts, Message: c.logEnd()})
 			return
 		}
 		run.Changed(podrunner.State{Restarts: restarts + 1, Message: run.Program.Name + " has ended: " + present.Exit()})
 		if !h.startAgain(ctx, c, present) {
 			return
+		}
+	}
+}
+
+// watch asks the probes of a container until its process has ended. A container that is not alive
+// is killed; one that is not ready says so.
+func (h *podHost) watch(ctx context.Context, present *process.Process, run podrunner.Run, restarts int32) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go repeat(ctx, run.Live, func(failed bool) {
+		if failed {
+			h.supervisor.log.Warn("a container is not alive", "program", run.Program.Name)
+			_ = present.Signal(syscall.SIGKILL)
+		}
+	})
+	go repeat(ctx, run.Ready, func(failed bool) {
+		run.Changed(podrunner.State{Running: true, Ready: !failed, Restarts: restarts})
+	})
+	select {
+	case <-present.Done():
+	case <-ctx.Done():
+	}
+}
+
+// repeat asks a probe again and again, and reports each change: of one that is in order at first.
+func repeat(ctx context.Context, probe *podrunner.Probe, changed func(failed bool)) {
+	if probe == nil || sleep(ctx, probe.Delay) != nil {
+		return
+	}
+	failed, bad := false, 0
+	for sleep(ctx, probe.Period) == nil {
+		if probe.Ask(ctx) == nil {
+			bad = 0
+		} else if ctx.Err() == nil {
+			bad++
+		}
+		if now := bad >= probe.Failures || failed && bad > 0; now != failed {
+			failed = now
+			changed(failed)
 		}
 	}
 }
