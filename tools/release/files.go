@@ -29,17 +29,13 @@ func (r *release) documents(ctx context.Context) ([]pack.File, error) {
 }
 
 // archives packs each program with its texts, and writes what package managers read that download archives.
-func (r *release) archives(ctx context.Context) error {
-	documents, err := r.documents(ctx)
-	if err != nil {
-		return err // says what it did
-	}
+func (r *release) archives(context.Context) error {
 	published := channel.Release{Name: program.CommandLine.Name, Version: r.version, Summary: program.CommandLine.Summary, Homepage: r.home}
 	for _, p := range program.All() {
 		for _, platform := range r.on(p) {
 			files := append([]pack.File{{Name: p.File(platform), Data: r.programs[p.Name][platform], Mode: 0o755}}, r.notices...)
 			if p.Name == program.CommandLine.Name {
-				files = append(files, documents...)
+				files = append(files, r.texts...)
 			}
 			name, content, err := r.archive(p, platform, files)
 			if err != nil {
@@ -82,11 +78,7 @@ var places = map[string]string{
 }
 
 // packages makes the packages for Linux. The server runs in clusters, and has an image instead.
-func (r *release) packages(ctx context.Context) error {
-	documents, err := r.documents(ctx)
-	if err != nil {
-		return err // says what it did
-	}
+func (r *release) packages(context.Context) error {
 	p := program.CommandLine
 	for _, platform := range r.on(p) {
 		if platform.OS != "linux" {
@@ -96,7 +88,7 @@ func (r *release) packages(ctx context.Context) error {
 		for _, notice := range r.notices {
 			files = append(files, pack.File{Name: "usr/share/doc/" + p.Name + "/" + notice.Name, Data: notice.Data})
 		}
-		for _, file := range documents {
+		for _, file := range r.texts {
 			if place, ok := places[file.Name]; ok {
 				files = append(files, pack.File{Name: place, Data: file.Data})
 			} else if page, ok := strings.CutPrefix(file.Name, "man/"); ok && page != "" {

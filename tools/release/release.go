@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.landscaper.dev/tools/release/artifact"
@@ -39,11 +40,15 @@ type release struct {
 	// modules are what is in the programs, and notices the texts that go with them.
 	modules []bill.Module
 	notices []pack.File
+	// texts are the completions and man pages of the command line.
+	texts []pack.File
 	// programs are what was built.
 	programs map[string]map[program.Platform][]byte
 	// files are what was written, by name, and artifacts what belongs into the registry.
 	files     map[string][]byte
 	artifacts []*artifact.Artifact
+	// writing is held while a file is added.
+	writing sync.Mutex
 }
 
 // versions are those that a release may have: charts and packages want semantic versions.
@@ -114,7 +119,7 @@ func (r *release) git(ctx context.Context, arguments ...string) (string, error) 
 // steps are what a release is made of, in this order.
 func (r *release) steps() []step {
 	return []step{
-		{"licences", r.licences}, {"programs", r.build}, {"archives", r.archives}, {"packages", r.packages}, {"images and charts", r.images},
+		{"licences", r.licences}, {"programs", r.build}, {"archives, packages, images", r.packed},
 		{"manifests", r.manifests}, {"component", r.component}, {"bills of material", r.materials}, {"provenance and signatures", r.signatures}, {"publication", r.publish},
 	}
 }
@@ -142,8 +147,27 @@ func (r *release) make(ctx context.Context) error {
 	return nil
 }
 
+// packed compresses the programs for all who take them, at the same time: most of the time of a
+// release is compression.
+func (r *release) packed(ctx context.Context) error {
+	var err error
+	if r.texts, err = r.documents(ctx); err != nil {
+		return err // says what it did
+	}
+	parts := []func(context.Context) error{r.archives, r.packages, r.images}
+	errs := make([]error, len(parts))
+	var wait sync.WaitGroup
+	for i, part := range parts {
+		wait.Go(func() { errs[i] = part(ctx) })
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
 // write adds a file to the release.
 func (r *release) write(name string, content []byte) error {
+	r.writing.Lock()
+	defer r.writing.Unlock()
 	r.files[name] = content
 	return os.WriteFile(filepath.Join(r.out, name), content, 0o644) //nolint:gosec // a release is for everybody
 }
@@ -185,16 +209,20 @@ func (r *release) build(ctx context.Context) error {
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // what is left is in the folder for what is left
 	r.programs = map[string]map[program.Platform][]byte{}
-	for _, p := range program.All() {
-		r.programs[p.Name] = map[program.Platform][]byte{}
-		for _, platform := range r.on(p) {
-			file, err := source.Build(ctx, p, platform, folder)
+	for _, platform := range r.platforms {
+		own := filepath.Join(folder, platform.OS, platform.Arch)
+		if err := source.Build(ctx, platform, own, platform.Programs()...); err != nil {
+			return err // names the platform
+		}
+		for _, p := range platform.Programs() {
+			content, err := os.ReadFile(filepath.Join(own, p.File(platform)))
 			if err != nil {
-				return err // names the program
-			}
-			if r.programs[p.Name][platform], err = os.ReadFile(file); err != nil {
 				return err // names the file
 			}
+			if r.programs[p.Name] == nil {
+				r.programs[p.Name] = map[program.Platform][]byte{}
+			}
+			r.programs[p.Name][platform] = content
 		}
 	}
 	return nil

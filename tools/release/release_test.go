@@ -261,7 +261,7 @@ func TestPrepare(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "")
 	r := release{folder: folder, version: "v0.1.0", home: "https://example.org"}
 	if err := r.prepare(t.Context(), ""); err != nil || len(r.commit) != 40 || r.at.Unix() != 1_700_000_000 || r.downloads != "https://example.org/releases/download/v0.1.0" {
-		t.Errorf("%+v: %v", r, err)
+		t.Errorf("%+v: %v", &r, err)
 	}
 	for _, version := range []string{"", "0.1.0", "v1", "v01.0.0", "latest"} {
 		bad := release{folder: folder, version: version}

@@ -5,7 +5,6 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"compress/flate"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -61,14 +60,11 @@ func Tar(to io.Writer, at time.Time, files ...File) error {
 	return writer.Close()
 }
 
-// TarGz packs and compresses files.
+// TarGz packs and compresses files. The best compression would take three times as long, for 0.4 %.
 func TarGz(at time.Time, files ...File) ([]byte, error) {
 	var out bytes.Buffer
 	// The header has no name and no time.
-	compressed, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return nil, err // the level is one of the package
-	}
+	compressed := gzip.NewWriter(&out)
 	if err := Tar(compressed, at, files...); err != nil {
 		return nil, err // says what it did
 	}
@@ -82,7 +78,6 @@ func TarGz(at time.Time, files ...File) ([]byte, error) {
 func Zip(at time.Time, files ...File) ([]byte, error) {
 	var out bytes.Buffer
 	writer := zip.NewWriter(&out)
-	writer.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) { return flate.NewWriter(to, flate.BestCompression) })
 	for _, file := range sorted(files) {
 		header := &zip.FileHeader{Name: file.Name, Method: zip.Deflate, Modified: at.UTC().Truncate(time.Second)}
 		header.SetMode(fileMode(file))

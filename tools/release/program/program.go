@@ -75,23 +75,36 @@ type Source struct {
 	Registry string
 }
 
-// Build compiles a program into a folder. The same commit and the same Go give the same bytes,
-// wherever the folders are: no path, no time and no build ID is in the program. The build ID is
-// that of the linker, over paths; Go's own checks do not need it.
-func (s Source) Build(ctx context.Context, p Program, on Platform, folder string) (string, error) {
-	file, err := filepath.Abs(filepath.Join(folder, p.File(on)))
-	if err != nil {
-		return "", fmt.Errorf("build %s for %s: %w", p.Name, on, err)
+// Programs are those that are published for the platform.
+func (p Platform) Programs() []Program {
+	return slices.DeleteFunc(All(), func(of Program) bool { return !slices.Contains(of.Platforms, p) })
+}
+
+// Build compiles programs for a platform into a folder, so that what they share is compiled and
+// looked at once. The same commit and the same Go give the same bytes, wherever the folders are:
+// no path, no time and no build ID is in the programs. The build ID is that of the linker, over
+// paths; Go's own checks do not need it.
+func (s Source) Build(ctx context.Context, on Platform, folder string, programs ...Program) error {
+	folder, err := filepath.Abs(folder)
+	if err == nil {
+		err = os.MkdirAll(folder, 0o755)
 	}
-	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
+	if err != nil {
+		return fmt.Errorf("build for %s: %w", on, err)
+	}
+	arguments := []string{"build", "-trimpath", "-buildvcs=false",
 		"-ldflags", fmt.Sprintf("-s -w -buildid= -X %[1]s.release=%[2]s -X %[1]s.commit=%[3]s -X %[1]s.registry=%[4]s", versionPackage, s.Version, s.Commit, s.Registry),
-		"-o", file, "./cmd/"+p.Name)
+		"-o", folder + string(filepath.Separator)}
+	for _, p := range programs {
+		arguments = append(arguments, "./cmd/"+p.Name)
+	}
+	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Dir = s.Folder
 	// Flags and features of this machine must not change the bytes.
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOFIPS140=off", "GODEBUG=",
 		"GOAMD64=v1", "GOARM64=v8.0", "GOOS="+on.OS, "GOARCH="+on.Arch)
 	if output, err := command.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s for %s: %w\n%s", p.Name, on, err, output)
+		return fmt.Errorf("build for %s: %w\n%s", on, err, output)
 	}
-	return file, nil
+	return nil
 }

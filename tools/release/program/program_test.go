@@ -18,13 +18,7 @@ func TestBuildIsReproducible(t *testing.T) {
 		folder := filepath.Join(t.TempDir(), strings.Repeat("deeper/", i), "source")
 		lay(t, folder)
 		source := Source{Folder: folder, Version: "v1.2.3", Commit: "0123456789abcdef", Registry: "registry.example.org/project"}
-		file, err := source.Build(t.Context(), Program{Name: "landscaper-cli"}, Platform{"linux", "amd64"}, t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if built[i], err = os.ReadFile(file); err != nil {
-			t.Fatal(err)
-		}
+		built[i] = build(t, source)
 		if bytes.Contains(built[i], []byte(folder)) {
 			t.Errorf("the program contains the path %s", folder)
 		}
@@ -37,6 +31,20 @@ func TestBuildIsReproducible(t *testing.T) {
 	if !bytes.Equal(built[0], built[1]) {
 		t.Error("two builds of the same files differ")
 	}
+}
+
+// build compiles the command line of a module that was laid.
+func build(t *testing.T, source Source) []byte {
+	t.Helper()
+	folder := t.TempDir()
+	if err := source.Build(t.Context(), Platform{"linux", "amd64"}, folder, CommandLine); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(folder, CommandLine.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
 
 // lay makes a module that has what a release sets, and a program that prints it.
@@ -66,22 +74,11 @@ func lay(t *testing.T, folder string) {
 func TestFlagsOfTheMachine(t *testing.T) {
 	source := Source{Folder: t.TempDir(), Version: "v1.2.3", Commit: "0123456789abcdef"}
 	lay(t, source.Folder)
-	build := func() []byte {
-		file, err := source.Build(t.Context(), Program{Name: "landscaper-cli"}, Platform{"linux", "amd64"}, t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return content
-	}
-	plain := build()
+	plain := build(t, source)
 	for name, value := range map[string]string{"GOFLAGS": "-tags=other -buildvcs=true", "GOAMD64": "v3", "CGO_ENABLED": "1", "GOOS": "plan9"} {
 		t.Setenv(name, value)
 	}
-	if !bytes.Equal(plain, build()) {
+	if !bytes.Equal(plain, build(t, source)) {
 		t.Error("the environment changes the program")
 	}
 }
@@ -93,8 +90,8 @@ func TestBuildReports(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "cmd/landscaper-cli/main.go"), []byte("package main\n\nfunc main() { wrong }\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Source{Folder: folder}.Build(t.Context(), CommandLine, Platform{"linux", "arm64"}, t.TempDir())
-	if err == nil || !strings.Contains(err.Error(), "landscaper-cli for linux/arm64") || !strings.Contains(err.Error(), "undefined: wrong") {
+	err := Source{Folder: folder}.Build(t.Context(), Platform{"linux", "arm64"}, t.TempDir(), CommandLine)
+	if err == nil || !strings.Contains(err.Error(), "cmd/landscaper-cli") || !strings.Contains(err.Error(), "linux/arm64") || !strings.Contains(err.Error(), "undefined: wrong") {
 		t.Errorf("%v", err)
 	}
 }
