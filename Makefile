@@ -17,7 +17,7 @@ TOOLS := $(CURDIR)/tools
 
 # The packages of the main module. Modules in subfolders (lab, tools) are not part of it.
 PACKAGES := ./...
-UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/e2e -e /test/moves -e /test/exactness -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes -e /test/hostile/attacks)
+UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/published -e /test/e2e -e /test/moves -e /test/exactness -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes -e /test/hostile/attacks)
 SOURCES = $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum
 
 include internal/content/template/spiff/spiff.mk
@@ -82,7 +82,7 @@ session: build lab ## Record a terminal session of the command line for the docs
 	go run ./hack/session docs/pictures/session.svg
 
 # The parts of the whole test. Those that only compare files come first.
-PARTS := verify lint licences test-unit test-release test-race-concurrent test-lab test-integration test-e2e test-e2e-race
+PARTS := verify lint licences test-unit test-release test-race-concurrent test-lab test-integration test-published test-e2e test-e2e-race
 
 .PHONY: test
 test: ## Everything: generated files, lint, all tests; continues after a failing part and sums up.
@@ -215,6 +215,10 @@ release-check: $(BIN)/release ## Make a release twice in different folders and c
 .PHONY: test-release
 test-release: ## Tests of the program that makes releases, with the reference registry, Helm and cosign as readers.
 	cd $(TOOLS)/release && $(GOTEST) $(TESTFLAGS) ./...
+
+.PHONY: test-published
+test-published: $(BIN)/release lab ## Publish a release into a registry of the lab, and install it from there in each way (3 minutes on 2 cores).
+	$(GOTEST) -count=1 -timeout 20m ./test/published
 
 .PHONY: licences
 licences: $(BIN)/release ## Check that the licences of all dependencies fit that of the project.
