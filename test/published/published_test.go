@@ -64,6 +64,7 @@ func TestChart(t *testing.T) {
 	helm := newHelm(t)
 	helm.install(t, map[string]any{"replicas": 2, "egress": loopback})
 	wantImage(t, "landscaper", 2)
+	wantProcesses(t, 2)
 	helm.test(t)
 	removeFirst(t, deployFirst(t, "default"))
 	helm.uninstall(t)

@@ -117,7 +117,7 @@ func TestUserOfAContainer(t *testing.T) {
 		{reason: "the pod has precedence over the image", image: "1:1", pod: corev1.PodSecurityContext{RunAsUser: &two, RunAsGroup: &three}, uid: 2, gid: 3},
 		{reason: "the container has precedence over the pod", pod: corev1.PodSecurityContext{RunAsUser: &two}, container: &corev1.SecurityContext{RunAsUser: &three}, uid: 3},
 		{reason: "root is not wanted", pod: corev1.PodSecurityContext{RunAsNonRoot: &yes}, refused: true},
-		{reason: "names are not known", image: "nobody", refused: true},
+		{reason: "names are not known", image: "nonroot", refused: true},
 	} {
 		var made Container
 		pod := &corev1.Pod{Spec: corev1.PodSpec{SecurityContext: &row.pod}}
