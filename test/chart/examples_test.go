@@ -10,9 +10,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/yaml"
-
-	"go.landscaper.dev/api/v1alpha1"
 )
 
 // example reads the objects of an example.
@@ -93,20 +90,5 @@ func TestArgoExample(t *testing.T) {
 	}
 	if _, err := Render(values); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestLandscaperExample: the Installation of the example has fields that exist.
-func TestLandscaperExample(t *testing.T) {
-	text, err := os.ReadFile("../../examples/install/landscaper.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var inst v1alpha1.Installation
-	if err := yaml.UnmarshalStrict(text, &inst); err != nil {
-		t.Fatal(err)
-	}
-	if inst.Spec.ComponentDescriptor.Reference.ComponentName != "go.landscaper.dev/landscaper" || inst.Spec.Imports.Targets[0].Name != "cluster" {
-		t.Errorf("%+v", inst.Spec)
 	}
 }

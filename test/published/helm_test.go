@@ -13,6 +13,8 @@ import (
 	"helm.sh/helm/v4/pkg/cli"
 	"helm.sh/helm/v4/pkg/kube"
 	helmregistry "helm.sh/helm/v4/pkg/registry"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 )
 
@@ -93,5 +95,10 @@ func (h helm) uninstall(t *testing.T) {
 	uninstall.WaitStrategy, uninstall.Timeout, uninstall.DeletionPropagation = kube.StatusWatcherStrategy, waitLimit, "foreground"
 	if _, err := uninstall.Run("landscaper"); err != nil {
 		t.Fatalf("%v\n%s", err, pods(t))
+	}
+	// The program of the next test does not wait until the Lease ends.
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "landscaper.landscaper.gardener.cloud"}}
+	if err := admin.Delete(t.Context(), lease); err != nil {
+		t.Error(err)
 	}
 }

@@ -50,7 +50,7 @@ func run(m *testing.M) int {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	var err error
-	started, err = lab.Start(ctx, lab.Options{Clusters: []string{"cluster"}, With: []string{"registry"}})
+	started, err = lab.Start(ctx, lab.Options{Clusters: []string{"cluster", "edge"}, With: []string{"registry"}})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the lab:", err)
 		return 1

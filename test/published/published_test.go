@@ -52,13 +52,31 @@ func removeAll(t *testing.T, before []string) {
 	kubectl(t, "delete", "validatingadmissionpolicies,validatingadmissionpolicybindings", "-l", "landscaper.gardener.cloud/component=admission")
 	kubectl(t, "delete", "namespace", space)
 	wantLeft(t, before, nothing)
+	if kinds := kubectl(t, "get", "crd", "-o", "name"); strings.Contains(kinds, "landscaper.gardener.cloud") {
+		t.Errorf("left:\n%s", kinds)
+	}
 }
 
 // loopback are the values without which the program refuses the addresses of the lab.
 var loopback = map[string]any{"allowLoopback": true}
 
+// TestConfined installs the chart for one namespace.
+func TestConfined(t *testing.T) {
+	if err := admin.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a"}}); err != nil {
+		t.Fatal(err)
+	}
+	before := objects(t)
+	helm := newHelm(t)
+	helm.install(t, map[string]any{"namespaces": []any{"team-a"}, "egress": loopback})
+	helm.test(t)
+	removeFirst(t, deployFirst(t, "team-a"))
+	helm.uninstall(t)
+	wantLeft(t, before, afterUninstall)
+}
+
 // TestChart installs the chart from the registry for the whole cluster, with two replicas, and
-// removes it again.
+// removes everything. The tests before leave the definitions: the cluster looks for new kinds every
+// 30 seconds alone, and deletes until then nothing of them that has lost its owner.
 func TestChart(t *testing.T) {
 	before := objects(t)
 	helm := newHelm(t)
@@ -92,21 +110,6 @@ func wantImage(t *testing.T, name string, replicas int32) {
 		return
 	}
 	t.Errorf("there is no Deployment %s", name)
-}
-
-// TestConfined installs the chart for one namespace.
-func TestConfined(t *testing.T) {
-	if err := admin.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a"}}); err != nil {
-		t.Fatal(err)
-	}
-	before := objects(t)
-	helm := newHelm(t)
-	helm.install(t, map[string]any{"namespaces": []any{"team-a"}, "egress": loopback})
-	helm.test(t)
-	removeFirst(t, deployFirst(t, "team-a"))
-	helm.uninstall(t)
-	wantLeft(t, before, afterUninstall)
-	removeAll(t, before)
 }
 
 // TestManifests installs the files of the release without Helm.

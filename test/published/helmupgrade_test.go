@@ -85,7 +85,6 @@ func TestUpgrade(t *testing.T) {
 	}
 	helm.uninstall(t)
 	wantLeft(t, before, afterUninstall)
-	removeAll(t, before)
 }
 
 // begin creates Installations that ask for a job.
