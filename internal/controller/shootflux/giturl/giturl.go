@@ -34,6 +34,10 @@ func (u *URL) Address() string { return net.JoinHostPort(u.Host, strconv.Itoa(u.
 // ports are the default ports of the schemes that Flux supports.
 var ports = map[string]int{"http": 80, "https": 443, "ssh": 22}
 
+// maxHost is the length of the longest name of a host. Patterns of known_hosts are
+// searched in it, of which there may be hundreds.
+const maxHost = 253
+
 // The address may hold a password, so no error repeats it.
 var (
 	errForm        = errors.New("is not an address of a repository: write it like https://git.example.org/team/app.git or ssh://git@git.example.org/team/app.git")
@@ -58,7 +62,7 @@ func Parse(text string) (*URL, error) {
 	switch {
 	case !known:
 		return nil, errScheme
-	case parsed.Hostname() == "" || parsed.Opaque != "" || strings.HasPrefix(parsed.Hostname(), "-"):
+	case parsed.Hostname() == "" || parsed.Opaque != "" || strings.HasPrefix(parsed.Hostname(), "-") || len(parsed.Hostname()) > maxHost:
 		return nil, errForm
 	case strings.Trim(parsed.Path, "/") == "":
 		return nil, errForm

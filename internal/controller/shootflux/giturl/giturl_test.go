@@ -51,6 +51,7 @@ func TestParseRefuses(t *testing.T) {
 		{"no path", "https://git.example.org/", errForm},
 		{"an option for ssh", "ssh://-oProxyCommand=secret/app.git", errForm},
 		{"an option for ssh in the short form", "-oProxyCommand=secret:app.git", errForm},
+		{"a host longer than any name", "ssh://git@" + strings.Repeat("a", 254) + "/app.git", errForm},
 		{"a line break", "https://git.example.org/app.git\nsecret", errForm},
 		{"a password", "https://me:secret@git.example.org/app.git", errCredentials},
 		{"a password for ssh", "ssh://git:secret@git.example.org/app.git", errCredentials},
