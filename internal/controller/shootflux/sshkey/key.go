@@ -3,6 +3,7 @@
 package sshkey
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
@@ -27,6 +28,9 @@ const (
 	DataOldIdentity    = "identity.old"
 	DataOldIdentityPub = "identity.pub.old"
 )
+
+// opensshBlock is the type of the PEM block of a private key of OpenSSH.
+const opensshBlock = "OPENSSH PRIVATE KEY"
 
 // Key is a pair of keys.
 type Key struct {
@@ -90,6 +94,9 @@ func PublicKey(data map[string][]byte) string {
 	if key, comment, _, _, err := ssh.ParseAuthorizedKey(data[DataIdentityPub]); err == nil {
 		return authorized(key, comment)
 	}
+	if block, _ := pem.Decode(data[DataIdentity]); block != nil && block.Type == opensshBlock {
+		return publicOf(block.Bytes)
+	}
 	if pemkey.Check(string(data[DataIdentity])) != nil {
 		return ""
 	}
@@ -98,4 +105,24 @@ func PublicKey(data map[string][]byte) string {
 		return ""
 	}
 	return authorized(signer.PublicKey(), "")
+}
+
+// publicOf reads the public key in a file of OpenSSH; "" for any other text. The private key is not
+// read: the library computes with it, for a second if it has 16,384 bits.
+func publicOf(file []byte) string {
+	var content struct {
+		Cipher, Derivation, Options string
+		Keys                        uint32
+		Public                      []byte
+		Rest                        []byte `ssh:"rest"`
+	}
+	file, _ = bytes.CutPrefix(file, []byte("openssh-key-v1\x00"))
+	if ssh.Unmarshal(file, &content) != nil {
+		return ""
+	}
+	key, err := ssh.ParsePublicKey(content.Public)
+	if err != nil {
+		return ""
+	}
+	return authorized(key, "")
 }

@@ -5,8 +5,10 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/pem"
+	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 )
@@ -101,4 +103,57 @@ func TestPublicKey(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSlowIdentity: the private key of a Secret is not computed with, which takes a second for 16,384 bits.
+func TestSlowIdentity(t *testing.T) {
+	key := generated(t)
+	public, _, _, _, err := ssh.ParseAuthorizedKey(key.IdentityPub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		reason, want string
+		public       []byte
+	}{
+		{"the file says which public key it has", strings.TrimSuffix(strings.TrimSpace(string(key.IdentityPub)), " flux-bench"), public.Marshal()},
+		{"a file without one shows nothing", "", []byte("canary")},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			data := map[string][]byte{DataIdentity: slowIdentity(test.public)}
+			began := time.Now()
+			got := PublicKey(data)
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if took := time.Since(began); took > 200*time.Millisecond {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// slowIdentity is a file of OpenSSH with an RSA key of 16,384 bits that was made up: its
+// product and its exponents fit, as the library computes.
+func slowIdentity(public []byte) []byte {
+	one, e := big.NewInt(1), big.NewInt(65537)
+	p := new(big.Int).Lsh(one, 8192)
+	p.Sub(p, one)
+	q := new(big.Int).Sub(p, big.NewInt(4))
+	even := new(big.Int).Mul(new(big.Int).Sub(p, one), new(big.Int).Sub(q, one))
+	private := ssh.Marshal(struct {
+		First, Second              uint32
+		Type                       string
+		N, E, D, Coefficient, P, Q *big.Int
+		Comment                    string
+	}{1, 1, ssh.KeyAlgoRSA, new(big.Int).Mul(p, q), e, new(big.Int).ModInverse(e, even), one, p, q, ""})
+	for pad := byte(1); len(private)%8 != 0; pad++ {
+		private = append(private, pad)
+	}
+	file := ssh.Marshal(struct {
+		Cipher, Derivation, Options string
+		Keys                        uint32
+		Public, Private             []byte
+	}{"none", "none", "", 1, public, private})
+	return pem.EncodeToMemory(&pem.Block{Type: opensshBlock, Bytes: append([]byte("openssh-key-v1\x00"), file...)})
 }
