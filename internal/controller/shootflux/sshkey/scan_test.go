@@ -7,10 +7,13 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"errors"
+	"io"
+	"math/big"
 	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -203,5 +206,47 @@ func TestScanTakesTurns(t *testing.T) {
 	end()
 	if _, err := scan(ended, parsed(t, "ssh://git@"+address+"/app.git")); err == nil || !strings.Contains(err.Error(), "does not answer") {
 		t.Errorf("the turn is not free afterwards: %v", err)
+	}
+}
+
+// slowKey is a host key of an RSA key that is too large to verify with.
+type slowKey struct{ bits uint }
+
+func (s slowKey) number() *big.Int {
+	n := new(big.Int).Lsh(big.NewInt(1), s.bits)
+	return n.Sub(n, big.NewInt(1))
+}
+
+func (slowKey) Type() string { return ssh.KeyAlgoRSA }
+
+func (s slowKey) Marshal() []byte {
+	return ssh.Marshal(struct {
+		Type string
+		E, N *big.Int
+	}{ssh.KeyAlgoRSA, big.NewInt(65537), s.number()})
+}
+
+func (slowKey) Verify([]byte, *ssh.Signature) error { return errors.New("no") }
+
+func (s slowKey) PublicKey() ssh.PublicKey { return s }
+
+func (s slowKey) Sign(io.Reader, []byte) (*ssh.Signature, error) {
+	return &ssh.Signature{Format: ssh.KeyAlgoRSASHA512, Blob: s.number().Bytes()}, nil
+}
+
+func (s slowKey) SignWithAlgorithm(random io.Reader, data []byte, _ string) (*ssh.Signature, error) {
+	return s.Sign(random, data)
+}
+
+// TestScanSlowKeys: a host key of 800,000 bits takes half a minute to verify with, which nothing could interrupt.
+func TestScanSlowKeys(t *testing.T) {
+	address, _, _ := server(t, "", slowKey{800_000})
+	began := time.Now()
+	lines, err := Scan(egress.Policy{AllowLoopback: true})(t.Context(), parsed(t, "ssh://git@"+address+"/app.git"))
+	if err == nil {
+		t.Errorf("the key was taken: %.100s", lines)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
