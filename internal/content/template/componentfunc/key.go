@@ -15,8 +15,8 @@ import (
 	"go.landscaper.dev/internal/content/component/repository"
 )
 
-// maxContent is how much of a resource a template can read.
-const maxContent = 8 << 20
+// MaxContent is how much of a resource a template can read.
+const MaxContent = 8 << 20
 
 // octetStream is the media type of contents that templates get in base64.
 const octetStream = "application/octet-stream"
@@ -67,7 +67,7 @@ func (c *Component) getResourceContent(read readReference, convert convert) Func
 		if err != nil {
 			return nil, err
 		}
-		content, mediaType, err := c.options.Session.Read(ctx, version, resource, maxContent)
+		content, mediaType, err := c.options.Session.Read(ctx, version, resource, MaxContent)
 		if err != nil {
 			return nil, err // names the resource
 		}
@@ -131,7 +131,7 @@ func (c *Component) resolve(ctx context.Context, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	content, _, err := c.options.Session.Read(ctx, version, resource, maxContent)
+	content, _, err := c.options.Session.Read(ctx, version, resource, MaxContent)
 	if err != nil {
 		return nil, fmt.Errorf("read the content behind the access of argument 1: %w", err)
 	}

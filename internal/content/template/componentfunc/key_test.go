@@ -180,7 +180,7 @@ func TestContentsAreBounded(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	reference, err := session.SetInline(d, fstest.MapFS{"long": {Data: make([]byte, maxContent)}, "longer": {Data: make([]byte, maxContent+1)}})
+	reference, err := session.SetInline(d, fstest.MapFS{"long": {Data: make([]byte, MaxContent)}, "longer": {Data: make([]byte, MaxContent+1)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestContentsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	functions := c.GoTemplate()
-	if content, err := functions["getResourceContent"](t.Context(), []any{"cd://resources/long"}); err != nil || len(content.(string)) != maxContent {
+	if content, err := functions["getResourceContent"](t.Context(), []any{"cd://resources/long"}); err != nil || len(content.(string)) != MaxContent {
 		t.Errorf("the longest content: %v", err)
 	}
 	for name, arg := range map[string]any{"getResourceContent": "cd://resources/longer", "resolve": map[string]any{"type": "localFilesystemBlob", "fileName": "longer"}} {

@@ -158,7 +158,7 @@ func (a *answers) ofComponent(q *question) (*reply, error) {
 		if err != nil || q.Read.Resource < 0 || q.Read.Resource >= len(of.Resources) {
 			return nil, errUnknown
 		}
-		content, mediaType, err := session.Read(a.ctx, of, &of.Resources[q.Read.Resource], min(q.Read.Limit, maxAnswered))
+		content, mediaType, err := session.Read(a.ctx, of, &of.Resources[q.Read.Resource], min(q.Read.Limit, componentfunc.MaxContent))
 		return &reply{Content: content, MediaType: mediaType}, err
 	}
 	return nil, errUnknown
