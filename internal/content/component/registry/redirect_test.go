@@ -3,6 +3,7 @@ package registry
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"testing"
 
 	"go.landscaper.dev/internal/cluster/egress"
@@ -107,6 +108,43 @@ func TestRedirectsThroughAProxy(t *testing.T) {
 			r := NewClient(NewPool(policy, DefaultTimeouts()), Options{}).Registry("http", "registry.example.org")
 			if err := read(t.Context(), r, blob("content")); err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestNamedAddresses: where a registry says that tokens are to be had, it may lead us no further than with a
+// redirect. What answers there would become a token, which goes to the registry.
+func TestNamedAddresses(t *testing.T) {
+	for _, test := range []struct {
+		reason, registry, to string
+		refused, outside     bool
+	}{
+		{"a server for tokens", "https://r.example.org", "https://auth.example.org/token", false, true},
+		{"an internal address", "https://r.example.org", "https://10.0.0.1/token", true, false},
+		{"this machine", "https://r.example.org", "https://localhost/token", true, false},
+		{"no longer encrypted", "https://r.example.org", "http://vault.internal.example.org/v1/token", true, false},
+		{"a registry that is not encrypted either", "http://r.example.org", "http://auth.example.org/token", false, true},
+		{"a registry of the same network", "https://10.0.0.2", "https://10.0.0.1/token", false, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			home, outside := &seen{}, &seen{}
+			at, err := url.Parse(test.registry)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Redirects may be switched off: they are for contents.
+			g := &guard{next: home, outside: outside, scheme: at.Scheme, host: at.Host, redirects: Redirects{Refuse: true}}
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, test.to, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response, err := g.RoundTrip(request)
+			if err == nil {
+				_ = response.Body.Close()
+			}
+			if errors.Is(err, ErrRedirect) != test.refused || (outside.request != nil) != test.outside || (home.request != nil) != (!test.refused && !test.outside) {
+				t.Errorf("got %v, outside %t, home %t", err, outside.request != nil, home.request != nil)
 			}
 		})
 	}

@@ -227,6 +227,7 @@ func TestGuardDecides(t *testing.T) {
 				reached = true
 				return &http.Response{Body: http.NoBody, Request: r}, nil
 			})}
+			g.outside = g.next
 			request := httptest.NewRequest(test.method, test.address, nil)
 			request.Body = http.NoBody
 			request.Header.Set("Authorization", test.authorization)

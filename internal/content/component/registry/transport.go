@@ -174,10 +174,14 @@ func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Header.Get("Authorization") != "" || hasBody(request) {
 		return nil, fmt.Errorf("registry %s asks to send credentials or content to %s, which is another host: add it to the token hosts of the registry if that is right: %w", g.host, request.URL.Host, ErrRedirect)
 	}
-	return g.send(g.next, request)
+	// What answers there becomes a token that the registry gets.
+	if why := g.unsafe(request.URL); why != "" {
+		return nil, fmt.Errorf("registry %s sends us to %s: %s: %w", g.host, request.URL.Host, why, ErrRedirect)
+	}
+	return g.elsewhere(request)
 }
 
-// elsewhere sends a request to where the registry redirects.
+// elsewhere sends a request to where the registry sends us.
 func (g *guard) elsewhere(request *http.Request) (*http.Response, error) {
 	if home := (&url.URL{Host: g.host}); internal(home.Hostname()) {
 		return g.send(g.next, request)
@@ -185,7 +189,7 @@ func (g *guard) elsewhere(request *http.Request) (*http.Response, error) {
 	response, err := g.send(g.outside, request)
 	var refused *egress.Refused
 	if errors.As(err, &refused) {
-		return nil, fmt.Errorf("connect to %s, where a registry redirects to: the host is an internal address: %w: %w", request.URL.Host, ErrRedirect, refused)
+		return nil, fmt.Errorf("connect to %s, where a registry sends us: the host is an internal address: %w: %w", request.URL.Host, ErrRedirect, refused)
 	}
 	return response, err
 }
@@ -229,12 +233,8 @@ func (g *guard) checkRedirect(request *http.Request) error {
 	if request.Method != http.MethodGet && request.Method != http.MethodHead {
 		return refuse("only reading may be redirected")
 	}
-	if to.Scheme != "https" && (to.Scheme != "http" || g.scheme != "http") {
-		return refuse("the connection would no longer be encrypted")
-	}
-	home := url.URL{Host: g.host}
-	if internal(to.Hostname()) && !internal(home.Hostname()) {
-		return refuse("the host is an internal address")
+	if why := g.unsafe(to); why != "" {
+		return refuse(why)
 	}
 	if g.redirects.Refuse {
 		return refuse("redirects to other hosts are switched off")
@@ -248,6 +248,18 @@ func (g *guard) checkRedirect(request *http.Request) error {
 		return refuse("the host is not one of those allowed")
 	}
 	return nil
+}
+
+// unsafe says why a registry may not send us to an address, whatever for; "" if it may.
+func (g *guard) unsafe(to *url.URL) string {
+	if to.Scheme != "https" && (to.Scheme != "http" || g.scheme != "http") {
+		return "the connection would no longer be encrypted"
+	}
+	home := url.URL{Host: g.host}
+	if internal(to.Hostname()) && !internal(home.Hostname()) {
+		return "the host is an internal address"
+	}
+	return ""
 }
 
 // internal reports whether a host is an address of this machine or its network.
