@@ -188,6 +188,8 @@ type Reading struct {
 	// result may be anything, also nil; size is an estimate of its memory.
 	result any
 	size   int64
+	// places is how many places of objects the last look has come to.
+	places int
 }
 
 type place struct{ namespace, name string }
@@ -202,8 +204,10 @@ func (v Value) Begin(cluster target.Cluster, wake func()) *Reading {
 // The first look is a read. Only what is missing is watched, so that values which are there
 // cost one request and no watch.
 func (r *Reading) Look(ctx context.Context) (missing string, err error) {
-	if r.done {
-		return "", nil
+	r.places = 0
+	if r.done || ctx.Err() != nil {
+		// What a watch knows costs no request that would notice the end.
+		return "", ctx.Err()
 	}
 	if r.first == nil {
 		mapping, err := r.mapping(ctx, schema.FromAPIVersionAndKind(r.value.source.APIVersion, r.value.source.Kind))
@@ -286,6 +290,7 @@ func (r *Reading) look(ctx context.Context, sight *target.Sight, path fieldpath.
 		r.absent = true
 		return nil, object, follow(sight)
 	}
+	r.places += path.Places(objects[0].Object)
 	found, ok := first(objects[0], path)
 	if !ok {
 		return nil, fmt.Sprintf("a value at %s of %s", path, object), follow(sight)
@@ -350,6 +355,9 @@ func first(object *unstructured.Unstructured, path fieldpath.Path) (any, bool) {
 
 // Size is what the value takes in memory once it was found, as an estimate.
 func (r *Reading) Size() int64 { return r.size }
+
+// Places is how many places of objects the last look has come to, as an estimate.
+func (r *Reading) Places() int { return r.places }
 
 // Result is the value once it was found.
 func (r *Reading) Result() any { return r.result }

@@ -18,6 +18,7 @@ type Watcher struct {
 
 	first, second target.Watch
 	at            place
+	places        int
 }
 
 // Watch begins to watch for changes of a value.
@@ -62,6 +63,7 @@ func (w *Watcher) Read(ctx context.Context) (value any, there bool, err error) {
 	reading := w.value.Begin(w.cluster, func() {})
 	defer reading.Close()
 	missing, err := reading.Look(ctx)
+	w.places = reading.Places()
 	if err != nil {
 		return nil, false, err
 	}
@@ -78,6 +80,9 @@ func (w *Watcher) Read(ctx context.Context) (value any, there bool, err error) {
 	}
 	return reading.Result(), missing == "", nil
 }
+
+// Places is how many places of objects the last reading has come to, as an estimate.
+func (w *Watcher) Places() int { return w.places }
 
 // Value is what is watched.
 func (w *Watcher) Value() Value { return w.value }

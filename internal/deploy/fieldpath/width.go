@@ -1,6 +1,11 @@
 package fieldpath
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"go.landscaper.dev/internal/runtime/job"
+)
 
 const (
 	// maxUnion is how many ways the lists in brackets of a path may make together: ['a','a']
@@ -8,6 +13,9 @@ const (
 	maxUnion = 1000
 	// maxFound bounds what a path can come to in an object, with everything on the way there.
 	maxFound = 1_000_000
+	// MaxPlaces is how many places the paths of an item may look at together in one go, which takes 5 to 20
+	// seconds: each path may have maxFound of them.
+	MaxPlaces = 10_000_000
 )
 
 // width says how a path multiplies what it finds.
@@ -17,6 +25,8 @@ type width struct {
 	// descents is how often the path goes to any depth, and filters how often it looks at each
 	// element.
 	descents, filters int
+	// searches says that the path does not just name fields.
+	searches bool
 }
 
 // widthOf reads the width of a path. Quotes shield nothing: the library reads what is in them as a
@@ -25,6 +35,7 @@ func widthOf(text string) width {
 	w := width{union: 1}
 	var lists []int
 	previous := rune(0)
+	w.searches = strings.ContainsAny(text, "*?:,") || strings.Contains(text, "..")
 	for _, letter := range text {
 		switch {
 		case letter == '[':
@@ -72,6 +83,21 @@ func (w width) fits(object any) bool {
 		found *= depth
 	}
 	return found <= maxFound
+}
+
+// Places is how many places of an object a path may look at, as an estimate; 0 for one that names
+// fields.
+func (p Path) Places(object map[string]any) int {
+	if !p.width.searches {
+		return 0
+	}
+	nodes, _ := extent(object)
+	return nodes * p.width.union
+}
+
+// TooManyPlaces is the error about paths that look at more than MaxPlaces.
+func TooManyPlaces(what string) error {
+	return job.AsTerminal(fmt.Errorf("%s cannot be looked for: the paths come to more than %d places of the objects together; name the fields", what, MaxPlaces))
 }
 
 // extent is how many values there are in a value, and how deep they are.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/deploy/fieldpath"
 	"go.landscaper.dev/internal/deploy/target"
 )
 
@@ -122,6 +123,8 @@ type CustomCheck struct {
 	chosen []*chosen
 	// place is where the objects are if that is not the cluster of the item.
 	place string
+	// places is how many places of objects a look has come to.
+	places int
 }
 
 // chosen is an object that was named, or all that have some labels.
@@ -174,12 +177,16 @@ func (c Custom) Begin(ctx context.Context, cluster target.Cluster, wake func()) 
 // check is over; ready ones cost no watch.
 func (c *CustomCheck) Look(ctx context.Context) ([]Unfinished, error) {
 	var unready []Unfinished
+	c.places = 0
 	for _, chosen := range c.chosen {
 		objects, err := chosen.Look(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("readiness check %q: look at %s: %w", c.custom.Name, c.unfinished(chosen, Finding{}).What(), err)
 		}
-		left := c.judge(chosen, objects)
+		left, err := c.judge(ctx, chosen, objects)
+		if err != nil {
+			return nil, fmt.Errorf("readiness check %q: %w", c.custom.Name, err)
+		}
 		if len(left) == 0 {
 			continue
 		}
@@ -192,7 +199,7 @@ func (c *CustomCheck) Look(ctx context.Context) ([]Unfinished, error) {
 }
 
 // judge returns which of the objects are not ready.
-func (c *CustomCheck) judge(chosen *chosen, objects []*unstructured.Unstructured) []Unfinished {
+func (c *CustomCheck) judge(ctx context.Context, chosen *chosen, objects []*unstructured.Unstructured) ([]Unfinished, error) {
 	if len(objects) == 0 {
 		why := "it does not exist yet"
 		switch {
@@ -203,17 +210,30 @@ func (c *CustomCheck) judge(chosen *chosen, objects []*unstructured.Unstructured
 		}
 		missing := c.unfinished(chosen, Finding{Why: why})
 		missing.absent, missing.group, missing.selector = true, chosen.group, chosen.selector
-		return []Unfinished{missing}
+		return []Unfinished{missing}, nil
 	}
 	var unready []Unfinished
 	for _, object := range objects {
+		if err := c.affords(ctx, object); err != nil {
+			return nil, err
+		}
 		if finding := c.custom.look(object); !finding.Ready() {
 			found := unfinished(object, finding)
 			found.Check, found.Place = c.custom.Name, c.place
 			unready = append(unready, found)
 		}
 	}
-	return unready
+	return unready, nil
+}
+
+// affords refuses an object if the paths of the check would come to too many places with it.
+func (c *CustomCheck) affords(ctx context.Context, object *unstructured.Unstructured) error {
+	for _, requirement := range c.custom.requirements {
+		if c.places += requirement.path.Places(object.Object); c.places > fieldpath.MaxPlaces {
+			return fieldpath.TooManyPlaces("what its requirements name")
+		}
+	}
+	return ctx.Err() // the caller says whose check it is
 }
 
 // unfinished is what was chosen, as long as no object exists.

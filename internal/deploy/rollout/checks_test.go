@@ -1,12 +1,15 @@
 package rollout
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/deployer"
@@ -216,5 +219,94 @@ func TestExportInTime(t *testing.T) {
 	_, err = start(t, &testJob{stop: map[string]error{"deployer: during export - key: a": stop}}, fakecluster.New(), desiredState, nil).Continue(t.Context())
 	if !errors.Is(err, stop) {
 		t.Errorf("it continued: %v", err)
+	}
+}
+
+// wideObject has 500,000 places.
+func wideObject() *unstructured.Unstructured {
+	list := make([]any, 500_000)
+	for i := range list {
+		list[i] = "x"
+	}
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "wide", "namespace": "ns"}, "list": list}}
+}
+
+// TestManyWidePaths: each path of an item may search a large object, but not as many as there can be. Paths
+// that name fields are not counted.
+func TestManyWidePaths(t *testing.T) {
+	const object = "{apiVersion: v1, kind: ConfigMap, name: wide, namespace: ns}"
+	exports := func(path string, count int) DesiredState {
+		desired := wishFor(nil)
+		entry := fmt.Sprintf("- {key: a, jsonPath: '%s', fromResource: %s}\n", path, object)
+		desired.Exports = exportsFrom(t, "exports:\n"+strings.Repeat(entry, count))
+		return desired
+	}
+	requirements := func(path string, count int) DesiredState {
+		desired := wishFor(nil)
+		entry := fmt.Sprintf("- {jsonPath: '%s', operator: exists}\n", path)
+		desired.Checks = checks(t, "- name: wide\n  resourceSelector: "+object+"\n  requirements:\n  "+strings.ReplaceAll(strings.Repeat(entry, count), "\n", "\n  "))
+		return desired
+	}
+	for _, test := range []struct {
+		reason  string
+		desired DesiredState
+		refused bool
+	}{
+		{"some exports by wide paths", exports(".list[0:1]", 3), false},
+		{"many of them", exports(".list[0:1]", 30), true},
+		{"many by names of fields", exports(".metadata.name", 30), false},
+		{"some requirements by wide paths", requirements(".list[0:1]", 3), false},
+		{"many of these", requirements(".list[0:1]", 30), true},
+		{"many requirements by names of fields", requirements(".metadata.name", 30), false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			cluster := fakecluster.New()
+			cluster.Put(wideObject())
+			waiting, err := start(t, &testJob{}, cluster, test.desired, nil).Continue(t.Context())
+			refused := err != nil && strings.Contains(err.Error(), "more than 10000000 places")
+			if refused != test.refused || len(waiting) > 0 || !refused && err != nil {
+				t.Errorf("it waits for %v, error %v", waiting, err)
+			}
+			if refused && job.OutcomeOf(err) != job.Terminal {
+				t.Errorf("it is tried again: %v", err)
+			}
+		})
+	}
+	cluster := fakecluster.New()
+	cluster.Put(wideObject())
+	eyes, err := watchExports(t.Context(), &testJob{}, cluster, exports(".list[0:1]", 30))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eyes.Values(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 10000000 places") {
+		t.Errorf("exports that are watched: %v", err)
+	}
+	if err := eyes.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEndBetweenPaths: what a watch knows costs no request that would notice the end of the job.
+func TestEndBetweenPaths(t *testing.T) {
+	const object = "{apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}"
+	exporting, checking := wishFor(nil), wishFor(nil)
+	exporting.Exports = exportsFrom(t, "exports: [{key: a, jsonPath: .missing, fromResource: "+object+"}]")
+	checking.Checks = checks(t, "[{name: c, resourceSelector: "+object+", requirements: [{jsonPath: .missing, operator: exists}]}]")
+	for reason, desired := range map[string]DesiredState{"an export": exporting, "a check": checking} {
+		t.Run(reason, func(t *testing.T) {
+			cluster := fakecluster.New()
+			cluster.Put(objects(t, configMap)[0].Object)
+			r := start(t, &testJob{}, cluster, desired, nil)
+			mustWait(t, r, "ConfigMap ns/a")
+			cluster.Counts()
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := r.Continue(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("it goes on: %v", err)
+			}
+			if got := cluster.Counts(); len(got) != 0 {
+				t.Errorf("requests %v", got)
+			}
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/export"
+	"go.landscaper.dev/internal/deploy/fieldpath"
 	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/runtime/job"
@@ -74,12 +75,15 @@ func (r *Rollout) readExports(ctx context.Context) ([]string, error) {
 //
 // The first error ends it: what could not be looked at is looked at by the next attempt.
 func (r *Rollout) lookAtExports(ctx context.Context) (missing []string, err error) {
-	all, size := true, int64(0)
+	all, size, places := true, int64(0), 0
 	missing = make([]string, len(r.exports.readings))
 	for i, reading := range r.exports.readings {
 		found, err := reading.Look(ctx)
 		if err != nil {
 			return missing, fmt.Errorf("export %s: %w", reading.Value().Name, err)
+		}
+		if places += reading.Places(); places > fieldpath.MaxPlaces {
+			return missing, fieldpath.TooManyPlaces("export " + reading.Value().Name)
 		}
 		if size += reading.Size(); size > export.MaxValues {
 			return missing, export.TooLarge("the values up to key " + reading.Value().Name)

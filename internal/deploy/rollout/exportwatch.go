@@ -7,6 +7,7 @@ import (
 
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/export"
+	"go.landscaper.dev/internal/deploy/fieldpath"
 	"go.landscaper.dev/internal/deploy/target"
 )
 
@@ -65,11 +66,14 @@ func (l *exportWatcher) Values(ctx context.Context) (map[string]any, error) {
 	if err != nil || !known || version == l.version {
 		return nil, err
 	}
-	values := export.Copy(l.given)
+	values, places := export.Copy(l.given), 0
 	for _, watcher := range l.watchers {
 		value, there, err := watcher.Read(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("read export %s again: %w", watcher.Value().Name, err)
+		}
+		if places += watcher.Places(); places > fieldpath.MaxPlaces {
+			return nil, fieldpath.TooManyPlaces("export " + watcher.Value().Name)
 		}
 		if !there {
 			// The exported values stay until all can be read again.
