@@ -2,7 +2,6 @@ package blueprints
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -146,11 +145,7 @@ func (o *validateOptions) withFiles(ctx context.Context, streams terminal.Stream
 
 func (o *validateOptions) write(streams terminal.Streams, reports []report) error {
 	if o.output == outputJSON {
-		text, err := json.MarshalIndent(reports, "", "  ")
-		if err == nil {
-			_, err = fmt.Fprintf(streams.Out, "%s\n", text)
-		}
-		return err // the standard output
+		return terminal.WriteJSON(streams.Out, reports)
 	}
 	var text strings.Builder
 	for _, made := range reports {
@@ -165,6 +160,7 @@ func (o *validateOptions) write(streams terminal.Streams, reports []report) erro
 			fmt.Fprintf(&text, "%sBlueprint validated without errors\n", prefix)
 		}
 	}
-	_, err := fmt.Fprint(streams.Out, text.String())
+	// The blueprint may be another's, and findings repeat its names.
+	_, err := fmt.Fprint(streams.Out, terminal.PrintableLines(text.String()))
 	return err // the standard output
 }

@@ -6,12 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
 )
 
 func TestValidate(t *testing.T) {
 	files := map[string]string{
 		"good/blueprint.yaml":  header,
+		"evil/blueprint.yaml":  header + `"de\e[2J\u009bploy": []` + "\n",
 		"typo/blueprint.yaml":  header + "deployExecution: []\n",
 		"wrong/blueprint.yaml": header + "imports:\n- {name: a, schema: {type: integer}, required: false, default: {value: x}}\n",
 		"needs/blueprint.yaml": header + "imports:\n- {name: a, schema: {$ref: 'cd://resources/schema'}}\n",
@@ -28,6 +30,7 @@ func TestValidate(t *testing.T) {
 		{"a blueprint with a warning is not valid with --strict", "typo --strict", outcome{1, unknown, "Error: not valid: 1 of 1 blueprints\n"}},
 		{"an error", "wrong", outcome{1, wrong, "Error: not valid: 1 of 1 blueprints\n"}},
 		{"a note is no warning", "needs --strict", outcome{0, "blueprint.yaml:4: " + note + valid, ""}},
+		{"what others have written acts on no terminal", "evil", outcome{0, "blueprint.yaml:1: warning: de?.2J?ploy: unknown field, it is ignored\n" + valid, ""}},
 		{"several", "good wrong", outcome{1, "good: " + valid + "wrong: " + wrong, "Error: not valid: 1 of 2 blueprints\n"}},
 		{"a blueprint that does not exist, beside another", "good none", outcome{3, "good: " + valid + "none: error: there is no blueprint none: give the directory or the archive of one, REPOSITORY//COMPONENT:VERSION, or oci://REGISTRY/NAME:TAG\n", "Error: not valid: 1 of 2 blueprints\n"}},
 	} {
@@ -41,6 +44,15 @@ func TestValidate(t *testing.T) {
 	terminaltest.WriteFiles(t, files)
 	if got := execute(t, "validate", "none", "wrong"); got.code != 1 {
 		t.Errorf("different failures: %+v", got)
+	}
+}
+
+// TestValidateAsJSONOnATerminal escapes what a terminal would act on.
+func TestValidateAsJSONOnATerminal(t *testing.T) {
+	terminaltest.WriteFiles(t, map[string]string{"evil/blueprint.yaml": header + `"de\u202e\u009bploy": []` + "\n"})
+	got := execute(t, "validate", "evil", "-o", "json")
+	if strings.ContainsFunc(strings.ReplaceAll(got.out, "\n", ""), terminal.Controls) || !strings.Contains(got.out, `"de\u202e\u009bploy"`) {
+		t.Errorf("%q", got.out)
 	}
 }
 

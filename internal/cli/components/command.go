@@ -192,10 +192,15 @@ func (t target) resolve(ctx context.Context, streams terminal.Streams, access *r
 	if err != nil {
 		return nil, access.Missing(ctx, t.Location, t.Name, err)
 	}
-	for _, warning := range found.Warnings {
-		fmt.Fprintf(streams.Err, "Warning: %s\n", warning)
-	}
+	warn(streams.Err, found.Warnings)
 	return found, nil
+}
+
+// warn prints warnings about a descriptor, which repeat keys of it.
+func warn(out io.Writer, warnings []string) {
+	for _, warning := range warnings {
+		fmt.Fprintf(out, "Warning: %s\n", terminal.Printable(warning))
+	}
 }
 
 // writeDocument prints a value for programs. What a descriptor says may be anything, and

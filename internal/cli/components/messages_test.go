@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
+	"go.landscaper.dev/internal/content/component/descriptor"
 )
 
 // TestDocumentsActOnNoTerminal prints what a descriptor may say.
@@ -29,6 +30,18 @@ func TestDocumentsActOnNoTerminal(t *testing.T) {
 				t.Errorf("%v: %q", err, out.String())
 			}
 		})
+	}
+}
+
+// TestWarningsActOnNoTerminal prints what other readers would refuse in a descriptor.
+func TestWarningsActOnNoTerminal(t *testing.T) {
+	d := &descriptor.Descriptor{Resources: []descriptor.Resource{{}}}
+	d.Name, d.Version = "example.org/shop", "1.0.0"
+	d.Resources[0].Name, d.Resources[0].ExtraIdentity = "image", map[string]string{"a\x1b[2J": "b"}
+	var out strings.Builder
+	warn(&out, d.Warnings())
+	if !strings.HasPrefix(out.String(), "Warning: ") || strings.ContainsFunc(strings.TrimSuffix(out.String(), "\n"), terminal.Controls) {
+		t.Errorf("%q", out.String())
 	}
 }
 
