@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/clientcmd"
@@ -116,21 +117,18 @@ func objects(t *testing.T) []string {
 // lost its owner is deleted by the cluster, some time later.
 func wantLeft(t *testing.T, before []string, stay func(object string) bool) {
 	t.Helper()
-	const pause = 200 * time.Millisecond
-	for limit := time.Now().Add(time.Minute); ; time.Sleep(pause) {
-		var found []string
+	var found []string
+	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, waitLimit, true, func(context.Context) (bool, error) {
+		found = nil
 		for _, object := range objects(t) {
 			if !slices.Contains(before, object) && !stay(object) {
 				found = append(found, object)
 			}
 		}
-		if len(found) == 0 {
-			return
-		}
-		if time.Now().After(limit) {
-			t.Errorf("left:\n%s", strings.Join(found, "\n"))
-			return
-		}
+		return len(found) == 0, nil
+	})
+	if err != nil {
+		t.Errorf("left:\n%s", strings.Join(found, "\n"))
 	}
 }
 

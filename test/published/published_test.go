@@ -175,7 +175,7 @@ func unpacked(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer archive.Close()
+	defer archive.Close() //nolint:errcheck // nothing is written
 	plain, err := gzip.NewReader(archive)
 	if err != nil {
 		t.Fatal(err)
