@@ -51,5 +51,9 @@ func (n *Node) follows() bool {
 	return n.Kind == KindInstallation && reasons.FollowsSibling(n.LastError) || n.Kind == KindDeployItem && n.obstacle == notItsTurn
 }
 
+// FollowsFromSibling reports whether an Installation waits for a sibling, or has failed because of
+// one; in a tree that it is given, that sibling has the cause.
+func (n *Node) FollowsFromSibling() bool { return n.Kind == KindInstallation && n.follows() }
+
 // waitsForOthers reports whether an object that has not failed waits for a sibling.
 func (n *Node) waitsForOthers() bool { return n.State == Waiting && n.follows() }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -22,6 +23,8 @@ type Snapshot struct {
 	DeployItems []*v1alpha1.DeployItem
 	// Events are the events, if the caller has asked for them.
 	Events []*corev1.Event
+	// Values are DataObjects and Targets without what they hold, if the caller has asked for them.
+	Values []*metav1.PartialObjectMetadata
 	// Now is when the objects were read by those who look again and again; zero for a single look.
 	Now time.Time
 	// Unreadable lists the kinds that the reader may not see. Everything that is made from the
@@ -65,6 +68,8 @@ func (s *Snapshot) Add(object runtime.Object) error {
 		s.DeployItems = append(s.DeployItems, object)
 	case *corev1.Event:
 		s.Events = append(s.Events, object)
+	case *metav1.PartialObjectMetadata:
+		s.Values = append(s.Values, object)
 	default:
 		return fmt.Errorf("a snapshot takes no objects of kind %s", reflect.Indirect(reflect.ValueOf(object)).Type().Name())
 	}

@@ -31,6 +31,22 @@ type Source struct {
 // Events makes the events of a namespace a part of a snapshot.
 var Events = Source{corev1.SchemeGroupVersion, "Event", "events", func() client.ObjectList { return &corev1.EventList{} }, func() client.Object { return &corev1.Event{} }}
 
+// Values makes DataObjects and Targets a part of a snapshot: their metadata only. What they hold may
+// be secret, and is never asked for.
+var Values = []Source{metadata("DataObject", "dataobjects"), metadata("Target", "targets")}
+
+func metadata(kind inspect.Kind, resource string) Source {
+	return Source{
+		v1alpha1.GroupVersion, kind, resource,
+		func() client.ObjectList {
+			list := &metav1.PartialObjectMetadataList{}
+			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(string(kind) + "List"))
+			return list
+		},
+		func() client.Object { return &metav1.PartialObjectMetadata{} },
+	}
+}
+
 func (s Source) groupResource() schema.GroupResource {
 	return s.version.WithResource(s.resource).GroupResource()
 }
