@@ -17,8 +17,8 @@ TOOLS := $(CURDIR)/tools
 
 # The packages of the main module. Modules in subfolders (lab, tools) are not part of it.
 PACKAGES := ./...
-UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/published -e /test/e2e -e /test/moves -e /test/exactness -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes -e /test/hostile/attacks)
-SOURCES = $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum
+UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/published -e /test/e2e -e /test/moves -e /test/exactness -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes -e /test/hostile/attacks -e /test/console)
+SOURCES = $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum $(wildcard internal/console/web/dist/*)
 
 include internal/content/template/spiff/spiff.mk
 
@@ -69,6 +69,13 @@ flux-manifests: ## Write the manifests of Flux that examples install, from the m
 shoot-flux-manifests: $(BIN)/controller-gen ## Write the manifests of Flux that the extension shoot-flux installs, from the modules.
 	@cd $(TOOLS)/flux-manifests && go run . -controllers ../../lab/flux -controller-gen $(BIN)/controller-gen \
 		-out $(CURDIR)/internal/controller/shootflux/install/flux -own $(CURDIR)/internal/controller/shootflux/install/testdata
+
+CONSOLE := internal/console/web
+
+.PHONY: console
+console: ## Build the pages of the console into internal/console/web/dist (needs Node and a registry of npm).
+	@command -v npm >/dev/null || { echo "There is no npm: install Node 20 or newer." >&2; exit 1; }
+	@cd $(CONSOLE) && npm ci --silent --no-audit --no-fund --foreground-scripts && npm run --silent build
 
 IMAGE ?= registry.example.org/gardener-extension-shoot-flux:0.1.0
 CHART ?= registry.example.org/charts/gardener-extension-shoot-flux:0.1.0
@@ -136,6 +143,12 @@ test-integration: build lab ## Tests against real API servers.
 test-e2e: build lab ## Whole scenarios on several clusters.
 	$(GOTEST) -count=1 -timeout 60m -p 3 ./test/e2e ./test/flux ./test/moves ./test/shootflux ./test/causes ./test/exactness
 	$(GOTEST) -count=1 -timeout 30m ./test/hostile/attacks
+
+.PHONY: test-console
+test-console: build lab ## The console in a real browser (needs Chromium: apt-get install chromium; SCREENSHOTS=folder for pictures).
+	@command -v "$${CHROMIUM:-chromium}" chromium-browser google-chrome chrome >/dev/null || \
+		{ echo "There is no Chromium: install it (Debian: apt-get install chromium), or name its program in CHROMIUM." >&2; exit 1; }
+	$(GOTEST) -count=1 -timeout 10m -p 1 ./test/console/...
 
 .PHONY: attacks
 attacks: build lab ## Play the attacks of tenants against a server with 512 MiB, and print the table (3 minutes).

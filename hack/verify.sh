@@ -6,12 +6,17 @@ set -eu -o pipefail
 cd "$(dirname "$0")/.."
 
 fingerprint() {
-  find api docs internal/controller/shootflux/gardener internal/controller/shootflux examples/shoot-flux -type f \( -name '*.yaml' -o -name 'zz_generated*' -o -name '*.md' -o -name 'revision.txt' \) -print0 |
+  find api docs internal/console/web/dist internal/controller/shootflux/gardener internal/controller/shootflux examples/shoot-flux -type f \( -name '*.yaml' -o -name 'zz_generated*' -o -name '*.md' -o -name 'revision.txt' -o -path '*/web/dist/*' \) -print0 |
     sort -z | xargs -0 sha256sum
 }
 
 before=$(fingerprint)
 make --no-print-directory generate
+if command -v npm >/dev/null; then
+  make --no-print-directory console
+else
+  echo "The bundle of the console is not compared: there is no Node." >&2
+fi
 after=$(fingerprint)
 if ! drift=$(diff <(echo "$before") <(echo "$after")); then
   echo "Generated files were out of date and were written anew. Commit them:" >&2

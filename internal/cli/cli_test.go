@@ -44,6 +44,8 @@ func TestCommandLine(t *testing.T) {
 		{"a script for a shell", "completion bash", nil, 0, "bash completion V2 for landscaper-cli", ""},
 		{"a command that a group does not have", "inst vanish", nil, 1, "", `Error: unknown command "vanish" for "landscaper-cli installations"` + "\n"},
 		{"the group of another language does not have it, either", "spiff vanish", nil, 1, "", `Error: unknown command "vanish" for "landscaper-cli spiff"` + "\n"},
+		{"the console is of a cluster, not of an Installation", "console a", nil, 64, "", `"a" is too much`},
+		{"the console at a port that does not exist", "console --port 70000", nil, 64, "", `invalid argument "70000" for "--port"`},
 		{"an unknown shell", "completion tcsh", nil, 1, "", `invalid argument "tcsh"`},
 		{"no shell", "completion", nil, 1, "", "bash|zsh|fish|powershell is missing"},
 	}

@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/cli/blueprints"
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/components"
+	"go.landscaper.dev/internal/cli/console"
 	"go.landscaper.dev/internal/cli/doctor"
 	"go.landscaper.dev/internal/cli/foreign"
 	"go.landscaper.dev/internal/cli/installations"
@@ -52,6 +53,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		components.NewCommand(streams),
 		targets.NewCommand(streams),
 		doctor.NewCommand(streams),
+		console.NewCommand(streams),
 		quickstart.NewCommand(streams),
 		spiff.NewCommand(),
 		foreign.NewCommand(),

@@ -1,0 +1,196 @@
+package console
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/landscape/flowview"
+	"go.landscaper.dev/internal/landscape/inspect"
+)
+
+// Page is the page of an Installation.
+type Page struct {
+	Frame
+	// Missing says that there is no such Installation; then there is nothing else.
+	Missing bool `json:"missing,omitempty"`
+	// Row is the Installation itself, and Above what it is a part of, the root first.
+	Row
+	Above []Object `json:"above,omitempty"`
+	// Ways are why it is not ready: each leads from the Installation to a cause.
+	Ways [][]Hop `json:"ways,omitempty"`
+	// Tree is what belongs to it.
+	Tree *Branch `json:"tree,omitempty"`
+	// Flow is how values flow between its children; nil without any.
+	Flow *flowview.Scope `json:"flow,omitempty"`
+	// Imports and Exports are its values.
+	Imports []Value `json:"imports,omitempty"`
+	Exports []Value `json:"exports,omitempty"`
+	// Items are all DeployItems of the tree.
+	Items []Item `json:"items,omitempty"`
+	// Jobs are its jobs, the newest first.
+	Jobs []v1alpha1.JobRecord `json:"jobs,omitempty"`
+	// Events are what happened in the tree, the newest first.
+	Events []inspect.Entry `json:"events,omitempty"`
+}
+
+// Hop is an object on the way to a cause, with what it says.
+type Hop struct {
+	Object
+	Why string `json:"why,omitempty"`
+	// Beside says that the object is a sibling of the one before it, which waits for its exports.
+	Beside bool `json:"beside,omitempty"`
+}
+
+// Branch is an object of the tree.
+type Branch struct {
+	Object
+	Target   string    `json:"target,omitempty"`
+	Why      string    `json:"why,omitempty"`
+	Warnings string    `json:"warnings,omitempty"`
+	Children []*Branch `json:"children,omitempty"`
+}
+
+// Item is a DeployItem.
+type Item struct {
+	Object
+	Type   string `json:"type"`
+	Target string `json:"target,omitempty"`
+	// Error is the last error that the item publishes; a later success leaves none.
+	Error     string       `json:"error,omitempty"`
+	Operation string       `json:"operation,omitempty"`
+	Codes     []string     `json:"codes,omitempty"`
+	ErrorTime *metav1.Time `json:"errorTime,omitempty"`
+}
+
+// page returns the page of an Installation.
+func (s *state) page(namespace, name string) Page {
+	p := Page{Frame: s.frame()}
+	node := s.node(namespace, name)
+	if node == nil {
+		p.Missing, p.Namespace, p.Name = true, namespace, name
+		return p
+	}
+	p.Row, p.Tree = s.row(node), s.branch(node)
+	for above := s.above[node]; above != nil; above = s.above[above] {
+		p.Above = append([]Object{s.object(above)}, p.Above...)
+	}
+	for _, cause := range inspect.Causes(node) {
+		p.Ways = append(p.Ways, s.way(node, cause))
+	}
+	if scope := flowview.Of([]*inspect.Node{node}); len(scope.Units) > 0 {
+		p.Flow = scope.Units[0].Inside
+	}
+	p.Imports, p.Exports = s.values(node)
+	node.Walk(func(below *inspect.Node) {
+		if below.DeployItem != nil {
+			p.Items = append(p.Items, s.item(below))
+		}
+	})
+	p.Jobs = node.Installation.Status.History
+	p.Events = inspect.EventsOf(node, s.snapshot.Events)
+	slices.Reverse(p.Events)
+	p.Events = p.Events[:min(len(p.Events), shown)]
+	return p
+}
+
+func (s *state) node(namespace, name string) (found *inspect.Node) {
+	for _, root := range s.forest {
+		root.Walk(func(node *inspect.Node) {
+			if node.Installation != nil && node.Namespace == namespace && node.Name == name {
+				found = node
+			}
+		})
+	}
+	return found
+}
+
+func (s *state) branch(node *inspect.Node) *Branch {
+	b := &Branch{Object: s.object(node), Target: node.Target, Why: node.Why(), Warnings: node.Warnings}
+	for _, child := range node.Children {
+		b.Children = append(b.Children, s.branch(child))
+	}
+	return b
+}
+
+func (s *state) item(node *inspect.Node) Item {
+	i := Item{Object: s.object(node), Type: string(node.DeployItem.Spec.Type), Target: node.Target}
+	if last := node.LastError; last != nil {
+		i.Error, i.Operation, i.ErrorTime = cmp.Or(last.Message, last.Reason), last.Operation, &last.LastUpdateTime
+		for _, code := range last.Codes {
+			i.Codes = append(i.Codes, string(code))
+		}
+	}
+	return i
+}
+
+// way returns the hops from an Installation to a cause. A cause that waits for exports of siblings
+// leads on to the first of them that is not ready, and to its cause.
+func (s *state) way(from *inspect.Node, cause inspect.Cause) []Hop {
+	seen := map[*inspect.Node]bool{}
+	hops := s.down(from, cause.Node, cause.Message, seen)
+	at := cause.Node
+	for {
+		beside := s.awaited(at)
+		if beside == nil || seen[beside] {
+			return hops
+		}
+		at, cause = beside, inspect.Cause{Node: beside}
+		if causes := inspect.Causes(beside); len(causes) > 0 {
+			at, cause = causes[0].Node, causes[0]
+		}
+		below := s.down(beside, at, cause.Message, seen)
+		below[0].Beside = true
+		hops = append(hops, below...)
+	}
+}
+
+// down returns the hops from a node to one below it, which has the last word.
+func (s *state) down(from, to *inspect.Node, message string, seen map[*inspect.Node]bool) []Hop {
+	var hops []Hop
+	for node := to; node != nil; node = s.above[node] {
+		seen[node] = true
+		hop := Hop{Object: s.object(node), Why: node.Why()}
+		if node == to {
+			hop.Why = cmp.Or(message, hop.Why)
+		}
+		hops = append([]Hop{hop}, hops...)
+		if node == from {
+			break
+		}
+	}
+	return hops
+}
+
+// awaited returns a sibling that is not ready and exports what an Installation imports that waits, or
+// has failed, because of its siblings.
+func (s *state) awaited(node *inspect.Node) *inspect.Node {
+	if node.Installation == nil || !node.FollowsFromSibling() {
+		return nil
+	}
+	brothers := s.brothers(node)
+	for _, value := range flowview.Of(brothers).Values {
+		if !slices.Contains(value.Importers, node.Name) {
+			continue
+		}
+		for _, brother := range brothers {
+			if slices.Contains(value.Exporters, brother.Name) && !brother.Ready && brother != node {
+				return brother
+			}
+		}
+	}
+	return nil
+}
+
+// brothers are the Installations of the same scope, the node included.
+func (s *state) brothers(node *inspect.Node) []*inspect.Node {
+	among := s.forest
+	if parent := s.above[node]; parent != nil {
+		among = parent.Children
+	}
+	return slices.DeleteFunc(slices.Clone(among), func(brother *inspect.Node) bool {
+		return brother.Installation == nil || brother.Namespace != node.Namespace
+	})
+}
