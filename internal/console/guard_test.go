@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -34,7 +35,10 @@ func newConsole(t *testing.T) http.Handler {
 
 // ask sends a request; headers are pairs of name and value.
 func ask(handler http.Handler, method, path string, headers ...string) *httptest.ResponseRecorder {
-	request := httptest.NewRequest(method, "http://"+address+path, nil)
+	// A stream ends after its first event: its reader has left.
+	left, cancel := context.WithCancel(context.Background())
+	cancel()
+	request := httptest.NewRequestWithContext(left, method, "http://"+address+path, nil)
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 		if headers[i] == "Host" {
