@@ -36,7 +36,7 @@ func TestLicencesFit(t *testing.T) {
 		t.Error(err)
 	}
 	text := string(Notice(all))
-	for _, want := range []string{"helm.sh/helm/v4 v", "std go1.", "github.com/fluxcd/flux2/v2 v", "its manifests are in the program", "Redistribution and use in source and binary forms", "Mozilla Public License Version 2.0"} {
+	for _, want := range []string{"helm.sh/helm/v4 v", "std go1.", "github.com/fluxcd/flux2/v2 v", "its manifests are in the program", "npm/preact 1", "Redistribution and use in source and binary forms", "Mozilla Public License Version 2.0"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the notice does not contain %q", want)
 		}

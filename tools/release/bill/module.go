@@ -56,6 +56,9 @@ func Collect(ctx context.Context, folder string, platforms []program.Platform) (
 	if err := delivered(ctx, folder, linked); err != nil {
 		return nil, err // says what it did
 	}
+	if err := pages(folder, linked); err != nil {
+		return nil, err // says what it did
+	}
 	var modules []Module
 	for path, one := range linked {
 		texts, err := known.texts(one.folder, one.sorted())
@@ -157,6 +160,26 @@ func delivered(ctx context.Context, folder string, linked map[string]*found) err
 		return fmt.Errorf("find the library of Go: %w", err)
 	}
 	linked[standard] = &found{version: environment.GOVERSION, folder: environment.GOROOT, packages: map[string]bool{environment.GOROOT: true}}
+	return nil
+}
+
+// console is the folder of the pages of the console, with what they are built from.
+const console = "internal/console/web"
+
+// pages adds what the pages of the console contain. The texts are beside the built pages.
+func pages(folder string, linked map[string]*found) error {
+	text, err := os.ReadFile(filepath.Join(folder, console, "package.json"))
+	if err != nil {
+		return fmt.Errorf("find what the console is built from: %w", err)
+	}
+	var described struct{ Dependencies map[string]string }
+	if err := json.Unmarshal(text, &described); err != nil {
+		return fmt.Errorf("read what the console is built from: %w", err)
+	}
+	built := filepath.Join(folder, console, "dist")
+	for name, version := range described.Dependencies {
+		linked["npm/"+name] = &found{version: version, folder: built, purpose: "it is in the pages of the program landscaper-cli", packages: map[string]bool{built: true}}
+	}
 	return nil
 }
 
