@@ -106,6 +106,7 @@ func (w *world) look() (story.Look, error) {
 	}
 	kubectl = look.Path(kubectl)
 	look.Commands = []story.Command{
+		{For: "all of it in a browser", Text: "bin/landscaper-cli console"},
 		{For: "the tree, with Targets and blueprints", Text: "bin/landscaper-cli inst inspect -n cu-example -o wide"},
 		{For: "which value comes from where", Text: "bin/landscaper-cli inst graph -n cu-example"},
 		{For: "what the last job did, step by step", Text: "bin/landscaper-cli inst logs dataflow-root -n cu-example"},

@@ -180,6 +180,7 @@ func (w *world) introduce(ctx context.Context) error {
 		kubectl = "$(bin/lab build kubectl)"
 	}
 	look.Commands = []story.Command{
+		{For: "the landscape in a browser, live", Text: "bin/landscaper-cli console"},
 		{For: "the trees, live", Text: "bin/landscaper-cli inst inspect --watch"},
 		{For: "run the job of an Installation again", Text: "bin/landscaper-cli inst reconcile shop"},
 		{For: "another value, and a job with it", Text: "bin/landscaper-cli inst set-import shop replicas=3 && bin/landscaper-cli inst reconcile shop"},
