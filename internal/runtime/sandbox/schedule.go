@@ -44,12 +44,12 @@ func (p *Pool) next() int {
 	return next
 }
 
-// before says whether a work goes before another one that waits for longer: a long one goes last if
-// there are enough of them, one that holds memory goes first, and then the tenant with the fewest
-// works, and the one that has computed least.
+// before says whether a work goes before another one that waits for longer: long ones go last if
+// there are enough of them, and first if not. One that holds memory goes before others, and then the
+// tenant with the fewest works, and the one that has computed least in long works.
 func (p *Pool) before(s, other *slot) bool {
-	if s.long != other.long && p.long() >= p.share() {
-		return other.long
+	if s.long != other.long {
+		return other.long == (p.long() >= p.share())
 	}
 	if s.begun != other.begun {
 		return s.begun
@@ -94,9 +94,11 @@ func (p *Pool) release(s *slot) {
 		delete(p.busy, s.tenant)
 	}
 	now := time.Now()
-	p.used[s.tenant] = use{p.used[s.tenant].at(now) + now.Sub(s.since).Seconds(), now}
+	if computed := now.Sub(s.since); computed > freeTime || s.evicted {
+		p.used[s.tenant] = use{p.used[s.tenant].at(now) + computed.Seconds(), now}
+	}
 	if len(p.used) > manyTenants {
-		maps.DeleteFunc(p.used, func(_ string, u use) bool { return u.at(now) < 0.01 })
+		maps.DeleteFunc(p.used, func(_ string, u use) bool { return u.at(now) == 0 })
 	}
 	p.admit()
 }
@@ -112,11 +114,24 @@ func (p *Pool) quick(tenant string) time.Duration {
 // manyTenants is how many tenants may have used slots until those are forgotten that have not lately.
 const manyTenants = 1000
 
-// use is how long a tenant has had slots. Half of it is forgotten in a minute.
+// freeTime is how long a work may have a slot without that it counts: a tenant with many quick works
+// would otherwise come after one that has only just begun to compute without end.
+const freeTime = 100 * time.Millisecond
+
+// use is how long a tenant has had slots for works that are not quick. Half of it is forgotten in
+// memoryTime, and all of it some time later, so that no tenant waits without end.
 type use struct {
 	seconds float64
 	until   time.Time
 }
 
+const memoryTime = 10 * time.Second
+
 // at returns what counts of it now.
-func (u use) at(now time.Time) float64 { return u.seconds * math.Exp2(-now.Sub(u.until).Minutes()) }
+func (u use) at(now time.Time) float64 {
+	left := u.seconds * math.Exp2(-now.Sub(u.until).Seconds()/memoryTime.Seconds())
+	if left < 0.01 {
+		return 0
+	}
+	return left
+}

@@ -21,9 +21,9 @@ func TestNext(t *testing.T) {
 		{"no tenant has more than half", []*slot{quick("a"), quick("a")}, []*slot{quick("a")}, -1},
 		{"the tenant that has computed least", nil, []*slot{quick("greedy"), quick("frugal")}, 1},
 		{"what was long ago does not count", nil, []*slot{quick("frugal"), quick("reformed")}, 1},
-		{"a long work, if there is a place for it", []*slot{long("b")}, []*slot{long("a"), quick("c")}, 0},
+		{"a long work, if there is a place for it", []*slot{long("b")}, []*slot{quick("c"), long("greedy")}, 1},
 		{"a quick work, if long ones have half of the slots", []*slot{long("b"), long("d")}, []*slot{long("a"), quick("c")}, 1},
-		{"a place is free when a long work is being ended", []*slot{long("b"), {tenant: "d", long: true, evicted: true}}, []*slot{long("a"), quick("c")}, 0},
+		{"a place is free when a long work is being ended", []*slot{long("b"), {tenant: "d", long: true, evicted: true}}, []*slot{quick("c"), long("a")}, 1},
 		{"a long work, if no other waits", []*slot{long("b"), long("d")}, []*slot{long("a")}, 0},
 		{"a work that holds memory", nil, []*slot{quick("a"), {tenant: "greedy", begun: true}}, 1},
 		{"a long one that holds memory waits like any other", []*slot{long("b"), long("d")}, []*slot{{tenant: "a", begun: true, long: true}, quick("c")}, 1},
@@ -45,6 +45,28 @@ func TestQuick(t *testing.T) {
 	p.used = map[string]use{"greedy": {9, time.Now()}}
 	if first, later := p.quick("new"), p.quick("greedy"); first != quickTime || later < quickTime/11 || later > quickTime/9 {
 		t.Errorf("%s for a new tenant, %s for a greedy one", first, later)
+	}
+}
+
+// TestCounts: what counts of the time for which a work has had a slot.
+func TestCounts(t *testing.T) {
+	for _, test := range []struct {
+		reason  string
+		held    time.Duration
+		evicted bool
+		want    time.Duration
+	}{
+		{"a quick work costs nothing", 50 * time.Millisecond, false, 0},
+		{"any other costs its time", 10 * time.Second, false, 10 * time.Second},
+		{"so does one that had to leave", 50 * time.Millisecond, true, 50 * time.Millisecond},
+	} {
+		p := Lazy(Options{Slots: 1})
+		s := &slot{pool: p, tenant: "a", held: true, evicted: test.evicted, since: time.Now().Add(-test.held)}
+		p.held, p.busy["a"] = []*slot{s}, 1
+		s.leave()
+		if got := p.used["a"].at(time.Now()); got > test.want.Seconds()*1.1 || got < test.want.Seconds()*0.9 {
+			t.Errorf("%s: %.3f s", test.reason, got)
+		}
 	}
 }
 
