@@ -9,15 +9,18 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/landscape/inspect"
 )
 
 const (
-	// together is how long changes are collected before they are shown: a job makes many at once.
-	together = 100 * time.Millisecond
-	// anew is how often pages are made again without a change: how long an object waits may
+	// debounce is how long changes are collected before they are shown: a job makes many at once.
+	debounce = 100 * time.Millisecond
+	// refresh is how often pages are made again without a change: how long an object waits may
 	// change what is said about it.
-	anew = 5 * time.Second
+	refresh = 5 * time.Second
 	// maxStreams is how many pages can be open.
 	maxStreams = 200
 )
@@ -39,7 +42,7 @@ func newBoard(options Options) *board {
 
 // follow tells the pages of changes until the context ends.
 func (b *board) follow(ctx context.Context) {
-	clock := time.NewTicker(anew)
+	clock := time.NewTicker(refresh)
 	defer clock.Stop()
 	for {
 		select {
@@ -50,7 +53,7 @@ func (b *board) follow(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(together):
+			case <-time.After(debounce):
 			}
 		}
 		b.mutex.Lock()
@@ -115,18 +118,34 @@ type state struct {
 	forest   []*inspect.Node
 	// above has the parent of each node of the forest.
 	above map[*inspect.Node]*inspect.Node
-	notes []string
+	// installations are the nodes of the Installations, and digests those that the controller has
+	// published with the values.
+	installations map[types.NamespacedName]*inspect.Node
+	digests       map[valueKey]string
+	notes         []string
 }
 
+// valueKey names a DataObject or Target.
+type valueKey struct{ kind, namespace, name string }
+
 func newState(options Options) *state {
-	s := &state{options: options, snapshot: options.Source.Snapshot(), above: map[*inspect.Node]*inspect.Node{}}
+	s := &state{
+		options: options, snapshot: options.Source.Snapshot(), above: map[*inspect.Node]*inspect.Node{},
+		installations: map[types.NamespacedName]*inspect.Node{}, digests: map[valueKey]string{},
+	}
 	s.forest = inspect.Forest(s.snapshot)
 	for _, root := range s.forest {
 		root.Walk(func(node *inspect.Node) {
+			if node.Installation != nil {
+				s.installations[types.NamespacedName{Namespace: node.Namespace, Name: node.Name}] = node
+			}
 			for _, child := range node.Children {
 				s.above[child] = node
 			}
 		})
+	}
+	for _, value := range s.snapshot.Values {
+		s.digests[valueKey{value.Kind, value.Namespace, value.Name}] = value.Annotations[v1alpha1.DataObjectHashAnnotation]
 	}
 	if err := options.Source.Disconnected(); err != nil {
 		s.notes = append(s.notes, "the cluster is out of reach, and what is shown may be out of date: "+err.Error())

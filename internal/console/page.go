@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/landscape/flowview"
@@ -68,7 +69,7 @@ type Item struct {
 // page returns the page of an Installation.
 func (s *state) page(namespace, name string) Page {
 	p := Page{Frame: s.frame()}
-	node := s.node(namespace, name)
+	node := s.installations[types.NamespacedName{Namespace: namespace, Name: name}]
 	if node == nil {
 		p.Missing, p.Namespace, p.Name = true, namespace, name
 		return p
@@ -94,17 +95,6 @@ func (s *state) page(namespace, name string) Page {
 	slices.Reverse(p.Events)
 	p.Events = p.Events[:min(len(p.Events), shown)]
 	return p
-}
-
-func (s *state) node(namespace, name string) (found *inspect.Node) {
-	for _, root := range s.forest {
-		root.Walk(func(node *inspect.Node) {
-			if node.Installation != nil && node.Namespace == namespace && node.Name == name {
-				found = node
-			}
-		})
-	}
-	return found
 }
 
 func (s *state) branch(node *inspect.Node) *Branch {
@@ -170,27 +160,27 @@ func (s *state) awaited(node *inspect.Node) *inspect.Node {
 	if node.Installation == nil || !node.FollowsFromSibling() {
 		return nil
 	}
-	brothers := s.brothers(node)
-	for _, value := range flowview.Of(brothers).Values {
+	siblings := s.siblings(node)
+	for _, value := range flowview.Of(siblings).Values {
 		if !slices.Contains(value.Importers, node.Name) {
 			continue
 		}
-		for _, brother := range brothers {
-			if slices.Contains(value.Exporters, brother.Name) && !brother.Ready && brother != node {
-				return brother
+		for _, sibling := range siblings {
+			if slices.Contains(value.Exporters, sibling.Name) && !sibling.Ready && sibling != node {
+				return sibling
 			}
 		}
 	}
 	return nil
 }
 
-// brothers are the Installations of the same scope, the node included.
-func (s *state) brothers(node *inspect.Node) []*inspect.Node {
+// siblings are the Installations of the same scope, the node included.
+func (s *state) siblings(node *inspect.Node) []*inspect.Node {
 	among := s.forest
 	if parent := s.above[node]; parent != nil {
 		among = parent.Children
 	}
-	return slices.DeleteFunc(slices.Clone(among), func(brother *inspect.Node) bool {
-		return brother.Installation == nil || brother.Namespace != node.Namespace
+	return slices.DeleteFunc(slices.Clone(among), func(sibling *inspect.Node) bool {
+		return sibling.Installation == nil || sibling.Namespace != node.Namespace
 	})
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/landscape/flowview"
 	"go.landscaper.dev/internal/landscape/inspect"
@@ -40,8 +38,8 @@ const fingerprint = 12
 // values returns the imports and exports of an Installation.
 func (s *state) values(node *inspect.Node) (imports, exports []Value) {
 	installation := node.Installation
-	brothers := s.brothers(node)
-	flow := flowview.Of(brothers)
+	siblings := s.siblings(node)
+	flow := flowview.Of(siblings)
 	for _, reference := range dataflow.References(installation) {
 		value := Value{Name: reference.Import, Type: string(reference.Type), Objects: []Origin{}}
 		for _, object := range reference.Objects {
@@ -49,7 +47,7 @@ func (s *state) values(node *inspect.Node) (imports, exports []Value) {
 			origin.Fingerprint = cmp.Or(
 				s.fingerprint(object.Kind, node.Namespace, v1alpha1.GenerateDataObjectName(v1alpha1.InstallationScope(node.Name), reference.Import)),
 				s.fingerprint(object.Kind, node.Namespace, object.Name))
-			s.connect(&origin, node, brothers, exportersOf(flow, installation, reference.Import))
+			s.connect(&origin, node, siblings, exportersOf(flow, installation, reference.Import))
 			value.Objects = append(value.Objects, origin)
 		}
 		imports = append(imports, value)
@@ -58,7 +56,7 @@ func (s *state) values(node *inspect.Node) (imports, exports []Value) {
 		origin := Origin{Kind: kind, Name: written, Fingerprint: s.fingerprint(kind, node.Namespace, v1alpha1.GenerateDataObjectName(dataflow.Scope(installation), written))}
 		for _, value := range flow.Values {
 			if value.Kind == kind && value.Name == written {
-				origin.By = s.among(brothers, value.Importers)
+				origin.By = s.among(siblings, value.Importers)
 			}
 		}
 		exports = append(exports, Value{Name: name, Type: string(typ), Objects: []Origin{origin}})
@@ -86,8 +84,8 @@ func exportersOf(flow *flowview.Scope, installation *v1alpha1.Installation, name
 }
 
 // connect says where an import comes from: from siblings, or from the imports of the parent.
-func (s *state) connect(origin *Origin, node *inspect.Node, brothers []*inspect.Node, exporters []string) {
-	origin.By = s.among(brothers, exporters)
+func (s *state) connect(origin *Origin, node *inspect.Node, siblings []*inspect.Node, exporters []string) {
+	origin.By = s.among(siblings, exporters)
 	inScope := origin.Kind == dataflow.KindDataObject || origin.Kind == dataflow.KindTarget
 	if parent := s.above[node]; parent != nil && len(origin.By) == 0 && inScope {
 		from := s.object(parent)
@@ -108,12 +106,6 @@ func (s *state) among(nodes []*inspect.Node, names []string) []Object {
 // fingerprint returns the digest that the controller has published with a value; empty
 // without one.
 func (s *state) fingerprint(kind dataflow.Kind, namespace, name string) string {
-	at := slices.IndexFunc(s.snapshot.Values, func(value *metav1.PartialObjectMetadata) bool {
-		return value.Name == name && value.Namespace == namespace && value.Kind == string(kind)
-	})
-	if at < 0 {
-		return ""
-	}
-	digest := s.snapshot.Values[at].Annotations[v1alpha1.DataObjectHashAnnotation]
+	digest := s.digests[valueKey{string(kind), namespace, name}]
 	return digest[:min(len(digest), fingerprint)]
 }

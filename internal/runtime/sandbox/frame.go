@@ -122,7 +122,7 @@ func tooManyValues(raw []byte) bool {
 			var long [8]byte
 			length := 1 << (argument - 24)
 			if length > len(long) || length > len(raw) {
-				return false // not complete: it is not decoded
+				return false // not complete, or of a length that is not said: it is not decoded
 			}
 			copy(long[len(long)-length:], raw)
 			argument, raw = binary.BigEndian.Uint64(long[:]), raw[length:]

@@ -111,10 +111,10 @@ func (p *Pool) quick(tenant string) time.Duration {
 	return time.Duration(float64(quickTime) / (1 + p.used[tenant].at(time.Now())))
 }
 
-// manyTenants is how many tenants may have used slots until those are forgotten that have not lately.
+// manyTenants is how many tenants may have used slots until those are forgotten that have used none lately.
 const manyTenants = 1000
 
-// freeTime is how long a work may have a slot without that it counts: a tenant with many quick works
+// freeTime is how long a work may hold a slot and cost its tenant nothing: a tenant with many quick works
 // would otherwise come after one that has only just begun to compute without end.
 const freeTime = 100 * time.Millisecond
 
@@ -125,6 +125,7 @@ type use struct {
 	until   time.Time
 }
 
+// memoryTime is the half-life of what counts.
 const memoryTime = 10 * time.Second
 
 // at returns what counts of it now.
