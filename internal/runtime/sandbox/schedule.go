@@ -19,7 +19,7 @@ func (p *Pool) admit() {
 	for len(p.held) < p.options.Slots {
 		next := p.next()
 		if next < 0 {
-			return
+			break
 		}
 		s := p.waiting[next]
 		p.waiting = slices.Delete(p.waiting, next, next+1)
@@ -31,6 +31,26 @@ func (p *Pool) admit() {
 	if next := p.next(); next >= 0 && !p.waiting[next].long {
 		p.evict()
 	}
+	p.dismiss()
+}
+
+// dismiss sends those away who want no long work and would wait for one of their own tenant: no slot
+// is made free for them. Those who wait for quick works stay, also on a busy machine.
+func (p *Pool) dismiss() {
+	p.waiting = slices.DeleteFunc(p.waiting, func(s *slot) bool {
+		s.dismissed = s.quickOnly && !s.begun && p.fullOfLong(s.tenant)
+		if s.dismissed {
+			close(s.turn)
+		}
+		return s.dismissed
+	})
+}
+
+// fullOfLong says whether a tenant has its share of slots, and long works in all of them.
+func (p *Pool) fullOfLong(tenant string) bool {
+	return p.busy[tenant] >= p.share() && !slices.ContainsFunc(p.held, func(s *slot) bool {
+		return s.tenant == tenant && (!s.long || s.evicted)
+	})
 }
 
 // next returns who is the next to get a slot, or -1.

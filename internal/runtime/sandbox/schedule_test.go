@@ -39,6 +39,40 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// TestDismiss: who wants no long work waits for quick ones, and not for long ones of its own tenant.
+func TestDismiss(t *testing.T) {
+	held := func(tenant string, long, evicted bool) *slot {
+		return &slot{tenant: tenant, held: true, long: long, evicted: evicted}
+	}
+	tests := []struct {
+		reason string
+		held   []*slot
+		waits  slot
+		want   bool
+	}{
+		{"quick works of its tenant end soon", []*slot{held("a", false, false), held("a", false, false)}, slot{quickOnly: true}, false},
+		{"so does one of two", []*slot{held("a", true, false), held("a", false, false)}, slot{quickOnly: true}, false},
+		{"long works of its tenant do not", []*slot{held("a", true, false), held("a", true, false)}, slot{quickOnly: true}, true},
+		{"one of them is being ended", []*slot{held("a", true, false), held("a", true, true)}, slot{quickOnly: true}, false},
+		{"who may take long waits", []*slot{held("a", true, false), held("a", true, false)}, slot{}, false},
+		{"who has begun waits", []*slot{held("a", true, false), held("a", true, false)}, slot{quickOnly: true, begun: true}, false},
+		{"of other tenants, one has to leave", []*slot{held("b", true, false), held("b", true, false), held("c", true, false), held("c", true, false)}, slot{quickOnly: true}, false},
+	}
+	for _, test := range tests {
+		p := Lazy(Options{Slots: 4})
+		p.held = test.held
+		for _, s := range test.held {
+			p.busy[s.tenant]++
+		}
+		s := test.waits
+		s.pool, s.tenant = p, "a"
+		s.queue()
+		if s.dismissed != test.want || len(p.waiting) == 0 != test.want {
+			t.Errorf("%s: dismissed %t, %d wait", test.reason, s.dismissed, len(p.waiting))
+		}
+	}
+}
+
 // TestQuick: a tenant that has computed much has less time until its works are long.
 func TestQuick(t *testing.T) {
 	p := Lazy(Options{Slots: 4})

@@ -11,8 +11,9 @@ import (
 // the slots while others wait, so that those who need little get their turn within this time.
 const quickTime = 300 * time.Millisecond
 
-// quickWait is how long a caller that wants no long work waits for a slot.
-const quickWait = 100 * time.Millisecond
+// quickWait is how long a caller that wants no long work waits for a slot at most. It usually learns
+// earlier that it would wait for a long one, see Pool.dismiss.
+const quickWait = 2 * time.Second
 
 // Quick lets works under the context end when they turn out to be long, or have to wait for their turn.
 // Then long is set, and their result does not count.
@@ -40,7 +41,9 @@ type slot struct {
 	// long says that the work has turned out to be long, now or before it was evicted;
 	// quickOnly that it ends then.
 	long, evicted, quickOnly bool
-	turn                     chan struct{}
+	// turn is closed when the work has its slot, or is dismissed because it would wait for a long one.
+	turn      chan struct{}
+	dismissed bool
 }
 
 // enter waits for a slot.
@@ -51,7 +54,7 @@ func (s *slot) enter(ctx context.Context) error {
 		defer cancel()
 	}
 	s.pool.mu.Lock()
-	s.begun, s.evicted = false, false
+	s.begun, s.evicted, s.dismissed = false, false, false
 	s.queue()
 	s.pool.mu.Unlock()
 	return s.await(ctx)
@@ -69,6 +72,9 @@ func (s *slot) await(ctx context.Context) error {
 	p := s.pool
 	select {
 	case <-s.turn:
+		if s.dismissed {
+			return errEvicted
+		}
 		return nil
 	case <-ctx.Done():
 	}
@@ -76,7 +82,7 @@ func (s *slot) await(ctx context.Context) error {
 	defer p.mu.Unlock()
 	if i := slices.Index(p.waiting, s); i >= 0 {
 		p.waiting = slices.Delete(p.waiting, i, i+1)
-	} else {
+	} else if s.held {
 		p.release(s)
 	}
 	return context.Cause(ctx)
