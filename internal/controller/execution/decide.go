@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/validation"
+	"go.landscaper.dev/internal/runtime/engine"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/job/reasons"
@@ -48,7 +49,7 @@ type step string
 
 const (
 	// rest means that there is nothing to do until the next reconcile is triggered.
-	rest step = "rest"
+	rest step = engine.Rest
 	// adopt takes over the job of the parent.
 	adopt step = "adopt"
 	// accept stores the job that was requested, and removes the request.

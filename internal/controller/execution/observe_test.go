@@ -22,7 +22,7 @@ import (
 func (b *bench) observed(t *testing.T) (*snapshot, bool, error) {
 	t.Helper()
 	s := &snapshot{}
-	ready, err := b.observe(t.Context(), ctrl.Request{NamespacedName: key}, s)
+	ready, err := b.observe(t.Context(), key, s)
 	return s, ready, err
 }
 

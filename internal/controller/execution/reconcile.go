@@ -13,10 +13,10 @@ import (
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/dispatch"
+	"go.landscaper.dev/internal/runtime/engine"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/ancestor"
@@ -78,59 +78,60 @@ func (r *Reconciler) reporter() *reporter.Reporter {
 // Reconcile drives an Execution as far as possible without waiting.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	s := &snapshot{pickup: r.PickupTimeout, unsettled: r.Unsettled != nil && r.Unsettled()}
-	var last decision
-	err := job.RecoverPanic(func() error { return r.work(ctx, request, s, &last) })
-	switch {
-	case err == nil:
-		return ctrl.Result{RequeueAfter: last.wake.Pause(r.Now())}, nil
-	case s.exec == nil:
-		return r.reporter().Report(ctx, nil, "observe", err)
-	case last.do == "" && !job.IsPanic(err):
-		// The reads of the snapshot have failed.
-		return ctrl.Result{}, err
-	case errors.Is(err, reporter.ErrDeleted):
-		r.forget(s.exec)
-	}
-	subject := reporter.Execution(s.exec)
-	if job.OutcomeOf(err) == job.Terminal {
-		s.noteEnd(subject, metav1.NewTime(r.Now()))
-	}
-	return r.reporter().Report(ctx, subject, string(last.do), err)
+	return engine.Drive(ctx, &attempt{r: r, key: request.NamespacedName, s: s}, r.Now)
 }
 
-// maxSteps is more than any Execution needs without waiting.
-//
-// A decision that is repeated without end would be a bug, which then backs off like any other error
-// instead of keeping a worker busy.
-const maxSteps = 100
+// attempt drives one Execution.
+type attempt struct {
+	r    *Reconciler
+	key  client.ObjectKey
+	s    *snapshot
+	next decision
+}
 
-// work observes, decides and applies until there is something to wait for. Last is
-// what was decided last.
-func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot, last *decision) error {
-	if ready, err := r.observe(ctx, request, s); err != nil || !ready {
-		if pause, behind := expectations.RetryAfter(err); behind {
-			last.wake, err = job.Wake{}.By(r.Now().Add(pause)), nil
-		}
-		return err
+// Observe implements engine.Attempt.
+func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
+	if exists, err := a.r.observe(ctx, a.key, a.s); err != nil || !exists {
+		return job.Settled(), err
 	}
-	if pause := r.reporter().PanicBackoff(reporter.Execution(s.exec)); pause > 0 {
-		last.wake = job.Wake{}.By(r.Now().Add(pause))
-		return nil
+	if pause := a.r.reporter().PanicBackoff(reporter.Execution(a.s.exec)); pause > 0 {
+		return job.Wake{}.By(a.r.Now().Add(pause)), nil
 	}
-	for range maxSteps {
-		s.now = r.Now()
-		*last = decide(*s)
-		if last.do == rest {
-			log.FromContext(ctx).V(1).Info("rest", "wake", last.wake.String())
-			r.reporter().ResetPanics(reporter.Execution(s.exec))
-			return nil
-		}
-		log.FromContext(ctx).V(1).Info("step", "step", last.do, "phase", s.exec.Status.ExecutionPhase, "job", s.exec.Status.JobID)
-		if err := r.apply(ctx, s, *last); err != nil {
-			return err
-		}
+	return job.Continues(), nil
+}
+
+// Decide implements engine.Attempt.
+func (a *attempt) Decide(context.Context) (string, job.Wake) {
+	a.s.now = a.r.Now()
+	if a.next = decide(*a.s); a.next.do == rest {
+		a.r.reporter().ResetPanics(reporter.Execution(a.s.exec))
 	}
-	return fmt.Errorf("the job does not come to rest: step %q is repeated", last.do)
+	return string(a.next.do), a.next.wake
+}
+
+// Apply implements engine.Attempt.
+func (a *attempt) Apply(ctx context.Context) (job.Wake, error) {
+	return job.Continues(), a.r.apply(ctx, a.s, a.next)
+}
+
+// LogValues implements engine.Attempt.
+func (a *attempt) LogValues() []any {
+	return []any{"phase", a.s.exec.Status.ExecutionPhase, "job", a.s.exec.Status.JobID}
+}
+
+// Report implements engine.Attempt.
+func (a *attempt) Report(ctx context.Context, step string, err error) (ctrl.Result, error) {
+	if a.s.exec == nil {
+		return a.r.reporter().Report(ctx, nil, "observe", err)
+	}
+	if errors.Is(err, reporter.ErrDeleted) {
+		a.r.forget(a.s.exec)
+	}
+	subject := reporter.Execution(a.s.exec)
+	if job.OutcomeOf(err) == job.Terminal {
+		a.s.noteEnd(subject, metav1.NewTime(a.r.Now()))
+	}
+	return a.r.reporter().Report(ctx, subject, step, err)
 }
 
 // lagLimit is how long a cache may be behind before we ask the API server.
@@ -162,9 +163,9 @@ func (s *snapshot) awaitChange(item *v1alpha1.DeployItem) {
 //
 // Objects are those of the cache itself, without a copy: a list of a thousand items is read with
 // every event of one of them. An object is copied before it is changed, see own.
-func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snapshot) (bool, error) {
+func (r *Reconciler) observe(ctx context.Context, key client.ObjectKey, s *snapshot) (bool, error) {
 	exec := &v1alpha1.Execution{}
-	if err := r.Client.Get(ctx, request.NamespacedName, exec, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.Client.Get(ctx, key, exec, client.UnsafeDisableDeepCopy); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
 	if err := r.written.Await(ctx, r.Reader, exec); err != nil {
@@ -177,7 +178,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	}
 	list := &v1alpha1.DeployItemList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(exec.Namespace), client.MatchingFields{itemsByExecution: exec.Name}, client.UnsafeDisableDeepCopy); err != nil {
-		return false, fmt.Errorf("list the DeployItems of Execution %s: %w", request, err)
+		return false, fmt.Errorf("list the DeployItems of Execution %s: %w", key, err)
 	}
 	for i := range list.Items {
 		item := &list.Items[i]

@@ -32,7 +32,7 @@ func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot) error {
 		return err
 	}
 	made, err := r.planned(ctx, s)
-	if err != nil {
+	if err != nil || made == nil {
 		return err
 	}
 	if err := made.states.Write(ctx, made.children.States); err != nil {

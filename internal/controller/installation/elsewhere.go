@@ -79,7 +79,7 @@ func (r *Reconciler) PlanAsync(ctx context.Context, options workpool.Options) {
 // Plans returns how many plans are being made outside the workers, and how many wait for that.
 func (r *Reconciler) Plans() (running, waiting int) { return r.plans.Load() }
 
-// planned renders what the job makes.
+// planned renders what the job makes; nil if that goes on outside the workers.
 func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*renderedJob, error) {
 	result, err := r.runAsync(ctx, s, needsComponent(s.Inst), func(ctx context.Context, s *snapshot, reach externalAccess) (*planResult, error) {
 		made, err := r.plan(ctx, s, reach.functions)
@@ -95,7 +95,8 @@ func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*renderedJob, er
 type work func(ctx context.Context, s *snapshot, reach externalAccess) (*planResult, error)
 
 // runAsync does work. Quick work that needs no external system is done at once; the rest outside the
-// workers, and the Installation is enqueued again.
+// workers. As long as that goes on the result is nil and the attempt ends; the Installation is enqueued
+// at its end.
 func (r *Reconciler) runAsync(ctx context.Context, s *snapshot, outside bool, do work) (*planResult, error) {
 	functions, do := r.Functions(s.Inst.Namespace, s.imported()), r.noted(do)
 	ctx = job.WithWork(ctx, job.Work{JobID: s.Inst.Status.JobID, UID: s.Inst.UID})
@@ -180,7 +181,7 @@ func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.Namespace
 	own := s.clone()
 	logger := log.FromContext(ctx)
 	work, _ := job.WorkOf(ctx)
-	result, err := r.plans.Fetch(key, version, func(ctx context.Context) (*planResult, error) {
+	result, done, err := r.plans.Fetch(key, version, func(ctx context.Context) (*planResult, error) {
 		result := &planResult{}
 		err := job.RecoverPanic(func() error {
 			done, err := do(job.WithWork(log.IntoContext(ctx, logger), work), own, externalAccess{functions: r.Functions(own.Inst.Namespace, own.imported())})
@@ -193,8 +194,9 @@ func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.Namespace
 		return result, err
 	})
 	switch {
-	case errors.Is(err, workpool.ErrPending):
-		return nil, err
+	case !done:
+		s.ends = true
+		return nil, nil
 	case result != nil:
 		s.subject.MergeFrom(result.subject)
 		s.Inst.Status.ImportsHash = result.imports

@@ -30,7 +30,7 @@ func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
 		return next.Err
 	}
 	made, err := r.planned(ctx, s)
-	if err != nil {
+	if err != nil || made == nil {
 		return err
 	}
 	if err := r.planStore().Save(ctx, s.Inst, made.stored); err != nil {

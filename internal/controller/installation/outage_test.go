@@ -144,7 +144,7 @@ func TestOutageIsShown(t *testing.T) {
 // has failed. Between the beginning and the end of an attempt an error that was shown stays.
 func (b *bench) attempt(t *testing.T, enqueued <-chan client.ObjectKey) (failed bool) {
 	t.Helper()
-	for range maxSteps {
+	for range 30 {
 		shown := b.shown(t)
 		if _, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: shop}); err != nil {
 			return true

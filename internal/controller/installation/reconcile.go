@@ -9,10 +9,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/blueprint"
@@ -26,13 +26,12 @@ import (
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/crashnote"
-	"go.landscaper.dev/internal/runtime/expectations"
+	"go.landscaper.dev/internal/runtime/engine"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/memguard"
 	"go.landscaper.dev/internal/runtime/parallelize"
 	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/runtime/reporter"
-	"go.landscaper.dev/internal/runtime/workpool"
 )
 
 // VerificationPolicy says when signatures are checked.
@@ -123,84 +122,81 @@ func (r *Reconciler) resolver() resolve.Resolver {
 
 // Reconcile drives an Installation as far as possible without waiting.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	s := &snapshot{}
-	var last decide.Decision
-	err := job.RecoverPanic(func() error { return r.work(ctx, request, s, &last) })
-	switch {
-	case err == nil:
-		return ctrl.Result{RequeueAfter: last.Wake.Pause(r.Now())}, nil
-	case last.Do == "" && !job.IsPanic(err):
-		// The reads of the snapshot have failed.
-		return ctrl.Result{}, err
-	}
-	err = r.stored(ctx, s, err)
-	if errors.Is(err, reporter.ErrDeleted) {
-		r.memory.forget(s.Inst.UID)
-	}
-	if s.subject != nil && job.OutcomeOf(err) != job.Transient && job.OutcomeOf(err) != job.Conflict {
-		r.memory.outages.Forget(s.Inst.UID)
-	}
-	if s.subject != nil && job.OutcomeOf(err) == job.Terminal {
-		s.noteEnd(metav1.NewTime(r.Now()))
-	}
-	return r.reporter().Report(ctx, s.subject, string(last.Do), err)
+	return engine.Drive(ctx, &attempt{r: r, key: request.NamespacedName, s: &snapshot{}}, r.Now)
 }
 
-// maxSteps is more than any Installation needs without waiting.
-const maxSteps = 30
+// attempt drives one Installation.
+type attempt struct {
+	r    *Reconciler
+	key  types.NamespacedName
+	s    *snapshot
+	next decide.Decision
+}
 
-// work observes, decides and applies until there is something to wait for. Last is
-// what was decided last.
-func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot, last *decide.Decision) error {
-	if ready, err := r.observe(ctx, request, s); err != nil || !ready {
-		if pause, behind := expectations.RetryAfter(err); behind {
-			last.Wake, err = job.Wake{}.By(r.Now().Add(pause)), nil
-		}
-		return err
+// Observe implements engine.Attempt.
+func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
+	if exists, err := a.r.observe(ctx, a.key, a.s); err != nil || !exists {
+		return job.Settled(), err
 	}
-	if pause := r.reporter().PanicBackoff(s.subject); pause > 0 {
-		last.Wake = job.Wake{}.By(r.Now().Add(pause))
-		return nil
+	if pause := a.r.reporter().PanicBackoff(a.s.subject); pause > 0 {
+		return job.Wake{}.By(a.r.Now().Add(pause)), nil
 	}
-	for range maxSteps {
-		s.Now, s.Unsettled = r.Now(), r.Unsettled != nil && r.Unsettled()
-		*last = decide.Next(s.Situation)
-		if !waitsForPlan[last.Do] {
-			// The job was ended, or has what it needs.
-			r.forgetPlan(request.NamespacedName)
-		}
-		if last.Do == decide.Rest {
-			log.FromContext(ctx).V(1).Info("rest", "wake", last.Wake.String())
-			r.reporter().ResetPanics(s.subject)
-			return nil
-		}
-		log.FromContext(ctx).V(1).Info("step", "step", last.Do, "phase", s.Inst.Status.InstallationPhase, "job", s.Inst.Status.JobID)
-		err := r.apply(ctx, s, *last)
-		if pause, behind := expectations.RetryAfter(err); behind {
-			last.Wake = job.Wake{}.By(r.Now().Add(pause))
-			// A subinstallation takes the job of its parent again.
-			return nil
-		}
-		switch {
-		case errors.Is(err, workpool.ErrPending), errors.Is(err, errRequeue):
-			return r.save(ctx, s)
-		case err != nil:
-			return err
-		}
-		if last.Err != nil {
-			return last.Err
-		}
+	return job.Continues(), nil
+}
+
+// Decide implements engine.Attempt.
+func (a *attempt) Decide(context.Context) (string, job.Wake) {
+	a.s.Now, a.s.Unsettled = a.r.Now(), a.r.Unsettled != nil && a.r.Unsettled()
+	a.next = decide.Next(a.s.Situation)
+	if !waitsForPlan[a.next.Do] {
+		// The job was ended, or has what it needs.
+		a.r.forgetPlan(a.key)
 	}
-	return fmt.Errorf("the job does not come to rest: step %q is repeated", last.Do)
+	if a.next.Do == decide.Rest {
+		a.r.reporter().ResetPanics(a.s.subject)
+	}
+	return string(a.next.Do), a.next.Wake
+}
+
+// Apply implements engine.Attempt.
+func (a *attempt) Apply(ctx context.Context) (job.Wake, error) {
+	if err := a.r.apply(ctx, a.s, a.next); err != nil {
+		return job.Wake{}, err
+	}
+	if a.s.ends {
+		return job.OnChange("Installation", a.key.Name), a.r.save(ctx, a.s)
+	}
+	return job.Continues(), a.next.Err
+}
+
+// LogValues implements engine.Attempt.
+func (a *attempt) LogValues() []any {
+	return []any{"phase", a.s.Inst.Status.InstallationPhase, "job", a.s.Inst.Status.JobID}
+}
+
+// Report implements engine.Attempt.
+func (a *attempt) Report(ctx context.Context, step string, err error) (ctrl.Result, error) {
+	s, known := a.s, &a.r.memory
+	if err = a.r.stored(ctx, s, err); errors.Is(err, reporter.ErrDeleted) {
+		known.forget(s.Inst.UID)
+	}
+	outcome := job.OutcomeOf(err)
+	if s.subject != nil && outcome != job.Transient && outcome != job.Conflict {
+		known.outages.Forget(s.Inst.UID)
+	}
+	if s.subject != nil && outcome == job.Terminal {
+		s.noteEnd(metav1.NewTime(a.r.Now()))
+	}
+	return a.r.reporter().Report(ctx, s.subject, step, err)
 }
 
 // observe reads the snapshot. It returns false if the object does not exist, and
 // expectations.StaleCacheError if the cache is behind our own writes.
-func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snapshot) (bool, error) {
+func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, s *snapshot) (bool, error) {
 	inst := &v1alpha1.Installation{}
-	if err := r.Client.Get(ctx, request.NamespacedName, inst, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.Client.Get(ctx, key, inst, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
-			r.forgetPlan(request.NamespacedName)
+			r.forgetPlan(key)
 		}
 		return false, client.IgnoreNotFound(err)
 	}

@@ -12,6 +12,8 @@ type snapshot struct {
 	subject *reporter.Subject
 	// unsaved says that the status has a job which is not stored yet.
 	unsaved bool
+	// ends says that the attempt ends with this step: an event triggers the next one.
+	ends bool
 	// admitted says that the request for the job was removed: a present request is for the job
 	// after it.
 	admitted bool

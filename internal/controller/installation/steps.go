@@ -61,14 +61,10 @@ func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.Jo
 			return err
 		}
 	}
-	if !r.memory.has(s.Inst.UID, unstored) {
-		return nil
-	}
-	return errRequeue
+	// The next attempt finds what an earlier one has made.
+	s.ends = r.memory.has(s.Inst.UID, unstored)
+	return nil
 }
-
-// errRequeue ends an attempt as soon as its job is stored.
-var errRequeue = errors.New("a write of an earlier attempt is not known yet")
 
 // started accepts a job of our own that was stored just now. It is stored before the
 // request for it is removed, so that a crash in between repeats a job rather than losing
@@ -254,10 +250,10 @@ func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
 	exports := &plan.Exports{}
 	if predicates.Exporting(s.Inst) {
 		err := r.inherit(ctx, s)
-		if err != nil {
+		if err != nil || s.ends {
 			return err
 		}
-		if exports, err = r.exported(ctx, s); err != nil {
+		if exports, err = r.exported(ctx, s); err != nil || exports == nil {
 			return err
 		}
 	}

@@ -30,7 +30,7 @@ func (r *Reconciler) refresh(ctx context.Context, s *snapshot) error {
 	spec, exporting := &s.Inst.Spec, false
 	if len(spec.Exports.Data)+len(spec.Exports.Targets)+len(spec.ExportDataMappings) > 0 {
 		made, err := r.planned(ctx, s)
-		if err != nil {
+		if err != nil || made == nil {
 			return err
 		}
 		if err := r.planStore().Save(ctx, s.Inst, made.stored); err != nil {

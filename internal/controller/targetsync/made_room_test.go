@@ -51,7 +51,7 @@ func TestPreempted(t *testing.T) {
 	look()
 	<-holds
 	other := types.NamespacedName{Namespace: "red", Name: "other"}
-	_, _ = b.runs.Fetch(other, workpool.Version{}, func(context.Context) (*outcome, error) { return &outcome{}, nil })
+	_, _, _ = b.runs.Fetch(other, workpool.Version{}, func(context.Context) (*outcome, error) { return &outcome{}, nil })
 	for <-b.enqueued != key {
 		continue
 	}

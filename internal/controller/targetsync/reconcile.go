@@ -135,7 +135,7 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 		known.starts(sync)
 	}
 	own, logger := sync.DeepCopy(), log.FromContext(ctx)
-	o, err := r.runs.Fetch(key, version, func(ctx context.Context) (*outcome, error) {
+	o, done, err := r.runs.Fetch(key, version, func(ctx context.Context) (*outcome, error) {
 		known.running.Add(1)
 		defer known.running.Add(-1)
 		if err := ctx.Err(); err != nil {
@@ -151,8 +151,8 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 	})
 	var broken *job.Panic
 	switch {
-	case errors.Is(err, workpool.ErrPending):
-		return ctrl.Result{}, nil
+	case !done:
+		return ctrl.Result{}, nil // the end of the run enqueues it
 	case errors.As(err, &broken):
 		r.broken(ctx, key, broken.Problem, broken.Stack)
 		o = (&outcome{suspects: known.suspects}).ended(reasons.RunEnded, err)

@@ -16,9 +16,6 @@ import (
 	"go.landscaper.dev/internal/runtime/fairqueue"
 )
 
-// ErrPending says that the result is not there yet. The object is enqueued when it is.
-var ErrPending = errors.New("the work goes on elsewhere")
-
 // ErrPreempted is the error of work that has taken long while other work had to wait. It
 // may be begun again.
 var ErrPreempted = errors.New("work on another system took long while other work was waiting, and was ended for it: it is begun again")
@@ -111,14 +108,13 @@ func New[T any](background context.Context, options Options) *Pool[T] {
 }
 
 // Fetch returns the result of work for a version of an object. Without a result, the
-// work is begun, and the error is ErrPending as long as the work goes on.
+// work is begun; done is false as long as it goes on, and the object is enqueued at its end.
 // A result is returned once. Work for an older version is given up.
 //
 // The work turns its panics into errors itself: only the caller knows how they are reported.
-func (p *Pool[T]) Fetch(key types.NamespacedName, version Version, work func(context.Context) (T, error)) (T, error) {
+func (p *Pool[T]) Fetch(key types.NamespacedName, version Version, work func(context.Context) (T, error)) (result T, done bool, err error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	var none T
 	known, ok := p.tasks[key]
 	if ok && known.version != version {
 		p.drop(known)
@@ -130,15 +126,15 @@ func (p *Pool[T]) Fetch(key types.NamespacedName, version Version, work func(con
 		p.tasks[key] = added
 		p.queue.Push(key.Namespace, added, p.sequence)
 		p.start()
-		return none, ErrPending
+		return result, false, nil
 	}
 	if known.state != finished {
-		return none, ErrPending
+		return result, false, nil
 	}
 	// A result is returned once, whether it is good or bad: a caller that asks again after an
 	// error wants another attempt.
 	p.drop(known)
-	return known.value, known.err
+	return known.value, true, known.err
 }
 
 // Has reports whether work for a version was asked for and not fetched yet.

@@ -55,7 +55,7 @@ func (b *bench) enqueued(want types.NamespacedName) {
 func (b *bench) begin(k types.NamespacedName, v Version) (end func()) {
 	b.t.Helper()
 	began, over := make(chan struct{}), make(chan struct{})
-	if _, err := b.pool.Fetch(k, v, slow(began, over, k.Name)); !errors.Is(err, ErrPending) {
+	if _, done, err := b.pool.Fetch(k, v, slow(began, over, k.Name)); done || err != nil {
 		b.t.Fatalf("%s: %v", k, err)
 	}
 	select {
@@ -83,7 +83,7 @@ func slow(began, over chan struct{}, value string) func(context.Context) (string
 func (b *bench) wait(k types.NamespacedName, v Version) chan struct{} {
 	b.t.Helper()
 	began := make(chan struct{})
-	if _, err := b.pool.Fetch(k, v, slow(began, nil, k.Name)); !errors.Is(err, ErrPending) {
+	if _, done, err := b.pool.Fetch(k, v, slow(began, nil, k.Name)); done || err != nil {
 		b.t.Fatalf("%s: %v", k, err)
 	}
 	return began
@@ -113,12 +113,13 @@ func never(t *testing.T) func(context.Context) (string, error) {
 	}
 }
 
-// TestFetch: the caller gets ErrPending, its object is enqueued, and it gets the result once.
+// TestFetch: the caller gets no result while the work goes on, its object is enqueued, and it gets the
+// result once.
 func TestFetch(t *testing.T) {
 	b := newBench(t, nil)
 	k := key("a", "x")
 	end := b.begin(k, first)
-	if _, err := b.pool.Fetch(k, first, never(t)); !errors.Is(err, ErrPending) {
+	if _, done, err := b.pool.Fetch(k, first, never(t)); done || err != nil {
 		t.Errorf("while it runs: %v", err)
 	}
 	end()
@@ -126,7 +127,7 @@ func TestFetch(t *testing.T) {
 	if !b.pool.Has(k, first) || b.pool.Has(k, Version{}) || b.pool.Has(key("a", "y"), first) {
 		t.Error("what is known is this version of this object")
 	}
-	if value, err := b.pool.Fetch(k, first, never(t)); value != "x" || err != nil {
+	if value, _, err := b.pool.Fetch(k, first, never(t)); value != "x" || err != nil {
 		t.Errorf("got %q, %v", value, err)
 	}
 	b.counts("0 waiting, 0 running, 0 fetchable", "the result was handed out")
@@ -147,11 +148,11 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, func(o *Options) { o.Timeout = 100 * time.Millisecond })
-			if _, err := b.pool.Fetch(key("a", "x"), first, test.work); !errors.Is(err, ErrPending) {
+			if _, done, err := b.pool.Fetch(key("a", "x"), first, test.work); done || err != nil {
 				t.Fatal(err)
 			}
 			b.enqueued(key("a", "x"))
-			if _, err := b.pool.Fetch(key("a", "x"), first, never(t)); !test.check(err) {
+			if _, _, err := b.pool.Fetch(key("a", "x"), first, never(t)); !test.check(err) {
 				t.Errorf("got %v", err)
 			}
 			b.counts("0 waiting, 0 running, 0 fetchable", "the place is free")
@@ -168,7 +169,7 @@ func TestVersions(t *testing.T) {
 		b.begin(k, first)
 		b.begin(k, next)()
 		b.enqueued(k)
-		if value, err := b.pool.Fetch(k, next, never(t)); value != "x" || err != nil {
+		if value, _, err := b.pool.Fetch(k, next, never(t)); value != "x" || err != nil {
 			t.Errorf("%v: got %q, %v", next, value, err)
 		}
 		b.begin(k, first)()
@@ -203,7 +204,7 @@ func TestKeep(t *testing.T) {
 		b.enqueued(key("a", name))
 	}
 	b.counts("0 waiting, 0 running, 2 fetchable", "the bound")
-	if value, err := b.pool.Fetch(key("a", "z"), first, never(t)); value != "z" || err != nil {
+	if value, _, err := b.pool.Fetch(key("a", "z"), first, never(t)); value != "z" || err != nil {
 		t.Errorf("the newest: %q, %v", value, err)
 	}
 	b.begin(key("a", "x"), first)()
@@ -259,7 +260,7 @@ func TestPreemption(t *testing.T) {
 		modest := b.wait(key("modest", "1"), first)
 		b.mustBegin(modest, "one of them is preempted")
 		b.enqueued(key("greedy", "1"))
-		if _, err := b.pool.Fetch(key("greedy", "1"), first, never(t)); !errors.Is(err, ErrPreempted) {
+		if _, _, err := b.pool.Fetch(key("greedy", "1"), first, never(t)); !errors.Is(err, ErrPreempted) {
 			t.Errorf("the preempted work ends with %v", err)
 		}
 		b.counts("0 waiting, 4 running, 0 fetchable", "one was enough")
@@ -279,7 +280,7 @@ func TestPreemption(t *testing.T) {
 		b.enqueued(key("b", "1"))
 		end()
 		b.enqueued(key("a", "1"))
-		if value, err := b.pool.Fetch(key("a", "1"), first, never(t)); value != "1" || err != nil {
+		if value, _, err := b.pool.Fetch(key("a", "1"), first, never(t)); value != "1" || err != nil {
 			t.Errorf("got %q, %v", value, err)
 		}
 	})
@@ -287,7 +288,7 @@ func TestPreemption(t *testing.T) {
 		b := newBench(t, func(o *Options) { o.MaxConcurrent, o.MaxPerNamespace, o.PreemptAfter = 2, 2, 100*time.Millisecond })
 		deaf, over := make(chan struct{}), make(chan struct{})
 		defer close(over)
-		_, _ = b.pool.Fetch(key("a", "deaf"), first, func(context.Context) (string, error) { close(deaf); <-over; return "", nil })
+		_, _, _ = b.pool.Fetch(key("a", "deaf"), first, func(context.Context) (string, error) { close(deaf); <-over; return "", nil })
 		b.mustBegin(deaf, "the first")
 		b.begin(key("a", "hears"), first)
 		b.mustBegin(b.wait(key("b", "1"), first), "the second is preempted")
@@ -300,7 +301,7 @@ func TestEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	pool := New[string](ctx, Options{MaxConcurrent: 1, MaxPerNamespace: 1, MaxResults: 1, PreemptAfter: time.Hour, Timeout: time.Hour, Enqueue: func(types.NamespacedName) { t.Error("enqueued") }})
 	began, ended := make(chan struct{}), make(chan struct{})
-	_, _ = pool.Fetch(key("a", "x"), first, func(ctx context.Context) (string, error) {
+	_, _, _ = pool.Fetch(key("a", "x"), first, func(ctx context.Context) (string, error) {
 		defer close(ended)
 		close(began)
 		<-ctx.Done()
@@ -358,9 +359,9 @@ func TestConcurrentUse(t *testing.T) {
 				case <-done:
 					return
 				}
-				value, err := b.pool.Fetch(k, first, work(k))
+				value, fetched, err := b.pool.Fetch(k, first, work(k))
 				switch {
-				case errors.Is(err, ErrPending):
+				case !fetched:
 				case err != nil:
 					asks <- k
 				case value != k.String():

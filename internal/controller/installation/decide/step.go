@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"go.landscaper.dev/internal/runtime/engine"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/reasons"
 )
@@ -10,7 +11,7 @@ type Step string
 
 const (
 	// Rest means that there is nothing to do until the next reconcile is triggered.
-	Rest Step = "rest"
+	Rest Step = engine.Rest
 	// Await reports to users what the job waits for.
 	Await Step = "await"
 	// Admit starts a job: it gets an ID.

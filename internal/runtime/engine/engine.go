@@ -1,0 +1,83 @@
+// Package engine is the loop of the controllers: observe, decide, apply, report. What differs between
+// them is what they read, decide and do.
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/internal/runtime/expectations"
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+// Rest is the step of an object that has nothing to do until it is woken.
+const Rest = "rest"
+
+// Attempt drives one object as far as possible without waiting.
+type Attempt interface {
+	// Observe reads what decisions are made from. If the wake does not continue, there is nothing to
+	// decide yet.
+	Observe(ctx context.Context) (job.Wake, error)
+	// Decide chooses the next step, and says what wakes the object after it. It neither reads nor
+	// writes objects.
+	Decide(ctx context.Context) (step string, wake job.Wake)
+	// Apply carries out the step that was decided. If the wake does not continue, the attempt ends with
+	// it.
+	Apply(ctx context.Context) (job.Wake, error)
+	// LogValues are keys and values that describe the object in logs: its phase and job.
+	LogValues() []any
+	// Report says what an error, or a panic, of a step means, and when the next attempt is made. An
+	// error of Observe comes here only as a panic, without a step.
+	Report(ctx context.Context, step string, err error) (ctrl.Result, error)
+}
+
+// maxSteps is more than any object needs without waiting. A decision that is repeated without end would
+// be a bug, which then backs off like any other error instead of keeping a worker busy.
+const maxSteps = 100
+
+// Drive makes an attempt.
+func Drive(ctx context.Context, a Attempt, now func() time.Time) (ctrl.Result, error) {
+	var step string
+	var wake job.Wake
+	err := job.RecoverPanic(func() (err error) {
+		wake, err = drive(ctx, a, &step)
+		return err
+	})
+	if pause, behind := expectations.RetryAfter(err); behind {
+		// Most often the event of the newer version comes before.
+		wake, err = job.Wake{}.By(now().Add(pause)), nil
+	}
+	switch {
+	case err == nil:
+		return ctrl.Result{RequeueAfter: wake.Pause(now())}, nil
+	case step == "" && !job.IsPanic(err):
+		// The reads have failed, which says nothing about the object. The queue tries again.
+		return ctrl.Result{}, err
+	}
+	return a.Report(ctx, step, err)
+}
+
+// drive observes, decides and applies until there is something to wait for. Step is the one that was
+// decided last.
+func drive(ctx context.Context, a Attempt, step *string) (job.Wake, error) {
+	wake, err := a.Observe(ctx)
+	if err != nil || !wake.ContinuesAtOnce() {
+		return wake, err
+	}
+	for range maxSteps {
+		if *step, wake = a.Decide(ctx); *step == Rest {
+			log.FromContext(ctx).V(1).Info("rest", "wake", wake.String())
+			return wake, nil
+		}
+		log.FromContext(ctx).V(1).Info("step", append([]any{"step", *step}, a.LogValues()...)...)
+		wake, err := a.Apply(ctx)
+		if err != nil || !wake.ContinuesAtOnce() {
+			return wake, err
+		}
+	}
+	return job.Wake{}, fmt.Errorf("the job does not come to rest: step %q is repeated", *step)
+}
