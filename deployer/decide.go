@@ -42,8 +42,8 @@ const (
 	leave action = "leave"
 	// sleep means that the work continues later.
 	sleep action = "sleep"
-	// rest means that there is nothing to do before the item is looked at again.
-	rest action = "rest"
+	// awaitLook means that there is nothing to do before the item is looked at again.
+	awaitLook action = "await the next look"
 	// compare means that the deployer looks for changes by other clients.
 	compare action = "compare"
 	// work means that the deployer is called.
@@ -99,7 +99,7 @@ func decideRepetition(s snapshot) decision {
 	case s.due.IsZero():
 		return decision{do: leave}
 	case s.now.Before(s.due):
-		return decision{do: rest}
+		return decision{do: awaitLook}
 	case s.repetition.Compare:
 		return decision{do: compare}
 	}

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -46,9 +45,9 @@ type exportWatch struct {
 	exportwatch.Changed
 }
 
-// checkExports checks whether a value of a finished item has changed, and propagates it. Otherwise
-// is the result without a change.
-func (r *reconciler) checkExports(ctx context.Context, seen *snapshot, otherwise ctrl.Result) (ctrl.Result, error) {
+// checkExports checks whether a value of a finished item has changed, and propagates it. It returns a
+// wake with the time of the next check, if there is one.
+func (r *reconciler) checkExports(ctx context.Context, seen *snapshot, wake job.Wake) job.Wake {
 	var pause time.Duration
 	err := r.noted(ctx, &Item{DeployItem: seen.item, reconciler: r, key: keyOf(seen.item)}, func(ctx context.Context) error {
 		return job.RecoverPanic(func() (err error) {
@@ -61,10 +60,10 @@ func (r *reconciler) checkExports(ctx context.Context, seen *snapshot, otherwise
 		r.runs.dropExportWatch(keyOf(seen.item))
 		pause = exportWatchRetry
 	}
-	if pause > 0 && (otherwise.RequeueAfter == 0 || pause < otherwise.RequeueAfter) {
-		otherwise.RequeueAfter = pause
+	if pause > 0 {
+		wake = wake.By(r.now().Add(pause))
 	}
-	return otherwise, nil
+	return wake
 }
 
 // look returns when to look again; zero means that a change enqueues the item.

@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/model/validation"
+	"go.landscaper.dev/internal/runtime/engine"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
@@ -57,45 +58,70 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.lot.Do(ctx, request, r.reconcileItem)
 }
 
-// reconcileItem observes an item, decides and carries out the decision. A panic anywhere ends the job
-// of the item.
-func (r *reconciler) reconcileItem(ctx context.Context, request ctrl.Request) (result ctrl.Result, err error) {
-	err = job.RecoverPanic(func() (err error) {
-		result, err = r.reconcile(ctx, request)
-		return err
-	})
+// reconcileItem makes an attempt.
+func (r *reconciler) reconcileItem(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	return engine.Drive(ctx, &attempt{r: r, key: request.NamespacedName}, r.now)
+}
+
+// attempt drives one item. It has one step: a deployer works as far as it can.
+type attempt struct {
+	r    *reconciler
+	key  types.NamespacedName
+	seen *snapshot
+	next decision
+}
+
+// Observe implements engine.Attempt.
+func (a *attempt) Observe(ctx context.Context) (wake job.Wake, err error) {
+	a.seen, err = a.r.observe(ctx, a.key)
+	return job.Continues(), err
+}
+
+// Decide implements engine.Attempt.
+func (a *attempt) Decide(context.Context) (string, job.Wake) {
+	a.next = decide(*a.seen)
+	if !a.seen.repetition.Watch || !a.seen.responsible {
+		a.r.runs.dropExportWatch(a.key)
+	}
+	return string(a.next.do), job.Continues()
+}
+
+// Apply implements engine.Attempt.
+func (a *attempt) Apply(ctx context.Context) (job.Wake, error) {
+	switch a.next.do {
+	case leave, awaitLook:
+		return a.r.endWork(ctx, a.key, a.seen, a.next)
+	case sleep:
+		return untilChange(a.key).By(a.seen.notBefore), nil
+	case compare:
+		return a.r.compare(ctx, a.seen)
+	}
+	return a.r.attempt(ctx, a.seen, a.next)
+}
+
+// LogValues implements engine.Attempt.
+func (a *attempt) LogValues() []any {
+	if a.seen.item == nil {
+		return nil
+	}
+	return []any{"phase", a.seen.item.Status.Phase, "job", a.seen.item.Status.JobID}
+}
+
+// Report implements engine.Attempt. What a step fails with is reported by the step, unless it is a panic
+// of this library, which ends the job of the item.
+func (a *attempt) Report(ctx context.Context, _ string, err error) (ctrl.Result, error) {
 	if job.IsPanic(err) {
-		r.giveUp(ctx, request.NamespacedName, err)
+		a.r.giveUp(ctx, a.key, err)
 		return ctrl.Result{}, nil
 	}
-	return result, err
+	return ctrl.Result{}, err
 }
 
-func (r *reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	seen, err := r.observe(ctx, request.NamespacedName)
-	if pause, behind := expectations.RetryAfter(err); behind {
-		return ctrl.Result{RequeueAfter: pause}, nil
-	}
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	decision := decide(*seen)
-	if !seen.repetition.Watch || !seen.responsible {
-		r.runs.dropExportWatch(request.NamespacedName)
-	}
-	switch decision.do {
-	case leave, rest:
-		return r.endWork(ctx, request.NamespacedName, seen, decision)
-	case sleep:
-		return ctrl.Result{RequeueAfter: seen.notBefore.Sub(seen.now)}, nil
-	case compare:
-		return r.compare(ctx, seen)
-	}
-	return r.attempt(ctx, seen, decision)
-}
+// untilChange is the wake of an item that has nothing to do until it changes.
+func untilChange(key types.NamespacedName) job.Wake { return job.OnChange("DeployItem", key.Name) }
 
 // endWork ends all work on an item that has nothing to do now.
-func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen *snapshot, decision decision) (ctrl.Result, error) {
+func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen *snapshot, decision decision) (job.Wake, error) {
 	uid := r.runs.end(key)
 	if seen.item == nil {
 		r.written.Forget(uid)
@@ -104,16 +130,16 @@ func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen
 			// A dispatched job may have got its place after the item was deleted.
 			r.line.Forget(key, seen.placed)
 		}
-		return ctrl.Result{}, nil
+		return job.Settled(), nil
 	}
-	result := ctrl.Result{}
-	if decision.do == rest {
-		result.RequeueAfter = seen.due.Sub(seen.now)
+	wake := untilChange(key)
+	if decision.do == awaitLook {
+		wake = wake.By(seen.due)
 	}
 	if seen.repetition.Watch && seen.responsible {
-		return r.checkExports(ctx, seen, result)
+		return r.checkExports(ctx, seen, wake), nil
 	}
-	return result, nil
+	return wake, nil
 }
 
 // observe reads everything that a decision depends on. It returns expectations.StaleCacheError if
@@ -184,7 +210,7 @@ func (r *reconciler) target(ctx context.Context, key client.ObjectKey) (*v1alpha
 }
 
 // attempt carries out a decision and reports the result.
-func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decision) (ctrl.Result, error) {
+func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decision) (job.Wake, error) {
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, key: keyOf(seen.item), stored: seen.stored}
 	if decision.start {
 		status.PickUp(item.DeployItem, r.information(), decision.ownJob, status.Stamp(seen.now))
@@ -202,7 +228,7 @@ func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decis
 	case errors.Is(err, errOutdated):
 		return item.again(), nil
 	case errors.Is(err, ErrInterrupted), job.IsShutdown(ctx, err):
-		return ctrl.Result{}, nil
+		return untilChange(item.key), nil
 	}
 	ended, shown := item.judge(result, err)
 	if ended == status.Succeeded && decision.do != finishUnchanged {
@@ -297,13 +323,13 @@ func (i *Item) setDeadline() {
 }
 
 // report stores the result of an attempt and returns when to continue.
-func (r *reconciler) report(ctx context.Context, item *Item, ended status.Verdict, err error) (ctrl.Result, error) {
+func (r *reconciler) report(ctx context.Context, item *Item, ended status.Verdict, err error) (job.Wake, error) {
 	if ended == status.Succeeded && item.Status.Phase.IsDeletion() {
 		removeErr := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.RemoveFinalizer(stored, v1alpha1.Finalizer) })
 		if removeErr == nil {
 			// The run itself ends when the item is deleted in the cache, too.
 			item.run.forget()
-			return ctrl.Result{}, nil
+			return untilChange(item.key), nil
 		}
 		if errors.Is(removeErr, errOutdated) {
 			return item.again(), nil
@@ -332,13 +358,13 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended status.Verdic
 		item.run.notBefore = item.atMost(r.now().Add(item.run.backoff()))
 	default:
 		r.runs.end(item.key)
-		return ctrl.Result{}, nil
+		return untilChange(item.key), nil
 	}
 	if item.run.triggered.Load() {
 		// A trigger came in the middle of the attempt. The item is in the queue already.
-		return ctrl.Result{}, nil
+		return untilChange(item.key), nil
 	}
-	return ctrl.Result{RequeueAfter: max(item.run.notBefore.Sub(r.now()), time.Millisecond)}, nil
+	return untilChange(item.key).By(item.run.notBefore), nil
 }
 
 // atMost returns a time, or the end of the job if that is earlier.
@@ -353,20 +379,20 @@ func (i *Item) atMost(at time.Time) time.Time {
 const never = 100 * 365 * 24 * time.Hour
 
 // afterWrite returns when to continue after a failed write.
-func (i *Item) afterWrite(err error) (ctrl.Result, error) {
+func (i *Item) afterWrite(err error) (job.Wake, error) {
 	if errors.Is(err, errOutdated) {
 		return i.again(), nil
 	}
 	// The attempt has consumed its trigger without storing a result.
 	i.run.triggered.Store(true)
-	return ctrl.Result{}, err
+	return job.Wake{}, err
 }
 
 // again requeues the item after a conflict. The event of a newer version enqueues the item before;
 // the timer is for a conflict without a newer version.
-func (i *Item) again() ctrl.Result {
+func (i *Item) again() job.Wake {
 	i.run.triggered.Store(true)
-	return ctrl.Result{RequeueAfter: i.run.conflictBackoff()}
+	return untilChange(i.key).By(i.reconciler.now().Add(i.run.conflictBackoff()))
 }
 
 // announce emits an event about an error that the job did not have before.

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -119,7 +118,7 @@ func (r *reconciler) owner(ctx context.Context, item *v1alpha1.DeployItem) (*v1a
 }
 
 // compare looks for drift, reports it, and deploys the item again if that is configured.
-func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, error) {
+func (r *reconciler) compare(ctx context.Context, seen *snapshot) (job.Wake, error) {
 	r.runs.noteLook(seen.item, seen.now)
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
 	var drift []string
@@ -134,7 +133,7 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, 
 		})
 	})
 	if job.IsShutdown(ctx, err) {
-		return ctrl.Result{}, nil
+		return untilChange(item.key), nil
 	}
 	if job.IsPanic(err) {
 		r.notePanic(ctx, item.key, err)
@@ -146,9 +145,9 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, 
 		if errors.Is(writeErr, errOutdated) {
 			// The event of the newer version enqueues the item; the timer is for a conflict without
 			// one.
-			return ctrl.Result{RequeueAfter: maxBackoff}, nil
+			return untilChange(item.key).By(r.now().Add(maxBackoff)), nil
 		}
-		return ctrl.Result{}, writeErr
+		return job.Wake{}, writeErr
 	}
 	if isNew {
 		found := job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition)
@@ -160,7 +159,7 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, 
 
 // compared continues after a comparison: with a job that corrects the drift, or with the export
 // watch until the next comparison.
-func (r *reconciler) compared(ctx context.Context, seen *snapshot, item *Item, drifted bool) (ctrl.Result, error) {
+func (r *reconciler) compared(ctx context.Context, seen *snapshot, item *Item, drifted bool) (job.Wake, error) {
 	now := *seen
 	now.item, now.stored = item.DeployItem, item.DeployItem
 	if drifted && seen.repetition.Correct {
@@ -169,11 +168,15 @@ func (r *reconciler) compared(ctx context.Context, seen *snapshot, item *Item, d
 		r.runs.forgetLook(item.key)
 		return r.attempt(ctx, &now, decision{do: work, start: true, ownJob: true})
 	}
-	result := ctrl.Result{RequeueAfter: max(seen.repetition.Next(seen.now).Sub(seen.now), time.Second)}
-	if seen.repetition.Watch {
-		return r.checkExports(ctx, &now, result)
+	next := seen.repetition.Next(seen.now)
+	if soonest := seen.now.Add(time.Second); next.Before(soonest) {
+		next = soonest
 	}
-	return result, nil
+	wake := untilChange(item.key).By(next)
+	if seen.repetition.Watch {
+		return r.checkExports(ctx, &now, wake), nil
+	}
+	return wake, nil
 }
 
 // noteDrift writes the result of a comparison into the condition, and reports whether there is new
