@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -17,24 +16,22 @@ import (
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
 
-// delete removes what a TargetSync has made, and then its finalizer. The source is not needed. The
+// remove removes what a TargetSync has made, and then its finalizer. The source is not needed. The
 // status says what blocks the deletion.
-func (r *Reconciler) delete(ctx context.Context, sync *v1alpha1.TargetSync, known *memory) (ctrl.Result, error) {
-	if !controllerutil.ContainsFinalizer(sync, v1alpha1.Finalizer) {
-		return ctrl.Result{}, nil
-	}
-	if err := r.removeAll(ctx, sync); err != nil {
+func (a *attempt) remove(ctx context.Context) (job.Wake, error) {
+	if err := a.r.removeAll(ctx, a.sync); err != nil {
 		err = fmt.Errorf("remove what the TargetSync has made: %w", err)
 		if job.OutcomeOf(err) == job.Conflict {
-			return ctrl.Result{}, err
+			return job.Wake{}, err
 		}
-		pause, err := r.report(ctx, sync, known, (&outcome{}).ended(reasons.ResourceClusterFailed, err))
-		return ctrl.Result{RequeueAfter: pause}, err
+		pause, err := a.r.report(ctx, a.sync, a.known, (&outcome{}).ended(reasons.ResourceClusterFailed, err))
+		return a.within(pause), err
 	}
-	if err := r.patch(ctx, sync, known, func(changed *v1alpha1.TargetSync) { controllerutil.RemoveFinalizer(changed, v1alpha1.Finalizer) }); err != nil {
-		return ctrl.Result{}, fmt.Errorf("remove the finalizer: %w", client.IgnoreNotFound(err))
+	err := a.r.patch(ctx, a.sync, a.known, func(changed *v1alpha1.TargetSync) { controllerutil.RemoveFinalizer(changed, v1alpha1.Finalizer) })
+	if client.IgnoreNotFound(err) != nil {
+		return job.Wake{}, fmt.Errorf("remove the finalizer: %w", err)
 	}
-	return ctrl.Result{}, nil
+	return job.Settled(), nil
 }
 
 // removeAll removes the Targets and then their Secrets. The lists come from the API server: a cache

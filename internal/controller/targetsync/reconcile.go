@@ -16,6 +16,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/runtime/engine"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/reasons"
@@ -48,21 +49,104 @@ type Reconciler struct {
 	wake func(types.NamespacedName)
 }
 
-// Reconcile reads a TargetSync, starts a run if one is due, and reports.
-func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (result ctrl.Result, err error) {
-	err = job.RecoverPanic(func() (err error) {
-		result, err = r.reconcile(ctx, request.NamespacedName)
-		return err
+// Reconcile starts a run if one is due, and reports the one that has ended.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	return engine.Drive(ctx, &attempt{r: r, key: request.NamespacedName}, r.Now)
+}
+
+// attempt drives one TargetSync.
+type attempt struct {
+	r     *Reconciler
+	key   types.NamespacedName
+	sync  *v1alpha1.TargetSync
+	known *memory
+	// several says that there is another TargetSync in the namespace.
+	several bool
+	next    step
+}
+
+// Observe implements engine.Attempt.
+func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
+	r, sync := a.r, &v1alpha1.TargetSync{}
+	if err := r.Client.Get(ctx, a.key, sync); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			r.runs.Forget(a.key)
+			r.memories.forget(a.key)
+		}
+		return job.Settled(), client.IgnoreNotFound(err)
+	}
+	a.sync, a.known = sync, r.memories.of(a.key, sync.UID)
+	err := a.known.written.Await(ctx, r.Reader, sync)
+	if pause, behind := expectations.RetryAfter(err); behind {
+		// A status write triggers no reconcile.
+		return job.Wake{}.By(r.Now().Add(min(pause, reporter.ConflictBackoff))), nil
+	}
+	if err != nil {
+		return job.Wake{}, err // says what was read
+	}
+	a.several, err = r.several(ctx, sync)
+	return job.Continues(), err
+}
+
+// Decide implements engine.Attempt.
+func (a *attempt) Decide(context.Context) (string, job.Wake) {
+	runs := a.r.runs
+	a.next = decide(situation{
+		sync: a.sync, several: a.several,
+		current: runs.Has(a.key, versionOf(a.sync)), busy: runs.Busy(a.key) || a.known.running.Load() > 0,
+		due: func() bool { return a.known.due(a.sync, a.r.Now()) },
 	})
-	var broken *job.Panic
-	if errors.As(err, &broken) {
-		r.broken(ctx, request.NamespacedName, broken.Problem, broken.Stack)
+	return string(a.next), job.OnChange("TargetSync", a.key.Name).By(a.known.next)
+}
+
+// Apply implements engine.Attempt.
+func (a *attempt) Apply(ctx context.Context) (job.Wake, error) {
+	r := a.r
+	switch a.next {
+	case cancel:
+		r.runs.Forget(a.key)
+		if a.known.running.Load() > 0 {
+			return a.within(reporter.ConflictBackoff), nil
+		}
+		return job.Continues(), nil
+	case remove:
+		return a.remove(ctx)
+	case accept:
+		err := r.patch(ctx, a.sync, a.known, func(changed *v1alpha1.TargetSync) { controllerutil.AddFinalizer(changed, v1alpha1.Finalizer) })
+		if err != nil {
+			return job.Wake{}, fmt.Errorf("add the finalizer: %w", err)
+		}
+		return job.Continues(), nil
+	case refuse:
+		a.known.starts(a.sync)
+		_, err := r.report(ctx, a.sync, a.known, (&outcome{}).ended(reasons.SeveralTargetSyncs, errSeveral))
+		// Its end triggers a reconcile, and makes a run due.
+		a.known.next = time.Time{}
+		return a.within(interval), err
+	case begin:
+		a.known.starts(a.sync)
+	}
+	return a.fetch(ctx)
+}
+
+// LogValues implements engine.Attempt.
+func (a *attempt) LogValues() []any { return []any{"generation", a.sync.Generation} }
+
+// Report implements engine.Attempt. What a run fails with is a part of its outcome.
+func (a *attempt) Report(ctx context.Context, _ string, err error) (ctrl.Result, error) {
+	if broken, is := errors.AsType[*job.Panic](err); is {
+		a.r.broken(ctx, a.key, broken.Problem, broken.Stack)
 		return ctrl.Result{RequeueAfter: interval}, nil
 	}
 	if job.OutcomeOf(err) == job.Conflict {
 		return ctrl.Result{RequeueAfter: reporter.ConflictBackoff}, nil
 	}
-	return result, err
+	return ctrl.Result{}, err
+}
+
+// within is the wake of a TargetSync that is looked at again after a time.
+func (a *attempt) within(pause time.Duration) job.Wake {
+	return job.OnChange("TargetSync", a.key.Name).By(a.r.Now().Add(pause))
 }
 
 func (r *Reconciler) broken(ctx context.Context, key types.NamespacedName, problem, stack string) {
@@ -76,66 +160,16 @@ func (r *Reconciler) broken(ctx context.Context, key types.NamespacedName, probl
 	}
 }
 
-func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
-	sync := &v1alpha1.TargetSync{}
-	if err := r.Client.Get(ctx, key, sync); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			r.runs.Forget(key)
-			r.memories.forget(key)
-		}
-		return ctrl.Result{}, client.IgnoreNotFound(err)
-	}
-	known := r.memories.of(key, sync.UID)
-	if err := known.written.Await(ctx, r.Reader, sync); err != nil {
-		// The cache does not show the last write yet. A status write triggers no reconcile.
-		if pause, behind := expectations.RetryAfter(err); behind {
-			return ctrl.Result{RequeueAfter: min(pause, reporter.ConflictBackoff)}, nil
-		}
-		return ctrl.Result{}, err // says what was read
-	}
-	if sync.DeletionTimestamp != nil {
-		if r.givesUp(key, known) {
-			return ctrl.Result{RequeueAfter: reporter.ConflictBackoff}, nil
-		}
-		return r.delete(ctx, sync, known)
-	}
-	if !controllerutil.ContainsFinalizer(sync, v1alpha1.Finalizer) {
-		if err := r.patch(ctx, sync, known, func(changed *v1alpha1.TargetSync) { controllerutil.AddFinalizer(changed, v1alpha1.Finalizer) }); err != nil {
-			return ctrl.Result{}, fmt.Errorf("add the finalizer: %w", err)
-		}
-	}
-	several, err := r.several(ctx, sync)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	if several {
-		if r.givesUp(key, known) {
-			return ctrl.Result{RequeueAfter: reporter.ConflictBackoff}, nil
-		}
-		known.starts(sync)
-		_, err := r.report(ctx, sync, known, (&outcome{}).ended(reasons.SeveralTargetSyncs, errSeveral))
-		// Its end triggers a reconcile, and makes a run due.
-		known.next = time.Time{}
-		return ctrl.Result{RequeueAfter: interval}, err
-	}
-	return r.synchronise(ctx, key, sync, known)
+// versionOf is the state that a run is for.
+func versionOf(sync *v1alpha1.TargetSync) workpool.Version {
+	return workpool.Version{UID: sync.UID, Generation: sync.Generation}
 }
 
-// synchronise starts a run in the work pool if one is due, and reports one that has ended.
-func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, sync *v1alpha1.TargetSync, known *memory) (ctrl.Result, error) {
-	now := r.Now()
-	version := workpool.Version{UID: sync.UID, Generation: sync.Generation}
-	if !r.runs.Has(key, version) {
-		if r.givesUp(key, known) {
-			return ctrl.Result{RequeueAfter: reporter.ConflictBackoff}, nil
-		}
-		if !known.due(sync, now) {
-			return ctrl.Result{RequeueAfter: max(known.next.Sub(now), time.Millisecond)}, nil
-		}
-		known.starts(sync)
-	}
-	own, logger := sync.DeepCopy(), log.FromContext(ctx)
-	o, done, err := r.runs.Fetch(key, version, func(ctx context.Context) (*outcome, error) {
+// fetch starts a run in the work pool, or reports the one that has ended.
+func (a *attempt) fetch(ctx context.Context) (job.Wake, error) {
+	r, known, now := a.r, a.known, a.r.Now()
+	own, logger := a.sync.DeepCopy(), log.FromContext(ctx)
+	o, done, err := r.runs.Fetch(a.key, versionOf(a.sync), func(ctx context.Context) (*outcome, error) {
 		known.running.Add(1)
 		defer known.running.Add(-1)
 		if err := ctx.Err(); err != nil {
@@ -152,41 +186,35 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 	var broken *job.Panic
 	switch {
 	case !done:
-		return ctrl.Result{}, nil // the end of the run enqueues it
+		return job.OnChange("TargetSync", a.key.Name), nil // the end of the run enqueues it
 	case errors.As(err, &broken):
-		r.broken(ctx, key, broken.Problem, broken.Stack)
+		r.broken(ctx, a.key, broken.Problem, broken.Stack)
 		o = (&outcome{suspects: known.suspects}).ended(reasons.RunEnded, err)
 	case errors.Is(err, workpool.ErrPreempted):
-		return r.madeRoom(sync, known, o), nil
+		r.madeRoom(a.sync, known, o)
+		return a.within(0), nil // it is due, and has its turn after the others
 	case err != nil:
 		// What the run has done stays; the rest is not a failure of the user's.
 		o = (&outcome{suspects: known.suspects}).ended(reasons.RunEnded, errNoRest)
 	}
 	o.count()
-	pause, err := r.report(ctx, sync, known, o)
-	if err == nil && known.due(sync, now) {
-		pause = time.Millisecond
+	pause, err := r.report(ctx, a.sync, known, o)
+	if err == nil && known.due(a.sync, now) {
+		pause = 0
 	}
-	return ctrl.Result{RequeueAfter: pause}, err
+	return a.within(pause), err
 }
 
 // madeRoom restarts a run that was preempted: it has not failed. What the run has written is
 // reported now, since the next run finds it unchanged; the next run reports the rest.
-func (r *Reconciler) madeRoom(sync *v1alpha1.TargetSync, known *memory, o *outcome) ctrl.Result {
-	if o != nil {
-		known.suspects = o.suspects
-		// A renewal that was requested is reported when the request is answered.
-		o.rotatedNow = o.rotatedNow && !known.sawRotation
-		r.emitWritten(sync, o)
+func (r *Reconciler) madeRoom(sync *v1alpha1.TargetSync, known *memory, o *outcome) {
+	if o == nil {
+		return
 	}
-	return ctrl.Result{RequeueAfter: time.Millisecond} // it is due, and has its turn after the others
-}
-
-// givesUp cancels a run that is no longer needed. It reports whether the run still goes on: then
-// nothing else may be done.
-func (r *Reconciler) givesUp(key types.NamespacedName, known *memory) bool {
-	r.runs.Forget(key)
-	return known.running.Load() > 0
+	known.suspects = o.suspects
+	// A renewal that was requested is reported when the request is answered.
+	o.rotatedNow = o.rotatedNow && !known.sawRotation
+	r.emitWritten(sync, o)
 }
 
 // several reports whether there is another TargetSync in the namespace.
