@@ -7,7 +7,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"go.landscaper.dev/internal/controller/shootflux/access"
 	"go.landscaper.dev/internal/controller/shootflux/config"
@@ -15,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/managed"
 	"go.landscaper.dev/internal/controller/shootflux/sourcesecret"
 	"go.landscaper.dev/internal/controller/shootflux/state"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // bring creates, reconciles or restores the contents of a shoot.
@@ -22,15 +22,15 @@ import (
 // The status says that the operation is in progress before the request is removed; see begin. The
 // loop runs a second time only after errAgain, and no third time: the state has then recorded what
 // is left to the owner of the shoot, and if the record was lost, a pause is due.
-func (r *Reconciler) bring(ctx context.Context, now *run) (ctrl.Result, error) {
+func (r *Reconciler) bring(ctx context.Context, now *run) (job.Wake, error) {
 	e := now.e
 	if isRequested(e) || behind(e) || !hasFinalizer(e) || e.Status.ObservedGeneration != e.Generation {
 		if err := r.begin(ctx, e, now.kind); err != nil {
-			return ctrl.Result{}, err
+			return job.Wake{}, err
 		}
 	}
 	if err := r.adopt(ctx, e); err != nil {
-		return ctrl.Result{}, err
+		return job.Wake{}, err
 	}
 	for second := false; ; second = true {
 		w, err := r.prepare(ctx, now)
@@ -327,7 +327,7 @@ func (w *work) publish() {
 //
 // When the timeout is over, the status is written before the error is returned: the error says
 // what is wrong, and the state since when.
-func (w *work) rest(ctx context.Context, on *pause) (ctrl.Result, error) {
+func (w *work) rest(ctx context.Context, on *pause) (job.Wake, error) {
 	since, left := wait(&w.after, w.config.Checksum(), w.now().Time)
 	remember := func(status *gardener.ExtensionStatus) {
 		status.State, status.Resources = w.after.Encode(), w.moving()
@@ -339,16 +339,16 @@ func (w *work) rest(ctx context.Context, on *pause) (ctrl.Result, error) {
 			remember(status)
 			w.processing(status, w.kind, on.progress, on.why)
 		})
-		return ctrl.Result{RequeueAfter: min(on.again, left)}, err
+		return w.within(min(on.again, left)), err
 	}
 	if err := w.report(ctx, w.e, remember); err != nil {
-		return ctrl.Result{}, err
+		return job.Wake{}, err
 	}
 	return w.fail(ctx, w.run, on.expired(since))
 }
 
 // finish reports the success.
-func (w *work) finish(ctx context.Context) (ctrl.Result, error) {
+func (w *work) finish(ctx context.Context) (job.Wake, error) {
 	w.after.WaitingSince, w.after.ConfigChecksum = nil, w.config.Checksum()
 	w.after.Namespace, w.after.DeletionPolicy = w.config.Flux.Namespace, string(w.config.DeletionPolicy)
 	err := w.report(ctx, w.e, func(status *gardener.ExtensionStatus) {
@@ -358,13 +358,13 @@ func (w *work) finish(ctx context.Context) (ctrl.Result, error) {
 		w.succeeded(status, w.e, w.kind)
 	})
 	if err != nil {
-		return ctrl.Result{}, err
+		return job.Wake{}, err
 	}
 	w.publish()
 	if w.e.Annotations[gardener.OperationAnnotation] == gardener.OperationRestore {
 		err = w.edit(ctx, w.e, func(meta *metav1.ObjectMeta) { delete(meta.Annotations, gardener.OperationAnnotation) })
 	}
-	return ctrl.Result{RequeueAfter: w.next()}, err
+	return w.within(w.next()), err
 }
 
 // next is the interval until the next resync of the shoot. It grows while the shoot is not ready.

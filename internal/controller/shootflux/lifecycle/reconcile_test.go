@@ -238,6 +238,7 @@ func TestFailures(t *testing.T) {
 		{"the configuration cannot be understood", odd, cluster(plainShoot), nil, "kind"},
 		{"what is remembered was written by a newer release", garbled, cluster(plainShoot), nil, "status.state is of another kind"},
 		{"there are no manifests of the release", created(), cluster(plainShoot), func(s *seed) { s.Manifests = manifests{install.ErrVersion} }, "make the manifests of Flux v2.4.0"},
+		{"this program itself is wrong", created(), cluster(plainShoot), func(s *seed) { s.Manifests = nil }, "a mistake in it"},
 		{"a shoot must be configured, and is not", created(), cluster(plainShoot), func(s *seed) { s.RequireConfig = true }, "onfig"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/Masterminds/semver/v3"
 
@@ -21,7 +23,9 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/safetext"
 	"go.landscaper.dev/internal/controller/shootflux/sshkey"
 	"go.landscaper.dev/internal/controller/shootflux/state"
+	"go.landscaper.dev/internal/runtime/engine"
 	"go.landscaper.dev/internal/runtime/expectations"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // Manifests makes the objects that install Flux.
@@ -80,30 +84,74 @@ type run struct {
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	return engine.Drive(ctx, &attempt{r: r, key: request.NamespacedName}, r.Now)
+}
+
+// attempt drives one Extension. It has one step, the operation that Gardener asks for.
+type attempt struct {
+	r   *Reconciler
+	key client.ObjectKey
+	now *run
+}
+
+// Observe implements engine.Attempt.
+func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
 	e := &gardener.Extension{}
-	if err := r.extensionsNow.Get(ctx, request.NamespacedName, e); err != nil {
+	if err := a.r.extensionsNow.Get(ctx, a.key, e); err != nil {
 		if apierrors.IsNotFound(err) {
-			r.projects.forget(request.NamespacedName)
+			a.r.projects.forget(a.key)
 		}
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		return job.Settled(), client.IgnoreNotFound(err)
 	}
-	if !ours(e) {
-		return ctrl.Result{}, nil
+	kind := operation(e)
+	if !ours(e) || left(e, kind) {
+		return job.Settled(), nil
 	}
-	now := &run{e: e.DeepCopy(), kind: operation(e)}
-	if left(e, now.kind) {
-		return ctrl.Result{}, nil
-	}
-	defer r.writing.end(e.Namespace)
-	result, err := r.look(ctx, now)
+	a.now = &run{e: e.DeepCopy(), kind: kind}
+	return job.Continues(), nil
+}
+
+// Decide implements engine.Attempt.
+func (a *attempt) Decide(context.Context) (string, job.Wake) {
+	return string(a.now.kind), job.Continues()
+}
+
+// Apply implements engine.Attempt.
+func (a *attempt) Apply(ctx context.Context) (job.Wake, error) {
+	defer a.r.writing.end(a.now.e.Namespace)
+	return a.r.look(ctx, a.now)
+}
+
+// LogValues implements engine.Attempt.
+func (a *attempt) LogValues() []any { return []any{"generation", a.now.e.Generation} }
+
+// Report implements engine.Attempt. What an operation fails with is reported by it, unless it is a
+// panic.
+func (a *attempt) Report(ctx context.Context, step string, err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) {
 		// A newer version is on its way to the cache, but it need not trigger a reconcile.
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
-	return result, err
+	broken, is := errors.AsType[*job.Panic](err)
+	if !is {
+		return ctrl.Result{}, err
+	}
+	log.FromContext(ctx).Error(errors.New(broken.Problem), "an operation panicked", "step", step, "stack", broken.Stack)
+	if a.now != nil {
+		_, err = a.r.fail(ctx, a.now, err)
+	}
+	return ctrl.Result{}, err
 }
 
-func (r *Reconciler) look(ctx context.Context, now *run) (ctrl.Result, error) {
+// within is the wake of an Extension that is looked at again after a time.
+func (r *Reconciler) within(pause time.Duration) job.Wake {
+	if pause <= 0 {
+		return job.Settled()
+	}
+	return job.Wake{}.By(r.Now().Add(pause))
+}
+
+func (r *Reconciler) look(ctx context.Context, now *run) (job.Wake, error) {
 	if err := r.readCluster(ctx, now); err != nil {
 		return r.fail(ctx, now, err)
 	}
@@ -112,7 +160,7 @@ func (r *Reconciler) look(ctx context.Context, now *run) (ctrl.Result, error) {
 		r.projects.enter(now.e, now.shoot.Namespace)
 	}
 	if now.shoot != nil && now.shoot.HasFailed() {
-		return ctrl.Result{}, nil
+		return job.Settled(), nil
 	}
 	switch now.kind {
 	case gardener.Migrate:
@@ -144,9 +192,9 @@ func (r *Reconciler) readCluster(ctx context.Context, now *run) error {
 // fail reports an error, and lets the queue retry.
 //
 // A conflict is not a failure of the operation, and is not reported.
-func (r *Reconciler) fail(ctx context.Context, now *run, err error) (ctrl.Result, error) {
+func (r *Reconciler) fail(ctx context.Context, now *run, err error) (job.Wake, error) {
 	if apierrors.IsConflict(err) {
-		return ctrl.Result{}, err
+		return job.Wake{}, err
 	}
 	before := now.e.Status.LastError
 	report := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) {
@@ -158,12 +206,12 @@ func (r *Reconciler) fail(ctx context.Context, now *run, err error) (ctrl.Result
 		}
 	})
 	if report != nil {
-		return ctrl.Result{}, report
+		return job.Wake{}, report
 	}
 	if before == nil || before.Description != err.Error() {
 		r.warn(now, string(now.kind)+"Failed", err.Error())
 	}
-	return ctrl.Result{}, err
+	return job.Wake{}, err
 }
 
 func (r *Reconciler) warn(now *run, reason, message string) {

@@ -8,13 +8,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/internal/controller/shootflux/config"
 	"go.landscaper.dev/internal/controller/shootflux/gardener"
 	"go.landscaper.dev/internal/controller/shootflux/sourcesecret"
 	"go.landscaper.dev/internal/controller/shootflux/state"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 const (
@@ -75,9 +75,9 @@ func (r *Reconciler) policy(ctx context.Context, now *run) config.DeletionPolicy
 //
 // The success is reported before the finalizer is removed, since the Extension may not exist
 // afterwards. A crash in between repeats all of it, with nothing left to do.
-func (r *Reconciler) remove(ctx context.Context, now *run) (ctrl.Result, error) {
+func (r *Reconciler) remove(ctx context.Context, now *run) (job.Wake, error) {
 	if err := r.begin(ctx, now.e, gardener.Delete); err != nil {
-		return ctrl.Result{}, err
+		return job.Wake{}, err
 	}
 	since := r.Now().Sub(now.e.DeletionTimestamp.Time)
 	way := parting(r.policy(ctx, now), now.shoot, since)
@@ -92,9 +92,9 @@ func (r *Reconciler) remove(ctx context.Context, now *run) (ctrl.Result, error) 
 		return r.fail(ctx, now, err)
 	}
 	if err := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) { r.succeeded(status, now.e, gardener.Delete) }); err != nil {
-		return ctrl.Result{}, err
+		return job.Wake{}, err
 	}
-	return ctrl.Result{}, r.edit(ctx, now.e, func(meta *metav1.ObjectMeta) {
+	return job.Settled(), r.edit(ctx, now.e, func(meta *metav1.ObjectMeta) {
 		meta.Finalizers = slices.DeleteFunc(slices.Clone(meta.Finalizers), func(name string) bool { return name == Finalizer })
 	})
 }
@@ -150,7 +150,7 @@ func (r *Reconciler) depart(ctx context.Context, namespace string, way teardown)
 }
 
 // departing reports what the deletion waits for.
-func (r *Reconciler) departing(ctx context.Context, now *run, waiting removalWait, since time.Duration) (ctrl.Result, error) {
+func (r *Reconciler) departing(ctx context.Context, now *run, waiting removalWait, since time.Duration) (job.Wake, error) {
 	why := waiting.String()
 	if since > pruning {
 		look := "look for finalizers in the shoot, and whether Flux runs there"
@@ -162,7 +162,7 @@ func (r *Reconciler) departing(ctx context.Context, now *run, waiting removalWai
 	err := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) {
 		r.processing(status, now.kind, 50, why)
 	})
-	return ctrl.Result{RequeueAfter: lookAgain}, err
+	return r.within(lookAgain), err
 }
 
 // sweep removes the objects on the seed.
@@ -187,9 +187,9 @@ func (r *Reconciler) helpers(ctx context.Context, namespace string) error {
 
 // migrate releases a shoot that another seed takes over: nothing in the shoot changes. The status
 // has the state for that seed already.
-func (r *Reconciler) migrate(ctx context.Context, now *run) (ctrl.Result, error) {
+func (r *Reconciler) migrate(ctx context.Context, now *run) (job.Wake, error) {
 	if err := r.begin(ctx, now.e, gardener.Migrate); err != nil {
-		return ctrl.Result{}, err
+		return job.Wake{}, err
 	}
 	waiting, err := r.depart(ctx, now.e.Namespace, teardown{order: []string{ConfigName, DataName, InstallName}, keep: true})
 	if err != nil {
@@ -203,9 +203,9 @@ func (r *Reconciler) migrate(ctx context.Context, now *run) (ctrl.Result, error)
 		return r.fail(ctx, now, err)
 	}
 	if err := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) { r.succeeded(status, now.e, gardener.Migrate) }); err != nil {
-		return ctrl.Result{}, err
+		return job.Wake{}, err
 	}
-	return ctrl.Result{}, r.edit(ctx, now.e, func(meta *metav1.ObjectMeta) {
+	return job.Settled(), r.edit(ctx, now.e, func(meta *metav1.ObjectMeta) {
 		// Finalizers of others as well, as gardenlet's protocol requires.
 		meta.Finalizers = nil
 		delete(meta.Annotations, gardener.OperationAnnotation)
