@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/job/reasons"
@@ -55,8 +56,8 @@ func finished(s snapshot) bool {
 	if s.exec.DeletionTimestamp != nil {
 		return len(s.items) == 0
 	}
-	wanted, orphans := members(s.templates, s.items)
-	missing := slices.ContainsFunc(wanted, func(m member) bool { return m.item == nil })
+	wanted, orphans := itemorder.Members(s.templates, s.items)
+	missing := slices.ContainsFunc(wanted, func(m itemorder.Member) bool { return m.Item == nil })
 	return s.broken == nil && !missing && (len(orphans) == 0 || keeps(s, orphans)) && len(unfinishedItems(s)) == 0
 }
 

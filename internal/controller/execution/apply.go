@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/job/reasons"
@@ -126,11 +127,11 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 // writeItems creates and updates the items, deletes those that are no longer
 // wanted unless they are held, and notes all of them.
 func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
-	wanted, orphans := members(s.templates, s.items)
+	wanted, orphans := itemorder.Members(s.templates, s.items)
 	cache := &v1alpha1.DeployItemCache{}
 	items := make([]*v1alpha1.DeployItem, len(s.templates))
 	err := parallelize.Until(r.Parallelizer, len(s.templates), func(i int) (err error) {
-		items[i], err = r.ensureItem(ctx, s.exec, &s.templates[i], wanted[i].item)
+		items[i], err = r.ensureItem(ctx, s.exec, &s.templates[i], wanted[i].Item)
 		return err
 	})
 	if err != nil {
@@ -142,12 +143,12 @@ func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
 	held := holds(*s, orphans)
 	for _, orphan := range orphans {
 		if !held {
-			if err := r.deleteItem(ctx, s, orphan.item); err != nil {
+			if err := r.deleteItem(ctx, s, orphan.Item); err != nil {
 				return err
 			}
 		}
-		items = append(items, orphan.item)
-		cache.OrphanedDIs = append(cache.OrphanedDIs, orphan.item.Name)
+		items = append(items, orphan.Item)
+		cache.OrphanedDIs = append(cache.OrphanedDIs, orphan.Item.Name)
 	}
 	s.items, s.exec.Status.DeployItemCache = items, cache
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/dataflow/targets"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/cause"
 )
@@ -17,7 +18,7 @@ import (
 const pickupWarnAfter = 30 * time.Second
 
 // itemErrors says which items have failed, and why.
-func itemErrors(s snapshot, failed []member) string {
+func itemErrors(s snapshot, failed []itemorder.Member) string {
 	causes := make([]cause.Cause, len(failed))
 	for i, m := range failed {
 		causes[i] = s.failureOf(m)
@@ -26,23 +27,23 @@ func itemErrors(s snapshot, failed []member) string {
 }
 
 // failureOf is why an item has failed.
-func (s snapshot) failureOf(m member) cause.Cause {
+func (s snapshot) failureOf(m itemorder.Member) cause.Cause {
 	switch {
-	case m.item == nil:
-		return cause.Cause{Item: m.name, Message: "the DeployItem is missing: another client has deleted it: ask the root for another job"}
-	case m.item.Status.LastError == nil || m.item.Status.LastError.Message == "":
-		return s.causeAt(m, fmt.Sprintf("DeployItem %s is in phase %s", m.item.Name, m.item.Status.Phase))
+	case m.Item == nil:
+		return cause.Cause{Item: m.Name, Message: "the DeployItem is missing: another client has deleted it: ask the root for another job"}
+	case m.Item.Status.LastError == nil || m.Item.Status.LastError.Message == "":
+		return s.causeAt(m, fmt.Sprintf("DeployItem %s is in phase %s", m.Item.Name, m.Item.Status.Phase))
 	}
-	return s.causeAt(m, m.item.Status.LastError.Message)
+	return s.causeAt(m, m.Item.Status.LastError.Message)
 }
 
 // causeAt is the error at an item. Targets have the names that users know.
-func (s snapshot) causeAt(m member, message string) cause.Cause {
-	found := cause.Cause{Item: m.name, Message: targets.Say(s.lineage, message)}
-	if m.unwanted {
+func (s snapshot) causeAt(m itemorder.Member, message string) cause.Cause {
+	found := cause.Cause{Item: m.Name, Message: targets.Say(s.lineage, message)}
+	if m.Unwanted {
 		found.Item += " (no longer wanted)"
 	}
-	if target := m.item.Spec.Target; target != nil {
+	if target := m.Item.Spec.Target; target != nil {
 		found.Target = targets.NameOf(s.lineage, target.Name)
 	}
 	return found
@@ -50,15 +51,15 @@ func (s snapshot) causeAt(m member, message string) cause.Cause {
 
 // obstacles are why a job does not continue: items that have failed, wait, or have not been picked
 // up. Again is when to check one that does not count yet.
-func obstacles(s snapshot, members []member, classes []class) (found []cause.Cause, again time.Time) {
-	for i, m := range members {
+func obstacles(s snapshot, order itemorder.Order) (found []cause.Cause, again time.Time) {
+	for i, m := range order.Members {
 		var message string
 		var counts time.Time
 		switch {
-		case classes[i] == failed:
-			message, counts = s.failureOf(m).Message, failedAt(m.item)
-		case classes[i] == running && m.item.Status.JobID == s.exec.Status.JobID:
-			message, counts = obstacle(m.item)
+		case order.States[i] == itemorder.Failed:
+			message, counts = s.failureOf(m).Message, failedAt(m.Item)
+		case order.States[i] == itemorder.Running && m.Item.Status.JobID == s.exec.Status.JobID:
+			message, counts = obstacle(m.Item)
 		}
 		switch {
 		case message == "":
@@ -66,7 +67,7 @@ func obstacles(s snapshot, members []member, classes []class) (found []cause.Cau
 			if again.IsZero() || counts.Before(again) {
 				again = counts
 			}
-		case m.item == nil:
+		case m.Item == nil:
 			found = append(found, s.failureOf(m))
 		default:
 			found = append(found, s.causeAt(m, message))
@@ -96,8 +97,8 @@ func obstacle(item *v1alpha1.DeployItem) (message string, counts time.Time) {
 }
 
 // resting lets a job rest until a change of its items, and shows what blocks them.
-func resting(s snapshot, wake job.Wake, members []member, classes []class) decision {
-	found, again := obstacles(s, members, classes)
+func resting(s snapshot, wake job.Wake, order itemorder.Order) decision {
+	found, again := obstacles(s, order)
 	message := cause.List(found)
 	due, later := s.showing().Due(message, s.now)
 	if due {

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -93,8 +94,8 @@ func TestObstacles(t *testing.T) {
 			options := append([]option{below, jobs("a", "", "Progressing")}, test.options...)
 			s := snapshotWith(options...)
 			for _, item := range s.items {
-				template := v1alpha1.DeployItemTemplate{Name: itemName(item)}
-				if itemName(item) == "two" && item.Status.JobID == "z" {
+				template := v1alpha1.DeployItemTemplate{Name: itemorder.NameOf(item)}
+				if itemorder.NameOf(item) == "two" && item.Status.JobID == "z" {
 					template.DependsOn = []string{"one"}
 				}
 				s.templates = append(s.templates, template)

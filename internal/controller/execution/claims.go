@@ -7,6 +7,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/ownership"
 	"go.landscaper.dev/internal/model/placement"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -15,17 +16,17 @@ import (
 // deployed. Otherwise they are deleted first.
 //
 // A deletion that has begun continues.
-func holds(s snapshot, orphans []member) bool {
+func holds(s snapshot, orphans []itemorder.Member) bool {
 	if s.parent != nil && (job.RemovesFirst(s.parent) || slices.ContainsFunc(s.lineage, job.RemovesFirst)) {
 		return false
 	}
-	going := func(orphan member) bool { return orphan.item.Status.JobID == s.exec.Status.JobID }
-	return !slices.ContainsFunc(orphans, going) && slices.ContainsFunc(orphans, func(orphan member) bool { return claimable(s, orphan.item) })
+	going := func(orphan itemorder.Member) bool { return orphan.Item.Status.JobID == s.exec.Status.JobID }
+	return !slices.ContainsFunc(orphans, going) && slices.ContainsFunc(orphans, func(orphan itemorder.Member) bool { return claimable(s, orphan.Item) })
 }
 
 // keeps reports whether a job ends although items exist that are no longer wanted: the root begins
 // a removal round for them.
-func keeps(s snapshot, orphans []member) bool {
+func keeps(s snapshot, orphans []itemorder.Member) bool {
 	return s.parent != nil && !job.IsRemoval(s.exec.Status.JobID) && holds(s, orphans)
 }
 
@@ -36,7 +37,7 @@ func keeps(s snapshot, orphans []member) bool {
 // is not wanted any more may be deleted, and what moves to another cluster stays on the one of
 // before until everything is there.
 func claimable(s snapshot, orphan *v1alpha1.DeployItem) bool {
-	if staysInstalled(orphan) || orphan.Spec.Target == nil || len(placement.RecordedAnywhere(orphan.Status.ProviderStatus)) == 0 && !hasMore(orphan) {
+	if itemorder.StaysInstalled(orphan) || orphan.Spec.Target == nil || len(placement.RecordedAnywhere(orphan.Status.ProviderStatus)) == 0 && !hasMore(orphan) {
 		return false
 	}
 	return s.parent != nil && job.HasOtherParts(s.parent) || slices.ContainsFunc(s.templates, func(template v1alpha1.DeployItemTemplate) bool {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 )
 
 const (
@@ -100,7 +101,7 @@ func TestHolds(t *testing.T) {
 			old := append([]func(*v1alpha1.DeployItem){deployed}, test.old...)
 			all := append([]option{jobs("job", "", "Progressing"), wants("new"), has("old", "z", "z", "Succeeded", old...)}, test.options...)
 			s := snapshotWith(all...)
-			_, orphans := members(s.templates, s.items)
+			_, orphans := itemorder.Members(s.templates, s.items)
 			if got := holds(s, orphans); got != test.want {
 				t.Errorf("holds: %t", got)
 			}

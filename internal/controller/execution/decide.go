@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/runtime/engine"
 	"go.landscaper.dev/internal/runtime/job"
@@ -236,9 +237,9 @@ func staysAsItIs(s snapshot) bool {
 	if s.parent == nil || s.parent.Status.JobID != s.exec.Status.JobID || s.parent.Status.DataUpdate == nil || !s.parent.Status.DataUpdate.Unchanged {
 		return false
 	}
-	wanted, orphans := members(s.templates, s.items)
-	missing := slices.ContainsFunc(wanted, func(m member) bool {
-		return m.item == nil || m.item.DeletionTimestamp != nil || job.Pending(m.item.Status.Conditions) != nil
+	wanted, orphans := itemorder.Members(s.templates, s.items)
+	missing := slices.ContainsFunc(wanted, func(m itemorder.Member) bool {
+		return m.Item == nil || m.Item.DeletionTimestamp != nil || job.Pending(m.Item.Status.Conditions) != nil
 	})
 	return s.exec.Status.ExecutionPhase == v1alpha1.ExecutionPhases.Succeeded && s.exec.Generation == s.exec.Status.ObservedGeneration && !missing && len(orphans) == 0
 }
@@ -258,7 +259,7 @@ func decidePhase(s snapshot) decision {
 }
 
 // failedItems ends a job because of its items. The message has the cause first, then the item.
-func failedItems(s snapshot, reason reasons.Reason, items []member) decision {
+func failedItems(s snapshot, reason reasons.Reason, items []itemorder.Member) decision {
 	return failure(job.NewError(published.HandleReconcilePhase, reason, itemErrors(s, items), v1alpha1.ErrorForInfoOnly))
 }
 
@@ -274,7 +275,7 @@ func decideItems(s snapshot) decision {
 	if len(late) > 0 {
 		return act(expire, late...)
 	}
-	wanted, orphans := members(s.templates, s.items)
+	wanted, orphans := itemorder.Members(s.templates, s.items)
 	if job.IsRemoval(s.exec.Status.JobID) {
 		return decideRemovals(s, wanted, orphans, deadline)
 	}
@@ -284,37 +285,37 @@ func decideItems(s snapshot) decision {
 		// taken over: see holds.
 		return decideOrphans(s, orphans, deadline)
 	}
-	if s.unsettled && slices.ContainsFunc(wanted, func(m member) bool { return m.item == nil }) {
+	if s.unsettled && slices.ContainsFunc(wanted, func(m itemorder.Member) bool { return m.Item == nil }) {
 		return act(begin)
 	}
-	classes := classify(s.exec.Status.JobID, wanted)
-	switch judge(classes) {
-	case goOn:
-		return act(trigger, objects(ofClass(runnable, classes, wanted))...)
-	case allDone:
+	order := itemorder.ToDeploy(s.exec.Status.JobID, wanted)
+	switch order.Verdict() {
+	case itemorder.GoOn:
+		return act(trigger, itemorder.Items(order.Of(itemorder.Runnable))...)
+	case itemorder.AllDone:
 		if held && s.parent == nil {
 			// No root begins a removal round.
 			return decideOrphans(s, orphans, deadline)
 		}
 		return act(complete)
-	case someFailed:
-		return failedItems(s, reasons.HandlePhaseProgressing, ofClass(failed, classes, wanted))
-	case stuck:
-		return failure(job.NewError(published.HandleReconcilePhase, reasons.HandlePhaseProgressing, "items could not be started: "+strings.Join(names(ofClass(pending, classes, wanted)), ", ")+" wait for each other", v1alpha1.ErrorForInfoOnly))
+	case itemorder.SomeFailed:
+		return failedItems(s, reasons.HandlePhaseProgressing, order.Of(itemorder.Failed))
+	case itemorder.Stuck:
+		return failure(job.NewError(published.HandleReconcilePhase, reasons.HandlePhaseProgressing, "items could not be started: "+strings.Join(itemorder.Names(order.Of(itemorder.Pending)), ", ")+" wait for each other", v1alpha1.ErrorForInfoOnly))
 	}
-	return resting(s, changeOf(ofClass(running, classes, wanted)).By(deadline), wanted, classes)
+	return resting(s, itemorder.ChangeOf(order.Of(itemorder.Running)).By(deadline), order)
 }
 
 // decideOrphans judges items that are no longer wanted.
-func decideOrphans(s snapshot, orphans []member, deadline time.Time) decision {
-	classes := classifyDeletion(s.exec.Status.JobID, orphans, s.underWay)
-	switch judgeDeletion(classes) {
-	case goOn:
-		return uninstall(objects(ofClass(runnable, classes, orphans)))
-	case someFailed, stuck:
-		return failedItems(s, reasons.HandlePhaseProgressing, ofClass(failed, classes, orphans))
+func decideOrphans(s snapshot, orphans []itemorder.Member, deadline time.Time) decision {
+	order := itemorder.ToDelete(s.exec.Status.JobID, orphans, s.underWay)
+	switch order.Verdict() {
+	case itemorder.GoOn:
+		return uninstall(itemorder.Items(order.Of(itemorder.Runnable)))
+	case itemorder.SomeFailed, itemorder.Stuck:
+		return failedItems(s, reasons.HandlePhaseProgressing, order.Of(itemorder.Failed))
 	}
-	return resting(s, changeOf(ofClass(running, classes, orphans)).By(deadline), orphans, classes)
+	return resting(s, itemorder.ChangeOf(order.Of(itemorder.Running)).By(deadline), order)
 }
 
 // decideDeletion judges the remaining items. They are deleted in the reverse order of their
@@ -324,19 +325,19 @@ func decideDeletion(s snapshot) decision {
 	if len(late) > 0 {
 		return act(expire, late...)
 	}
-	all := remaining(s.items)
-	classes := classifyDeletion(s.exec.Status.JobID, all, s.underWay)
-	switch judgeDeletion(classes) {
-	case goOn:
-		return uninstall(objects(ofClass(runnable, classes, all)))
-	case allDone:
+	all := itemorder.Noted(s.items)
+	order := itemorder.ToDelete(s.exec.Status.JobID, all, s.underWay)
+	switch order.Verdict() {
+	case itemorder.GoOn:
+		return uninstall(itemorder.Items(order.Of(itemorder.Runnable)))
+	case itemorder.AllDone:
 		return act(release)
-	case someFailed:
-		return failedItems(s, reasons.HandlePhaseDeleting, ofClass(failed, classes, all))
-	case stuck:
-		return failure(job.NewError(published.HandleReconcilePhase, reasons.HandlePhaseDeleting, "has pending items: "+strings.Join(names(ofClass(pending, classes, all)), ", "), v1alpha1.ErrorForInfoOnly))
+	case itemorder.SomeFailed:
+		return failedItems(s, reasons.HandlePhaseDeleting, order.Of(itemorder.Failed))
+	case itemorder.Stuck:
+		return failure(job.NewError(published.HandleReconcilePhase, reasons.HandlePhaseDeleting, "has pending items: "+strings.Join(itemorder.Names(order.Of(itemorder.Pending)), ", "), v1alpha1.ErrorForInfoOnly))
 	}
-	return resting(s, changeOf(ofClass(running, classes, all)).By(deadline), all, classes)
+	return resting(s, itemorder.ChangeOf(order.Of(itemorder.Running)).By(deadline), order)
 }
 
 // uninstall chooses how to delete items whose turn has come. An item has to be deleted before it
@@ -347,7 +348,7 @@ func uninstall(items []*v1alpha1.DeployItem) decision {
 		switch {
 		case item.DeletionTimestamp == nil:
 			alive = append(alive, item)
-		case staysInstalled(item):
+		case itemorder.StaysInstalled(item):
 			kept = append(kept, item)
 		default:
 			others = append(others, item)

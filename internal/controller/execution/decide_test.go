@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -82,6 +83,10 @@ func wants(items ...string) option {
 	}
 }
 
+func item(id, finished string, phase v1alpha1.DeployItemPhase) *v1alpha1.DeployItem {
+	return &v1alpha1.DeployItem{Status: v1alpha1.DeployItemStatus{JobID: id, JobIDFinished: finished, Phase: phase}}
+}
+
 // has adds a DeployItem that exists.
 func has(name, id, finished string, phase v1alpha1.DeployItemPhase, more ...func(*v1alpha1.DeployItem)) option {
 	return func(s *snapshot) {
@@ -140,7 +145,7 @@ func snapshotWith(options ...option) snapshot {
 func itemNames(items []*v1alpha1.DeployItem) string {
 	var list []string
 	for _, item := range items {
-		list = append(list, itemName(item))
+		list = append(list, itemorder.NameOf(item))
 	}
 	return strings.Join(list, ",")
 }
@@ -351,11 +356,11 @@ func TestFailures(t *testing.T) {
 
 func TestMembers(t *testing.T) {
 	s := snapshotWith(wants("one", "two<one"), has("two", "", "", ""), has("old", "", "", ""), has("two", "", "", "", goes))
-	wanted, orphans := members(s.templates, s.items)
-	if got := strings.Join(names(wanted), ","); got != "one,two" || wanted[0].item != nil || wanted[1].item != s.items[0] || wanted[1].dependsOn[0] != "one" {
+	wanted, orphans := itemorder.Members(s.templates, s.items)
+	if got := strings.Join(itemorder.Names(wanted), ","); got != "one,two" || wanted[0].Item != nil || wanted[1].Item != s.items[0] || wanted[1].DependsOn[0] != "one" {
 		t.Errorf("%s, %+v", got, wanted)
 	}
-	if got := strings.Join(names(orphans), ","); got != "old,two" {
+	if got := strings.Join(itemorder.Names(orphans), ","); got != "old,two" {
 		t.Errorf("orphans %s", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
@@ -28,7 +29,7 @@ func (s *snapshot) single() {
 		}
 	}
 	slices.SortFunc(s.items, func(a, b *v1alpha1.DeployItem) int {
-		return cmp.Or(strings.Compare(itemName(a), itemName(b)), job.CompareDuplicates(a, b, recorded[itemName(a)]))
+		return cmp.Or(strings.Compare(itemorder.NameOf(a), itemorder.NameOf(b)), job.CompareDuplicates(a, b, recorded[itemorder.NameOf(a)]))
 	})
 	if s.exec.DeletionTimestamp != nil {
 		return
@@ -39,8 +40,8 @@ func (s *snapshot) single() {
 	}
 	var counted []*v1alpha1.DeployItem
 	for i, item := range s.items {
-		again := i > 0 && itemName(s.items[i-1]) == itemName(item)
-		if again && wanted[itemName(item)] && item.DeletionTimestamp == nil {
+		again := i > 0 && itemorder.NameOf(s.items[i-1]) == itemorder.NameOf(item)
+		if again && wanted[itemorder.NameOf(item)] && item.DeletionTimestamp == nil {
 			s.duplicates = append(s.duplicates, item)
 			continue
 		}
@@ -58,14 +59,14 @@ func (s *snapshot) noteDuplicates(subject *reporter.Subject, now metav1.Time) {
 	}
 	counts := map[string]string{}
 	for _, item := range s.items {
-		if counts[itemName(item)] == "" {
-			counts[itemName(item)] = item.Name
+		if counts[itemorder.NameOf(item)] == "" {
+			counts[itemorder.NameOf(item)] = item.Name
 		}
 	}
 	var said []string
 	for _, item := range s.duplicates {
 		said = append(said, fmt.Sprintf("DeployItem %s has the name of item %q as well, for which DeployItem %s counts: no job reaches DeployItem %s, and it is uninstalled with the Execution; delete it, with the annotation %s: \"true\" if what it has deployed shall stay",
-			item.Name, itemName(item), counts[itemName(item)], item.Name, v1alpha1.DeleteWithoutUninstallAnnotation))
+			item.Name, itemorder.NameOf(item), counts[itemorder.NameOf(item)], item.Name, v1alpha1.DeleteWithoutUninstallAnnotation))
 	}
 	subject.Status.SetTrue(v1alpha1.DuplicateItemsCondition, reasons.DuplicateItems, strings.Join(said, "; "), now)
 	subject.Warn(reasons.DuplicateItems, said)

@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/jsonvalue"
 	"go.landscaper.dev/internal/landscape/desired"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/job/reasons"
@@ -32,10 +33,10 @@ func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
 		}
 	}
 	if s.exec.Status.DeployItemCache != nil {
-		_, held := members(s.templates, s.items)
+		_, held := itemorder.Members(s.templates, s.items)
 		s.exec.Status.DeployItemCache.OrphanedDIs = nil
 		for _, orphan := range held {
-			s.exec.Status.DeployItemCache.OrphanedDIs = append(s.exec.Status.DeployItemCache.OrphanedDIs, orphan.item.Name)
+			s.exec.Status.DeployItemCache.OrphanedDIs = append(s.exec.Status.DeployItemCache.OrphanedDIs, orphan.Item.Name)
 		}
 	}
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
@@ -56,13 +57,13 @@ func (r *Reconciler) collectOnly(ctx context.Context, s *snapshot) error {
 // collectExports collects what the items export.
 func (r *Reconciler) collectExports(ctx context.Context, s *snapshot) error {
 	exports := make(map[string]any, len(s.items))
-	wantedItems, _ := members(s.templates, s.items)
+	wantedItems, _ := itemorder.Members(s.templates, s.items)
 	for _, m := range wantedItems {
-		value, err := r.readExports(ctx, m.item)
+		value, err := r.readExports(ctx, m.Item)
 		if err != nil {
-			return job.Wrap(err, published.HandleReconcilePhase, reasons.HandlePhaseCompleting, "collect the exports of deploy item "+m.name)
+			return job.Wrap(err, published.HandleReconcilePhase, reasons.HandlePhaseCompleting, "collect the exports of deploy item "+m.Name)
 		}
-		exports[m.name] = value
+		exports[m.Name] = value
 	}
 	if err := r.storeExports(ctx, s.exec, exports); err != nil {
 		return job.Wrap(err, published.HandleReconcilePhase, reasons.HandlePhaseCompleting, "store the exports of Execution "+s.exec.Name)

@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/landscape/desired"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"
@@ -71,7 +72,7 @@ func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, t
 		if err := r.Reader.Get(ctx, client.ObjectKeyFromObject(item), live); client.IgnoreNotFound(err) != nil {
 			return nil, fmt.Errorf("read DeployItem %s: %w", item.Name, err)
 		}
-		if owner(exec).Owns(live) && itemName(live) == template.Name {
+		if owner(exec).Owns(live) && itemorder.NameOf(live) == template.Name {
 			// It may have been created from an older template.
 			return r.ensureItem(ctx, exec, template, live)
 		}
@@ -127,7 +128,7 @@ func (r *Reconciler) wrote(item *v1alpha1.DeployItem, err error) error {
 // deleteItem deletes an item. An item that must not be uninstalled, or cannot be, is marked first.
 func (r *Reconciler) deleteItem(ctx context.Context, s *snapshot, item *v1alpha1.DeployItem) error {
 	keeps := s.exec.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true"
-	if !keeps && !staysInstalled(item) {
+	if !keeps && !itemorder.StaysInstalled(item) {
 		var err error
 		if keeps, err = r.clusterRemoved(ctx, item); err != nil {
 			return err
@@ -135,7 +136,7 @@ func (r *Reconciler) deleteItem(ctx context.Context, s *snapshot, item *v1alpha1
 	}
 	// The mark is written before the deletion, so that a crash in between never leaves an item that
 	// is deleted and would be uninstalled.
-	if keeps && !staysInstalled(item) {
+	if keeps && !itemorder.StaysInstalled(item) {
 		item = s.own(item)
 		patch := client.MergeFrom(item.DeepCopy())
 		if item.Annotations == nil {

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 )
 
 // lateItems is a cache that shows no item, and an API server that counts reads.
@@ -56,7 +57,7 @@ func TestLateItemsCostNoRequests(t *testing.T) {
 		creates := 0
 		b.creating = func(item *v1alpha1.DeployItem) error {
 			creates++
-			if itemName(item) == "three" && cache.late {
+			if itemorder.NameOf(item) == "three" && cache.late {
 				return apierrors.NewTooManyRequests("busy", 1)
 			}
 			return nil

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -218,8 +219,8 @@ func TestOrphans(t *testing.T) {
 	b.reconcile(t)
 	b.reconcile(t)
 	for _, item := range b.items(t) {
-		if hasJob := item.Status.JobID == "b"; hasJob != (itemName(&item) == "old") {
-			t.Errorf("item %s has the job: %t", itemName(&item), hasJob)
+		if hasJob := item.Status.JobID == "b"; hasJob != (itemorder.NameOf(&item) == "old") {
+			t.Errorf("item %s has the job: %t", itemorder.NameOf(&item), hasJob)
 		} else if hasJob {
 			item.Finalizers = nil
 			if err := b.api.Update(t.Context(), &item); err != nil {

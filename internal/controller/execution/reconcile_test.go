@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/parallelize"
 	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/runtime/reporter"
@@ -222,8 +223,8 @@ func TestDeletion(t *testing.T) {
 		b.reconcile(t)
 		b.reconcile(t)
 		for _, item := range b.items(t) {
-			if hasJob := item.Status.JobID == "b"; hasJob != (itemName(&item) == name) {
-				t.Fatalf("item %s has job %s, the turn is at %s", itemName(&item), item.Status.JobID, name)
+			if hasJob := item.Status.JobID == "b"; hasJob != (itemorder.NameOf(&item) == name) {
+				t.Fatalf("item %s has job %s, the turn is at %s", itemorder.NameOf(&item), item.Status.JobID, name)
 			} else if hasJob {
 				item.Finalizers = nil
 				if err := b.api.Update(t.Context(), &item); err != nil {

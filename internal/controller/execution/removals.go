@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/placement"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
@@ -22,59 +23,50 @@ func concerned(s snapshot) []*v1alpha1.DeployItem {
 	if s.exec.Status.ExecutionPhase.Current().IsDeletion() {
 		return s.items
 	}
-	wanted, orphans := members(s.templates, s.items)
+	wanted, orphans := itemorder.Members(s.templates, s.items)
 	if job.IsRemoval(s.exec.Status.JobID) {
-		return objects(append(inRound(s.exec.Status.JobID, wanted), orphans...))
+		return itemorder.Items(append(itemorder.InRound(s.exec.Status.JobID, wanted), orphans...))
 	}
 	if !keeps(s, orphans) {
 		return s.items
 	}
-	return objects(slices.DeleteFunc(wanted, func(m member) bool { return m.item == nil }))
-}
-
-// inRound returns the wanted items of a removal round: those that have kept something, and those
-// that have got the round. One that was deleted meanwhile waits for the next job with all its
-// objects.
-func inRound(round string, wanted []member) []member {
-	return slices.DeleteFunc(slices.Clone(wanted), func(m member) bool {
-		return m.item == nil || m.item.Status.JobID != round && (m.item.DeletionTimestamp != nil || !job.PartOfItem(m.item).Due(round))
-	})
+	return itemorder.Items(slices.DeleteFunc(wanted, func(m itemorder.Member) bool { return m.Item == nil }))
 }
 
 // decideRemovals judges the items of a removal round: those that are no longer wanted are deleted,
 // and those that have kept something remove it. Nothing is removed before what depends on it.
-func decideRemovals(s snapshot, wanted, orphans []member, deadline time.Time) decision {
+func decideRemovals(s snapshot, wanted, orphans []itemorder.Member, deadline time.Time) decision {
 	round := s.exec.Status.JobID
-	open := slices.DeleteFunc(inRound(round, wanted), func(m member) bool {
-		return m.item.Status.JobIDFinished == round && m.item.Status.Phase == v1alpha1.DeployItemPhases.Succeeded
+	open := slices.DeleteFunc(itemorder.InRound(round, wanted), func(m itemorder.Member) bool {
+		return m.Item.Status.JobIDFinished == round && m.Item.Status.Phase == v1alpha1.DeployItemPhases.Succeeded
 	})
 	open = append(open, orphans...)
-	classes := classifyDeletion(round, open, s.underWay)
-	switch judgeDeletion(classes) {
-	case goOn:
-		return removing(ofClass(runnable, classes, open))
-	case stuck:
+	order := itemorder.ToDelete(round, open, s.underWay)
+	switch order.Verdict() {
+	case itemorder.GoOn:
+		return removing(order.Of(itemorder.Runnable))
+	case itemorder.Stuck:
 		// Objects that an item has kept may depend on items that the item does not depend on any
 		// more.
-		return removing(ofClass(pending, classes, open))
-	case wait:
-		return resting(s, changeOf(ofClass(running, classes, open)).By(deadline), open, classes)
+		return removing(order.Of(itemorder.Pending))
+	case itemorder.Wait:
+		return resting(s, itemorder.ChangeOf(order.Of(itemorder.Running)).By(deadline), order)
 	}
-	lost := slices.DeleteFunc(wanted, func(m member) bool { return m.item != nil })
-	if bad := append(ofClass(failed, classes, open), lost...); len(bad) > 0 {
+	lost := slices.DeleteFunc(wanted, func(m itemorder.Member) bool { return m.Item != nil })
+	if bad := append(order.Of(itemorder.Failed), lost...); len(bad) > 0 {
 		return failedItems(s, reasons.HandlePhaseProgressing, bad)
 	}
 	return act(complete)
 }
 
 // removing chooses the next step of the items whose turn has come in a removal round.
-func removing(open []member) decision {
+func removing(open []itemorder.Member) decision {
 	var leaving, staying []*v1alpha1.DeployItem
 	for _, m := range open {
-		if m.unwanted {
-			leaving = append(leaving, m.item)
+		if m.Unwanted {
+			leaving = append(leaving, m.Item)
 		} else {
-			staying = append(staying, m.item)
+			staying = append(staying, m.Item)
 		}
 	}
 	if len(leaving) > 0 {
@@ -85,9 +77,9 @@ func removing(open []member) decision {
 
 // beginRemovals starts a removal round: the items that were held are deleted.
 func (r *Reconciler) beginRemovals(ctx context.Context, s *snapshot) error {
-	_, orphans := members(s.templates, s.items)
+	_, orphans := itemorder.Members(s.templates, s.items)
 	for _, orphan := range orphans {
-		if err := r.deleteItem(ctx, s, orphan.item); err != nil {
+		if err := r.deleteItem(ctx, s, orphan.Item); err != nil {
 			return err
 		}
 	}
@@ -106,24 +98,24 @@ func (s *snapshot) noteRemovals(subject *reporter.Subject, now metav1.Time) {
 		job.DropCondition(subject.Status.Conditions, v1alpha1.PendingRemovalsCondition)
 		return
 	}
-	wanted, orphans := members(s.templates, s.items)
+	wanted, orphans := itemorder.Members(s.templates, s.items)
 	var said []string
 	for _, orphan := range orphans {
 		what := job.NotWanted
-		if orphan.item.DeletionTimestamp != nil {
+		if orphan.Item.DeletionTimestamp != nil {
 			what = "being deleted"
 		}
-		said = append(said, fmt.Sprintf("deploy item %q is %s", orphan.name, what))
+		said = append(said, fmt.Sprintf("deploy item %q is %s", orphan.Name, what))
 	}
 	for _, m := range wanted {
-		if m.item == nil {
+		if m.Item == nil {
 			continue
 		}
-		if kept := job.Pending(m.item.Status.Conditions); kept != nil {
-			said = append(said, fmt.Sprintf("deploy item %q: %s", m.name, kept.Message))
+		if kept := job.Pending(m.Item.Status.Conditions); kept != nil {
+			said = append(said, fmt.Sprintf("deploy item %q: %s", m.Name, kept.Message))
 		}
-		if inherited := placement.SayInherited(m.item); inherited != "" {
-			said = append(said, fmt.Sprintf("deploy item %q: %s", m.name, inherited))
+		if inherited := placement.SayInherited(m.Item); inherited != "" {
+			said = append(said, fmt.Sprintf("deploy item %q: %s", m.Name, inherited))
 		}
 	}
 	job.NotePending(subject.Status.Conditions, strings.Join(said, "; "), s.exec.Status.ObservedGeneration, now)

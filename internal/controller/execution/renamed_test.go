@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/reasons"
 )
@@ -42,7 +43,7 @@ func (b *bench) rename(t *testing.T, name string) {
 func (b *bench) item(t *testing.T, name string) *v1alpha1.DeployItem {
 	t.Helper()
 	for _, item := range b.items(t) {
-		if itemName(&item) == name {
+		if itemorder.NameOf(&item) == name {
 			return &item
 		}
 	}

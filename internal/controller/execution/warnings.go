@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
@@ -20,8 +21,8 @@ func (s *snapshot) noteEnd(subject *reporter.Subject, now metav1.Time) {
 func (s *snapshot) noteWarnings(subject *reporter.Subject, now metav1.Time) {
 	var said []string
 	for _, item := range s.items {
-		for _, warning := range job.WarningsOf(fmt.Sprintf("deploy item %q: ", itemName(item)), item.Status.Conditions) {
-			said = append(said, s.causeAt(member{item: item}, warning).Message)
+		for _, warning := range job.WarningsOf(fmt.Sprintf("deploy item %q: ", itemorder.NameOf(item)), item.Status.Conditions) {
+			said = append(said, s.causeAt(itemorder.Member{Item: item}, warning).Message)
 		}
 	}
 	job.NoteChildWarnings(subject.Status.Conditions, said, s.exec.Status.ObservedGeneration, now)
