@@ -36,12 +36,7 @@ func concerned(s snapshot) []*v1alpha1.DeployItem {
 // decideRemovals judges the items of a removal round: those that are no longer wanted are deleted,
 // and those that have kept something remove it. Nothing is removed before what depends on it.
 func decideRemovals(s snapshot, wanted, orphans []itemorder.Member, deadline time.Time) decision {
-	round := s.exec.Status.JobID
-	open := slices.DeleteFunc(itemorder.InRound(round, wanted), func(m itemorder.Member) bool {
-		return m.Item.Status.JobIDFinished == round && m.Item.Status.Phase == v1alpha1.DeployItemPhases.Succeeded
-	})
-	open = append(open, orphans...)
-	order := itemorder.ToDelete(round, open, s.underWay)
+	order := itemorder.ToRemove(s.exec.Status.JobID, wanted, orphans, s.underWay)
 	switch order.Verdict() {
 	case itemorder.GoOn:
 		return removing(order.Of(itemorder.Runnable))

@@ -43,12 +43,14 @@ func inheriting(snapshot Snapshot, at int) Snapshot {
 	return snapshot
 }
 
+// keptBy lets an item of a queue keep something.
+func keptBy(snapshot Snapshot, at int) Snapshot {
+	snapshot.DeployItems[at].Status.Conditions = []v1alpha1.Condition{kept("Kept")}
+	return snapshot
+}
+
 // TestHeldItems: what is not wanted any more and kept says so, and nothing else is said of it.
 func TestHeldItems(t *testing.T) {
-	keptBy := func(snapshot Snapshot, at int) Snapshot {
-		snapshot.DeployItems[at].Status.Conditions = []v1alpha1.Condition{kept("Kept")}
-		return snapshot
-	}
 	for _, test := range []struct {
 		reason string
 		given  Snapshot

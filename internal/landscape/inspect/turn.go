@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -119,30 +120,50 @@ func (n *Node) takeTurns() {
 	case phases.Progressing:
 		if job.IsRemoval(n.JobID) {
 			// It reaches those that go, and those that have kept something.
-			n.wait(func(item *Node) bool { return item.deleted() || job.PartOfItem(item.DeployItem).Due(n.JobID) }, n.goneFirst())
+			goes := func(item *Node) bool { return item.Held || item.DeployItem.DeletionTimestamp != nil }
+			n.wait(anyItem, itemorder.ToRemove(n.JobID, n.members(func(item *Node) bool { return !goes(item) }), n.members(goes), nil), goesFirst)
 			return
 		}
 		if slices.ContainsFunc(n.Children, (*Node).deleted) {
 			// Objects that are no longer wanted are deleted before anything else begins.
-			n.wait((*Node).deleted, n.goneFirst())
+			going := n.members(func(item *Node) bool { return item.DeployItem.DeletionTimestamp != nil })
+			n.wait((*Node).deleted, itemorder.ToDelete(n.JobID, going, nil), goesFirst)
 			return
 		}
-		n.wait(func(*Node) bool { return true }, precedence{n.doneBefore, ", on which it depends", ""})
+		n.wait(anyItem, itemorder.ToDeploy(n.JobID, n.members(anyItem)), isDoneFirst)
 	case phases.Deleting, phases.TriggerDelete:
-		n.wait((*Node).deleted, n.goneFirst())
+		n.wait((*Node).deleted, itemorder.ToDelete(n.JobID, n.members(anyItem), nil), goesFirst)
 	}
+}
+
+func anyItem(*Node) bool { return true }
+
+// members returns some of the items of an Execution for the judge of their order.
+func (n *Node) members(chosen func(item *Node) bool) []itemorder.Member {
+	var items []*v1alpha1.DeployItem
+	for _, item := range n.Children {
+		if chosen(item) {
+			items = append(items, item.DeployItem)
+		}
+	}
+	return itemorder.Noted(items)
 }
 
 // wait lets those of the items that are concerned wait: for what comes before them, or
 // for their deployers.
-func (n *Node) wait(concerned func(*Node) bool, before precedence) {
+func (n *Node) wait(concerned func(*Node) bool, order itemorder.Order, first precedence) {
+	nodes := make(map[*v1alpha1.DeployItem]*Node, len(n.Children))
 	for _, item := range n.Children {
+		nodes[item.DeployItem] = item
+	}
+	for i, member := range order.Members {
+		item := nodes[member.Item]
 		if !job.PartOfItem(item.DeployItem).Due(n.JobID) || item.Held || !concerned(item) {
 			continue
 		}
 		item.State, item.Ready = Waiting, false
-		if names := before.of(item); len(names) > 0 {
-			item.Reason, item.Message, item.obstacle, item.turn = turnReason, before.message(names), notItsTurn, before.brief(names)
+		if names := order.WaitsFor(i); len(names) > 0 {
+			item.Reason, item.Message, item.obstacle, item.turn = turnReason, first.message(names), notItsTurn, first.brief(names)
 			continue
 		}
 		item.Reason, item.obstacle, item.queued = queuedReason, inQueue, n.assignedAt(item)
@@ -150,17 +171,16 @@ func (n *Node) wait(concerned func(*Node) bool, before precedence) {
 	}
 }
 
-// precedence is what comes before an item: other items, what relates each of them to it, and what they
+// precedence says of items that come before another one what relates each of them to it, and what they
 // have to do.
-type precedence struct {
-	of            func(item *Node) []string
-	relation, end string
-}
+type precedence struct{ relation, end string }
 
-// goneFirst are the items that have to be deleted before one of them is.
-func (n *Node) goneFirst() precedence {
-	return precedence{n.goneBefore, ", which depends on it,", " to go"}
-}
+var (
+	// isDoneFirst is for items that have to be done before one begins.
+	isDoneFirst = precedence{", on which it depends", ""}
+	// goesFirst is for items that have to be deleted before one is.
+	goesFirst = precedence{", which depends on it,", " to go"}
+)
 
 // message says what an item waits for.
 func (p precedence) message(names []string) string {
@@ -187,34 +207,11 @@ func (p precedence) brief(names []string) string {
 }
 
 func (n *Node) deleted() bool {
-	return n.DeployItem.DeletionTimestamp != nil && n.DeployItem.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] != "true"
-}
-
-// doneBefore are the items that have to be done before one begins.
-func (n *Node) doneBefore(item *Node) []string {
-	var names []string
-	for _, other := range n.Children {
-		if item.dependsOn(other) && !job.PartOfItem(other.DeployItem).Done(n.JobID) {
-			names = append(names, other.TemplateName)
-		}
-	}
-	return names
-}
-
-// goneBefore are the items that have to be deleted before an item is deleted.
-func (n *Node) goneBefore(item *Node) []string {
-	var names []string
-	for _, other := range n.Children {
-		if other.dependsOn(item) && (other.deleted() || !job.IsRemoval(n.JobID)) {
-			names = append(names, other.TemplateName)
-		}
-	}
-	return names
+	return n.DeployItem.DeletionTimestamp != nil && !itemorder.StaysInstalled(n.DeployItem)
 }
 
 func (n *Node) dependsOn(other *Node) bool {
-	noted := n.DeployItem.Annotations[v1alpha1.ExecutionDependsOnAnnotation]
-	return n != other && other.TemplateName != "" && slices.Contains(strings.Split(noted, ","), other.TemplateName)
+	return n != other && other.TemplateName != "" && slices.Contains(itemorder.DependsOn(n.DeployItem), other.TemplateName)
 }
 
 // assignedAt is when a child could get the job at the earliest: no object records it.

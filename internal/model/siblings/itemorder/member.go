@@ -60,11 +60,17 @@ func Noted(items []*v1alpha1.DeployItem) []Member {
 }
 
 func noted(item *v1alpha1.DeployItem) Member {
-	m := Member{Name: NameOf(item), Item: item}
-	if names := item.Annotations[v1alpha1.ExecutionDependsOnAnnotation]; names != "" {
-		m.DependsOn = strings.Split(names, ",")
+	return Member{Name: NameOf(item), DependsOn: DependsOn(item), Item: item}
+}
+
+// DependsOn returns the names of the items that a DeployItem depends on, as it was noted when it was
+// created.
+func DependsOn(item *v1alpha1.DeployItem) []string {
+	names := item.Annotations[v1alpha1.ExecutionDependsOnAnnotation]
+	if names == "" {
+		return nil
 	}
-	return m
+	return strings.Split(names, ",")
 }
 
 // InRound returns the wanted items of a removal round: those that have kept something, and those

@@ -136,6 +136,15 @@ func ToDelete(jobID string, members []Member, underWay map[types.UID]bool) Order
 	return Order{members, states, deleting, func(at int) []string { return dependents(members, members[at].Name) }}
 }
 
+// ToRemove says where the items of a removal round stand that have not ended it: those that have kept
+// something, and those that the Execution does not want any more.
+func ToRemove(round string, wanted, orphans []Member, underWay map[types.UID]bool) Order {
+	open := slices.DeleteFunc(InRound(round, wanted), func(m Member) bool {
+		return m.Item.Status.JobIDFinished == round && m.Item.Status.Phase == v1alpha1.DeployItemPhases.Succeeded
+	})
+	return ToDelete(round, append(open, orphans...), underWay)
+}
+
 // dependents returns the names of the members that depend on another one.
 func dependents(members []Member, on string) []string {
 	var names []string
