@@ -564,3 +564,10 @@ func TestRecordedByOthers(t *testing.T) {
 		})
 	}
 }
+
+func namesOf(items []*v1alpha1.DeployItem) (names []string) {
+	for _, item := range items {
+		names = append(names, item.Name)
+	}
+	return names
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 )
 
@@ -26,21 +26,25 @@ const executionKind = "Execution"
 // depend on this one are left out, as it cannot wait for them. The result, and what chosen gets,
 // are copies.
 func (i *Item) Sibling(ctx context.Context, chosen func(*v1alpha1.DeployItem) bool) (*v1alpha1.DeployItem, error) {
-	family := i.Labels[v1alpha1.ExecutionManagedByLabel]
-	if family == "" {
+	execution := i.Labels[v1alpha1.ExecutionManagedByLabel]
+	if execution == "" {
 		return nil, nil
 	}
-	key := types.NamespacedName{Namespace: i.Namespace, Name: family}
+	key := types.NamespacedName{Namespace: i.Namespace, Name: execution}
 	i.reconciler.runs.uses(i.key, need{executionKind, key})
 	// The siblings were written before the item got its job, and come by the same watch: all are in
 	// the cache.
 	list := &v1alpha1.DeployItemList{}
-	err := i.reconciler.client.List(ctx, list, client.InNamespace(i.Namespace), client.MatchingLabels{v1alpha1.ExecutionManagedByLabel: family}, client.UnsafeDisableDeepCopy)
+	err := i.reconciler.client.List(ctx, list, client.InNamespace(i.Namespace), client.MatchingLabels{v1alpha1.ExecutionManagedByLabel: execution}, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, fmt.Errorf("list the items of Execution %s: %w", key, err)
 	}
 	inOrder(list)
-	working, waiting := unfinishedSiblings(i.DeployItem, list.Items)
+	family := make([]*v1alpha1.DeployItem, len(list.Items))
+	for at := range list.Items {
+		family[at] = &list.Items[at]
+	}
+	working, waiting := itemorder.UnfinishedSiblings(i.DeployItem, family)
 	if found := firstCopy(working, chosen); found != nil {
 		return found, nil
 	}
@@ -90,50 +94,6 @@ func sharing(extension *runtime.RawExtension) *runtime.RawExtension {
 		return nil
 	}
 	return &runtime.RawExtension{Raw: slices.Clip(extension.Raw)}
-}
-
-// unfinishedSiblings returns the siblings of an item that are at work in its job, and those that
-// may still get that job. After a failure no item gets it any more, and items that depend on this
-// one get it later.
-func unfinishedSiblings(item *v1alpha1.DeployItem, family []v1alpha1.DeployItem) (working, waiting []*v1alpha1.DeployItem) {
-	jobID, failed := item.Status.JobID, false
-	for i := range family {
-		sibling := &family[i]
-		status := &sibling.Status
-		over := status.JobIDFinished == jobID
-		failed = failed || over && status.Phase.IsFailed()
-		switch {
-		case sibling.UID == item.UID, over:
-		case status.JobID == jobID:
-			working = append(working, sibling)
-		case !dependsOn(sibling, item, family):
-			waiting = append(waiting, sibling)
-		}
-	}
-	if failed {
-		waiting = nil
-	}
-	return working, waiting
-}
-
-// dependsOn reports whether an item waits for another one, directly or through others.
-func dependsOn(item, other *v1alpha1.DeployItem, family []v1alpha1.DeployItem) bool {
-	name := func(item *v1alpha1.DeployItem) string { return item.Labels[v1alpha1.ExecutionManagedNameLabel] }
-	open, seen := []string{name(item)}, map[string]bool{}
-	for len(open) > 0 {
-		next := open[0]
-		open = open[1:]
-		if seen[next] {
-			continue
-		}
-		seen[next] = true
-		for i := range family {
-			if noted := family[i].Annotations[v1alpha1.ExecutionDependsOnAnnotation]; name(&family[i]) == next && noted != "" {
-				open = append(open, strings.Split(noted, ",")...)
-			}
-		}
-	}
-	return seen[name(other)]
 }
 
 // partEnded passes the events which report that the part of an item is over.

@@ -2,7 +2,6 @@ package deployer
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 
@@ -24,45 +23,6 @@ func relative(name, jobID, finished string, phase v1alpha1.DeployItemPhase, depe
 		},
 		Status: v1alpha1.DeployItemStatus{JobID: jobID, JobIDFinished: finished, Phase: phase},
 	}
-}
-
-func TestUnfinishedSiblings(t *testing.T) {
-	phases := v1alpha1.DeployItemPhases
-	self := relative("self", "two", "one", phases.Progressing, "")
-	tests := []struct {
-		reason           string
-		family           []*v1alpha1.DeployItem
-		working, waiting []string
-	}{
-		{"an item is not its own sibling", nil, nil, nil},
-		{"a sibling at work", []*v1alpha1.DeployItem{relative("a", "two", "one", phases.Progressing, "")}, []string{"a"}, nil},
-		{"a sibling without the job yet may get it", []*v1alpha1.DeployItem{relative("a", "one", "one", phases.Succeeded, "")}, nil, []string{"a"}},
-		{"a finished sibling", []*v1alpha1.DeployItem{relative("a", "two", "two", phases.Succeeded, "")}, nil, nil},
-		{"after a failed sibling the others get no job", []*v1alpha1.DeployItem{relative("a", "two", "two", phases.Failed, ""), relative("b", "one", "one", phases.Succeeded, "")}, nil, nil},
-		{"a sibling that has failed in an earlier job may get the job", []*v1alpha1.DeployItem{relative("a", "one", "one", phases.Failed, "")}, nil, []string{"a"}},
-		{"a sibling that depends on the item", []*v1alpha1.DeployItem{relative("a", "one", "one", phases.Succeeded, "self")}, nil, nil},
-		{"a sibling that depends on the item through another one", []*v1alpha1.DeployItem{relative("a", "one", "one", phases.Succeeded, "c,b"), relative("b", "two", "two", phases.Succeeded, "self"), relative("c", "two", "two", phases.Succeeded, "")}, nil, nil},
-		{"siblings that depend on each other in a cycle", []*v1alpha1.DeployItem{relative("a", "one", "one", phases.Succeeded, "b"), relative("b", "one", "one", phases.Succeeded, "a")}, nil, []string{"a", "b"}},
-	}
-	for _, test := range tests {
-		t.Run(test.reason, func(t *testing.T) {
-			family := []v1alpha1.DeployItem{*self}
-			for _, item := range test.family {
-				family = append(family, *item)
-			}
-			working, waiting := unfinishedSiblings(self, family)
-			if !slices.Equal(namesOf(working), test.working) || !slices.Equal(namesOf(waiting), test.waiting) {
-				t.Errorf("%v work, %v wait", namesOf(working), namesOf(waiting))
-			}
-		})
-	}
-}
-
-func namesOf(items []*v1alpha1.DeployItem) (names []string) {
-	for _, item := range items {
-		names = append(names, item.Name)
-	}
-	return names
 }
 
 // TestSibling: an item finds the siblings that it may wait for, and the end of one of them enqueues
