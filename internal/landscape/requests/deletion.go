@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -12,9 +11,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/graph"
 	"go.landscaper.dev/internal/landscape/inspect"
-	"go.landscaper.dev/internal/model/dataflow"
-	"go.landscaper.dev/internal/model/dataflow/siblinggraph"
 	"go.landscaper.dev/internal/model/placement"
+	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 )
 
 // Uninstall is what the deletion of an item takes away.
@@ -89,15 +88,7 @@ func uninstalls(node *inspect.Node, path string, step int) (list []Uninstall, ne
 		items = append(items, child.Children...)
 	}
 	next = step
-	needs := make(graph.Graph, len(items))
-	for i, item := range items {
-		for _, before := range strings.Split(dependsOn(item), ",") {
-			if at := slices.IndexFunc(items, func(n *inspect.Node) bool { return n.TemplateName != "" && n.TemplateName == before }); at >= 0 {
-				needs[i] = append(needs[i], at)
-			}
-		}
-	}
-	for i, at := range stepsOf(needs) {
+	for i, at := range stepsOf(itemorder.Graph(members(items))) {
 		list = append(list, uninstallOf(items[i], path, step+at))
 		next = max(next, step+at+1)
 	}
@@ -108,11 +99,15 @@ func uninstalls(node *inspect.Node, path string, step int) (list []Uninstall, ne
 	return list, next
 }
 
-func dependsOn(item *inspect.Node) string {
-	if item.DeployItem == nil {
-		return ""
+func members(items []*inspect.Node) []itemorder.Member {
+	all := make([]itemorder.Member, len(items))
+	for i, item := range items {
+		all[i].Name = item.TemplateName
+		if item.DeployItem != nil {
+			all[i].DependsOn = itemorder.DependsOn(item.DeployItem)
+		}
 	}
-	return item.DeployItem.Annotations[v1alpha1.ExecutionDependsOnAnnotation]
+	return all
 }
 
 // stepsOf returns when each node is deleted: after all nodes that need it.
@@ -132,22 +127,22 @@ func stepsOf(needs graph.Graph) []int {
 	return steps
 }
 
-// needsOf says which sibling imports from which.
-func needsOf(siblings []*inspect.Node) graph.Graph {
-	installations := make([]*v1alpha1.Installation, len(siblings))
+// needsOf says which subinstallation is deleted after which others: it is needed by these.
+func needsOf(subs []*inspect.Node) graph.Graph {
+	installations := make([]*v1alpha1.Installation, len(subs))
 	number := map[string]int{}
-	for i, sibling := range siblings {
-		installations[i] = sibling.Installation
-		number[sibling.Name] = i
+	for i, sub := range subs {
+		installations[i] = sub.Installation
+		number[sub.Name] = i
 	}
-	needs := make(graph.Graph, len(siblings))
-	if len(siblings) == 0 {
+	needs := make(graph.Graph, len(subs))
+	if len(subs) == 0 {
 		return needs
 	}
-	graph := siblinggraph.NewGraph(dataflow.Scope(installations[0]), siblinggraph.InstallationUnits(installations))
-	for i, sibling := range siblings {
-		for _, before := range graph.Predecessors(sibling.Name) {
-			needs[i] = append(needs[i], number[before])
+	among := siblings.NewRelations(installations[0], installations)
+	for i, inst := range installations {
+		for _, before := range siblings.DeletedBefore(inst, among) {
+			needs[number[before]] = append(needs[number[before]], i)
 		}
 	}
 	return needs

@@ -65,6 +65,26 @@ func TestUninstalls(t *testing.T) {
 	}
 }
 
+// TestUninstallsAtOnce: what does not wait for its importers goes in the first step, as the controller
+// deletes it.
+func TestUninstallsAtOnce(t *testing.T) {
+	ignores := sub("db", "", "host", item("server", "", ""))
+	ignores.Installation.Annotations = map[string]string{v1alpha1.DeleteIgnoreSuccessorsAnnotation: "true"}
+	promises := sub("dns", "", "zone", item("server", "", ""))
+	promises.Installation.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true}
+	waits := sub("net", "", "range", item("server", "", ""))
+	importer := sub("web", "host", "", item("chart", "", ""))
+	importer.Installation.Spec.Imports.Data = append(importer.Installation.Spec.Imports.Data, v1alpha1.DataImport{Name: "zone", DataRef: "zone"}, v1alpha1.DataImport{Name: "range", DataRef: "range"})
+	root := sub("shop", "", "")
+	root.Children = []*inspect.Node{ignores, promises, waits, importer}
+	want := map[string]int{"db": 1, "dns": 1, "net": 2, "web": 1}
+	for _, u := range Uninstalls(root) {
+		if name := strings.Split(u.Path, "/")[1]; u.Step != want[name] {
+			t.Errorf("%s goes in step %d, want %d", name, u.Step, want[name])
+		}
+	}
+}
+
 // TestLeftovers: what is left on other clusters is told apart from what is on the cluster of
 // the Target.
 func TestLeftovers(t *testing.T) {

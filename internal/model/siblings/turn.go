@@ -86,16 +86,11 @@ func progressOf(sibling, parent *v1alpha1.Installation, jobID string) progress {
 // ended the job and stay. If only some subinstallations of a parent are deleted, they do not wait
 // for the others: those may import the same from another sibling now.
 func TurnToDelete(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relations) Turn {
-	if !MustAwaitImporters(self) {
-		return Turn{}
-	}
-	cycle, _ := among.CycleOf(self.Name)
 	var now Turn
 	var failed []string
-	for _, name := range among.Graph.Importers(self.Name) {
+	for _, name := range DeletedBefore(self, among) {
 		sibling := byName(siblings, name)
 		switch {
-		case name == self.Name, slices.Contains(cycle.Members, name):
 		case parent != nil && !parent.Status.InstallationPhase.IsDeletion() && !predicates.BeingDeleted(sibling):
 		case parent != nil && IsRemoving(parent) && !job.HasDropped(parent, name):
 			// Another client has deleted it meanwhile: its deletion comes with the next job.
@@ -111,6 +106,19 @@ func TurnToDelete(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Inst
 		now.Err = job.NewError(published.CheckSuccessorSibling, reasons.SiblingDeleteError, "deletion of a sibling failed: "+Phrase(failed, "Installation %s imports what this one exports", "Installations %s import what this one exports"), v1alpha1.ErrorForInfoOnly)
 	}
 	return now
+}
+
+// DeletedBefore returns the siblings that have to be deleted before an Installation, as far as that
+// follows from their specifications: those that import its exports. Members of a cycle with it do
+// not come first.
+func DeletedBefore(self *v1alpha1.Installation, among *relations) []string {
+	if !MustAwaitImporters(self) {
+		return nil
+	}
+	cycle, _ := among.CycleOf(self.Name)
+	return slices.DeleteFunc(among.Graph.Importers(self.Name), func(name string) bool {
+		return name == self.Name || slices.Contains(cycle.Members, name)
+	})
 }
 
 // MustAwaitImporters reports whether an Installation has to wait for siblings before it is deleted.
