@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/runtime/engine"
@@ -155,23 +156,13 @@ func decideBeginning(s snapshot) decision {
 // its job must not be lost: the request stays until the job arrives.
 func awaited(s snapshot) bool { return job.PartOfExecution(s.exec).Awaits(s.parent) }
 
-// handsOver reports whether the parent has a job for the Execution. A parent assigns its job to all
-// children at once, when the last one is written; its phase says so. An Execution whose parent no
+// handsOver reports whether the parent has a job for the Execution. An Execution whose parent no
 // longer exists deletes itself.
 func handsOver(s snapshot) bool {
 	if s.exec.DeletionTimestamp != nil && s.orphaned {
 		return deletesItself(s)
 	}
-	if !awaited(s) {
-		return false
-	}
-	phases, phase := v1alpha1.InstallationPhases, s.parent.Status.InstallationPhase
-	if s.exec.DeletionTimestamp != nil {
-		// Another client may have deleted the Execution: its deletion comes with the next job of
-		// the parent, of any kind.
-		return phase == phases.CleanupOrphaned || phase == phases.Progressing || phase == phases.TriggerDelete || phase == phases.Deleting
-	}
-	return job.Propagates(s.parent)
+	return siblings.HasJobFor(s.parent, s.exec, job.PartOfExecution(s.exec))
 }
 
 // deletesItself reports whether an Execution without a parent begins a deletion of its own. A

@@ -98,7 +98,7 @@ func TestHeldSubs(t *testing.T) {
 		{"a subinstallation is held while the others are deployed", named("a", running, progressing, leavesSub("b")), named("b", partOf("a"), earlier), "", job.NotWanted, true, false},
 		{"the job has failed before anything was removed", named("a", leavesSub("b")), named("b", partOf("a"), earlier), "", job.NotWanted, true, false},
 		{"the next job has not come to its children", named("a", running), named("b", partOf("a"), earlier, keeps(string(reasons.NotWanted))), "", job.NotWanted, true, false},
-		{"a subinstallation is removed, and its controller has not picked that up", named("a", running, progressing, leavesSub("b"), keeps(string(reasons.Removing))), named("b", partOf("a"), earlier, deleting), "", "", false, true},
+		{"a subinstallation is removed, and its controller has not picked that up", named("a", running, progressing, leavesSub("b"), keeps(string(reasons.Removing))), named("b", partOf("a"), earlier, deleting), notPickedUp, "", false, true},
 		{"a subinstallation without anything held in the round", named("a", running, progressing, keeps(string(reasons.Removing))), named("b", partOf("a")), "", "", false, false},
 		{"a subinstallation holds something, and has not got the round yet", named("a", running, progressing, keeps(string(reasons.Removing))), named("b", partOf("a"), keeps(string(reasons.Kept))), notPickedUp, "", false, false},
 		{"a subinstallation has ended the round", named("a", running, progressing, keeps(string(reasons.Removing))), named("b", partOf("a"), round), "", "", false, false},

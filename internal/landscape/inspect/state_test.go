@@ -15,7 +15,7 @@ func condition(kind v1alpha1.ConditionType, status v1alpha1.ConditionStatus, rea
 // object builds an Installation that a job has finished for its present spec;
 // changes make it another one.
 func object(phase string, changes ...func(*v1alpha1.Installation)) *v1alpha1.Installation {
-	i := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", UID: "uid-1", Generation: 3}}
+	i := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", UID: "uid-1", Generation: 3, Finalizers: []string{v1alpha1.Finalizer}}}
 	i.Status = v1alpha1.InstallationStatus{InstallationPhase: v1alpha1.InstallationPhase(phase), JobID: "j2", JobIDFinished: "j2", ObservedGeneration: 3}
 	for _, change := range changes {
 		change(i)

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 )
@@ -62,34 +63,29 @@ func (n *Node) early() bool {
 // propagateWait says what the children of an Installation wait for that have not picked up its job. A
 // job that only propagates values is not for all of them.
 //
-// It follows what the controllers do (job.Propagates, and the order of the package execution); no
-// object records it, so that it is computed again here.
+// No object records it, so that it is judged here as the controllers do.
 func (n *Node) propagateWait() {
 	inst := n.Installation
 	if inst.Status.JobID == inst.Status.JobIDFinished || inst.Status.DataUpdate != nil {
 		return
 	}
-	phases := v1alpha1.InstallationPhases
-	phase := inst.Status.InstallationPhase
 	for _, child := range n.Children {
-		object := child.Object()
-		if object == nil || !child.part(inst).Awaits(inst) {
-			continue
-		}
-		goes := object.GetDeletionTimestamp() != nil
-		if phase == phases.Progressing && !goes || goes && (phase == phases.TriggerDelete || phase == phases.Deleting) {
+		if child.hasJobFrom(inst) {
 			child.State, child.Ready, child.Reason, child.obstacle, child.queued = Waiting, false, queuedReason, inQueue, n.assignedAt(child)
 			child.Message = child.notPickedUpMessage()
 		}
 	}
 }
 
-// part is what a child of an Installation shows about its part in the job.
-func (n *Node) part(parent *v1alpha1.Installation) job.Part {
-	if n.Execution != nil {
-		return job.PartOfExecution(n.Execution)
+// hasJobFrom reports whether an Installation has a job for a child.
+func (n *Node) hasJobFrom(parent *v1alpha1.Installation) bool {
+	switch {
+	case n.Execution != nil:
+		return siblings.HasJobFor(parent, n.Execution, job.PartOfExecution(n.Execution))
+	case n.Installation != nil:
+		return siblings.ParentHasJob(siblings.Family{Inst: n.Installation, Parent: parent})
 	}
-	return job.PartOfSub(n.Installation, parent)
+	return false
 }
 
 // markHeld marks the children that are not wanted any more, and kept until the end of the job.

@@ -107,6 +107,7 @@ func TestWaitForTheJobOfTheParent(t *testing.T) {
 		return func(i *v1alpha1.Installation) { i.Status.InstallationPhase = phase }
 	}
 	earlier := func(i *v1alpha1.Installation) { i.Status.JobID, i.Status.JobIDFinished = "j1", "j1" }
+	released := func(i *v1alpha1.Installation) { i.Finalizers = nil }
 	propagates := func(i *v1alpha1.Installation) { i.Status.DataUpdate = &v1alpha1.DataUpdate{} }
 	for _, test := range []struct {
 		reason        string
@@ -120,7 +121,10 @@ func TestWaitForTheJobOfTheParent(t *testing.T) {
 		{"a job that propagates values is not for all children", named("a", running, phase("Progressing"), propagates), named("b", partOf("a"), earlier), ""},
 		{"a child that is deleted with its parent", named("a", running, phase("Deleting")), named("b", partOf("a"), earlier, deleting), notPickedUp},
 		{"a child that is not deleted yet with its parent", named("a", running, phase("Deleting")), named("b", partOf("a"), earlier), ""},
-		{"a child that its parent no longer wants", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier, deleting), ""},
+		{"a child that is deleted before its parent creates others", named("a", running, phase("CleanupOrphaned")), named("b", partOf("a"), earlier, deleting), notPickedUp},
+		{"a child that another client deletes during the job", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier, deleting), notPickedUp},
+		{"a child that only finalizers of others keep", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier, deleting, released), ""},
+		{"a parent that could be deleted before its children", named("a", running, phase("Progressing"), released), named("b", partOf("a"), earlier), ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			test.child.CreationTimestamp = metav1.Unix(100, 0)

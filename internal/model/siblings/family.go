@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/job"
@@ -27,19 +29,25 @@ type Family struct {
 // yet, or is in a round that the Installation does not have.
 func ParentJobPending(f Family) bool { return job.PartOfSub(f.Inst, f.Parent).Awaits(f.Parent) }
 
-// ParentHasJob reports whether the parent has a job for the Installation. A parent assigns its job to
-// all children at once, when the last one is written; its phase says so. Children that are to be
-// deleted get the job before: the others wait until these no longer exist.
+// ParentHasJob reports whether the parent has a job for the Installation. One that is being deleted
+// without our finalizer gets none.
 func ParentHasJob(f Family) bool {
-	if !ParentJobPending(f) {
+	return (!predicates.BeingDeleted(f.Inst) || predicates.HasFinalizer(f.Inst)) && HasJobFor(f.Parent, f.Inst, job.PartOfSub(f.Inst, f.Parent))
+}
+
+// HasJobFor reports whether an Installation has a job for one of its children, a subinstallation or the
+// Execution. It assigns its job to all children at once, when the last one is written; its phase says
+// so. Children that are to be deleted get the job before: the others wait until these no longer exist.
+// Another client may have deleted the child: its deletion comes with the next job, of any kind.
+func HasJobFor(parent *v1alpha1.Installation, child metav1.Object, part job.Part) bool {
+	if !part.Awaits(parent) {
 		return false
 	}
-	phases := v1alpha1.InstallationPhases
-	phase := f.Parent.Status.InstallationPhase
-	if predicates.BeingDeleted(f.Inst) {
-		return predicates.HasFinalizer(f.Inst) && (phase == phases.CleanupOrphaned || phase == phases.Progressing || phase == phases.TriggerDelete || phase == phases.Deleting)
+	phases, phase := v1alpha1.InstallationPhases, parent.Status.InstallationPhase
+	if child.GetDeletionTimestamp() != nil {
+		return phase == phases.CleanupOrphaned || phase == phases.Progressing || phase == phases.TriggerDelete || phase == phases.Deleting
 	}
-	return job.Propagates(f.Parent)
+	return job.Propagates(parent)
 }
 
 // DeletedWithNextJob reports whether the deletion of a subinstallation waits for the next job of its

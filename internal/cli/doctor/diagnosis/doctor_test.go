@@ -61,6 +61,7 @@ func queued(since time.Duration) Facts {
 // untaken is an Installation at work whose Execution has not taken its job.
 func untaken(since time.Duration) Facts {
 	facts := queued(since)
+	facts.Snapshot.Installations[0].Finalizers = []string{v1alpha1.Finalizer}
 	facts.Snapshot.Executions[0].Status = v1alpha1.ExecutionStatus{}
 	facts.Snapshot.Executions[0].CreationTimestamp = ago(since)
 	return facts
