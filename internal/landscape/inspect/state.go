@@ -111,7 +111,7 @@ func (f facts) waits() bool {
 	if reconciling := f.condition(v1alpha1.ReconcilingCondition); reconciling != nil {
 		return reasons.IsWait(reconciling)
 	}
-	return f.lastError != nil && slices.Contains(f.lastError.Codes, v1alpha1.ErrorUnfinished)
+	return job.SaysWait(f.lastError)
 }
 
 // blocker returns what the object publishes about why it is not ready.

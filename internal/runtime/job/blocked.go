@@ -1,6 +1,7 @@
 package job
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,6 +35,11 @@ func Obstacle(conditions []v1alpha1.Condition) string {
 		return ""
 	}
 	return found.Message
+}
+
+// SaysWait reports whether the last error of an object says that something has to happen first.
+func SaysWait(last *v1alpha1.Error) bool {
+	return last != nil && slices.Contains(last.Codes, v1alpha1.ErrorUnfinished)
 }
 
 // IsBlocked reports whether the conditions of a job say what its children wait for.

@@ -36,19 +36,6 @@ const (
 	Other Reason = "other"
 )
 
-// reportedReasons are the reasons of waits by the reasons that controllers and deployers write into
-// the status.
-var reportedReasons = map[reasons.Reason]Reason{
-	reasons.AllPredecessorsFinished: Sibling,
-	reasons.SiblingImport:           Sibling,
-	reasons.ImportsSatisfied:        Import,
-	reasons.CalculateContext:        Context,
-	reasons.GetLandscaperContext:    Context,
-	reasons.NoTargetFound:           Target,
-	reasons.SecretNotFound:          Target,
-	reasons.SecretKeyNotFound:       Target,
-}
-
 // possible are the reasons that each kind may have.
 var possible = map[string][]Reason{
 	"Installation": {Import, Sibling, Context, Children, Retry, Other},
@@ -87,14 +74,17 @@ func waitOf(kind string, status reporter.Status) Reason {
 
 // waitAfter returns what follows from the error that a status shows.
 func waitAfter(err *v1alpha1.Error) Reason {
-	switch {
-	case slices.Contains(err.Codes, v1alpha1.ErrorUnfinished):
-		if reason, ok := reportedReasons[reasons.Reason(err.Reason)]; ok {
-			return reason
-		}
-		return Other
-	case reasons.IsAboutCluster(err):
+	switch waits := job.SaysWait(err); {
+	case waits && reasons.AwaitsSibling(err):
+		return Sibling
+	case waits && reasons.AwaitsImport(err):
+		return Import
+	case waits && reasons.AwaitsContext(err):
+		return Context
+	case waits && reasons.AwaitsTarget(err), !waits && reasons.IsAboutCluster(err):
 		return Target
+	case waits:
+		return Other
 	}
 	return Retry
 }

@@ -20,10 +20,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
-const (
-	table   = "go.landscaper.dev/internal/runtime/job/reasons"
-	metrics = "go.landscaper.dev/internal/telemetry/metrics"
-)
+const table = "go.landscaper.dev/internal/runtime/job/reasons"
 
 // TestTable: every constant is explained once, in the order of the alphabet, in a line each.
 func TestTable(t *testing.T) {
@@ -159,7 +156,7 @@ func (s *sources) check(t *testing.T, pkg source, used map[string]bool) []string
 // third parties, and the others take a reason from an object that was read.
 var borders = []string{
 	"go.landscaper.dev/deployer", "go.landscaper.dev/internal/runtime/job", "go.landscaper.dev/internal/runtime/reporter",
-	metrics, table,
+	table,
 }
 
 func strays(t *testing.T, s *sources, path string, files []*ast.File, used map[string]bool) (found []string) {
@@ -176,8 +173,7 @@ func strays(t *testing.T, s *sources, path string, files []*ast.File, used map[s
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.Ident:
-				// Metrics only read reasons.
-				if object := info.Uses[n]; path != table && path != metrics && object != nil && object.Pkg() != nil && object.Pkg().Path() == table {
+				if object := info.Uses[n]; path != table && object != nil && object.Pkg() != nil && object.Pkg().Path() == table {
 					used[n.Name] = true
 				}
 			case *ast.BasicLit:

@@ -40,6 +40,24 @@ func FollowsSibling(err *v1alpha1.Error) bool {
 	return of(err, AllPredecessorsFinished, AllPredecessorsSucceeded, SiblingImport, SiblingDeleteError)
 }
 
+// AwaitsSibling reports whether a wait is one for a sibling that comes first.
+func AwaitsSibling(err *v1alpha1.Error) bool {
+	return of(err, AllPredecessorsFinished, SiblingImport)
+}
+
+// AwaitsImport reports whether a wait is one for what a sibling is about to export.
+func AwaitsImport(err *v1alpha1.Error) bool { return of(err, ImportsSatisfied) }
+
+// AwaitsContext reports whether a wait is one for the Context.
+func AwaitsContext(err *v1alpha1.Error) bool {
+	return of(err, CalculateContext, GetLandscaperContext)
+}
+
+// AwaitsTarget reports whether a wait is one for the Target or its Secret.
+func AwaitsTarget(err *v1alpha1.Error) bool {
+	return of(err, NoTargetFound, SecretNotFound, SecretKeyNotFound)
+}
+
 // IsAboutCluster reports whether an attempt has failed because the cluster cannot be worked with.
 func IsAboutCluster(err *v1alpha1.Error) bool {
 	return of(err, ClusterUnreachable, ConnectionRefused, CertificateNotTrusted, Unauthorized, TokenRequestFailed, ConnectionNotAllowed)

@@ -31,3 +31,22 @@ func TestWire(t *testing.T) {
 		}
 	}
 }
+
+// TestAwaits: a reason says of one thing at most that it is waited for, so that the order of the
+// questions does not matter.
+func TestAwaits(t *testing.T) {
+	questions := map[string]func(*v1alpha1.Error) bool{"sibling": AwaitsSibling, "import": AwaitsImport, "context": AwaitsContext, "target": AwaitsTarget}
+	want := map[Reason]string{
+		AllPredecessorsFinished: "sibling", SiblingImport: "sibling", ImportsSatisfied: "import", CalculateContext: "context", GetLandscaperContext: "context",
+		NoTargetFound: "target", SecretNotFound: "target", SecretKeyNotFound: "target",
+	}
+	for _, group := range Table {
+		for _, entry := range group.Explanations {
+			for name, asks := range questions {
+				if got := asks(&v1alpha1.Error{Reason: string(entry.Reason)}); got != (want[entry.Reason] == name) {
+					t.Errorf("%s waits for a %s: %t", entry.Reason, name, got)
+				}
+			}
+		}
+	}
+}
