@@ -123,7 +123,7 @@ func (s *state) way(from *inspect.Node, cause inspect.Cause) []Hop {
 	hops := s.down(from, cause.Node, cause.Message, seen)
 	at := cause.Node
 	for {
-		beside := s.awaited(at)
+		beside := inspect.Awaited(at, s.above[at], s.siblings(at))
 		if beside == nil || seen[beside] {
 			return hops
 		}
@@ -152,26 +152,6 @@ func (s *state) down(from, to *inspect.Node, message string, seen map[*inspect.N
 		}
 	}
 	return hops
-}
-
-// awaited returns a sibling that is not ready and exports what an Installation imports that waits, or
-// has failed, because of its siblings.
-func (s *state) awaited(node *inspect.Node) *inspect.Node {
-	if node.Installation == nil || !node.FollowsFromSibling() {
-		return nil
-	}
-	siblings := s.siblings(node)
-	for _, value := range flowview.Of(siblings).Values {
-		if !slices.Contains(value.Importers, node.Name) {
-			continue
-		}
-		for _, sibling := range siblings {
-			if slices.Contains(value.Exporters, sibling.Name) && !sibling.Ready && sibling != node {
-				return sibling
-			}
-		}
-	}
-	return nil
 }
 
 // siblings are the Installations of the same scope, the node included.

@@ -3,6 +3,8 @@ package inspect
 import (
 	"slices"
 
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
@@ -51,9 +53,32 @@ func (n *Node) follows() bool {
 	return n.Kind == KindInstallation && reasons.FollowsSibling(n.LastError) || n.Kind == KindDeployItem && n.obstacle == notItsTurn
 }
 
-// FollowsFromSibling reports whether an Installation waits for a sibling, or has failed because of
-// one; in a tree that it is given, that sibling has the cause.
-func (n *Node) FollowsFromSibling() bool { return n.Kind == KindInstallation && n.follows() }
+// Awaited returns the sibling that an Installation waits for, or has failed because of: the first one that
+// comes before it and is not ready; nil without one. The siblings include the Installation; the parent is
+// nil for a root.
+func Awaited(node, parent *Node, among []*Node) *Node {
+	if node.Kind != KindInstallation || !node.follows() {
+		return nil
+	}
+	var above *v1alpha1.Installation
+	if parent != nil {
+		above = parent.Installation
+	}
+	nodes := make(map[string]*Node, len(among))
+	var family []*v1alpha1.Installation
+	for _, sibling := range among {
+		if sibling.Installation != nil {
+			nodes[sibling.Name], family = sibling, append(family, sibling.Installation)
+		}
+	}
+	family = siblings.Wanted(node.Installation, above, family)
+	for _, name := range siblings.Before(node.Installation, siblings.NewRelations(node.Installation, family)) {
+		if sibling := nodes[name]; !sibling.Ready && sibling != node {
+			return sibling
+		}
+	}
+	return nil
+}
 
 // waitsForOthers reports whether an object that has not failed waits for a sibling.
 func (n *Node) waitsForOthers() bool { return n.State == Waiting && n.follows() }

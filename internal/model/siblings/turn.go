@@ -36,12 +36,9 @@ func TurnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Inst
 				"%s is exported by Installation %s and by Installation %s: choose another name for one of them in the blueprint", collision.Second.Name, collision.First.Unit, collision.Second.Unit), v1alpha1.ErrorForInfoOnly)}
 		}
 	}
-	if self.Spec.Optimization != nil && self.Spec.Optimization.HasNoSiblingImports {
-		return Turn{}
-	}
 	var now Turn
 	var failed []string
-	for _, name := range among.Graph.Predecessors(self.Name) {
+	for _, name := range deployedBefore(self, among) {
 		switch progressOf(byName(siblings, name), parent, self.Status.JobID) {
 		case stillRuns:
 			now.WaitsFor = append(now.WaitsFor, name)
@@ -106,6 +103,24 @@ func TurnToDelete(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Inst
 		now.Err = job.NewError(published.CheckSuccessorSibling, reasons.SiblingDeleteError, "deletion of a sibling failed: "+Phrase(failed, "Installation %s imports what this one exports", "Installations %s import what this one exports"), v1alpha1.ErrorForInfoOnly)
 	}
 	return now
+}
+
+// Before returns the siblings that come before an Installation in its present job, as far as that
+// follows from their specifications, by their names.
+func Before(self *v1alpha1.Installation, among *relations) []string {
+	if self.Status.InstallationPhase.Current().IsDeletion() {
+		return DeletedBefore(self, among)
+	}
+	return deployedBefore(self, among)
+}
+
+// deployedBefore returns the siblings that have to succeed before an Installation begins: those whose
+// exports it imports.
+func deployedBefore(self *v1alpha1.Installation, among *relations) []string {
+	if self.Spec.Optimization != nil && self.Spec.Optimization.HasNoSiblingImports {
+		return nil
+	}
+	return among.Graph.Predecessors(self.Name)
 }
 
 // DeletedBefore returns the siblings that have to be deleted before an Installation, as far as that
