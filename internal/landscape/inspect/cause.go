@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/cause"
 )
@@ -49,20 +50,18 @@ func (n *Node) trouble() string {
 // removed says which subinstallations of a job do not exist any more; empty if all do. They
 // are in no tree, so that their parent says it.
 func (n *Node) removed() string {
-	if n.Installation.Status.SubInstCache == nil || n.Installation.Status.InstallationPhase.Current().IsDeletion() ||
-		!n.Failed() && n.JobID == n.JobIDFinished {
+	if n.Installation.Status.InstallationPhase.Current().IsDeletion() || !n.Failed() && n.JobID == n.JobIDFinished {
 		return ""
 	}
-	var names []string
-	for _, written := range n.Installation.Status.SubInstCache.ActiveSubs {
-		if !slices.ContainsFunc(n.Children, func(child *Node) bool { return child.Name == written.ObjectName }) {
-			names = append(names, "Installation "+written.ObjectName)
-		}
+	family := siblings.Family{Inst: n.Installation}
+	for _, child := range n.Children {
+		family.Subs = append(family.Subs, child.Installation)
 	}
-	if len(names) == 0 {
+	absent := siblings.Absent(family)
+	if len(absent) == 0 {
 		return ""
 	}
-	return job.Removed(strings.Join(names, ", "))
+	return job.Removed("Installation " + strings.Join(absent, ", Installation "))
 }
 
 // locate writes into causes where their objects are.
