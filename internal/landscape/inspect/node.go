@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // Kind is the kind of a node.
@@ -195,7 +196,7 @@ func (n *Node) Standing() string {
 
 // unbegun reports that no controller works on the job that the object has.
 func (n *Node) unbegun() bool {
-	return n.JobID != n.JobIDFinished && (n.Phase == "" || v1alpha1.InstallationPhase(n.Phase).IsFinal())
+	return job.Starting(n.JobID, n.JobIDFinished, n.Phase)
 }
 
 // Since is the time from which the object is in its state: the phase of an earlier job does not

@@ -87,7 +87,7 @@ func (f facts) state() State {
 	phase := f.phase.Current()
 	finished := f.jobID == f.jobIDFinished
 	switch {
-	case !finished && (phase.IsFinal() || phase.IsEmpty()):
+	case job.Starting(f.jobID, f.jobIDFinished, string(f.phase)):
 		return Waiting
 	case f.holds(v1alpha1.StalledCondition):
 		return Stalled

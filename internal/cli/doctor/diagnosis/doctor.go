@@ -223,7 +223,7 @@ func judgeControllers(facts Facts) []Finding {
 		if job.Admitted(inst) {
 			operation, asked = string(v1alpha1.ReconcileOperation), true
 		}
-		idle := inst.Status.JobID == inst.Status.JobIDFinished
+		idle := !job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished)
 		since := lastTouched(inst)
 		if asked && idle && !since.IsZero() && facts.present().Sub(since) > pickup {
 			findings = append(findings, Finding{
@@ -275,8 +275,7 @@ func judgeDeployers(facts Facts) []Finding {
 	}
 	for _, item := range facts.Snapshot.DeployItems {
 		times := item.Status.TransitionTimes
-		open := item.Status.JobID != item.Status.JobIDFinished && (item.Status.Phase == "" || v1alpha1.InstallationPhase(item.Status.Phase).IsFinal())
-		if open && times != nil {
+		if job.Starting(item.Status.JobID, item.Status.JobIDFinished, string(item.Status.Phase)) && times != nil {
 			wait(item, times.TriggerTime)
 		}
 	}
