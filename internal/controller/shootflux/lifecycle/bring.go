@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/sourcesecret"
 	"go.landscaper.dev/internal/controller/shootflux/state"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // bring creates, reconciles or restores the contents of a shoot.
@@ -275,12 +276,12 @@ func (w *work) settle(ctx context.Context) error {
 		w.after.Bootstrapped, w.after.BootstrapTime = true, &moment
 		w.news = append(w.news, func() {
 			w.Bootstrapped(moment.Sub(w.e.CreationTimestamp.Time))
-			w.emit(w.run, "BootstrapFinished", "Flux "+w.config.Flux.Version+" runs in the shoot, configured by "+string(w.config.Origin))
+			w.emit(w.run, reasons.BootstrapFinished, "Flux "+w.config.Flux.Version+" runs in the shoot, configured by "+string(w.config.Origin))
 		})
 	}
 	if done {
 		w.news = append(w.news, func() {
-			w.emit(w.run, "RequestHandled", "the operation "+w.asked+" is done, Flux is "+w.config.Flux.Version)
+			w.emit(w.run, reasons.RequestHandled, "the operation "+w.asked+" is done, Flux is "+w.config.Flux.Version)
 		})
 	}
 	// The state is stored before anything is frozen, and after a request the contents are written

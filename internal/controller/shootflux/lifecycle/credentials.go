@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/sourcesecret"
 	"go.landscaper.dev/internal/controller/shootflux/sshkey"
 	"go.landscaper.dev/internal/controller/shootflux/state"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // credentials are those for the source of a shoot.
@@ -46,7 +47,7 @@ func (r *Reconciler) credentials(ctx context.Context, now *run, c *config.Config
 	}
 	found := &credentials{secret: decision.Secret, place: decision.Place}
 	if decision.Unrotated != "" {
-		r.warn(now, "SSHKeyNotRotated", decision.Unrotated)
+		r.warn(now, reasons.SSHKeyNotRotated, decision.Unrotated)
 	}
 	if decision.Write {
 		if err := r.makeKey(ctx, now, c, decision, places, found); err != nil {
@@ -57,7 +58,7 @@ func (r *Reconciler) credentials(ctx context.Context, now *run, c *config.Config
 		found.publicKey = sshkey.PublicKey(found.secret.Data)
 	}
 	if found.lacks = sourcesecret.Lacks(found.secret, c.Source); found.lacks != "" {
-		r.warn(now, "CredentialsIncomplete", "the Secret "+found.secret.Name+": "+found.lacks)
+		r.warn(now, reasons.CredentialsIncomplete, "the Secret "+found.secret.Name+": "+found.lacks)
 	}
 	found.secret = sourcesecret.ForShoot(found.secret, c.Source)
 	return found, nil
@@ -103,7 +104,7 @@ func (r *Reconciler) makeKey(ctx context.Context, now *run, c *config.Config, de
 	if !decision.NewKey {
 		return nil
 	}
-	r.emit(now, "SSHKeyGenerated", fmt.Sprintf("register this key with the repository %s: %s; its host keys are %s",
+	r.emit(now, reasons.SSHKeyGenerated, fmt.Sprintf("register this key with the repository %s: %s; its host keys are %s",
 		c.Source.URL, sshkey.PublicKey(made.Data), strings.Join(sshkey.Fingerprints(string(made.Data[sshkey.DataKnownHosts])), ", ")))
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/gardener"
 	"go.landscaper.dev/internal/controller/shootflux/sourcesecret"
 	"go.landscaper.dev/internal/controller/shootflux/state"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // The conditions beside state.BootstrappedCondition.
@@ -18,41 +19,41 @@ const (
 
 // describe sets the conditions that follow from a run.
 func (w *work) describe(status *gardener.ExtensionStatus) {
-	set := func(kind string, value gardener.ConditionStatus, reason, message string) {
-		status.Conditions = gardener.SetCondition(status.Conditions, gardener.Condition{Type: kind, Status: value, Reason: reason, Message: message}, w.now())
+	set := func(kind string, value gardener.ConditionStatus, reason reasons.Reason, message string) {
+		status.Conditions = gardener.SetCondition(status.Conditions, gardener.Condition{Type: kind, Status: value, Reason: string(reason), Message: message}, w.now())
 	}
 	if w.after.Bootstrapped {
-		set(state.BootstrappedCondition, gardener.ConditionTrue, "BootstrapSuccessful", "the shoot has come up with Flux")
+		set(state.BootstrappedCondition, gardener.ConditionTrue, reasons.BootstrapSuccessful, "the shoot has come up with Flux")
 	} else {
-		set(state.BootstrappedCondition, gardener.ConditionFalse, "BootstrapPending", "the shoot has not come up with Flux yet")
+		set(state.BootstrappedCondition, gardener.ConditionFalse, reasons.BootstrapPending, "the shoot has not come up with Flux yet")
 	}
 	if w.plan.pinned {
-		set(conditionUpToDate, gardener.ConditionFalse, "VersionPinnedByBootstrap",
+		set(conditionUpToDate, gardener.ConditionFalse, reasons.VersionPinnedByBootstrap,
 			"the shoot was bootstrapped with Flux "+w.before.BootstrappedVersion+", and "+w.config.Flux.Version+" is configured: annotate the Shoot with "+
 				RequestAnnotation+"="+RequestUpgrade+" to have it")
 	} else {
-		set(conditionUpToDate, gardener.ConditionTrue, "UpToDate", "the shoot has the Flux that is configured, or its owner looks after it")
+		set(conditionUpToDate, gardener.ConditionTrue, reasons.UpToDate, "the shoot has the Flux that is configured, or its owner looks after it")
 	}
 	value, reason, message := w.configuredCondition()
 	set(conditionConfigured, value, reason, message)
 }
 
-func (w *work) configuredCondition() (gardener.ConditionStatus, string, string) {
+func (w *work) configuredCondition() (gardener.ConditionStatus, reasons.Reason, string) {
 	switch {
 	case w.config.Source == nil:
-		return gardener.ConditionTrue, "NothingConfigured", "no source is configured, so there is nothing to deploy"
+		return gardener.ConditionTrue, reasons.NothingConfigured, "no source is configured, so there is nothing to deploy"
 	case w.shoot.Hibernates():
-		return gardener.ConditionUnknown, "Hibernated", "the shoot sleeps"
+		return gardener.ConditionUnknown, reasons.Hibernated, "the shoot sleeps"
 	case w.after.Bootstrapped && !w.plan.config.continuous:
-		return gardener.ConditionTrue, "NotManaged", "source and kustomization belong to the owner of the shoot since the bootstrap"
+		return gardener.ConditionTrue, reasons.NotManaged, "source and kustomization belong to the owner of the shoot since the bootstrap"
 	case w.unready == nil && w.looked:
-		return gardener.ConditionTrue, "Ready", "Flux has deployed what the source has"
+		return gardener.ConditionTrue, reasons.Ready, "Flux has deployed what the source has"
 	case w.unready == nil:
-		return gardener.ConditionProgressing, "Pending", "source and kustomization are not in the shoot yet"
+		return gardener.ConditionProgressing, reasons.Pending, "source and kustomization are not in the shoot yet"
 	case w.unready.Failed:
-		return gardener.ConditionFalse, "NotReady", w.unready.String()
+		return gardener.ConditionFalse, reasons.NotReady, w.unready.String()
 	}
-	return gardener.ConditionProgressing, "Pending", w.unready.String()
+	return gardener.ConditionProgressing, reasons.Pending, w.unready.String()
 }
 
 // provider returns the provider status of an Extension, for users and for this controller.

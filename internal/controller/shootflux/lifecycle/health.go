@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/gardener"
 	"go.landscaper.dev/internal/controller/shootflux/managed"
 	"go.landscaper.dev/internal/controller/shootflux/state"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // conditionHealthy is the condition that gardenlet adds to that of the Shoot.
@@ -67,7 +68,7 @@ type piece struct {
 // healthOf sums up the pieces. A shoot that has not come up yet is progressing, not unhealthy.
 func healthOf(pieces []piece, bootstrapped bool) gardener.Condition {
 	condition := gardener.Condition{
-		Type: conditionHealthy, Status: gardener.ConditionTrue, Reason: "HealthCheckSuccessful", Message: "All health checks successful",
+		Type: conditionHealthy, Status: gardener.ConditionTrue, Reason: string(reasons.HealthCheckSuccessful), Message: "All health checks successful",
 	}
 	for _, p := range pieces {
 		if p.standing.Healthy {
@@ -77,7 +78,7 @@ func healthOf(pieces []piece, bootstrapped bool) gardener.Condition {
 			continue // another tool has installed it
 		}
 		condition.Status, condition.Reason = gardener.ConditionFalse, p.standing.Reason
-		if !bootstrapped || p.standing.Reason == "Pending" {
+		if !bootstrapped || p.standing.Unseen {
 			condition.Status = gardener.ConditionProgressing
 		}
 		condition.Message = "ManagedResource " + p.name + ": " + p.standing.Message

@@ -26,6 +26,7 @@ import (
 	"go.landscaper.dev/internal/runtime/engine"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Manifests makes the objects that install Flux.
@@ -209,17 +210,23 @@ func (r *Reconciler) fail(ctx context.Context, now *run, err error) (job.Wake, e
 		return job.Wake{}, report
 	}
 	if before == nil || before.Description != err.Error() {
-		r.warn(now, string(now.kind)+"Failed", err.Error())
+		r.warn(now, failedReasons[now.kind], err.Error())
 	}
 	return job.Wake{}, err
 }
 
-func (r *Reconciler) warn(now *run, reason, message string) {
-	r.Events.Eventf(now.e, nil, "Warning", reason, string(now.kind), "%s", safetext.Text(message))
+// failedReasons are the reasons of failed operations.
+var failedReasons = map[gardener.OperationType]reasons.Reason{
+	gardener.Create: reasons.CreateFailed, gardener.Reconcile: reasons.ReconcileFailed, gardener.Delete: reasons.DeleteFailed,
+	gardener.Migrate: reasons.MigrateFailed, gardener.Restore: reasons.RestoreFailed,
 }
 
-func (r *Reconciler) emit(now *run, reason, message string) {
-	r.Events.Eventf(now.e, nil, "Normal", reason, string(now.kind), "%s", safetext.Text(message))
+func (r *Reconciler) warn(now *run, reason reasons.Reason, message string) {
+	r.Events.Eventf(now.e, nil, "Warning", string(reason), string(now.kind), "%s", safetext.Text(message))
+}
+
+func (r *Reconciler) emit(now *run, reason reasons.Reason, message string) {
+	r.Events.Eventf(now.e, nil, "Normal", string(reason), string(now.kind), "%s", safetext.Text(message))
 }
 
 // resources returns the resources of the Shoot.

@@ -52,7 +52,7 @@ func TestParting(t *testing.T) {
 func TestHealthOf(t *testing.T) {
 	ill := managed.Standing{Exists: true, Applied: true, Reason: "DeploymentUnhealthy", Message: "no pods"}
 	secret := managed.Standing{Exists: true, Reason: "ApplyFailed", Message: "hunter2"}
-	pending := managed.Standing{Exists: true, Reason: "Pending"}
+	pending := managed.Standing{Exists: true, Unseen: true, Reason: "Pending"}
 	for _, test := range []struct {
 		name         string
 		install      managed.Standing

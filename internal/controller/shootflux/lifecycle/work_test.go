@@ -133,7 +133,7 @@ func TestConfiguredCondition(t *testing.T) {
 		{"Flux is at it", func(w *work) { w.unready = &access.Unready{} }, gardener.ConditionProgressing, "Pending"},
 	} {
 		t.Run(row.reason, func(t *testing.T) {
-			if status, reason, message := working(row.change).configuredCondition(); status != row.status || reason != row.want || message == "" {
+			if status, reason, message := working(row.change).configuredCondition(); status != row.status || string(reason) != row.want || message == "" {
 				t.Errorf("%s %s %q", status, reason, message)
 			}
 		})

@@ -157,7 +157,7 @@ func TestJudge(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := Judge(test.resource)
-			if got.Applied != test.applied || got.Healthy != test.healthy || got.Reason != test.why {
+			if got.Applied != test.applied || got.Healthy != test.healthy || got.Reason != test.why || got.Unseen != (test.why == "Pending") {
 				t.Errorf("%+v: %s", got, test.reason)
 			}
 		})

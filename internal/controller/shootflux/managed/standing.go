@@ -7,6 +7,7 @@ import (
 
 	"go.landscaper.dev/internal/controller/shootflux/gardener"
 	"go.landscaper.dev/internal/controller/shootflux/safetext"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // secretUnreadable is the reason of the resource manager for a missing Secret.
@@ -24,6 +25,8 @@ type Standing struct {
 	Applied bool
 	// Healthy means that its objects are healthy as well.
 	Healthy bool
+	// Unseen means that the resource manager has not seen the current contents yet.
+	Unseen bool
 	// Reason and Message say what is missing.
 	Reason, Message string
 	// unreadable means that a Secret is missing.
@@ -45,7 +48,7 @@ func (s Standing) Has(object *unstructured.Unstructured) bool {
 // a write they are about the contents before.
 func Judge(resource *gardener.ManagedResource) Standing {
 	if resource == nil {
-		return Standing{Reason: "Missing", Message: "it does not exist"}
+		return Standing{Reason: string(reasons.Missing), Message: "it does not exist"}
 	}
 	s := Standing{
 		Exists: true, Ours: resource.Labels[ManagerLabel] == Manager, Going: resource.DeletionTimestamp != nil, Frozen: frozen(resource),
@@ -56,18 +59,18 @@ func Judge(resource *gardener.ManagedResource) Standing {
 		return s
 	}
 	if resource.Status.ObservedGeneration != resource.Generation {
-		s.Reason, s.Message = "Pending", "the resource manager has not seen it yet"
+		s.Unseen, s.Reason, s.Message = true, string(reasons.Pending), "the resource manager has not seen it yet"
 		return s
 	}
 	applied := gardener.FindCondition(resource.Status.Conditions, gardener.ResourcesApplied)
 	if s.Applied = isTrue(applied); !s.Applied {
-		s.explain(applied, "NotApplied", "the resource manager applies it")
+		s.explain(applied, reasons.NotApplied, "the resource manager applies it")
 		s.unreadable = applied != nil && applied.Reason == secretUnreadable
 		return s
 	}
 	healthy := gardener.FindCondition(resource.Status.Conditions, gardener.ResourcesHealthy)
 	if s.Healthy = isTrue(healthy); !s.Healthy {
-		s.explain(healthy, "NotHealthy", "the resource manager waits until it is healthy")
+		s.explain(healthy, reasons.NotHealthy, "the resource manager waits until it is healthy")
 	}
 	return s
 }
@@ -76,8 +79,8 @@ func isTrue(condition *gardener.Condition) bool {
 	return condition != nil && condition.Status == gardener.ConditionTrue
 }
 
-func (s *Standing) explain(condition *gardener.Condition, reason, message string) {
-	s.Reason, s.Message = reason, message
+func (s *Standing) explain(condition *gardener.Condition, reason reasons.Reason, message string) {
+	s.Reason, s.Message = string(reason), message
 	if condition != nil {
 		// The owner of the shoot may control this text.
 		s.Reason, s.Message = safetext.Text(condition.Reason), safetext.Text(condition.Message)

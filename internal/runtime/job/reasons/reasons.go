@@ -199,3 +199,31 @@ const (
 	UnknownFields             Reason = "UnknownFields"
 	ValuesWarning             Reason = "ValuesWarning"
 )
+
+// Shoots with Flux: the conditions of Extensions, and their events.
+const (
+	BootstrapFinished        Reason = "BootstrapFinished"
+	BootstrapPending         Reason = "BootstrapPending"
+	BootstrapSuccessful      Reason = "BootstrapSuccessful"
+	CreateFailed             Reason = "CreateFailed"
+	CredentialsIncomplete    Reason = "CredentialsIncomplete"
+	DeleteFailed             Reason = "DeleteFailed"
+	HealthCheckSuccessful    Reason = "HealthCheckSuccessful"
+	Hibernated               Reason = "Hibernated"
+	MigrateFailed            Reason = "MigrateFailed"
+	Missing                  Reason = "Missing"
+	NotApplied               Reason = "NotApplied"
+	NotHealthy               Reason = "NotHealthy"
+	NothingConfigured        Reason = "NothingConfigured"
+	NotManaged               Reason = "NotManaged"
+	NotReady                 Reason = "NotReady"
+	Pending                  Reason = "Pending"
+	Ready                    Reason = "Ready"
+	ReconcileFailed          Reason = "ReconcileFailed"
+	RequestHandled           Reason = "RequestHandled"
+	RestoreFailed            Reason = "RestoreFailed"
+	SSHKeyGenerated          Reason = "SSHKeyGenerated"
+	SSHKeyNotRotated         Reason = "SSHKeyNotRotated"
+	UpToDate                 Reason = "UpToDate"
+	VersionPinnedByBootstrap Reason = "VersionPinnedByBootstrap"
+)

@@ -97,8 +97,7 @@ type source struct {
 	files []string
 }
 
-// compiled returns the packages that write reasons into statuses and events. Conditions of the API of
-// Gardener have reasons of their own.
+// compiled returns the packages that write reasons into statuses and events.
 func compiled(t *testing.T) *sources {
 	t.Helper()
 	read, err := listed()
@@ -124,7 +123,7 @@ var listed = sync.OnceValues(func() (*sources, error) {
 		writes := slices.ContainsFunc(imports, func(path string) bool {
 			return path == table || path == "go.landscaper.dev/internal/runtime/job" || path == "go.landscaper.dev/internal/runtime/reporter" || path == "k8s.io/client-go/tools/events"
 		})
-		if fields[2] == "true" || !writes || strings.Contains(fields[0], "/shootflux") || strings.HasSuffix(fields[0], "/testbuilders") {
+		if fields[2] == "true" || !writes || strings.HasSuffix(fields[0], "/testbuilders") {
 			continue
 		}
 		pkg := source{path: fields[0]}
@@ -192,13 +191,13 @@ func strays(t *testing.T, s *sources, path string, files []*ast.File, used map[s
 					report(text, "the reason of an event or a warning is not one of the table")
 				}
 			case *ast.KeyValueExpr:
-				if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Reason" && isField(info.Uses[key]) && literal(info, n.Value) && !fromTable(info, n.Value) {
+				if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Reason" && (isField(info.Uses[key]) || isOfGardener(info.Uses[key])) && literal(info, n.Value) && !fromTable(info, n.Value) {
 					report(n, "the reason of a status is not one of the table")
 				}
 			case *ast.AssignStmt:
 				for i, left := range n.Lhs {
 					selected, ok := left.(*ast.SelectorExpr)
-					if ok && selected.Sel.Name == "Reason" && isField(info.Uses[selected.Sel]) && len(n.Lhs) == len(n.Rhs) && literal(info, n.Rhs[i]) && !fromTable(info, n.Rhs[i]) {
+					if ok && selected.Sel.Name == "Reason" && (isField(info.Uses[selected.Sel]) || isOfGardener(info.Uses[selected.Sel])) && len(n.Lhs) == len(n.Rhs) && literal(info, n.Rhs[i]) && !fromTable(info, n.Rhs[i]) {
 						report(n, "the reason of a status is not one of the table")
 					}
 				}
@@ -238,6 +237,13 @@ func isField(object types.Object) bool {
 	return slices.Contains([]string{"go.landscaper.dev/api/v1alpha1", "go.landscaper.dev/deployer", "go.landscaper.dev/internal/runtime/job"}, field.Pkg().Path())
 }
 
+// isOfGardener reports whether an object is a reason of a condition of the API of Gardener. Other
+// controllers write such conditions as well: one may be compared.
+func isOfGardener(object types.Object) bool {
+	field, ok := object.(*types.Var)
+	return ok && field.IsField() && field.Pkg() != nil && strings.HasPrefix(field.Pkg().Path(), "go.landscaper.dev/internal/controller/shootflux/")
+}
+
 // literal reports whether an expression is a constant text that is not empty.
 func literal(info *types.Info, e ast.Expr) bool {
 	value := info.Types[e].Value
@@ -274,10 +280,11 @@ func TestStrays(t *testing.T) {
 	const head = `package x
 import (
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/shootflux/gardener"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/reasons"
 )
-var _, _, _ = v1alpha1.Condition{}, job.Settling, reasons.Waiting
+var _, _, _, _ = v1alpha1.Condition{}, gardener.Condition{}, job.Settling, reasons.Waiting
 `
 	for _, test := range []struct {
 		reason, code string
@@ -299,6 +306,10 @@ var _, _, _ = v1alpha1.Condition{}, job.Settling, reasons.Waiting
 		{"an error that decides by its reason", `func f(e *job.Error) bool { return e.Reason == reasons.Waiting }`, 1},
 		{"a warning of a deployer", `func f(i interface{ Warn(string, ...string) }) { i.Warn(string(reasons.Waiting)) }`, 0},
 		{"a warning of a deployer with a text", `func f(i interface{ Warn(string, ...string) }) { i.Warn("x") }`, 1},
+		{"a condition of Gardener with a text", `var c = gardener.Condition{Reason: "x"}`, 1},
+		{"a condition of Gardener that gets a text", `func f(c *gardener.Condition) { c.Reason = "x" }`, 1},
+		{"a condition of Gardener with a reason", `var c = gardener.Condition{Reason: string(reasons.Ready)}`, 0},
+		{"a condition of another controller of Gardener", `func f(c gardener.Condition) bool { return c.Reason == "CannotReadSecret" }`, 0},
 		{"two statuses that are the same", `func f(a, b v1alpha1.Error) bool { return a.Reason == b.Reason }`, 0},
 		{"a status without a reason", `func f(a v1alpha1.Error) bool { return a.Reason == "" }`, 0},
 	} {
