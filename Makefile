@@ -157,6 +157,13 @@ attacks: build lab ## Play the attacks of tenants against a server with 512 MiB,
 FUZZTIME ?= 1m
 CASE ?= -1
 
+HISTORIES ?= 10000
+ONLY ?=
+
+.PHONY: protections
+protections: ## Take the protections of the controllers out, one by one, until the model notices (HISTORIES=10000, ONLY=pattern).
+	go run ./test/model/protections -histories $(HISTORIES) -only '$(ONLY)'
+
 .PHONY: composed
 composed: ## Compose hostile blueprints, charts, kustomizations and answers for as long as FUZZTIME says (SEED=7 CASE=3 for one of them).
 	go test -count=1 -timeout 0 ./test/hostile/fuzz -run TestComposed -v -fuzz-time $(FUZZTIME) -seed $(SEED) -case $(CASE)

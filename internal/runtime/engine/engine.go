@@ -14,7 +14,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// Rest is the step of an object that has nothing to do until it is woken.
+// Rest is the step of an object that has nothing to do until something triggers a reconcile.
 const Rest = "rest"
 
 // Attempt drives one object as far as possible without waiting.
@@ -22,7 +22,7 @@ type Attempt interface {
 	// Observe reads what decisions are made from. If the wake does not continue, there is nothing to
 	// decide yet.
 	Observe(ctx context.Context) (job.Wake, error)
-	// Decide chooses the next step, and says what wakes the object after it. It neither reads nor
+	// Decide chooses the next step, and says what triggers the reconcile after it. It neither reads nor
 	// writes objects.
 	Decide(ctx context.Context) (step string, wake job.Wake)
 	// Apply carries out the step that was decided. If the wake does not continue, the attempt ends with

@@ -86,7 +86,7 @@ func TestDrive(t *testing.T) {
 		pause   time.Duration
 		err     error
 	}{
-		{"an object that is gone needs nothing", scripted{observes: outcome{wake: job.Settled()}}, "observe", 0, nil},
+		{"an object that does not exist needs nothing", scripted{observes: outcome{wake: job.Settled()}}, "observe", 0, nil},
 		{"nothing is decided before its time", scripted{observes: outcome{wake: job.Wake{}.By(now.Add(time.Second))}}, "observe", time.Second, nil},
 		{"a read that has failed concerns no job", scripted{observes: outcome{err: failure}}, "observe", 0, failure},
 		{"a cache that is behind leaves a wake", scripted{observes: outcome{err: stale}}, "observe", 2 * time.Second, nil},

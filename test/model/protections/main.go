@@ -1,0 +1,129 @@
+// Protections takes the protections of the controllers out, one after the other, and lets the model
+// live through histories until it notices: go run ./test/model/protections. A protection whose absence
+// no history notices is either not needed, or not tested.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+func main() {
+	histories := flag.Int("histories", 10_000, "how many histories the model has for each protection")
+	only := flag.String("only", "", "take out only protections whose names match this pattern")
+	root := flag.String("root", ".", "folder of the main module")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	missed, err := run(ctx, *root, *only, *histories)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "protections:", err)
+	}
+	if err != nil || missed > 0 {
+		os.Exit(1)
+	}
+}
+
+// run prints what the model notices, and returns how many protections it misses.
+func run(ctx context.Context, root, only string, histories int) (missed int, err error) {
+	names, err := regexp.Compile(only)
+	if err != nil {
+		return 0, fmt.Errorf("-only: %w", err)
+	}
+	fmt.Println("| taken out | noticed by | what the model says | after |\n|---|---|---|---|")
+	for _, p := range protections {
+		if !names.MatchString(p.name) {
+			continue
+		}
+		began := time.Now()
+		seed, says, err := p.takeOut(ctx, root, histories)
+		if err != nil {
+			return missed, fmt.Errorf("take out %q: %w", p.name, err)
+		}
+		if seed == "" {
+			missed++
+			seed, says = "**none**", fmt.Sprintf("%d histories are as before", histories)
+		}
+		fmt.Printf("| %s | %s | %s | %.0f s |\n", p.name, seed, says, time.Since(began).Seconds())
+	}
+	return missed, nil
+}
+
+// takeOut builds the model without a protection, and runs it.
+func (p protection) takeOut(ctx context.Context, root string, histories int) (seed, says string, err error) {
+	folder, err := os.MkdirTemp("", "protections-")
+	if err != nil {
+		return "", "", err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	overlay, err := p.overlay(root, folder)
+	if err != nil {
+		return "", "", err
+	}
+	program := filepath.Join(folder, "model.test")
+	build := exec.CommandContext(ctx, "go", "test", "-vet=off", "-c", "-overlay", overlay, "-o", program, "./test/model")
+	build.Dir = root
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", "", fmt.Errorf("build the model: %w\n%s", err, output)
+	}
+	command := exec.CommandContext(ctx, program, "-test.run", "^(TestHistories|TestHistoriesGoBack)$", "-histories", fmt.Sprint(histories), "-test.failfast", "-test.timeout", "0")
+	command.Dir = filepath.Join(root, "test/model")
+	output, err := command.CombinedOutput()
+	if err == nil {
+		return "", "", nil
+	}
+	if failed := (*exec.ExitError)(nil); !errors.As(err, &failed) {
+		return "", "", fmt.Errorf("run the model: %w", err)
+	}
+	found := violation.FindStringSubmatch(string(output))
+	if found == nil {
+		return "", "", fmt.Errorf("the model has failed for another reason: %w\n%s", err, output)
+	}
+	return found[1], strings.ReplaceAll(found[2], "|", "\\|"), ctx.Err()
+}
+
+// violation is how the model says which history is wrong, and why.
+var violation = regexp.MustCompile(`(seed \d+): (.*)`)
+
+// overlay writes the file without the protection, and returns what lets the compiler take it.
+func (p protection) overlay(root, folder string) (string, error) {
+	path, err := filepath.Abs(filepath.Join(root, p.file))
+	if err != nil {
+		return "", err
+	}
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	without, err := p.without(string(source))
+	if err != nil {
+		return "", err
+	}
+	changed, overlay := filepath.Join(folder, "changed.go"), filepath.Join(folder, "overlay.json")
+	if err := os.WriteFile(changed, []byte(without), 0o600); err != nil {
+		return "", err
+	}
+	encoded, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
+	if err != nil {
+		return "", err
+	}
+	return overlay, os.WriteFile(overlay, encoded, 0o600)
+}
+
+// without returns a file without the protection.
+func (p protection) without(source string) (string, error) {
+	if count := strings.Count(source, p.old); count != 1 {
+		return "", fmt.Errorf("%s has %d times %q: say in the table where the protection is now", p.file, count, p.old)
+	}
+	return strings.Replace(source, p.old, p.new, 1), nil
+}
