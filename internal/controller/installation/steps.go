@@ -223,6 +223,10 @@ func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	return r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
 		delete(inst.Annotations, v1alpha1.AbortTimeAnnotation)
+		if predicates.HidesDataUpdate(inst) {
+			inst.Annotations[v1alpha1.OperationAnnotation] = string(v1alpha1.DataUpdateOperation)
+			return
+		}
 		removeRequest(inst)
 	})
 }

@@ -87,6 +87,28 @@ func TestUpdateOfNothing(t *testing.T) {
 	}
 }
 
+// TestInterruptedBeforeUpdate: a user who interrupts an Installation without a job, just when an item
+// has asked it for a data update, does not end the update: the item does not ask again.
+func TestInterruptedBeforeUpdate(t *testing.T) {
+	b := newBench(t, publishing(t)...)
+	b.reconcile(t)
+	b.finishWith(t, "https://shop")
+	b.reconcile(t)
+	b.reconcile(t)
+	b.askForUpdate(t, shop.Name)
+	inst := b.installation(t)
+	inst.Annotations[v1alpha1.OperationAnnotation] = string(v1alpha1.InterruptOperation)
+	if err := b.api.Update(t.Context(), inst); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		b.reconcile(t)
+	}
+	if inst := b.installation(t); len(inst.Annotations) != 0 || len(inst.Status.History) != 2 || inst.Status.History[0].Trigger != v1alpha1.TriggeredByExports {
+		t.Errorf("%v, %+v", inst.Annotations, inst.Status.History)
+	}
+}
+
 // TestUpdateOfTree: in a data update, a part that nothing has changed for ends with one
 // write and no event, and one that imports another value is deployed.
 func TestUpdateOfTree(t *testing.T) {

@@ -51,6 +51,12 @@ func IsInterrupted(inst *v1alpha1.Installation, unfinished bool) bool {
 	return operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation || unfinished && Forced(inst)
 }
 
+// HidesDataUpdate reports whether a user has interrupted a root while a deployer was asking it for a
+// data update. An object has one operation only, and the deployer does not ask again.
+func HidesDataUpdate(inst *v1alpha1.Installation) bool {
+	return IsInterrupted(inst, false) && inst.Annotations[v1alpha1.ChangedExportsAnnotation] != "" && IsRoot(inst) && !BeingDeleted(inst)
+}
+
 // HasIneffectiveRequest reports whether a request asks a subinstallation for a job of its own, or a terminating
 // Installation for a job that propagates values.
 func HasIneffectiveRequest(inst *v1alpha1.Installation) bool {
