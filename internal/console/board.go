@@ -21,23 +21,38 @@ const (
 	// refresh is how often pages are made again without a change: how long an object waits may
 	// change what is said about it.
 	refresh = 5 * time.Second
-	// maxStreams is how many pages can be open.
-	maxStreams = 200
+	// maxStreams is how many pages can be open, and maxStreamsOfOne how many of one visitor.
+	maxStreams, maxStreamsOfOne = 200, 20
+	// alive is how often a connection is looked at on which nothing is sent.
+	alive = 20 * time.Second
+	// writeTimeout is how long a page may take to read what is sent.
+	writeTimeout = 30 * time.Second
 )
 
-// board has the state of the landscape that all pages share.
+// board has what all pages share.
 type board struct {
 	options Options
-	places  chan struct{}
 
-	mutex   sync.Mutex
-	current *state
-	// changed is closed when the state is not current any more.
+	mutex sync.Mutex
+	// current is the present of the landscape; nil when it has changed.
+	current *present
+	// changed is closed when current is not current any more.
 	changed chan struct{}
+	// streams counts the open pages, by visitor.
+	streams map[string]int
+	all     int
+}
+
+// present is the landscape at one time, as different visitors see it.
+type present struct {
+	snapshot   inspect.Snapshot
+	namespaces []string
+	// states are by the keys of views: who sees the same shares one.
+	states map[string]*state
 }
 
 func newBoard(options Options) *board {
-	return &board{options: options, places: make(chan struct{}, maxStreams), changed: make(chan struct{})}
+	return &board{options: options, changed: make(chan struct{}), streams: map[string]int{}}
 }
 
 // follow tells the pages of changes until the context ends.
@@ -64,51 +79,140 @@ func (b *board) follow(ctx context.Context) {
 	}
 }
 
-// now returns the state, and what is closed when there is a newer one. It is made once for all pages, and
-// only if there is one.
-func (b *board) now() (*state, <-chan struct{}) {
+// now returns the landscape, and what is closed when there is a newer one. It is read once for all
+// pages, and only if there is one.
+func (b *board) now() (*present, <-chan struct{}) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if b.current == nil {
-		b.current = newState(b.options)
+		snapshot := b.options.Source.Snapshot()
+		b.current = &present{snapshot: snapshot, namespaces: namespaces(snapshot), states: map[string]*state{}}
 	}
 	return b.current, b.changed
+}
+
+// stateOf returns the landscape as a view shows it.
+func (b *board) stateOf(now *present, view View) *state {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	key := view.key()
+	if now.states[key] == nil {
+		options := b.options
+		options.Source = seen{options.Source, view.of(now.snapshot)}
+		now.states[key] = newState(options)
+	}
+	return now.states[key]
+}
+
+// seen is what a visitor sees of a landscape at one time.
+type seen struct {
+	Source
+	snapshot inspect.Snapshot
+}
+
+// Snapshot implements Source.
+func (s seen) Snapshot() inspect.Snapshot { return s.snapshot }
+
+// begin takes a place for a page of a visitor, and returns how it is given back; nil if there is none.
+func (b *board) begin(visitor string) (end func(), most int) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if b.streams[visitor] >= maxStreamsOfOne {
+		return nil, maxStreamsOfOne
+	}
+	if b.all >= maxStreams {
+		return nil, maxStreams
+	}
+	b.all++
+	b.streams[visitor]++
+	return func() {
+		b.mutex.Lock()
+		defer b.mutex.Unlock()
+		b.all--
+		if b.streams[visitor]--; b.streams[visitor] == 0 {
+			delete(b.streams, visitor)
+		}
+	}, 0
 }
 
 // stream sends a view, and again when it has changed, as server-sent events.
 func (b *board) stream(view func(*state, *http.Request) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case b.places <- struct{}{}:
-			defer func() { <-b.places }()
-		default:
-			http.Error(w, fmt.Sprintf("%d pages are open: close some", maxStreams), http.StatusServiceUnavailable)
+		visitor := visitorOf(r)
+		end, most := b.begin(visitor.Name())
+		if end == nil {
+			http.Error(w, fmt.Sprintf("%d pages are open: close some", most), http.StatusServiceUnavailable)
 			return
 		}
-		w.Header().Set("Content-Type", "text/event-stream")
-		control := http.NewResponseController(w)
+		defer end()
+		// The limits of the server are for answers of a moment.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a server without limits has no deadline
+		look := time.NewTicker(alive)
+		defer look.Stop()
 		var sent []byte
 		for {
-			state, changed := b.now()
-			text, err := json.Marshal(view(state, r))
+			text, changed, err := b.text(visitor, view, r)
 			if err != nil {
-				return // views have nothing that cannot be written
-			}
-			event := "data: " + string(text) + "\n\n"
-			if bytes.Equal(text, sent) {
-				event = ":\n\n" // a comment: a connection that has ended is noticed
-			}
-			sent = text
-			if _, err := fmt.Fprint(w, event); err != nil || control.Flush() != nil {
+				// Pages ask for their session then, and come again.
+				if sent == nil {
+					http.Error(w, "it is not known what you may see: try again", http.StatusServiceUnavailable)
+				}
 				return
 			}
-			select {
-			case <-changed:
-			case <-r.Context().Done():
+			// Nothing is sent when others see a change: not even that there is one.
+			if !bytes.Equal(text, sent) {
+				sent = text
+				if !send(w, "data: "+string(text)+"\n\n") {
+					return
+				}
+			}
+			if !await(r.Context(), w, changed, look.C) {
 				return
 			}
 		}
 	}
+}
+
+// text is a view as JSON, as a visitor sees it now.
+func (b *board) text(visitor Visitor, view func(*state, *http.Request) any, r *http.Request) ([]byte, <-chan struct{}, error) {
+	now, changed := b.now()
+	// The rights for the namespace of a page are asked for whether there is anything or not.
+	namespaces := now.namespaces
+	if one := r.PathValue("namespace"); one != "" {
+		namespaces = []string{one}
+	}
+	seen, err := visitor.View(r.Context(), namespaces)
+	if err != nil {
+		return nil, nil, err // the visitor says what it did
+	}
+	text, err := json.Marshal(view(b.stateOf(now, seen), r))
+	return text, changed, err
+}
+
+// await returns true when a view is to be made again, and false when its reader has left.
+func await(ctx context.Context, w http.ResponseWriter, changed <-chan struct{}, look <-chan time.Time) bool {
+	for {
+		select {
+		case <-changed:
+			return ctx.Err() == nil
+		case <-ctx.Done():
+			return false
+		case <-look:
+			// A comment: a connection that has ended is noticed.
+			if !send(w, ":\n\n") {
+				return false
+			}
+		}
+	}
+}
+
+// send writes a part of a stream, and reports whether it was taken.
+func send(w http.ResponseWriter, event string) bool {
+	w.Header().Set("Content-Type", "text/event-stream")
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a server without limits has no deadline
+	_, err := fmt.Fprint(w, event)
+	return err == nil && control.Flush() == nil
 }
 
 // state is the landscape at one time, with what all pages need of it.

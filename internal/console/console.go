@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"embed"
+	"encoding/json"
 	"io/fs"
 	"net/http"
 
@@ -25,10 +26,8 @@ type Options struct {
 	Source Source
 	// Where names the cluster, Namespace the namespace that is shown, empty for all.
 	Where, Namespace string
-	// Address is host and port that the console listens on.
-	Address string
-	// Token is the secret of the link, which opens one session.
-	Token string
+	// Entrance lets users in, and knows what they may see.
+	Entrance Entrance
 }
 
 // bundle is what "make console" builds from web/src.
@@ -39,10 +38,6 @@ var bundle embed.FS
 // New returns the handler of a console. It follows the landscape until the context ends.
 func New(ctx context.Context, options Options) (http.Handler, error) {
 	assets, err := fs.Sub(bundle, "web/dist")
-	if err != nil {
-		return nil, err
-	}
-	g, err := newGuard(options.Address, options.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +54,34 @@ func New(ctx context.Context, options Options) (http.Handler, error) {
 		return s.page(r.PathValue("namespace"), r.PathValue("name"))
 	}))
 
+	inside.HandleFunc("GET /session", session)
+
 	outside := http.NewServeMux()
-	outside.HandleFunc("GET /login", g.login)
+	options.Entrance.Open(outside)
 	for _, name := range []string{"app.js", "app.css", "icon.svg"} {
 		outside.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, name) })
 	}
-	outside.Handle("/", g.sessions(inside))
-	return g.protect(outside), nil
+	outside.Handle("/", admit(options.Entrance, inside))
+	return protect(options.Entrance, outside), nil
+}
+
+type visitorKey struct{}
+
+// admit lets visitors through.
+func admit(entrance Entrance, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if visitor := entrance.Enter(w, r); visitor != nil {
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, visitor)))
+		}
+	})
+}
+
+// visitorOf returns the visitor that admit has let through.
+func visitorOf(r *http.Request) Visitor { return r.Context().Value(visitorKey{}).(Visitor) }
+
+// session says who is logged in. Pages ask it when they have lost their connection, too, because a
+// stream does not say why it has ended.
+func session(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]string{"user": visitorOf(r).Name()}) // a client that has left needs no answer
 }

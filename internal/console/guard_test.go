@@ -26,7 +26,11 @@ const address = "127.0.0.1:7000"
 
 func newConsole(t *testing.T) http.Handler {
 	t.Helper()
-	handler, err := New(t.Context(), Options{Source: still{}, Address: address, Token: "secret"})
+	entrance, err := NewLink(address, "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := New(t.Context(), Options{Source: still{}, Entrance: entrance})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +186,7 @@ func TestSessionCookie(t *testing.T) {
 }
 
 func TestConsoleNeedsAToken(t *testing.T) {
-	if _, err := New(t.Context(), Options{Source: still{}, Address: address}); err == nil || !strings.Contains(err.Error(), "needs a token") {
+	if _, err := NewLink(address, ""); err == nil || !strings.Contains(err.Error(), "needs a token") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -81,7 +81,11 @@ func (f *flags) serve(ctx context.Context, streams terminal.Streams, on *connect
 		return fmt.Errorf("open the console: %w: choose another port with --port", err)
 	}
 	address, token := listener.Addr().String(), rand.Text()
-	handler, err := console.New(ctx, console.Options{Source: live, Where: on.Where, Namespace: scope, Address: address, Token: token})
+	entrance, err := console.NewLink(address, token)
+	if err != nil {
+		return err
+	}
+	handler, err := console.New(ctx, console.Options{Source: live, Where: on.Where, Namespace: scope, Entrance: entrance})
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,11 @@ func freeAddress(t *testing.T) string {
 func open(t *testing.T, w *world) (page *browser.Tab, address string, handler http.Handler, server *http.Server) {
 	t.Helper()
 	address = freeAddress(t)
-	handler, err := console.New(t.Context(), console.Options{Source: w, Address: address, Where: "the cluster of the test", Token: "secret"})
+	entrance, err := console.NewLink(address, "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err = console.New(t.Context(), console.Options{Source: w, Entrance: entrance, Where: "the cluster of the test"})
 	if err != nil {
 		t.Fatal(err)
 	}
