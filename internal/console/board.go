@@ -113,7 +113,7 @@ type seen struct {
 // Snapshot implements Source.
 func (s seen) Snapshot() inspect.Snapshot { return s.snapshot }
 
-// begin takes a place for a page of a visitor, and returns how it is given back; nil if there is none.
+// begin takes a place for a page of a visitor, and returns how it is given back; nil without one.
 func (b *board) begin(visitor string) (end func(), most int) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
