@@ -24,6 +24,7 @@ func newRunCommand() *cobra.Command {
 		allowed                           []string
 	)
 	config := server.Default()
+	config.AddConsole = addConsole
 	command := &cobra.Command{
 		Use:   "run",
 		Short: "Run the controllers and deployers",
@@ -81,6 +82,7 @@ func configFlags(flags *pflag.FlagSet, config *server.Config) {
 	flags.StringSliceVar(&config.Namespaces, "namespaces", nil, "namespaces to work in; nothing is read in any other (default: all)")
 	flags.DurationVar(&config.UnreadyAfter, "unready-after", config.UnreadyAfter, "time that a watch may fail until /readyz says so")
 	flags.StringVar(&config.HealthAddress, "health-address", config.HealthAddress, "address for /healthz and /readyz; 0 switches them off")
+	flags.StringVar(&config.Console.Address, "console-address", "", "address for the console, which the configuration describes; 0 switches it off (default: that of the configuration)")
 	flags.StringVar(&config.TraceEndpoint, "trace-endpoint", "", "URL of a collector that takes traces of jobs by OTLP over HTTP, for example https://collector.example.org:4318 (default: no traces)")
 	flags.BoolVar(&config.LeaderElection, "leader-elect", false, "let only one of several replicas work")
 	flags.StringVar(&config.LeaderElectionNamespace, "leader-election-namespace", "", "namespace for the lease (default: the namespace that the program runs in)")
@@ -139,6 +141,9 @@ func keepFlags(command *cobra.Command, config, fromFlags *server.Config) {
 	}
 	if command.Flags().Changed("metrics-address") {
 		config.MetricsAddress = fromFlags.MetricsAddress
+	}
+	if command.Flags().Changed("console-address") {
+		config.Console.Address = fromFlags.Console.Address
 	}
 	if command.Flags().Changed("metrics-open") {
 		config.OpenMetrics = fromFlags.OpenMetrics

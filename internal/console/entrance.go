@@ -13,8 +13,8 @@ type Entrance interface {
 	Posts() []string
 	// Open adds what is there for those who are not logged in.
 	Open(routes *http.ServeMux)
-	// Enter returns the visitor who has sent a request, or nil if the request was answered because
-	// there is none.
+	// Enter returns the visitor who has sent a request, or nil if the user is not logged in and
+	// the request was answered with that.
 	Enter(w http.ResponseWriter, r *http.Request) Visitor
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -103,6 +104,10 @@ type Config struct {
 	// AttemptNotes is the directory in which attempts are noted before they begin; empty switches
 	// that off. Each process has its own.
 	AttemptNotes string
+	// Console is what browsers get.
+	Console ConsoleConfig
+	// AddConsole adds the console, which this package does not know.
+	AddConsole func(context.Context, ConsoleHost) error
 	// MemoryLimit is how many bytes the heap may have: near it, the largest work is ended. 0 is no
 	// limit.
 	MemoryLimit int64

@@ -71,6 +71,8 @@ type file struct {
 	} `json:"blueprints"`
 	// Deployers are the rules for all items of the deployers.
 	Deployers DeployersConfig `json:"deployers"`
+	// Console is what browsers get.
+	Console ConsoleConfig `json:"console"`
 	// ImportNamespaces permits imports from other namespaces.
 	ImportNamespaces []struct {
 		From string   `json:"from"`
@@ -243,7 +245,7 @@ func (c *Config) apply(read *file) {
 	c.RepositoryContext, c.Registry = read.RepositoryContext, read.Registry
 	c.DisabledFunctions, c.Signatures, c.Egress = read.DisabledTemplateFunctions, read.Signatures, read.Egress
 	c.Deployers, c.NamedTargets = read.Deployers, read.Blueprints.NamedTargets
-	c.Triggers = predicates.Triggers(read.Reconcile)
+	c.Triggers, c.Console = predicates.Triggers(read.Reconcile), read.Console
 	if read.Verification != "" {
 		c.Verification = read.Verification
 	}

@@ -35,7 +35,7 @@ var withoutEffect = []struct{ path, why string }{
 // restricting are the keys that restrict something: if such a key is misspelt, more is allowed than
 // intended.
 var restricting = []string{
-	"deployers", "disabledTemplateFunctions", "egress", "importNamespaces", "metrics.open", "namespaces",
+	"console", "deployers", "disabledTemplateFunctions", "egress", "importNamespaces", "metrics.open", "namespaces",
 	"registry", "signatureVerification", "signatureVerificationEnforcementPolicy",
 }
 

@@ -18,8 +18,8 @@ import (
 const PlanKeySecret = "landscaper-plan-key"
 
 const (
-	planKeyField = "key"
-	planKeySize  = 32
+	keyField = "key"
+	keySize  = 32
 )
 
 // planKey reads the key of stored plans, and makes it at the first start. Without a namespace of the
@@ -28,24 +28,29 @@ func planKey(ctx context.Context, reader client.Reader, writer client.Writer, na
 	if namespace == "" {
 		return nil, nil
 	}
+	return secretKey(ctx, reader, writer, namespace, PlanKeySecret, "stored plans")
+}
+
+// secretKey reads a key of the server from a Secret in its namespace, and makes it at the first start.
+func secretKey(ctx context.Context, reader client.Reader, writer client.Writer, namespace, name, of string) ([]byte, error) {
 	secret := &corev1.Secret{}
-	at := client.ObjectKey{Namespace: namespace, Name: PlanKeySecret}
+	at := client.ObjectKey{Namespace: namespace, Name: name}
 	err := reader.Get(ctx, at, secret)
 	if apierrors.IsNotFound(err) {
-		key := make([]byte, planKeySize)
+		key := make([]byte, keySize)
 		_, _ = rand.Read(key) // it never fails
-		secret = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: PlanKeySecret}, Data: map[string][]byte{planKeyField: key}}
+		secret = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string][]byte{keyField: key}}
 		if err = writer.Create(ctx, secret); apierrors.IsAlreadyExists(err) {
 			// Another replica was faster.
 			err = reader.Get(ctx, at, secret)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read or create Secret %s with the key of stored plans: %w", at, err)
+		return nil, fmt.Errorf("read or create Secret %s with the key of %s: %w", at, of, err)
 	}
-	key := secret.Data[planKeyField]
-	if len(key) < planKeySize {
-		return nil, fmt.Errorf("Secret %s has no key of %d bytes in %q: delete it, and a new one is made", at, planKeySize, planKeyField) //nolint:staticcheck // the name of a kind
+	key := secret.Data[keyField]
+	if len(key) < keySize {
+		return nil, fmt.Errorf("Secret %s has no key of %d bytes in %q: delete it, and a new one is made", at, keySize, keyField) //nolint:staticcheck // the name of a kind
 	}
 	return key, nil
 }

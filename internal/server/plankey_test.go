@@ -19,7 +19,7 @@ func planKeyOf(data map[string][]byte) *corev1.Secret {
 }
 
 func TestPlanKey(t *testing.T) {
-	known := bytes.Repeat([]byte{7}, planKeySize)
+	known := bytes.Repeat([]byte{7}, keySize)
 	broken := errors.New("forbidden")
 	tests := []struct {
 		reason    string
@@ -29,7 +29,7 @@ func TestPlanKey(t *testing.T) {
 		fails     string
 	}{
 		{"the first start makes a key", "landscaper", nil, nil, ""},
-		{"a later start, and each replica, reads it", "landscaper", planKeyOf(map[string][]byte{planKeyField: known}), nil, ""},
+		{"a later start, and each replica, reads it", "landscaper", planKeyOf(map[string][]byte{keyField: known}), nil, ""},
 		{"a developer's machine has no namespace", "", nil, nil, ""},
 		{"a Secret without a key does not count as one", "landscaper", planKeyOf(nil), nil, "has no key of 32 bytes"},
 		{"without the right to create it, plans would not be authenticated", "landscaper", nil, broken, "forbidden"},
@@ -54,7 +54,7 @@ func TestPlanKey(t *testing.T) {
 				return
 			}
 			again, err := planKey(t.Context(), cluster, cluster, test.namespace)
-			if err != nil || len(key) != planKeySize || !bytes.Equal(key, again) || test.exists != nil && !bytes.Equal(key, known) {
+			if err != nil || len(key) != keySize || !bytes.Equal(key, again) || test.exists != nil && !bytes.Equal(key, known) {
 				t.Errorf("%d bytes, then %d, %v", len(key), len(again), err)
 			}
 		})
@@ -63,9 +63,9 @@ func TestPlanKey(t *testing.T) {
 
 // TestPlanKeyOfTwoReplicas: the one that comes later takes the key of the other one.
 func TestPlanKeyOfTwoReplicas(t *testing.T) {
-	other := bytes.Repeat([]byte{9}, planKeySize)
+	other := bytes.Repeat([]byte{9}, keySize)
 	cluster := interceptor.NewClient(fake.NewClientBuilder().WithScheme(Scheme()).Build(), interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
-		if err := c.Create(ctx, planKeyOf(map[string][]byte{planKeyField: other})); err != nil {
+		if err := c.Create(ctx, planKeyOf(map[string][]byte{keyField: other})); err != nil {
 			return err
 		}
 		return c.Create(ctx, object, options...)

@@ -78,7 +78,7 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 		recent.Note()
 		dispatcher.Rewound()
 	}))
-	manager, err := newManager(config, log)
+	manager, err := newManager(ctx, config, log)
 	if err != nil {
 		return err
 	}
@@ -133,6 +133,7 @@ func managerOptions(config Config, log logr.Logger, watches *watches) ctrl.Optio
 			DefaultTransform:  readthrough.Transform,
 			DefaultNamespaces: config.cachedNamespaces(),
 			NewInformer:       watches.newInformer(scheme),
+			ByObject:          config.consoleCaches(),
 		},
 		NewClient: readthrough.NewClient,
 		Client: client.Options{Cache: &client.CacheOptions{
@@ -153,7 +154,7 @@ func managerOptions(config Config, log logr.Logger, watches *watches) ctrl.Optio
 	}
 }
 
-func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
+func newManager(ctx context.Context, config Config, log logr.Logger) (ctrl.Manager, error) {
 	watches := newWatches(config)
 	manager, err := ctrl.NewManager(config.Cluster, managerOptions(config, log, watches))
 	if err != nil {
@@ -164,6 +165,9 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 		return nil, err
 	}
 	if err := addMetrics(manager, config.metrics()); err != nil {
+		return nil, err
+	}
+	if err := addConsole(ctx, manager, config, watches); err != nil {
 		return nil, err
 	}
 	if err := addHealthObject(manager, config, checks.ready); err != nil {

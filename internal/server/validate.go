@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,7 +23,7 @@ import (
 // Validate checks the flags and the file together, and returns all problems.
 func (c *Config) Validate() error {
 	checks := []error{
-		c.validateControllers(), c.validateNamespaces(), c.validateRegistries(), c.validateAddresses(), c.validateTimes(), c.validateReports(),
+		c.validateControllers(), c.validateNamespaces(), c.validateRegistries(), c.validateAddresses(), c.validateTimes(), c.validateReports(), c.Console.validate(),
 	}
 	for _, name := range c.DisabledFunctions {
 		if !slices.Contains(clusterfunc.Names(), name) {
@@ -143,7 +144,7 @@ func (c *Config) validateRegistries() error {
 // validateAddresses checks the addresses on which the process listens.
 func (c *Config) validateAddresses() error {
 	var errs []error
-	for _, address := range []struct{ flag, value string }{{"--metrics-address", c.MetricsAddress}, {"--health-address", c.HealthAddress}} {
+	for _, address := range []struct{ flag, value string }{{"--metrics-address", c.MetricsAddress}, {"--health-address", c.HealthAddress}, {"--console-address", cmp.Or(c.Console.Address, "0")}} {
 		if address.value == "0" {
 			continue
 		}

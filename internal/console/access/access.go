@@ -171,7 +171,7 @@ func (r *Rights) known(q question) (allowed, known bool) {
 	return found.allowed, known && time.Now().Before(found.until)
 }
 
-// review asks the resource cluster. Whoever may list a resource may see all objects of it.
+// review asks the resource cluster. A user who may list a resource may see all objects of it.
 func (r *Rights) review(ctx context.Context, user User, q question) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"net"
@@ -19,6 +20,10 @@ type Endpoint struct {
 	Handler       http.Handler
 	// TLS serves with a certificate that the process makes for itself.
 	TLS bool
+	// Certificates serves with these instead; nil for none.
+	Certificates *tls.Config
+	// Limits are DefaultLimits if they are zero.
+	Limits Limits
 }
 
 // Metrics returns the handler of all metrics of the process, behind a filter if there is one.
@@ -48,8 +53,11 @@ func Add(to manager.Manager, endpoint Endpoint) error {
 	if err != nil {
 		return fmt.Errorf("serve %s at %s: %w", endpoint.Name, endpoint.Address, err)
 	}
-	var listener net.Listener = Limit(inner, DefaultLimits())
-	if endpoint.TLS {
+	var listener net.Listener = Limit(inner, cmp.Or(endpoint.Limits, DefaultLimits()))
+	switch {
+	case endpoint.Certificates != nil:
+		listener = tls.NewListener(listener, endpoint.Certificates)
+	case endpoint.TLS:
 		config, err := selfSigned()
 		if err != nil {
 			return fmt.Errorf("serve %s at %s: %w", endpoint.Name, endpoint.Address, err)

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"go.landscaper.dev/internal/console"
+	"go.landscaper.dev/internal/console/access"
+	"go.landscaper.dev/internal/console/incluster"
+	"go.landscaper.dev/internal/console/login"
+	"go.landscaper.dev/internal/server"
+	"go.landscaper.dev/internal/server/listen"
+)
+
+const (
+	// consoleQPS and consoleBurst bound the reviews for all users: those of the controllers do not wait
+	// for them.
+	consoleQPS, consoleBurst = 100, 200
+	// issuerTimeout limits a request to an issuer.
+	issuerTimeout = 10 * time.Second
+)
+
+// addConsole makes the console of a server.
+func addConsole(ctx context.Context, host server.ConsoleHost) error {
+	reviews := rest.CopyConfig(host.Manager.GetConfig())
+	reviews.QPS, reviews.Burst, reviews.RateLimiter = consoleQPS, consoleBurst, nil
+	clients, err := kubernetes.NewForConfig(reviews)
+	if err != nil {
+		return fmt.Errorf("make a client that asks what users may see: %w", err)
+	}
+	address, err := login.ParseURL(host.Config.URL)
+	if err != nil {
+		return fmt.Errorf("console.url is %q: %w", host.Config.URL, err)
+	}
+	options := login.Options{
+		URL: host.Config.URL, Key: host.Key, SessionTime: host.SessionTime, OIDC: issuerOf(host), Proxy: proxyOf(host),
+		Rights: access.New(clients.AuthorizationV1().SubjectAccessReviews()),
+		Trust:  listen.Trust, Log: host.Manager.GetLogger().WithName("console"),
+	}
+	if host.Config.Login.Token {
+		options.Tokens = clients.AuthenticationV1().TokenReviews()
+	}
+	entrance, err := login.New(options)
+	if err != nil {
+		return fmt.Errorf("console: %w", err)
+	}
+	source, err := incluster.New(ctx, host.Manager.GetCache(), host.Disconnected)
+	if err != nil {
+		return fmt.Errorf("console: %w", err)
+	}
+	handler, err := console.New(ctx, console.Options{Source: source, Where: address.Host, Entrance: entrance})
+	if err != nil {
+		return fmt.Errorf("console: %w", err)
+	}
+	return host.Listen(handler)
+}
+
+// noPrefix is the prefix of names that are used as they are.
+const noPrefix = "-"
+
+func issuerOf(host server.ConsoleHost) *login.OIDC {
+	config := host.Config.Login.OIDC
+	if config == nil {
+		return nil
+	}
+	names := login.Names{UserPrefix: config.UsernamePrefix, GroupsPrefix: config.GroupsPrefix}
+	claim := cmp.Or(config.UsernameClaim, "sub")
+	switch {
+	case names.UserPrefix == noPrefix:
+		names.UserPrefix = ""
+	case names.UserPrefix == "" && claim != "email":
+		// As API servers do: a name means something only together with its issuer.
+		names.UserPrefix = config.Issuer + "#"
+	}
+	return &login.OIDC{
+		Issuer: config.Issuer, ClientID: config.ClientID, ClientSecret: string(host.ClientSecret), Scopes: config.Scopes,
+		UserClaim: claim, GroupsClaim: config.GroupsClaim, Names: names,
+		Client: &http.Client{Timeout: issuerTimeout, Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: issuerTimeout,
+			TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: host.IssuerAuthorities},
+		}},
+	}
+}
+
+func proxyOf(host server.ConsoleHost) *login.Proxy {
+	config := host.Config.Login.Proxy
+	if config == nil {
+		return nil
+	}
+	return &login.Proxy{
+		UserHeader: config.UsernameHeader, GroupsHeader: config.GroupsHeader, GroupsSeparator: config.GroupsSeparator,
+		SecretHeader: config.SecretHeader, Secret: host.ProxySecret, CertificateNames: config.CertificateNames,
+		Names: login.Names{UserPrefix: config.UsernamePrefix, GroupsPrefix: config.GroupsPrefix},
+	}
+}
