@@ -2,6 +2,7 @@ package chart
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,6 +51,18 @@ func TestRender(t *testing.T) {
 		{"the default repository reaches the program", map[string]any{"contexts": map[string]any{"repositoryContext": map[string]any{"type": "ociRegistry", "baseUrl": "r"}}}, "ConfigMap", "landscaper", []string{`repositoryContext: {\"baseUrl\":\"r\",\"type\":\"ociRegistry\"}`}},
 		{"traces are sent to the configured endpoint", map[string]any{"traceEndpoint": "https://c:4318"}, "Deployment", "landscaper", []string{"--trace-endpoint=https://c:4318"}},
 		{"the program writes its health", map[string]any{"healthCheck": "health"}, "ConfigMap", "landscaper", []string{"lsDeployments: {deploymentsNamespace: landscaper-system, lsHealthCheckName: health}"}},
+		{"a console", console(nil), "ConfigMap", "landscaper", []string{`\"url\":\"https://c.example.org\"`, `\"login\":{\"token\":true}`, `\"address\":\":8443\"`}},
+		{"its Service", console(nil), "Service", "landscaper-console", []string{`"name":"http"`, `"targetPort":"console"`}},
+		{"its Secrets are mounted", console(map[string]any{
+			"tls":   map[string]any{"secretName": "console-tls"},
+			"login": map[string]any{"oidc": map[string]any{"issuer": "https://sso.example.org", "clientID": "c", "secretName": "sso"}},
+		}), "Deployment", "landscaper", []string{`"secretName":"console-tls"`, `"mountPath":"/etc/console/tls"`, `"secretName":"sso"`, `"mountPath":"/etc/console/oidc"`, `"containerPort":8443`}},
+		{"clients of the console are let in", map[string]any{
+			"console": console(nil)["console"], "networkPolicy": map[string]any{"consoleFrom": []any{map[string]any{"podSelector": map[string]any{}}}},
+		}, "NetworkPolicy", "landscaper", []string{`"from":[{"podSelector":{}}]`, `"port":"console"`}},
+		{"without a console, its clients are not", map[string]any{
+			"networkPolicy": map[string]any{"consoleFrom": []any{map[string]any{"podSelector": map[string]any{}}}},
+		}, "NetworkPolicy", "landscaper", []string{`"ingress":[]`}},
 		{"files for the program come from volumes", map[string]any{
 			"volumes":      []any{map[string]any{"name": "registry", "secret": map[string]any{"secretName": "registry-files"}}},
 			"volumeMounts": []any{map[string]any{"name": "registry", "mountPath": "/etc/registry"}},
@@ -59,6 +72,59 @@ func TestRender(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			contains(t, render(t, test.values), test.kind, test.name, test.want)
 		})
+	}
+}
+
+// console are the values of a console.
+func console(more map[string]any) map[string]any {
+	values := map[string]any{"enabled": true, "url": "https://c.example.org"}
+	maps.Copy(values, more)
+	return map[string]any{"console": values}
+}
+
+// TestConsoleConfiguration: the program accepts what the chart writes for it.
+func TestConsoleConfiguration(t *testing.T) {
+	values := console(map[string]any{
+		"tls": map[string]any{"secretName": "console-tls"}, "sessionTime": "12h",
+		"login": map[string]any{
+			"oidc":  map[string]any{"issuer": "https://sso.example.org", "clientID": "c", "secretName": "sso", "caFromSecret": true, "usernameClaim": "email", "scopes": []any{"email"}},
+			"proxy": map[string]any{"usernameHeader": "X-User", "secretHeader": "X-Secret", "certificateNames": []any{"front"}, "secretName": "proxy"},
+		},
+	})
+	object, err := Find(render(t, values), "ConfigMap", Release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, _ := unstructured.NestedString(object.Object, "data", "config.yaml")
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := server.Default()
+	warnings, err := config.Load(path)
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("%v %v", warnings, err)
+	}
+	if err := config.Validate(); err != nil {
+		t.Error(err)
+	}
+	login := config.Console.Login
+	if !config.Console.Enabled() || !login.Token || login.OIDC.ClientSecret != "/etc/console/oidc/clientSecret" || login.OIDC.CertificateAuthorities == "" ||
+		login.Proxy.Secret != "/etc/console/proxy/secret" || login.Proxy.CertificateAuthorities != "/etc/console/proxy/ca.crt" {
+		t.Errorf("%+v", config.Console)
+	}
+}
+
+// TestNoConsole: without being asked for, there is nothing of it.
+func TestNoConsole(t *testing.T) {
+	for _, object := range render(t, nil) {
+		text, err := object.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "console") {
+			t.Errorf("%s %s: %s", object.GetKind(), object.GetName(), text)
+		}
 	}
 }
 

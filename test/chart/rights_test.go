@@ -85,6 +85,27 @@ func TestRights(t *testing.T) {
 		{"metrics for everybody need no token reviews", with(confined, "metrics", map[string]any{"authenticated": false}), nil,
 			[]right{{"*", "tokenreviews", "create"}}},
 	}
+	console := func(login map[string]any) map[string]any {
+		values := map[string]any{"enabled": true, "url": "https://c.example.org"}
+		if login != nil {
+			values["login"] = login
+		}
+		return values
+	}
+	quiet := map[string]any{"authenticated": false}
+	tests = append(tests, []struct {
+		reason           string
+		values           map[string]any
+		granted, refused []right
+	}{
+		{"no console, no rights for it", map[string]any{"metrics": quiet}, nil, []right{{"*", "subjectaccessreviews", "create"}, {"*", "events", "list"}, {"*", "events", "watch"}}},
+		{"a console asks who users are, and what they may list", map[string]any{"metrics": quiet, "console": console(nil)},
+			[]right{{"*", "tokenreviews", "create"}, {"*", "subjectaccessreviews", "create"}, {"*", "events", "watch"}},
+			[]right{{"*", "users", "impersonate"}, {"*", "groups", "impersonate"}, {"*", "events", "get"}}},
+		{"without a login by tokens, no token is asked about", map[string]any{"metrics": quiet, "console": console(map[string]any{"token": false, "proxy": map[string]any{"usernameHeader": "X-User", "secretHeader": "X-Secret", "secretName": "s"}})},
+			[]right{{"*", "subjectaccessreviews", "create"}}, []right{{"*", "tokenreviews", "create"}}},
+		{"confined, it sees the events of its namespaces", with(confined, "console", console(nil)), []right{{"team-a", "events", "list"}}, []right{{"*", "events", "list"}}},
+	}...)
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			got := rights(t, test.values)

@@ -133,6 +133,59 @@ subjects:
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
+{{- if .Values.console.enabled }}
+# The console shows the events about our kinds, to users who may list events.
+- apiGroups: [""]
+  resources: [events]
+  verbs: [list, watch]
+{{- end }}
+{{- end }}
+
+{{- /* The console in the configuration. Secrets are mounted where it says. */ -}}
+{{- define "landscaper.console" -}}
+address: ":8443"
+url: {{ required "console.url: write the address of the console in browsers" .url | quote }}
+sessionTime: {{ .sessionTime | quote }}
+{{- if .tls.secretName }}
+tls: {certificate: /etc/console/tls/tls.crt, key: /etc/console/tls/tls.key}
+{{- end }}
+login:
+  token: {{ .login.token }}
+  {{- with .login.oidc }}
+  oidc:
+    {{- toYaml (omit . "secretName" "caFromSecret") | nindent 4 }}
+    {{- if .secretName }}
+    clientSecret: /etc/console/oidc/clientSecret
+    {{- end }}
+    {{- if .caFromSecret }}
+    certificateAuthorities: /etc/console/oidc/ca.crt
+    {{- end }}
+  {{- end }}
+  {{- with .login.proxy }}
+  proxy:
+    {{- toYaml (omit . "secretName") | nindent 4 }}
+    {{- if .secretHeader }}
+    secret: /etc/console/proxy/secret
+    {{- end }}
+    {{- if .certificateNames }}
+    certificateAuthorities: /etc/console/proxy/ca.crt
+    {{- end }}
+  {{- end }}
+{{- end }}
+
+{{- /* The Secrets of the console, by the names of their volumes. */ -}}
+{{- define "landscaper.consoleSecrets" -}}
+{{- if .enabled -}}
+{{- with .tls.secretName }}
+tls: {{ . }}
+{{- end }}
+{{- with .login.oidc.secretName }}
+oidc: {{ . }}
+{{- end }}
+{{- with .login.proxy.secretName }}
+proxy: {{ . }}
+{{- end }}
+{{- end -}}
 {{- end }}
 
 {{- /* Targets may be reached with tokens of ServiceAccounts. */ -}}
