@@ -98,7 +98,7 @@ func (b *board) stateOf(now *present, view View) *state {
 	key := view.key()
 	if now.states[key] == nil {
 		options := b.options
-		options.Source = seen{options.Source, view.of(now.snapshot)}
+		options.Source, options.limited = seen{options.Source, view.of(now.snapshot)}, !view.Sees(Installations, "")
 		now.states[key] = newState(options)
 	}
 	return now.states[key]
@@ -211,7 +211,7 @@ func send(w http.ResponseWriter, event string) bool {
 	w.Header().Set("Content-Type", "text/event-stream")
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a server without limits has no deadline
-	_, err := fmt.Fprint(w, event)
+	_, err := fmt.Fprint(w, event)                             //nolint:gosec // an event stream is no page, and browsers may not guess otherwise
 	return err == nil && control.Flush() == nil
 }
 

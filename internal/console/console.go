@@ -28,6 +28,9 @@ type Options struct {
 	Where, Namespace string
 	// Entrance lets users in, and knows what they may see.
 	Entrance Entrance
+
+	// limited says that a visitor does not see all namespaces.
+	limited bool
 }
 
 // bundle is what "make console" builds from web/src.

@@ -31,6 +31,8 @@ type Frame struct {
 	Where string `json:"where"`
 	// Scope is the namespace that is shown; empty for all.
 	Scope string `json:"scope,omitempty"`
+	// Limited says that the visitor may not list the Installations of all namespaces.
+	Limited bool `json:"limited,omitempty"`
 	// Notes say what is wrong with what is shown.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -62,7 +64,7 @@ type Row struct {
 }
 
 func (s *state) frame() Frame {
-	return Frame{Where: s.options.Where, Scope: s.options.Namespace, Notes: s.notes}
+	return Frame{Where: s.options.Where, Scope: s.options.Namespace, Limited: s.options.limited, Notes: s.notes}
 }
 
 func (s *state) object(node *inspect.Node) Object {

@@ -85,14 +85,8 @@ func ParseURL(text string) (*url.URL, error) {
 	if err != nil || address.Host == "" || strings.Trim(address.Path, "/") != "" || address.RawQuery != "" || address.Fragment != "" || address.User != nil {
 		return nil, errors.New("write it like https://console.example.org, without a path")
 	}
-	switch address.Scheme {
-	case "https":
-	case "http":
-		if ip := net.ParseIP(address.Hostname()); address.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			return nil, errors.New("it has to begin with https, unless it is of this machine")
-		}
-	default:
-		return nil, errors.New("it has to begin with https")
+	if address.Scheme != "https" && (address.Scheme != "http" || !here(address.Hostname())) {
+		return nil, errors.New("it has to begin with https, unless it is of this machine")
 	}
 	// Browsers leave out the usual port.
 	if port := address.Port(); port == "443" && address.Scheme == "https" || port == "80" && address.Scheme == "http" {
@@ -100,6 +94,12 @@ func ParseURL(text string) (*url.URL, error) {
 	}
 	address.Host, address.Path = strings.ToLower(address.Host), ""
 	return address, nil
+}
+
+// here reports whether a host is this machine.
+func here(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Host implements console.Entrance.
@@ -129,7 +129,7 @@ func (e *Entrance) Open(routes *http.ServeMux) {
 
 // Enter implements console.Entrance.
 func (e *Entrance) Enter(w http.ResponseWriter, r *http.Request) console.Visitor {
-	s, known := session{}, false
+	s, known := e.sessionOf(r)
 	if e.proxy != nil && e.proxy.trusts(r) {
 		user, err := e.proxy.user(r)
 		if err != nil {
@@ -137,8 +137,6 @@ func (e *Entrance) Enter(w http.ResponseWriter, r *http.Request) console.Visitor
 			return nil
 		}
 		s, known = session{User: &user, Ends: time.Now().Add(proxiedFor)}, true
-	} else {
-		s, known = e.sessionOf(r)
 	}
 	if !known {
 		e.refuse(w, r)

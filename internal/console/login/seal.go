@@ -49,7 +49,7 @@ func (s *sealer) seal(name string, content any) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("write a cookie: %w", err)
 	}
-	value := base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, []byte(name)))
+	value := base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, []byte(name))) //nolint:gosec // this AEAD makes a random nonce itself
 	if len(value) > maxCookie {
 		return "", errTooLarge
 	}

@@ -38,7 +38,7 @@ func (e *Entrance) secure() bool { return e.url.Scheme == "https" }
 // setCookie gives a browser what it keeps until a time. Links of other sites lead into the console with
 // it, which reads only; requests of their pages are refused.
 func (e *Entrance) setCookie(w http.ResponseWriter, name, value string, until time.Time) {
-	cookie := &http.Cookie{
+	cookie := &http.Cookie{ //nolint:gosec // only a loopback address has no TLS
 		Name: e.cookieName(name), Value: value, Path: "/", MaxAge: int(time.Until(until).Seconds()),
 		HttpOnly: true, Secure: e.secure(), SameSite: http.SameSiteLaxMode,
 	}

@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useLive } from "./live";
+import { logOut, useLive, useUser } from "./live";
 import { OverviewPage } from "./overview";
 import { InstallationPage } from "./page";
 import type { Frame, Overview, Page } from "./model";
@@ -60,6 +60,7 @@ function App() {
 
 function Header({ text, go, lost, view }: { text: string; go: (to: string, replace?: boolean) => void; lost: boolean; view?: Frame }) {
   const search = useRef<HTMLInputElement>(null);
+  const user = useUser();
   useEffect(() => {
     const slash = (event: KeyboardEvent) => {
       if (event.key !== "/" || event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey) return;
@@ -89,6 +90,14 @@ function Header({ text, go, lost, view }: { text: string; go: (to: string, repla
       <span class={`connection ${lost ? "lost" : ""}`} role="status" title={view?.where}>
         {lost ? "Connection lost, trying again …" : view ? "Live" : ""}
       </span>
+      {user && (
+        <span class="user">
+          <span title={user}>{user}</span>
+          <button type="button" onClick={logOut}>
+            Log out
+          </button>
+        </span>
+      )}
     </header>
   );
 }

@@ -30,6 +30,7 @@ export function useLive<T>(address: string): Live<T> {
         setLive((before) => ({ ...before, address, lost: true }));
         // A browser gives up when the answer was an error, and waits long on its own.
         opened.close();
+        enterAgain();
         again = window.setTimeout(open, 1000);
       };
     };
@@ -51,6 +52,32 @@ export function useLive<T>(address: string): Live<T> {
   }, [address]);
   // While a search is typed, the last result stays.
   return pathOf(live.address) === pathOf(address) ? live : { lost: live.lost };
+}
+
+/** Leads to the login if the session has ended: a stream does not say why it ends. */
+function enterAgain() {
+  fetch("/session").then(
+    (answer) => answer.status === 401 && location.reload(),
+    () => {}, // the connection is lost, which the page says
+  );
+}
+
+/** The user who is logged in; empty where there is only one. */
+export function useUser(): string {
+  const [user, setUser] = useState("");
+  useEffect(() => {
+    fetch("/session").then(
+      async (answer) => answer.ok && setUser(read<{ user: string }>(await answer.text()).user),
+      () => {},
+    );
+  }, []);
+  return user;
+}
+
+/** Ends the session, and leads to the login. */
+export async function logOut() {
+  const answer = await fetch("/logout", { method: "POST" });
+  if (answer.ok) location.assign("/login");
 }
 
 function pathOf(address: string): string {

@@ -19,7 +19,14 @@ export interface Thing {
 export interface Frame {
   where: string;
   scope?: string;
+  limited?: boolean;
   notes?: string[];
+}
+
+/** What an overview is of. */
+export function scopeOf(view: Frame): string {
+  if (view.scope) return `Namespace ${view.scope}`;
+  return view.limited ? "Your namespaces" : "All namespaces";
 }
 
 export interface Row extends Thing {

@@ -1,5 +1,5 @@
 import { Badge, Mark, Message, Since, To } from "./parts";
-import { states, type Overview, type Row } from "./model";
+import { scopeOf, states, type Overview, type Row } from "./model";
 
 export function OverviewPage({ view, text }: { view: Overview; text: string }) {
   const urgent = view.rows.filter((row) => row.state !== "Ready" && row.state !== "Running");
@@ -7,7 +7,7 @@ export function OverviewPage({ view, text }: { view: Overview; text: string }) {
   const total = Object.values(view.counts).reduce((sum, count) => sum + count, 0);
   return (
     <>
-      <h1 tabIndex={-1}>{view.scope ? `Namespace ${view.scope}` : "All namespaces"}</h1>
+      <h1 tabIndex={-1}>{scopeOf(view)}</h1>
       <ul class="counts" aria-label="Installations by state">
         <li>
           <b>{total}</b> {total === 1 ? "Installation" : "Installations"}
@@ -29,7 +29,13 @@ export function OverviewPage({ view, text }: { view: Overview; text: string }) {
             : `${view.rows.length + (view.more ?? 0)} found for “${text}”.`}
         </p>
       )}
-      {!text && total === 0 && <p class="hint">There is no Installation here yet. It appears as soon as somebody creates one.</p>}
+      {!text && total === 0 && (
+        <p class="hint">
+          {view.limited
+            ? "There is no Installation that you may list. Ask for the right to list Installations in a namespace."
+            : "There is no Installation here yet. It appears as soon as somebody creates one."}
+        </p>
+      )}
       {urgent.length > 0 && <Rows id="attention" title="Needs attention" rows={urgent} />}
       {others.length > 0 && <Rows id="others" title={urgent.length > 0 ? "Others" : "Installations"} rows={others} />}
       {view.more && <p class="hint">{view.more} more are not shown: search for them.</p>}

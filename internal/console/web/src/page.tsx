@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { Flow } from "./flow";
 import { Badge, Mark, Message, Section, Since, To } from "./parts";
-import type { Branch, Happening, Hop, Item, Job, Page, Value } from "./model";
+import { scopeOf, type Branch, type Happening, type Hop, type Item, type Job, type Page, type Value } from "./model";
 
 export function InstallationPage({ view }: { view: Page }) {
   if (view.missing) {
@@ -17,7 +17,7 @@ export function InstallationPage({ view }: { view: Page }) {
   return (
     <>
       <nav class="above" aria-label="Part of">
-        <a href="/">{view.scope ? `Namespace ${view.scope}` : "All namespaces"}</a>
+        <a href="/">{scopeOf(view)}</a>
         <span>{view.namespace}</span>
         {view.above?.map((thing) => <To key={thing.name} thing={thing} />)}
       </nav>
