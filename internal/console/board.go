@@ -209,6 +209,7 @@ func await(ctx context.Context, w http.ResponseWriter, changed <-chan struct{}, 
 // send writes a part of a stream, and reports whether it was taken.
 func send(w http.ResponseWriter, event string) bool {
 	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // proxies that know it pass events on at once
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a server without limits has no deadline
 	_, err := fmt.Fprint(w, event)                             //nolint:gosec // an event stream is no page, and browsers may not guess otherwise

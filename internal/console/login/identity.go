@@ -28,7 +28,7 @@ const maxGroups = 500
 // user returns the user of a name and groups.
 func (n Names) user(name string, groups []string) (access.User, error) {
 	if name == "" {
-		return access.User{}, errors.New("there is no name")
+		return access.User{}, errors.New("the name is missing")
 	}
 	name = n.UserPrefix + name
 	if strings.HasPrefix(name, reserved) || !readable(name) {
