@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -289,4 +291,43 @@ func TestStreamsOfOne(t *testing.T) {
 	if end, most := b.begin("late"); end != nil || most != maxStreams {
 		t.Errorf("more than %d pages are open", maxStreams)
 	}
+}
+
+// TestStreamsOutliveLimits: the limits of a server for answers of a moment end no stream.
+func TestStreamsOutliveLimits(t *testing.T) {
+	source := busy{still{crowded()}, make(chan struct{})}
+	visitor := sees("installations")
+	var looks atomic.Int32
+	visitor.view = func([]string) (View, error) {
+		if looks.Add(1) > 1 {
+			return View{}, nil
+		}
+		return Unrestricted(), nil
+	}
+	handler, err := New(t.Context(), Options{Source: source, Entrance: visitor})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const limit = 50 * time.Millisecond
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.ReadTimeout, server.Config.WriteTimeout = limit, limit
+	server.Start()
+	defer server.Close()
+	answer, err := http.Get(server.URL + "/live/overview")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	events := bufio.NewScanner(answer.Body)
+	if !events.Scan() || !strings.Contains(events.Text(), "shop") {
+		t.Fatalf("%q, %v", events.Text(), events.Err())
+	}
+	<-time.After(3 * limit)
+	source.changed <- struct{}{}
+	for events.Scan() {
+		if strings.Contains(events.Text(), `"rows":[]`) {
+			return
+		}
+	}
+	t.Errorf("the stream has ended: %v", events.Err())
 }
