@@ -53,6 +53,7 @@ func TestProxy(t *testing.T) {
 		{"headers of anyone", bySecret(), [][2]string{{"X-User", "jane"}}, nil, 401, ""},
 		{"a wrong secret", bySecret(), [][2]string{{"X-Proof", "guess"}, {"X-User", "jane"}}, nil, 401, ""},
 		{"an empty secret", bySecret(), [][2]string{{"X-Proof", ""}, {"X-User", "jane"}}, nil, 401, ""},
+		{"another secret beside the right one", bySecret(), [][2]string{{"X-Proof", "proof"}, {"X-Proof", "guess"}, {"X-User", "jane"}}, nil, 401, ""},
 		{"a secret beside another", bySecret(), [][2]string{{"X-Proof", "guess"}, {"X-Proof", "proof"}, {"X-User", "jane"}}, nil, 401, ""},
 		{"a name beside that of the client", bySecret(), [][2]string{{"X-Proof", "proof"}, {"X-User", "admin"}, {"X-User", "jane"}}, nil, 401, ""},
 		{"no name", bySecret(), [][2]string{{"X-Proof", "proof"}}, nil, 401, ""},
