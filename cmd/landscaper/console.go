@@ -23,6 +23,9 @@ const (
 	// consoleQPS and consoleBurst bound the reviews for all users: those of the controllers do not wait
 	// for them.
 	consoleQPS, consoleBurst = 100, 200
+	// consoleCollects is how long changes are collected: pages of many users take no more of a busy
+	// server than once a second.
+	consoleCollects = time.Second
 	// issuerTimeout limits a request to an issuer.
 	issuerTimeout = 10 * time.Second
 )
@@ -55,7 +58,7 @@ func addConsole(ctx context.Context, host server.ConsoleHost) error {
 	if err != nil {
 		return fmt.Errorf("console: %w", err)
 	}
-	handler, err := console.New(ctx, console.Options{Source: source, Where: address.Host, Entrance: entrance})
+	handler, err := console.New(ctx, console.Options{Source: source, Where: address.Host, Entrance: entrance, Collect: consoleCollects})
 	if err != nil {
 		return fmt.Errorf("console: %w", err)
 	}

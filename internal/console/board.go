@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -68,7 +69,7 @@ func (b *board) follow(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(debounce):
+			case <-time.After(cmp.Or(b.options.Collect, debounce)):
 			}
 		}
 		b.mutex.Lock()

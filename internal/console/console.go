@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"net/http"
+	"time"
 
 	"go.landscaper.dev/internal/landscape/inspect"
 )
@@ -28,6 +29,8 @@ type Options struct {
 	Where, Namespace string
 	// Entrance lets users in, and knows what they may see.
 	Entrance Entrance
+	// Collect is how long changes are collected before they are shown; 0 is a moment.
+	Collect time.Duration
 
 	// limited says that a visitor does not see all namespaces.
 	limited bool

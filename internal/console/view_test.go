@@ -228,11 +228,12 @@ func (b busy) Changed() <-chan struct{} { return b.changed }
 // gets what changes by new rights.
 func TestChangesOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		const collects = time.Second
 		source := busy{still{crowded()}, make(chan struct{})}
 		visitor := sees("installations/shop")
 		rights := visitor.view
 		visitor.view = func(namespaces []string) (View, error) { return rights(namespaces) }
-		handler, err := New(t.Context(), Options{Source: source, Entrance: &visitor})
+		handler, err := New(t.Context(), Options{Source: source, Entrance: &visitor, Collect: collects})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +249,7 @@ func TestChangesOfOthers(t *testing.T) {
 		for range 3 {
 			source.still.snapshot.Installations[len(source.still.snapshot.Installations)-1].Labels = map[string]string{"changed": "x"}
 			source.changed <- struct{}{}
-			<-time.After(debounce)
+			<-time.After(collects)
 			synctest.Wait()
 		}
 		if first == 0 || answer.Body.Len() != first {
