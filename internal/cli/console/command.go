@@ -61,7 +61,7 @@ namespaces, or that of the current context if you may not list all. It ends with
 }
 
 func (f *flags) serve(ctx context.Context, streams terminal.Streams, on *connection.Connection, scope string) error {
-	sources := append([]reading.Source{reading.Events}, reading.Values...)
+	sources := append([]reading.Source{reading.Events, reading.TargetSyncs}, reading.Values...)
 	live, err := reading.Follow(ctx, on.Watches, scope, sources...)
 	if apierrors.IsForbidden(err) && scope == "" {
 		scope = on.Namespace

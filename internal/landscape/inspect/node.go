@@ -106,6 +106,8 @@ type Node struct {
 	obstacle obstacle
 	// turn says which items come before an item, in place of its phase.
 	turn string
+	// before are those items, by their names in the blueprint.
+	before []string
 	// now is when the objects were read by those who look again; zero for a single look.
 	now time.Time
 	// gone says which subinstallations another client has removed during the job; a reduced
@@ -133,6 +135,10 @@ func (n *Node) SaysWait() bool { return n.obstacle == itsOwnWait }
 // Queued reports whether it is the turn of the object, and its controller or deployer has not picked it
 // up.
 func (n *Node) Queued() bool { return n.obstacle == inQueue }
+
+// ItemsBefore returns the items, by their names in the blueprint, that come before an item whose turn it
+// is not.
+func (n *Node) ItemsBefore() []string { return n.before }
 
 // Object is an object behind a node; clients take it as one of theirs.
 type Object interface {

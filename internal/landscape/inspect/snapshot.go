@@ -25,6 +25,8 @@ type Snapshot struct {
 	Events []*corev1.Event
 	// Values are DataObjects and Targets without what they hold, if the caller has asked for them.
 	Values []*metav1.PartialObjectMetadata
+	// TargetSyncs are the TargetSyncs, if the caller has asked for them.
+	TargetSyncs []*v1alpha1.TargetSync
 	// Now is when the objects were read by those who look again and again; zero for a single look.
 	Now time.Time
 	// Unreadable lists the kinds that the reader may not see. Everything that is made from the
@@ -66,6 +68,9 @@ func (s *Snapshot) Add(object runtime.Object) error {
 	case *v1alpha1.DeployItem:
 		object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(string(KindDeployItem)))
 		s.DeployItems = append(s.DeployItems, object)
+	case *v1alpha1.TargetSync:
+		object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("TargetSync"))
+		s.TargetSyncs = append(s.TargetSyncs, object)
 	case *corev1.Event:
 		s.Events = append(s.Events, object)
 	case *metav1.PartialObjectMetadata:

@@ -160,6 +160,7 @@ func (n *Node) wait(concerned func(*Node) bool, order itemorder.Order, first pre
 		item.State, item.Ready = Waiting, false
 		if names := order.WaitsFor(i); len(names) > 0 {
 			item.Reason, item.Message, item.obstacle, item.turn = turnReason, first.message(names), notItsTurn, first.brief(names)
+			item.before = names
 			continue
 		}
 		item.Reason, item.obstacle, item.queued = queuedReason, inQueue, n.assignedAt(item)

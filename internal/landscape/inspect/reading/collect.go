@@ -26,10 +26,21 @@ type Source struct {
 	resource string
 	newList  func() client.ObjectList
 	newOne   func() client.Object
+	// optional says that a cluster may not have the kind.
+	optional bool
 }
 
 // Events makes the events of a namespace a part of a snapshot.
-var Events = Source{corev1.SchemeGroupVersion, "Event", "events", func() client.ObjectList { return &corev1.EventList{} }, func() client.Object { return &corev1.Event{} }}
+var Events = Source{
+	version: corev1.SchemeGroupVersion, kind: "Event", resource: "events",
+	newList: func() client.ObjectList { return &corev1.EventList{} }, newOne: func() client.Object { return &corev1.Event{} },
+}
+
+// TargetSyncs makes the TargetSyncs of a namespace a part of a snapshot, where there is the kind.
+var TargetSyncs = Source{
+	version: v1alpha1.GroupVersion, kind: "TargetSync", resource: "targetsyncs", optional: true,
+	newList: func() client.ObjectList { return &v1alpha1.TargetSyncList{} }, newOne: func() client.Object { return &v1alpha1.TargetSync{} },
+}
 
 // Values makes DataObjects and Targets a part of a snapshot: their metadata only. What they hold may
 // be secret, and is never asked for.
@@ -37,14 +48,20 @@ var Values = []Source{metadata("DataObject", "dataobjects"), metadata("Target", 
 
 func metadata(kind inspect.Kind, resource string) Source {
 	return Source{
-		v1alpha1.GroupVersion, kind, resource,
-		func() client.ObjectList {
+		version: v1alpha1.GroupVersion, kind: kind, resource: resource,
+		newList: func() client.ObjectList {
 			list := &metav1.PartialObjectMetadataList{}
 			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(string(kind) + "List"))
 			return list
 		},
-		func() client.Object { return &metav1.PartialObjectMetadata{} },
+		newOne: func() client.Object { return &metav1.PartialObjectMetadata{} },
 	}
+}
+
+// hides reports that an error only says that the snapshot lacks a kind: the reader may not see it, or the
+// cluster does not have it.
+func (s Source) hides(err error) bool {
+	return apierrors.IsForbidden(err) && s.kind != inspect.KindInstallation || s.optional && (apierrors.IsNotFound(err) || meta.IsNoMatchError(err))
 }
 
 func (s Source) groupResource() schema.GroupResource {
@@ -53,9 +70,9 @@ func (s Source) groupResource() schema.GroupResource {
 
 // sources are the three kinds of every snapshot.
 var sources = []Source{
-	{v1alpha1.GroupVersion, inspect.KindInstallation, "installations", func() client.ObjectList { return &v1alpha1.InstallationList{} }, func() client.Object { return &v1alpha1.Installation{} }},
-	{v1alpha1.GroupVersion, inspect.KindExecution, "executions", func() client.ObjectList { return &v1alpha1.ExecutionList{} }, func() client.Object { return &v1alpha1.Execution{} }},
-	{v1alpha1.GroupVersion, inspect.KindDeployItem, "deployitems", func() client.ObjectList { return &v1alpha1.DeployItemList{} }, func() client.Object { return &v1alpha1.DeployItem{} }},
+	{version: v1alpha1.GroupVersion, kind: inspect.KindInstallation, resource: "installations", newList: func() client.ObjectList { return &v1alpha1.InstallationList{} }, newOne: func() client.Object { return &v1alpha1.Installation{} }},
+	{version: v1alpha1.GroupVersion, kind: inspect.KindExecution, resource: "executions", newList: func() client.ObjectList { return &v1alpha1.ExecutionList{} }, newOne: func() client.Object { return &v1alpha1.Execution{} }},
+	{version: v1alpha1.GroupVersion, kind: inspect.KindDeployItem, resource: "deployitems", newList: func() client.ObjectList { return &v1alpha1.DeployItemList{} }, newOne: func() client.Object { return &v1alpha1.DeployItem{} }},
 }
 
 // Collect reads a snapshot of a namespace, or of all if it is empty, with one list per kind. A user
@@ -77,7 +94,7 @@ func Collect(ctx context.Context, reader client.Reader, namespace string, more .
 	for i, source := range sources {
 		if err := failures[i]; err != nil {
 			failure := &inspect.ReadError{Resource: source.groupResource(), Namespace: namespace, Err: err}
-			if source.kind == inspect.KindInstallation || !apierrors.IsForbidden(err) {
+			if !source.hides(err) {
 				return inspect.Snapshot{}, failure
 			}
 			snapshot.Unreadable = append(snapshot.Unreadable, failure)

@@ -205,10 +205,8 @@ func (l *Live) fatal() error {
 	return nil
 }
 
-// hidden reports that the reader may not see a kind that the snapshot can lack.
-func (l *Live) hidden(number int, err error) bool {
-	return apierrors.IsForbidden(err) && l.sources[number].kind != inspect.KindInstallation
-}
+// hidden reports that the snapshot lacks a kind, and is complete without it.
+func (l *Live) hidden(number int, err error) bool { return l.sources[number].hides(err) }
 
 // passes reports that an error may end by itself. An API server that does not exist, or does not
 // know the user or the kind, stays so.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/internal/landscape/inspect"
@@ -24,7 +25,7 @@ var (
 
 // live is one whose requests for kinds have ended with errors, this many times each.
 func live(times int, failures map[inspect.Kind]error) *Live {
-	l := &Live{namespace: "shop", sources: slices.Concat(sources, []Source{Events}), changed: make(chan struct{}, 1)}
+	l := &Live{namespace: "shop", sources: slices.Concat(sources, []Source{Events, TargetSyncs}), changed: make(chan struct{}, 1)}
 	l.failures, l.attempts = make([]error, len(l.sources)), make([]int, len(l.sources))
 	for i, source := range l.sources {
 		for range times {
@@ -50,6 +51,8 @@ func TestFirstSnapshot(t *testing.T) {
 		{"who may not see Installations sees nothing", 1, inspect.KindInstallation, errForbidden, "installations"},
 		{"who may not see Executions sees Installations alone", 9, inspect.KindExecution, errForbidden, ""},
 		{"who may not see events does without them", 9, Events.kind, errForbidden, ""},
+		{"a cluster without TargetSyncs has the rest", 1, TargetSyncs.kind, apierrors.NewNotFound(schema.GroupResource{}, ""), ""},
+		{"a client that knows no TargetSyncs has the rest", 1, TargetSyncs.kind, &meta.NoKindMatchError{}, ""},
 		{"a refused connection: the address is wrong", 1, inspect.KindDeployItem, errRefused, "deployitems"},
 		{"the password is wrong", 1, inspect.KindExecution, apierrors.NewUnauthorized("who?"), "executions"},
 		{"Landscaper is not installed", 1, inspect.KindInstallation, apierrors.NewNotFound(schema.GroupResource{}, ""), "installations"},
