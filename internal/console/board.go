@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -53,6 +54,7 @@ type present struct {
 }
 
 func newBoard(options Options) *board {
+	options.salt = []byte(rand.Text())
 	return &board{options: options, changed: make(chan struct{}), streams: map[string]int{}}
 }
 
@@ -228,20 +230,25 @@ type state struct {
 	// published with the values.
 	installations map[types.NamespacedName]*inspect.Node
 	digests       map[valueKey]string
-	notes         []string
+	// nodes are all objects of the forest.
+	nodes map[valueKey]*inspect.Node
+	// targeting is worked out when a page needs it, once for all pages.
+	targeting func() targeting
+	notes     []string
 }
 
-// valueKey names a DataObject or Target.
+// valueKey names an object.
 type valueKey struct{ kind, namespace, name string }
 
 func newState(options Options) *state {
 	s := &state{
 		options: options, snapshot: options.Source.Snapshot(), above: map[*inspect.Node]*inspect.Node{},
-		installations: map[types.NamespacedName]*inspect.Node{}, digests: map[valueKey]string{},
+		installations: map[types.NamespacedName]*inspect.Node{}, digests: map[valueKey]string{}, nodes: map[valueKey]*inspect.Node{},
 	}
-	s.forest = inspect.Forest(s.snapshot)
+	s.forest, s.targeting = inspect.Forest(s.snapshot), sync.OnceValue(s.newTargeting)
 	for _, root := range s.forest {
 		root.Walk(func(node *inspect.Node) {
+			s.nodes[valueKey{string(node.Kind), node.Namespace, node.Name}] = node
 			if node.Installation != nil {
 				s.installations[types.NamespacedName{Namespace: node.Namespace, Name: node.Name}] = node
 			}
@@ -257,6 +264,9 @@ func newState(options Options) *state {
 		s.notes = append(s.notes, "the cluster is out of reach, and what is shown may be out of date: "+err.Error())
 	}
 	for _, unreadable := range s.snapshot.Unreadable {
+		if unreadable.Resource.Resource == targetSyncs {
+			continue // the page of Targets says it
+		}
 		s.notes = append(s.notes, "something is missing here: "+unreadable.Error())
 	}
 	return s

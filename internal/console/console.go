@@ -34,6 +34,9 @@ type Options struct {
 
 	// limited says that a visitor does not see all namespaces.
 	limited bool
+
+	// salt keeps fingerprints of what is concealed from being guessed.
+	salt []byte
 }
 
 // bundle is what "make console" builds from web/src.
@@ -59,6 +62,11 @@ func New(ctx context.Context, options Options) (http.Handler, error) {
 	inside.HandleFunc("GET /live/n/{namespace}/{name}", b.stream(func(s *state, r *http.Request) any {
 		return s.page(r.PathValue("namespace"), r.PathValue("name"))
 	}))
+
+	for path, view := range views {
+		inside.HandleFunc("GET "+path, page)
+		inside.HandleFunc("GET /live"+path, b.stream(view))
+	}
 
 	inside.HandleFunc("GET /session", session)
 

@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/landscape/flowview"
 	"go.landscaper.dev/internal/landscape/inspect"
 )
@@ -32,7 +31,9 @@ type Page struct {
 	// Items are all DeployItems of the tree.
 	Items []Item `json:"items,omitempty"`
 	// Jobs are its jobs, the newest first.
-	Jobs []v1alpha1.JobRecord `json:"jobs,omitempty"`
+	Jobs []Job `json:"jobs,omitempty"`
+	// Timeline is the current or last job.
+	Timeline *Timeline `json:"timeline,omitempty"`
 	// Events are what happened in the tree, the newest first.
 	Events []inspect.Entry `json:"events,omitempty"`
 }
@@ -90,7 +91,7 @@ func (s *state) page(namespace, name string) Page {
 			p.Items = append(p.Items, s.item(below))
 		}
 	})
-	p.Jobs = node.Installation.Status.History
+	p.Jobs, p.Timeline = s.jobsOf(node), s.timeline(node)
 	p.Events = inspect.EventsOf(node, s.snapshot.Events)
 	slices.Reverse(p.Events)
 	p.Events = p.Events[:min(len(p.Events), shown)]
@@ -123,7 +124,7 @@ func (s *state) way(from *inspect.Node, cause inspect.Cause) []Hop {
 	hops := s.down(from, cause.Node, cause.Message, seen)
 	at := cause.Node
 	for {
-		beside := inspect.Awaited(at, s.above[at], s.siblings(at))
+		beside := s.awaited(at)
 		if beside == nil || seen[beside] {
 			return hops
 		}
@@ -152,6 +153,14 @@ func (s *state) down(from, to *inspect.Node, message string, seen map[*inspect.N
 		}
 	}
 	return hops
+}
+
+// awaited returns an item that comes before an item, or the sibling that an Installation waits for.
+func (s *state) awaited(node *inspect.Node) *inspect.Node {
+	if before := node.ItemsBefore(); len(before) > 0 {
+		return s.itemBefore(node, before)
+	}
+	return inspect.Awaited(node, s.above[node], s.siblings(node))
 }
 
 // siblings are the Installations of the same scope, the node included.

@@ -18,8 +18,9 @@ import (
 var Installations = resource("installations")
 
 var (
-	executions  = resource("executions")
-	deployItems = resource("deployitems")
+	executions    = resource("executions")
+	deployItems   = resource("deployitems")
+	targetSyncsOf = resource(targetSyncs)
 	// values are by the kinds that they have in a snapshot.
 	values = map[string]schema.GroupResource{"DataObject": resource("dataobjects"), "Target": resource("targets")}
 	events = corev1.Resource("events")
@@ -31,7 +32,7 @@ func resource(name string) schema.GroupResource {
 
 // Parts are what a visitor may be allowed to list besides the Installations of a namespace.
 func Parts() []schema.GroupResource {
-	return []schema.GroupResource{executions, deployItems, values["DataObject"], values["Target"], events}
+	return []schema.GroupResource{executions, deployItems, values["DataObject"], values["Target"], targetSyncsOf, events}
 }
 
 var errHidden = errors.New("you may not")
@@ -91,6 +92,7 @@ func (v View) of(snapshot inspect.Snapshot) inspect.Snapshot {
 		Installations: seenOf(v, snapshot.Installations, func(*v1alpha1.Installation) schema.GroupResource { return Installations }),
 		Executions:    seenOf(v, snapshot.Executions, func(*v1alpha1.Execution) schema.GroupResource { return executions }),
 		DeployItems:   seenOf(v, snapshot.DeployItems, func(*v1alpha1.DeployItem) schema.GroupResource { return deployItems }),
+		TargetSyncs:   seenOf(v, snapshot.TargetSyncs, func(*v1alpha1.TargetSync) schema.GroupResource { return targetSyncsOf }),
 		Events:        seenOf(v, snapshot.Events, func(*corev1.Event) schema.GroupResource { return events }),
 		Values:        seenOf(v, snapshot.Values, func(value *metav1.PartialObjectMetadata) schema.GroupResource { return values[value.Kind] }),
 	}

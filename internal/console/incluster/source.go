@@ -38,6 +38,7 @@ func kinds() []kind {
 		{of("deployitems"), &v1alpha1.DeployItem{}, func() client.ObjectList { return &v1alpha1.DeployItemList{} }},
 		{of("dataobjects"), &v1alpha1.DataObject{}, func() client.ObjectList { return &v1alpha1.DataObjectList{} }},
 		{of("targets"), &v1alpha1.Target{}, func() client.ObjectList { return &v1alpha1.TargetList{} }},
+		{of("targetsyncs"), &v1alpha1.TargetSync{}, func() client.ObjectList { return &v1alpha1.TargetSyncList{} }},
 		{corev1.Resource("events"), &corev1.Event{}, func() client.ObjectList { return &corev1.EventList{} }},
 	}
 }

@@ -29,6 +29,8 @@ type Unit struct {
 	Phase string        `json:"phase,omitempty"`
 	State inspect.State `json:"state"`
 	Why   string        `json:"why,omitempty"`
+	// Targets are those on which its items deploy, and those of all below it, in the order of their names.
+	Targets []string `json:"targets,omitempty"`
 	// Inside is the scope of its subinstallations, nil if it has none.
 	Inside *Scope `json:"inside,omitempty"`
 }
@@ -89,6 +91,12 @@ func newUnit(node *inspect.Node) *Unit {
 	if !node.Ready {
 		u.Why = node.Why()
 	}
+	node.Walk(func(below *inspect.Node) {
+		if below.Target != "" {
+			u.Targets = add(u.Targets, below.Target)
+		}
+	})
+	slices.Sort(u.Targets)
 	var inside []*inspect.Node
 	for _, child := range node.Children {
 		if child.Kind == inspect.KindInstallation {

@@ -50,16 +50,33 @@ func EventsOf(tree *Node, events []*corev1.Event) []Entry {
 		if node == nil || event.InvolvedObject.UID == "" {
 			continue
 		}
-		entry := node.entry(lastTime(event), event.Type, event.Reason, event.Message, stageInside)
+		entry := node.entryOf(event)
 		entry.depth = depths[event.InvolvedObject.UID]
-		if event.Series != nil {
-			entry.Count = event.Series.Count
-		} else if event.Count > 1 {
-			entry.Count = event.Count
-		}
 		entries = append(entries, entry)
 	}
 	return inOrder(entries)
+}
+
+// EventsOfObject returns the events of an object that is in no tree, the oldest first.
+func EventsOfObject(kind Kind, object metav1.Object, events []*corev1.Event) []Entry {
+	alone := &Node{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
+	var entries []Entry
+	for _, event := range events {
+		if event.InvolvedObject.UID == object.GetUID() && object.GetUID() != "" {
+			entries = append(entries, alone.entryOf(event))
+		}
+	}
+	return inOrder(entries)
+}
+
+func (n *Node) entryOf(event *corev1.Event) Entry {
+	entry := n.entry(lastTime(event), event.Type, event.Reason, event.Message, stageInside)
+	if event.Series != nil {
+		entry.Count = event.Series.Count
+	} else if event.Count > 1 {
+		entry.Count = event.Count
+	}
+	return entry
 }
 
 // lastTime is when an event happened last; clients of both APIs write different fields.

@@ -12,6 +12,18 @@ type Group struct {
 	Explanations []Explanation
 }
 
+// Explain returns what a reason means; a reason of another deployer is not in the table.
+func Explain(reason string) (Explanation, bool) {
+	for _, group := range Table {
+		for _, explanation := range group.Explanations {
+			if string(explanation.Reason) == reason {
+				return explanation, true
+			}
+		}
+	}
+	return Explanation{}, false
+}
+
 // Table has every reason, each once and in the order of the alphabet within its group. Its page
 // in the docs is written from it.
 var Table = []Group{

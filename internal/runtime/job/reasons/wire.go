@@ -63,6 +63,11 @@ func IsAboutCluster(err *v1alpha1.Error) bool {
 	return of(err, ClusterUnreachable, ConnectionRefused, CertificateNotTrusted, Unauthorized, TokenRequestFailed, ConnectionNotAllowed)
 }
 
+// AnnouncesJob reports whether an event with a reason says what has started a job.
+func AnnouncesJob(reason string) bool {
+	return slices.Contains([]Reason{JobStarted, JobRequested}, Reason(reason))
+}
+
 func has(condition *v1alpha1.Condition, reason Reason) bool {
 	return condition != nil && Reason(condition.Reason) == reason
 }
