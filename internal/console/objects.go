@@ -50,10 +50,7 @@ func (s *state) objectPage(key valueKey) ObjectPage {
 
 // fillNode fills the page of an object of a tree.
 func (s *state) fillNode(view *ObjectPage, node *inspect.Node) {
-	view.Object, view.Why = s.object(node), node.Why()
-	for above := s.above[node]; above != nil; above = s.above[above] {
-		view.Above = append([]Object{s.object(above)}, view.Above...)
-	}
+	view.Object, view.Above, view.Why = s.object(node), s.lineage(node), node.Why()
 	alone := *node
 	alone.Children = nil
 	view.Events = inspect.EventsOf(&alone, s.snapshot.Events)
@@ -66,6 +63,16 @@ func (s *state) fillNode(view *ObjectPage, node *inspect.Node) {
 		view.Conditions = node.DeployItem.Status.Conditions
 	}
 	s.write(view, node.Object())
+}
+
+// lineage is what an object is a part of, the root first.
+func (s *state) lineage(node *inspect.Node) []Object {
+	var lineage []Object
+	for above := s.above[node]; above != nil; above = s.above[above] {
+		lineage = append(lineage, s.object(above))
+	}
+	slices.Reverse(lineage)
+	return lineage
 }
 
 // beside returns an object that is in no tree, or nil.

@@ -75,10 +75,7 @@ func (s *state) page(namespace, name string) Page {
 		p.Missing, p.Namespace, p.Name = true, namespace, name
 		return p
 	}
-	p.Row, p.Tree = s.row(node), s.branch(node)
-	for above := s.above[node]; above != nil; above = s.above[above] {
-		p.Above = append([]Object{s.object(above)}, p.Above...)
-	}
+	p.Row, p.Above, p.Tree = s.row(node), s.lineage(node), s.branch(node)
 	for _, cause := range inspect.Causes(node) {
 		p.Ways = append(p.Ways, s.way(node, cause))
 	}

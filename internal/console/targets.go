@@ -68,7 +68,7 @@ type Sync struct {
 	State     inspect.State `json:"state"`
 	Why       string        `json:"why,omitempty"`
 	Source    string        `json:"source"`
-	// Reachable is what the last synchronisation has found; nil if there was none.
+	// Reachable is what the last synchronisation has found; nil before the first one.
 	Reachable      *bool        `json:"reachable,omitempty"`
 	ReachableSince *metav1.Time `json:"reachableSince,omitempty"`
 	// Rotated is when the token of the source was renewed; Rotates says that it is.
@@ -216,7 +216,7 @@ func (s *state) line(key valueKey, value *metav1.PartialObjectMetadata, users []
 func specOf(value *metav1.PartialObjectMetadata) (written *metav1.Time, inSecret bool) {
 	for _, entry := range value.ManagedFields {
 		var owned map[string]map[string]json.RawMessage
-		if entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.Raw, &owned) != nil || len(owned["f:spec"]) == 0 {
+		if entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.GetRawBytes(), &owned) != nil || len(owned["f:spec"]) == 0 {
 			continue
 		}
 		if _, refers := owned["f:spec"]["f:secretRef"]; refers {

@@ -98,7 +98,7 @@ func target(name string, change func(*metav1.PartialObjectMetadata)) *metav1.Par
 func TestTargets(t *testing.T) {
 	written := metav1.Unix(100, 0)
 	fields := func(text string) []metav1.ManagedFieldsEntry {
-		return []metav1.ManagedFieldsEntry{{Manager: "m", Time: &written, FieldsV1: &metav1.FieldsV1{Raw: []byte(text)}}}
+		return []metav1.ManagedFieldsEntry{{Manager: "m", Time: &written, FieldsV1: metav1.NewFieldsV1(text)}}
 	}
 	s := stateOf(func(snapshot *inspect.Snapshot) {
 		snapshot.DeployItems[0].Spec.Target = &v1alpha1.ObjectReference{Name: "prod", Namespace: "shop"}

@@ -17,6 +17,8 @@ type Why struct {
 	// Missing says that there is no such object; then there is nothing else.
 	Missing bool `json:"missing,omitempty"`
 	Object
+	// Above is what it is a part of, the root first.
+	Above []Object `json:"above,omitempty"`
 	// Ways lead from the object to what keeps it from being ready; More is how many others there are.
 	Ways [][]Step `json:"ways,omitempty"`
 	More int      `json:"more,omitempty"`
@@ -52,7 +54,7 @@ func (s *state) why(key valueKey) Why {
 		view.Missing, view.Kind, view.Namespace, view.Name = true, inspect.Kind(key.kind), key.namespace, key.name
 		return view
 	}
-	view.Object = s.object(node)
+	view.Object, view.Above = s.object(node), s.lineage(node)
 	causes, blockers := inspect.Causes(node), inspect.Blockers(node)
 	if len(causes) == 0 && len(blockers) == 0 && !node.Ready {
 		// Its parent says why it has not got the job, unless it is the object that was asked for.

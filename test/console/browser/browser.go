@@ -115,12 +115,33 @@ func (p *Tab) Is(expression string) bool {
 // Follow clicks on the first link with a text in a part of the page.
 func (p *Tab) Follow(part, text string) {
 	p.t.Helper()
-	link := `[...document.querySelectorAll(` + quoted(part+" a") + `)].find((link) => link.textContent.trim() === ` + quoted(text) + ` || link.ariaLabel?.startsWith(` + quoted(text+",") + `))`
+	link := `[...document.querySelectorAll(` + quoted(part+" a") + `)].find((link) => link.textContent.trim() === ` + quoted(text) + ` || link.querySelector("text.title")?.textContent === ` + quoted(text) + `)`
 	p.Await(link)
 	p.Is(link + `.dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}))`)
 }
 
 func quoted(text string) string { return "`" + strings.ReplaceAll(text, "`", "\\`") + "`" }
+
+// Evaluate returns the text that an expression is; what it waits for is awaited.
+func (p *Tab) Evaluate(expression string) string {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p, limit)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return text
+}
+
+// Prefer lets the browser prefer the theme light or dark.
+func (p *Tab) Prefer(theme string) {
+	p.t.Helper()
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}
+	if _, err := chromedp.Call(p, emulation.SetEmulatedMedia, media); err != nil {
+		p.t.Fatal(err)
+	}
+}
 
 // Photograph stores pictures of a page in the folder that SCREENSHOTS names, if it is set: light and
 // dark, and on a phone.
@@ -134,10 +155,7 @@ func (p *Tab) Photograph(name string) {
 		name, scheme  string
 		width, height int64
 	}{{"light", "light", 1200, 900}, {"dark", "dark", 1200, 900}, {"phone", "light", 390, 844}} {
-		media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}}}
-		if _, err := chromedp.Call(p, emulation.SetEmulatedMedia, media); err != nil {
-			p.t.Fatal(err)
-		}
+		p.Prefer(look.scheme)
 		p.Do(chromedp.EmulateViewport(look.width, look.height))
 		picture, err := chromedp.Run(p, chromedp.FullScreenshot(100))
 		if err != nil {

@@ -1,9 +1,14 @@
-import { render } from "preact";
+import { render, type ComponentChild } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { logOut, useLive, useUser } from "./live";
 import { OverviewPage } from "./overview";
 import { InstallationPage } from "./page";
-import type { Frame, Overview, Page } from "./model";
+import { Address } from "./filter";
+import { JobsPage } from "./jobs";
+import { ObjectView } from "./object";
+import { TargetPage, TargetsPage } from "./targets";
+import { WhyPage } from "./why";
+import type { Frame, Jobs, ObjectPage, Overview, Page, Target, Targets, Why } from "./model";
 
 /** The address of the page, which follows links without loading a document. */
 function useAddress(): [URL, (to: string, replace?: boolean) => void] {
@@ -33,28 +38,42 @@ function useAddress(): [URL, (to: string, replace?: boolean) => void] {
   return [address, go];
 }
 
+/** The pages by the beginning of their addresses. Those that take a text get it from the address. */
+const pages: { begins: string; title: (view: any) => string; draw: (view: any, text: string) => ComponentChild }[] = [
+  { begins: "/n/", title: (view: Page) => `${view.name}: ${view.state ?? "missing"}`, draw: (view: Page) => <InstallationPage view={view} /> },
+  { begins: "/why/", title: (view: Why) => `Why ${view.name}`, draw: (view: Why) => <WhyPage view={view} /> },
+  { begins: "/objects/", title: (view: ObjectPage) => `${view.kind} ${view.name}`, draw: (view: ObjectPage) => <ObjectView view={view} /> },
+  { begins: "/targets/", title: (view: Target) => `Target ${view.name}`, draw: (view: Target) => <TargetPage view={view} /> },
+  { begins: "/targets", title: () => "Targets", draw: (view: Targets, text) => <TargetsPage view={view} text={text} /> },
+  { begins: "/jobs", title: () => "Jobs", draw: (view: Jobs, text) => <JobsPage view={view} text={text} /> },
+  { begins: "/", title: () => "Landscaper", draw: (view: Overview, text) => <OverviewPage view={view} text={text} /> },
+];
+
 function App() {
   const [address, go] = useAddress();
   const text = address.searchParams.get("q") ?? "";
-  const overview = !address.pathname.startsWith("/n/");
-  const live = useLive<Overview | Page>("/live" + (overview ? `/overview?q=${encodeURIComponent(text)}` : address.pathname));
+  const page = pages.find(({ begins }) => address.pathname.startsWith(begins))!;
+  const overview = page.begins === "/";
+  const live = useLive<Frame>(`/live${overview ? "/overview" : address.pathname}${text || overview ? `?q=${encodeURIComponent(text)}` : ""}`);
   const view = live.view;
   useArrival(address, view !== undefined);
-  useTitle(overview, view);
+  useTitle(view ? page.title(view) : "Landscaper");
   return (
-    <>
-      <Header text={text} go={go} lost={live.lost} view={view} />
-      <main>
+    <Address.Provider value={{ url: address, go }}>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <Header text={overview ? text : ""} go={go} lost={live.lost} view={view} />
+      <main id="content" tabIndex={-1}>
         {view?.notes?.map((note) => (
           <p key={note} class="note" role="alert">
             {note}
           </p>
         ))}
-        {!view && <p class="hint">{live.lost ? "" : "Loading …"}</p>}
-        {view && overview && <OverviewPage view={view as Overview} text={text} />}
-        {view && !overview && <InstallationPage view={view as Page} />}
+        {!view && <h1 class="hint" tabIndex={-1}>{live.lost ? "No connection" : "Loading …"}</h1>}
+        {view && page.draw(view, text)}
       </main>
-    </>
+    </Address.Provider>
   );
 }
 
@@ -75,6 +94,14 @@ function Header({ text, go, lost, view }: { text: string; go: (to: string, repla
       <a class="brand" href="/">
         Landscaper
       </a>
+      <nav class="places" aria-label="Pages">
+        <a href="/targets" aria-current={location.pathname.startsWith("/targets") ? "page" : undefined}>
+          Targets
+        </a>
+        <a href="/jobs" aria-current={location.pathname === "/jobs" ? "page" : undefined}>
+          Jobs
+        </a>
+      </nav>
       <input
         ref={search}
         type="search"
@@ -118,8 +145,7 @@ function useArrival(address: URL, there: boolean) {
   }, [address.pathname, address.hash, there]);
 }
 
-function useTitle(overview: boolean, view?: Overview | Page) {
-  const name = !overview && view ? `${(view as Page).name}: ${(view as Page).state ?? "missing"}` : "Landscaper";
+function useTitle(name: string) {
   useEffect(() => {
     document.title = name;
   }, [name]);

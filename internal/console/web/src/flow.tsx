@@ -1,4 +1,6 @@
-import { Mark } from "./parts";
+import { useContext, useRef } from "preact/hooks";
+import { Address } from "./filter";
+import { Mark, Section } from "./parts";
 import { pageAddress, type FlowValue, type Scope, type Unit } from "./model";
 
 // Sizes in the units of the picture.
@@ -9,11 +11,19 @@ const columnGap = 46;
 const rowGap = 16;
 const character = 7.4;
 const longest = 26;
+// The space around what is inside of an open Installation, and around a group of one Target.
+const inset = 14;
+const bandHead = 26;
+const bandGap = 18;
 
 /** Something with a place: an Installation, a value, or the space that a line needs to pass others. */
 interface Block {
   unit?: Unit;
   value?: FlowValue;
+  /** What is inside, of an Installation that is open. */
+  inside?: Picture;
+  /** The Target of the group, if all items of the Installation deploy to one. */
+  lane: string;
   column: number;
   x: number;
   y: number;
@@ -24,9 +34,17 @@ interface Block {
 /** A line from the first block to the last, past others through the spaces between. */
 type Edge = Block[];
 
+/** A group of Installations that deploy to one Target. */
+interface Band {
+  name: string;
+  y: number;
+  h: number;
+}
+
 interface Picture {
   blocks: Block[];
   edges: Edge[];
+  bands: Band[];
   w: number;
   h: number;
 }
@@ -35,19 +53,34 @@ function short(text: string): string {
   return text.length > longest ? text.slice(0, longest - 1) + "…" : text;
 }
 
+/** What of a picture can be chosen. */
+interface Choice {
+  open: Set<string>;
+  /** Whether Installations are grouped by the Targets to which they deploy. */
+  borders: boolean;
+}
+
 /** Finds a place for everything: values flow from left to right. */
-export function arrange(scope: Scope): Picture {
+export function arrange(scope: Scope, choice: Choice): Picture {
   const blocks: Block[] = [];
   const edges: Edge[] = [];
   const units = new Map<string, Block>();
+  const grouped = choice.borders && severalTargets(scope);
   for (const unit of scope.units) {
-    const width = Math.max(short(unit.title).length, short(lineOf(unit)).length + 3) * character + 32;
-    const block = { unit, column: 0, x: 0, y: 0, w: Math.max(120, width), h: unitHeight };
+    const width = Math.max(120, Math.max(short(unit.title).length, short(lineOf(unit)).length + 3) * character + (unit.inside ? 60 : 32));
+    const block: Block = { unit, lane: grouped ? laneOf(unit) : "", column: 0, x: 0, y: 0, w: width, h: unitHeight };
+    if (unit.inside && choice.open.has(unit.name)) {
+      block.inside = arrange(unit.inside, choice);
+      block.w = Math.max(width, block.inside.w + 2 * inset);
+      block.h = unitHeight + block.inside.h + inset;
+    }
     units.set(unit.name, block);
     blocks.push(block);
   }
   for (const value of scope.values ?? []) {
-    const block = { value, column: 0, x: 0, y: 0, w: short(value.name).length * character + 32, h: chipHeight };
+    const near = [...(value.exporters ?? []), ...(value.importers ?? [])].map((name) => units.get(name)?.lane ?? "");
+    const lane = value.exporters?.length || near.every((other) => other === near[0]) ? (near[0] ?? "") : "";
+    const block = { value, lane, column: 0, x: 0, y: 0, w: short(value.name).length * character + 32, h: chipHeight };
     blocks.push(block);
     for (const name of value.exporters ?? []) {
       const unit = units.get(name);
@@ -61,6 +94,19 @@ export function arrange(scope: Scope): Picture {
   chooseColumns(blocks, edges);
   bend(blocks, edges);
   return { blocks, edges, ...place(blocks, edges) };
+}
+
+function laneOf(unit: Unit): string {
+  return unit.targets?.length === 1 ? unit.targets[0] : "";
+}
+
+function severalTargets(scope: Scope): boolean {
+  return new Set(scope.units.flatMap((unit) => unit.targets ?? [])).size > 1;
+}
+
+/** Whether the borders of Targets say something, here or inside of what is open. */
+function hasBorders(scope: Scope, open: Set<string>): boolean {
+  return severalTargets(scope) || scope.units.some((unit) => unit.inside && open.has(unit.name) && hasBorders(unit.inside, open));
 }
 
 /** Puts every block to the right of what it needs. A cycle ends, since no column is behind the last. */
@@ -89,39 +135,55 @@ function bend(blocks: Block[], edges: Edge[]) {
   for (const edge of edges) {
     const [from, to] = edge;
     for (let column = from.column + 1; column < to.column; column++) {
-      const space = { column, x: 0, y: 0, w: 0, h: lineHeight };
+      const space = { lane: from.lane === to.lane ? from.lane : "", column, x: 0, y: 0, w: 0, h: lineHeight };
       blocks.push(space);
       edge.splice(-1, 0, space);
     }
   }
 }
 
-function place(blocks: Block[], edges: Edge[]): { w: number; h: number } {
+/** Gives each block its place: columns from left to right, and in them the groups of Targets one below the other. */
+function place(blocks: Block[], edges: Edge[]): { w: number; h: number; bands: Band[] } {
   const columns: Block[][] = [];
   for (const block of blocks) (columns[block.column] ??= []).push(block);
-  let x = 0;
-  let height = 0;
-  for (const column of columns.filter(Boolean)) {
-    // Each block is near the middle of what leads to it.
-    const wanted = new Map(column.map((block, at) => [block, middle(block, edges) ?? at * (unitHeight + rowGap)]));
-    column.sort((a, b) => wanted.get(a)! - wanted.get(b)!);
-    let y = 0;
-    for (const block of column) {
-      block.x = x;
-      block.y = y;
-      y += block.h + rowGap;
+  const filled = columns.filter(Boolean);
+  // What belongs to no single Target stands above all groups.
+  const lanes = [...new Set(blocks.map((block) => block.lane))].sort((a, b) => (a === "" ? -1 : b === "" ? 1 : a < b ? -1 : 1));
+  const bands: Band[] = [];
+  const left = lanes.some(Boolean) ? inset : 0;
+  let top = 0;
+  let width = 0;
+  for (const lane of lanes) {
+    if (lane) top += bandHead;
+    let x = left;
+    let height = 0;
+    for (const column of filled) {
+      const mine = column.filter((block) => block.lane === lane);
+      // Each block is near the middle of what leads to it.
+      const wanted = new Map(mine.map((block, at) => [block, middle(block, edges) ?? at * (unitHeight + rowGap)]));
+      mine.sort((a, b) => wanted.get(a)! - wanted.get(b)!);
+      let y = top;
+      for (const block of mine) {
+        block.x = x;
+        block.y = y;
+        y += block.h + rowGap;
+      }
+      height = Math.max(height, y - rowGap - top);
+      const widest = Math.max(...column.map((block) => block.w));
+      for (const block of mine) if (isSpace(block)) block.w = widest;
+      x += widest + columnGap;
     }
-    height = Math.max(height, y - rowGap);
-    const width = Math.max(...column.map((block) => block.w));
-    for (const block of column) if (isSpace(block)) block.w = width;
-    x += width + columnGap;
+    for (const column of filled) {
+      const mine = column.filter((block) => block.lane === lane);
+      const last = mine[mine.length - 1];
+      const shift = last ? (height + top - last.y - last.h) / 2 : 0;
+      for (const block of mine) block.y += shift;
+    }
+    width = Math.max(width, x - columnGap + left);
+    if (lane) bands.push({ name: lane, y: top - bandHead, h: height + bandHead + inset });
+    top += height + (lane ? inset : 0) + bandGap;
   }
-  for (const column of columns.filter(Boolean)) {
-    const last = column[column.length - 1];
-    const shift = (height - last.y - last.h) / 2;
-    for (const block of column) block.y += shift;
-  }
-  return { w: Math.max(0, x - columnGap), h: height };
+  return { w: Math.max(0, width), h: Math.max(0, top - bandGap), bands };
 }
 
 function middle(block: Block, edges: Edge[]): number | undefined {
@@ -139,24 +201,103 @@ function lineOf(unit: Unit): string {
   return (unit.phase || "no job yet") + inside;
 }
 
-/** Draws how values flow. Each Installation is a link to its page. */
+/** How large the picture can be shown. */
+const sizes = [0.25, 0.33, 0.5, 0.67, 0.8, 1, 1.25, 1.5, 2];
+
+/** Draws how values flow. Each Installation is a link to its page. What is chosen is in the address. */
 export function Flow({ scope, namespace }: { scope: Scope; namespace: string }) {
-  const picture = arrange(scope);
+  const { url, go } = useContext(Address);
+  const frame = useRef<HTMLDivElement>(null);
+  const open = new Set((url.searchParams.get("open") ?? "").split(",").filter(Boolean));
+  const borders = url.searchParams.get("borders") !== "no";
+  const asked = Number(url.searchParams.get("zoom"));
+  const zoom = asked >= 0.1 && asked <= 4 ? asked : 1;
+  const choose = (name: string, value: string) => {
+    const next = new URL(url);
+    if (value) next.searchParams.set(name, value);
+    else next.searchParams.delete(name);
+    go(next.pathname + next.search + next.hash, true);
+  };
+  const toggle = (name: string) => {
+    const next = new Set(open);
+    if (!next.delete(name)) next.add(name);
+    choose("open", [...next].join(","));
+  };
+  const picture = arrange(scope, { open, borders });
   const margin = 4;
   const width = picture.w + 2 * margin;
   const height = picture.h + 2 * margin;
-  return (
-    <div class="flow" tabIndex={0} role="group" aria-label="How values flow between the parts">
-      <svg viewBox={`${-margin} ${-margin} ${width} ${height}`} width={width} height={height}>
-        <g class="edges">
-          {picture.edges.map((edge) => {
-            const [from, to] = [edge[0], edge[edge.length - 1]];
-            return <path key={keyOf(from) + keyOf(to)} class={(from.unit ?? to.unit)?.state} d={line(edge)} />;
-          })}
-        </g>
-        {picture.blocks.filter((block) => !isSpace(block)).map((block) => (block.unit ? <UnitBox key={keyOf(block)} block={block} unit={block.unit} namespace={namespace} /> : <Chip key={keyOf(block)} block={block} />))}
-      </svg>
+  const resize = (to: number) => choose("zoom", to === 1 ? "" : String(Math.round(to * 100) / 100));
+  const larger = sizes.find((size) => size > zoom + 0.01);
+  const smaller = sizes.findLast((size) => size < zoom - 0.01);
+  const inner = namesInside(scope);
+  const controls = (
+    <div class="controls" role="group" aria-label="The picture">
+      {inner.length > 0 && (
+        <button type="button" aria-pressed={open.size > 0} onClick={() => choose("open", open.size > 0 ? "" : inner.join(","))}>
+          {open.size > 0 ? "Close all" : "Open all"}
+        </button>
+      )}
+      {hasBorders(scope, open) && (
+        <button type="button" aria-pressed={borders} onClick={() => choose("borders", borders ? "no" : "")}>
+          Targets
+        </button>
+      )}
+      <button type="button" aria-label="Smaller" disabled={!smaller} onClick={() => resize(smaller!)}>
+        −
+      </button>
+      <button type="button" aria-label={`Size ${Math.round(zoom * 100)} %, back to 100 %`} onClick={() => resize(1)}>
+        {Math.round(zoom * 100)} %
+      </button>
+      <button type="button" aria-label="Larger" disabled={!larger} onClick={() => resize(larger!)}>
+        +
+      </button>
+      <button type="button" onClick={() => resize(Math.min(1, Math.max(0.1, ((frame.current?.clientWidth ?? width) - 10) / width)))}>
+        Fit
+      </button>
     </div>
+  );
+  return (
+    <Section id="flow" title="Data flow" aside={controls}>
+      <div class="flow" ref={frame} tabIndex={0} role="group" aria-label="How values flow between the parts">
+        <svg viewBox={`${-margin} ${-margin} ${width} ${height}`} width={width * zoom} height={height * zoom}>
+          <Drawing picture={picture} namespace={namespace} toggle={toggle} />
+        </svg>
+      </div>
+    </Section>
+  );
+}
+
+/** The names of all Installations that can be opened. */
+function namesInside(scope: Scope): string[] {
+  return scope.units.flatMap((unit) => (unit.inside ? [unit.name, ...namesInside(unit.inside)] : []));
+}
+
+function Drawing({ picture, namespace, toggle }: { picture: Picture; namespace: string; toggle: (name: string) => void }) {
+  return (
+    <>
+      {picture.bands.map((band) => (
+        <g key={band.name} class="band">
+          <rect x="0.5" y={band.y} width={picture.w - 1} height={band.h} rx="10" />
+        </g>
+      ))}
+      <g class="edges">
+        {picture.edges.map((edge) => {
+          const [from, to] = [edge[0], edge[edge.length - 1]];
+          return <path key={keyOf(from) + keyOf(to)} class={(from.unit ?? to.unit)?.state} d={line(edge)} />;
+        })}
+      </g>
+      {picture.bands.map((band) => (
+        <g key={band.name} class="band">
+          <text x={inset} y={band.y + 17}>
+            Target {short(band.name)}
+          </text>
+        </g>
+      ))}
+      {picture.blocks
+        .filter((block) => !isSpace(block))
+        .map((block) => (block.unit ? <UnitBox key={keyOf(block)} block={block} unit={block.unit} namespace={namespace} toggle={toggle} /> : <Chip key={keyOf(block)} block={block} />))}
+    </>
   );
 }
 
@@ -177,21 +318,48 @@ function line(edge: Edge): string {
   return path;
 }
 
-function UnitBox({ block, unit, namespace }: { block: Block; unit: Unit; namespace: string }) {
+function UnitBox({ block, unit, namespace, toggle }: { block: Block; unit: Unit; namespace: string; toggle: (name: string) => void }) {
+  const where = unit.targets?.length ? `, on ${unit.targets.join(", ")}` : "";
   return (
-    <a href={pageAddress(namespace, unit.name)} class={`unit ${unit.state}`} aria-label={`${unit.title}, ${unit.state}, ${lineOf(unit)}`}>
-      <title>{unit.why ? `${unit.title}: ${unit.why}` : unit.title}</title>
-      <rect x={block.x} y={block.y} width={block.w} height={block.h} rx="8" />
-      <text class="title" x={block.x + 14} y={block.y + 21}>
-        {short(unit.title)}
-      </text>
-      <svg x={block.x + 13} y={block.y + 29} width="14" height="14">
-        <Mark state={unit.state} />
-      </svg>
-      <text class="phase" x={block.x + 32} y={block.y + 41}>
-        {short(lineOf(unit))}
-      </text>
-    </a>
+    <g class={`box ${unit.state} ${block.inside ? "open" : ""}`}>
+      <a href={pageAddress(namespace, unit.name)} class={`unit ${unit.state}`}>
+        <rect x={block.x} y={block.y} width={block.w} height={block.h} rx="8">
+          <title>{`${unit.title}, ${unit.state}${where}${unit.why ? `: ${unit.why}` : ""}`}</title>
+        </rect>
+        <text class="title" x={block.x + 14} y={block.y + 21}>
+          {short(unit.title)}
+        </text>
+        <svg x={block.x + 13} y={block.y + 29} width="14" height="14">
+          <Mark state={unit.state} />
+        </svg>
+        <text class="phase" x={block.x + 32} y={block.y + 41}>
+          {short(lineOf(unit))}
+        </text>
+      </a>
+      {unit.inside && (
+        <g
+          class="toggle"
+          role="button"
+          tabindex={0}
+          aria-expanded={Boolean(block.inside)}
+          aria-label={`What is inside of ${unit.title}`}
+          onClick={() => toggle(unit.name)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" && event.key !== " ") return;
+            event.preventDefault();
+            toggle(unit.name);
+          }}
+        >
+          <rect x={block.x + block.w - 32} y={block.y + 6} width="26" height="26" rx="6" />
+          <path d={`M${block.x + block.w - 24} ${block.y + 19}h10${block.inside ? "" : "m-5 -5v10"}`} />
+        </g>
+      )}
+      {block.inside && (
+        <g transform={`translate(${block.x + (block.w - block.inside.w) / 2} ${block.y + unitHeight})`}>
+          <Drawing picture={block.inside} namespace={namespace} toggle={toggle} />
+        </g>
+      )}
+    </g>
   );
 }
 

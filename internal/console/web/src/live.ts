@@ -84,12 +84,12 @@ function pathOf(address: string): string {
   return address.split("?")[0];
 }
 
-/** The present time, anew every ten seconds. */
-export function useClock(): number {
+/** The present time, anew after each period. */
+export function useClock(period = 10_000): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
-    const clock = window.setInterval(() => setNow(Date.now()), 10_000);
+    const clock = window.setInterval(() => setNow(Date.now()), period);
     return () => window.clearInterval(clock);
-  }, []);
+  }, [period]);
   return now;
 }

@@ -60,6 +60,7 @@ export interface Unit {
   phase?: string;
   state: State;
   why?: string;
+  targets?: string[];
   inside?: Scope;
 }
 
@@ -99,6 +100,8 @@ export interface Item extends Thing {
 }
 
 export interface Job {
+  of?: Thing;
+  cause?: string;
   jobID: string;
   trigger?: string;
   phase?: string;
@@ -129,6 +132,115 @@ export interface Page extends Frame, Row {
   exports?: Value[];
   items?: Item[];
   jobs?: Job[];
+  timeline?: Timeline;
+  events?: Happening[];
+}
+
+export interface Span {
+  kind: "queued" | "waits" | "works" | "below";
+  from: string;
+  to?: string;
+}
+
+export interface Bar extends Thing {
+  depth?: number;
+  spans: Span[];
+  critical?: boolean;
+}
+
+export interface Timeline {
+  start: string;
+  end?: string;
+  bars: Bar[];
+  more?: number;
+}
+
+export interface Jobs extends Frame {
+  jobs: Job[];
+  more?: number;
+}
+
+export interface Step extends Hop {
+  values?: string[];
+  reason?: string;
+  meaning?: string;
+  remedy?: string;
+  operation?: string;
+  codes?: string[];
+  errorTime?: string;
+  target?: TargetLine;
+}
+
+export interface Why extends Frame, Thing {
+  missing?: boolean;
+  above?: Thing[];
+  ways?: Step[][];
+  more?: number;
+  works?: Thing[];
+}
+
+export interface TargetLine {
+  namespace: string;
+  name: string;
+  missing?: boolean;
+  state?: State;
+  reachedAt?: string;
+  by?: Thing;
+  why?: string;
+  sync?: string;
+  shoot?: string;
+  exporter?: Thing;
+  issued?: string;
+  written?: string;
+  inSecret?: boolean;
+  fingerprint?: string;
+  items?: Partial<Record<State, number>>;
+}
+
+export interface Sync {
+  namespace: string;
+  name: string;
+  state: State;
+  why?: string;
+  source: string;
+  reachable?: boolean;
+  reachableSince?: string;
+  rotates?: boolean;
+  rotated?: string;
+  success?: string;
+  synced: number;
+  skipped: number;
+  failed: number;
+  items?: { name: string; state: "Failed" | "Skipped"; message?: string }[];
+}
+
+export interface Targets extends Frame {
+  syncs?: Sync[];
+  targets: TargetLine[];
+  more?: number;
+}
+
+export interface Target extends Frame, TargetLine {
+  used?: Item[];
+}
+
+export interface Condition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+}
+
+export interface ObjectPage extends Frame, Thing {
+  missing?: boolean;
+  why?: string;
+  above?: Thing[];
+  conditions?: Condition[];
+  errors?: string[];
+  yaml?: string;
+  cut?: boolean;
+  partial?: boolean;
   events?: Happening[];
 }
 
@@ -139,5 +251,22 @@ export function addressOf(thing: Thing): string {
 }
 
 export function pageAddress(namespace: string, name: string): string {
-  return `/n/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+  return address("n", namespace, name);
+}
+
+export function whyAddress(thing: Thing): string {
+  return address("why", thing.kind, thing.namespace, thing.name);
+}
+
+/** The address of the page with the YAML and the events of an object. */
+export function objectAddress(kind: string, namespace: string, name: string): string {
+  return address("objects", kind, namespace, name);
+}
+
+export function targetAddress(namespace: string, name: string): string {
+  return address("targets", namespace, name);
+}
+
+function address(...parts: string[]): string {
+  return "/" + parts.map(encodeURIComponent).join("/");
 }

@@ -1,7 +1,9 @@
-import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { Flow } from "./flow";
-import { Badge, Mark, Message, Section, Since, To } from "./parts";
-import { scopeOf, type Branch, type Happening, type Hop, type Item, type Job, type Page, type Value } from "./model";
+import { JobTable } from "./jobs";
+import { Above, Badge, Cell, Events, Mark, Message, Section, Since, Table, To } from "./parts";
+import { TimelineSection } from "./timeline";
+import { objectAddress, targetAddress, whyAddress, type Branch, type Hop, type Item, type Page, type Thing, type Value } from "./model";
 
 export function InstallationPage({ view }: { view: Page }) {
   if (view.missing) {
@@ -16,11 +18,7 @@ export function InstallationPage({ view }: { view: Page }) {
   }
   return (
     <>
-      <nav class="above" aria-label="Part of">
-        <a href="/">{scopeOf(view)}</a>
-        <span>{view.namespace}</span>
-        {view.above?.map((thing) => <To key={thing.name} thing={thing} />)}
-      </nav>
+      <Above frame={view} namespace={view.namespace} above={view.above} />
       <h1 tabIndex={-1}>
         {view.title} <Badge state={view.state} />
       </h1>
@@ -28,13 +26,12 @@ export function InstallationPage({ view }: { view: Page }) {
         {view.standing} <Since time={view.since} />
         {view.component && ` · ${view.component} ${view.version}`}
         {view.title !== view.name && ` · ${view.name}`}
+        {" · "}
+        <a href={objectAddress("Installation", view.namespace, view.name)}>YAML and own events</a>
       </p>
-      {view.state !== "Ready" && <Why ways={view.ways ?? []} />}
-      {view.flow && (
-        <Section id="flow" title="Data flow">
-          <Flow scope={view.flow} namespace={view.namespace} />
-        </Section>
-      )}
+      {view.state !== "Ready" && <Why ways={view.ways ?? []} thing={view} />}
+      {view.timeline && <TimelineSection timeline={view.timeline} />}
+      {view.flow && <Flow scope={view.flow} namespace={view.namespace} />}
       {view.tree && (
         <Section id="tree" title="Tree">
           <ul class="tree">
@@ -42,19 +39,23 @@ export function InstallationPage({ view }: { view: Page }) {
           </ul>
         </Section>
       )}
-      <Values id="imports" title="Imports" values={view.imports} incoming />
-      <Values id="exports" title="Exports" values={view.exports} />
+      <Values id="imports" title="Imports" namespace={view.namespace} values={view.imports} incoming />
+      <Values id="exports" title="Exports" namespace={view.namespace} values={view.exports} />
       <Items items={view.items} />
-      <Jobs jobs={view.jobs} />
+      {view.jobs?.length && (
+        <Section id="jobs" title="Jobs" count={view.jobs.length} aside={<a href={`/jobs?q=${encodeURIComponent(`${view.namespace}/`)}`}>all jobs of the namespace</a>}>
+          <JobTable jobs={view.jobs} />
+        </Section>
+      )}
       <Events events={view.events} />
     </>
   );
 }
 
-function Why({ ways }: { ways: Hop[][] }) {
+function Why({ ways, thing }: { ways: Hop[][]; thing: Thing }) {
   if (ways.length === 0) return null;
   return (
-    <Section id="why" title="Why it is not ready" count={ways.length > 1 ? ways.length : undefined}>
+    <Section id="why" title="Why it is not ready" count={ways.length > 1 ? ways.length : undefined} aside={<a href={whyAddress(thing)}>hop by hop, with what to do</a>}>
       {ways.map((hops) => (
         <ol class="way" key={hops.map((hop) => hop.kind + hop.name).join("/")}>
           {hops.map((hop, at) => (
@@ -73,60 +74,44 @@ function Why({ ways }: { ways: Hop[][] }) {
 }
 
 function Node({ branch }: { branch: Branch }) {
-  const line = (
-    <>
-      <Mark state={branch.state} />
-      <To thing={branch}>{branch.kind === "Execution" ? "Execution" : branch.title}</To>
-      <span class="quiet">
-        {branch.kind === "DeployItem" && "item · "}
-        {branch.standing}
-        {branch.target && ` · on Target ${branch.target}`}
-      </span>
-      {branch.warnings && <Message text={`Warning: ${branch.warnings}`} />}
-    </>
-  );
-  if (!branch.children?.length) return <li class="leaf">{line}</li>;
+  const [open, setOpen] = useState(true);
+  const name = branch.kind === "Execution" ? "Execution" : branch.title;
+  const parts = branch.children ?? [];
   return (
     <li>
-      <details open>
-        <summary>{line}</summary>
+      <div class="line">
+        {parts.length > 0 ? (
+          <button type="button" class="fold" aria-expanded={open} aria-label={`What belongs to ${name}`} onClick={() => setOpen(!open)}>
+            <svg viewBox="0 0 10 10" aria-hidden="true">
+              <path d={open ? "M1 3h8L5 8z" : "M3 1v8l5-4z"} />
+            </svg>
+          </button>
+        ) : (
+          <span class="fold" />
+        )}
+        <Mark state={branch.state} />
+        <span>
+          <To thing={branch}>{name}</To>
+          <span class="quiet">
+            {branch.kind === "DeployItem" && "item · "}
+            {branch.standing}
+            {branch.target && ` · on Target ${branch.target}`}
+          </span>
+          {branch.warnings && <Message text={`Warning: ${branch.warnings}`} />}
+        </span>
+      </div>
+      {open && parts.length > 0 && (
         <ul>
-          {branch.children.map((child) => (
+          {parts.map((child) => (
             <Node key={child.kind + child.name} branch={child} />
           ))}
         </ul>
-      </details>
+      )}
     </li>
   );
 }
 
-function Table({ heads, children }: { heads: string[]; children: ComponentChildren }) {
-  return (
-    <table>
-      <thead>
-        <tr>
-          {heads.map((head) => (
-            <th key={head} scope="col">
-              {head}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>{children}</tbody>
-    </table>
-  );
-}
-
-/** A cell with its head, which stands before it on a phone. */
-function Cell({ head, wide, children }: { head: string; wide?: boolean; children?: ComponentChildren }) {
-  return (
-    <td data-head={head} class={wide ? "wide" : ""}>
-      <div>{children}</div>
-    </td>
-  );
-}
-
-function Values({ id, title, values, incoming }: { id: string; title: string; values?: Value[]; incoming?: boolean }) {
+function Values({ id, title, namespace, values, incoming }: { id: string; title: string; namespace: string; values?: Value[]; incoming?: boolean }) {
   if (!values?.length) return null;
   return (
     <Section id={id} title={title} count={values.length}>
@@ -137,7 +122,7 @@ function Values({ id, title, values, incoming }: { id: string; title: string; va
               <Cell head="Name">{value.name}</Cell>
               <Cell head="Type">{value.type}</Cell>
               <Cell head="Object">
-                {object.kind} {object.name}
+                {object.kind} {object.kind === "Target" ? <a href={targetAddress(namespace, object.name)}>{object.name}</a> : object.name}
               </Cell>
               <Cell head={incoming ? "Comes from" : "Imported by"}>
                 {object.by?.map((thing) => (
@@ -150,7 +135,7 @@ function Values({ id, title, values, incoming }: { id: string; title: string; va
                     imports of <To thing={object.from} />
                   </>
                 )}
-                {!object.by?.length && !object.from && <span class="quiet">{incoming ? "outside" : "nobody"}</span>}
+                {!object.by?.length && !object.from && <span class="quiet">{incoming ? "outside" : "none"}</span>}
               </Cell>
               <Cell head="Fingerprint">{object.fingerprint ? <code>{object.fingerprint}</code> : <span class="quiet">none yet</span>}</Cell>
             </tr>
@@ -161,7 +146,7 @@ function Values({ id, title, values, incoming }: { id: string; title: string; va
   );
 }
 
-function Items({ items }: { items?: Item[] }) {
+export function Items({ items }: { items?: Item[] }) {
   if (!items?.length) return null;
   return (
     <Section id="items" title="Deploy items" count={items.length}>
@@ -169,7 +154,9 @@ function Items({ items }: { items?: Item[] }) {
         {items.map((item) => (
           <tr key={item.name} id={`item-${item.name}`} tabIndex={-1}>
             <Cell head="Item">
-              <span title={item.name}>{item.title}</span>
+              <a href={objectAddress(item.kind, item.namespace, item.name)} title={item.name}>
+                {item.title}
+              </a>
               <div class="quiet small">{item.page}</div>
             </Cell>
             <Cell head="Standing">
@@ -178,7 +165,7 @@ function Items({ items }: { items?: Item[] }) {
                 <Since time={item.since} />
               </div>
             </Cell>
-            <Cell head="Target">{item.target ?? <span class="quiet">none</span>}</Cell>
+            <Cell head="Target">{item.target ? <a href={targetAddress(item.namespace, item.target)}>{item.target}</a> : <span class="quiet">none</span>}</Cell>
             <Cell head="Type">{item.type.replace("landscaper.gardener.cloud/", "")}</Cell>
             <Cell head="Last error" wide>
               <Message text={item.error} />
@@ -187,54 +174,6 @@ function Items({ items }: { items?: Item[] }) {
                   {[item.operation, ...(item.codes ?? [])].filter(Boolean).join(" · ")} <Since time={item.errorTime} />
                 </span>
               )}
-            </Cell>
-          </tr>
-        ))}
-      </Table>
-    </Section>
-  );
-}
-
-function Jobs({ jobs }: { jobs?: Job[] }) {
-  if (!jobs?.length) return null;
-  return (
-    <Section id="jobs" title="Jobs" count={jobs.length}>
-      <Table heads={["Started", "By", "Ended in", "Queued", "Preparing", "Running"]}>
-        {jobs.map((job) => (
-          <tr key={job.jobID}>
-            <Cell head="Started">{job.start ? <Since time={job.start} /> : "now running"}</Cell>
-            <Cell head="By">{job.trigger}</Cell>
-            <Cell head="Ended in">{job.phase}</Cell>
-            <Cell head="Queued">{job.queued}</Cell>
-            <Cell head="Preparing">{job.preparing}</Cell>
-            <Cell head="Running">{job.running}</Cell>
-          </tr>
-        ))}
-      </Table>
-    </Section>
-  );
-}
-
-function Events({ events }: { events?: Happening[] }) {
-  if (!events?.length) return null;
-  return (
-    <Section id="events" title="Events" count={events.length}>
-      <Table heads={["When", "Object", "What"]}>
-        {events.map((event, at) => (
-          <tr key={at}>
-            <Cell head="When">
-              <Since time={event.time} />
-            </Cell>
-            <Cell head="Object">
-              <span class="quiet">{event.kind}</span> {event.name}
-            </Cell>
-            <Cell head="What" wide>
-              <span class={event.type === "Warning" ? "warning" : "quiet"}>
-                {event.type === "Warning" && "Warning · "}
-                {event.reason}
-                {event.count ? ` (${event.count} times)` : ""}
-              </span>
-              <Message text={event.message} />
             </Cell>
           </tr>
         ))}

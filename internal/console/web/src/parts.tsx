@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useClock } from "./live";
-import { addressOf, type State, type Thing } from "./model";
+import { addressOf, objectAddress, scopeOf, type Frame, type Happening, type State, type Thing } from "./model";
 
 // A shape for each state: colours alone would not be enough.
 const shapes: Record<State, string> = {
@@ -50,21 +50,99 @@ function ago(milliseconds: number): string {
 }
 
 export function To({ thing, children }: { thing: Thing; children?: ComponentChildren }) {
-  return <a href={addressOf(thing)}>{children ?? thing.title}</a>;
+  const to = thing.kind === "Execution" ? objectAddress(thing.kind, thing.namespace, thing.name) : addressOf(thing);
+  return <a href={to}>{children ?? thing.title}</a>;
+}
+
+/** A span of time, such as 1 min 5 s. */
+export function span(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3600)];
+  if (minutes < 60) return seconds % 60 ? `${minutes} min ${seconds % 60} s` : `${minutes} min`;
+  return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
 }
 
 export function Message({ text }: { text?: string }) {
   return text ? <div class="message">{text}</div> : null;
 }
 
-export function Section({ id, title, count, children }: { id: string; title: string; count?: number; children: ComponentChildren }) {
+export function Section({ id, title, count, aside, children }: { id: string; title: string; count?: number; aside?: ComponentChildren; children: ComponentChildren }) {
   return (
     <section aria-labelledby={id}>
-      <h2 id={id}>
-        {title}
-        {count !== undefined && <span class="count">{count}</span>}
-      </h2>
+      <div class="heading">
+        <h2 id={id} tabIndex={-1}>
+          {title}
+          {count !== undefined && <span class="count">{count}</span>}
+        </h2>
+        {aside}
+      </div>
       {children}
     </section>
+  );
+}
+
+/** The way from the first page to an object. */
+export function Above({ frame, namespace, above }: { frame: Frame; namespace: string; above?: Thing[] }) {
+  return (
+    <nav class="above" aria-label="Part of">
+      <a href="/">{scopeOf(frame)}</a>
+      <span>{namespace}</span>
+      {above?.map((thing) => <To key={thing.kind + thing.name} thing={thing}>{thing.kind === "Execution" ? "Execution" : thing.title}</To>)}
+    </nav>
+  );
+}
+
+export function Table({ heads, children }: { heads: string[]; children: ComponentChildren }) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          {heads.map((head) => (
+            <th key={head} scope="col">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  );
+}
+
+/** A cell with its head, which stands before it on a phone. */
+export function Cell({ head, wide, children }: { head: string; wide?: boolean; children?: ComponentChildren }) {
+  return (
+    <td data-head={head} class={wide ? "wide" : ""}>
+      <div>{children}</div>
+    </td>
+  );
+}
+
+export function Events({ events }: { events?: Happening[] }) {
+  if (!events?.length) return null;
+  return (
+    <Section id="events" title="Events" count={events.length}>
+      <Table heads={["When", "Object", "What"]}>
+        {events.map((event, at) => (
+          <tr key={at}>
+            <Cell head="When">
+              <Since time={event.time} />
+            </Cell>
+            <Cell head="Object">
+              <span class="quiet">{event.kind}</span> <a href={objectAddress(event.kind, event.namespace, event.name)}>{event.name}</a>
+            </Cell>
+            <Cell head="What" wide>
+              <span class={event.type === "Warning" ? "warning" : "quiet"}>
+                {event.type === "Warning" && "Warning · "}
+                {event.reason}
+                {event.count ? ` (${event.count} times)` : ""}
+              </span>
+              <Message text={event.message} />
+            </Cell>
+          </tr>
+        ))}
+      </Table>
+    </Section>
   );
 }
