@@ -145,9 +145,11 @@ test-e2e: build lab ## Whole scenarios on several clusters.
 	$(GOTEST) -count=1 -timeout 30m ./test/hostile/attacks
 
 .PHONY: test-console
-test-console: build lab ## The console in a real browser (needs Chromium: apt-get install chromium; SCREENSHOTS=folder for pictures).
+test-console: build lab ## The console in a real browser (needs Chromium: apt-get install chromium, and Node; SCREENSHOTS=folder for pictures).
 	@command -v "$${CHROMIUM:-chromium}" chromium-browser google-chrome chrome >/dev/null || \
 		{ echo "There is no Chromium: install it (Debian: apt-get install chromium), or name its program in CHROMIUM." >&2; exit 1; }
+	@test -f $(CONSOLE)/node_modules/axe-core/axe.min.js || (cd $(CONSOLE) && npm ci --silent --no-audit --no-fund --foreground-scripts) || \
+		{ echo "axe-core, which checks accessibility, is not there: install Node 20 or newer, with a registry of npm." >&2; exit 1; }
 	$(GOTEST) -count=1 -timeout 10m -p 1 ./test/console/...
 
 .PHONY: attacks
