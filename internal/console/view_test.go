@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -63,6 +64,11 @@ func crowded() inspect.Snapshot {
 	snapshot.Executions = append(snapshot.Executions, other.Executions...)
 	snapshot.DeployItems = append(snapshot.DeployItems, other.DeployItems...)
 	snapshot.Values = append(snapshot.Values, other.Values...)
+	for _, space := range []string{"shop", "other"} {
+		target := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{Kind: "Target"}, ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "garden"}}
+		snapshot.Values = append(snapshot.Values, target)
+		snapshot.TargetSyncs = append(snapshot.TargetSyncs, &v1alpha1.TargetSync{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "shoots"}})
+	}
 	return snapshot
 }
 
@@ -122,7 +128,7 @@ func TestViewOfOverview(t *testing.T) {
 		found int
 	}{
 		{"no right: nothing is counted, found or noted", sees(), nil, 0, 0},
-		{"all of one namespace", sees("installations/shop", "executions/shop", "deployitems/shop", "dataobjects/shop", "targets/shop", "events/shop"), []string{"shop", "shop"}, 0, 1},
+		{"all of one namespace", sees("installations/shop", "executions/shop", "deployitems/shop", "dataobjects/shop", "targets/shop", "targetsyncs/shop", "events/shop"), []string{"shop", "shop"}, 0, 1},
 		{"parts without Installations show nothing", sees("executions", "deployitems", "dataobjects", "targets", "events"), nil, 0, 0},
 		{"Installations alone: the rest is said to be missing", sees("installations/shop"), []string{"shop", "shop"}, 5, 0},
 		{"rights in a namespace without Installations", sees("installations/empty"), nil, 0, 0},
@@ -163,6 +169,61 @@ func TestViewOfPage(t *testing.T) {
 	}
 	if p := pageFor(t, handler, "/live/n/shop/root"); len(p.Items) != 1 || len(p.Events) != 0 {
 		t.Errorf("items %v, events %v", p.Items, p.Events)
+	}
+}
+
+// TestViewOfViews: no other page says more of what is hidden than of what does not exist.
+func TestViewOfViews(t *testing.T) {
+	handler := openFor(t, crowded(), sees("installations/shop", "executions/shop", "deployitems/shop", "targets/shop", "targetsyncs/shop", "jobs/shop"))
+	get := func(path string) string { return ask(handler, http.MethodGet, path).Body.String() }
+	objects := map[string]string{"Installation": "root", "Execution": "network-exec", "DeployItem": "subnets-x", "Target": "garden", "TargetSync": "shoots"}
+	for path := range views {
+		for kind, name := range objects {
+			at := func(namespace string) string {
+				return "/live" + strings.NewReplacer("{kind}", kind, "{namespace}", namespace, "{name}", name).Replace(path)
+			}
+			shown, hidden, absent := get(at("shop")), get(at("other")), strings.ReplaceAll(get(at("nowhere")), "nowhere", "other")
+			if !strings.Contains(path, "{namespace}") {
+				if absent = shown; strings.Contains(shown, `"other"`) {
+					t.Errorf("%s shows %s", path, shown)
+				}
+			} else if strings.HasPrefix(path, "/objects") && !strings.Contains(shown, name) {
+				t.Errorf("%s of %s shows nothing: %s", path, kind, shown)
+			}
+			if hidden != absent {
+				t.Errorf("%s of %s:\n%s\n%s", path, kind, hidden, absent)
+			}
+		}
+	}
+}
+
+// TestViewKnowsAllKinds: of a new kind in a snapshot, a visitor sees what is allowed, and no more.
+func TestViewKnowsAllKinds(t *testing.T) {
+	snapshot := crowded()
+	snapshot.Events = []*corev1.Event{{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "e"}}, {ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "e"}}}
+	parts := []string{"installations/shop"}
+	for _, part := range Parts() {
+		parts = append(parts, part.Resource+"/shop")
+	}
+	view, err := sees(parts...).view(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := reflect.ValueOf(snapshot), reflect.ValueOf(view.of(snapshot))
+	for i := range before.NumField() {
+		field := before.Type().Field(i)
+		if field.Name == "Unreadable" || field.Type.Kind() != reflect.Slice {
+			continue
+		}
+		had, has := before.Field(i).Len(), after.Field(i).Len()
+		if had == 0 || has*2 != had {
+			t.Errorf("%d of %d %s are seen, want half", has, had, field.Name)
+		}
+		for j := range has {
+			if object, ok := after.Field(i).Index(j).Interface().(metav1.Object); !ok || object.GetNamespace() != "shop" {
+				t.Errorf("%s: %v", field.Name, object)
+			}
+		}
 	}
 }
 

@@ -62,11 +62,11 @@ func TestView(t *testing.T) {
 		// asked is the number of reviews, for the namespaces a, b and c.
 		asked int
 	}{
-		{"no right: nothing but Installations is asked for in namespaces", may(), nil, []string{"a", "b", "c"}, 6 + 3},
-		{"one namespace", may("installations/a", "executions/a"), []string{"a"}, []string{"b", "c"}, 6 + 3 + 5},
-		{"parts alone are not Installations", may("executions/", "secrets/"), nil, []string{"a"}, 6 + 3},
-		{"all namespaces: no single one is asked for", may("installations/", "executions/", "deployitems/", "dataobjects/", "targets/", "events/"), []string{"a", "z"}, nil, 6},
-		{"Installations of all namespaces, parts of some", may("installations/", "executions/", "deployitems/", "dataobjects/", "targets/", "events/b"), []string{"a", "b"}, nil, 6 + 3},
+		{"no right: nothing but Installations is asked for in namespaces", may(), nil, []string{"a", "b", "c"}, 7 + 3},
+		{"one namespace", may("installations/a", "executions/a"), []string{"a"}, []string{"b", "c"}, 7 + 3 + 6},
+		{"parts alone are not Installations", may("executions/", "secrets/"), nil, []string{"a"}, 7 + 3},
+		{"all namespaces: no single one is asked for", may("installations/", "executions/", "deployitems/", "dataobjects/", "targets/", "targetsyncs/", "events/"), []string{"a", "z"}, nil, 7},
+		{"Installations of all namespaces, parts of some", may("installations/", "executions/", "deployitems/", "dataobjects/", "targets/", "targetsyncs/", "events/b"), []string{"a", "b"}, nil, 7 + 3},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -101,20 +101,20 @@ func TestAnswersCount(t *testing.T) {
 			}
 		}
 		jane := User{Username: "jane", UID: "1", Groups: []string{"dev"}, Extra: map[string]authenticationv1.ExtraValue{"scope": {"x"}}}
-		look(jane, 12, true)
+		look(jane, 14, true)
 		if judge.last.User != "jane" || judge.last.UID != "1" || judge.last.Groups[0] != "dev" || judge.last.Extra["scope"][0] != "x" {
 			t.Errorf("asked for another user: %+v", judge.last)
 		}
 		look(jane, 0, true)
-		look(User{Username: "jane", UID: "1"}, 12, true)
-		look(User{Username: "joe"}, 12, true)
+		look(User{Username: "jane", UID: "1"}, 14, true)
+		look(User{Username: "joe"}, 14, true)
 		judge.rights = nil
 		look(jane, 0, true)
 		<-time.After(allowedFor)
 		look(jane, 1, false)
 		judge.rights = map[string]bool{"installations/a": true}
 		<-time.After(refusedFor)
-		look(jane, 12, true)
+		look(jane, 14, true)
 	})
 }
 
