@@ -139,7 +139,7 @@ func gpl(t *testing.T) string {
 // TestMaterial: the bill of material of a program lists what the linker has recorded, with
 // versions and licences, and has the same bytes each time. The program is the one that runs.
 func TestMaterial(t *testing.T) {
-	content := compiled(t)
+	content := compiled(t, nil)
 	all := append(modules(t), Module{Path: "github.com/google/uuid", Version: "v1.6.0", Texts: []Text{{Path: "LICENSE", Licences: []string{"BSD-3-Clause"}}}})
 	at := time.Unix(1_700_000_000, 0)
 	first, err := Material("tool", "v1.2.3", "A tool", content, all, at)
@@ -169,17 +169,42 @@ func TestMaterial(t *testing.T) {
 	}
 }
 
-// compiled is a program with one dependency.
-func compiled(t *testing.T) []byte {
+// TestMaterialOfPages: a program that carries the pages of the console lists what they are built
+// with, which the linker does not record; one without them does not (TestMaterial).
+func TestMaterialOfPages(t *testing.T) {
+	pages, err := os.ReadFile(filepath.Join(root, console, "dist", "app.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := append(modules(t), Module{Path: "github.com/google/uuid", Version: "v1.6.0", Texts: []Text{{Path: "LICENSE", Licences: []string{"BSD-3-Clause"}}}})
+	text, err := Material("tool", "v1.2.3", "A tool", compiled(t, pages), all, time.Unix(1_700_000_000, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got cyclonedx.BOM
+	if err := cyclonedx.NewBOMDecoder(bytes.NewReader(text), cyclonedx.BOMFileFormatJSON).Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	last := (*got.Components)[len(*got.Components)-1]
+	if last.Name != "preact" || !strings.HasPrefix(last.PackageURL, "pkg:npm/preact@1") || (*last.Licenses)[0].License.ID != "MIT" || !slices.Contains(*(*got.Dependencies)[0].Dependencies, last.PackageURL) {
+		t.Errorf("%+v", last)
+	}
+}
+
+// compiled is a program with one dependency, and with content that it carries.
+func compiled(t *testing.T, carried []byte) []byte {
 	t.Helper()
 	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "carried"), carried, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	sums, err := os.ReadFile("../go.sum")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
 		"go.mod": "module example.org/tool\n\ngo 1.26.0\n\nrequire github.com/google/uuid v1.6.0\n", "go.sum": string(sums),
-		"main.go": "package main\n\nimport \"github.com/google/uuid\"\n\nfunc main() { println(uuid.NewString()) }\n",
+		"main.go": "package main\n\nimport (\n\t_ \"embed\"\n\n\t\"github.com/google/uuid\"\n)\n\n//go:embed carried\nvar carried string\n\nfunc main() { println(uuid.NewString(), carried) }\n",
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"debug/buildinfo"
 	"fmt"
+	"maps"
 	"net/url"
+	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
@@ -12,8 +16,8 @@ import (
 )
 
 // Material returns the bill of material of a program, in the format CycloneDX. The modules are
-// those that the linker has recorded in the program, and so exactly what is in it. The same program gives the
-// same bytes.
+// those that the linker has recorded in the program, and those whose content is found in it, and so
+// exactly what is in it. The same program gives the same bytes.
 func Material(name, version, summary string, content []byte, modules []Module, at time.Time) ([]byte, error) {
 	info, err := buildinfo.Read(bytes.NewReader(content))
 	if err != nil {
@@ -33,26 +37,17 @@ func Material(name, version, summary string, content []byte, modules []Module, a
 			Licenses: licences([]string{"Apache-2.0"}), Properties: settings(info),
 		},
 	}
+	contained, err := contents(info, content, known)
+	if err != nil {
+		return nil, fmt.Errorf("the program %s: %w", name, err)
+	}
 	components, references := []cyclonedx.Component{}, []string{}
-	add := func(path, version string) error {
-		module, ok := known[path]
-		if !ok {
-			return fmt.Errorf("the program %s contains %s, whose licence was not looked at", name, path)
-		}
-		purl := "pkg:golang/" + path + "@" + url.PathEscape(version)
+	for _, module := range contained {
+		purl := module.url()
 		components = append(components, cyclonedx.Component{
-			BOMRef: purl, Type: cyclonedx.ComponentTypeLibrary, Name: path, Version: version, PackageURL: purl, Licenses: licences(module.Licences()),
+			BOMRef: purl, Type: cyclonedx.ComponentTypeLibrary, Name: strings.TrimPrefix(module.Path, npm), Version: module.Version, PackageURL: purl, Licenses: licences(module.Licences()),
 		})
 		references = append(references, purl)
-		return nil
-	}
-	if err := add(standard, info.GoVersion); err != nil {
-		return nil, err
-	}
-	for _, module := range info.Deps {
-		if err := add(module.Path, module.Version); err != nil {
-			return nil, err
-		}
 	}
 	out.Components = &components
 	out.Dependencies = &[]cyclonedx.Dependency{{Ref: subject, Dependencies: &references}}
@@ -61,6 +56,35 @@ func Material(name, version, summary string, content []byte, modules []Module, a
 		return nil, fmt.Errorf("encode the bill of material of %s: %w", name, err)
 	}
 	return text.Bytes(), nil
+}
+
+// contents are the modules of a program, with the versions that it records.
+func contents(info *buildinfo.BuildInfo, content []byte, known map[string]Module) ([]Module, error) {
+	recorded := []*debug.Module{{Path: standard, Version: info.GoVersion}}
+	var all []Module
+	for _, one := range append(recorded, info.Deps...) {
+		module, ok := known[one.Path]
+		if !ok {
+			return nil, fmt.Errorf("it contains %s, whose licence was not looked at", one.Path)
+		}
+		module.Version = one.Version
+		all = append(all, module)
+	}
+	for _, path := range slices.Sorted(maps.Keys(known)) {
+		if module := known[path]; len(module.Content) > 0 && bytes.Contains(content, module.Content) {
+			all = append(all, module)
+		}
+	}
+	return all, nil
+}
+
+// url names a module as the bills of all languages do.
+func (m Module) url() string {
+	version := url.PathEscape(m.Version)
+	if name, ok := strings.CutPrefix(m.Path, npm); ok {
+		return "pkg:npm/" + name + "@" + version
+	}
+	return "pkg:golang/" + m.Path + "@" + version
 }
 
 func licences(names []string) *cyclonedx.Licenses {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,8 @@ type Module struct {
 	Path, Version string
 	// Purpose says why it is delivered, if no program is linked with it.
 	Purpose string
+	// Content is in each program that contains it without being linked with it.
+	Content []byte
 	Texts   []Text
 }
 
@@ -65,7 +68,7 @@ func Collect(ctx context.Context, folder string, platforms []program.Platform) (
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", path, one.version, err)
 		}
-		modules = append(modules, Module{path, one.version, one.purpose, texts})
+		modules = append(modules, Module{path, one.version, one.purpose, one.content, texts})
 	}
 	slices.SortFunc(modules, func(a, b Module) int { return strings.Compare(a.Path, b.Path) })
 	return modules, nil
@@ -74,6 +77,7 @@ func Collect(ctx context.Context, folder string, platforms []program.Platform) (
 // found is a module with the folders in which there may be licences.
 type found struct {
 	version, folder, purpose string
+	content                  []byte
 	packages                 map[string]bool
 }
 
@@ -166,9 +170,16 @@ func delivered(ctx context.Context, folder string, linked map[string]*found) err
 // console is the folder of the pages of the console, with what they are built from.
 const console = "internal/console/web"
 
-// pages adds what the pages of the console contain. The texts are beside the built pages.
+// npm begins the names of packages of npm.
+const npm = "npm/"
+
+// pages adds what the pages of the console contain. The texts are beside the built pages. Commits
+// of before the console have none.
 func pages(folder string, linked map[string]*found) error {
 	text, err := os.ReadFile(filepath.Join(folder, console, "package.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("find what the console is built from: %w", err)
 	}
@@ -177,8 +188,12 @@ func pages(folder string, linked map[string]*found) error {
 		return fmt.Errorf("read what the console is built from: %w", err)
 	}
 	built := filepath.Join(folder, console, "dist")
+	content, err := os.ReadFile(filepath.Join(built, "app.js"))
+	if err != nil {
+		return fmt.Errorf("read the pages of the console: %w", err)
+	}
 	for name, version := range described.Dependencies {
-		linked["npm/"+name] = &found{version: version, folder: built, purpose: "it is in the pages of the program landscaper-cli", packages: map[string]bool{built: true}}
+		linked[npm+name] = &found{version: version, folder: built, purpose: "it is in the pages of the console", content: content, packages: map[string]bool{built: true}}
 	}
 	return nil
 }
