@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"github.com/sigstore/cosign/v3/pkg/cosign"
 	"github.com/sigstore/cosign/v3/pkg/oci/static"
@@ -22,6 +23,7 @@ import (
 	"github.com/sigstore/sigstore/pkg/signature"
 
 	"go.landscaper.dev/tools/release/artifact"
+	"go.landscaper.dev/tools/release/chart"
 	"go.landscaper.dev/tools/release/provenance"
 	"go.landscaper.dev/tools/release/registrytest"
 )
@@ -115,6 +117,65 @@ func TestExchangedImage(t *testing.T) {
 	if _, _, err := cosign.VerifyImageSignatures(t.Context(), reference, offline(t, key)); err == nil || !strings.Contains(err.Error(), "digest") {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestExchangedChart: who can write to the registry puts a chart that names another image at the tag
+// of the release, signed by a key of their own. Cosign refuses the tag for the key of the project,
+// also if the genuine signature is put beside it, and still verifies the genuine chart by its digest.
+func TestExchangedChart(t *testing.T) {
+	key := newKey(t)
+	released := chart.Chart{Folder: "../../../charts/landscaper", Version: "v1.2.3", Image: "registry.example.org/landscaper", Digest: digest.FromString("ours").String(), At: at}
+	repository := registrytest.Start(t) + "/charts/landscaper"
+	genuine := pushedChart(t, key, released, repository)
+	exchanged := released
+	exchanged.Version, exchanged.Image, exchanged.Digest = "v1.2.4", "registry.example.org/elsewhere", digest.FromString("another").String()
+	other := pushedChart(t, newKey(t), exchanged, repository)
+	if err := registrytest.Repository(t, repository).Tag(t.Context(), other.Root, genuine.Tag); err != nil {
+		t.Fatal(err)
+	}
+	verify := func(reference string) error {
+		parsed, err := name.ParseReference(reference, name.Insecure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = cosign.VerifyImageSignatures(t.Context(), parsed, offline(t, key))
+		return err
+	}
+	if err := verify(repository + ":" + genuine.Tag); err == nil {
+		t.Error("a chart that another key has signed is verified")
+	}
+	if err := verify(genuine.Reference()); err != nil {
+		t.Errorf("the genuine chart is refused: %v", err)
+	}
+	signatures := func(of *artifact.Artifact) string {
+		return strings.Replace(of.Root.Digest.String(), ":", "-", 1) + ".sig"
+	}
+	signature, err := registrytest.Repository(t, repository).Resolve(t.Context(), signatures(genuine))
+	if err == nil {
+		err = registrytest.Repository(t, repository).Tag(t.Context(), signature, signatures(other))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := verify(repository + ":" + genuine.Tag); err == nil || !strings.Contains(err.Error(), "digest") {
+		t.Errorf("with the signature of the genuine chart: %v", err)
+	}
+}
+
+// pushedChart is a chart in a registry, with a signature.
+func pushedChart(t *testing.T, key *Key, packed chart.Chart, repository string) *artifact.Artifact {
+	t.Helper()
+	made, err := packed.Artifact(t.Context(), repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	push(t, made)
+	signed, err := key.Image(t.Context(), made, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	push(t, signed)
+	return made
 }
 
 // TestAttestations: cosign verifies the statements about an image.
