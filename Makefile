@@ -240,7 +240,17 @@ test-release: ## Tests of the program that makes releases, with the reference re
 
 .PHONY: test-published
 test-published: $(BIN)/release lab ## Publish a release into a registry of the lab, and install it from there in each way (3 minutes on 2 cores).
-	$(GOTEST) -count=1 -timeout 20m ./test/published
+	$(GOTEST) -count=1 -timeout 20m -skip '^TestEarlier' ./test/published
+
+# Of before there was a release: six days and five revisions of the API older than the test.
+# The tag of the last release takes its place.
+EARLIER ?= 9cf790ee0ff036f3ea4806fda422241d84b96112
+REST ?= 50
+
+.PHONY: test-upgrade
+test-upgrade: $(BIN)/release lab ## Upgrade a release of an earlier commit, cut upgrades, and go back (needs the history; REST=1000 for more Installations).
+	@hack/earlier.sh $(EARLIER) $(BIN)/earlier
+	$(GOTEST) -v -count=1 -timeout 40m -run '^TestEarlier' ./test/published -rest $(REST)
 
 .PHONY: licences
 licences: $(BIN)/release ## Check that the licences of all dependencies fit that of the project.

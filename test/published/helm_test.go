@@ -16,26 +16,35 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
 )
 
 // helm is Helm at work on the cluster.
 type helm struct {
 	*action.Configuration
 	settings *cli.EnvSettings
+	// version is that of the chart.
+	version string
 }
 
 func newHelm(t *testing.T) helm {
+	t.Helper()
+	return newHelmBy(t, nil)
+}
+
+// newHelmBy is Helm whose access to the cluster is changed.
+func newHelmBy(t *testing.T, change func(*rest.Config) *rest.Config) helm {
 	t.Helper()
 	for _, variable := range []string{"HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"} {
 		t.Setenv(variable, t.TempDir())
 	}
 	flags, namespace := genericclioptions.NewConfigFlags(false), space
-	flags.KubeConfig, flags.Namespace = &cluster.Kubeconfig, &namespace
+	flags.KubeConfig, flags.Namespace, flags.WrapConfigFn = &cluster.Kubeconfig, &namespace, change
 	client, err := helmregistry.NewClient(helmregistry.ClientOptPlainHTTP(), helmregistry.ClientOptCredentialsFile(filepath.Join(t.TempDir(), "config.json")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := helm{action.NewConfiguration(action.ConfigurationSetLogger(slog.NewTextHandler(io.Discard, nil))), cli.New()}
+	h := helm{action.NewConfiguration(action.ConfigurationSetLogger(slog.NewTextHandler(io.Discard, nil))), cli.New(), bare}
 	h.RegistryClient = client
 	if err := h.Init(flags, space, "secret"); err != nil {
 		t.Fatal(err)
@@ -47,7 +56,7 @@ func newHelm(t *testing.T) helm {
 func (h helm) chart(t *testing.T) chart.Charter {
 	t.Helper()
 	pull := action.NewInstall(h.Configuration)
-	pull.Version, pull.PlainHTTP = bare, true
+	pull.Version, pull.PlainHTTP = h.version, true
 	file, err := pull.LocateChart("oci://"+registry+"/charts/landscaper", h.settings)
 	if err != nil {
 		t.Fatal(err)

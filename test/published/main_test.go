@@ -12,6 +12,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,6 +43,8 @@ var (
 	admin   client.WithWatch
 	// registry is where images and charts are, and dist the folder with the files of the release.
 	registry, dist string
+	// releaseKey is the file of the key that signs.
+	releaseKey string
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -79,7 +82,15 @@ func publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := writeKey(started.Directory)
+	if releaseKey, err = writeKey(started.Directory); err != nil {
+		return err
+	}
+	return makeRelease(ctx, root, dist, release, os.Stdout)
+}
+
+// makeRelease makes a release of the sources in a folder for this platform, and pushes it.
+func makeRelease(ctx context.Context, source, out, version string, output io.Writer) error {
+	root, err := lab.Root()
 	if err != nil {
 		return err
 	}
@@ -87,9 +98,9 @@ func publish(ctx context.Context) error {
 	if _, err := os.Stat(program); err != nil {
 		return fmt.Errorf("%w: build it with make test-published", err)
 	}
-	command := exec.CommandContext(ctx, program, "-source", root, "-out", dist, "-version", release, "-registry", registry,
-		"-platforms", "linux/amd64", "-key", key, "-push", "-plain-http", "-allow-dirty")
-	command.Stdout, command.Stderr = os.Stdout, os.Stderr
+	command := exec.CommandContext(ctx, program, "-source", source, "-out", out, "-version", version, "-registry", registry,
+		"-platforms", "linux/amd64", "-key", releaseKey, "-push", "-plain-http", "-allow-dirty")
+	command.Stdout, command.Stderr = output, output
 	return command.Run()
 }
 

@@ -171,7 +171,12 @@ func TestVersion(t *testing.T) {
 // unpacked returns a program of the release, from its archive.
 func unpacked(t *testing.T, name string) string {
 	t.Helper()
-	archive, err := os.Open(filepath.Join(dist, name+"_"+release+"_linux_amd64.tar.gz"))
+	return unpackedOf(t, filepath.Join(dist, name+"_"+release+"_linux_amd64.tar.gz"), name)
+}
+
+func unpackedOf(t *testing.T, file, name string) string {
+	t.Helper()
+	archive, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
