@@ -3,6 +3,8 @@ package integration
 import (
 	"bytes"
 	"context"
+	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -12,9 +14,11 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/internal/server/install"
 )
@@ -52,8 +56,8 @@ func TestInstallAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestUpgradeFromUpstream installs the CRDs of upstream, stores objects, upgrades, and shows
-// that the objects keep working.
+// TestUpgradeFromUpstream installs the CRDs of upstream, stores objects, upgrades in runs that are cut
+// after each write, and shows that the objects keep working.
 func TestUpgradeFromUpstream(t *testing.T) {
 	_, public, err := connect(clusters["public"])
 	if err != nil {
@@ -84,7 +88,7 @@ func TestUpgradeFromUpstream(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	out := runInstall(t, public, install.Options{})
+	out := installInSteps(t, public, before[0])
 	if !strings.Contains(out, "installations.landscaper.gardener.cloud: updated") {
 		t.Errorf("the kinds were not upgraded:\n%s", out)
 	}
@@ -118,6 +122,74 @@ func TestUpgradeFromUpstream(t *testing.T) {
 	if description := note.Spec.Versions[0].Schema.OpenAPIV3Schema.Description; description == "" {
 		t.Error("the schema is still the public one")
 	}
+}
+
+// errCut is what the installer sees when it is cut.
+var errCut = errors.New("the connection is cut")
+
+// installInSteps installs in as many runs as there is something to write: each is cut before its
+// second write, and the next one goes on. After each, a stored object can be read and written.
+func installInSteps(t *testing.T, cluster client.WithWatch, object *unstructured.Unstructured) string {
+	t.Helper()
+	var out bytes.Buffer
+	for cuts := 0; ; cuts++ {
+		err := install.Run(t.Context(), cutAfterOne(cluster), install.Options{SourceNamespaces: sources}, &out)
+		if err == nil {
+			// There are 11 definitions, and policies with their bindings.
+			if cuts < 15 {
+				t.Errorf("only %d runs were cut", cuts)
+			}
+			return out.String()
+		}
+		if !errors.Is(err, errCut) {
+			t.Fatalf("after %d runs that were cut: %v\n%s", cuts, err, out.String())
+		}
+		now := object.DeepCopy()
+		if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(object), now); err != nil {
+			t.Fatal(err)
+		}
+		now.SetAnnotations(map[string]string{"acme.example/cuts": strconv.Itoa(cuts)})
+		if err := cluster.Update(t.Context(), now); err != nil {
+			t.Errorf("after %d runs that were cut: %v", cuts, err)
+		}
+	}
+}
+
+// cutAfterOne lets one write through.
+func cutAfterOne(cluster client.WithWatch) client.WithWatch {
+	writes := 0
+	cut := func() error {
+		if writes++; writes > 1 {
+			return errCut
+		}
+		return nil
+	}
+	return interceptor.NewClient(cluster, interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			if err := cut(); err != nil {
+				return err
+			}
+			return c.Create(ctx, object, options...)
+		},
+		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+			if err := cut(); err != nil {
+				return err
+			}
+			return c.Update(ctx, object, options...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			if err := cut(); err != nil {
+				return err
+			}
+			return c.Patch(ctx, object, patch, options...)
+		},
+		Apply: func(ctx context.Context, c client.WithWatch, object runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+			if err := cut(); err != nil {
+				return err
+			}
+			return c.Apply(ctx, object, options...)
+		},
+	})
 }
 
 // installPublicShape writes our CRDs reduced to the fields of upstream: no defaults, no
