@@ -239,7 +239,7 @@ test-release: ## Tests of the program that makes releases, with the reference re
 	cd $(TOOLS)/release && $(GOTEST) $(TESTFLAGS) ./...
 
 .PHONY: test-published
-test-published: $(BIN)/release lab ## Publish a release into a registry of the lab, and install it from there in each way (3 minutes on 2 cores).
+test-published: $(BIN)/release $(BIN)/landscaper-cli lab ## Publish a release into a registry of the lab, and install it from there in each way (3 minutes on 2 cores).
 	$(GOTEST) -count=1 -timeout 20m -skip '^TestEarlier' ./test/published
 
 # Of before there was a release: six days and five revisions of the API older than the test.

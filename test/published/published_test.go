@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/lab"
 )
 
 // ofNamespaces says whether an object is a namespace, or what each namespace has.
@@ -140,10 +141,30 @@ func TestManifests(t *testing.T) {
 // TestQuickstart goes the way of the README, with the command line of the release, which names the
 // image of the release by itself.
 func TestQuickstart(t *testing.T) {
+	quickstart(t, unpacked(t, "landscaper-cli"), "egress: {allowLoopback: true}\n")
+}
+
+// TestQuickstartOfACommit goes the way that the README describes for those without a release: a command
+// line of a commit, which knows no image, with that of "make release" in the values.
+func TestQuickstartOfACommit(t *testing.T) {
+	root, err := lab.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cli := filepath.Join(root, "bin", "landscaper-cli")
+	if _, err := os.Stat(cli); err != nil {
+		t.Fatalf("%v: run make test-published", err)
+	}
+	quickstart(t, cli, "egress: {allowLoopback: true}\nimage: {repository: "+registry+"/landscaper, tag: "+release+"}\n")
+}
+
+// quickstart installs with a command line, deploys the first Installation as the README does, and
+// removes all of it.
+func quickstart(t *testing.T, cli, text string) {
+	t.Helper()
 	before := objects(t)
-	cli := unpacked(t, "landscaper-cli")
 	values := filepath.Join(t.TempDir(), "values.yaml")
-	if err := os.WriteFile(values, []byte("egress: {allowLoopback: true}\n"), 0o600); err != nil {
+	if err := os.WriteFile(values, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	execute(t, cli, "quickstart", "install", "--landscaper-values", values, "--wait", "--timeout", waitLimit.String())

@@ -81,7 +81,14 @@ cluster reaches.`,
 			case f.version != "" && f.version != "latest release" && f.version != version.String():
 				return terminal.Usage(fmt.Errorf("this program installs its own release, %s: use the command line of the release %s", version.String(), f.version))
 			}
-			objects, on, err := f.objects()
+			values, err := f.readValues()
+			if err != nil {
+				return err
+			}
+			if !f.dryRun && !bootstrap.NamesImage(values) {
+				return terminal.Usage(errors.New("this program is of no release, and knows no image of Landscaper: name yours with --landscaper-values, in a file like\n  image: {repository: registry.example.org/landscaper/landscaper, tag: v0.1.0}\nor use the command line of a release"))
+			}
+			objects, on, err := f.objects(values)
 			if err != nil {
 				return err
 			}
@@ -144,7 +151,11 @@ are Installations, unless --yes is given.`,
   landscaper-cli quickstart uninstall --delete-crd --delete-namespace --yes`,
 		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, _ []string) error {
-			objects, on, err := f.objects()
+			values, err := f.readValues()
+			if err != nil {
+				return err
+			}
+			objects, on, err := f.objects(values)
 			if err != nil {
 				return err
 			}
@@ -194,18 +205,24 @@ func (f *flags) agreed(ctx context.Context, streams terminal.Streams, c client.R
 	return streams.Confirm("Remove the Landscaper in namespace "+removal.Namespace+"?", f.agree)
 }
 
-// objects returns the objects of the chart and, if it is asked for, of the registry.
-func (f *flags) objects() ([]*unstructured.Unstructured, *connection.Connection, error) {
+// readValues returns the values that the user has given.
+func (f *flags) readValues() (map[string]any, error) {
 	values := map[string]any{}
-	if f.values != "" {
-		text, err := os.ReadFile(f.values)
-		if err != nil {
-			return nil, nil, fmt.Errorf("read the values: %w", err)
-		}
-		if err := yamltext.Unmarshal(text, yamltext.Lenient(), &values); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", f.values, err)
-		}
+	if f.values == "" {
+		return values, nil
 	}
+	text, err := os.ReadFile(f.values)
+	if err != nil {
+		return nil, fmt.Errorf("read the values: %w", err)
+	}
+	if err := yamltext.Unmarshal(text, yamltext.Lenient(), &values); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.values, err)
+	}
+	return values, nil
+}
+
+// objects returns the objects of the chart and, if it is asked for, of the registry.
+func (f *flags) objects(values map[string]any) ([]*unstructured.Unstructured, *connection.Connection, error) {
 	on, err := f.Connect()
 	if err != nil {
 		return nil, nil, err

@@ -20,6 +20,7 @@ func TestCommandLine(t *testing.T) {
 		{"a command that was mistyped", "instal", 64, "", `Error: unknown command "instal" for "quickstart": did you mean install?` + "\n"},
 		{"an argument that means nothing", "install here", 64, "", "Error: "},
 		{"an unknown flag", "uninstall --force", 64, "", "Error: unknown flag: --force\n"},
+		{"the image of a program that is of no release", "install", 64, "", "Error: this program is of no release, and knows no image of Landscaper: name yours with --landscaper-values"},
 		{"a file of values that is not there", "install --landscaper-values none.yaml --dry-run", 1, "", "Error: "},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +41,7 @@ func TestQuickstart(t *testing.T) {
 		t.Errorf("a dry run has installed something: %v", err)
 	}
 	for range 2 {
-		got := cli(t, empty.Kubeconfig, "quickstart", "install", "--namespace", namespace, "--install-oci-registry")
+		got := cli(t, empty.Kubeconfig, "quickstart", "install", "--namespace", namespace, "--landscaper-values", anImage(t), "--install-oci-registry")
 		if got.code != 0 || !strings.Contains(got.out, "Deployment landscaper: applied\n") || !strings.Contains(got.out, "Deployment oci-registry: applied\n") {
 			t.Fatalf("%+v", got)
 		}
@@ -76,6 +78,16 @@ func TestQuickstart(t *testing.T) {
 	}
 }
 
+// anImage is a file of values that name an image: the program of the test is of no release.
+func anImage(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "values.yaml")
+	if err := os.WriteFile(file, []byte("image: {repository: registry.example.org/landscaper, tag: v0.1.0}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // useQuickstart creates an Installation that no controller deletes, and tries to remove the
 // Landscaper under it.
 func useQuickstart(t *testing.T, there client.Client, namespace string) {
@@ -106,7 +118,7 @@ func useQuickstart(t *testing.T, there client.Client, namespace string) {
 // waitForQuickstart plays the machine that runs the programs.
 func waitForQuickstart(t *testing.T, there client.WithWatch, namespace string) {
 	t.Helper()
-	install := []string{"quickstart", "install", "--namespace", namespace, "--wait"}
+	install := []string{"quickstart", "install", "--namespace", namespace, "--landscaper-values", anImage(t), "--wait"}
 	message := "\nError: wait for Deployment landscaper in namespace " + namespace + ": "
 	got, _ := withLimit(t, empty.Kubeconfig, message, append(install, "--timeout", "LIMIT", "--strict-exit-codes")...)
 	if got.code != 5 || !strings.Contains(got.err, message) || !strings.Contains(got.err, ": timeout: look at its Pods") {

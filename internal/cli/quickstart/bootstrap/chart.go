@@ -77,6 +77,15 @@ func Objects(namespace string, values map[string]any) ([]*unstructured.Unstructu
 	return objects, nil
 }
 
+// NamesImage says whether the image is known: of a release by the program, or else by the values. The
+// chart alone names one that is on no registry, so that a cluster would look for it at its default
+// registry, where anyone may have put something.
+func NamesImage(values map[string]any) bool {
+	image, _ := values["image"].(map[string]any)
+	repository, _ := image["repository"].(string)
+	return repository != "" || version.Registry() != ""
+}
+
 // ofRelease makes the image of the release of this program the default of the chart.
 func ofRelease(values map[string]any, registry, tag string) {
 	image, ok := values["image"].(map[string]any)

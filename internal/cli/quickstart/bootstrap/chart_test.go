@@ -47,3 +47,21 @@ func TestImageOfTheRelease(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesImage: a program of no release, such as this test, asks for an image of the user's.
+func TestNamesImage(t *testing.T) {
+	for _, row := range []struct {
+		reason string
+		values map[string]any
+		want   bool
+	}{
+		{"no values", nil, false},
+		{"a tag of no repository", map[string]any{"image": map[string]any{"tag": "v1.2.3"}}, false},
+		{"a text, which the schema of the chart refuses", map[string]any{"image": "mine"}, false},
+		{"an image", map[string]any{"image": map[string]any{"repository": "registry.example.org/mine"}}, true},
+	} {
+		if got := NamesImage(row.values); got != row.want {
+			t.Errorf("%s: %t", row.reason, got)
+		}
+	}
+}
