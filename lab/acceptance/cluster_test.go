@@ -270,6 +270,16 @@ func TestServiceAccountsOfTheIssuerAreTrusted(t *testing.T) {
 	}
 }
 
+// TestEarlierKubernetes: a cluster behaves like the oldest version that the programs know, three
+// versions before their own.
+func TestEarlierKubernetes(t *testing.T) {
+	l := upForTest(t, "--clusters", "earlier", "--kubernetes", "1.34")
+	version, err := clientset(t, l.Clusters["earlier"].Kubeconfig).ServerVersion()
+	if err != nil || version.EmulationMinor != "34" {
+		t.Errorf("%+v, %v", version, err)
+	}
+}
+
 func TestDependentsAreCollected(t *testing.T) {
 	admin := clientset(t, shared.Clusters["plain"].Kubeconfig)
 	maps := admin.CoreV1().ConfigMaps(newNamespace(t, admin))

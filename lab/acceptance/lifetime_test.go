@@ -269,6 +269,7 @@ func TestWrongRequestsAreExplained(t *testing.T) {
 		{[]string{"up", "--clusters", "a,b", "--with", "issuer=a,issuer=b"}, []string{"issuer=b", "a already"}, "one cluster is the issuer"},
 		{[]string{"up", "--with", "issuer=other"}, []string{"issuer=CLUSTER"}, "the issuer is a cluster of this lab"},
 		{[]string{"up", "--kwok-nodes", "0", "--with", "kwok=cluster"}, []string{"--kwok-nodes"}, "no node is no use"},
+		{[]string{"up", "--kubernetes", "v1.34.2"}, []string{"--kubernetes", "1.34"}, "programs behave like minor versions"},
 		{[]string{"up", "--owner-pid", "999999999"}, []string{"owner"}, "the owner must live"},
 		{[]string{"status"}, []string{"lab up", "--name"}, "there is no lab of the name"},
 		{[]string{"frobnicate"}, []string{"unknown command"}, "commands are known"},

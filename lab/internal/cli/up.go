@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +15,9 @@ import (
 	"go.landscaper.dev/lab/internal/tools"
 )
 
+// minor is a version without patches.
+var minor = regexp.MustCompile(`^1\.[1-9][0-9]+$`)
+
 type upFlags struct {
 	clusters  []string
 	with      []string
@@ -21,6 +25,7 @@ type upFlags struct {
 	nodes     int
 	profiling bool
 	lean      bool
+	version   string
 }
 
 func newUp(s *settings) *cobra.Command {
@@ -40,6 +45,7 @@ func newUp(s *settings) *cobra.Command {
 	command.Flags().IntVar(&flags.nodes, "kwok-nodes", 2, "number of nodes of clusters with kwok")
 	command.Flags().BoolVar(&flags.profiling, "profiling", false, "let the API servers serve profiles below /debug/pprof")
 	command.Flags().BoolVar(&flags.lean, "lean", false, "build Flux without clients for clouds, signatures and encrypted files, unless it is built already")
+	command.Flags().StringVar(&flags.version, "kubernetes", fromEnvironment("LAB_KUBERNETES", ""), "version of Kubernetes that the API servers behave like, as in 1.34 ($LAB_KUBERNETES); without it, that of the lab")
 	command.Flags().IntVar(&flags.owner, "owner-pid", 0, "take the lab down when this process ends; without it, the lab stays until \"lab down\"")
 	return command
 }
@@ -94,7 +100,7 @@ func up(command *cobra.Command, s *settings, flags *upFlags) error {
 
 // config reads the flags into the configuration of the supervisor.
 func (f *upFlags) config(name string) (instance.Config, error) {
-	config := instance.Config{Name: name, Clusters: f.clusters, KwokNodes: f.nodes, Profiling: f.profiling, Lean: f.lean}
+	config := instance.Config{Name: name, Clusters: f.clusters, KwokNodes: f.nodes, Profiling: f.profiling, Lean: f.lean, Kubernetes: f.version}
 	for i, cluster := range f.clusters {
 		if err := instance.CheckName("cluster", cluster); err != nil {
 			return config, err
@@ -102,6 +108,9 @@ func (f *upFlags) config(name string) (instance.Config, error) {
 		if slices.Contains(f.clusters[:i], cluster) {
 			return config, fmt.Errorf("--clusters names %q twice", cluster)
 		}
+	}
+	if f.version != "" && !minor.MatchString(f.version) {
+		return config, fmt.Errorf("--kubernetes %q: use a version like 1.34", f.version)
 	}
 	if f.nodes < 1 {
 		return config, fmt.Errorf("--kwok-nodes %d: use 1 or more", f.nodes)

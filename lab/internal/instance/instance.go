@@ -27,15 +27,17 @@ type Config struct {
 	Flux []string `json:"flux,omitempty"`
 	Kwok []string `json:"kwok,omitempty"`
 	// Issuer names the cluster whose ServiceAccounts the others trust.
-	Issuer        string `json:"issuer,omitempty"`
-	Registry      bool   `json:"registry,omitempty"`
-	RegistryAuth  bool   `json:"registryAuth,omitempty"`
-	RegistryTLS   bool   `json:"registryTLS,omitempty"`
-	Git           bool   `json:"git,omitempty"`
-	GitAuth       bool   `json:"gitAuth,omitempty"`
-	KwokNodes     int    `json:"kwokNodes,omitempty"`
-	Profiling     bool   `json:"profiling,omitempty"`
-	Lean          bool   `json:"lean,omitempty"`
+	Issuer       string `json:"issuer,omitempty"`
+	Registry     bool   `json:"registry,omitempty"`
+	RegistryAuth bool   `json:"registryAuth,omitempty"`
+	RegistryTLS  bool   `json:"registryTLS,omitempty"`
+	Git          bool   `json:"git,omitempty"`
+	GitAuth      bool   `json:"gitAuth,omitempty"`
+	KwokNodes    int    `json:"kwokNodes,omitempty"`
+	Profiling    bool   `json:"profiling,omitempty"`
+	Lean         bool   `json:"lean,omitempty"`
+	// Kubernetes is the version that the API servers behave like; their own one if it is empty.
+	Kubernetes    string `json:"kubernetes,omitempty"`
 	Sources       string `json:"sources"`
 	ToolDirectory string `json:"toolDirectory"`
 }

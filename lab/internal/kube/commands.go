@@ -37,9 +37,9 @@ func (c *Cluster) EtcdArgs() []string {
 // APIServerArgs start kube-apiserver with what a default cluster has: RBAC, API
 // priority and fairness, the default admission plugins. tokenWebhook is a
 // kubeconfig for the webhook that knows the users made at run time; profiling
-// serves the API server's profiles below /debug/pprof.
-func (c *Cluster) APIServerArgs(tokenWebhook string, profiling bool) []string {
-	return append(c.issuerArgs(),
+// serves the API server's profiles below /debug/pprof. Version is what it behaves like, or empty.
+func (c *Cluster) APIServerArgs(tokenWebhook string, profiling bool, version string) []string {
+	return append(append(c.issuerArgs(), emulated(version)...),
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", c.serverPort),
 		"--advertise-address=127.0.0.1",
@@ -80,6 +80,15 @@ func (c *Cluster) APIServerArgs(tokenWebhook string, profiling bool) []string {
 	)
 }
 
+// emulated lets a program behave like that of an earlier version: what came later is not served, and
+// what was not on by default is off.
+func emulated(version string) []string {
+	if version == "" {
+		return nil
+	}
+	return []string{"--emulated-version=kube=" + version}
+}
+
 // controllers are those that make a cluster behave as users expect; those that
 // talk to clouds, to volumes or to kubelets have no business here.
 var controllers = []string{
@@ -96,16 +105,16 @@ var controllers = []string{
 }
 
 // ControllerManagerArgs start kube-controller-manager.
-func (c *Cluster) ControllerManagerArgs() []string {
-	return []string{
-		"--kubeconfig=" + c.KubeconfigOf(ControllerManagerUser),
-		"--controllers=" + strings.Join(controllers, ","),
-		"--root-ca-file=" + c.CAFile(),
-		"--service-account-private-key-file=" + c.path("pki", "sa.key"),
+func (c *Cluster) ControllerManagerArgs(version string) []string {
+	return append(emulated(version),
+		"--kubeconfig="+c.KubeconfigOf(ControllerManagerUser),
+		"--controllers="+strings.Join(controllers, ","),
+		"--root-ca-file="+c.CAFile(),
+		"--service-account-private-key-file="+c.path("pki", "sa.key"),
 		"--leader-elect=false",
 		"--secure-port=0",
 		"--profiling=false",
-	}
+	)
 }
 
 // SchedulerArgs start kube-scheduler.

@@ -129,8 +129,8 @@ func (s *Supervisor) controlPlane(ctx context.Context, c *cluster) ([]Spec, erro
 	}
 	return []Spec{
 		program("etcd", "etcd", c.EtcdArgs(), accepts(c.EtcdAddress())),
-		program("apiserver", "kube-apiserver", c.APIServerArgs(webhook, s.config.Profiling), c.apiServerReady),
-		program("controller-manager", "kube-controller-manager", c.ControllerManagerArgs(), c.controllersReady),
+		program("apiserver", "kube-apiserver", c.APIServerArgs(webhook, s.config.Profiling, s.config.Kubernetes), c.apiServerReady),
+		program("controller-manager", "kube-controller-manager", c.ControllerManagerArgs(s.config.Kubernetes), c.controllersReady),
 	}, nil
 }
 
