@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -115,7 +116,7 @@ func partsOf(arguments []string) ([]*part, error) {
 
 // saidBy is what a program has said that has failed.
 func saidBy(err error) string {
-	if failed, ok := err.(*exec.ExitError); ok {
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		return ": " + strings.TrimSpace(string(failed.Stderr))
 	}
 	return ""

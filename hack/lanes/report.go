@@ -38,26 +38,16 @@ type event struct {
 func reportOf(p *part, said []byte, err error, took time.Duration) report {
 	r := report{ok: err == nil}
 	var others strings.Builder
-	outputs := map[string]*strings.Builder{}
+	tests := map[string]*strings.Builder{}
 	for line := range bytes.Lines(said) {
 		e := event{}
-		if json.Unmarshal(line, &e) != nil {
-			others.Write(line)
-			continue
-		}
-		top, _, isSub := strings.Cut(e.Test, "/")
 		switch {
-		case e.Action == "output" && top == "" && !isResult(e.Output):
+		case json.Unmarshal(line, &e) != nil:
+			others.Write(line)
+		case e.Test != "":
+			r.add(e, tests)
+		case e.Action == "output" && !isResult(e.Output):
 			others.WriteString(e.Output)
-		case e.Action == "output" && top != "" && !isProgress(e.Output):
-			if outputs[top] == nil {
-				outputs[top] = &strings.Builder{}
-			}
-			outputs[top].WriteString(e.Output)
-		case (e.Action == "pass" || e.Action == "fail") && top != "" && !isSub:
-			if r.took = append(r.took, taken{top, e.Elapsed}); e.Action == "pass" {
-				delete(outputs, top)
-			}
 		}
 	}
 	name := p.path
@@ -69,13 +59,30 @@ func reportOf(p *part, said []byte, err error, took time.Duration) report {
 		return r
 	}
 	var text strings.Builder
-	for _, top := range sortedKeys(outputs) {
-		// Of a test without an end the program has ended in the middle.
-		text.WriteString(outputs[top].String())
+	for _, top := range sortedKeys(tests) {
+		// In the middle of a test without an end, the program has ended.
+		text.WriteString(tests[top].String())
 	}
 	fmt.Fprintf(&text, "%s%v\nFAIL\t%s\t%.3fs\n", others.String(), err, name, took.Seconds())
 	r.text = text.String()
 	return r
+}
+
+// add takes an event of a test. The output of a test that has passed is dropped.
+func (r *report) add(e event, outputs map[string]*strings.Builder) {
+	top, _, isSub := strings.Cut(e.Test, "/")
+	switch {
+	case e.Action == "output" && !isProgress(e.Output):
+		if outputs[top] == nil {
+			outputs[top] = &strings.Builder{}
+		}
+		outputs[top].WriteString(e.Output)
+	case isSub:
+	case e.Action == "pass" || e.Action == "fail":
+		if r.took = append(r.took, taken{top, e.Elapsed}); e.Action == "pass" {
+			delete(outputs, top)
+		}
+	}
 }
 
 func sortedKeys(outputs map[string]*strings.Builder) []string {
