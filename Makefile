@@ -137,6 +137,10 @@ test-lab: lab ## The lab's own tests.
 test-integration: build lab ## Tests against real API servers.
 	$(GOTEST) -count=1 -timeout 30m -p 3 ./test/integration/...
 
+.PHONY: test-earlier-kubernetes
+test-earlier-kubernetes: build lab ## Installing, rights and the command line against API servers that behave like Kubernetes 1.34.
+	LAB_KUBERNETES=1.34 $(GOTEST) -count=1 -timeout 30m -p 3 ./test/integration ./test/integration/chart ./test/integration/cli ./test/integration/clusterfunc ./test/integration/component ./test/integration/console
+
 # Each package has a lab of its own and waits for it much of the time, so several packages run
 # at once, on any machine. Those that take longest begin; the longest one runs in two parts.
 .PHONY: test-e2e
@@ -163,7 +167,7 @@ HISTORIES ?= 10000
 ONLY ?=
 
 .PHONY: protections
-protections: ## Take the protections of the controllers out, one by one, until the model notices (HISTORIES=10000, ONLY=pattern).
+protections: ## Take the protections of the controllers out, one by one, until the model notices (HISTORIES=10000, ONLY=words).
 	go run ./test/model/protections -histories $(HISTORIES) -only '$(ONLY)'
 
 .PHONY: composed

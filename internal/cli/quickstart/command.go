@@ -55,6 +55,19 @@ func (f *flags) add(command *cobra.Command) {
 	flags.StringVar(&f.values, "landscaper-values", "", "`file` with values for the chart")
 }
 
+// check refuses what this program cannot install.
+func (f *flags) check() error {
+	switch {
+	case f.ingress:
+		return terminal.Usage(errors.New("--install-registry-ingress is not supported: use a registry with TLS and authentication that exists"))
+	case f.version != "" && f.version != "latest release" && f.version != version.String():
+		return terminal.Usage(fmt.Errorf("this program installs its own release, %s: use the command line of the release %s", version.String(), f.version))
+	}
+	return nil
+}
+
+var errNoImage = errors.New("this program is of no release, and knows no image of Landscaper: name yours with --landscaper-values, in a file like\n  image: {repository: registry.example.org/landscaper/landscaper, tag: v0.1.0}\nor use the command line of a release")
+
 func newInstallCommand(streams terminal.Streams) *cobra.Command {
 	f := &flags{}
 	var user, password string
@@ -75,18 +88,15 @@ cluster reaches.`,
   landscaper-cli quickstart install --dry-run`,
 		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, _ []string) error {
-			switch {
-			case f.ingress:
-				return terminal.Usage(errors.New("--install-registry-ingress is not supported: use a registry with TLS and authentication that exists"))
-			case f.version != "" && f.version != "latest release" && f.version != version.String():
-				return terminal.Usage(fmt.Errorf("this program installs its own release, %s: use the command line of the release %s", version.String(), f.version))
+			if err := f.check(); err != nil {
+				return err
 			}
 			values, err := f.readValues()
 			if err != nil {
 				return err
 			}
 			if !f.dryRun && !bootstrap.NamesImage(values) {
-				return terminal.Usage(errors.New("this program is of no release, and knows no image of Landscaper: name yours with --landscaper-values, in a file like\n  image: {repository: registry.example.org/landscaper/landscaper, tag: v0.1.0}\nor use the command line of a release"))
+				return terminal.Usage(errNoImage)
 			}
 			objects, on, err := f.objects(values)
 			if err != nil {
@@ -113,8 +123,7 @@ cluster reaches.`,
 	flags.StringVar(&user, "registry-username", "", "not supported")
 	flags.StringVar(&password, "registry-password", "", "not supported")
 	for _, name := range []string{"install-registry-ingress", "registry-username", "registry-password"} {
-		// The flag exists: it was just defined.
-		_ = flags.MarkHidden(name)
+		_ = flags.MarkHidden(name) // it was just defined
 	}
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the objects of the chart, and install nothing")
 	flags.BoolVar(&waits, "wait", false, "wait until the Landscaper is running")
