@@ -10,7 +10,9 @@ import (
 // TestAwaited: which sibling an Installation waits for, by the rules of the controllers.
 func TestAwaited(t *testing.T) {
 	exports := func(name string) func(*v1alpha1.Installation) {
-		return func(i *v1alpha1.Installation) { i.Spec.Exports.Data = []v1alpha1.DataExport{{Name: name, DataRef: name}} }
+		return func(i *v1alpha1.Installation) {
+			i.Spec.Exports.Data = []v1alpha1.DataExport{{Name: name, DataRef: name}}
+		}
 	}
 	imports := func(names ...string) func(*v1alpha1.Installation) {
 		return func(i *v1alpha1.Installation) {
