@@ -204,7 +204,7 @@ func (r *Runner) run(ctx context.Context, pod *corev1.Pod, program Program, cont
 		}
 	}
 	report(State{Message: "the lab makes " + program.Name + " ready to run"})
-	run, err := r.prepare(ctx, pod, program, container, report)
+	run, err := r.prepared(ctx, pod, program, container, report)
 	if err == nil {
 		run.Changed = func(state State) {
 			select {
@@ -226,6 +226,27 @@ func (r *Runner) run(ctx context.Context, pod *corev1.Pod, program Program, cont
 			report(state)
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// firstPause and longestPause are those between attempts to make a pod ready to run.
+const firstPause, longestPause = time.Second, 10 * time.Second
+
+// prepared makes a pod ready to run. Like a kubelet, it tries again until the pod ends: a Secret that a
+// pod mounts may come later, and an API server may not answer for a moment.
+func (r *Runner) prepared(ctx context.Context, pod *corev1.Pod, program Program, container corev1.Container, report func(State)) (Run, error) {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		run, err := r.prepare(ctx, pod, program, container, report)
+		if err == nil {
+			return run, nil
+		}
+		r.Log.Error("the pod is not ready to run yet", "pod", pod.Namespace+"/"+pod.Name, "error", err)
+		report(State{Message: err.Error()})
+		select {
+		case <-ctx.Done():
+			return Run{}, err
+		case <-time.After(pause):
 		}
 	}
 }
