@@ -142,10 +142,10 @@ test-earlier-kubernetes: build lab ## Installing, rights and the command line ag
 	LAB_KUBERNETES=1.34 $(GOTEST) -count=1 -timeout 30m -p 3 ./test/integration ./test/integration/chart ./test/integration/cli ./test/integration/clusterfunc ./test/integration/component ./test/integration/console
 
 # Each package has a lab of its own and waits for it much of the time, so several packages run
-# at once, on any machine. Those that take longest begin; the longest one runs in two parts.
+# at once, on any machine. Those that take longest begin.
 .PHONY: test-e2e
 test-e2e: build lab ## Whole scenarios on several clusters.
-	go run ./hack/lanes -n 3 './test/e2e*2' ./test/flux ./test/moves ./test/shootflux ./test/causes ./test/exactness
+	go run ./hack/lanes -n 3 ./test/e2e ./test/flux ./test/moves ./test/shootflux ./test/causes ./test/exactness
 	$(GOTEST) -count=1 -timeout 30m ./test/hostile/attacks
 
 .PHONY: test-console
