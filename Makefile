@@ -145,7 +145,7 @@ test-earlier-kubernetes: build lab ## Installing, rights and the command line ag
 # at once, on any machine. Those that take longest begin.
 .PHONY: test-e2e
 test-e2e: build lab ## Whole scenarios on several clusters.
-	go run ./hack/lanes -n 3 ./test/e2e ./test/flux ./test/moves ./test/shootflux ./test/causes ./test/exactness
+	go run ./hack/slowest -vet=off -count=1 -timeout 60m -p 3 ./test/e2e ./test/flux ./test/moves ./test/shootflux ./test/causes ./test/exactness
 	$(GOTEST) -count=1 -timeout 30m ./test/hostile/attacks
 
 .PHONY: test-console
