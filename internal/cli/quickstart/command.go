@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -70,7 +71,6 @@ var errNoImage = errors.New("this program is of no release, and knows no image o
 
 func newInstallCommand(streams terminal.Streams) *cobra.Command {
 	f := &flags{}
-	var user, password string
 	var waits bool
 	var timeout time.Duration
 	command := &cobra.Command{
@@ -119,16 +119,22 @@ cluster reaches.`,
 	flags := command.Flags()
 	flags.StringVar(&f.version, "landscaper-chart-version", "", "must be the release of this program, if it is given")
 	flags.BoolVar(&f.registry, "install-oci-registry", false, "install a registry in the cluster, too")
-	flags.BoolVar(&f.ingress, "install-registry-ingress", false, "not supported")
-	flags.StringVar(&user, "registry-username", "", "not supported")
-	flags.StringVar(&password, "registry-password", "", "not supported")
-	for _, name := range []string{"install-registry-ingress", "registry-username", "registry-password"} {
-		_ = flags.MarkHidden(name) // it was just defined
-	}
+	f.addUnsupported(flags)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the objects of the chart, and install nothing")
 	flags.BoolVar(&waits, "wait", false, "wait until the Landscaper is running")
 	flags.DurationVar(&timeout, "timeout", 5*time.Minute, "how long to wait; 0 means no limit")
 	return command
+}
+
+// addUnsupported adds flags of upstream, so that a command with one of them says what to do instead.
+func (f *flags) addUnsupported(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.ingress, "install-registry-ingress", false, "not supported")
+	for _, name := range []string{"registry-username", "registry-password"} {
+		flags.String(name, "", "not supported")
+	}
+	for _, name := range []string{"install-registry-ingress", "registry-username", "registry-password"} {
+		_ = flags.MarkHidden(name) // it was just defined
+	}
 }
 
 // wait waits for the programs that were installed.
