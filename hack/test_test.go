@@ -14,7 +14,7 @@ import (
 // TestSummary runs the script with a make that fails for one part, and cannot run another.
 func TestSummary(t *testing.T) {
 	bin := t.TempDir()
-	script := "#!/bin/sh\nlast=\nfor arg; do last=$arg; done\necho \"made $last\"\ntest \"$last\" != lost || echo 'no tool' >\"$NOT_RUN\"\ntest \"$last\" != bad\n"
+	script := "#!/bin/sh\nlast=\nfor arg; do last=$arg; done\necho \"made $last\"\ntest \"$last\" != lost || echo 'no tool' >\"$NOT_RUN\"\ntest \"$last\" != bad || { echo '    bad_test.go:7: it is wrong'; false; }\n"
 	if err := os.WriteFile(filepath.Join(bin, "make"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestSummary(t *testing.T) {
 	}{
 		{"no part fails", []string{"one", "two"}, 0, []string{"0 of 2 parts failed", "ok       one", "ok       two"}},
 		{"parts after a failing part are run, and the summary names the failure", []string{"one", "bad", "two"}, 1,
-			[]string{"made two", "1 of 3 parts failed", "ok       one", "FAILED   bad", "ok       two"}},
+			[]string{"made two", "1 of 3 parts failed", "ok       one", " s\n    bad_test.go:7: it is wrong\nok       two"}},
 		{"a part that cannot run on this machine fails nothing, and the summary says why", []string{"lost", "two"}, 0,
 			[]string{"0 of 2 parts failed", "NOT RUN  lost", " s: no tool\n", "ok       two"}},
 	}
