@@ -147,28 +147,28 @@ func (s *Server) WaitReady(ctx context.Context) error {
 	return nil
 }
 
-// AwaitReadiness returns what /readyz says when it answers with a status and a text.
-func (s *Server) AwaitReadiness(ctx context.Context, status int, text string) (string, error) {
+// AwaitReadiness returns when /readyz answers with a status and a text that fits.
+func (s *Server) AwaitReadiness(ctx context.Context, status int, fits func(text string) bool) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.health+"/readyz", nil)
 		if err != nil {
-			return "", err
+			return err
 		}
 		said := ""
 		if response, err := http.DefaultClient.Do(request); err == nil {
 			body, _ := io.ReadAll(response.Body) // what is missing shows in the answer
 			_ = response.Body.Close()
-			if said = string(body); response.StatusCode == status && strings.Contains(said, text) {
-				return said, nil
+			if said = string(body); response.StatusCode == status && fits(said) {
+				return nil
 			}
 		}
 		select {
 		case <-ctx.Done():
-			return said, fmt.Errorf("the readiness is not %d %s: %w; last: %s", status, text, ctx.Err(), said)
+			return fmt.Errorf("wait for readiness %d: %w; last: %s", status, ctx.Err(), said)
 		case <-s.Ended():
-			return said, fmt.Errorf("the server has ended; last: %s", said)
+			return fmt.Errorf("the server has ended; last: %s", said)
 		case <-tick.C:
 		}
 	}
