@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -82,7 +81,7 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err != nil {
 		return err
 	}
-	if err := checkInstalled(manager.GetRESTMapper()); err != nil {
+	if err := awaitInstalled(ctx, manager.GetRESTMapper(), discoveryRetries, log); err != nil {
 		return err
 	}
 	if err := addControllers(ctx, manager, config, dispatcher, recent.Unsettled); err != nil {
@@ -96,20 +95,6 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	log.Info("starting", "controllers", config.Controllers)
 	if err := manager.Start(ctx); err != nil {
 		return fmt.Errorf("run controllers: %w", err)
-	}
-	return nil
-}
-
-// checkInstalled fails early if the cluster does not serve the kinds of Landscaper.
-func checkInstalled(mapper meta.RESTMapper) error {
-	for _, kind := range []string{"Installation", "Execution", "DeployItem", "Target", "DataObject", "Context", "TargetSync"} {
-		_, err := mapper.RESTMapping(v1alpha1.GroupVersion.WithKind(kind).GroupKind(), v1alpha1.GroupVersion.Version)
-		if meta.IsNoMatchError(err) {
-			return fmt.Errorf("the cluster does not serve kind %s: run \"landscaper install\" with the same kubeconfig first", kind)
-		}
-		if err != nil {
-			return fmt.Errorf("look for kind %s: %w", kind, err)
-		}
 	}
 	return nil
 }

@@ -80,7 +80,12 @@ func (c *chaos) storm(kills int) {
 		c.disturb(false)
 		// The moment of the kill is random on purpose; nothing waits for it.
 		<-time.After(time.Duration(c.random.IntN(2500)) * time.Millisecond)
-		c.server.EndBy(syscall.SIGKILL)
+		select {
+		case <-c.server.Ended():
+			c.t.Errorf("the server has ended by itself: %s", c.server.Tail(20))
+		default:
+			c.server.EndBy(syscall.SIGKILL)
+		}
 		c.count()
 		c.server = launchServer(c.t, c.kubeconfig)
 	}

@@ -90,6 +90,32 @@ func cannotHaveTokens(t *testing.T, as client.Client, namespace string) {
 	}
 }
 
+// TestStartBesideFailures: the first answers that a server gets are failures.
+func TestStartBesideFailures(t *testing.T) {
+	const name = serverUser + "-starting"
+	rules, err := env.ChartRules(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, err := env.Resource.AddUser(t.Context(), lab.UserOptions{Name: name, ThroughProxy: true, ManifestFile: rules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := lab.Faults{Seed: 1, Rules: []lab.Rule{{Name: "starting", Share: 1, Times: 4, Action: "status", Status: http.StatusServiceUnavailable}}}
+	if err := env.Resource.SetFaults(t.Context(), broken); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := env.Resource.SetFaults(context.Background(), lab.Faults{}); err != nil {
+			t.Error(err)
+		}
+	})
+	server := startServer(t, user.Kubeconfig)
+	if said := server.Output(); !strings.Contains(said, "is asked again") {
+		t.Errorf("the server met no failure: %s", said)
+	}
+}
+
 // TestUnready breaks the lists and watches of one kind. The server says which, and is
 // ready again when they work.
 func TestUnready(t *testing.T) {
