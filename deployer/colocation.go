@@ -56,10 +56,10 @@ type Dispatcher interface {
 	// Overlay returns an item from a cache with its dispatched job, or the item itself.
 	Overlay(item *v1alpha1.DeployItem) *v1alpha1.DeployItem
 	// ObservedVersion is the newest resource version that the cache has shown in a namespace.
-	ObservedVersion(namespace string) uint64
+	ObservedVersion(namespace string) string
 	// ObserveAbsence records that the cache had no such item after it had shown that version, and
 	// reports whether the item does not exist.
-	ObserveAbsence(key types.NamespacedName, seen uint64) bool
+	ObserveAbsence(key types.NamespacedName, seen string) bool
 }
 
 var (

@@ -17,7 +17,7 @@ type snapshot struct {
 	// absent says that the cache has no item of the name, seen which version it had shown before
 	// the read, and placed which item had a place in the queue then; no decision depends on them.
 	absent bool
-	seen   uint64
+	seen   string
 	placed types.UID
 	// stored is the item as it was read; no decision depends on it.
 	stored *v1alpha1.DeployItem

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"go.landscaper.dev/internal/base/resourceversion"
 	"go.landscaper.dev/internal/cluster/answerlimit"
 	"go.landscaper.dev/internal/cluster/watch"
 )
@@ -152,7 +153,7 @@ func TestSubscriptionsShareAWatch(t *testing.T) {
 	}
 	server.events <- event("DELETED", "two", "9", "2")
 	two.until("the deletion", func(state watch.State, err error) bool {
-		return err == nil && state.Object == nil && watch.AtLeast(state.Version, "9")
+		return err == nil && state.Object == nil && resourceversion.AtLeast(state.Version, "9")
 	})
 	select {
 	case <-one.signalled:
@@ -227,28 +228,6 @@ func TestWatchFailsAndRecovers(t *testing.T) {
 	}
 }
 
-func TestAtLeast(t *testing.T) {
-	tests := []struct {
-		reason, version, other string
-		want                   bool
-	}{
-		{"nothing to compare with", "1", "", true},
-		{"newer", "10", "9", true},
-		{"equal versions", "9", "9", true},
-		{"older", "9", "10", false},
-		{"no order, but the same", "a", "a", true},
-		{"no order", "b", "a", false},
-		{"nothing is known", "", "9", false},
-	}
-	for _, test := range tests {
-		t.Run(test.reason, func(t *testing.T) {
-			if got := watch.AtLeast(test.version, test.other); got != test.want {
-				t.Errorf("%t", got)
-			}
-		})
-	}
-}
-
 // TestVersionIsNotAheadOfTheObjects creates objects one after the other: whenever a state says that
 // it is as new as the creation, it has the object. Otherwise a new object would count as deleted.
 func TestVersionIsNotAheadOfTheObjects(t *testing.T) {
@@ -268,7 +247,7 @@ func TestVersionIsNotAheadOfTheObjects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if state.Known && watch.AtLeast(state.Version, version) {
+			if state.Known && resourceversion.AtLeast(state.Version, version) {
 				if state.Object == nil {
 					ahead++
 				}

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/metadata"
@@ -394,17 +393,4 @@ func (s *Subscription) Close() error {
 		}
 	})
 	return nil
-}
-
-// AtLeast reports whether a version is as new as another one. Versions that
-// cannot be compared count as new enough only if they are equal.
-func AtLeast(version, other string) bool {
-	if other == "" {
-		return true
-	}
-	order, err := resourceversion.CompareResourceVersion(version, other)
-	if err != nil {
-		return version == other
-	}
-	return order >= 0
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/resourceversion"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/cluster/watch"
@@ -308,12 +309,12 @@ func changedSince(listed map[string]string, listedAt string, versions map[string
 		if !selects(name) || version == listed[name] {
 			continue
 		}
-		if watch.AtLeast(version, listed[name]) && (listed[name] != "" || !watch.AtLeast(listedAt, version)) {
+		if resourceversion.AtLeast(version, listed[name]) && (listed[name] != "" || !resourceversion.AtLeast(listedAt, version)) {
 			return true
 		}
 	}
 	for name := range listed {
-		if _, there := versions[name]; !there && at != listedAt && watch.AtLeast(at, listedAt) {
+		if _, there := versions[name]; !there && at != listedAt && resourceversion.AtLeast(at, listedAt) {
 			return true
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/base/resourceversion"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/deploy/apply"
@@ -334,8 +335,8 @@ func remains(left *unstructured.Unstructured, state watch.State) (now *unstructu
 	case !state.Known:
 		return left, false
 	case state.Object == nil:
-		return left, watch.AtLeast(state.Version, left.GetResourceVersion())
-	case !watch.AtLeast(state.Object.GetResourceVersion(), left.GetResourceVersion()):
+		return left, resourceversion.AtLeast(state.Version, left.GetResourceVersion())
+	case !resourceversion.AtLeast(state.Object.GetResourceVersion(), left.GetResourceVersion()):
 		return left, false
 	case state.Object.GetUID() != left.GetUID():
 		// Another object has its name.

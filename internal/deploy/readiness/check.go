@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"go.landscaper.dev/internal/cluster/watch"
+	"go.landscaper.dev/internal/base/resourceversion"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
 )
@@ -180,7 +180,7 @@ func (c *Check) look(ctx context.Context, w *waiting) error {
 		version = state.Object.GetResourceVersion()
 	}
 	// An older state than the one that we wrote could look ready.
-	behind := state.Known && !watch.AtLeast(version, w.object.GetResourceVersion())
+	behind := state.Known && !resourceversion.AtLeast(version, w.object.GetResourceVersion())
 	switch due := w.lag.Due(behind, c.wake); {
 	case due:
 		return c.reread(ctx, w)

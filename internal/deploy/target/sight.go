@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"go.landscaper.dev/internal/base/resourceversion"
 	"go.landscaper.dev/internal/cluster/answerlimit"
-	"go.landscaper.dev/internal/cluster/watch"
 )
 
 // Sight is a view of objects that the caller waits for. The first look is a request: mostly it is
@@ -88,7 +88,7 @@ func (s *Sight) behind(objects []*unstructured.Unstructured) bool {
 	seen := s.known
 	return len(objects) != len(seen) || slices.ContainsFunc(objects, func(object *unstructured.Unstructured) bool {
 		version, ok := seen[client.ObjectKeyFromObject(object)]
-		return !ok || !watch.AtLeast(object.GetResourceVersion(), version)
+		return !ok || !resourceversion.AtLeast(object.GetResourceVersion(), version)
 	})
 }
 

@@ -9,8 +9,6 @@ package dispatch
 
 import (
 	"context"
-	"math"
-	"strconv"
 	"sync"
 	"time"
 
@@ -23,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/resourceversion"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
@@ -37,7 +36,7 @@ type Dispatcher struct {
 	// newest is the newest version of any item of a namespace that the cache has reached. A
 	// server that is confined to some namespaces has a watch for each, and one of them may be
 	// behind the others.
-	newest map[string]uint64
+	newest map[string]string
 	// rewound says that the history of the API server was rewound.
 	rewound bool
 	// OnDispatch is called with each item and its job; nil for no call. It must not wait.
@@ -52,7 +51,7 @@ type dispatchedJob struct {
 	jobID string
 	at    metav1.Time
 	// version is that of the item that the job is for: a cache may show an older one.
-	version uint64
+	version string
 	// execution is the name of the Execution that has dispatched the job.
 	execution string
 }
@@ -100,7 +99,7 @@ func (d *Dispatcher) Dispatch(item *v1alpha1.DeployItem, jobID string, now time.
 	}
 	d.mutex.Lock()
 	// The job is kept before the deployer is notified: then the deployer finds it.
-	d.jobs[keyOf(item)] = dispatchedJob{uid: item.UID, jobID: jobID, at: at, version: versionOf(item), execution: item.Labels[v1alpha1.ExecutionManagedByLabel]}
+	d.jobs[keyOf(item)] = dispatchedJob{uid: item.UID, jobID: jobID, at: at, version: item.ResourceVersion, execution: item.Labels[v1alpha1.ExecutionManagedByLabel]}
 	d.mutex.Unlock()
 	notify(before)
 	return true
@@ -132,7 +131,7 @@ func (d *Dispatcher) find(item *v1alpha1.DeployItem) (dispatchedJob, bool) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	given, ok := d.jobs[keyOf(item)]
-	if !ok || given.uid != item.UID || versionOf(item) < given.version {
+	if !ok || given.uid != item.UID || resourceversion.Older(item.ResourceVersion, given.version) {
 		return dispatchedJob{}, false
 	}
 	if given.jobID == item.Status.JobID || given.jobID == item.Status.JobIDFinished {
@@ -150,9 +149,11 @@ func (d *Dispatcher) Observe(item metav1.Object) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if d.newest == nil {
-		d.newest = map[string]uint64{}
+		d.newest = map[string]string{}
 	}
-	d.newest[item.GetNamespace()] = max(d.newest[item.GetNamespace()], versionOf(item))
+	if namespace := item.GetNamespace(); resourceversion.Older(d.newest[namespace], item.GetResourceVersion()) {
+		d.newest[namespace] = item.GetResourceVersion()
+	}
 }
 
 // OnLost calls a function with each Execution whose dispatched job is forgotten, so that the
@@ -192,9 +193,9 @@ func (d *Dispatcher) Rewound() {
 
 // ObservedVersion returns the version that the cache has reached in a namespace. A reader that may not
 // find an item asks for the version before it reads.
-func (d *Dispatcher) ObservedVersion(namespace string) uint64 {
+func (d *Dispatcher) ObservedVersion(namespace string) string {
 	if d == nil {
-		return 0
+		return ""
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -210,14 +211,14 @@ func (d *Dispatcher) ObservedVersion(namespace string) uint64 {
 // the item a moment later, before the deployer calls Gone: so the version of the cache before
 // the read counts, not the present one. A job that was forgotten too early would not be
 // dispatched again until it is too late for the item.
-func (d *Dispatcher) ObserveAbsence(key types.NamespacedName, seen uint64) bool {
+func (d *Dispatcher) ObserveAbsence(key types.NamespacedName, seen string) bool {
 	if d == nil {
 		return true
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	given, open := d.jobs[key]
-	if open && given.version > seen {
+	if open && resourceversion.Older(seen, given.version) {
 		return false
 	}
 	delete(d.jobs, key)
@@ -237,7 +238,7 @@ func (d *Dispatcher) rollBack(before, item metav1.Object) {
 	// After Rewound all jobs of before are forgotten already. A store whose
 	// versions were set forward with the restore shows nothing but this.
 	given, open := d.jobs[key]
-	if open && !d.rewound && given.uid == item.GetUID() && given.version > versionOf(item) && given.version <= versionOf(before) {
+	if open && !d.rewound && given.uid == item.GetUID() && resourceversion.Older(item.GetResourceVersion(), given.version) && !resourceversion.Older(before.GetResourceVersion(), given.version) {
 		delete(d.jobs, key)
 	}
 }
@@ -264,7 +265,7 @@ func (d *Dispatcher) Handler(inner handler.EventHandler) handler.EventHandler {
 			inner.Create(ctx, e, queue)
 		},
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, queue line) {
-			if versionOf(e.ObjectNew) < versionOf(e.ObjectOld) {
+			if resourceversion.Older(e.ObjectNew.GetResourceVersion(), e.ObjectOld.GetResourceVersion()) {
 				d.rollBack(e.ObjectOld, e.ObjectNew)
 			}
 			d.Observe(e.ObjectNew)
@@ -287,15 +288,6 @@ func (d *Dispatcher) Pending() int {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	return len(d.jobs)
-}
-
-// versionOf returns the version of an item; one that cannot be compared is the newest.
-func versionOf(item metav1.Object) uint64 {
-	version, err := strconv.ParseUint(item.GetResourceVersion(), 10, 64)
-	if err != nil {
-		return math.MaxUint64
-	}
-	return version
 }
 
 func keyOf(item *v1alpha1.DeployItem) types.NamespacedName {

@@ -5,12 +5,13 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"go.landscaper.dev/internal/base/resourceversion"
 )
 
 // Order remembers in which order jobs came. The controllers of a process share one,
@@ -59,8 +60,7 @@ type member struct {
 // isOlder reports whether an object is an older version of the member. Two that cannot be
 // compared are as good as each other.
 func (m member) isOlder(object client.Object) bool {
-	compared, err := resourceversion.CompareResourceVersion(object.GetResourceVersion(), m.version)
-	return m.uid == object.GetUID() && err == nil && compared < 0
+	return m.uid == object.GetUID() && resourceversion.Older(object.GetResourceVersion(), m.version)
 }
 
 // Line adds the objects of a controller to the order.

@@ -27,8 +27,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/rest"
+
+	"go.landscaper.dev/internal/base/resourceversion"
 )
 
 const (
@@ -167,8 +168,7 @@ func (t *transport) check(request *http.Request, query url.Values) (*http.Respon
 		return nil, nil // what is not a list tells nothing
 	}
 	version := query.Get("resourceVersion")
-	order, err := resourceversion.CompareResourceVersion(list.ResourceVersion, version)
-	if err != nil || order >= 0 {
+	if list.ResourceVersion == "" || !resourceversion.Older(list.ResourceVersion, version) {
 		return nil, nil // versions that cannot be compared tell nothing
 	}
 	if t.rewound != nil {

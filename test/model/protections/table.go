@@ -85,11 +85,11 @@ var protections = []protection{
 	},
 	{
 		"an item that was read in an old version does not get the dispatched job", dispatching,
-		"if !ok || given.uid != item.UID || versionOf(item) < given.version {", "if !ok || given.uid != item.UID {",
+		"if !ok || given.uid != item.UID || resourceversion.Older(item.ResourceVersion, given.version) {", "if !ok || given.uid != item.UID {",
 	},
 	{
 		"a dispatched job is kept for an item that the cache does not show yet", dispatching,
-		"if open && given.version > seen {", "if false && open && given.version > seen {",
+		"if open && resourceversion.Older(seen, given.version) {", "if false && open && resourceversion.Older(seen, given.version) {",
 	},
 	{
 		"a deployer waits for a cache that is behind its write", "deployer/reconciler.go",
