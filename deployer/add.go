@@ -26,7 +26,6 @@ import (
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/runtime/overtime"
-	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/runtime/readthrough"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
@@ -70,7 +69,7 @@ func newReconciler(options Options) (*reconciler, error) {
 		options.Dispatcher = noDispatcher
 	}
 	return &reconciler{
-		options: options, selectors: selectors, now: time.Now, runs: runs{byKey: make(map[types.NamespacedName]*run)},
+		options: options, selectors: selectors, now: time.Now,
 		lot: overtime.New(overtime.For(options.MaxConcurrent)),
 	}, nil
 }
@@ -117,7 +116,7 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(r.options.Name).
-		Watches(&v1alpha1.DeployItem{}, r.options.Dispatcher.Handler(line.Handler(queue.OnDelete(r.forget, &handler.EnqueueRequestForObject{}))), builder.WithPredicates(ofOurType)).
+		Watches(&v1alpha1.DeployItem{}, r.options.Dispatcher.Handler(line.Handler(&handler.EnqueueRequestForObject{})), builder.WithPredicates(ofOurType)).
 		Watches(&v1alpha1.DeployItem{}, handler.EnqueueRequestsFromMapFunc(r.siblingsOf), builder.WithPredicates(partEnded)).
 		Watches(&v1alpha1.Target{}, handler.EnqueueRequestsFromMapFunc(ofTarget), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(ofSecret), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
@@ -130,9 +129,6 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.options.MaxConcurrent, NewQueue: line.NewQueue(r.options.MaxConcurrent)}).
 		Complete(r)
 }
-
-// forget drops what is remembered of a deleted item: no cache will show its last writes.
-func (r *reconciler) forget(item client.Object) { r.written.Forget(item.GetUID()) }
 
 // follow returns a function whose first call starts the watch of a kind. A new object enqueues the
 // items that have asked for it.
@@ -151,7 +147,7 @@ func (r *reconciler) follow(informers cache.Informers, kind client.Object, name 
 		}
 		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: func(object any) {
 			if came, ok := object.(client.Object); ok {
-				for _, key := range r.runs.users(need{name, client.ObjectKeyFromObject(came)}) {
+				for _, key := range r.memory.users(need{name, client.ObjectKeyFromObject(came)}) {
 					r.requeue(key)
 				}
 			}
@@ -206,8 +202,8 @@ func (r *reconciler) usersOf(target client.Object) []reconcile.Request {
 // enqueueUsers returns the items that have asked for an object, and lets them continue at once.
 func (r *reconciler) enqueueUsers(object need) []reconcile.Request {
 	var requests []reconcile.Request
-	for _, key := range r.runs.users(object) {
-		r.runs.markTriggered(key)
+	for _, key := range r.memory.users(object) {
+		r.memory.markTriggered(key)
 		requests = append(requests, reconcile.Request{NamespacedName: key})
 	}
 	return requests
@@ -223,8 +219,8 @@ func (r *reconciler) waiting(ctx context.Context, namespace string, target clien
 	}
 	var requests []reconcile.Request
 	for i := range items.Items {
-		if key := keyOf(&items.Items[i]); asksForWork(r.options.Dispatcher.Overlay(&items.Items[i])) || r.runs.working(key) {
-			r.runs.markTriggered(key)
+		if key := keyOf(&items.Items[i]); asksForWork(r.options.Dispatcher.Overlay(&items.Items[i])) || r.memory.working(key) {
+			r.memory.markTriggered(key)
 			requests = append(requests, reconcile.Request{NamespacedName: key})
 		}
 	}

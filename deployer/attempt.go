@@ -21,8 +21,7 @@ func Attempt(ctx context.Context, resources client.Client, options Options, item
 	}
 	r.client, r.live, r.events = resources, resources, noEvents{}
 	r.followContexts = func(context.Context) error { return nil }
-	defer r.runs.end(item)
-	defer r.runs.dropExportWatch(item)
+	defer r.memory.forget(item)
 	_, err = r.Reconcile(ctx, ctrl.Request{NamespacedName: item})
 	return err // says what was done
 }

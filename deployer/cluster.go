@@ -165,7 +165,7 @@ func (i *Item) EarlierCluster(ctx context.Context, earlier apideployer.EarlierCl
 // byAnyTarget returns the connection to a recorded cluster by any Target of the namespace that
 // leads there, nil if none does. A new Target triggers the item.
 func (i *Item) byAnyTarget(ctx context.Context, wanted apideployer.ClusterIdentity) (Connection, error) {
-	i.reconciler.runs.uses(i.key, need{targetKind, types.NamespacedName{Namespace: i.Namespace}})
+	i.reconciler.memory.uses(i.key, need{targetKind, types.NamespacedName{Namespace: i.Namespace}})
 	targets := &v1alpha1.TargetList{}
 	if err := i.reconciler.client.List(ctx, targets, client.InNamespace(i.Namespace)); err != nil {
 		return nil, fmt.Errorf("look for a Target that leads to the cluster %s: %w", placement.Describe(wanted), err)

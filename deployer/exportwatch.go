@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -39,7 +38,6 @@ const (
 
 // exportWatch watches the exports of a finished job.
 type exportWatch struct {
-	uid     types.UID
 	jobID   string
 	watcher ExportWatcher
 	exportwatch.Changed
@@ -57,7 +55,7 @@ func (r *reconciler) checkExports(ctx context.Context, seen *snapshot, wake job.
 	})
 	if err != nil && !job.IsShutdown(ctx, err) {
 		log.FromContext(ctx).Info("the exported values cannot be watched", "reason", err.Error())
-		r.runs.dropExportWatch(keyOf(seen.item))
+		r.memory.dropExportWatch(keyOf(seen.item))
 		pause = exportWatchRetry
 	}
 	if pause > 0 {
@@ -69,14 +67,14 @@ func (r *reconciler) checkExports(ctx context.Context, seen *snapshot, wake job.
 // look returns when to look again; zero means that a change enqueues the item.
 func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, error) {
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
-	held := r.runs.exportWatch(seen.item)
+	held := r.memory.exportWatch(seen.item)
 	if held == nil {
 		repeating, _ := r.options.Deployer.(Repeating) // only then an item has an export watch
 		watcher, err := repeating.ExportWatcher(ctx, item)
 		if err != nil {
 			return 0, err
 		}
-		held = r.runs.setExportWatch(seen.item, watcher)
+		held = r.memory.setExportWatch(seen.item, watcher)
 	}
 	values, err := held.watcher.Values(ctx)
 	if err != nil {
@@ -231,38 +229,4 @@ func (r *reconciler) ancestors(ctx context.Context, item *v1alpha1.DeployItem) (
 		busy = inst.DeletionTimestamp == nil && (job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) || inst.Annotations[v1alpha1.OperationAnnotation] != "")
 	}
 	return above, busy, err
-}
-
-// exportWatch returns the export watch of the last job of an item, or nil.
-func (r *runs) exportWatch(item *v1alpha1.DeployItem) *exportWatch {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if held := r.exportWatches[keyOf(item)]; held != nil && held.uid == item.UID && held.jobID == item.Status.JobID {
-		return held
-	}
-	return nil
-}
-
-// setExportWatch keeps an export watch until it is dropped, instead of an older one.
-func (r *runs) setExportWatch(item *v1alpha1.DeployItem, watcher ExportWatcher) *exportWatch {
-	r.dropExportWatch(keyOf(item))
-	held := &exportWatch{uid: item.UID, jobID: item.Status.JobID, watcher: watcher}
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.exportWatches == nil {
-		r.exportWatches = make(map[types.NamespacedName]*exportWatch)
-	}
-	r.exportWatches[keyOf(item)] = held
-	return held
-}
-
-// dropExportWatch ends the export watch of an item.
-func (r *runs) dropExportWatch(key types.NamespacedName) {
-	r.mutex.Lock()
-	held := r.exportWatches[key]
-	delete(r.exportWatches, key)
-	r.mutex.Unlock()
-	if held != nil {
-		_ = held.watcher.Close()
-	}
 }

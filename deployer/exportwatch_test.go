@@ -93,7 +93,7 @@ func TestExportWatcherIsKept(t *testing.T) {
 		t.Errorf("after the job: closed %d times, calls %v", eyes.closed, r.calls)
 	}
 	r.repetition.Watch = false
-	if s.look(); eyes.closed != 2 || len(s.reconciler.runs.exportWatches) != 0 {
+	if s.look(); eyes.closed != 2 || len(s.reconciler.memory.records) != 0 {
 		t.Errorf("a watch that is not configured any more: closed %d times", eyes.closed)
 	}
 	r.repetition.Watch = true
@@ -334,7 +334,7 @@ func TestChangingValueOverRestarts(t *testing.T) {
 	s.clock = s.clock.Add(time.Hour)
 	var pauses []string
 	for _, value := range []string{"1", "2", "3", "4"} {
-		s.reconciler.runs.dropExportWatch(key)
+		s.reconciler.memory.dropExportWatch(key)
 		r.watcher = &sight{values: map[string]any{"a": value}}
 		s.clock = s.clock.Add(time.Second)
 		if pause := s.settled().RequeueAfter; pause > exportwatch.PropagationInterval || value == "2" {
@@ -408,7 +408,7 @@ func TestPassOnExportsFails(t *testing.T) {
 			if stored := s.export(); string(stored.Data["config"]) != `{"a":"2"}` || stored.Annotations[toPropagateAnnotation] != "a" {
 				t.Errorf("stored %s with %v", stored.Data, stored.Annotations)
 			}
-			s.reconciler.runs.dropExportWatch(key)
+			s.reconciler.memory.dropExportWatch(key)
 			s.reconciler.client = store
 			r.watcher = &sight{values: map[string]any{"a": "2"}}
 			if s.look(); !strings.HasSuffix(strings.Join(s.emitted(), ""), "what is exported as a has changed") {

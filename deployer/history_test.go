@@ -64,7 +64,7 @@ func TestTimeoutNamesTheWait(t *testing.T) {
 				}
 				want := test.want
 				if restarted {
-					s.reconciler.runs.end(key)
+					s.reconciler.memory.end(key)
 					// A status counts nothing.
 					want = strings.ReplaceAll(want, " (3 times)", "")
 				}
@@ -107,7 +107,7 @@ func TestWaitShowsTheEarlierFailure(t *testing.T) {
 	shown("BackoffLimitExceeded")
 	err = nil
 	shown(waits + "; attempts before it failed: BackoffLimitExceeded")
-	s.reconciler.runs.end(key)
+	s.reconciler.memory.end(key)
 	shown(waits + "; attempts before it failed: BackoffLimitExceeded")
 	err = errors.New("no permission")
 	shown("no permission")

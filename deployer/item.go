@@ -133,7 +133,7 @@ func (i *Item) ClusterOf(ctx context.Context, targetName string) (Connection, er
 		return nil, job.NewError(i.operation(), reasons.TargetNotGiven, err.Error(), v1alpha1.ErrorConfigurationProblem)
 	}
 	key := types.NamespacedName{Namespace: i.Namespace, Name: targetName}
-	i.reconciler.runs.uses(i.key, need{targetKind, key})
+	i.reconciler.memory.uses(i.key, need{targetKind, key})
 	target, err := i.reconciler.target(ctx, key)
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (i *Item) Context(ctx context.Context) (*v1alpha1.Context, error) {
 	if apierrors.IsNotFound(err) {
 		// Most deployers need no Contexts, so their watch starts only now; the Context may have
 		// been created before that.
-		i.reconciler.runs.uses(i.key, need{contextKind, key})
+		i.reconciler.memory.uses(i.key, need{contextKind, key})
 		if err = i.reconciler.followContexts(ctx); err == nil {
 			err = i.reconciler.client.Get(ctx, key, found)
 		}
@@ -322,7 +322,7 @@ func (i *Item) write(ctx context.Context) error {
 	if err := i.reconciler.client.Status().Update(ctx, i.DeployItem); err != nil {
 		return writeError(err)
 	}
-	i.reconciler.written.Record(i.DeployItem)
+	i.reconciler.memory.of(i.DeployItem).written.Record(i.DeployItem)
 	i.stored = i.DeployItem.DeepCopy()
 	return nil
 }
@@ -336,7 +336,7 @@ func (i *Item) writeMetadata(ctx context.Context, change func(*v1alpha1.DeployIt
 	if err := i.reconciler.client.Patch(ctx, changed, patch); err != nil {
 		return writeError(err)
 	}
-	i.reconciler.written.Record(changed)
+	i.reconciler.memory.of(changed).written.Record(changed)
 	i.ObjectMeta = *changed.ObjectMeta.DeepCopy()
 	i.stored = changed
 	return nil

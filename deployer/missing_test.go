@@ -122,7 +122,7 @@ func TestWhoWaitsForATarget(t *testing.T) {
 	begun := func(s *stage) {
 		own := s.item()
 		own.Status.JobID = "own"
-		s.reconciler.runs.begin(own)
+		s.reconciler.memory.begin(own)
 	}
 	tests := []struct {
 		reason string
@@ -164,7 +164,7 @@ func TestMissingContext(t *testing.T) {
 		s := onStage(t, needy(), newItem(named))
 		s.look()
 		s.expect("Progressing", false, "Context ns/late does not exist: create it")
-		if users := s.reconciler.runs.users(need{contextKind, client.ObjectKeyFromObject(late())}); !slices.Contains(users, key) {
+		if users := s.reconciler.memory.users(need{contextKind, client.ObjectKeyFromObject(late())}); !slices.Contains(users, key) {
 			t.Errorf("it would wake %v", users)
 		}
 		s.create(late())

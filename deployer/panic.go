@@ -50,7 +50,7 @@ func (r *reconciler) notePanic(ctx context.Context, key types.NamespacedName, er
 // possible, the item stays as it is until it changes: the same attempt is never repeated endlessly.
 func (r *reconciler) giveUp(ctx context.Context, key types.NamespacedName, broken error) {
 	r.notePanic(ctx, key, broken)
-	r.runs.end(key)
+	r.memory.end(key)
 	err := job.RecoverPanic(func() error {
 		stored := &v1alpha1.DeployItem{}
 		if err := r.client.Get(ctx, key, stored); err != nil {

@@ -22,7 +22,6 @@ import (
 	"go.landscaper.dev/deployer/internal/status"
 	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/runtime/engine"
-	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/job/reasons"
@@ -46,8 +45,7 @@ type reconciler struct {
 	// followContexts starts the watch of Contexts.
 	followContexts func(context.Context) error
 
-	written expectations.Writes
-	runs    runs
+	memory memory
 	// lot is where work goes on that takes longer than a worker waits, because a target cluster
 	// answers late.
 	lot *overtime.Lot
@@ -81,7 +79,7 @@ func (a *attempt) Observe(ctx context.Context) (wake job.Wake, err error) {
 func (a *attempt) Decide(context.Context) (string, job.Wake) {
 	a.next = decide(*a.seen)
 	if !a.seen.repetition.Watch || !a.seen.responsible {
-		a.r.runs.dropExportWatch(a.key)
+		a.r.memory.dropExportWatch(a.key)
 	}
 	return string(a.next.do), job.Continues()
 }
@@ -122,16 +120,15 @@ func untilChange(key types.NamespacedName) job.Wake { return job.OnChange("Deplo
 
 // endWork ends all work on an item that has nothing to do now.
 func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen *snapshot, decision decision) (job.Wake, error) {
-	uid := r.runs.end(key)
 	if seen.item == nil {
-		r.written.Forget(uid)
-		r.runs.forgetLook(key)
+		r.memory.forget(key)
 		if seen.absent && r.options.Dispatcher.ObserveAbsence(key, seen.seen) && r.line != nil {
 			// A dispatched job may have got its place after the item was deleted.
 			r.line.Forget(key, seen.placed)
 		}
 		return job.Settled(), nil
 	}
+	r.memory.rest(key)
 	wake := untilChange(key)
 	if decision.do == awaitLook {
 		wake = wake.By(seen.due)
@@ -157,18 +154,13 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 	if item.Spec.Type != r.options.Type {
 		return seen, nil
 	}
-	if former := r.runs.uid(key); former != item.UID {
-		// The deletion event may have come before the answer to the write that removed the
-		// finalizer.
-		r.written.Forget(former)
-	}
-	if err := r.written.Await(ctx, r.live, item); err != nil {
+	if err := r.memory.of(item).written.Await(ctx, r.live, item); err != nil {
 		return nil, err // says what was read
 	}
 	seen.stored, seen.responsible = item, true
 	item = r.options.Dispatcher.Overlay(item)
 	seen.item = item
-	run := r.runs.find(item)
+	run := r.memory.find(item)
 	if run != nil {
 		seen.notBefore = run.wait(item)
 	}
@@ -219,7 +211,7 @@ func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decis
 			job.DropCondition(&item.Status.Conditions, v1alpha1.WarningsCondition)
 		}
 	}
-	item.run = r.runs.begin(item.DeployItem)
+	item.run = r.memory.begin(item.DeployItem)
 	item.run.triggered.Store(false)
 	item.run.target, item.run.leaves = versionOf(seen.target), item.Annotations[v1alpha1.LeaveEarlierClusterAnnotation]
 	item.run.resume(item.DeployItem, seen.now)
@@ -357,7 +349,7 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended status.Verdic
 	case status.Retrying:
 		item.run.notBefore = item.atMost(r.now().Add(item.run.backoff()))
 	default:
-		r.runs.end(item.key)
+		r.memory.end(item.key)
 		return untilChange(item.key), nil
 	}
 	if item.run.triggered.Load() {
@@ -408,7 +400,7 @@ func (r *reconciler) announce(ctx context.Context, item *Item, ended status.Verd
 
 // requeue lets an item continue at once.
 func (r *reconciler) requeue(key types.NamespacedName) {
-	r.runs.markTriggered(key)
+	r.memory.markTriggered(key)
 	r.enqueue(key)
 }
 

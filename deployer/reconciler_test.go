@@ -115,8 +115,7 @@ func onStage(t *testing.T, script *script, objects ...client.Object) *stage {
 	s.reconciler = &reconciler{
 		options: Options{Type: "test", Name: "test", Identity: "me", Version: "1", Deployer: script, Dispatcher: noDispatcher},
 		client:  store, live: store, events: s.events,
-		now:  func() time.Time { return s.clock },
-		runs: runs{byKey: map[types.NamespacedName]*run{}},
+		now: func() time.Time { return s.clock },
 
 		followContexts: func(context.Context) error { return nil },
 	}
@@ -319,7 +318,7 @@ func TestDeletion(t *testing.T) {
 				s.expect(test.phase, test.ended, test.message)
 			}
 			s.look()
-			if gone && len(s.reconciler.runs.byKey) != 0 {
+			if gone && len(s.reconciler.memory.records) != 0 {
 				t.Error("the run of a deleted item is remembered")
 			}
 		})

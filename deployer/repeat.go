@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -63,7 +62,7 @@ func (r *reconciler) repetition(ctx context.Context, item *v1alpha1.DeployItem) 
 	if item.Status.LastReconcileTime != nil {
 		last = item.Status.LastReconcileTime.Time
 	}
-	if looked := r.runs.looked(item); looked.After(last) {
+	if looked := r.memory.looked(item); looked.After(last) {
 		last = looked
 	}
 	due = repetition.Next(last)
@@ -74,7 +73,7 @@ func (r *reconciler) repetition(ctx context.Context, item *v1alpha1.DeployItem) 
 	if owner != nil && job.Unfinished(owner.Status.JobID, owner.Status.JobIDFinished) || isHeld(item, owner) {
 		// The job of the Execution has deployed the item, or will, or the item is going to be
 		// deleted: this time is skipped.
-		r.runs.noteLook(item, r.now())
+		r.memory.noteLook(item, r.now())
 		due = repetition.Next(r.now())
 	}
 	return due, repetition, err
@@ -119,7 +118,7 @@ func (r *reconciler) owner(ctx context.Context, item *v1alpha1.DeployItem) (*v1a
 
 // compare looks for drift, reports it, and deploys the item again if that is configured.
 func (r *reconciler) compare(ctx context.Context, seen *snapshot) (job.Wake, error) {
-	r.runs.noteLook(seen.item, seen.now)
+	r.memory.noteLook(seen.item, seen.now)
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
 	var drift []string
 	err := r.noted(ctx, item, func(ctx context.Context) error {
@@ -141,7 +140,7 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (job.Wake, err
 	isNew := noteDrift(item.DeployItem, drift, err, r.now())
 	if writeErr := item.write(ctx); writeErr != nil {
 		// The result was not stored, so this look does not count.
-		r.runs.forgetLook(item.key)
+		r.memory.noteLook(item.DeployItem, time.Time{})
 		if errors.Is(writeErr, errOutdated) {
 			// The event of the newer version enqueues the item; the timer is for a conflict without
 			// one.
@@ -165,7 +164,7 @@ func (r *reconciler) compared(ctx context.Context, seen *snapshot, item *Item, d
 	if drifted && seen.repetition.Correct {
 		// Once the job is stored, its time says when the item was looked at. If the job is lost
 		// before, the item is still due.
-		r.runs.forgetLook(item.key)
+		r.memory.noteLook(item.DeployItem, time.Time{})
 		return r.attempt(ctx, &now, decision{do: work, start: true, ownJob: true})
 	}
 	next := seen.repetition.Next(seen.now)
@@ -203,37 +202,4 @@ func forgetDrift(item *v1alpha1.DeployItem, now time.Time) {
 	if job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition) != nil {
 		noteDrift(item, nil, nil, now)
 	}
-}
-
-// look is when a finished item was looked at.
-type look struct {
-	uid types.UID
-	at  time.Time
-}
-
-// noteLook records when a finished item was looked at.
-func (r *runs) noteLook(item *v1alpha1.DeployItem, at time.Time) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.looks == nil {
-		r.looks = make(map[types.NamespacedName]look)
-	}
-	r.looks[keyOf(item)] = look{uid: item.UID, at: at}
-}
-
-// looked returns when a finished item was looked at last, or zero.
-func (r *runs) looked(item *v1alpha1.DeployItem) time.Time {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if last := r.looks[keyOf(item)]; last.uid == item.UID {
-		return last.at
-	}
-	return time.Time{}
-}
-
-// forgetLook drops when an item was looked at: the item is deleted, or the look does not count.
-func (r *runs) forgetLook(key types.NamespacedName) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	delete(r.looks, key)
 }

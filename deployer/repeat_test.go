@@ -224,8 +224,8 @@ func TestDriftOfOthers(t *testing.T) {
 	if err := s.reconciler.client.Update(t.Context(), item); err != nil {
 		t.Fatal(err)
 	}
-	if s.look(); len(s.reconciler.runs.looks) != 0 {
-		t.Errorf("the look at a deleted item is remembered: %v", s.reconciler.runs.looks)
+	if s.look(); len(s.reconciler.memory.records) != 0 {
+		t.Errorf("the look at a deleted item is remembered: %v", s.reconciler.memory.records)
 	}
 }
 

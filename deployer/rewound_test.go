@@ -13,7 +13,7 @@ func TestHistoryIsRewound(t *testing.T) {
 		s := onStage(t, &script{}, newItem())
 		late := s.item()
 		late.ResourceVersion = "999999"
-		s.reconciler.written.Record(late)
+		s.reconciler.memory.of(late).written.Record(late)
 		for range 3 {
 			result := s.look()
 			if len(s.script.calls) > 0 {

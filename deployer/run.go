@@ -2,7 +2,6 @@ package deployer
 
 import (
 	"io"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,9 +24,7 @@ const (
 )
 
 // run is what this process knows about the job of an item beyond what is stored.
-// All of it can be lost: another process begins the work again.
 type run struct {
-	uid        types.UID
 	jobID      string
 	generation int64
 
@@ -60,6 +57,11 @@ type run struct {
 	// reference, or nil.
 	exported bool
 	export   *v1alpha1.ObjectReference
+}
+
+// isOf reports whether there is a run, for the job that an item has now.
+func (r *run) isOf(item *v1alpha1.DeployItem) bool {
+	return r != nil && r.jobID == item.Status.JobID && r.generation == item.Generation
 }
 
 // noteExport keeps the reference of an export. The deployer may remember the export as done, and
@@ -148,112 +150,6 @@ const (
 	targetKind  = "Target"
 	contextKind = "Context"
 )
-
-// runs are the runs of all items in work.
-type runs struct {
-	mutex sync.Mutex
-	byKey map[types.NamespacedName]*run
-	// looks are the times at which finished items were looked at.
-	looks map[types.NamespacedName]look
-	// exportWatches watch the values of finished items.
-	exportWatches map[types.NamespacedName]*exportWatch
-}
-
-// find returns the run of the job that an item has now, or nil.
-func (r *runs) find(item *v1alpha1.DeployItem) *run {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	found := r.byKey[keyOf(item)]
-	if found == nil || found.uid != item.UID || found.jobID != item.Status.JobID || found.generation != item.Generation {
-		return nil
-	}
-	return found
-}
-
-// begin returns the run of an item's job, if necessary a new one. What was remembered of another
-// job or of an older specification is dropped.
-func (r *runs) begin(item *v1alpha1.DeployItem) *run {
-	if found := r.find(item); found != nil {
-		return found
-	}
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	begun := &run{uid: item.UID, jobID: item.Status.JobID, generation: item.Generation, history: historyOf(item)}
-	if old := r.byKey[keyOf(item)]; old != nil {
-		old.forget()
-		// A job that the deployer starts itself has another ID after each conflict: its backoff
-		// continues.
-		begun.conflicts = old.conflicts
-	}
-	r.byKey[keyOf(item)] = begun
-	return begun
-}
-
-// end drops what is remembered of an item and returns its UID, if it is known.
-func (r *runs) end(key types.NamespacedName) types.UID {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	old := r.byKey[key]
-	if old == nil {
-		return ""
-	}
-	old.forget()
-	delete(r.byKey, key)
-	return old.uid
-}
-
-// uid returns the UID of the item that has a run; empty without a run.
-func (r *runs) uid(key types.NamespacedName) types.UID {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if found := r.byKey[key]; found != nil {
-		return found.uid
-	}
-	return ""
-}
-
-// markTriggered lets the run of an item continue at once, whatever it waits for.
-func (r *runs) markTriggered(key types.NamespacedName) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if found := r.byKey[key]; found != nil {
-		found.triggered.Store(true)
-	}
-}
-
-// working reports whether an item has a run.
-func (r *runs) working(key types.NamespacedName) bool {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	return r.byKey[key] != nil
-}
-
-// uses records that the run of an item has asked for an object.
-func (r *runs) uses(item types.NamespacedName, object need) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	found := r.byKey[item]
-	if found == nil {
-		return
-	}
-	if found.needs == nil {
-		found.needs = make(map[need]struct{})
-	}
-	found.needs[object] = struct{}{}
-}
-
-// users returns the items whose runs have asked for an object.
-func (r *runs) users(object need) []types.NamespacedName {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	var users []types.NamespacedName
-	for item, run := range r.byKey {
-		if _, ok := run.needs[object]; ok {
-			users = append(users, item)
-		}
-	}
-	return users
-}
 
 // versionOf identifies the version of a Target; empty without a Target.
 func versionOf(target *v1alpha1.Target) string {

@@ -46,7 +46,7 @@ func TestSecondTarget(t *testing.T) {
 	s.script.reconcile = nil
 	s.reconciler.requeue(key)
 	s.look()
-	if users := s.reconciler.runs.users(need{targetKind, types.NamespacedName{Namespace: "ns", Name: "edge"}}); !slices.Equal(users, nil) {
+	if users := s.reconciler.memory.users(need{targetKind, types.NamespacedName{Namespace: "ns", Name: "edge"}}); !slices.Equal(users, nil) {
 		t.Errorf("after the end of the job %v still wait", users)
 	}
 }

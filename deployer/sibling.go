@@ -31,7 +31,7 @@ func (i *Item) Sibling(ctx context.Context, chosen func(*v1alpha1.DeployItem) bo
 		return nil, nil
 	}
 	key := types.NamespacedName{Namespace: i.Namespace, Name: execution}
-	i.reconciler.runs.uses(i.key, need{executionKind, key})
+	i.reconciler.memory.uses(i.key, need{executionKind, key})
 	// The siblings were written before the item got its job, and come by the same watch: all are in
 	// the cache.
 	list := &v1alpha1.DeployItemList{}

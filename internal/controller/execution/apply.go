@@ -213,7 +213,7 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 		return fmt.Errorf("remove the requested operation of Execution %s/%s: %w", s.exec.Namespace, s.exec.Name, err)
 	}
 	s.exec.Status = status
-	r.written.Record(s.exec)
+	r.memory.wrote(s.exec)
 	return nil
 }
 

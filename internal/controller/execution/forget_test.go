@@ -25,8 +25,8 @@ func TestItemsAreForgotten(t *testing.T) {
 			return b.letGo(t.Context(), &snapshot{}, item)
 		}, true},
 		{"a new item is deleted before the next reconcile of its Execution", true, func(b *bench, item *v1alpha1.DeployItem) error {
-			b.written.Record(item)
-			b.created.Expect("exec", key.Name, b.Now())
+			b.memory.wrote(item)
+			b.memory.Of("exec").created.Expect(key.Name, b.Now())
 			return nil
 		}, true},
 		{"an item was deleted before its job ended, and the event has come already", false, func(b *bench, item *v1alpha1.DeployItem) error {
@@ -54,10 +54,10 @@ func TestItemsAreForgotten(t *testing.T) {
 				t.Fatal(err)
 			}
 			if test.eventLater {
-				b.forgetItem(item)
+				b.memory.forget(item)
 			}
 			item.ResourceVersion = "1"
-			if known := b.created.Any(); known || b.written.Await(t.Context(), b.Reader, item) != nil {
+			if known := len(b.memory.Of("exec").created.Names()) > 0; known || b.memory.await(t.Context(), b.Reader, item) != nil {
 				t.Errorf("the item is remembered, created: %t", known)
 			}
 		})
@@ -73,12 +73,12 @@ func TestExecutionsAreForgotten(t *testing.T) {
 	}{
 		{"another client has removed the finalizer", func(t *testing.T, b *bench) {
 			b.reconcile(t)
-			b.forget(b.execution(t))
+			b.memory.forget(b.execution(t))
 		}},
 		{"the Execution is deleted while its items are written, after the event of its deletion", func(t *testing.T, b *bench) {
 			exec := b.execution(t)
 			end := sync.OnceValue(func() error {
-				b.forget(exec)
+				b.memory.forget(exec)
 				exec.Finalizers = nil
 				return errors.Join(b.api.Update(t.Context(), exec), b.api.Delete(t.Context(), exec))
 			})
@@ -90,7 +90,7 @@ func TestExecutionsAreForgotten(t *testing.T) {
 			b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one"}, v1alpha1.DeployItemTemplate{Name: "two"}))
 			b.handOver(t, "a")
 			test.end(t, b)
-			if left := b.created.Of("uid"); len(left) != 0 {
+			if left := b.memory.Of("uid").created.Names(); len(left) != 0 {
 				t.Errorf("%v are remembered of deleted objects", left)
 			}
 		})

@@ -42,7 +42,7 @@ func (r *Reconciler) ensureItem(ctx context.Context, exec *v1alpha1.Execution, t
 	if err := r.Client.Update(ctx, item); err != nil {
 		return nil, fmt.Errorf("update DeployItem %s: %w", item.Name, err)
 	}
-	r.written.Record(item)
+	r.memory.wrote(item)
 	return item, nil
 }
 
@@ -55,16 +55,16 @@ func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, t
 			return nil, fmt.Errorf("create DeployItem %s: %w", template.Name, err)
 		}
 		// Also an item whose creation got no answer may exist.
-		r.created.Expect(exec.UID, item.Name, r.Now())
+		r.memory.Of(exec.UID).created.Expect(item.Name, r.Now())
 		err = r.Client.Create(ctx, item)
 		if err == nil {
-			r.written.Record(item)
-			r.made.Expect(exec.UID, item.Name, r.Now())
+			r.memory.wrote(item)
+			r.memory.Of(exec.UID).made.Expect(item.Name, r.Now())
 			return item, nil
 		}
 		if !apierrors.IsAlreadyExists(err) {
 			if job.IsRefusal(err) {
-				r.created.Forget(exec.UID, item.Name)
+				r.memory.Of(exec.UID).created.Forget(item.Name)
 			}
 			return nil, fmt.Errorf("create DeployItem %s: %w", template.Name, err)
 		}
@@ -76,7 +76,7 @@ func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, t
 			// It may have been created from an older template.
 			return r.ensureItem(ctx, exec, template, live)
 		}
-		r.created.Forget(exec.UID, item.Name)
+		r.memory.Of(exec.UID).created.Forget(item.Name)
 	}
 	return nil, fmt.Errorf("create DeployItem %s: %d names are taken by other objects", template.Name, maxSalt)
 }
@@ -120,7 +120,7 @@ func (r *Reconciler) writeItem(ctx context.Context, item *v1alpha1.DeployItem, d
 // new version, and its last version would never be forgotten.
 func (r *Reconciler) wrote(item *v1alpha1.DeployItem, err error) error {
 	if err == nil {
-		r.written.Record(item)
+		r.memory.wrote(item)
 	}
 	return client.IgnoreNotFound(err)
 }

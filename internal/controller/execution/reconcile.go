@@ -56,12 +56,8 @@ type Reconciler struct {
 	// Problems records panics; nil only logs them.
 	Problems *reporter.Problems
 
-	written expectations.Writes
-	// made are the items that were created and that the cache has not shown yet, created those
-	// that may have been.
-	made    expectations.Creations
-	created expectations.Creations
-	once    sync.Once
+	memory memory
+	once   sync.Once
 	reports *reporter.Reporter
 }
 
@@ -69,7 +65,7 @@ type Reconciler struct {
 func (r *Reconciler) reporter() *reporter.Reporter {
 	r.once.Do(func() {
 		r.reports = &reporter.Reporter{
-			Client: r.Client, Events: r.Events, Action: "ReconcileExecution", Now: r.Now, Written: &r.written, Problems: r.Problems,
+			Client: r.Client, Events: r.Events, Action: "ReconcileExecution", Now: r.Now, Known: func(uid types.UID) *reporter.Known { return &r.memory.Of(uid).Known }, Problems: r.Problems,
 		}
 	})
 	return r.reports
@@ -125,7 +121,8 @@ func (a *attempt) Report(ctx context.Context, step string, err error) (ctrl.Resu
 		return a.r.reporter().Report(ctx, nil, "observe", err)
 	}
 	if errors.Is(err, reporter.ErrDeleted) {
-		a.r.forget(a.s.exec)
+		a.r.memory.Forget(a.s.exec.UID)
+		return ctrl.Result{}, nil
 	}
 	subject := reporter.Execution(a.s.exec)
 	if job.OutcomeOf(err) == job.Terminal {
@@ -168,7 +165,7 @@ func (r *Reconciler) observe(ctx context.Context, key client.ObjectKey, s *snaps
 	if err := r.Client.Get(ctx, key, exec, client.UnsafeDisableDeepCopy); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
-	if err := r.written.Await(ctx, r.Reader, exec); err != nil {
+	if err := r.memory.await(ctx, r.Reader, exec); err != nil {
 		return false, err // says what was read
 	}
 	s.exec = exec.DeepCopy()
@@ -176,16 +173,16 @@ func (r *Reconciler) observe(ctx context.Context, key client.ObjectKey, s *snaps
 	if err := r.observeParent(ctx, s); err != nil {
 		return false, err
 	}
-	list := &v1alpha1.DeployItemList{}
+	list, known := &v1alpha1.DeployItemList{}, r.memory.Of(exec.UID)
 	if err := r.Client.List(ctx, list, client.InNamespace(exec.Namespace), client.MatchingFields{itemsByExecution: exec.Name}, client.UnsafeDisableDeepCopy); err != nil {
 		return false, fmt.Errorf("list the DeployItems of Execution %s: %w", key, err)
 	}
 	for i := range list.Items {
 		item := &list.Items[i]
-		if err := r.written.Await(ctx, r.Reader, item); err != nil {
+		if err := r.memory.awaitItem(ctx, r.Reader, item); err != nil {
 			return false, err // says what was read
 		}
-		r.created.Forget(exec.UID, item.Name)
+		known.created.Forget(item.Name)
 		if belongs(item, exec) {
 			s.items = append(s.items, r.Dispatcher.Overlay(item))
 		}
@@ -205,14 +202,15 @@ func (r *Reconciler) observeMissing(ctx context.Context, s *snapshot) error {
 	for _, item := range s.items {
 		shown[item.Name] = true
 	}
-	if err := r.made.Await(s.exec.UID, func(name string) bool { return shown[name] }, r.Now()); err != nil {
+	known := r.memory.Of(s.exec.UID)
+	if err := known.made.Await(func(name string) bool { return shown[name] }, r.Now()); err != nil {
 		return err // says what is waited for
 	}
 	for _, name := range r.known(s.exec) {
 		if shown[name] {
 			continue
 		}
-		if created, ok := r.created.At(s.exec.UID, name); ok && r.Now().Sub(created) < lagLimit {
+		if created, ok := known.created.At(name); ok && r.Now().Sub(created) < lagLimit {
 			return expectations.StaleCacheError{RetryAfter: lagLimit}
 		}
 		key := client.ObjectKey{Namespace: s.exec.Namespace, Name: name}
@@ -223,7 +221,7 @@ func (r *Reconciler) observeMissing(ctx context.Context, s *snapshot) error {
 		case err == nil && belongs(item, s.exec):
 			s.items = append(s.items, r.Dispatcher.Overlay(item))
 		default:
-			r.created.Forget(s.exec.UID, name)
+			known.created.Forget(name)
 		}
 	}
 	return nil
@@ -239,7 +237,7 @@ func belongs(item *v1alpha1.DeployItem, exec *v1alpha1.Execution) bool {
 // is being deleted, those that it may have created just before.
 func (r *Reconciler) known(exec *v1alpha1.Execution) []string {
 	if exec.DeletionTimestamp != nil {
-		return r.created.Of(exec.UID)
+		return r.memory.Of(exec.UID).created.Names()
 	}
 	cache := exec.Status.DeployItemCache
 	if cache == nil || !job.Unfinished(exec.Status.JobID, exec.Status.JobIDFinished) {

@@ -29,7 +29,7 @@ func TestHistoryIsRewound(t *testing.T) {
 				b.finish(t, v1alpha1.DeployItemPhases.Succeeded)
 				object := test.written(t, b)
 				object.SetResourceVersion("999999")
-				b.written.Record(object)
+				b.memory.wrote(object)
 				for range 3 {
 					result := b.reconcile(t)
 					if b.execution(t).Status.ExecutionPhase == "Succeeded" {

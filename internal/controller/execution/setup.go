@@ -42,8 +42,8 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	options.NewQueue = line.NewQueue(options.MaxConcurrentReconciles)
 	return ctrl.NewControllerManagedBy(manager).
 		Named("execution").
-		Watches(&v1alpha1.Execution{}, line.Handler(queue.OnDelete(r.forget, &handler.EnqueueRequestForObject{}))).
-		Watches(&v1alpha1.DeployItem{}, queue.OnDelete(r.forgetItem, handler.EnqueueRequestsFromMapFunc(executionOfItem))).
+		Watches(&v1alpha1.Execution{}, line.Handler(queue.OnDelete(r.memory.forget, &handler.EnqueueRequestForObject{}))).
+		Watches(&v1alpha1.DeployItem{}, queue.OnDelete(r.memory.forget, handler.EnqueueRequestsFromMapFunc(executionOfItem))).
 		Watches(&v1alpha1.Installation{}, handler.EnqueueRequestsFromMapFunc(executionOf)).
 		WatchesRawSource(source.Func(r.watchLostJobs)).
 		WithOptions(options).
@@ -60,23 +60,6 @@ func (r *Reconciler) watchLostJobs(_ context.Context, queue workqueue.TypedRateL
 		queue.AddAfter(reconcile.Request{NamespacedName: execution}, relisted)
 	})
 	return nil
-}
-
-// forget drops what is remembered of an Execution that no longer exists.
-func (r *Reconciler) forget(exec client.Object) {
-	r.written.Forget(exec.GetUID())
-	r.created.ForgetOwner(exec.GetUID())
-	r.made.ForgetOwner(exec.GetUID())
-}
-
-// forgetItem drops what is remembered of an item that no longer exists: no cache will show the last
-// write, which has often removed the finalizer.
-func (r *Reconciler) forgetItem(item client.Object) {
-	r.written.Forget(item.GetUID())
-	if owner := metav1.GetControllerOf(item); owner != nil {
-		r.created.Forget(owner.UID, item.GetName())
-		r.made.Forget(owner.UID, item.GetName())
-	}
 }
 
 // maxDepth is more than any tree of Installations has levels.

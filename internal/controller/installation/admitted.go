@@ -19,7 +19,7 @@ func (r *Reconciler) pickUp(ctx context.Context, s *snapshot) error {
 	})
 	if err == nil {
 		s.PickedUp = true
-		r.memory.note(s.Inst.UID, pickedUp, true)
+		r.memory.Of(s.Inst.UID).marks.note(pickedUp, true)
 	}
 	return err
 }

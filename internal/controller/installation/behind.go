@@ -21,13 +21,15 @@ const deletionLagLimit = 2 * time.Second
 // restored from a backup. The API server decides, and an Execution that is not being deleted is
 // deleted again.
 func (r *Reconciler) awaitExecution(ctx context.Context, inst *v1alpha1.Installation, exec *v1alpha1.Execution) error {
-	if err := r.memory.written.Await(ctx, r.Reader, exec); err != nil {
+	if err := r.memory.await(ctx, r.Reader, exec); err != nil {
 		return err // says what was read
 	}
-	if exec.DeletionTimestamp != nil || inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Deleting || !r.memory.has(inst.UID, executionDeleted) {
+	// Nothing but the last write of an Execution is remembered.
+	r.memory.Forget(exec.UID)
+	if exec.DeletionTimestamp != nil || inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Deleting || !r.memory.Of(inst.UID).marks.has(executionDeleted) {
 		return nil
 	}
-	if age := r.memory.age(inst.UID, executionDeleted); age < deletionLagLimit {
+	if age := r.memory.Of(inst.UID).marks.age(executionDeleted); age < deletionLagLimit {
 		return expectations.StaleCacheError{RetryAfter: deletionLagLimit - age}
 	}
 	live := &v1alpha1.Execution{}
@@ -35,10 +37,10 @@ func (r *Reconciler) awaitExecution(ctx context.Context, inst *v1alpha1.Installa
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read Execution %s/%s, whose deletion the cache does not show: %w", exec.Namespace, exec.Name, err)
 	}
-	r.memory.note(inst.UID, executionDeleted, false)
+	r.memory.Of(inst.UID).marks.note(executionDeleted, false)
 	if err == nil && live.UID == exec.UID && live.DeletionTimestamp == nil {
 		return nil
 	}
-	r.memory.note(inst.UID, executionDeleted, true)
+	r.memory.Of(inst.UID).marks.note(executionDeleted, true)
 	return expectations.StaleCacheError{RetryAfter: deletionLagLimit}
 }

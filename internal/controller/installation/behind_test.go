@@ -32,7 +32,7 @@ func TestHistoryIsRewound(t *testing.T) {
 				r := &Reconciler{Client: c, Reader: c, Now: time.Now}
 				object := test.of(inst, exec)
 				object.SetResourceVersion("999999")
-				r.memory.written.Record(object)
+				r.memory.Of(object.GetUID()).Written.Record(object)
 				request := ctrl.Request{NamespacedName: client.ObjectKeyFromObject(inst)}
 				for range 3 {
 					result, err := r.Reconcile(t.Context(), request)
@@ -40,7 +40,7 @@ func TestHistoryIsRewound(t *testing.T) {
 						t.Fatal(err)
 					}
 					if result.RequeueAfter == 0 {
-						if _, behind := expectations.RetryAfter(r.memory.written.Await(t.Context(), c, object)); behind {
+						if _, behind := expectations.RetryAfter(r.memory.await(t.Context(), c, object)); behind {
 							t.Error("an end without a wake")
 						}
 						return
@@ -90,15 +90,15 @@ func TestDeletionThatNeverWas(t *testing.T) {
 				}
 				r := &Reconciler{Client: fakeapi.New(t, inst, exec), Reader: fakeapi.New(t, known...), Now: time.Now}
 				inst.Status.InstallationPhase = v1alpha1.InstallationPhases.Deleting
-				r.memory.note(inst.UID, executionDeleted, true)
+				r.memory.Of(inst.UID).marks.note(executionDeleted, true)
 				pause, behind := expectations.RetryAfter(r.awaitExecution(t.Context(), inst, exec))
 				if !behind || pause <= 0 {
 					t.Fatalf("%s, %t: the cache is given some time", pause, behind)
 				}
 				<-time.After(pause)
 				_, behind = expectations.RetryAfter(r.awaitExecution(t.Context(), inst, exec))
-				if behind == test.again || r.memory.has(inst.UID, executionDeleted) == test.again {
-					t.Errorf("behind %t, known as deleted %t", behind, r.memory.has(inst.UID, executionDeleted))
+				if behind == test.again || r.memory.Of(inst.UID).marks.has(executionDeleted) == test.again {
+					t.Errorf("behind %t, known as deleted %t", behind, r.memory.Of(inst.UID).marks.has(executionDeleted))
 				}
 			})
 		})

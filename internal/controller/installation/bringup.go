@@ -8,11 +8,13 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/controller/installation/planstore"
+	"go.landscaper.dev/internal/controller/installation/treesize"
 	"go.landscaper.dev/internal/landscape/desired"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/dataflow"
@@ -49,12 +51,12 @@ func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot) error {
 	}
 	if s.PendingTrigger != "" {
 		// If another client has written first, the next attempt has to know these children.
-		r.memory.note(s.Inst.UID, unstored, true)
+		r.memory.Of(s.Inst.UID).marks.note(unstored, true)
 	}
 	if err := r.writeAll(ctx, s, made); err != nil {
 		return err
 	}
-	r.memory.outages.Forget(s.Inst.UID)
+	r.memory.Of(s.Inst.UID).outage.Over()
 	r.noteChildren(s, made)
 	// Only the exports of this job are still to be rendered.
 	r.forgetPlan(client.ObjectKeyFromObject(s.Inst))
@@ -101,7 +103,7 @@ func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *renderedJo
 	if err := copied(); err != nil {
 		return err
 	}
-	r.memory.planCache.RecordCopies(s.Inst.UID, made.copies)
+	r.memory.Of(s.Inst.UID).plan.RecordCopies(made.copies)
 	if subsErr == nil && execErr == nil {
 		s.subject.Warn(reasons.DuplicateSubinstallations, duplicates(orphans, cache))
 		subsErr = r.holdOrDrop(ctx, s, orphans, made)
@@ -146,7 +148,7 @@ func (r *Reconciler) falseCondition(s *snapshot, conditionType v1alpha1.Conditio
 
 // final classifies an error of the rendering.
 func (r *Reconciler) final(inst *v1alpha1.Installation, err *job.Error) error {
-	return r.memory.outages.Classify(inst.UID, r.Now(), err)
+	return r.memory.Of(inst.UID).outage.Classify(r.Now(), err)
 }
 
 // maxPlanDuration is how long one attempt may take to read what an Installation needs.
@@ -159,7 +161,7 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 	// A registry that sends a byte now and then never times out.
 	ctx, cancel := context.WithTimeout(ctx, maxPlanDuration)
 	defer cancel()
-	from, err := r.resolver().Resolve(ctx, s.subject, s.Inst, s.Inputs.Context)
+	from, err := r.resolver(s.Inst.UID).Resolve(ctx, s.subject, s.Inst, s.Inputs.Context)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +169,7 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 	if err := r.bookInputs(ctx, s, from.Blueprint.Files); err != nil {
 		return nil, err
 	}
-	use, err := r.memory.trees.Usage(ctx, r.reader(), s.Inst)
+	use, err := treesize.Usage(ctx, r.reader(), s.Inst, func(uid types.UID) *treesize.Member { return &r.memory.Of(uid).tree })
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +192,7 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 	if made.Exports != nil {
 		s.subject.Warn(reasons.ExportWarnings, made.Exports.Warnings)
 	}
-	r.memory.trees.Record(s.Inst.UID, plan.Taken(len(made.Children.Subinstallations), made.Copies))
+	r.memory.Of(s.Inst.UID).tree.Record(plan.Taken(len(made.Children.Subinstallations), made.Copies))
 	return &renderedJob{hash: s.Inputs.Hash, copies: made.Copies, children: made.Children, states: states, stored: made.Stored, exports: made.Exports}, nil
 }
 
@@ -261,19 +263,19 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 	case desired.Create:
 		// The deletion that a cache has shown was that of the previous Execution. A new one whose
 		// creation got no answer may exist, too.
-		r.memory.note(s.Inst.UID, terminating, false)
-		r.memory.note(s.Inst.UID, executionDeleted, false)
+		r.memory.Of(s.Inst.UID).marks.note(terminating, false)
+		r.memory.Of(s.Inst.UID).marks.note(executionDeleted, false)
 		if err := r.Client.Create(ctx, exec); err != nil {
 			return r.nameTaken(ctx, s.Inst, err)
 		}
-		r.memory.created.Expect(s.Inst.UID, exec.Name, r.Now())
+		r.memory.Of(s.Inst.UID).created.Expect(exec.Name, r.Now())
 	case desired.Update:
 		if err := r.Client.Update(ctx, exec); err != nil {
 			return err // the caller says what is written
 		}
 	}
 	s.Exec = exec
-	r.memory.written.Record(exec)
+	r.memory.Of(exec.UID).Written.Record(exec)
 	return nil
 }
 

@@ -104,7 +104,7 @@ func (r *Reconciler) reopenComponent(ctx context.Context, inst *v1alpha1.Install
 	if landscape == nil {
 		return nil, nil, fmt.Errorf("there is no Context %q in namespace %s any more", predicates.ContextOf(inst), inst.Namespace)
 	}
-	return r.resolver().Reopen(ctx, inst, landscape, definition) // names the component version
+	return r.resolver(inst.UID).Reopen(ctx, inst, landscape, definition) // names the component version
 }
 
 // results reads the results of the children. The caches may be behind, so that the API server is
@@ -155,7 +155,7 @@ func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObje
 		return nil
 	}
 	name := v1alpha1.InstallationScope(s.Inst.Name)
-	if wrote := r.memory.planCache.CopiesOf(s.Inst.UID, s.Inst.Status.JobID); wrote != nil && len(s.Subs) == 0 {
+	if wrote := r.memory.Of(s.Inst.UID).plan.CopiesOf(s.Inst.Status.JobID); wrote != nil && len(s.Subs) == 0 {
 		err := list(r.Client, client.MatchingFields{index.CopiesByScope: name})
 		if err != nil || wrote.AreIn(s.Inst.Status.JobID, data, targets) {
 			return data, targets, err

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/controller/installation/planstore"
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/landscape/desired"
 	"go.landscaper.dev/internal/runtime/job"
@@ -70,7 +69,7 @@ func (b *bench) export(t *testing.T) *v1alpha1.DataObject {
 }
 
 // forgetPlans is what a restart does.
-func (b *bench) forgetPlans() { b.memory.planCache = planstore.Cache{} }
+func (b *bench) forgetPlans() { b.memory = memory{} }
 
 // TestExportingJob: what a job with exports writes, also over a restart, and that
 // nothing of its plan is left.

@@ -17,7 +17,7 @@ func TestForgotten(t *testing.T) {
 		reason string
 		end    func(t *testing.T, b *bench)
 	}{
-		{"another client has removed the finalizer, and the watch reports the deletion", func(t *testing.T, b *bench) { b.memory.forgetObject(b.installation(t)) }},
+		{"another client has removed the finalizer, and the watch reports the deletion", func(t *testing.T, b *bench) { b.memory.forget(b.installation(t)) }},
 		{"the finalizer is removed", func(t *testing.T, b *bench) {
 			if err := b.api.Delete(t.Context(), b.installation(t)); err != nil {
 				t.Fatal(err)
@@ -47,22 +47,22 @@ func TestForgotten(t *testing.T) {
 			b.settle(t)
 			inst := b.installation(t)
 			for _, of := range []mark{unstored, pickedUp, terminating, executionDeleted} {
-				b.memory.note(inst.UID, of, true)
+				b.memory.Of(inst.UID).marks.note(of, true)
 			}
-			if err := b.memory.outages.Classify(inst.UID, b.Now().Add(-resolve.OutageLimit), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
+			if err := b.memory.Of(inst.UID).outage.Classify(b.Now().Add(-resolve.OutageLimit), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
 				t.Fatal(err)
 			}
 			test.end(t, b)
 			for _, of := range []mark{unstored, pickedUp, terminating, executionDeleted} {
-				if b.memory.has(inst.UID, of) {
+				if b.memory.Of(inst.UID).marks.has(of) {
 					t.Errorf("mark %d is left", of)
 				}
 			}
-			if err := b.memory.outages.Classify(inst.UID, b.Now(), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
+			if err := b.memory.Of(inst.UID).outage.Classify(b.Now(), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {
 				t.Errorf("an outage is left: %v", err)
 			}
 			inst.ResourceVersion = "1"
-			if b.memory.written.Await(t.Context(), b.Reader, inst) != nil || b.memory.planCache.Has(inst.UID) {
+			if b.memory.await(t.Context(), b.Reader, inst) != nil || b.memory.Of(inst.UID).plan.Exists() {
 				t.Error("what was written is remembered")
 			}
 		})

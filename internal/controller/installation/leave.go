@@ -54,7 +54,7 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 	}
 	if s.Exec != nil {
 		s.ExecutionDeleted = true
-		r.memory.note(s.Inst.UID, executionDeleted, true)
+		r.memory.Of(s.Inst.UID).marks.note(executionDeleted, true)
 	}
 	s.markDeleted(metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringDeleting)
@@ -72,7 +72,7 @@ func (r *Reconciler) deleteChild(ctx context.Context, child client.Object) error
 // shown that the Execution was being deleted. The answer is remembered, so that not each reconcile
 // asks again.
 func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
-	if r.memory.has(s.Inst.UID, terminating) {
+	if r.memory.Of(s.Inst.UID).marks.has(terminating) {
 		s.ExecutionAbsent = true
 		return nil
 	}
@@ -81,11 +81,11 @@ func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
 	switch err := r.Reader.Get(ctx, reference.NamespacedName(), exec); {
 	case err == nil && predicates.AsOwner(s.Inst).Owns(exec):
 		s.Exec = exec
-		r.memory.created.Expect(s.Inst.UID, exec.Name, r.Now())
+		r.memory.Of(s.Inst.UID).created.Expect(exec.Name, r.Now())
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("read Execution %s: %w", reference.Name, err)
 	default:
-		r.memory.note(s.Inst.UID, terminating, true)
+		r.memory.Of(s.Inst.UID).marks.note(terminating, true)
 	}
 	s.ExecutionAbsent = true
 	return nil

@@ -3,6 +3,8 @@ package installation
 import (
 	"context"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"go.landscaper.dev/internal/controller/installation/observe"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/runtime/job"
@@ -12,13 +14,17 @@ import (
 
 // readInputs reads what the children are made from.
 func (r *Reconciler) readInputs(ctx context.Context, s *snapshot) (err error) {
-	s.Inputs, err = r.reader().Inputs(ctx, s.Family, r.planning(s.Inst))
+	reader, waits := r.reader(), &r.memory.Of(s.Inst.UID).waits
+	reader.Await = func(object client.Object, key client.ObjectKey) error {
+		return r.memory.arrivals.Await(object, key, waits, client.ObjectKeyFromObject(s.Inst))
+	}
+	s.Inputs, err = reader.Inputs(ctx, s.Family, r.planning(s.Inst))
 	return err // says what could not be read
 }
 
 // reader reads from the resource cluster.
 func (r *Reconciler) reader() observe.Reader {
-	return observe.Reader{Cached: r.Client, Live: r.Reader, Relations: &r.memory.relations, Triggers: r.Triggers, Sources: r.Sources, Arrivals: &r.memory.arrivals}
+	return observe.Reader{Cached: r.Client, Live: r.Reader, Relations: &r.memory.relations, Triggers: r.Triggers, Sources: r.Sources}
 }
 
 // noteImports notes which imports the job uses, however it ends.

@@ -1,10 +1,10 @@
 package installation
 
 import (
+	"context"
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/internal/controller/installation/observe"
@@ -14,25 +14,40 @@ import (
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // memory is what the process remembers between two attempts. A restart forgets all of it, which costs
 // requests and nothing else.
 type memory struct {
-	mu sync.Mutex
-	// marks are the marks of each Installation, with the times at which they were made.
-	marks map[types.UID]map[mark]time.Time
+	// Records are those of Installations and Executions.
+	expectations.Records[record]
 
-	// written are the versions of objects that the cache has not shown yet, created the
-	// subinstallations and Executions.
-	written expectations.Writes
-	created expectations.Creations
-	outages resolve.Outages
-	// planCache is what is known of stored plans.
-	planCache planstore.Cache
-	trees     treesize.Tracker
-	relations siblings.Cache
+	// plans, arrivals and relations are what records have in common. They have nothing of an
+	// Installation that has no record, but relations follow from what is given to them.
+	plans     planstore.Cache
 	arrivals  observe.Arrivals
+	relations siblings.Cache
+}
+
+// record is what is remembered of one object. It is dropped whole when the object is gone.
+type record struct {
+	reporter.Known
+
+	marks marks
+	// created are the subinstallations and the Execution that the cache has not shown yet.
+	created expectations.Creations
+	outage  resolve.Outage
+	plan    planstore.Known
+	tree    treesize.Member
+	waits   observe.Waits
+}
+
+// End implements what expectations.Records asks of a record that others count or point to.
+func (r *record) End() {
+	r.plan.End()
+	r.tree.End()
+	r.waits.End()
 }
 
 // mark is something that is true of an Installation, and that no object says.
@@ -49,65 +64,55 @@ const (
 	executionDeleted
 )
 
+// marks are the marks of an Installation, with the times at which they were made.
+type marks struct {
+	mu sync.Mutex
+	at map[mark]time.Time
+}
+
 // note makes a mark, or removes it. The time of a mark is that of the first note.
-func (m *memory) note(uid types.UID, what mark, has bool) {
+func (m *marks) note(what mark, has bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !has {
-		if delete(m.marks[uid], what); len(m.marks[uid]) == 0 {
-			delete(m.marks, uid)
-		}
+		delete(m.at, what)
 		return
 	}
-	if m.marks == nil {
-		m.marks = map[types.UID]map[mark]time.Time{}
+	if m.at == nil {
+		m.at = map[mark]time.Time{}
 	}
-	if m.marks[uid] == nil {
-		m.marks[uid] = map[mark]time.Time{}
-	}
-	if m.marks[uid][what].IsZero() {
-		m.marks[uid][what] = time.Now()
+	if m.at[what].IsZero() {
+		m.at[what] = time.Now()
 	}
 }
 
-func (m *memory) has(uid types.UID, what mark) bool {
+func (m *marks) has(what mark) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return !m.marks[uid][what].IsZero()
+	return !m.at[what].IsZero()
 }
 
 // age returns how long ago a mark was made.
-func (m *memory) age(uid types.UID, what mark) time.Duration {
+func (m *marks) age(what mark) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return time.Since(m.marks[uid][what])
+	return time.Since(m.at[what])
 }
 
-// forget drops all that is remembered of an Installation that no longer exists.
-func (m *memory) forget(uid types.UID) {
-	m.mu.Lock()
-	delete(m.marks, uid)
-	m.mu.Unlock()
-	m.written.Forget(uid)
-	m.outages.Forget(uid)
-	m.planCache.Forget(uid)
-	m.trees.Forget(uid)
-	m.created.ForgetOwner(uid)
-}
-
-// forgetObject is for the event that reports the deletion of an Installation.
-func (m *memory) forgetObject(inst client.Object) {
-	m.forget(inst.GetUID())
-	m.arrivals.Forget(client.ObjectKeyFromObject(inst))
-	if parent, isSub := job.OwnerOf(inst, "Installation"); isSub {
-		m.created.Forget(parent.UID, inst.GetName())
+// forget is for the event that reports the deletion of an Installation or an Execution.
+func (m *memory) forget(object client.Object) {
+	m.Forget(object.GetUID())
+	if owner, isChild := job.OwnerOf(object, "Installation"); isChild {
+		if parent := m.Find(owner.UID); parent != nil {
+			parent.created.Forget(object.GetName())
+		}
 	}
 }
 
-// forgetExecution drops what is remembered of an Execution that no longer exists.
-func (m *memory) forgetExecution(exec client.Object) {
-	m.written.Forget(exec.GetUID())
-	if parent, isChild := job.OwnerOf(exec, "Installation"); isChild {
-		m.created.Forget(parent.UID, exec.GetName())
+// await returns expectations.StaleCacheError if an object from a cache is older than our last write.
+func (m *memory) await(ctx context.Context, live client.Reader, object client.Object) error {
+	if known := m.Find(object.GetUID()); known != nil {
+		return known.Written.Await(ctx, live, object) // says what was read
 	}
+	return nil
 }

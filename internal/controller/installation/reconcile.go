@@ -106,17 +106,17 @@ func (r *Reconciler) reporter() *reporter.Reporter {
 	r.once.Do(func() {
 		r.reports = &reporter.Reporter{
 			Client: r.Client, Events: r.Events, Action: "ReconcileInstallation", EmitSuccess: true,
-			Now: r.Now, Written: &r.memory.written, Problems: r.Problems,
+			Now: r.Now, Known: func(uid types.UID) *reporter.Known { return &r.memory.Of(uid).Known }, Problems: r.Problems,
 		}
 	})
 	return r.reports
 }
 
 // resolver are where Installations come from.
-func (r *Reconciler) resolver() resolve.Resolver {
+func (r *Reconciler) resolver(uid types.UID) resolve.Resolver {
 	return resolve.Resolver{
 		Sources: r.Sources, Components: r.Components, Blueprints: r.Blueprints,
-		Verification: r.Verification, Outages: &r.memory.outages, Now: r.Now,
+		Verification: r.Verification, Outage: &r.memory.Of(uid).outage, Now: r.Now,
 	}
 }
 
@@ -176,13 +176,14 @@ func (a *attempt) LogValues() []any {
 
 // Report implements engine.Attempt.
 func (a *attempt) Report(ctx context.Context, step string, err error) (ctrl.Result, error) {
-	s, known := a.s, &a.r.memory
+	s := a.s
 	if err = a.r.stored(ctx, s, err); errors.Is(err, reporter.ErrDeleted) {
-		known.forget(s.Inst.UID)
+		a.r.memory.Forget(s.Inst.UID)
+		return ctrl.Result{}, nil
 	}
 	outcome := job.OutcomeOf(err)
 	if s.subject != nil && outcome != job.Transient && outcome != job.Conflict {
-		known.outages.Forget(s.Inst.UID)
+		a.r.memory.Of(s.Inst.UID).outage.Over()
 	}
 	if s.subject != nil && outcome == job.Terminal {
 		s.noteEnd(metav1.NewTime(a.r.Now()))
@@ -200,11 +201,11 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, s *s
 		}
 		return false, client.IgnoreNotFound(err)
 	}
-	if err := r.memory.written.Await(ctx, r.Reader, inst); err != nil {
+	if err := r.memory.await(ctx, r.Reader, inst); err != nil {
 		return false, err // says what was read
 	}
 	s.Inst, s.Triggers = inst.DeepCopy(), r.Triggers
-	s.PickedUp = r.memory.has(inst.UID, pickedUp) && job.NeverHadJob(inst) && !predicates.BeingDeleted(inst)
+	s.PickedUp = r.memory.Of(inst.UID).marks.has(pickedUp) && job.NeverHadJob(inst) && !predicates.BeingDeleted(inst)
 	s.subject = reporter.Installation(s.Inst)
 	s.subject.Status.Ended = func() { repeat.NoteEnd(s.Inst) }
 	if err := r.reader().Family(ctx, &s.Family); err != nil {
@@ -213,7 +214,7 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, s *s
 	if err := r.observeExecution(ctx, s); err != nil {
 		return false, err // says what was read
 	}
-	if err := r.memory.created.Await(inst.UID, s.shows, r.Now()); err != nil {
+	if err := r.memory.Of(inst.UID).created.Await(s.shows, r.Now()); err != nil {
 		return false, err // says what is waited for
 	}
 	err := r.observeUnstored(ctx, s)
@@ -236,8 +237,8 @@ func (r *Reconciler) observeExecution(ctx context.Context, s *snapshot) error {
 			return err // says what was read
 		}
 		s.Exec = exec
-		r.memory.note(s.Inst.UID, terminating, exec.DeletionTimestamp != nil)
-		s.ExecutionDeleted = r.memory.has(s.Inst.UID, executionDeleted)
+		r.memory.Of(s.Inst.UID).marks.note(terminating, exec.DeletionTimestamp != nil)
+		s.ExecutionDeleted = r.memory.Of(s.Inst.UID).marks.has(executionDeleted)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func TestPlanIsReadOnce(t *testing.T) {
 					reads++
 				}
 			}
-			if reads != test.reads || b.memory.planCache.Has(b.installation(t).UID) {
+			if reads != test.reads || b.memory.Of(b.installation(t).UID).plan.Exists() {
 				t.Errorf("%d reads of %v, want %d", reads, counted.Calls, test.reads)
 			}
 		})

@@ -88,7 +88,7 @@ func (r *Reconciler) markNotWanted(ctx context.Context, sub *v1alpha1.Installati
 	if err := r.Client.Status().Update(ctx, held); err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}
-	r.memory.written.Record(held)
+	r.memory.Of(held.UID).Written.Record(held)
 	return held, nil
 }
 

@@ -153,7 +153,7 @@ func TestScope(t *testing.T) {
 				if err := b.planStore().Save(t.Context(), s.Inst, []byte("plan")); err != nil {
 					t.Fatal(err)
 				}
-				b.memory.planCache.RecordCopies(s.Inst.UID, wrote)
+				b.memory.Of(s.Inst.UID).plan.RecordCopies(wrote)
 			}
 			data, targets, err := b.scope(t.Context(), s)
 			if err != nil || len(data.Items) != 2 || len(targets.Items) != 1 {

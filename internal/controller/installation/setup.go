@@ -48,10 +48,10 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	options.NewQueue = line.NewQueue(options.MaxConcurrentReconciles)
 	building := ctrl.NewControllerManagedBy(manager).
 		Named("installation").
-		Watches(&v1alpha1.Installation{}, line.Handler(queue.OnDelete(r.memory.forgetObject, &handler.EnqueueRequestForObject{}))).
+		Watches(&v1alpha1.Installation{}, line.Handler(queue.OnDelete(r.memory.forget, &handler.EnqueueRequestForObject{}))).
 		// An Execution has the name of its Installation. The Installation waits for an Execution of
 		// that name with another owner, too.
-		Watches(&v1alpha1.Execution{}, queue.OnDelete(r.memory.forgetExecution, &handler.EnqueueRequestForObject{})).
+		Watches(&v1alpha1.Execution{}, queue.OnDelete(r.memory.forget, &handler.EnqueueRequestForObject{})).
 		Watches(&v1alpha1.Installation{}, r.mapper().ByFamily()).
 		Watches(&v1alpha1.Context{}, handler.EnqueueRequestsFromMapFunc(r.mapper().ByContext)).
 		Watches(&v1alpha1.DataObject{}, handler.EnqueueRequestsFromMapFunc(r.arrived)).

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -62,7 +63,7 @@ func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.Jo
 		}
 	}
 	// The next attempt finds what an earlier one has made.
-	s.ends = r.memory.has(s.Inst.UID, unstored)
+	s.ends = r.memory.Of(s.Inst.UID).marks.has(unstored)
 	return nil
 }
 
@@ -74,7 +75,7 @@ func (r *Reconciler) started(ctx context.Context, s *snapshot) error {
 		return nil
 	}
 	s.PickedUp = false
-	r.memory.note(s.Inst.UID, pickedUp, false)
+	r.memory.Of(s.Inst.UID).marks.note(pickedUp, false)
 	why, unasked := unaskedJobs[s.PendingTrigger]
 	s.PendingTrigger = ""
 	if unasked {
@@ -178,7 +179,7 @@ func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error
 		return err // says what was written
 	}
 	if phase != v1alpha1.PhaseStringInit {
-		r.memory.note(s.Inst.UID, unstored, false)
+		r.memory.Of(s.Inst.UID).marks.note(unstored, false)
 	}
 	s.unsaved = false
 	return r.started(ctx, s)
@@ -270,7 +271,7 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 	if err := r.publish(ctx, s, exports); err != nil {
 		return err
 	}
-	r.memory.outages.Forget(s.Inst.UID)
+	r.memory.Of(s.Inst.UID).outage.Over()
 	if !decide.Unchanged(s.Inst) && !s.needsCopies() {
 		// Otherwise they are those of the job that has written them.
 		if err := r.exportWriter().DeleteStaleCopies(ctx, s.Inst); err != nil {
@@ -283,7 +284,7 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 	if err := r.noteDependents(ctx, s, exports.Exports); err != nil {
 		return err
 	}
-	s.PlanStored = r.memory.planCache.Has(s.Inst.UID)
+	s.PlanStored = r.memory.Of(s.Inst.UID).plan.Exists()
 	s.subject.Status.SetTrue(v1alpha1.CreateExportsCondition, reasons.DataObjectsCreated, "DataObjects successfully created", metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
 }
@@ -313,7 +314,7 @@ func (r *Reconciler) patchMetadata(ctx context.Context, inst *v1alpha1.Installat
 	}
 	*inst = *changed
 	inst.Status = status
-	r.memory.written.Record(inst)
+	r.memory.Of(inst.UID).Written.Record(inst)
 	return nil
 }
 
@@ -340,7 +341,7 @@ func (r *Reconciler) annotate(ctx context.Context, child client.Object, key, val
 
 // planStore keeps the plans of jobs.
 func (r *Reconciler) planStore() planstore.Store {
-	return planstore.Store{Client: r.Client, Reader: r.Reader, Cache: &r.memory.planCache, Key: r.PlanKey}
+	return planstore.Store{Client: r.Client, Reader: r.Reader, Cache: &r.memory.plans, Known: func(uid types.UID) *planstore.Known { return &r.memory.Of(uid).plan }, Key: r.PlanKey}
 }
 
 // cleanUpRetry is the time after which the deletion of a plan is retried.

@@ -205,7 +205,7 @@ func (r *Reconciler) ensureSub(ctx context.Context, parent, planned, live *v1alp
 	if err := r.Client.Update(ctx, sub); err != nil {
 		return nil, refused(err)
 	}
-	r.memory.written.Record(sub)
+	r.memory.Of(sub.UID).Written.Record(sub)
 	return sub, nil
 }
 
@@ -219,8 +219,8 @@ func (r *Reconciler) createSub(ctx context.Context, parent, planned *v1alpha1.In
 		}
 		err = r.Client.Create(ctx, sub)
 		if err == nil {
-			r.memory.written.Record(sub)
-			r.memory.created.Expect(parent.UID, sub.Name, r.Now())
+			r.memory.Of(sub.UID).Written.Record(sub)
+			r.memory.Of(parent.UID).created.Expect(sub.Name, r.Now())
 			return sub, nil
 		}
 		if !apierrors.IsAlreadyExists(err) {

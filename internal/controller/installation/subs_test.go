@@ -175,7 +175,7 @@ func TestAnotherExecution(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, installed(t)...)
 			inst := b.installation(t)
-			b.memory.note(inst.UID, terminating, true)
+			b.memory.Of(inst.UID).marks.note(terminating, true)
 			b.refuse["create Execution"] = test.answer
 			err := b.ensureExecution(t.Context(), snapshotOf(inst), v1alpha1.DeployItemTemplateList{{Name: "web", Type: "t"}})
 			if !errors.Is(err, test.answer) || b.execution(t) == nil {

@@ -32,7 +32,7 @@ func (r *Reconciler) noteDependents(ctx context.Context, s *snapshot, written da
 // dependents are those that may get a job because of another one.
 func (r *Reconciler) dependents() dependents.Finder {
 	return dependents.Finder{Reader: r.reader(), Await: func(ctx context.Context, inst *v1alpha1.Installation) error {
-		return r.memory.written.Await(ctx, r.Reader, inst)
+		return r.memory.await(ctx, r.Reader, inst)
 	}, Request: r.requestJob}
 }
 

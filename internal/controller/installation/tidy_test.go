@@ -42,14 +42,14 @@ func TestTidy(t *testing.T) {
 			if test.again {
 				at = testbuilders.Noon.Add(cleanUpRetry)
 			}
-			if !s.CleanUpAt.Equal(at) || s.PlanStored != test.again || b.memory.planCache.Has(s.Inst.UID) != test.again {
-				t.Errorf("again at %s, left over: %t, remembered: %t", s.CleanUpAt, s.PlanStored, b.memory.planCache.Has(s.Inst.UID))
+			if !s.CleanUpAt.Equal(at) || s.PlanStored != test.again || b.memory.Of(s.Inst.UID).plan.Exists() != test.again {
+				t.Errorf("again at %s, left over: %t, remembered: %t", s.CleanUpAt, s.PlanStored, b.memory.Of(s.Inst.UID).plan.Exists())
 			}
 			list := &corev1.SecretList{}
 			if err := b.api.List(t.Context(), list); err != nil || len(list.Items) != test.left {
 				t.Errorf("%d Secrets are left, %v", len(list.Items), err)
 			}
-			if err := b.cleanUp(t.Context(), s); err != nil || s.PlanStored || b.memory.planCache.Has(s.Inst.UID) {
+			if err := b.cleanUp(t.Context(), s); err != nil || s.PlanStored || b.memory.Of(s.Inst.UID).plan.Exists() {
 				t.Errorf("the next attempt: %t, %v", s.PlanStored, err)
 			}
 		})

@@ -15,7 +15,7 @@ import (
 // show it. After a restart it does. Subinstallations need no request: they come by the watch that
 // brings the Installation with the job that is stored first then.
 func (r *Reconciler) observeUnstored(ctx context.Context, s *snapshot) error {
-	if s.Exec != nil || !r.memory.has(s.Inst.UID, unstored) {
+	if s.Exec != nil || !r.memory.Of(s.Inst.UID).marks.has(unstored) {
 		return nil
 	}
 	exec := &v1alpha1.Execution{}

@@ -40,7 +40,7 @@ func (r *Reconciler) refresh(ctx context.Context, s *snapshot) error {
 		// Only the exports of this job are still to be rendered.
 		r.forgetPlan(client.ObjectKeyFromObject(s.Inst))
 	}
-	r.memory.outages.Forget(s.Inst.UID)
+	r.memory.Of(s.Inst.UID).outage.Over()
 	s.Inst.Status.SubInstCache = presentSubs(s.Subs)
 	r.noteExports(s, exporting)
 	s.subject.Status.Wait(metav1.NewTime(r.Now()))

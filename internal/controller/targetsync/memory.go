@@ -28,7 +28,7 @@ type memory struct {
 	// running is the number of runs: one, or one that is being cancelled.
 	running atomic.Int32
 	// written is the version of this process's last write to the TargetSync itself.
-	written expectations.Writes
+	written expectations.Write
 
 	// begun identifies the input of the last run, seen says that it met a request by annotation.
 	begun        string

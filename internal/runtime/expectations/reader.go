@@ -3,9 +3,12 @@ package expectations
 import (
 	"context"
 	"reflect"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/internal/base/resourceversion"
 )
 
 // Reader reads the objects of one kind.
@@ -13,18 +16,28 @@ type Reader struct {
 	// Cache is asked first, and API when the cache is behind.
 	Cache, API client.Reader
 
-	written versions[client.ObjectKey]
+	mutex   sync.Mutex
+	written map[client.ObjectKey]*Write
 }
 
 // Record remembers the version of an object that was just written.
 func (r *Reader) Record(object client.Object) {
-	r.written.record(client.ObjectKeyFromObject(object), versionOf(object))
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.written == nil {
+		r.written = map[client.ObjectKey]*Write{}
+	}
+	key := client.ObjectKeyFromObject(object)
+	if r.written[key] == nil {
+		r.written[key] = &Write{}
+	}
+	r.written[key].Record(object)
 }
 
 // Get reads an object as it is after the last write of this process, or later.
 func (r *Reader) Get(ctx context.Context, key client.ObjectKey, object client.Object) error {
 	err := r.Cache.Get(ctx, key, object)
-	if client.IgnoreNotFound(err) != nil || r.written.observe(key, versionOf(object)) {
+	if client.IgnoreNotFound(err) != nil || !r.isBehind(key, object) {
 		return err
 	}
 	return r.GetLive(ctx, key, object)
@@ -32,19 +45,53 @@ func (r *Reader) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 
 // GetLive reads an object from the API server, whatever the cache shows.
 func (r *Reader) GetLive(ctx context.Context, key client.ObjectKey, object client.Object) error {
-	before := r.written.last(key)
+	before := r.last(key)
 	// Decoding adds to what is there already.
 	reflect.ValueOf(object).Elem().SetZero()
 	err := r.API.Get(ctx, key, object)
 	// A deleted object need not be remembered, nor one that the API server has in an older
 	// version only: its store was restored from a backup, and no cache will show the newer one.
-	if apierrors.IsNotFound(err) || err == nil && versionOf(object) < before {
-		r.written.rewound(key, before)
+	if apierrors.IsNotFound(err) || err == nil && resourceversion.Older(object.GetResourceVersion(), before) {
+		r.rewound(key, before)
 	}
 	return err
 }
 
 // IsStale reports whether an object of the cache is older than our last write.
 func (r *Reader) IsStale(object client.Object) bool {
-	return !r.written.observe(client.ObjectKeyFromObject(object), versionOf(object))
+	return r.isBehind(client.ObjectKeyFromObject(object), object)
+}
+
+// isBehind reports whether an object, or none, is older than our last write. A write that was shown
+// is forgotten.
+func (r *Reader) isBehind(key client.ObjectKey, object client.Object) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if written := r.written[key]; written != nil && !written.isShownBy(object) {
+		return true
+	}
+	delete(r.written, key)
+	return false
+}
+
+func (r *Reader) last(key client.ObjectKey) string {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if written := r.written[key]; written != nil {
+		return written.last()
+	}
+	return ""
+}
+
+// rewound forgets a write that no cache will ever show.
+func (r *Reader) rewound(key client.ObjectKey, last string) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	written := r.written[key]
+	if written == nil {
+		return
+	}
+	if written.rewound(last); !written.Pending() {
+		delete(r.written, key)
+	}
 }

@@ -78,8 +78,8 @@ func TestGet(t *testing.T) {
 			if _, is := seen.Data["of-"+test.want]; test.want != "" && (!is || len(seen.Data) != 1) {
 				t.Errorf("saw version %s with %v, want %s: %s", seen.ResourceVersion, seen.Data, test.want, test.reason)
 			}
-			if len(r.written.known) != test.kept {
-				t.Errorf("remembers %v, want %d: %s", r.written.known, test.kept, test.reason)
+			if len(r.written) != test.kept {
+				t.Errorf("remembers %v, want %d: %s", r.written, test.kept, test.reason)
 			}
 		})
 	}

@@ -5,17 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/internal/base/resourceversion"
 )
 
-// Writes remembers which version of each object this process wrote last, so
-// that a controller does not act on an older one from its cache.
-// Versions that are not numeric are believed: then a conflict stops a write that is too late.
-type Writes struct{ versions versions[types.UID] }
+// Write is the version of an object that this process wrote last, as long as no cache has shown it.
+// So a controller does not act on an older one from its cache. Versions that are not numeric are
+// believed: then a conflict stops a write that is too late.
+type Write struct {
+	mutex   sync.Mutex
+	pending *pendingWrite
+}
+
+type pendingWrite struct {
+	version string
+	// nextLiveRead is when the API server is asked about a cache that is still behind, and pause how
+	// long the cache is left alone after that.
+	nextLiveRead time.Time
+	pause        time.Duration
+}
 
 const (
 	// liveReadAfter is how long a cache may be behind before the API server is asked. Watches are
@@ -24,11 +37,6 @@ const (
 	liveReadAfter = 10 * time.Second
 	// maxLiveReadPause is the longest time between two questions about one object.
 	maxLiveReadPause = 30 * time.Second
-	// retention is how long a version is remembered. A cache that does not show it by then never
-	// will: the object was deleted.
-	retention = 10 * time.Minute
-	// sweepInterval is the time between two sweeps.
-	sweepInterval = time.Minute
 )
 
 // StaleCacheError is the error of an attempt that cannot go on because a cache shows less than this
@@ -51,9 +59,14 @@ func RetryAfter(err error) (time.Duration, bool) {
 }
 
 // Record remembers the version of an object that was just written.
-func (w *Writes) Record(object metav1.Object) {
-	w.versions.sweep(sweepInterval, retention)
-	w.versions.record(object.GetUID(), versionOf(object))
+func (w *Write) Record(object metav1.Object) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	version := object.GetResourceVersion()
+	// A slower writer may record its version later.
+	if w.pending == nil || !resourceversion.Older(version, w.pending.version) {
+		w.pending = &pendingWrite{version, time.Now().Add(liveReadAfter), liveReadAfter}
+	}
 }
 
 // Await returns nil if an object from a cache is at least as new as what this process wrote,
@@ -62,14 +75,12 @@ func (w *Writes) Record(object metav1.Object) {
 // The wait always ends. When a cache stays behind for long, the API server is asked: if it has
 // an older version than was written, its store was restored from a backup, and the newer one
 // will not come back. Then the older version counts, and the write is forgotten.
-func (w *Writes) Await(ctx context.Context, live client.Reader, object client.Object) error {
-	w.versions.sweep(sweepInterval, retention)
-	uid, version := object.GetUID(), versionOf(object)
-	last := w.versions.last(uid)
-	if w.versions.observe(uid, version) {
+func (w *Write) Await(ctx context.Context, live client.Reader, object client.Object) error {
+	last := w.last()
+	if w.isShownBy(object) {
 		return nil
 	}
-	ask, pause := w.versions.due(uid)
+	ask, pause := w.due()
 	if !ask {
 		return StaleCacheError{pause}
 	}
@@ -83,16 +94,65 @@ func (w *Writes) Await(ctx context.Context, live client.Reader, object client.Ob
 	switch {
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("read %s %s, which the cache shows in an old version: %w", kind.Name(), key, err)
-	case err != nil, now.GetUID() != uid, versionOf(now) >= last:
+	case err != nil, now.GetUID() != object.GetUID(), !resourceversion.Older(now.GetResourceVersion(), last):
 		// The cache will show its end, or the newer version.
 		return StaleCacheError{pause}
 	}
-	w.versions.rewound(uid, last)
-	if versionOf(now) != version {
+	w.rewound(last)
+	if now.GetResourceVersion() != object.GetResourceVersion() {
 		return StaleCacheError{liveReadAfter}
 	}
 	return nil
 }
 
-// Forget drops what is remembered of a deleted object.
-func (w *Writes) Forget(uid types.UID) { w.versions.forget(uid) }
+// Pending reports whether a write is remembered.
+func (w *Write) Pending() bool { return w.last() != "" }
+
+// last returns the version that is remembered.
+func (w *Write) last() string {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.pending == nil {
+		return ""
+	}
+	return w.pending.version
+}
+
+// isShownBy reports whether an object is as new as the last write, which need not be remembered any
+// more then.
+func (w *Write) isShownBy(object metav1.Object) bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.pending != nil && resourceversion.Older(object.GetResourceVersion(), w.pending.version) {
+		return false
+	}
+	w.pending = nil
+	return true
+}
+
+// due reports whether the API server is to be asked about a cache that is behind now, and how
+// long the cache is left alone. Of several concurrent callers one gets the answer true.
+func (w *Write) due() (ask bool, pause time.Duration) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.pending == nil {
+		return false, liveReadAfter // another attempt has just seen the newer version
+	}
+	now := time.Now()
+	if left := w.pending.nextLiveRead.Sub(now); left > 0 {
+		return false, left
+	}
+	w.pending.pause = min(2*w.pending.pause, maxLiveReadPause)
+	w.pending.nextLiveRead = now.Add(w.pending.pause)
+	return true, w.pending.pause
+}
+
+// rewound forgets what was written last if that was no newer than a version: the API server
+// has an older one, so that no cache will ever show it.
+func (w *Write) rewound(last string) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.pending != nil && !resourceversion.Older(last, w.pending.version) {
+		w.pending = nil
+	}
+}

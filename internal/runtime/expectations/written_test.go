@@ -42,10 +42,10 @@ func (s *server) Get(_ context.Context, _ client.ObjectKey, into client.Object, 
 }
 
 // TestWritten: an older object has to wait, a newer one counts, and a write is forgotten when
-// it was shown or its object is deleted.
+// it was shown.
 func TestWritten(t *testing.T) {
 	silent := &server{err: errNoAnswer}
-	var written Writes
+	var written Write
 	fresh := func(version string) bool { return written.Await(t.Context(), silent, of("u", version)) == nil }
 	if !fresh("5") {
 		t.Error("what was never written is fresh")
@@ -61,11 +61,6 @@ func TestWritten(t *testing.T) {
 	written.Record(of("u", "no number"))
 	if !fresh("no number") {
 		t.Error("a version that is not numeric cannot be compared")
-	}
-	written.Record(of("u", "20"))
-	written.Forget("u")
-	if !fresh("1") {
-		t.Error("a deleted object is forgotten")
 	}
 	if silent.asked > 0 {
 		t.Errorf("the API server was asked %d times", silent.asked)
@@ -100,7 +95,7 @@ func TestAwaitEnds(t *testing.T) {
 				if test.live != "" {
 					live.object = of(test.liveUID, test.live)
 				}
-				var written Writes
+				var written Write
 				written.Record(of("u", "10"))
 				ended := false
 				for begun := time.Now(); time.Since(begun) < time.Minute && !ended; {
@@ -112,8 +107,8 @@ func TestAwaitEnds(t *testing.T) {
 					ended = err == nil
 					<-time.After(pause)
 				}
-				if ended != test.ends || live.asked != test.asked || (len(written.versions.known) == 0) != test.forgets {
-					t.Errorf("ended %t after %d questions, remembers %v", ended, live.asked, written.versions.known)
+				if ended != test.ends || live.asked != test.asked || written.Pending() == test.forgets {
+					t.Errorf("ended %t after %d questions, remembers a write: %t", ended, live.asked, written.Pending())
 				}
 			})
 		})
@@ -125,7 +120,7 @@ func TestAwaitEnds(t *testing.T) {
 func TestAwaitFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		live := &server{err: errNoAnswer}
-		var written Writes
+		var written Write
 		written.Record(of("u", "10"))
 		if pause, behind := RetryAfter(written.Await(t.Context(), live, of("u", "9"))); !behind || pause != liveReadAfter || live.asked > 0 {
 			t.Errorf("%s, %t, asked %d times", pause, behind, live.asked)
@@ -147,26 +142,10 @@ func TestAwaitFaults(t *testing.T) {
 	})
 }
 
-// TestWrittenLasts: a write may never be shown, since an object may be deleted before its
-// version is recorded.
-func TestWrittenLasts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var written Writes
-		written.Record(of("u", "11"))
-		written.Forget("u")
-		written.Record(of("u", "12"))
-		<-time.After(retention + time.Second)
-		written.Record(of("v", "13"))
-		if len(written.versions.known) != 1 {
-			t.Errorf("deleted objects are remembered: %v", written.versions.known)
-		}
-	})
-}
-
 // TestAwaitNamesTheKind: an object that cannot be read is named by its kind.
 func TestAwaitNamesTheKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var written Writes
+		var written Write
 		written.Record(of("u", "10"))
 		silent := &server{err: errNoAnswer}
 		for range 100 {

@@ -3,12 +3,10 @@ package reporter
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -64,7 +62,7 @@ func TestBreakdowns(t *testing.T) {
 	inst := installation("a", "", "Init")
 	var pauses []time.Duration
 	for range 8 {
-		d.panics.note(inst, d.now, func(types.UID, panicBackoff) bool { return false })
+		d.Known(inst.UID).panics.note(inst, d.now)
 		pauses = append(pauses, d.PanicBackoff(Installation(inst)))
 	}
 	if pauses[0] != 0 || pauses[1] == 0 || !slices.IsSorted(pauses) || pauses[7] != maxPanicBackoff {
@@ -78,31 +76,5 @@ func TestBreakdowns(t *testing.T) {
 	d.ResetPanics(Installation(inst))
 	if got := d.PanicBackoff(Installation(inst)); got != 0 {
 		t.Errorf("after a reconcile without a panic it waits %s", got)
-	}
-}
-
-// TestPanicsOfDeletedObjects: deleted objects take no memory for ever, and existing objects
-// are left alone as before.
-func TestPanicsOfDeletedObjects(t *testing.T) {
-	stays := installation("a", "", "Init")
-	d := newBench(t, stays)
-	breakDownAt := func(name string, uid types.UID) {
-		inst := installation("a", "a", "Succeeded")
-		inst.Name, inst.UID = name, uid
-		if _, err := d.Report(t.Context(), Installation(inst), "step", job.RecoverPanic(breakDown)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	breakDownAt(stays.Name, stays.UID)
-	breakDownAt(stays.Name, stays.UID)
-	for i := range 20 {
-		breakDownAt("gone-"+strconv.Itoa(i), types.UID(strconv.Itoa(i)))
-		breakDownAt(stays.Name, types.UID("an older one "+strconv.Itoa(i)))
-	}
-	if known := len(d.panics.known); known > 4 {
-		t.Errorf("%d objects are known, of which one exists", known)
-	}
-	if d.PanicBackoff(Installation(stays)) == 0 {
-		t.Error("an existing object is forgotten")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -63,10 +64,15 @@ type Reporter struct {
 	Now func() time.Time
 	// Problems records panics; nil only logs them.
 	Problems *Problems
-	// Written remembers what was written.
-	Written *expectations.Writes
+	// Known returns what the process remembers of an object.
+	Known func(types.UID) *Known
+}
 
-	panics panicBackoffs
+// Known is what a process remembers of an object that has reports.
+type Known struct {
+	// Written is the last write.
+	Written expectations.Write
+	panics  panicBackoff
 }
 
 // Enter enters a phase after a step that went well, and stores the status.
@@ -182,7 +188,7 @@ func (r *Reporter) store(ctx context.Context, s *Subject) error {
 	if err != nil {
 		return fmt.Errorf("write the status of %s: %w", client.ObjectKeyFromObject(s.Object), err)
 	}
-	r.Written.Record(s.Object)
+	r.Known(s.Object.GetUID()).Written.Record(s.Object)
 	return nil
 }
 

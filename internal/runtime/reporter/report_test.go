@@ -53,7 +53,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	}).Build()
 	clock := func() time.Time { return d.now }
 	d.Reporter = &Reporter{
-		Client: api, Events: d.recorder, Action: "ReconcileThing", EmitSuccess: true, Now: clock, Written: &expectations.Writes{},
+		Client: api, Events: d.recorder, Action: "ReconcileThing", EmitSuccess: true, Now: clock, Known: (&expectations.Records[Known]{}).Of,
 		Problems: &Problems{Client: api, Reader: api, Namespace: "landscaper", PodName: "pod", Now: clock},
 	}
 	return d

@@ -17,11 +17,11 @@ const (
 var protections = []protection{
 	{
 		"an Installation waits for a cache that is behind our write", installation + "reconcile.go",
-		"if err := r.memory.written.Await(ctx, r.Reader, inst); err != nil {", "if err := error(nil); err != nil {",
+		"if err := r.memory.await(ctx, r.Reader, inst); err != nil {", "if err := error(nil); err != nil {",
 	},
 	{
 		"an Installation looks for children of a job that was not stored", installation + "unstored.go",
-		"if s.Exec != nil || !r.memory.has(s.Inst.UID, unstored) {", "if s.Exec != nil || true {",
+		"if s.Exec != nil || !r.memory.Of(s.Inst.UID).marks.has(unstored) {", "if s.Exec != nil || true {",
 	},
 	{
 		"a job is stored before its request is removed", installation + "steps.go",
@@ -61,15 +61,15 @@ var protections = []protection{
 	},
 	{
 		"an Execution counts as deleted when a cache shows it", installation + "behind.go",
-		"if age := r.memory.age(inst.UID, executionDeleted); age < deletionLagLimit {", "if age := deletionLagLimit; age < deletionLagLimit {",
+		"if age := r.memory.Of(inst.UID).marks.age(executionDeleted); age < deletionLagLimit {", "if age := deletionLagLimit; age < deletionLagLimit {",
 	},
 	{
 		"an Execution waits for a cache that is behind our write", execution + "reconcile.go",
-		"if err := r.written.Await(ctx, r.Reader, exec); err != nil {", "if err := error(nil); err != nil {",
+		"if err := r.memory.await(ctx, r.Reader, exec); err != nil {", "if err := error(nil); err != nil {",
 	},
 	{
 		"an Execution waits for a cache that is behind our write of an item", execution + "reconcile.go",
-		"if err := r.written.Await(ctx, r.Reader, item); err != nil {", "if err := error(nil); err != nil {",
+		"if err := r.memory.awaitItem(ctx, r.Reader, item); err != nil {", "if err := error(nil); err != nil {",
 	},
 	{
 		"an Execution asks for items that no cache shows", execution + "reconcile.go",
@@ -93,7 +93,7 @@ var protections = []protection{
 	},
 	{
 		"a deployer waits for a cache that is behind its write", "deployer/reconciler.go",
-		"if err := r.written.Await(ctx, r.live, item); err != nil {", "if err := error(nil); err != nil {",
+		"if err := r.memory.of(item).written.Await(ctx, r.live, item); err != nil {", "if err := error(nil); err != nil {",
 	},
 	{
 		"a job that deploys ends when the item is deleted", "deployer/decide.go",

@@ -37,8 +37,9 @@ type Reader struct {
 	Triggers predicates.Triggers
 	// Sources has the permissions to import from Secrets of other namespaces.
 	Sources *repocontext.Reader
-	// Arrivals are the objects that subinstallations wait for; nil waits for none.
-	Arrivals *Arrivals
+	// Await returns an error as long as a subinstallation is to wait for an object to arrive; nil waits
+	// for none.
+	Await func(object client.Object, key client.ObjectKey) error
 }
 
 // AfterWrites returns what reads as others do after some objects were written.
@@ -84,11 +85,9 @@ func (r Reader) readCurrent(ctx context.Context, f siblings.Family, in *decide.I
 	live, reader := Reading(r.Live, r.Live, f.Inst), Reading(r.Cached, r.Live, f.Inst)
 	// An object that is about to be exported may be missing: that needs no confirmation.
 	live.trustCache, reader.trustCache = true, true
-	if r.Arrivals != nil && f.Parent != nil && f.Inst.Status.DataUpdate == nil {
+	if f.Parent != nil && f.Inst.Status.DataUpdate == nil {
 		// A data update keeps unchanged imports as an earlier job has written them.
-		reader.await = func(object client.Object, key client.ObjectKey) error {
-			return r.Arrivals.Await(object, key, client.ObjectKeyFromObject(f.Inst))
-		}
+		reader.await = r.Await
 	}
 	current := f.Parent == nil && (f.Inst.Status.DataUpdate != nil || !planning)
 	atOnce := current && f.Inst.Status.LastError == nil && importsUncached(f.Inst)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,41 +16,11 @@ import (
 	"go.landscaper.dev/internal/landscape/desired"
 	"go.landscaper.dev/internal/landscape/plan/parcel"
 	"go.landscaper.dev/internal/landscape/repocontext"
-	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/job/reasons"
 )
-
-// Cache is what a process remembers of stored plans. A restart forgets it, and costs
-// some reads.
-type Cache struct {
-	index planIndex
-	plans planCache
-}
-
-// Has reports whether an Installation may have a stored plan.
-func (m *Cache) Has(uid types.UID) bool { return m.index.has(uid) }
-
-// Forget forgets an Installation that no longer exists.
-func (m *Cache) Forget(uid types.UID) {
-	m.index.note(uid, false)
-	m.plans.forget(uid)
-}
-
-// RecordCopies remembers what a job that has stored a plan has written into its scope.
-func (m *Cache) RecordCopies(uid types.UID, copies dataflow.Exports) {
-	m.plans.recordCopies(uid, copies)
-}
-
-// CopiesOf returns what a job has written into its scope, or nil if that is unknown.
-func (m *Cache) CopiesOf(uid types.UID, job string) *CopyNames {
-	if known := m.plans.of(uid, job); known != nil {
-		return known.copies
-	}
-	return nil
-}
 
 // Store keeps the plans of jobs in Secrets.
 type Store struct {
@@ -59,6 +28,8 @@ type Store struct {
 	// Reader reads from the API server: the caches do not have these Secrets.
 	Reader client.Reader
 	Cache  *Cache
+	// Known returns what is known of the plan of an Installation.
+	Known func(types.UID) *Known
 	// Key authenticates the plans.
 	Key parcel.Key
 }
@@ -69,19 +40,20 @@ func (k Store) Save(ctx context.Context, inst *v1alpha1.Installation, content []
 	if content == nil {
 		return nil
 	}
-	k.Cache.plans.forget(inst.UID)
+	known := k.Known(inst.UID)
+	known.set(nil, nil)
 	stored := &storedPlan{job: inst.Status.JobID, content: content}
-	if !k.Cache.index.has(inst.UID) && k.Cache.index.isListed(inst.Namespace) {
+	if !known.Exists() && k.Cache.isListed(inst.Namespace) {
 		stored.secrets = map[string]types.UID{}
 	}
 	// An attempt whose answer is lost may have stored something, too.
-	k.Cache.index.note(inst.UID, true)
+	known.note(true)
 	for _, secret := range k.Key.Secrets(inst, content) {
 		if err := k.write(ctx, inst, secret, stored); err != nil {
 			return job.Wrap(err, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, "store what the exports need in Secret "+secret.Name)
 		}
 	}
-	k.Cache.plans.note(inst.UID, stored)
+	known.set(k.Cache, stored)
 	return nil
 }
 
@@ -112,17 +84,18 @@ func (k Store) write(ctx context.Context, inst *v1alpha1.Installation, secret *c
 
 // Load returns what the job has stored. Read is what an earlier process has stored.
 func (k Store) Load(ctx context.Context, inst *v1alpha1.Installation) ([]byte, error) {
-	if known := k.Cache.plans.of(inst.UID, inst.Status.JobID); known != nil {
-		return known.content, nil
+	known := k.Known(inst.UID)
+	if stored := known.of(inst.Status.JobID); stored != nil {
+		return stored.content, nil
 	}
 	secrets, err := k.read(ctx, inst)
 	if err != nil {
 		return nil, err // names what could not be read
 	}
-	k.Cache.index.note(inst.UID, len(secrets) > 0)
+	known.note(len(secrets) > 0)
 	content, err := k.Key.Content(inst, secrets)
 	if err == nil {
-		k.Cache.plans.note(inst.UID, &storedPlan{job: inst.Status.JobID, content: content})
+		known.set(k.Cache, &storedPlan{job: inst.Status.JobID, content: content})
 	}
 	return content, err // says what is wrong and what to do
 }
@@ -149,16 +122,17 @@ func (k Store) read(ctx context.Context, inst *v1alpha1.Installation) (secrets [
 
 // Delete deletes the stored plan of a job that has ended.
 func (k Store) Delete(ctx context.Context, inst *v1alpha1.Installation) error {
-	known := k.Cache.plans.of(inst.UID, inst.Status.JobID)
-	k.Cache.plans.forget(inst.UID)
-	if known != nil && known.secrets != nil {
-		for _, name := range slices.Sorted(maps.Keys(known.secrets)) {
-			uid := known.secrets[name]
+	known := k.Known(inst.UID)
+	stored := known.of(inst.Status.JobID)
+	known.set(nil, nil)
+	if stored != nil && stored.secrets != nil {
+		for _, name := range slices.Sorted(maps.Keys(stored.secrets)) {
+			uid := stored.secrets[name]
 			if err := k.deleteSecret(ctx, inst.Namespace, name, uid); err != nil {
 				return err
 			}
 		}
-		k.Cache.index.note(inst.UID, false)
+		known.note(false)
 		return nil
 	}
 	list := secretMetadata()
@@ -175,7 +149,7 @@ func (k Store) Delete(ctx context.Context, inst *v1alpha1.Installation) error {
 			return err
 		}
 	}
-	k.Cache.index.note(inst.UID, false)
+	known.note(false)
 	return nil
 }
 
@@ -190,65 +164,19 @@ func (k Store) HasLeftover(ctx context.Context, inst *v1alpha1.Installation) (bo
 	if job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) {
 		return false, nil
 	}
-	if mayHavePlan(inst) && !k.Cache.index.isListed(inst.Namespace) {
+	if mayHavePlan(inst) && !k.Cache.isListed(inst.Namespace) {
 		list := secretMetadata()
 		if err := k.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.HasLabels{parcel.Label}); err != nil {
 			return false, &repocontext.ReadError{Object: "the Secrets with stored plans", Cause: err}
 		}
 		for i := range list.Items {
 			if owner := metav1.GetControllerOf(&list.Items[i]); owner != nil {
-				k.Cache.index.note(owner.UID, true)
+				k.Known(owner.UID).note(true)
 			}
 		}
-		k.Cache.index.seen(inst.Namespace)
+		k.Cache.noteListed(inst.Namespace)
 	}
-	return k.Cache.index.has(inst.UID), nil
-}
-
-// planIndex remembers which Installations have a stored plan, so that those without one
-// cost no request when their job ends.
-type planIndex struct {
-	mu sync.Mutex
-	// by are the UIDs of those Installations.
-	by map[types.UID]bool
-	// listed are the namespaces whose plans of earlier processes are known.
-	listed map[string]bool
-}
-
-// note remembers that an Installation has a plan, or forgets it.
-func (k *planIndex) note(uid types.UID, has bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.by == nil {
-		k.by = map[types.UID]bool{}
-	}
-	if !has {
-		delete(k.by, uid)
-		return
-	}
-	k.by[uid] = true
-}
-
-func (k *planIndex) has(uid types.UID) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.by[uid]
-}
-
-// isListed reports whether the plans of earlier processes in a namespace are known.
-func (k *planIndex) isListed(namespace string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.listed[namespace]
-}
-
-func (k *planIndex) seen(namespace string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.listed == nil {
-		k.listed = map[string]bool{}
-	}
-	k.listed[namespace] = true
+	return k.Known(inst.UID).Exists(), nil
 }
 
 // CopyNames are the names of the copies of imports that a job has written.

@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -16,8 +15,14 @@ import (
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/landscape/plan/parcel"
 	"go.landscaper.dev/internal/landscape/repocontext"
+	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 )
+
+// newStore returns a store that remembers nothing yet.
+func newStore(c client.Client, reader client.Reader) Store {
+	return Store{Client: c, Reader: reader, Cache: &Cache{}, Known: (&expectations.Records[Known]{}).Of}
+}
 
 // TestKeepPlan: which Secret a plan may overwrite, and what is read again.
 func TestKeepPlan(t *testing.T) {
@@ -45,12 +50,12 @@ func TestKeepPlan(t *testing.T) {
 			if test.live != nil {
 				c = fakeapi.New(t, test.live)
 			}
-			inst, k := testbuilders.InstallationOf(t, "{}"), Store{Client: c, Reader: c, Cache: &Cache{}}
+			inst, k := testbuilders.InstallationOf(t, "{}"), newStore(c, c)
 			err := k.Save(t.Context(), inst, []byte("new"))
 			if (err == nil) != (test.refused == "") || err != nil && (!strings.Contains(err.Error(), test.refused) || job.OutcomeOf(err) != job.Terminal) {
 				t.Fatalf("got %v", err)
 			}
-			if !k.Cache.index.has(inst.UID) {
+			if !k.Known(inst.UID).Exists() {
 				t.Error("it is not remembered that there may be a plan")
 			}
 			live := testbuilders.PlanOf(t, "job-2", "new")
@@ -87,7 +92,7 @@ func TestKeepPlanFails(t *testing.T) {
 				c = fakeapi.New(t, test.live)
 			}
 			broken := test.fault.Wrap(t, c)
-			k := Store{Client: broken, Reader: broken, Cache: &Cache{}}
+			k := newStore(broken, broken)
 			s := testbuilders.InstallationOf(t, "{}")
 			err := k.Save(t.Context(), s, []byte("new"))
 			if err == nil || !strings.Contains(err.Error(), test.want) || job.OutcomeOf(err) != job.Transient {
@@ -102,8 +107,8 @@ func TestKeepPlanFails(t *testing.T) {
 		})
 	}
 	counting, s := fakeapi.Fault{At: -1}, testbuilders.InstallationOf(t, "{}")
-	k := Store{Client: counting.Wrap(t, fakeapi.New(t)), Cache: &Cache{}}
-	if err := k.Save(t.Context(), s, nil); err != nil || len(counting.Calls) > 0 || k.Cache.Has(s.UID) {
+	k := newStore(counting.Wrap(t, fakeapi.New(t)), nil)
+	if err := k.Save(t.Context(), s, nil); err != nil || len(counting.Calls) > 0 || k.Known(s.UID).Exists() {
 		t.Errorf("without exports nothing is stored: %v, %v", counting.Calls, err)
 	}
 }
@@ -112,7 +117,7 @@ func TestKeepPlanFails(t *testing.T) {
 func TestKeptPlanUnread(t *testing.T) {
 	c := fakeapi.New(t, testbuilders.PlanOf(t, "job-2", "stored"))
 	broken := fakeapi.Fault{Reading: true, Err: errors.New("busy")}
-	k := Store{Client: c, Reader: broken.Wrap(t, c), Cache: &Cache{}}
+	k := newStore(c, broken.Wrap(t, c))
 	inst := testbuilders.InstallationOf(t, "{}")
 	var unread *repocontext.ReadError
 	if _, err := k.Load(t.Context(), inst); !errors.As(err, &unread) || errors.Is(err, parcel.ErrNone) {
@@ -141,10 +146,11 @@ func TestDrop(t *testing.T) {
 		{"a refused deletion keeps the plan", true, fakeapi.Fault{Err: errors.New("busy")}, true, 2},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c, inst, m := fakeapi.New(t, foreign.DeepCopy()), testbuilders.InstallationOf(t, "{}"), &Cache{}
+			c, inst, m := fakeapi.New(t, foreign.DeepCopy()), testbuilders.InstallationOf(t, "{}"), newStore(nil, nil)
 			// The namespace was listed, so that there are no others.
-			m.index.seen(inst.Namespace)
-			if err := (Store{Client: c, Reader: c, Cache: m}).Save(t.Context(), inst, []byte("plan")); err != nil {
+			m.Cache.noteListed(inst.Namespace)
+			m.Client, m.Reader = c, c
+			if err := m.Save(t.Context(), inst, []byte("plan")); err != nil {
 				t.Fatal(err)
 			}
 			// What an API server in memory creates has no UID.
@@ -153,13 +159,14 @@ func TestDrop(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !test.stored {
-				m = &Cache{}
-				m.index.note(inst.UID, true)
+				m = newStore(c, c)
+				m.Known(inst.UID).note(true)
 			}
 			broken := test.fault.Wrap(t, c)
-			err := Store{Client: broken, Reader: broken, Cache: m}.Delete(t.Context(), inst)
-			if (err != nil) != test.fails || m.Has(inst.UID) != test.fails || len(m.plans.by) != 0 {
-				t.Errorf("%v; remembered: %t, with %d contents", err, m.Has(inst.UID), len(m.plans.by))
+			m.Client, m.Reader = broken, broken
+			err := m.Delete(t.Context(), inst)
+			if known := m.Known(inst.UID); (err != nil) != test.fails || known.Exists() != test.fails || len(m.Cache.recent) != 0 {
+				t.Errorf("%v; remembered: %t, with %d contents", err, known.Exists(), len(m.Cache.recent))
 			}
 			list := &corev1.SecretList{}
 			if err := c.List(t.Context(), list); err != nil || len(list.Items) != test.left {
@@ -204,7 +211,7 @@ func TestLeftover(t *testing.T) {
 				c = fakeapi.New(t, test.secret)
 			}
 			counting := fakeapi.Fault{Reading: true, At: -1}
-			k := Store{Client: c, Reader: counting.Wrap(t, c), Cache: &Cache{}}
+			k := newStore(c, counting.Wrap(t, c))
 			for range 2 {
 				if got, err := k.HasLeftover(t.Context(), test.inst); got != test.want || err != nil {
 					t.Errorf("got %t, %v", got, err)
@@ -217,14 +224,14 @@ func TestLeftover(t *testing.T) {
 	}
 	c := fakeapi.New(t, testbuilders.PlanOf(t, "a", "x"))
 	broken := fakeapi.Fault{Reading: true, Err: errors.New("busy")}
-	k := Store{Client: c, Reader: broken.Wrap(t, c), Cache: &Cache{}}
+	k := newStore(c, broken.Wrap(t, c))
 	if got, err := k.HasLeftover(t.Context(), exporter("a", "a")); got || err == nil {
 		t.Errorf("a read that failed is not an answer: %t, %v", got, err)
 	}
 	if got, err := k.HasLeftover(t.Context(), exporter("a", "a")); !got || err != nil {
 		t.Errorf("the next look: %t, %v", got, err)
 	}
-	k.Cache.index.note(types.UID("uid-2"), false)
+	k.Known("uid-2").note(false)
 	if got, _ := k.HasLeftover(t.Context(), exporter("a", "a")); got {
 		t.Error("what is deleted is still remembered")
 	}
@@ -242,14 +249,18 @@ func TestManySecretsOfPlans(t *testing.T) {
 	}
 	c := fakeapi.New(t, objects...)
 	counted := &fakeapi.Fault{Reading: true, At: -1}
-	content, err := Store{Client: c, Reader: counted.Wrap(t, c), Cache: &Cache{}, Key: key}.Load(t.Context(), inst)
+	k := newStore(c, counted.Wrap(t, c))
+	k.Key = key
+	content, err := k.Load(t.Context(), inst)
 	if err != nil || string(content) != "stored" {
 		t.Errorf("got %q, %v", content, err)
 	}
 	if len(counted.Calls) != 1 || counted.Calls[0] != "get *v1.Secret" {
 		t.Errorf("it reads %v", counted.Calls)
 	}
-	if _, err := (Store{Client: c, Reader: c, Cache: &Cache{}, Key: parcel.Key("of another")}).Load(t.Context(), inst); !errors.Is(err, parcel.ErrDamaged) {
+	k = newStore(c, c)
+	k.Key = parcel.Key("of another")
+	if _, err := k.Load(t.Context(), inst); !errors.Is(err, parcel.ErrDamaged) {
 		t.Errorf("with another key: %v", err)
 	}
 }

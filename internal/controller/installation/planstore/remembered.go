@@ -1,6 +1,7 @@
 package planstore
 
 import (
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -11,68 +12,134 @@ import (
 // maxCachedBytes is how many bytes of plans are remembered; the oldest are dropped first.
 const maxCachedBytes = 32 << 20
 
-// planCache are the stored plans of running jobs, so that they are read again only
-// after a restart, or when there are too many.
-type planCache struct {
-	mu    sync.Mutex
-	by    map[types.UID]*storedPlan
-	order []types.UID
-	bytes int
+// Known is what a process remembers of the stored plan of an Installation, so that an Installation
+// without one costs no request when its job ends, and no plan is read again. A restart forgets it, and
+// costs some reads.
+type Known struct {
+	mu     sync.Mutex
+	exists bool
+	// plan is that of a running job; nil if there are too many.
+	plan *storedPlan
+	// cache counts the plan.
+	cache *Cache
 }
 
-// note remembers a plan, instead of that of an earlier job.
-func (r *planCache) note(uid types.UID, p *storedPlan) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.drop(uid)
-	if r.by == nil {
-		r.by = map[types.UID]*storedPlan{}
-	}
-	r.by[uid] = p
-	r.order = append(r.order, uid)
-	for r.bytes += len(p.content); r.bytes > maxCachedBytes; {
-		r.drop(r.order[0])
-	}
+// Exists reports whether there may be a stored plan.
+func (k *Known) Exists() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.exists
 }
 
-// recordCopies adds to a plan what the job has written into its scope.
-func (r *planCache) recordCopies(uid types.UID, copies dataflow.Exports) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if p := r.by[uid]; p != nil {
-		p.copies = namesOfCopies(copies)
+// RecordCopies remembers what a job that has stored a plan has written into its scope.
+func (k *Known) RecordCopies(copies dataflow.Exports) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.plan != nil {
+		k.plan.copies = namesOfCopies(copies)
 	}
 }
 
-// of returns the plan of a job, or nil.
-func (r *planCache) of(uid types.UID, job string) *storedPlan {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if p := r.by[uid]; p != nil && p.job == job {
-		return p
+// CopiesOf returns what a job has written into its scope, or nil if that is unknown.
+func (k *Known) CopiesOf(job string) *CopyNames {
+	if known := k.of(job); known != nil {
+		return known.copies
 	}
 	return nil
 }
 
-func (r *planCache) forget(uid types.UID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.drop(uid)
+// End forgets the plan.
+func (k *Known) End() { k.set(nil, nil) }
+
+func (k *Known) note(exists bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.exists = exists
 }
 
-func (r *planCache) drop(uid types.UID) {
-	p := r.by[uid]
-	if p == nil {
-		return
+// of returns the plan of a job, or nil.
+func (k *Known) of(job string) *storedPlan {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.plan != nil && k.plan.job == job {
+		return k.plan
 	}
-	delete(r.by, uid)
-	r.bytes -= len(p.content)
-	for i, other := range r.order {
-		if other == uid {
-			r.order = append(r.order[:i], r.order[i+1:]...)
-			return
-		}
+	return nil
+}
+
+// set remembers a plan, or none, instead of that of an earlier job.
+func (k *Known) set(cache *Cache, p *storedPlan) {
+	k.mu.Lock()
+	before, counted := k.plan, k.cache
+	k.plan, k.cache = p, cache
+	k.mu.Unlock()
+	if before != nil {
+		counted.remove(before)
 	}
+	if p != nil {
+		cache.add(k, p)
+	}
+}
+
+// evict forgets a plan, if it is still remembered.
+func (k *Known) evict(p *storedPlan) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.plan == p {
+		k.plan = nil
+	}
+}
+
+// Cache is what all Installations have in common: how much of their plans is remembered, and which
+// plans of earlier processes are known.
+type Cache struct {
+	mu     sync.Mutex
+	recent []rememberedPlan
+	bytes  int
+	// listed are the namespaces whose plans of earlier processes are known.
+	listed map[string]bool
+}
+
+type rememberedPlan struct {
+	by   *Known
+	plan *storedPlan
+}
+
+func (c *Cache) add(by *Known, p *storedPlan) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.recent = append(c.recent, rememberedPlan{by, p})
+	for c.bytes += len(p.content); c.bytes > maxCachedBytes; {
+		oldest := c.recent[0]
+		c.recent = slices.Delete(c.recent, 0, 1)
+		c.bytes -= len(oldest.plan.content)
+		oldest.by.evict(oldest.plan)
+	}
+}
+
+func (c *Cache) remove(p *storedPlan) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at := slices.IndexFunc(c.recent, func(known rememberedPlan) bool { return known.plan == p }); at >= 0 {
+		c.recent = slices.Delete(c.recent, at, at+1)
+		c.bytes -= len(p.content)
+	}
+}
+
+// isListed reports whether the plans of earlier processes in a namespace are known.
+func (c *Cache) isListed(namespace string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.listed[namespace]
+}
+
+func (c *Cache) noteListed(namespace string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.listed == nil {
+		c.listed = map[string]bool{}
+	}
+	c.listed[namespace] = true
 }
 
 // storedPlan is a plan as a job has stored it.

@@ -1,34 +1,29 @@
 package planstore
 
-import (
-	"testing"
-
-	"k8s.io/apimachinery/pkg/types"
-)
+import "testing"
 
 // TestRemembered: a plan is of one job, and the oldest are dropped when there are too many.
 func TestRemembered(t *testing.T) {
-	r := &planCache{}
-	large := func(job string) *storedPlan { return &storedPlan{job: job, content: make([]byte, maxCachedBytes/3)} }
-	for _, uid := range []types.UID{"a", "b", "a", "c", "d"} {
-		r.note(uid, large("job-1"))
+	cache, known := &Cache{}, map[string]*Known{"a": {}, "b": {}, "c": {}, "d": {}, "e": {}}
+	for _, name := range []string{"a", "b", "a", "c", "d"} {
+		known[name].set(cache, &storedPlan{job: "job-1", content: make([]byte, maxCachedBytes/3)})
 	}
-	for uid, want := range map[types.UID]bool{"a": true, "b": false, "c": true, "d": true} {
-		if got := r.of(uid, "job-1") != nil; got != want {
-			t.Errorf("the plan of %s is remembered: %t", uid, got)
+	for name, want := range map[string]bool{"a": true, "b": false, "c": true, "d": true, "e": false} {
+		if got := known[name].of("job-1") != nil; got != want {
+			t.Errorf("the plan of %s is remembered: %t", name, got)
 		}
 	}
-	if r.of("c", "job-2") != nil {
+	if known["c"].of("job-2") != nil {
 		t.Error("a plan of another job is used")
 	}
-	for _, uid := range []types.UID{"a", "c", "d", "e"} {
-		r.forget(uid)
+	for _, of := range known {
+		of.End()
 	}
-	if r.bytes != 0 || len(r.order) != 0 {
-		t.Errorf("%d bytes and %d plans are left", r.bytes, len(r.order))
+	if cache.bytes != 0 || len(cache.recent) != 0 {
+		t.Errorf("%d bytes and %d plans are left", cache.bytes, len(cache.recent))
 	}
-	r.note("e", &storedPlan{content: make([]byte, maxCachedBytes+1)})
-	if r.of("e", "") != nil || r.bytes != 0 {
+	known["e"].set(cache, &storedPlan{content: make([]byte, maxCachedBytes+1)})
+	if known["e"].of("") != nil || cache.bytes != 0 {
 		t.Error("what is larger than all together is remembered")
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
@@ -18,17 +16,16 @@ import (
 // without end.
 const OutageLimit = 5 * time.Minute
 
-// Outages remembers since when Installations get no answer. The beginning of the job is too early:
-// the job may have waited for something else before. A restart forgets the outages, which only
-// makes the limit longer.
-type Outages struct {
+// Outage is since when an Installation gets no answer. The beginning of the job is too early: the job
+// may have waited for something else before. A restart forgets it, which only makes the limit longer.
+type Outage struct {
 	mu    sync.Mutex
-	began map[types.UID]time.Time
+	began time.Time
 }
 
 // Classify classifies an error while the children are rendered. Most errors are terminal; but the API
 // server, or a registry that does not answer, may answer soon.
-func (o *Outages) Classify(uid types.UID, now time.Time, err *job.Error) error {
+func (o *Outage) Classify(now time.Time, err *job.Error) error {
 	var unread *repocontext.ReadError
 	if errors.As(err, &unread) {
 		return err
@@ -37,7 +34,7 @@ func (o *Outages) Classify(uid types.UID, now time.Time, err *job.Error) error {
 		return job.AsTerminal(err)
 	}
 	given := *err
-	if since := o.since(uid, now); now.Sub(since) < OutageLimit {
+	if since := o.since(now); now.Sub(since) < OutageLimit {
 		// Both times stay the same during the outage, so that the message costs no write.
 		given.Message = strings.TrimSpace(fmt.Sprintf("%s (no answer since %s, asked again until %s)", err.Message, clock(since), clock(since.Add(OutageLimit))))
 		return &given
@@ -50,22 +47,18 @@ func (o *Outages) Classify(uid types.UID, now time.Time, err *job.Error) error {
 func clock(at time.Time) string { return at.UTC().Format("15:04:05 MST") }
 
 // since notes an outage, and returns when it began.
-func (o *Outages) since(uid types.UID, now time.Time) time.Time {
+func (o *Outage) since(now time.Time) time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.began == nil {
-		o.began = map[types.UID]time.Time{}
+	if o.began.IsZero() {
+		o.began = now
 	}
-	since, known := o.began[uid]
-	if !known {
-		o.began[uid], since = now, now
-	}
-	return since
+	return o.began
 }
 
-// Forget forgets an outage.
-func (o *Outages) Forget(uid types.UID) {
+// Over notes that the outage is over.
+func (o *Outage) Over() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.began, uid)
+	o.began = time.Time{}
 }

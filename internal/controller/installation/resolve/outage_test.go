@@ -19,8 +19,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 )
 
-// TestOutages: the class of an error depends on its kind and on the time.
-func TestOutages(t *testing.T) {
+// TestOutage: the class of an error depends on its kind and on the time.
+func TestOutage(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	for _, test := range []struct {
 		reason string
@@ -41,15 +41,15 @@ func TestOutages(t *testing.T) {
 		{"an object that does not exist ends the job at once", 0, &repocontext.NotFoundError{}, job.Terminal},
 	} {
 		now := testbuilders.Noon
-		var o Outages
+		var o Outage
 		inst := testbuilders.InstallationOf(t, "{}")
 		// The job waits for something else first, which is no part of the outage.
 		inst.Status.TransitionTimes = &v1alpha1.TransitionTimes{InitTime: &metav1.Time{Time: testbuilders.Noon.Add(-time.Hour)}}
 		if test.after > 0 {
-			_ = o.Classify(inst.UID, now, job.Wrap(refused, "op", "reason", ""))
+			_ = o.Classify(now, job.Wrap(refused, "op", "reason", ""))
 		}
 		now = testbuilders.Noon.Add(test.after)
-		err := o.Classify(inst.UID, now, job.Wrap(test.cause, "op", "reason", "spec.blueprint"))
+		err := o.Classify(now, job.Wrap(test.cause, "op", "reason", "spec.blueprint"))
 		if got := job.OutcomeOf(err); got != test.want {
 			t.Errorf("%s: outcome %d, want %d: %v", test.reason, got, test.want, err)
 		}
@@ -63,21 +63,18 @@ func TestOutages(t *testing.T) {
 	}
 }
 
-// TestOutagesIsRenewed: an outage that is over does not count for the next one.
-func TestOutagesIsRenewed(t *testing.T) {
-	var o Outages
+// TestOutageIsRenewed: an outage that is over does not count for the next one.
+func TestOutageIsRenewed(t *testing.T) {
+	var o Outage
 	later := testbuilders.Noon.Add(time.Minute)
-	if got := o.since("a", testbuilders.Noon); !got.Equal(testbuilders.Noon) {
+	if got := o.since(testbuilders.Noon); !got.Equal(testbuilders.Noon) {
 		t.Errorf("it begins at %s", got)
 	}
-	if got := o.since("a", later); !got.Equal(testbuilders.Noon) {
+	if got := o.since(later); !got.Equal(testbuilders.Noon) {
 		t.Errorf("it goes on, and has begun at %s", got)
 	}
-	if got := o.since("b", later); !got.Equal(later) {
-		t.Errorf("that of another Installation begins at %s", got)
-	}
-	o.Forget("a")
-	if got := o.since("a", later); !got.Equal(later) {
+	o.Over()
+	if got := o.since(later); !got.Equal(later) {
 		t.Errorf("the next one begins at %s", got)
 	}
 }
@@ -86,8 +83,8 @@ func TestOutagesIsRenewed(t *testing.T) {
 func TestOutcomeAtShutdown(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	var o Outages
-	if err := o.Classify("uid", testbuilders.Noon, job.Wrap(ctx.Err(), "op", "reason", "")); !job.IsShutdown(ctx, err) {
+	var o Outage
+	if err := o.Classify(testbuilders.Noon, job.Wrap(ctx.Err(), "op", "reason", "")); !job.IsShutdown(ctx, err) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -95,7 +92,7 @@ func TestOutcomeAtShutdown(t *testing.T) {
 // TestOutageMessage: the status says what is retried, since when and until when, in the same words
 // during the outage.
 func TestOutageMessage(t *testing.T) {
-	var o Outages
+	var o Outage
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	for _, test := range []struct {
 		reason string
@@ -106,12 +103,12 @@ func TestOutageMessage(t *testing.T) {
 		{"a failure in the middle of an outage", 2 * time.Minute, "spec.blueprint (no answer since 12:00:00 UTC, asked again until 12:05:00 UTC): dial tcp: connection refused"},
 		{"the last failure of an outage", OutageLimit, "given up after 5m0s: spec.blueprint: dial tcp: connection refused"},
 	} {
-		err := o.Classify("uid", testbuilders.Noon.Add(test.after), job.Wrap(refused, "op", "reason", "spec.blueprint"))
+		err := o.Classify(testbuilders.Noon.Add(test.after), job.Wrap(refused, "op", "reason", "spec.blueprint"))
 		if got := job.StatusError(err, nil, metav1.Time{Time: testbuilders.Noon}).Message; got != test.want {
 			t.Errorf("%s: %q", test.reason, got)
 		}
 	}
-	err := o.Classify("uid", testbuilders.Noon, job.Wrap(errors.New("bad template"), "op", "reason", "spec.blueprint"))
+	err := o.Classify(testbuilders.Noon, job.Wrap(errors.New("bad template"), "op", "reason", "spec.blueprint"))
 	if got := job.StatusError(err, nil, metav1.Time{Time: testbuilders.Noon}).Message; got != "spec.blueprint: bad template" {
 		t.Errorf("a mistake is not asked again: %q", got)
 	}

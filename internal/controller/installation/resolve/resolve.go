@@ -30,7 +30,7 @@ type Resolved struct {
 	session *component.Session
 }
 
-// Resolver finds what Installations are made from.
+// Resolver finds what an Installation is made from.
 type Resolver struct {
 	// Sources reads where component versions come from.
 	Sources *repocontext.Reader
@@ -40,8 +40,8 @@ type Resolver struct {
 	Blueprints *blueprint.Cache
 	// Verification says when signatures are checked.
 	Verification VerificationPolicy
-	// Outages remembers which systems do not answer.
-	Outages *Outages
+	// Outage is since when the Installation gets no answer.
+	Outage *Outage
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -154,7 +154,7 @@ func (r Resolver) blueprint(ctx context.Context, inst *v1alpha1.Installation, fr
 
 // unprepared explains an error before anything was rendered.
 func (r Resolver) unprepared(inst *v1alpha1.Installation, err error, reason reasons.Reason, field string) error {
-	return r.Outages.Classify(inst.UID, r.Now(), job.Wrap(component.Advise(err), published.InitPrerequisites, reason, field))
+	return r.Outage.Classify(r.Now(), job.Wrap(component.Advise(err), published.InitPrerequisites, reason, field))
 }
 
 // reportOverwrite reports in a condition whether the reference was overwritten.

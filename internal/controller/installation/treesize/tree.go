@@ -2,8 +2,10 @@ package treesize
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -16,108 +18,105 @@ import (
 	"go.landscaper.dev/internal/runtime/readthrough"
 )
 
-// Tracker remembers what the Installations of each tree take, so that no blueprint can make more of
-// it than a tree may have. So no tree is counted for each of its members; after a start it is
+// Member is an Installation in its tree, of which no blueprint can make more than a tree may have. What
+// all members take is remembered, so that no tree is counted for each of them; after a start it is
 // counted once.
-type Tracker struct {
-	mu sync.Mutex
-	// roots are the trees by the UIDs of their roots, members the roots of all members.
-	roots   map[types.UID]*tree
-	members map[types.UID]types.UID
+type Member struct {
+	// tree is nil as long as nothing is known about it.
+	tree atomic.Pointer[tree]
 }
 
-// others returns what all members of a tree but one take. It is false if nothing is
+// tree is what the members of a tree take, and all of them together.
+type tree struct {
+	root *Member
+	mu   sync.Mutex
+	by   map[*Member]plan.Usage
+	all  plan.Usage
+}
+
+// others returns what all members of the tree of a root take but one. It is false if nothing is
 // known about the tree.
-func (t *Tracker) others(root, member types.UID) (plan.Usage, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	known, ok := t.roots[root]
-	if !ok {
+func (m *Member) others(root *Member) (plan.Usage, bool) {
+	known := root.tree.Load()
+	if known == nil {
 		return plan.Usage{}, false
 	}
-	use := known.by[member]
+	m.tree.Store(known)
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	use := known.by[m]
 	// The Installation counts as a member from now on.
-	t.members[member], known.by[member] = root, use
+	known.by[m] = use
 	return known.all.Minus(use), true
 }
 
-// Initialize begins to remember a tree, unless another worker has done so.
-func (t *Tracker) Initialize(root types.UID, by map[types.UID]plan.Usage) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.roots == nil {
-		t.roots, t.members = map[types.UID]*tree{}, map[types.UID]types.UID{}
+// Plant begins to remember the tree of a root, unless another worker has done so.
+func (m *Member) Plant(by map[*Member]plan.Usage) {
+	planted := &tree{root: m, by: by}
+	for _, use := range by {
+		planted.all = planted.all.Plus(use)
 	}
-	if t.roots[root] != nil {
+	// Others may add members as soon as it is known.
+	members := slices.Collect(maps.Keys(by))
+	if !m.tree.CompareAndSwap(nil, planted) {
 		return
 	}
-	planted := &tree{by: by}
-	for uid, use := range by {
-		planted.all = planted.all.Plus(use)
-		t.members[uid] = root
+	for _, member := range members {
+		member.tree.Store(planted)
 	}
-	t.roots[root] = planted
 }
 
 // Record remembers what a member takes. A root without subinstallations is not a tree: it takes
 // nothing from others.
-func (t *Tracker) Record(member types.UID, use plan.Usage) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	root, ok := t.members[member]
-	if !ok {
+func (m *Member) Record(use plan.Usage) {
+	of := m.tree.Load()
+	if of == nil {
 		return
 	}
-	of := t.roots[root]
-	of.all = of.all.Minus(of.by[member]).Plus(use)
-	of.by[member] = use
-	if len(of.by) == 1 && root == member && use.Installations == 0 {
-		delete(t.roots, root)
-		delete(t.members, member)
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	of.all = of.all.Minus(of.by[m]).Plus(use)
+	of.by[m] = use
+	if len(of.by) == 1 && of.root == m && use.Installations == 0 {
+		m.tree.Store(nil)
 	}
 }
 
-// Forget drops a member that no longer exists, or the tree with its root.
-func (t *Tracker) Forget(member types.UID) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	root, ok := t.members[member]
-	if !ok {
+// End takes a member that no longer exists out of its tree.
+func (m *Member) End() {
+	of := m.tree.Swap(nil)
+	if of == nil {
 		return
 	}
-	delete(t.members, member)
-	of := t.roots[root]
-	of.all = of.all.Minus(of.by[member])
-	delete(of.by, member)
-	if len(of.by) == 0 {
-		delete(t.roots, root)
-	}
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	of.all = of.all.Minus(of.by[m])
+	delete(of.by, m)
 }
 
-// Usage returns where an Installation is in its tree, and what the others take.
-func (t *Tracker) Usage(ctx context.Context, reader observe.Reader, inst *v1alpha1.Installation) (plan.Usage, error) {
+// Usage returns where an Installation is in its tree, and what the others take. Members are known by
+// their UIDs.
+func Usage(ctx context.Context, reader observe.Reader, inst *v1alpha1.Installation, member func(types.UID) *Member) (plan.Usage, error) {
 	// Installations that are nested deeper than allowed are not counted.
 	root, depth, err := ancestor.Root(ctx, reader.Cached, inst, plan.MaxDepth+1)
 	if err != nil {
 		return plan.Usage{}, &repocontext.ReadError{Object: "the root of Installation " + inst.Name, Cause: err}
 	}
-	use, known := t.others(root.UID, inst.UID)
+	use, known := member(inst.UID).others(member(root.UID))
 	if !known {
-		by := map[types.UID]plan.Usage{}
-		if err := countTree(ctx, reader, root, by); err != nil {
+		counted := map[types.UID]plan.Usage{}
+		if err := countTree(ctx, reader, root, counted); err != nil {
 			return plan.Usage{}, err
 		}
-		t.Initialize(root.UID, by)
-		use, _ = t.others(root.UID, inst.UID)
+		by := make(map[*Member]plan.Usage, len(counted))
+		for uid, taken := range counted {
+			by[member(uid)] = taken
+		}
+		member(root.UID).Plant(by)
+		use, _ = member(inst.UID).others(member(root.UID))
 	}
 	use.Depth = depth
 	return use, nil
-}
-
-// tree is what the members of a tree take, and all of them together.
-type tree struct {
-	by  map[types.UID]plan.Usage
-	all plan.Usage
 }
 
 // countTree counts what an Installation and all below it take. A terminating Installation takes

@@ -11,37 +11,39 @@ import (
 	"go.landscaper.dev/internal/controller/installation/observe"
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/runtime/expectations"
 )
 
 // TestTrees: what the members of a tree take, as long as they exist.
 func TestTrees(t *testing.T) {
-	var all Tracker
-	all.Record("stranger", plan.Usage{Copies: 7})
-	all.Forget("stranger")
-	all.Initialize("root", map[types.UID]plan.Usage{"root": {Installations: 2, Copies: 1}})
-	all.Initialize("root", map[types.UID]plan.Usage{"root": {Installations: 100}})
-	want := func(member types.UID, installations, copies int) {
+	var root, a, b, stranger Member
+	stranger.Record(plan.Usage{Copies: 7})
+	stranger.End()
+	root.Plant(map[*Member]plan.Usage{&root: {Installations: 2, Copies: 1}})
+	root.Plant(map[*Member]plan.Usage{&root: {Installations: 100}})
+	want := func(member *Member, installations, copies int) {
 		t.Helper()
-		if use, known := all.others("root", member); !known || use.Installations != installations || use.Copies != copies {
-			t.Errorf("the others of %s take %+v, %t", member, use, known)
+		if use, known := member.others(&root); !known || use.Installations != installations || use.Copies != copies {
+			t.Errorf("the others take %+v, %t, want %d and %d", use, known, installations, copies)
 		}
 	}
-	want("root", 0, 0)
-	want("a", 2, 1)
-	all.Record("a", plan.Usage{Installations: 1, Copies: 10, Bytes: 5})
-	all.Record("a", plan.Usage{Installations: 3, Copies: 20, Bytes: 5})
-	want("a", 2, 1)
-	want("b", 5, 21)
-	all.Forget("a")
-	want("b", 2, 1)
-	all.Forget("b")
-	all.Forget("root")
-	if _, known := all.others("root", "a"); known || len(all.members)+len(all.roots) > 0 {
-		t.Errorf("a tree that no longer exists is remembered: %v", all.members)
+	want(&root, 0, 0)
+	want(&a, 2, 1)
+	a.Record(plan.Usage{Installations: 1, Copies: 10, Bytes: 5})
+	a.Record(plan.Usage{Installations: 3, Copies: 20, Bytes: 5})
+	want(&a, 2, 1)
+	want(&b, 5, 21)
+	a.End()
+	want(&b, 2, 1)
+	b.End()
+	root.End()
+	if _, known := a.others(&root); known {
+		t.Error("a tree that no longer exists is remembered")
 	}
-	all.Initialize("flat", map[types.UID]plan.Usage{"flat": {}})
-	all.Record("flat", plan.Usage{Copies: 3})
-	if len(all.members)+len(all.roots) > 0 {
+	var flat Member
+	flat.Plant(map[*Member]plan.Usage{&flat: {}})
+	flat.Record(plan.Usage{Copies: 3})
+	if _, known := flat.others(&flat); known {
 		t.Error("a root without subinstallations is remembered")
 	}
 }
@@ -62,20 +64,21 @@ func TestUseOfTree(t *testing.T) {
 	going.DeletionTimestamp, going.Finalizers = &metav1.Time{Time: testbuilders.Noon}, []string{v1alpha1.Finalizer}
 	copied := testbuilders.CopyOf("copy", "job-1")
 	copied.Labels[v1alpha1.DataObjectContextLabel] = "Inst.a"
-	known, reader := Tracker{}, observe.Reader{Cached: fakeapi.New(t, root, a, b, going, child("below", going), copied)}
+	known, reader := &expectations.Records[Member]{}, observe.Reader{Cached: fakeapi.New(t, root, a, b, going, child("below", going), copied)}
 	for _, test := range []struct {
 		inst                         *v1alpha1.Installation
 		depth, installations, copies int
 	}{{root, 0, 1, 1}, {a, 1, 1, 0}, {b, 2, 2, 1}} {
-		use, err := known.Usage(t.Context(), reader, test.inst)
+		use, err := Usage(t.Context(), reader, test.inst, known.Of)
 		if err != nil || use.Depth != test.depth || use.Installations != test.installations || use.Copies != test.copies {
 			t.Errorf("%s: %+v, %v", test.inst.Name, use, err)
 		}
 	}
+	planted := known.Of(root.UID).tree.Load()
 	for _, inst := range []*v1alpha1.Installation{b, a, root} {
 		known.Forget(inst.UID)
 	}
-	if len(known.members)+len(known.roots) > 0 {
-		t.Errorf("of a tree that no longer exists, %v are remembered", known.members)
+	if len(planted.by) > 0 || planted.all != (plan.Usage{}) {
+		t.Errorf("a tree that no longer exists takes %+v", planted.all)
 	}
 }
