@@ -7,11 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/expectations/leftover"
 )
 
-// TestWrittenIsForgotten: the writes of a deleted item are forgotten, whatever comes first: the
-// answer to the write, the deletion event, or another item of the same name.
-func TestWrittenIsForgotten(t *testing.T) {
+// TestItemsAreForgotten: nothing is remembered of a deleted item, whatever comes first: the next look,
+// or another item of the same name.
+func TestItemsAreForgotten(t *testing.T) {
 	const old = types.UID("u")
 	letGo := func(s *stage) {
 		if err := s.reconciler.client.Delete(s.Context(), s.item()); err != nil {
@@ -55,10 +56,8 @@ func TestWrittenIsForgotten(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			s := onStage(t, &script{}, newItem())
 			test.goes(s)
-			for _, known := range s.reconciler.memory.records {
-				if known.uid == old {
-					t.Error("the deleted item is remembered")
-				}
+			if left := leftover.Of(s.reconciler, string(old)); len(left) > 0 {
+				t.Errorf("remembered are %q", left)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/expectations/leftover"
 )
 
 // TestItemsAreForgotten: nothing is remembered of an item that no longer exists, although no cache
@@ -56,9 +57,8 @@ func TestItemsAreForgotten(t *testing.T) {
 			if test.eventLater {
 				b.memory.forget(item)
 			}
-			item.ResourceVersion = "1"
-			if known := len(b.memory.Of("exec").created.Names()) > 0; known || b.memory.await(t.Context(), b.Reader, item) != nil {
-				t.Errorf("the item is remembered, created: %t", known)
+			if left := leftover.Of(b.Reconciler, string(item.UID), item.Name); len(left) > 0 {
+				t.Errorf("remembered are %q", left)
 			}
 		})
 	}
@@ -90,8 +90,8 @@ func TestExecutionsAreForgotten(t *testing.T) {
 			b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one"}, v1alpha1.DeployItemTemplate{Name: "two"}))
 			b.handOver(t, "a")
 			test.end(t, b)
-			if left := b.memory.Of("uid").created.Names(); len(left) != 0 {
-				t.Errorf("%v are remembered of deleted objects", left)
+			if left := leftover.Of(b.Reconciler, "uid", key.Name); len(left) > 0 {
+				t.Errorf("remembered are %q", left)
 			}
 		})
 	}

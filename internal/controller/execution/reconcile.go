@@ -56,8 +56,8 @@ type Reconciler struct {
 	// Problems records panics; nil only logs them.
 	Problems *reporter.Problems
 
-	memory memory
-	once   sync.Once
+	memory  memory
+	once    sync.Once
 	reports *reporter.Reporter
 }
 

@@ -19,8 +19,12 @@ func TestArrivals(t *testing.T) {
 		var a Arrivals
 		key := types.NamespacedName{Namespace: "ns", Name: "x"}
 		var ofOne, ofTwo Waits
-		one := func(object client.Object) error { return a.Await(object, key, &ofOne, types.NamespacedName{Namespace: "ns", Name: "one"}) }
-		two := func(object client.Object) error { return a.Await(object, key, &ofTwo, types.NamespacedName{Namespace: "ns", Name: "two"}) }
+		one := func(object client.Object) error {
+			return a.Await(object, key, &ofOne, types.NamespacedName{Namespace: "ns", Name: "one"})
+		}
+		two := func(object client.Object) error {
+			return a.Await(object, key, &ofTwo, types.NamespacedName{Namespace: "ns", Name: "two"})
+		}
 		data := &v1alpha1.DataObject{}
 		data.Namespace, data.Name = key.Namespace, key.Name
 		target := &v1alpha1.Target{}
