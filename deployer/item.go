@@ -44,6 +44,9 @@ type Item struct {
 	key types.NamespacedName
 	// stored is the stored object.
 	stored *v1alpha1.DeployItem
+	// outdated says that a write was refused because the stored item is newer than the one of this
+	// attempt, which then ends without a report, whatever the deployer makes of the error.
+	outdated bool
 	// clusters has the clusters of the recorded objects, once it was read.
 	clusters *apideployer.ClusterRecord
 	// parents are the Executions that this attempt has read, by name. The mutex guards them:
@@ -311,16 +314,13 @@ func (i *Item) Remember(memory io.Closer) {
 // Remembered returns what was remembered last, or nil.
 func (i *Item) Remembered() io.Closer { return i.run.memory }
 
-// errOutdated says that the stored item is newer than the one of this attempt.
-var errOutdated = errors.New("the item has changed meanwhile")
-
 // write stores the status if it differs from the stored one.
 func (i *Item) write(ctx context.Context) error {
 	if status.SameStatus(i.stored, i.DeployItem) {
 		return nil
 	}
 	if err := i.reconciler.client.Status().Update(ctx, i.DeployItem); err != nil {
-		return writeError(err)
+		return i.refused(err)
 	}
 	i.reconciler.memory.of(i.DeployItem).written.Record(i.DeployItem)
 	i.stored = i.DeployItem.DeepCopy()
@@ -334,7 +334,7 @@ func (i *Item) writeMetadata(ctx context.Context, change func(*v1alpha1.DeployIt
 	change(changed)
 	patch := client.MergeFromWithOptions(i.stored, client.MergeFromWithOptimisticLock{})
 	if err := i.reconciler.client.Patch(ctx, changed, patch); err != nil {
-		return writeError(err)
+		return i.refused(err)
 	}
 	i.reconciler.memory.of(changed).written.Record(changed)
 	i.ObjectMeta = *changed.ObjectMeta.DeepCopy()
@@ -342,9 +342,8 @@ func (i *Item) writeMetadata(ctx context.Context, change func(*v1alpha1.DeployIt
 	return nil
 }
 
-func writeError(err error) error {
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return errOutdated
-	}
+// refused notes whether a write was refused because the item is outdated.
+func (i *Item) refused(err error) error {
+	i.outdated = i.outdated || apierrors.IsConflict(err) || apierrors.IsNotFound(err)
 	return fmt.Errorf("write the item: %w", err)
 }

@@ -217,7 +217,7 @@ func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decis
 	item.run.resume(item.DeployItem, seen.now)
 	result, err := r.carryOut(ctx, item, decision)
 	switch {
-	case errors.Is(err, errOutdated):
+	case item.outdated:
 		return item.again(), nil
 	case errors.Is(err, ErrInterrupted), job.IsShutdown(ctx, err):
 		return untilChange(item.key), nil
@@ -323,7 +323,7 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended status.Verdic
 			item.run.forget()
 			return untilChange(item.key), nil
 		}
-		if errors.Is(removeErr, errOutdated) {
+		if item.outdated {
 			return item.again(), nil
 		}
 		ended, err = item.judge(Done(), job.Wrap(removeErr, published.DeleteItem, reasons.RemoveFinalizer, ""))
@@ -372,7 +372,7 @@ const never = 100 * 365 * 24 * time.Hour
 
 // afterWrite returns when to continue after a failed write.
 func (i *Item) afterWrite(err error) (job.Wake, error) {
-	if errors.Is(err, errOutdated) {
+	if i.outdated {
 		return i.again(), nil
 	}
 	// The attempt has consumed its trigger without storing a result.

@@ -325,6 +325,21 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
+// TestOutdatedItem: an attempt on an item that has changed meanwhile ends without a report, also if the
+// deployer makes something else of the error.
+func TestOutdatedItem(t *testing.T) {
+	s := onStage(t, &script{reconcile: func(ctx context.Context, item *Item) (Result, error) {
+		if err := item.Record(ctx, map[string]string{"release": "web"}); err == nil {
+			t.Error("an outdated item is written")
+		}
+		return Result{}, errors.New("the release is not there")
+	}}, newItem())
+	s.trouble = []error{apierrors.NewConflict(schema.GroupResource{Resource: "deployitems"}, "item", errors.New("raced"))}
+	if result := s.look(); result.RequeueAfter != firstConflict || s.item().Status.LastError != nil {
+		t.Errorf("the next attempt comes in %s, reported is %+v", result.RequeueAfter, s.item().Status.LastError)
+	}
+}
+
 func TestConflictsAndBrokenWrites(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "deployitems"}, "item", errors.New("raced"))
 	s := onStage(t, &script{}, newItem())

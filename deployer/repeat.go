@@ -2,7 +2,6 @@ package deployer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -141,7 +140,7 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (job.Wake, err
 	if writeErr := item.write(ctx); writeErr != nil {
 		// The result was not stored, so this look does not count.
 		r.memory.noteLook(item.DeployItem, time.Time{})
-		if errors.Is(writeErr, errOutdated) {
+		if item.outdated {
 			// The event of the newer version enqueues the item; the timer is for a conflict without
 			// one.
 			return untilChange(item.key).By(r.now().Add(maxBackoff)), nil
