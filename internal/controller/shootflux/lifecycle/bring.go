@@ -21,8 +21,8 @@ import (
 // bring creates, reconciles or restores the contents of a shoot.
 //
 // The status says that the operation is in progress before the request is removed; see begin. The
-// loop runs a second time only after errAgain, and no third time: the state has then recorded what
-// is left to the owner of the shoot, and if the record was lost, a pause is due.
+// loop runs a second time when the state has recorded what is left to the owner of the shoot, and no
+// third time: if the record was lost, a pause is due.
 func (r *Reconciler) bring(ctx context.Context, now *run) (job.Wake, error) {
 	e := now.e
 	if isRequested(e) || behind(e) || !hasFinalizer(e) || e.Status.ObservedGeneration != e.Generation {
@@ -39,15 +39,21 @@ func (r *Reconciler) bring(ctx context.Context, now *run) (job.Wake, error) {
 			return r.fail(ctx, now, err)
 		}
 		wait, err := w.carryOut(ctx)
-		switch {
-		case errors.Is(err, errAgain) && !second:
-			continue
-		case err != nil:
+		if err != nil {
 			return r.fail(ctx, now, err)
-		case wait != nil:
+		}
+		if wait != nil {
 			return w.rest(ctx, wait)
 		}
-		return w.finish(ctx)
+		anew, err := w.settle(ctx)
+		switch {
+		case err != nil:
+			return r.fail(ctx, now, err)
+		case !anew:
+			return w.finish(ctx)
+		case second:
+			return r.fail(ctx, now, errNotKept)
+		}
 	}
 }
 
@@ -176,10 +182,7 @@ func (w *work) carryOut(ctx context.Context) (*pause, error) {
 	if err := w.look(ctx); err != nil {
 		return nil, err
 	}
-	if wait := w.unreadiness(); wait != nil {
-		return wait, nil
-	}
-	return nil, w.settle(ctx)
+	return w.unreadiness(), nil
 }
 
 func (w *work) writeInstall(ctx context.Context) error {
@@ -260,11 +263,15 @@ func (w *work) unreadiness() *pause {
 }
 
 // settle records the progress, and freezes the pieces that belong to the owner of the shoot from
-// now on.
+// now on. It reports whether the run begins anew, because the record is stored first. A hibernated
+// shoot has made no progress.
 //
 // Freezing comes last: a frozen ManagedResource is not observed any more, so the recorded state
 // must be right by then.
-func (w *work) settle(ctx context.Context) error {
+func (w *work) settle(ctx context.Context) (anew bool, err error) {
+	if w.shoot.Hibernates() {
+		return false, nil
+	}
 	first := !w.after.Bootstrapped
 	done := w.asked == RequestUpgrade || w.asked == RequestRebootstrap
 	w.after.HandledOperation = knownRequest(w.shoot.Annotations[RequestAnnotation])
@@ -287,7 +294,7 @@ func (w *work) settle(ctx context.Context) error {
 	// The state is stored before anything is frozen, and after a request the contents are written
 	// once more.
 	if leaves := !w.plan.install.continuous || !w.plan.config.continuous; leaves && (first || done) {
-		return w.again(ctx)
+		return true, w.again(ctx)
 	}
 	for _, piece := range []struct {
 		name string
@@ -297,15 +304,16 @@ func (w *work) settle(ctx context.Context) error {
 			continue
 		}
 		if err := w.writer.Freeze(ctx, w.e.Namespace, piece.name); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return false, nil
 }
 
-// errAgain restarts a run.
-var errAgain = errors.New("what was reached is stored, and the run begins anew")
+// errNotKept is the error of a seed that forgets what a run has recorded.
+var errNotKept = errors.New("what was reached is stored, and the run begins anew")
 
+// again stores what was reached before the run begins anew.
 func (w *work) again(ctx context.Context) error {
 	err := w.report(ctx, w.e, func(status *gardener.ExtensionStatus) {
 		w.processing(status, w.kind, 90, "Flux runs in the shoot; leaving to the owner of the shoot what is not kept up to date")
@@ -315,7 +323,7 @@ func (w *work) again(ctx context.Context) error {
 		return err
 	}
 	w.publish()
-	return errAgain
+	return nil
 }
 
 func (w *work) publish() {

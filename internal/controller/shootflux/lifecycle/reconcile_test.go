@@ -318,7 +318,7 @@ func TestStateThatDoesNotStay(t *testing.T) {
 		}
 		_, err = s.look(t)
 	}
-	if !errors.Is(err, errAgain) || s.stored(t).Status.LastOperation.State != gardener.Error {
+	if !errors.Is(err, errNotKept) || s.stored(t).Status.LastOperation.State != gardener.Error {
 		t.Errorf("got %v, %+v", err, s.stored(t).Status.LastOperation)
 	}
 }

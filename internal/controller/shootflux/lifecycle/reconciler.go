@@ -76,9 +76,7 @@ type Reconciler struct {
 
 // run is one reconcile of an Extension.
 type run struct {
-	e     *gardener.Extension
-	kind  gardener.OperationType
-	shoot *gardener.Shoot
+	snapshot
 	// kubeconfig is the name of the Secret with the address of the shoot.
 	kubeconfig string
 }
@@ -90,9 +88,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 
 // attempt drives one Extension. It has one step, the operation that Gardener asks for.
 type attempt struct {
-	r   *Reconciler
-	key client.ObjectKey
-	now *run
+	r    *Reconciler
+	key  client.ObjectKey
+	now  *run
+	next step
+	// cause is what the step reports.
+	cause error
 }
 
 // Observe implements engine.Attempt.
@@ -104,23 +105,54 @@ func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
 		}
 		return job.Settled(), client.IgnoreNotFound(err)
 	}
-	kind := operation(e)
-	if !ours(e) || left(e, kind) {
-		return job.Settled(), nil
+	a.now = &run{snapshot: snapshot{e: e.DeepCopy(), kind: operation(e)}}
+	if concerns(e, a.now.kind) {
+		// No other Extension costs a request.
+		a.r.observeShoot(ctx, a.now)
 	}
-	a.now = &run{e: e.DeepCopy(), kind: kind}
 	return job.Continues(), nil
+}
+
+// observeShoot reads the shoot.
+func (r *Reconciler) observeShoot(ctx context.Context, now *run) {
+	cluster := &gardener.Cluster{}
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: now.e.Namespace}, cluster); err != nil {
+		err := fmt.Errorf("read Cluster %s: %w", now.e.Namespace, err)
+		if apierrors.IsNotFound(err) {
+			now.absence = err
+		} else {
+			now.unread = err
+		}
+		return
+	}
+	now.kubeconfig = cluster.Annotations[gardener.GenericKubeconfigAnnotation]
+	if now.shoot, now.absence = cluster.DecodeShoot(); now.absence != nil {
+		now.shoot = nil
+		return
+	}
+	// From here on, a change in the project counts, since the project may be read already.
+	r.projects.enter(now.e, now.shoot.Namespace)
 }
 
 // Decide implements engine.Attempt.
 func (a *attempt) Decide(context.Context) (string, job.Wake) {
-	return string(a.now.kind), job.Continues()
+	a.next, a.cause = decide(a.now.snapshot)
+	return string(a.next), job.Settled()
 }
 
 // Apply implements engine.Attempt.
 func (a *attempt) Apply(ctx context.Context) (job.Wake, error) {
-	defer a.r.writing.end(a.now.e.Namespace)
-	return a.r.look(ctx, a.now)
+	r := a.r
+	defer r.writing.end(a.now.e.Namespace)
+	switch a.next {
+	case fail:
+		return r.fail(ctx, a.now, a.cause)
+	case migrate:
+		return r.migrate(ctx, a.now)
+	case remove:
+		return r.remove(ctx, a.now)
+	}
+	return r.bring(ctx, a.now)
 }
 
 // LogValues implements engine.Attempt.
@@ -150,44 +182,6 @@ func (r *Reconciler) within(pause time.Duration) job.Wake {
 		return job.Settled()
 	}
 	return job.Wake{}.By(r.Now().Add(pause))
-}
-
-func (r *Reconciler) look(ctx context.Context, now *run) (job.Wake, error) {
-	if err := r.readCluster(ctx, now); err != nil {
-		return r.fail(ctx, now, err)
-	}
-	if now.shoot != nil {
-		// From here on, a change in the project counts, since the project may be read already.
-		r.projects.enter(now.e, now.shoot.Namespace)
-	}
-	if now.shoot != nil && now.shoot.HasFailed() {
-		return job.Settled(), nil
-	}
-	switch now.kind {
-	case gardener.Migrate:
-		return r.migrate(ctx, now)
-	case gardener.Delete:
-		return r.remove(ctx, now)
-	}
-	return r.bring(ctx, now)
-}
-
-// readCluster reads the shoot. The shoot of a deletion may not exist any more.
-func (r *Reconciler) readCluster(ctx context.Context, now *run) error {
-	cluster := &gardener.Cluster{}
-	err := r.Client.Get(ctx, client.ObjectKey{Name: now.e.Namespace}, cluster)
-	if apierrors.IsNotFound(err) && (now.kind == gardener.Delete || now.kind == gardener.Migrate) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read Cluster %s: %w", now.e.Namespace, err)
-	}
-	now.kubeconfig = cluster.Annotations[gardener.GenericKubeconfigAnnotation]
-	now.shoot, err = cluster.DecodeShoot()
-	if err != nil && (now.kind == gardener.Delete || now.kind == gardener.Migrate) {
-		return nil
-	}
-	return err
 }
 
 // fail reports an error, and lets the queue retry.

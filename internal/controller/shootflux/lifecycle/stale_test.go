@@ -152,7 +152,7 @@ func TestForgetsProjects(t *testing.T) {
 // is read.
 func TestCredentialsThatAreAboutToBeRead(t *testing.T) {
 	s := newSeed(t, created(), cluster(plainShoot))
-	now := &run{e: s.stored(t), shoot: &gardener.Shoot{}}
+	now := &run{snapshot: snapshot{e: s.stored(t), shoot: &gardener.Shoot{}}}
 	s.projects.enter(now.e, "garden-lab")
 	private := config.Default()
 	private.Source = &config.Source{Private: true}

@@ -27,7 +27,7 @@ func working(changes ...func(*work)) *work {
 	c.SyncMode, c.Flux.Version, c.Source, c.Kustomization = config.Always, "v2.4.0", aSource(), object("Kustomization", "flux-system", "flux-system")
 	w := &work{
 		Reconciler: &Reconciler{Now: func() time.Time { return noon }, Random: func() float64 { return 0 }, Resync: time.Hour, Events: events.NewFakeRecorder(10)},
-		run:        &run{e: extension(), kind: gardener.Reconcile, shoot: &gardener.Shoot{}},
+		run:        &run{snapshot: snapshot{e: extension(), kind: gardener.Reconcile, shoot: &gardener.Shoot{}}},
 		config:     c, installed: healthy, configured: healthy, data: healthy, looked: true,
 	}
 	w.plan = newPlan(c, w.before, "", w.installed, w.configured)
@@ -232,7 +232,7 @@ func TestReportOfOperations(t *testing.T) {
 		{"a success after a failure is", extension(last(gardener.Reconcile, gardener.Error)), func(s *gardener.ExtensionStatus, e *gardener.Extension) { r.succeeded(s, e, gardener.Reconcile) }, gardener.Succeeded, true},
 		{"an answer to a request in the meantime is written", extension(annotated(gardener.TimestampAnnotation, noon.Add(30*time.Second).Format(time.RFC3339Nano))), func(s *gardener.ExtensionStatus, e *gardener.Extension) { r.succeeded(s, e, gardener.Reconcile) }, gardener.Succeeded, true},
 		{"a failure without a request is written", extension(), func(s *gardener.ExtensionStatus, e *gardener.Extension) {
-			r.failed(s, e, gardener.Reconcile, withCode(errAgain, gardener.CleanupProblem))
+			r.failed(s, e, gardener.Reconcile, withCode(errNotKept, gardener.CleanupProblem))
 		}, gardener.Error, true},
 	} {
 		t.Run(row.reason, func(t *testing.T) {
@@ -248,13 +248,13 @@ func TestReportOfOperations(t *testing.T) {
 	}
 	t.Run("the same failure keeps its time", func(t *testing.T) {
 		status := extension().Status.DeepCopy()
-		r.failed(status, extension(), gardener.Reconcile, errAgain)
+		r.failed(status, extension(), gardener.Reconcile, errNotKept)
 		first := status.LastError.LastUpdateTime.DeepCopy()
 		r.Now = func() time.Time { return noon.Add(time.Hour) }
-		if r.failed(status, extension(), gardener.Reconcile, errAgain); !status.LastError.LastUpdateTime.Equal(first) {
+		if r.failed(status, extension(), gardener.Reconcile, errNotKept); !status.LastError.LastUpdateTime.Equal(first) {
 			t.Errorf("it is from %s", status.LastError.LastUpdateTime)
 		}
-		if r.failed(status, extension(), gardener.Reconcile, withCode(errAgain, gardener.CleanupProblem)); status.LastError.LastUpdateTime.Equal(first) {
+		if r.failed(status, extension(), gardener.Reconcile, withCode(errNotKept, gardener.CleanupProblem)); status.LastError.LastUpdateTime.Equal(first) {
 			t.Error("another code is no news")
 		}
 	})

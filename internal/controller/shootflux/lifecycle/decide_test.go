@@ -1,0 +1,39 @@
+package lifecycle
+
+import (
+	"errors"
+	"testing"
+
+	"go.landscaper.dev/internal/controller/shootflux/gardener"
+)
+
+func TestDecide(t *testing.T) {
+	shoot, failed := &gardener.Shoot{}, &gardener.Shoot{}
+	failed.Status.LastOperation = &gardener.LastOperation{State: gardener.Failed}
+	foreign := extension(func(e *gardener.Extension) { e.Spec.Type = "other" })
+	absence, unread := errors.New("there is no shoot"), errors.New("no answer")
+	for _, test := range []struct {
+		reason string
+		s      snapshot
+		want   step
+		cause  error
+	}{
+		{"a new Extension", snapshot{e: extension(), kind: gardener.Create, shoot: shoot}, bring, nil},
+		{"a change", snapshot{e: extension(), kind: gardener.Reconcile, shoot: shoot}, bring, nil},
+		{"a shoot that comes from another seed", snapshot{e: extension(), kind: gardener.Restore, shoot: shoot}, bring, nil},
+		{"a shoot that goes to another seed", snapshot{e: extension(), kind: gardener.Migrate, shoot: shoot}, migrate, nil},
+		{"a deletion", snapshot{e: extension(deleted), kind: gardener.Delete, shoot: shoot}, remove, nil},
+		{"an Extension of another controller", snapshot{e: foreign, kind: gardener.Create, shoot: shoot}, rest, nil},
+		{"one of a shoot that is on another seed now", snapshot{e: extension(last(gardener.Migrate, gardener.Succeeded)), kind: gardener.Reconcile, shoot: shoot}, rest, nil},
+		{"a shoot that Gardener has given up: its next operation triggers a reconcile", snapshot{e: extension(), kind: gardener.Reconcile, shoot: failed}, rest, nil},
+		{"the deletion of such a shoot begins anew, too", snapshot{e: extension(deleted), kind: gardener.Delete, shoot: failed}, rest, nil},
+		{"there is nothing to bring anything to", snapshot{e: extension(), kind: gardener.Reconcile, absence: absence}, fail, absence},
+		{"a deletion needs no shoot", snapshot{e: extension(deleted), kind: gardener.Delete, absence: absence}, remove, nil},
+		{"nor does a migration", snapshot{e: extension(), kind: gardener.Migrate, absence: absence}, migrate, nil},
+		{"a shoot that cannot be read may exist: it is not left behind", snapshot{e: extension(deleted), kind: gardener.Delete, unread: unread}, fail, unread},
+	} {
+		if got, cause := decide(test.s); got != test.want || !errors.Is(cause, test.cause) {
+			t.Errorf("%s: %s, %v, want %s", test.reason, got, cause, test.want)
+		}
+	}
+}
