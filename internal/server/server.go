@@ -179,8 +179,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, di
 	}
 	if config.runs(Executions) {
 		err := (&execution.Reconciler{
-			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: reporter.RateLimited(manager.GetEventRecorder("Landscaper")),
-			Problems: problems(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout, Dispatcher: dispatcher, Unsettled: unsettled,
+			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Recorders: recorders(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout, Dispatcher: dispatcher, Unsettled: unsettled,
 			ClusterRemoved: (&targetsync.Shoots{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Pool: clusters}).Removed,
 		}).SetupWithManager(ctx, manager, options(Executions))
 		if err != nil {
@@ -321,6 +320,11 @@ func problems(manager ctrl.Manager, config Config) *reporter.Problems {
 	return &reporter.Problems{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Namespace: config.Namespace, PodName: name, Now: time.Now}
 }
 
+// recorders take what controllers of jobs report beyond the status.
+func recorders(manager ctrl.Manager, config Config) reporter.Recorders {
+	return reporter.Recorders{Events: reporter.RateLimited(manager.GetEventRecorder("Landscaper")), Problems: problems(manager, config)}
+}
+
 // addInstallations adds the controller that renders blueprints, with all that
 // templates may reach.
 func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *cluster.Pool, library *library, attempts itemAttempts, unsettled func() bool) error {
@@ -339,12 +343,13 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 		return err
 	}
 	reconciler := &installation.Reconciler{
-		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: reporter.RateLimited(manager.GetEventRecorder("Landscaper")),
-		Order: order, Now: time.Now, NewJobID: job.NewID,
-		Sources:    library.sources,
-		Components: library.components, Blueprints: blueprint.NewCache(blueprint.CacheBytes(config.MemoryLimit)),
-		Verification: config.Verification, Functions: functions, Problems: problems(manager, config), Triggers: config.Triggers,
-		Unsettled: unsettled, Maker: library.renderers.Plans(), PlanKey: key, NamedTargets: config.NamedTargets, Attempts: attempts.notes, Memory: attempts.guard,
+		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Recorders: recorders(manager, config),
+		Order: order, Now: time.Now, NewJobID: job.NewID, Triggers: config.Triggers, Unsettled: unsettled,
+		Planner: installation.Planner{
+			Sources: library.sources, Components: library.components, Blueprints: blueprint.NewCache(blueprint.CacheBytes(config.MemoryLimit)),
+			Verification: config.Verification, NamedTargets: config.NamedTargets, Functions: functions,
+			Maker: library.renderers.Plans(), Key: key, Attempts: attempts.notes, Memory: attempts.guard,
+		},
 	}
 	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]}); err != nil {
 		return err

@@ -34,6 +34,7 @@ import (
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/queue"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 type schemaKind = schema.GroupVersionKind
@@ -122,9 +123,11 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 	}
 	w.dispatcher = dispatcher
 	planning := &installation.Reconciler{
-		Client: cached, Reader: live, Events: silent{}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, Parallelizer: w.shuffled,
-		Sources: &repocontext.Reader{Client: live}, Components: components, Blueprints: blueprints,
-		Verification: installation.VerifyIfAsked, Functions: func(string, []*v1alpha1.Target) map[string]template.Function { return nil },
+		Client: cached, Reader: live, Recorders: reporter.Recorders{Events: silent{}}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, Parallelizer: w.shuffled,
+		Planner: installation.Planner{
+			Sources: &repocontext.Reader{Client: live}, Components: components, Blueprints: blueprints,
+			Verification: installation.VerifyIfAsked, Functions: func(string, []*v1alpha1.Target) map[string]template.Function { return nil },
+		},
 	}
 	planning.PlanAsync(w.process.ctx, w.elsewhereFor(w.process))
 	return map[string]reconcile.Reconciler{

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -51,24 +49,17 @@ type Reconciler struct {
 	// exists; nil knows no shoot.
 	ClusterRemoved func(ctx context.Context, namespace, shoot string) (bool, error)
 
-	// Events reports to users what happened; nil reports nothing.
-	Events events.EventRecorder
-	// Problems records panics; nil only logs them.
-	Problems *reporter.Problems
+	reporter.Recorders
 
-	memory  memory
-	once    sync.Once
-	reports *reporter.Reporter
+	memory memory
 }
 
 // reporter returns what reports jobs of Executions.
 func (r *Reconciler) reporter() *reporter.Reporter {
-	r.once.Do(func() {
-		r.reports = &reporter.Reporter{
-			Client: r.Client, Events: r.Events, Action: "ReconcileExecution", Now: r.Now, Known: func(uid types.UID) *reporter.Known { return &r.memory.Of(uid).Known }, Problems: r.Problems,
-		}
-	})
-	return r.reports
+	return &reporter.Reporter{
+		Client: r.Client, Recorders: r.Recorders, Action: "ReconcileExecution", Now: r.Now,
+		Known: func(uid types.UID) *reporter.Known { return &r.memory.Of(uid).Known },
+	}
 }
 
 // Reconcile drives an Execution as far as possible without waiting.

@@ -81,8 +81,8 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	ids := 0
 	b.Reconciler = &Reconciler{
 		Client: b.api, Reader: b.api, Order: &queue.Order{}, Now: clock, PickupTimeout: time.Minute,
-		NewJobID: func() string { ids++; return "own-" + strconv.Itoa(ids) },
-		Problems: &reporter.Problems{Client: b.api, Reader: b.api, Namespace: "landscaper", Now: clock},
+		NewJobID:  func() string { ids++; return "own-" + strconv.Itoa(ids) },
+		Recorders: reporter.Recorders{Problems: &reporter.Problems{Client: b.api, Reader: b.api, Namespace: "landscaper", Now: clock}},
 	}
 	return b
 }

@@ -161,7 +161,7 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 	// A registry that sends a byte now and then never times out.
 	ctx, cancel := context.WithTimeout(ctx, maxPlanDuration)
 	defer cancel()
-	from, err := r.resolver(s.Inst.UID).Resolve(ctx, s.subject, s.Inst, s.Inputs.Context)
+	from, err := r.Planner.resolver(&r.memory.Of(s.Inst.UID).outage, r.Now).Resolve(ctx, s.subject, s.Inst, s.Inputs.Context)
 	if err != nil {
 		return nil, err
 	}
@@ -174,9 +174,9 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 		return nil, err
 	}
 	states := planstore.NewStates(r.Client, s.Inst)
-	made, failed := r.maker().Make(ctx, plan.Input{
+	made, failed := r.Planner.maker().Make(ctx, plan.Input{
 		Installation: s.Inst, Blueprint: from.Blueprint, Component: from.Component, Imports: s.Inputs.Imports,
-		Functions: functions, States: states, Tree: use, NamedTargets: r.NamedTargets,
+		Functions: functions, States: states, Tree: use, NamedTargets: r.Planner.NamedTargets,
 	}, plan.Want{Alone: s.hasNoChildren()})
 	if made != nil {
 		s.subject.Warn(reasons.ImportWarnings, withoutFirst(made.Warnings, from.Blueprint.Warnings))
@@ -194,14 +194,6 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 	}
 	r.memory.Of(s.Inst.UID).tree.Record(plan.Taken(len(made.Children.Subinstallations), made.Copies))
 	return &renderedJob{hash: s.Inputs.Hash, copies: made.Copies, children: made.Children, states: states, stored: made.Stored, exports: made.Exports}, nil
-}
-
-// maker makes the plans.
-func (r *Reconciler) maker() plan.Maker {
-	if r.Maker == nil {
-		return plan.Here{}
-	}
-	return r.Maker
 }
 
 // renderedJob is the rendered result of a job.

@@ -68,7 +68,7 @@ func TestWrongBlueprints(t *testing.T) {
 // TestUnverified: where only signed components are accepted, an unsigned one is not read further.
 func TestUnverified(t *testing.T) {
 	b := newBench(t, installed(t, "web")...)
-	b.Verification = VerifyAlways
+	b.Planner.Verification = VerifyAlways
 	b.settle(t)
 	s := b.installation(t).Status
 	if s.InstallationPhase != "Failed" || s.LastError.Reason != "ExtractVerifyInfo" || !strings.Contains(s.LastError.Message, "set spec.verification.signatureName") {

@@ -73,11 +73,11 @@ func (r *Reconciler) setUpAsyncPlans(ctx context.Context, workers int) source.So
 // PlanAsync lets plans that need an external system be made outside the workers. A caller
 // without a manager passes the options.
 func (r *Reconciler) PlanAsync(ctx context.Context, options workpool.Options) {
-	r.plans = workpool.New[*planResult](ctx, options)
+	r.Planner.outside = workpool.New[*planResult](ctx, options)
 }
 
 // Plans returns how many plans are being made outside the workers, and how many wait for that.
-func (r *Reconciler) Plans() (running, waiting int) { return r.plans.Load() }
+func (r *Reconciler) Plans() (running, waiting int) { return r.Planner.outside.Load() }
 
 // planned renders what the job makes; nil if that goes on outside the workers.
 func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*renderedJob, error) {
@@ -98,13 +98,13 @@ type work func(ctx context.Context, s *snapshot, reach externalAccess) (*planRes
 // workers. As long as that goes on the result is nil and the attempt ends; the Installation is enqueued
 // at its end.
 func (r *Reconciler) runAsync(ctx context.Context, s *snapshot, outside bool, do work) (*planResult, error) {
-	functions, do := r.Functions(s.Inst.Namespace, s.imported()), r.noted(do)
+	functions, do := r.Planner.Functions(s.Inst.Namespace, s.imported()), r.noted(do)
 	ctx = job.WithWork(ctx, job.Work{JobID: s.Inst.Status.JobID, UID: s.Inst.UID})
-	if r.plans == nil {
+	if r.Planner.outside == nil {
 		return do(ctx, s, externalAccess{functions: functions})
 	}
 	key, version := workOf(s.Inst)
-	if outside || r.plans.Has(key, version) {
+	if outside || r.Planner.outside.Has(key, version) {
 		return r.fetch(ctx, s, key, version, do)
 	}
 	own, asked := s.clone(), false
@@ -121,7 +121,7 @@ func (r *Reconciler) runAsync(ctx context.Context, s *snapshot, outside bool, do
 func (r *Reconciler) noted(do work) work {
 	return func(ctx context.Context, s *snapshot, reach externalAccess) (*planResult, error) {
 		key := crashnote.Key{Kind: "Installation", Namespace: s.Inst.Namespace, Name: s.Inst.Name, UID: s.Inst.UID}
-		survived, err := r.Attempts.Begin(key)
+		survived, err := r.Planner.Attempts.Begin(key)
 		if err != nil {
 			refused := job.Wrap(err, published.HandlePhaseInit, reasons.ServerEnded, "")
 			if crashnote.IsGivenUp(err) {
@@ -130,7 +130,7 @@ func (r *Reconciler) noted(do work) work {
 			return nil, refused
 		}
 		defer survived()
-		ctx, done := r.Memory.Begin(ctx, key.String())
+		ctx, done := r.Planner.Memory.Begin(ctx, key.String())
 		defer done()
 		result, err := do(ctx, s, reach)
 		if ended := memguard.Reason(ctx, err); errors.Is(ended, memguard.ErrEnded) {
@@ -166,13 +166,13 @@ func workOf(inst *v1alpha1.Installation) (types.NamespacedName, workpool.Version
 
 // planning reports whether the plan of the job is being made outside the workers, or was made.
 func (r *Reconciler) planning(inst *v1alpha1.Installation) bool {
-	return r.plans != nil && r.plans.Has(workOf(inst))
+	return r.Planner.outside != nil && r.Planner.outside.Has(workOf(inst))
 }
 
 // forgetPlan cancels the work for an Installation outside the workers.
 func (r *Reconciler) forgetPlan(key types.NamespacedName) {
-	if r.plans != nil {
-		r.plans.Forget(key)
+	if r.Planner.outside != nil {
+		r.Planner.outside.Forget(key)
 	}
 }
 
@@ -181,10 +181,10 @@ func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.Namespace
 	own := s.clone()
 	logger := log.FromContext(ctx)
 	work, _ := job.WorkOf(ctx)
-	result, done, err := r.plans.Fetch(key, version, func(ctx context.Context) (*planResult, error) {
+	result, done, err := r.Planner.outside.Fetch(key, version, func(ctx context.Context) (*planResult, error) {
 		result := &planResult{}
 		err := job.RecoverPanic(func() error {
-			done, err := do(job.WithWork(log.IntoContext(ctx, logger), work), own, externalAccess{functions: r.Functions(own.Inst.Namespace, own.imported())})
+			done, err := do(job.WithWork(log.IntoContext(ctx, logger), work), own, externalAccess{functions: r.Planner.Functions(own.Inst.Namespace, own.imported())})
 			if done != nil {
 				result = done
 			}

@@ -53,8 +53,7 @@ func TestPlannedElsewhere(t *testing.T) {
 			inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, test.template))}}
 			var calls atomic.Int64
 			r := &Reconciler{
-				Client: fakeapi.New(t), Now: time.Now, Sources: &repocontext.Reader{}, Blueprints: blueprint.NewCache(blueprint.CacheBytes(0)),
-				Functions: func(string, []*v1alpha1.Target) map[string]template.Function {
+				Client: fakeapi.New(t), Now: time.Now, Planner: Planner{Sources: &repocontext.Reader{}, Blueprints: blueprint.NewCache(blueprint.CacheBytes(0)), Functions: func(string, []*v1alpha1.Target) map[string]template.Function {
 					return map[string]template.Function{"reach": func(_ context.Context, args []any) (any, error) {
 						calls.Add(1)
 						if len(args) > 0 {
@@ -62,7 +61,7 @@ func TestPlannedElsewhere(t *testing.T) {
 						}
 						return "[]", nil
 					}}
-				},
+				}},
 			}
 			r.Reader = r.Client
 			enqueued := planElsewhere(t, r)
@@ -93,11 +92,10 @@ func TestPlanOfOneLook(t *testing.T) {
 	current := fakeapi.New(t, testbuilders.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
 	counting := fakeapi.Fault{Reading: true, At: -1}
 	r := &Reconciler{
-		Client: stale{current, testbuilders.DataOf("x", `"old"`)}, Reader: counting.Wrap(t, current), Now: time.Now, Sources: &repocontext.Reader{},
-		Blueprints: blueprint.NewCache(blueprint.CacheBytes(0)),
-		Functions: func(string, []*v1alpha1.Target) map[string]template.Function {
+		Client: stale{current, testbuilders.DataOf("x", `"old"`)}, Reader: counting.Wrap(t, current), Now: time.Now,
+		Planner: Planner{Sources: &repocontext.Reader{}, Blueprints: blueprint.NewCache(blueprint.CacheBytes(0)), Functions: func(string, []*v1alpha1.Target) map[string]template.Function {
 			return map[string]template.Function{"reach": func(context.Context, []any) (any, error) { return nil, errors.New("broken") }}
-		},
+		}},
 	}
 	enqueued := planElsewhere(t, r)
 	attempt := func() (ends bool, err error) {
@@ -129,7 +127,7 @@ func TestPlanOfOneLook(t *testing.T) {
 func TestUpdateElsewhere(t *testing.T) {
 	b := newBench(t, publishingWith(t, "importExecutions: [{name: e, type: GoTemplate, template: 'bindings: {x: {{ reach }}}'}]\n")...)
 	var calls atomic.Int64
-	b.Functions = func(string, []*v1alpha1.Target) map[string]template.Function {
+	b.Planner.Functions = func(string, []*v1alpha1.Target) map[string]template.Function {
 		return map[string]template.Function{"reach": func(context.Context, []any) (any, error) { calls.Add(1); return "y", nil }}
 	}
 	enqueued := planElsewhere(t, b.Reconciler)
@@ -155,12 +153,12 @@ func TestUpdateElsewhere(t *testing.T) {
 func TestPlanOfDeletedInstallation(t *testing.T) {
 	b := newBench(t)
 	enqueued := planElsewhere(t, b.Reconciler)
-	if _, done, err := b.plans.Fetch(shop, workpool.Version{}, func(context.Context) (*planResult, error) { return &planResult{}, nil }); done || err != nil {
+	if _, done, err := b.Planner.outside.Fetch(shop, workpool.Version{}, func(context.Context) (*planResult, error) { return &planResult{}, nil }); done || err != nil {
 		t.Fatal(err)
 	}
 	<-enqueued
 	b.reconcile(t)
-	if b.plans.Busy(shop) {
+	if b.Planner.outside.Busy(shop) {
 		t.Error("its plan is kept")
 	}
 }

@@ -71,8 +71,8 @@ func (r *Reconciler) export(ctx context.Context, s *snapshot, reach externalAcce
 			_ = session.Close()
 		}
 	}()
-	exports, err := r.maker().Exports(ctx, s.Inst, content, plan.Surroundings{
-		Functions: reach.functions, States: planstore.NewStates(r.Client, s.Inst), NamedTargets: r.NamedTargets,
+	exports, err := r.Planner.maker().Exports(ctx, s.Inst, content, plan.Surroundings{
+		Functions: reach.functions, States: planstore.NewStates(r.Client, s.Inst), NamedTargets: r.Planner.NamedTargets,
 		Open: func(ctx context.Context, definition *v1alpha1.ComponentDescriptorDefinition) (opened *plan.Component, err error) {
 			if reach.needs() {
 				return nil, errOutside
@@ -104,7 +104,7 @@ func (r *Reconciler) reopenComponent(ctx context.Context, inst *v1alpha1.Install
 	if landscape == nil {
 		return nil, nil, fmt.Errorf("there is no Context %q in namespace %s any more", predicates.ContextOf(inst), inst.Namespace)
 	}
-	return r.resolver(inst.UID).Reopen(ctx, inst, landscape, definition) // names the component version
+	return r.Planner.resolver(&r.memory.Of(inst.UID).outage, r.Now).Reopen(ctx, inst, landscape, definition) // names the component version
 }
 
 // results reads the results of the children. The caches may be behind, so that the API server is

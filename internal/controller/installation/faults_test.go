@@ -46,8 +46,8 @@ func (b *bench) settle(t *testing.T) {
 // restart begins with another process. Running work of the old one continues.
 func (b *bench) restart() {
 	b.Reconciler = &Reconciler{
-		Client: b.Client, Reader: b.Reader, Events: b.Events, Order: b.Order, Now: b.Now, NewJobID: b.NewJobID,
-		Sources: b.Sources, Blueprints: b.Blueprints, Functions: b.Functions, Parallelizer: b.Parallelizer,
+		Client: b.Client, Reader: b.Reader, Recorders: b.Recorders, Order: b.Order, Now: b.Now, NewJobID: b.NewJobID,
+		Planner: Planner{Sources: b.Planner.Sources, Blueprints: b.Planner.Blueprints, Functions: b.Planner.Functions}, Parallelizer: b.Parallelizer,
 	}
 }
 
@@ -212,7 +212,7 @@ func (s scene) run(t *testing.T, f *fakeapi.Fault) string {
 	t.Helper()
 	b := newBench(t, s.objects(t)...)
 	broken := f.Wrap(t, b.api)
-	b.Client, b.Reader, b.Sources.Client = broken, broken, broken
+	b.Client, b.Reader, b.Planner.Sources.Client = broken, broken, broken
 	if f.Restarts {
 		f.Then = b.restart
 	}

@@ -32,6 +32,7 @@ import (
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/queue"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // bench is a reconciler with an API server in memory that notes what is written.
@@ -97,10 +98,12 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		}).Build()
 	ids := 0
 	b.Reconciler = &Reconciler{
-		Client: b.api, Reader: b.api, Events: b.recorder, Order: &queue.Order{}, Now: func() time.Time { return testbuilders.Noon },
+		Client: b.api, Reader: b.api, Recorders: reporter.Recorders{Events: b.recorder}, Order: &queue.Order{}, Now: func() time.Time { return testbuilders.Noon },
 		NewJobID: func() string { ids++; return "job-" + strconv.Itoa(ids) }, Parallelizer: inOrder,
-		Sources: &repocontext.Reader{Client: b.api}, Blueprints: blueprint.NewCache(1 << 20),
-		Functions: func(string, []*v1alpha1.Target) map[string]template.Function { return nil },
+		Planner: Planner{
+			Sources: &repocontext.Reader{Client: b.api}, Blueprints: blueprint.NewCache(1 << 20),
+			Functions: func(string, []*v1alpha1.Target) map[string]template.Function { return nil },
+		},
 	}
 	return b
 }

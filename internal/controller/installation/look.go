@@ -24,7 +24,7 @@ func (r *Reconciler) readInputs(ctx context.Context, s *snapshot) (err error) {
 
 // reader reads from the resource cluster.
 func (r *Reconciler) reader() observe.Reader {
-	return observe.Reader{Cached: r.Client, Live: r.Reader, Relations: &r.memory.relations, Triggers: r.Triggers, Sources: r.Sources}
+	return observe.Reader{Cached: r.Client, Live: r.Reader, Relations: &r.memory.relations, Triggers: r.Triggers, Sources: r.Planner.Sources}
 }
 
 // noteImports notes which imports the job uses, however it ends.

@@ -44,7 +44,7 @@ func TestReadOnce(t *testing.T) {
 			}
 			cached, live := fakeapi.Fault{Reading: true, At: -1}, fakeapi.Fault{Reading: true, At: -1}
 			b.Client, b.Reader = cached.Wrap(t, b.api), live.Wrap(t, b.api)
-			b.Sources.Client = b.api
+			b.Planner.Sources.Client = b.api
 			for range test.looks {
 				b.reconcile(t)
 			}

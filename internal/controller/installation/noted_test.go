@@ -34,8 +34,10 @@ func TestNoted(t *testing.T) {
 	}
 	attempt := func(notes *crashnote.Notes) error {
 		r := &Reconciler{
-			Client: fakeapi.New(t), Now: time.Now, Sources: &repocontext.Reader{}, Blueprints: blueprint.NewCache(blueprint.CacheBytes(0)),
-			Functions: func(string, []*v1alpha1.Target) map[string]template.Function { return nil }, Attempts: notes,
+			Client: fakeapi.New(t), Now: time.Now, Planner: Planner{
+				Sources: &repocontext.Reader{}, Blueprints: blueprint.NewCache(blueprint.CacheBytes(0)),
+				Functions: func(string, []*v1alpha1.Target) map[string]template.Function { return nil }, Attempts: notes,
+			},
 		}
 		r.Reader = r.Client
 		planElsewhere(t, r)

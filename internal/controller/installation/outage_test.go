@@ -190,8 +190,8 @@ func outageBench(t *testing.T, spec, repository string) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Sources.Base.Registry.AllowPlainHTTP = true
-	b.Components = &component.Shared{
+	b.Planner.Sources.Base.Registry.AllowPlainHTTP = true
+	b.Planner.Components = &component.Shared{
 		Cache: cache.New(cache.DefaultBytes, cache.DefaultValidity, time.Now), Pool: registry.NewPool(policy, timeouts),
 		Indexes: access.NewIndexes(), HTTP: http, MaxContent: component.DefaultMaxContent,
 	}

@@ -4,44 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/content/blueprint"
-	"go.landscaper.dev/internal/content/component"
-	"go.landscaper.dev/internal/content/template"
 	"go.landscaper.dev/internal/controller/installation/decide"
 	"go.landscaper.dev/internal/controller/installation/repeat"
-	"go.landscaper.dev/internal/controller/installation/resolve"
-	"go.landscaper.dev/internal/landscape/plan"
-	"go.landscaper.dev/internal/landscape/plan/parcel"
-	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/predicates"
-	"go.landscaper.dev/internal/runtime/crashnote"
 	"go.landscaper.dev/internal/runtime/engine"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/runtime/memguard"
 	"go.landscaper.dev/internal/runtime/parallelize"
 	"go.landscaper.dev/internal/runtime/queue"
 	"go.landscaper.dev/internal/runtime/reporter"
-)
-
-// VerificationPolicy says when signatures are checked.
-type VerificationPolicy = resolve.VerificationPolicy
-
-// The policies.
-const (
-	VerifyIfAsked = resolve.VerifyIfAsked
-	VerifyAlways  = resolve.VerifyAlways
-	VerifyNever   = resolve.VerifyNever
 )
 
 // Reconciler drives Installations.
@@ -50,73 +29,32 @@ type Reconciler struct {
 	Client client.Client
 	// Reader reads from the API server where a stale cache would be wrong.
 	Reader client.Reader
-	// Events reports to users what happened.
-	Events events.EventRecorder
+	reporter.Recorders
 	// Order puts older jobs first.
 	Order *queue.Order
 	// Now is the clock.
 	Now func() time.Time
 	// NewJobID makes the IDs of jobs.
 	NewJobID func() string
-	// Sources reads where component versions come from.
-	Sources *repocontext.Reader
-	// Components is what all readers of component versions have in common.
-	Components *component.Shared
-	// NamedTargets lets blueprints use any Target and Secret of the namespace by its name.
-	NamedTargets bool
-	// Verification says when signatures are checked.
-	Verification VerificationPolicy
-	// Functions returns those functions of templates that reach clusters, for an
-	// Installation of a namespace with the Targets that it imports.
-	Functions func(namespace string, imported []*v1alpha1.Target) map[string]template.Function
-	// Maker makes plans; nil makes them in this process.
-	Maker plan.Maker
-	// Blueprints keeps blueprints that were read.
-	Blueprints *blueprint.Cache
-
-	// PlanKey authenticates stored plans.
-	PlanKey parcel.Key
-
+	// Planner makes the plans of jobs.
+	Planner Planner
 	// Parallelizer makes requests that do not need each other; nil makes some of them at the same
 	// time.
 	Parallelizer parallelize.Parallelizer
-
 	// Triggers are what starts jobs without a request.
 	Triggers predicates.Triggers
 	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
 	// caches may contradict each other; nil if that is unknown.
 	Unsettled func() bool
 
-	// Problems records panics; nil only logs them.
-	Problems *reporter.Problems
-	// Attempts notes plans before they are made; nil notes none.
-	Attempts *crashnote.Notes
-	// Memory ends the largest work when the memory of the process is almost used up; nil ends none.
-	Memory *memguard.Guard
-
-	memory  memory
-	once    sync.Once
-	reports *reporter.Reporter
-	// plans are made outside the workers; nil means that the workers make them.
-	plans *plans
+	memory memory
 }
 
 // reporter returns what reports jobs of Installations.
 func (r *Reconciler) reporter() *reporter.Reporter {
-	r.once.Do(func() {
-		r.reports = &reporter.Reporter{
-			Client: r.Client, Events: r.Events, Action: "ReconcileInstallation", EmitSuccess: true,
-			Now: r.Now, Known: func(uid types.UID) *reporter.Known { return &r.memory.Of(uid).Known }, Problems: r.Problems,
-		}
-	})
-	return r.reports
-}
-
-// resolver are where Installations come from.
-func (r *Reconciler) resolver(uid types.UID) resolve.Resolver {
-	return resolve.Resolver{
-		Sources: r.Sources, Components: r.Components, Blueprints: r.Blueprints,
-		Verification: r.Verification, Outage: &r.memory.Of(uid).outage, Now: r.Now,
+	return &reporter.Reporter{
+		Client: r.Client, Recorders: r.Recorders, Action: "ReconcileInstallation", EmitSuccess: true, Now: r.Now,
+		Known: func(uid types.UID) *reporter.Known { return &r.memory.Of(uid).Known },
 	}
 }
 

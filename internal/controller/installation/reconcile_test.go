@@ -54,8 +54,8 @@ func TestPanicEndsJob(t *testing.T) {
 	made := 0
 	newID := func() string { made++; return "job-" + strconv.Itoa(made) }
 	r := &Reconciler{
-		Client: c, Reader: c, Events: events.NewFakeRecorder(10), Order: &queue.Order{}, Now: clock, NewJobID: newID,
-		Problems: &reporter.Problems{Client: c, Reader: c, Namespace: "landscaper", Now: clock},
+		Client: c, Reader: c, Order: &queue.Order{}, Now: clock, NewJobID: newID,
+		Recorders: reporter.Recorders{Events: events.NewFakeRecorder(10), Problems: &reporter.Problems{Client: c, Reader: c, Namespace: "landscaper", Now: clock}},
 		// Without Sources, reading the inputs panics.
 	}
 	for range 3 {

@@ -198,7 +198,6 @@ func TestRepeat(t *testing.T) {
 			}
 			at = testbuilders.Noon.Add(2 * time.Minute)
 			b.Client = test.fault.Wrap(t, b.api)
-			b.reports.Client = b.Client
 			_, _ = b.Reconcile(t.Context(), wake.RequestFor(inst))
 			_, _ = b.Reconcile(t.Context(), wake.RequestFor(inst))
 			s := b.installation(t).Status

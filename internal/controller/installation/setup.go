@@ -43,7 +43,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		options.RateLimiter = reporter.NewRateLimiter()
 	}
 	plans := r.setUpAsyncPlans(ctx, options.MaxConcurrentReconciles)
-	options.RateLimiter = stickyLimiter{options.RateLimiter, r.plans.Busy}
+	options.RateLimiter = stickyLimiter{options.RateLimiter, r.Planner.outside.Busy}
 	line := r.Order.Line(r.atWork)
 	options.NewQueue = line.NewQueue(options.MaxConcurrentReconciles)
 	building := ctrl.NewControllerManagedBy(manager).

@@ -341,7 +341,7 @@ func (r *Reconciler) annotate(ctx context.Context, child client.Object, key, val
 
 // planStore keeps the plans of jobs.
 func (r *Reconciler) planStore() planstore.Store {
-	return planstore.Store{Client: r.Client, Reader: r.Reader, Cache: &r.memory.plans, Known: func(uid types.UID) *planstore.Known { return &r.memory.Of(uid).plan }, Key: r.PlanKey}
+	return planstore.Store{Client: r.Client, Reader: r.Reader, Cache: &r.memory.plans, Known: func(uid types.UID) *planstore.Known { return &r.memory.Of(uid).plan }, Key: r.Planner.Key}
 }
 
 // cleanUpRetry is the time after which the deletion of a plan is retried.

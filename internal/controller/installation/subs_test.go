@@ -335,7 +335,7 @@ func TestStaleScope(t *testing.T) {
 func TestStaleImport(t *testing.T) {
 	inst := testbuilders.InstallationOf(t, "blueprint: {inline: {filesystem: {blueprint.yaml: '{}'}}}\nimports: {data: [{name: v, dataRef: x}]}")
 	current := fakeapi.New(t, testbuilders.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
-	r := &Reconciler{Client: stale{current, testbuilders.DataOf("x", `"old"`)}, Reader: current, Sources: &repocontext.Reader{}}
+	r := &Reconciler{Client: stale{current, testbuilders.DataOf("x", `"old"`)}, Reader: current, Planner: Planner{Sources: &repocontext.Reader{}}}
 	s := snapshotOf(inst)
 	if err := r.readInputs(t.Context(), s); err != nil || s.Inputs.ImportsErr != nil || len(s.Inputs.Invalid)+len(s.Inputs.Missing) > 0 {
 		t.Fatal(err, s.Inputs)

@@ -54,18 +54,23 @@ func NewRateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
 // that it was late; a patch would mix the two.
 type Reporter struct {
 	Client client.Client
-	// Events emits events for users; nil emits none.
-	Events events.EventRecorder
+	Recorders
 	// Action is the action of the events, for example ReconcileInstallation.
 	Action string
 	// EmitSuccess emits an event for the success of a job, too.
 	EmitSuccess bool
 	// Now is the clock.
 	Now func() time.Time
-	// Problems records panics; nil only logs them.
-	Problems *Problems
 	// Known returns what the process remembers of an object.
 	Known func(types.UID) *Known
+}
+
+// Recorders take what reaches people beyond the status.
+type Recorders struct {
+	// Events reports to users what happened; nil reports nothing.
+	Events events.EventRecorder
+	// Problems records panics; nil only logs them.
+	Problems *Problems
 }
 
 // Known is what a process remembers of an object that has reports.

@@ -53,8 +53,8 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	}).Build()
 	clock := func() time.Time { return d.now }
 	d.Reporter = &Reporter{
-		Client: api, Events: d.recorder, Action: "ReconcileThing", EmitSuccess: true, Now: clock, Known: (&expectations.Records[Known]{}).Of,
-		Problems: &Problems{Client: api, Reader: api, Namespace: "landscaper", PodName: "pod", Now: clock},
+		Client: api, Action: "ReconcileThing", EmitSuccess: true, Now: clock, Known: (&expectations.Records[Known]{}).Of,
+		Recorders: Recorders{Events: d.recorder, Problems: &Problems{Client: api, Reader: api, Namespace: "landscaper", PodName: "pod", Now: clock}},
 	}
 	return d
 }
