@@ -183,16 +183,18 @@ func newReconciler(ctx context.Context, manager ctrl.Manager, config *Config) (*
 	}
 	pool := cluster.NewPool(cluster.PoolOptions{UserAgent: "gardener-extension-shoot-flux/" + version.String(), Egress: config.Egress})
 	reconciler := &lifecycle.Reconciler{
-		Client: manager.GetClient(), Shoots: &access.Shoots{Seed: manager.GetClient(), Pool: pool},
-		Events: reporter.RateLimited(manager.GetEventRecorder("shoot-flux")), Manifests: library, DefaultVersion: install.DefaultVersion(), Allowed: allowed,
-		RequireConfig: config.WithoutConfig == FailWithoutConfig, GardenIdentity: config.GardenIdentity,
-		IgnoreOperationAnnotation: config.IgnoreOperationAnnotation, Resync: config.Resync, Spread: config.Spread,
-		Random: rand.Float64, Now: time.Now,
+		Client: manager.GetClient(), Events: reporter.RateLimited(manager.GetEventRecorder("shoot-flux")), Now: time.Now,
+		Systems:       lifecycle.Systems{GardenIdentity: config.GardenIdentity, Shoots: &access.Shoots{Seed: manager.GetClient(), Pool: pool}},
+		Flux:          lifecycle.Flux{Manifests: library, DefaultVersion: install.DefaultVersion(), Allowed: allowed},
+		RequireConfig: config.WithoutConfig == FailWithoutConfig,
+		Schedule: lifecycle.Schedule{
+			IgnoreOperationAnnotation: config.IgnoreOperationAnnotation, Resync: config.Resync, Spread: config.Spread, Random: rand.Float64,
+		},
 	}
 	if config.ScanHostKeys {
-		reconciler.Scan = sshkey.Scan(config.Egress)
+		reconciler.Systems.Scan = sshkey.Scan(config.Egress)
 	}
-	if reconciler.Garden, err = openGarden(ctx, manager, config); err != nil {
+	if reconciler.Systems.Garden, err = openGarden(ctx, manager, config); err != nil {
 		return nil, err
 	}
 	return reconciler, nil

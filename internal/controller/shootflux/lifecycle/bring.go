@@ -86,12 +86,12 @@ func (r *Reconciler) configure(ctx context.Context, now *run) (*config.Config, e
 		request.ProviderConfig = now.e.Spec.ProviderConfig.Raw
 	}
 	found, err := config.Load(ctx, request, access.ConfigMaps{
-		Seed: r.Client, Namespace: now.e.Namespace, Garden: r.Garden, Project: now.shoot.Namespace,
+		Seed: r.Client, Namespace: now.e.Namespace, Garden: r.Systems.Garden, Project: now.shoot.Namespace,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return found.Resolve(config.Surroundings{DefaultVersion: r.DefaultVersion, Allowed: r.Allowed, Resources: request.Resources})
+	return found.Resolve(config.Surroundings{DefaultVersion: r.Flux.DefaultVersion, Allowed: r.Flux.Allowed, Resources: request.Resources})
 }
 
 // prepare computes the work of a run. It only writes a generated key, and the record of it.
@@ -164,7 +164,7 @@ func (w *work) carryOut(ctx context.Context) (*pause, error) {
 			return wait, err
 		}
 	} else if len(newcomers(w.pieces.data, w.data)) > 0 {
-		if err := w.Shoots.Ask(ctx, w.e.Namespace); err != nil {
+		if err := w.Systems.Shoots.Ask(ctx, w.e.Namespace); err != nil {
 			return nil, err
 		}
 	}
@@ -236,7 +236,7 @@ func (w *work) look(ctx context.Context) error {
 		return nil
 	}
 	since := w.Now()
-	unready, err := w.Shoots.Look(ctx, w.e.Namespace, w.kubeconfig, list...)
+	unready, err := w.Systems.Shoots.Look(ctx, w.e.Namespace, w.kubeconfig, list...)
 	w.took = w.Now().Sub(since)
 	switch {
 	case errors.Is(err, access.ErrNotYet):
@@ -378,7 +378,7 @@ func (w *work) finish(ctx context.Context) (job.Wake, error) {
 
 // next is the interval until the next resync of the shoot. It grows while the shoot is not ready.
 func (w *work) next() time.Duration {
-	resync := time.Duration((1 - 0.1*w.Random()) * float64(w.Resync))
+	resync := time.Duration((1 - 0.1*w.Schedule.Random()) * float64(w.Schedule.Resync))
 	condition := gardener.FindCondition(w.e.Status.Conditions, conditionConfigured)
 	if w.unready == nil || condition == nil {
 		return resync

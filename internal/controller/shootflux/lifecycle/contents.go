@@ -94,7 +94,7 @@ func (r *Reconciler) fill(ctx context.Context, now *run, c *config.Config, how h
 		made.data.Objects = append(made.data.Objects, objects.Secret(secret, wanted.namespace, wanted.targetName))
 	}
 	info := objects.Info{
-		Name: now.shoot.Name, TechnicalID: now.shoot.Status.TechnicalID, GardenClusterIdentity: r.GardenIdentity,
+		Name: now.shoot.Name, TechnicalID: now.shoot.Status.TechnicalID, GardenClusterIdentity: r.Systems.GardenIdentity,
 	}
 	if now.shoot.Status.ClusterIdentity != nil {
 		info.ClusterIdentity = *now.shoot.Status.ClusterIdentity
@@ -109,7 +109,7 @@ func (r *Reconciler) fill(ctx context.Context, now *run, c *config.Config, how h
 
 // flux returns the piece that installs Flux.
 func (r *Reconciler) flux(ctx context.Context, c *config.Config, p plan) (managed.Piece, error) {
-	list, err := r.Manifests.Manifests(ctx, installOptions(c, p.version))
+	list, err := r.Flux.Manifests.Manifests(ctx, installOptions(c, p.version))
 	if err != nil {
 		return managed.Piece{}, fmt.Errorf("make the manifests of Flux %s: %w", p.version, err)
 	}

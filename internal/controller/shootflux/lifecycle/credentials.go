@@ -77,7 +77,7 @@ func (r *Reconciler) show(ctx context.Context, now *run, found *credentials) err
 }
 
 func (r *Reconciler) places(now *run) access.Secrets {
-	return access.Secrets{Seed: r.Client, Namespace: now.e.Namespace, Garden: r.Garden, Project: now.shoot.Namespace}
+	return access.Secrets{Seed: r.Client, Namespace: now.e.Namespace, Garden: r.Systems.Garden, Project: now.shoot.Namespace}
 }
 
 // makeKey generates the Secret, and stores it where that is permitted.
@@ -88,7 +88,7 @@ func (r *Reconciler) makeKey(ctx context.Context, now *run, c *config.Config, de
 	if decision.Place == sourcesecret.Seed {
 		owner = now.shoot.Name
 	}
-	made, err := decision.Make(ctx, c.Source, "flux-"+owner, r.Scan)
+	made, err := decision.Make(ctx, c.Source, "flux-"+owner, r.Systems.Scan)
 	if err != nil {
 		return withCode(err, gardener.RetryableConfigurationProblem)
 	}

@@ -38,7 +38,7 @@ func TestPublishesAgain(t *testing.T) {
 	generating(e)
 	s := newSeed(t, e, cluster(plainShoot))
 	down, published := errors.New("no answer"), 0
-	s.Garden = gardenOf(t, interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+	s.Systems.Garden = gardenOf(t, interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 		if _, is := object.(*corev1.ConfigMap); is {
 			published++
 			if down != nil {
@@ -55,7 +55,7 @@ func TestPublishesAgain(t *testing.T) {
 		t.Fatalf("%v, published %d times", err, published)
 	}
 	shown, key := &corev1.ConfigMap{}, state.ReadStatus(s.stored(t)).PublicKey
-	if err := s.Garden.Client.Get(t.Context(), client.ObjectKey{Namespace: "garden-lab", Name: access.PublicKeyConfigMap}, shown); err != nil || key == "" || shown.Data["publicKey"] != key {
+	if err := s.Systems.Garden.Client.Get(t.Context(), client.ObjectKey{Namespace: "garden-lab", Name: access.PublicKeyConfigMap}, shown); err != nil || key == "" || shown.Data["publicKey"] != key {
 		t.Errorf("%v, %v, want %s", shown.Data, err, key)
 	}
 	if _, err := s.look(t); err != nil || published != 2 {
@@ -69,17 +69,17 @@ func TestPublishesNoEmptyKey(t *testing.T) {
 	e := extension(generating)
 	e.Status.ProviderStatus = state.Status{PublicKey: "ssh-ed25519 AAAA"}.Encode()
 	s := newSeed(t, e, cluster(plainShoot))
-	s.Garden = gardenOf(t, interceptor.Funcs{})
+	s.Systems.Garden = gardenOf(t, interceptor.Funcs{})
 	brought := &corev1.Secret{Data: map[string][]byte{"identity": []byte("theirs"), "known_hosts": []byte("git.example.org " + hostKey)}}
 	brought.Namespace, brought.Name = "garden-lab", config.SourceSecret
-	if err := s.Garden.Client.Create(t.Context(), brought); err != nil {
+	if err := s.Systems.Garden.Client.Create(t.Context(), brought); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.look(t); err != nil {
 		t.Fatal(err)
 	}
 	shown := &corev1.ConfigMap{}
-	if err := s.Garden.Client.Get(t.Context(), client.ObjectKey{Namespace: "garden-lab", Name: access.PublicKeyConfigMap}, shown); !apierrors.IsNotFound(err) {
+	if err := s.Systems.Garden.Client.Get(t.Context(), client.ObjectKey{Namespace: "garden-lab", Name: access.PublicKeyConfigMap}, shown); !apierrors.IsNotFound(err) {
 		t.Errorf("%v, %v", shown.Data, err)
 	}
 }
@@ -110,7 +110,7 @@ func TestRotatesOnce(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			s := newSeed(t, extension(generating), cluster(plainShoot))
 			keys := 0
-			s.Garden = gardenOf(t, interceptor.Funcs{Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+			s.Systems.Garden = gardenOf(t, interceptor.Funcs{Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
 				if _, is := object.(*corev1.Secret); is {
 					keys++
 				}
@@ -143,7 +143,7 @@ func TestRotatesOnce(t *testing.T) {
 func TestRotatesAgain(t *testing.T) {
 	s := newSeed(t, extension(generating), cluster(plainShoot))
 	keys := 0
-	s.Garden = gardenOf(t, interceptor.Funcs{Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+	s.Systems.Garden = gardenOf(t, interceptor.Funcs{Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
 		if _, is := object.(*corev1.Secret); is {
 			keys++
 		}

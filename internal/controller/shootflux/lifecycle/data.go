@@ -57,7 +57,7 @@ func (w *work) writeData(ctx context.Context, asleep bool) (*pause, error) {
 		return &pause{why: "waiting for the right to see whether Secrets of the shoot have other owners: " + w.data.Reason, progress: 50, again: lookAgain}, nil
 	}
 	since := w.Now()
-	taken, err := w.Shoots.Taken(ctx, w.e.Namespace, w.kubeconfig, fresh...)
+	taken, err := w.Systems.Shoots.Taken(ctx, w.e.Namespace, w.kubeconfig, fresh...)
 	switch {
 	case errors.Is(err, access.ErrNotYet):
 		return &pause{why: "waiting to see whether Secrets of the shoot have other owners: " + err.Error(), progress: 50, again: notBefore(lookSoon, w.Now().Sub(since))}, nil

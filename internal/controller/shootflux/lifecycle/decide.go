@@ -34,7 +34,9 @@ const (
 )
 
 // concerns reports whether an Extension has work for this controller.
-func concerns(e *gardener.Extension, kind gardener.OperationType) bool { return ours(e) && !left(e, kind) }
+func concerns(e *gardener.Extension, kind gardener.OperationType) bool {
+	return ours(e) && !left(e, kind)
+}
 
 // decide chooses the next step, and says which error it reports.
 func decide(s snapshot) (step, error) {

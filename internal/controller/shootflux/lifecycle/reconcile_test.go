@@ -53,8 +53,8 @@ func newSeed(t *testing.T, e *gardener.Extension, objects ...client.Object) *see
 	api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(objects, e)...).WithStatusSubresource(&gardener.Extension{}).Build()
 	s := &seed{clock: noon, events: events.NewFakeRecorder(100)}
 	s.Reconciler = &Reconciler{
-		Client: api, Shoots: &access.Shoots{Seed: api}, Events: s.events, Manifests: manifests{}, DefaultVersion: "v2.4.0",
-		Resync: time.Hour, Random: func() float64 { return 0 }, Now: func() time.Time { return s.clock },
+		Client: api, Systems: Systems{Shoots: &access.Shoots{Seed: api}}, Events: s.events, Flux: Flux{Manifests: manifests{}, DefaultVersion: "v2.4.0"},
+		Schedule: Schedule{Resync: time.Hour, Random: func() float64 { return 0 }}, Now: func() time.Time { return s.clock },
 		Bootstrapped: func(time.Duration) { s.bootstrapped++ },
 	}
 	s.readFrom(api)
@@ -237,8 +237,8 @@ func TestFailures(t *testing.T) {
 		{"the shoot cannot be read", created(), cluster(`:`), nil, "hoot"},
 		{"the configuration cannot be understood", odd, cluster(plainShoot), nil, "kind"},
 		{"what is remembered was written by a newer release", garbled, cluster(plainShoot), nil, "status.state is of another kind"},
-		{"there are no manifests of the release", created(), cluster(plainShoot), func(s *seed) { s.Manifests = manifests{install.ErrVersion} }, "make the manifests of Flux v2.4.0"},
-		{"this program itself is wrong", created(), cluster(plainShoot), func(s *seed) { s.Manifests = nil }, "a mistake in it"},
+		{"there are no manifests of the release", created(), cluster(plainShoot), func(s *seed) { s.Flux.Manifests = manifests{install.ErrVersion} }, "make the manifests of Flux v2.4.0"},
+		{"this program itself is wrong", created(), cluster(plainShoot), func(s *seed) { s.Flux.Manifests = nil }, "a mistake in it"},
 		{"a shoot must be configured, and is not", created(), cluster(plainShoot), func(s *seed) { s.RequireConfig = true }, "onfig"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -39,21 +39,45 @@ type Reconciler struct {
 	// Client has Extensions and ManagedResources in a cache; other objects are read from the API
 	// server.
 	Client client.Client
-	// Garden is nil without access to the garden.
-	Garden *access.Garden
-	Shoots *access.Shoots
-	Events events.EventRecorder
-	// Manifests are those of Flux, DefaultVersion is the default release, and Allowed are the
-	// releases that the operator allows; nil for all.
-	Manifests      Manifests
-	DefaultVersion string
-	Allowed        *semver.Constraints
+	// Systems are reached besides the seed.
+	Systems Systems
+	Events  events.EventRecorder
+	// Flux is what shoots get.
+	Flux Flux
 	// RequireConfig says that a shoot without a configuration is an error.
 	RequireConfig bool
+	// Schedule says when shoots are reconciled.
+	Schedule Schedule
+	Now      func() time.Time
+	// Bootstrapped observes the duration of a bootstrap.
+	Bootstrapped func(time.Duration)
+
+	writer *managed.Writer
+	memory
+}
+
+// Systems are what the controller reaches besides the seed.
+type Systems struct {
+	// Garden is nil without access to the garden.
+	Garden *access.Garden
 	// GardenIdentity is the name of the garden for shoots.
 	GardenIdentity string
+	Shoots         *access.Shoots
 	// Scan asks Git servers for their host keys; nil if that is not permitted.
 	Scan sshkey.Scanner
+}
+
+// Flux is what can be installed.
+type Flux struct {
+	Manifests Manifests
+	// DefaultVersion is the default release, and Allowed are the releases that the operator allows; nil
+	// for all.
+	DefaultVersion string
+	Allowed        *semver.Constraints
+}
+
+// Schedule says when shoots are reconciled.
+type Schedule struct {
 	// IgnoreOperationAnnotation reconciles at every change of a spec.
 	IgnoreOperationAnnotation bool
 	// Resync is the interval of reconciles without an event.
@@ -63,11 +87,10 @@ type Reconciler struct {
 	Spread time.Duration
 	// Random is from 0 to 1.
 	Random func() float64
-	Now    func() time.Time
-	// Bootstrapped observes the duration of a bootstrap.
-	Bootstrapped func(time.Duration)
+}
 
-	writer *managed.Writer
+// memory is what the process remembers of Extensions. A restart forgets it.
+type memory struct {
 	// extensionsNow reads Extensions with at least the last write of this process.
 	extensionsNow *expectations.Reader
 	projects      projects

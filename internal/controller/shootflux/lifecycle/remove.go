@@ -179,7 +179,7 @@ func (r *Reconciler) sweep(ctx context.Context, namespace string) error {
 
 // helpers removes the objects that only this seed needs.
 func (r *Reconciler) helpers(ctx context.Context, namespace string) error {
-	if err := r.Shoots.Forget(ctx, namespace); err != nil {
+	if err := r.Systems.Shoots.Forget(ctx, namespace); err != nil {
 		return err
 	}
 	return r.writer.Clean(ctx, namespace, InstallName, ConfigName)

@@ -64,7 +64,9 @@ func (w *Wake) Changed(change access.Change) {
 	}
 }
 
-func (r *Reconciler) spread() time.Duration { return time.Duration(r.Random() * float64(r.Spread)) }
+func (r *Reconciler) spread() time.Duration {
+	return time.Duration(r.Schedule.Random() * float64(r.Schedule.Spread))
+}
 
 // readFrom sets the reader for a cache that is behind. Both controllers share the record of their
 // writes.
@@ -113,16 +115,16 @@ func (r *Reconciler) extensions() handler.EventHandler {
 			request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(created.Object)}
 			switch {
 			case !ok || !ours(e):
-			case triggersAtStart(e, r.IgnoreOperationAnnotation):
+			case triggersAtStart(e, r.Schedule.IgnoreOperationAnnotation):
 				queue.Add(request)
 			case !migrated(e):
-				queue.AddAfter(request, time.Duration(r.Random()*float64(r.Resync)))
+				queue.AddAfter(request, time.Duration(r.Schedule.Random()*float64(r.Schedule.Resync)))
 			}
 		},
 		UpdateFunc: func(_ context.Context, updated event.UpdateEvent, queue queueOf) {
 			before, isBefore := updated.ObjectOld.(*gardener.Extension)
 			after, isAfter := updated.ObjectNew.(*gardener.Extension)
-			if isBefore && isAfter && triggersReconcile(before, after, r.IgnoreOperationAnnotation) {
+			if isBefore && isAfter && triggersReconcile(before, after, r.Schedule.IgnoreOperationAnnotation) {
 				queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(after)})
 			}
 		},

@@ -39,7 +39,7 @@ func TestSecondErrorOfAPast(t *testing.T) {
 	s := newSeed(t, created(), cluster(plainShoot))
 	wrong := func(manifestsFail error, required bool, says string) {
 		t.Helper()
-		s.Manifests, s.RequireConfig = manifests{manifestsFail}, required
+		s.Flux.Manifests, s.RequireConfig = manifests{manifestsFail}, required
 		if _, err := s.look(t); err == nil {
 			t.Fatal("no error")
 		}
@@ -65,7 +65,7 @@ func TestChangeWhileItIsRead(t *testing.T) {
 		if err := corev1.AddToScheme(scheme); err != nil {
 			t.Fatal(err)
 		}
-		s.Garden = &access.Garden{Client: fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
+		s.Systems.Garden = &access.Garden{Client: fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
 			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 				err := c.Get(ctx, key, object, options...)
 				wake.Changed(access.Change{Namespace: key.Namespace, Found: found})

@@ -26,7 +26,7 @@ func working(changes ...func(*work)) *work {
 	c := config.Default()
 	c.SyncMode, c.Flux.Version, c.Source, c.Kustomization = config.Always, "v2.4.0", aSource(), object("Kustomization", "flux-system", "flux-system")
 	w := &work{
-		Reconciler: &Reconciler{Now: func() time.Time { return noon }, Random: func() float64 { return 0 }, Resync: time.Hour, Events: events.NewFakeRecorder(10)},
+		Reconciler: &Reconciler{Now: func() time.Time { return noon }, Schedule: Schedule{Random: func() float64 { return 0 }, Resync: time.Hour}, Events: events.NewFakeRecorder(10)},
 		run:        &run{snapshot: snapshot{e: extension(), kind: gardener.Reconcile, shoot: &gardener.Shoot{}}},
 		config:     c, installed: healthy, configured: healthy, data: healthy, looked: true,
 	}
@@ -202,7 +202,7 @@ func TestNext(t *testing.T) {
 		{"since a time to come, as after a clock that was wrong", since(-24 * time.Hour), 15 * time.Second},
 		{"a shoot that answers slowly", func(w *work) { since(0)(w); w.took = 10 * time.Second }, 100 * time.Second},
 		{"a shoot without a begin of its wait", func(w *work) { w.unready = &access.Unready{} }, time.Hour},
-		{"not all at the same time", func(w *work) { w.Random = func() float64 { return 1 } }, 54 * time.Minute},
+		{"not all at the same time", func(w *work) { w.Schedule.Random = func() float64 { return 1 } }, 54 * time.Minute},
 	} {
 		t.Run(row.reason, func(t *testing.T) {
 			if got := working(row.change).next(); got != row.want {
