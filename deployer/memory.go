@@ -17,7 +17,7 @@ type memory struct {
 	records map[types.NamespacedName]*record
 }
 
-// record is what is known about one item. It is dropped whole when the item is gone, or when another
+// record is what is known about one item. It is dropped whole when the item is deleted, or when another
 // one has its name.
 type record struct {
 	uid     types.UID

@@ -14,7 +14,7 @@ import (
 // forgets all of it, which costs requests and nothing else.
 type memory struct{ expectations.Records[record] }
 
-// record is what is remembered of one object. It is dropped whole when the object is gone.
+// record is what is remembered of one object. It is dropped whole when the object is deleted.
 type record struct {
 	reporter.Known
 

@@ -30,7 +30,7 @@ type memory struct {
 	relations siblings.Cache
 }
 
-// record is what is remembered of one object. It is dropped whole when the object is gone.
+// record is what is remembered of one object. It is dropped whole when the object is deleted.
 type record struct {
 	reporter.Known
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Records are what a process remembers of objects between two attempts: one record for each UID, which
-// is dropped whole when the object is gone. A restart drops all of them, which costs requests and
+// is dropped whole when the object is deleted. A restart drops all of them, which costs requests and
 // nothing else.
 type Records[R any] struct {
 	mutex sync.Mutex

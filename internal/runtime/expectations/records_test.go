@@ -16,7 +16,7 @@ func (c *counted) End() {
 	}
 }
 
-// TestRecords: an object has one record until it is gone.
+// TestRecords: an object has one record until it is deleted.
 func TestRecords(t *testing.T) {
 	var records Records[counted]
 	ended := 0

@@ -10,7 +10,7 @@ type snapshot struct {
 	e *gardener.Extension
 	// kind is the operation that Gardener asks for.
 	kind gardener.OperationType
-	// shoot is nil if there is none, and absence says why.
+	// shoot is nil if it does not exist, and absence says why.
 	shoot   *gardener.Shoot
 	absence error
 	// unread says why nothing is known about the shoot.
