@@ -219,8 +219,7 @@ func (r *reconciler) waiting(ctx context.Context, namespace string, target clien
 	}
 	var requests []reconcile.Request
 	for i := range items.Items {
-		if key := keyOf(&items.Items[i]); asksForWork(r.options.Dispatcher.Overlay(&items.Items[i])) || r.memory.working(key) {
-			r.memory.markTriggered(key)
+		if key := keyOf(&items.Items[i]); r.memory.markTriggered(key) || asksForWork(r.options.Dispatcher.Overlay(&items.Items[i])) {
 			requests = append(requests, reconcile.Request{NamespacedName: key})
 		}
 	}

@@ -67,15 +67,17 @@ func (r *reconciler) checkExports(ctx context.Context, seen *snapshot, wake job.
 // look returns when to look again; zero means that a change enqueues the item.
 func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, error) {
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
-	held := r.memory.exportWatch(seen.item)
-	if held == nil {
+	known := r.memory.of(seen.item)
+	if known.exports == nil || known.exports.jobID != seen.item.Status.JobID {
 		repeating, _ := r.options.Deployer.(Repeating) // only then an item has an export watch
 		watcher, err := repeating.ExportWatcher(ctx, item)
 		if err != nil {
 			return 0, err
 		}
-		held = r.memory.setExportWatch(seen.item, watcher)
+		r.memory.dropExportWatch(item.key)
+		known.exports = &exportWatch{jobID: seen.item.Status.JobID, watcher: watcher}
 	}
+	held := known.exports
 	values, err := held.watcher.Values(ctx)
 	if err != nil {
 		return 0, err

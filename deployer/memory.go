@@ -22,7 +22,8 @@ type memory struct {
 type record struct {
 	uid     types.UID
 	written expectations.Write
-	// run is that of the job in work.
+	// run is that of the job in work. The mutex guards it, for triggers; the rest is for the only attempt
+	// on the item.
 	run *run
 	// looked is when the finished item was looked at.
 	looked time.Time
@@ -110,45 +111,40 @@ func (m *memory) begin(item *v1alpha1.DeployItem) *run {
 	return known.run
 }
 
-// end drops what is remembered of the job of an item.
-func (m *memory) end(key types.NamespacedName) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	if found := m.records[key]; found != nil && found.run != nil {
-		found.run.forget()
-		found.run = nil
-	}
-}
-
-// markTriggered lets the run of an item continue at once, whatever it waits for.
-func (m *memory) markTriggered(key types.NamespacedName) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	if found := m.records[key]; found != nil && found.run != nil {
-		found.run.triggered.Store(true)
-	}
-}
-
-// working reports whether an item has a run.
-func (m *memory) working(key types.NamespacedName) bool {
+// ofRun does something with the run of an item, if there is one, and reports whether there is.
+func (m *memory) ofRun(key types.NamespacedName, do func(*record)) bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	found := m.records[key]
-	return found != nil && found.run != nil
+	if found == nil || found.run == nil {
+		return false
+	}
+	do(found)
+	return true
+}
+
+// end drops what is remembered of the job of an item.
+func (m *memory) end(key types.NamespacedName) {
+	m.ofRun(key, func(known *record) {
+		known.run.forget()
+		known.run = nil
+	})
+}
+
+// markTriggered lets the run of an item continue at once, whatever it waits for. It reports whether there
+// is one.
+func (m *memory) markTriggered(key types.NamespacedName) bool {
+	return m.ofRun(key, func(known *record) { known.run.triggered.Store(true) })
 }
 
 // uses records that the run of an item has asked for an object.
 func (m *memory) uses(item types.NamespacedName, object need) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	found := m.records[item]
-	if found == nil || found.run == nil {
-		return
-	}
-	if found.run.needs == nil {
-		found.run.needs = make(map[need]struct{})
-	}
-	found.run.needs[object] = struct{}{}
+	m.ofRun(item, func(known *record) {
+		if known.run.needs == nil {
+			known.run.needs = make(map[need]struct{})
+		}
+		known.run.needs[object] = struct{}{}
+	})
 }
 
 // users returns the items whose runs have asked for an object.
@@ -165,43 +161,6 @@ func (m *memory) users(object need) []types.NamespacedName {
 		}
 	}
 	return users
-}
-
-// noteLook records when a finished item was looked at; zero if the look does not count.
-func (m *memory) noteLook(item *v1alpha1.DeployItem, at time.Time) {
-	known := m.of(item)
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	known.looked = at
-}
-
-// looked returns when a finished item was looked at last, or zero.
-func (m *memory) looked(item *v1alpha1.DeployItem) time.Time {
-	known := m.of(item)
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	return known.looked
-}
-
-// exportWatch returns the export watch of the last job of an item, or nil.
-func (m *memory) exportWatch(item *v1alpha1.DeployItem) *exportWatch {
-	known := m.of(item)
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	if known.exports != nil && known.exports.jobID == item.Status.JobID {
-		return known.exports
-	}
-	return nil
-}
-
-// setExportWatch keeps an export watch until it is dropped, instead of an older one.
-func (m *memory) setExportWatch(item *v1alpha1.DeployItem, watcher ExportWatcher) *exportWatch {
-	m.dropExportWatch(keyOf(item))
-	known := m.of(item)
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	known.exports = &exportWatch{jobID: item.Status.JobID, watcher: watcher}
-	return known.exports
 }
 
 // dropExportWatch ends the export watch of an item.

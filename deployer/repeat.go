@@ -61,7 +61,7 @@ func (r *reconciler) repetition(ctx context.Context, item *v1alpha1.DeployItem) 
 	if item.Status.LastReconcileTime != nil {
 		last = item.Status.LastReconcileTime.Time
 	}
-	if looked := r.memory.looked(item); looked.After(last) {
+	if looked := r.memory.of(item).looked; looked.After(last) {
 		last = looked
 	}
 	due = repetition.Next(last)
@@ -72,7 +72,7 @@ func (r *reconciler) repetition(ctx context.Context, item *v1alpha1.DeployItem) 
 	if owner != nil && job.Unfinished(owner.Status.JobID, owner.Status.JobIDFinished) || isHeld(item, owner) {
 		// The job of the Execution has deployed the item, or will, or the item is going to be
 		// deleted: this time is skipped.
-		r.memory.noteLook(item, r.now())
+		r.memory.of(item).looked = r.now()
 		due = repetition.Next(r.now())
 	}
 	return due, repetition, err
@@ -117,7 +117,7 @@ func (r *reconciler) owner(ctx context.Context, item *v1alpha1.DeployItem) (*v1a
 
 // compare looks for drift, reports it, and deploys the item again if that is configured.
 func (r *reconciler) compare(ctx context.Context, seen *snapshot) (job.Wake, error) {
-	r.memory.noteLook(seen.item, seen.now)
+	r.memory.of(seen.item).looked = seen.now
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
 	var drift []string
 	err := r.noted(ctx, item, func(ctx context.Context) error {
@@ -139,7 +139,7 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (job.Wake, err
 	isNew := noteDrift(item.DeployItem, drift, err, r.now())
 	if writeErr := item.write(ctx); writeErr != nil {
 		// The result was not stored, so this look does not count.
-		r.memory.noteLook(item.DeployItem, time.Time{})
+		r.memory.of(item.DeployItem).looked = time.Time{}
 		if item.outdated {
 			// The event of the newer version enqueues the item; the timer is for a conflict without
 			// one.
@@ -163,7 +163,7 @@ func (r *reconciler) compared(ctx context.Context, seen *snapshot, item *Item, d
 	if drifted && seen.repetition.Correct {
 		// Once the job is stored, its time says when the item was looked at. If the job is lost
 		// before, the item is still due.
-		r.memory.noteLook(item.DeployItem, time.Time{})
+		r.memory.of(item.DeployItem).looked = time.Time{}
 		return r.attempt(ctx, &now, decision{do: work, start: true, ownJob: true})
 	}
 	next := seen.repetition.Next(seen.now)
