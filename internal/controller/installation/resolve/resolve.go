@@ -57,7 +57,7 @@ func (f *Resolved) Close() {
 // is the landscape.
 func (r Resolver) Resolve(ctx context.Context, s *reporter.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context) (*Resolved, error) {
 	if err := r.mayGoUnverified(inst); err != nil {
-		return nil, r.unprepared(inst, err, reasons.ExtractVerifyInfo, "spec.verification")
+		return nil, r.unprepared(err, reasons.ExtractVerifyInfo, "spec.verification")
 	}
 	found := &Resolved{}
 	if inst.Spec.ComponentDescriptor.IsEmpty() {
@@ -80,7 +80,7 @@ func (r Resolver) Resolve(ctx context.Context, s *reporter.Subject, inst *v1alph
 func (r Resolver) open(ctx context.Context, s *reporter.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context, found *Resolved) error {
 	from, err := r.Sources.Read(ctx, landscape)
 	if err != nil {
-		return r.unprepared(inst, err, reasons.SetupRegistries, "")
+		return r.unprepared(err, reasons.SetupRegistries, "")
 	}
 	s.Warn(reasons.ContextWarnings, from.Warnings)
 	from.Options.Job = inst.Status.JobID
@@ -110,21 +110,21 @@ func (r Resolver) component(ctx context.Context, inst *v1alpha1.Installation, se
 	r.reportOverwrite(inst, from)
 	found, err := plan.OpenComponent(ctx, session, inst.Spec.ComponentDescriptor)
 	if err != nil {
-		return nil, r.unprepared(inst, err, reasons.GetComponentVersion, "spec.componentDescriptor")
+		return nil, r.unprepared(err, reasons.GetComponentVersion, "spec.componentDescriptor")
 	}
 	if inst.Spec.Verification == nil || r.Verification == VerifyNever {
 		return found, nil
 	}
 	name := inst.Spec.Verification.SignatureName
 	if name == "" {
-		return nil, r.unprepared(inst, errors.New("signatureName must be set"), reasons.ExtractVerifyInfo, "spec.verification")
+		return nil, r.unprepared(errors.New("signatureName must be set"), reasons.ExtractVerifyInfo, "spec.verification")
 	}
 	trust, err := from.Trust(ctx, name)
 	if err != nil {
-		return nil, r.unprepared(inst, err, reasons.ExtractVerifyInfo, "spec.verification")
+		return nil, r.unprepared(err, reasons.ExtractVerifyInfo, "spec.verification")
 	}
 	if err := session.Verify(ctx, found.Version, name, trust); err != nil {
-		return nil, r.unprepared(inst, fmt.Errorf("%w (trusted is %s)", err, from.TrustedBy(name)), reasons.VerifySignature, "spec.verification")
+		return nil, r.unprepared(fmt.Errorf("%w (trusted is %s)", err, from.TrustedBy(name)), reasons.VerifySignature, "spec.verification")
 	}
 	return found, nil
 }
@@ -147,13 +147,13 @@ func (r Resolver) mayGoUnverified(inst *v1alpha1.Installation) error {
 func (r Resolver) blueprint(ctx context.Context, inst *v1alpha1.Installation, from *plan.Component) (*blueprint.Blueprint, error) {
 	loaded, err := plan.OpenBlueprint(ctx, r.Blueprints, from, &inst.Spec.Blueprint)
 	if err != nil {
-		return nil, r.unprepared(inst, err, reasons.ResolveBlueprint, "spec.blueprint")
+		return nil, r.unprepared(err, reasons.ResolveBlueprint, "spec.blueprint")
 	}
 	return loaded, nil
 }
 
 // unprepared explains an error before anything was rendered.
-func (r Resolver) unprepared(inst *v1alpha1.Installation, err error, reason reasons.Reason, field string) error {
+func (r Resolver) unprepared(err error, reason reasons.Reason, field string) error {
 	return r.Outage.Classify(r.Now(), job.Wrap(component.Advise(err), published.InitPrerequisites, reason, field))
 }
 

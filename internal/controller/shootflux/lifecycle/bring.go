@@ -296,6 +296,11 @@ func (w *work) settle(ctx context.Context) (anew bool, err error) {
 	if leaves := !w.plan.install.continuous || !w.plan.config.continuous; leaves && (first || done) {
 		return true, w.again(ctx)
 	}
+	return false, w.freeze(ctx)
+}
+
+// freeze leaves the pieces that are not kept up to date to the owner of the shoot.
+func (w *work) freeze(ctx context.Context) error {
 	for _, piece := range []struct {
 		name string
 		situation
@@ -304,10 +309,10 @@ func (w *work) settle(ctx context.Context) (anew bool, err error) {
 			continue
 		}
 		if err := w.writer.Freeze(ctx, w.e.Namespace, piece.name); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return false, nil
+	return nil
 }
 
 // errNotKept is the error of a seed that forgets what a run has recorded.

@@ -11,10 +11,9 @@ import (
 
 // TestOf: a text is found in any store of another package, wherever it stands there.
 func TestOf(t *testing.T) {
-	type record struct{ uid types.UID }
 	type memory struct {
 		Client  client.Client
-		byUID   map[types.UID]*record
+		byUID   map[types.UID]*types.NamespacedName
 		byName  map[types.NamespacedName]bool
 		waiting []any
 		array   [1]string
@@ -27,9 +26,9 @@ func TestOf(t *testing.T) {
 		want   []string
 	}{
 		{"nothing is remembered", memory{Client: fake.NewFakeClient()}, nil},
-		{"a key", memory{byUID: map[types.UID]*record{"u": nil}}, []string{".byUID[key]"}},
+		{"a key", memory{byUID: map[types.UID]*types.NamespacedName{"u": nil}}, []string{".byUID[key]"}},
 		{"a part of a key", memory{byName: map[types.NamespacedName]bool{{Namespace: "n", Name: "u"}: true}}, []string{".byName[key].Name"}},
-		{"a value", memory{byUID: map[types.UID]*record{"other": {"u"}}}, []string{".byUID[].uid"}},
+		{"a value", memory{byUID: map[types.UID]*types.NamespacedName{"other": {Name: "u"}}}, []string{".byUID[].Name"}},
 		{"an entry of any type", memory{waiting: []any{1, "u"}}, []string{".waiting[]"}},
 		{"an array", memory{array: [1]string{"u"}}, []string{".array[]"}},
 		{"a longer text is another one", memory{array: [1]string{"uu"}, call: func() {}}, nil},
