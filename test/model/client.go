@@ -84,7 +84,7 @@ func (c *connection) meanwhile() {
 func (c *connection) arrive() { c.world.others(c.process) }
 
 // Get implements client.Reader.
-func (c *connection) Get(ctx context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+func (c *connection) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
 	k := kindOf(into)
 	if err := c.reads(ctx, k); err != nil {
 		return err
@@ -94,9 +94,18 @@ func (c *connection) Get(ctx context.Context, key client.ObjectKey, into client.
 	if !ok {
 		return apierrors.NewNotFound(resource(k), key.Name)
 	}
+	var wanted client.GetOptions
+	wanted.ApplyOptions(options)
+	if shares(wanted.UnsafeDisableDeepCopy) && !c.live {
+		reflect.ValueOf(into).Elem().Set(reflect.ValueOf(found).Elem())
+		return nil
+	}
 	give(into, found)
 	return nil
 }
+
+// shares says that a reader gets what the cache has itself, without a copy.
+func shares(withoutCopy *bool) bool { return withoutCopy != nil && *withoutCopy }
 
 // List implements client.Reader.
 func (c *connection) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
@@ -112,14 +121,29 @@ func (c *connection) List(ctx context.Context, list client.ObjectList, options .
 	var wanted client.ListOptions
 	wanted.ApplyOptions(options)
 	all := c.view(kindOf(one))
-	found := reflect.MakeSlice(items.Type(), 0, len(all))
-	for _, key := range keysOf(all) {
-		if matches(all[key], &wanted) {
-			found = reflect.Append(found, reflect.ValueOf(all[key].DeepCopyObject()).Elem())
+	keys := matching(all, &wanted)
+	found := reflect.MakeSlice(items.Type(), len(keys), len(keys))
+	for i, key := range keys {
+		if shares(wanted.UnsafeDisableDeepCopy) && !c.live {
+			found.Index(i).Set(reflect.ValueOf(all[key]).Elem())
+			continue
 		}
+		found.Index(i).Set(reflect.ValueOf(all[key].DeepCopyObject()).Elem())
 	}
 	items.Set(found)
 	return nil
+}
+
+// matching returns the keys of the objects that a list is to have, in their order.
+func matching(all map[types.NamespacedName]client.Object, wanted *client.ListOptions) []types.NamespacedName {
+	var keys []types.NamespacedName
+	for key, object := range all {
+		if matches(object, wanted) {
+			keys = append(keys, key)
+		}
+	}
+	sortKeys(keys)
+	return keys
 }
 
 // listMetadata lists what all kinds have.
@@ -132,10 +156,9 @@ func (c *connection) listMetadata(ctx context.Context, list *metav1.PartialObjec
 	wanted.ApplyOptions(options)
 	all := c.view(k)
 	defer c.arrive()
-	for _, key := range keysOf(all) {
-		if object := all[key]; matches(object, &wanted) {
-			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: *reflect.ValueOf(object.DeepCopyObject()).Elem().FieldByName("ObjectMeta").Addr().Interface().(*metav1.ObjectMeta)})
-		}
+	for _, key := range matching(all, &wanted) {
+		metadata := reflect.ValueOf(all[key]).Elem().FieldByName("ObjectMeta").Addr().Interface().(*metav1.ObjectMeta)
+		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: *metadata.DeepCopy()})
 	}
 	return nil
 }

@@ -1,9 +1,15 @@
 package model
 
 import (
+	"cmp"
+	"context"
 	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
 	"runtime/debug"
-	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +20,7 @@ import (
 var (
 	seedFlag  = flag.Uint64("seed", 0, "repeat the history of one seed, with its trace")
 	firstFlag = flag.Uint64("first", 1, "the first seed")
+	everyFlag = flag.Uint64("every", 1, "the distance of the seeds: several processes share the histories")
 	histories = flag.Int("histories", 0, "how many histories; 0 means as many as a unit test may take")
 )
 
@@ -110,38 +117,70 @@ func (w *world) end() {
 
 // TestHistories lets worlds live through random histories. A failure is repeated with
 // -seed.
-func TestHistories(t *testing.T) {
+func TestHistories(t *testing.T) { liveAll(t, 150, live) }
+
+// TestHistoriesGoBack: the store is restored from a backup below a process that has written more
+// since. Everything comes to rest, without that a deadline has to end a wait, and can be deleted.
+func TestHistoriesGoBack(t *testing.T) { liveAll(t, 60, rewound) }
+
+// liveAll lets worlds live through as many histories as are asked for, or usual.
+func liveAll(t *testing.T, usual int, live func(seed uint64) *world) {
 	if *seedFlag != 0 {
 		synctest.Test(t, func(t *testing.T) {
 			w := live(*seedFlag)
-			t.Log(strings.Join(w.trace, "\n"))
+			t.Log(w.last(len(w.trace)))
 			if w.broken != nil {
 				t.Fatalf("seed %d: %v", *seedFlag, w.broken)
 			}
 		})
 		return
 	}
-	most := *histories
-	if most == 0 {
-		most = 150
+	most := uint64(cmp.Or(*histories, usual))
+	if *everyFlag == 1 && *histories > usual && runtime.NumCPU() > 1 {
+		spread(t, most)
+		return
 	}
 	// Worlds are short-lived garbage: collecting it less often is twice as fast.
 	defer debug.SetGCPercent(debug.SetGCPercent(800))
 	var all counts
-	failed := 0
+	failed, lived := 0, 0
 	begun := time.Now()
 	// One bubble for all: what the process shares must not know of several clocks.
 	synctest.Test(t, func(t *testing.T) {
-		for seed := *firstFlag; seed < *firstFlag+uint64(most) && failed < 5; seed++ {
+		for seed := *firstFlag; seed < *firstFlag+most && failed < 5; seed += *everyFlag {
 			w := live(seed)
 			all.add(w.counts)
+			if lived++; lived%1000 == 0 {
+				t.Logf("%d histories, the last one is %d", lived, seed)
+			}
 			if w.broken != nil {
 				failed++
-				from := max(0, len(w.trace)-40)
-				t.Errorf("seed %d: %v\nrepeat it with: go test ./test/model -run TestHistories -seed %d\nthe end of the trace:\n%s", seed, w.broken, seed, strings.Join(w.trace[from:], "\n"))
+				t.Errorf("seed %d: %v\nrepeat it with: go test ./test/model -run '%s$' -seed %d\nthe end of the trace:\n%s", seed, w.broken, t.Name(), seed, w.last(60))
 			}
 		}
 	})
 	passed := time.Since(begun).Seconds()
-	t.Logf("%d histories, %.0f a second, %.0f reconciles a second: %+v", most, float64(most)/passed, float64(all.reconciles)/passed, all)
+	t.Logf("%d histories, %.0f a second, %.0f reconciles a second: %+v", lived, float64(lived)/passed, float64(all.reconciles)/passed, all)
+}
+
+// spread lets several processes live through histories, one for each processor: within a process
+// there is one clock for all. When a history breaks, the others need not go on.
+func spread(t *testing.T, most uint64) {
+	processes := uint64(runtime.NumCPU())
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var group sync.WaitGroup
+	for i := range processes {
+		group.Go(func() {
+			command := exec.CommandContext(ctx, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v", "-test.timeout", "0",
+				"-histories", fmt.Sprint(most-i), "-first", fmt.Sprint(*firstFlag+i), "-every", fmt.Sprint(processes))
+			command.Env = append(os.Environ(), "GOMAXPROCS=1")
+			command.Stdout, command.Stderr = os.Stdout, os.Stderr
+			if err := command.Run(); err != nil && ctx.Err() == nil {
+				t.Errorf("histories %d, %d, ...: %v", *firstFlag+i, *firstFlag+i+processes, err)
+				stop()
+			}
+		})
+	}
+	group.Wait()
 }

@@ -2,9 +2,6 @@ package model
 
 import (
 	"maps"
-	"strings"
-	"testing"
-	"testing/synctest"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -100,23 +97,4 @@ func rewound(seed uint64) *world {
 		w.end()
 	}
 	return w
-}
-
-// TestHistoriesGoBack: the store is restored from a backup below a process that has written more
-// since. Everything comes to rest, without that a deadline has to end a wait, and can be deleted.
-func TestHistoriesGoBack(t *testing.T) {
-	first, most := uint64(1), uint64(60)
-	if *seedFlag != 0 {
-		first, most = *seedFlag, 1
-	}
-	synctest.Test(t, func(t *testing.T) {
-		failed := 0
-		for seed := first; seed < first+most && failed < 3; seed++ {
-			if w := rewound(seed); w.broken != nil {
-				failed++
-				t.Errorf("seed %d: %v\nrepeat it with: go test ./test/model -run TestHistoriesGoBack -seed %d\nthe end of the trace:\n%s",
-					seed, w.broken, seed, strings.Join(w.trace[max(0, len(w.trace)-60):], "\n"))
-			}
-		}
-	})
 }

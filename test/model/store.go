@@ -8,6 +8,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -53,6 +54,8 @@ type store struct {
 	uids    int
 	// watch gets every change.
 	watch func(change)
+	// collected is the version in which the garbage collector has found nothing.
+	collected int
 }
 
 func newStore() *store {
@@ -121,34 +124,52 @@ func (s *store) update(object client.Object, status bool) error {
 		return apierrors.NewConflict(resource(k), key.Name, fmt.Errorf("the UID differs"))
 	}
 	var next client.Object
+	var changed bool
 	if status {
-		next = stored.DeepCopyObject().(client.Object)
+		next = shallow(stored)
 		statusOnTheWire(next, object)
+		changed = !sameFields(stored, next, func(name string) bool { return name == "Status" })
 	} else {
 		next = onTheWire(object)
-		copyStatus(next, stored)
-		next.SetUID(stored.GetUID())
-		next.SetCreationTimestamp(stored.GetCreationTimestamp())
-		next.SetDeletionTimestamp(stored.GetDeletionTimestamp())
-		next.SetGeneration(stored.GetGeneration())
-		if !sameContent(stored, next) {
-			next.SetGeneration(stored.GetGeneration() + 1)
-		}
+		changed = keepsOwn(stored, next)
 	}
-	s.commit(k, key, stored, next)
+	s.commit(k, key, next, changed)
 	give(object, next)
 	return nil
 }
 
-// commit stores what differs. A terminating object without finalizers is removed.
-func (s *store) commit(k kind, key types.NamespacedName, stored, next client.Object) {
+// keepsOwn lets an object keep what only the server changes, and reports whether anything else is
+// different.
+func keepsOwn(stored, next client.Object) (changed bool) {
+	copyStatus(next, stored)
+	next.SetUID(stored.GetUID())
+	next.SetCreationTimestamp(stored.GetCreationTimestamp())
+	next.SetDeletionTimestamp(stored.GetDeletionTimestamp())
+	next.SetGeneration(stored.GetGeneration())
 	next.SetResourceVersion(stored.GetResourceVersion())
+	changed = !sameFields(stored, next, func(name string) bool { return name == "ObjectMeta" })
+	if !sameFields(stored, next, isContent) {
+		next.SetGeneration(stored.GetGeneration() + 1)
+		changed = true
+	}
+	return changed
+}
+
+// commit stores what has changed. A terminating object without finalizers is removed.
+func (s *store) commit(k kind, key types.NamespacedName, next client.Object, changed bool) {
 	switch {
 	case next.GetDeletionTimestamp() != nil && len(next.GetFinalizers()) == 0:
 		s.put(k, key, nil)
-	case !equality.Semantic.DeepEqual(stored, next):
+	case changed:
 		s.put(k, key, next)
 	}
+}
+
+// shallow returns an object with the same parts. What is stored is never changed, only replaced.
+func shallow(stored client.Object) client.Object {
+	next := reflect.New(reflect.TypeOf(stored).Elem())
+	next.Elem().Set(reflect.ValueOf(stored).Elem())
+	return next.Interface().(client.Object)
 }
 
 // patch applies a merge patch to everything but the status.
@@ -167,9 +188,10 @@ func (s *store) patch(object client.Object, data []byte) error {
 	if object.GetUID() != "" && next.GetUID() != stored.GetUID() {
 		return apierrors.NewConflict(resource(k), key.Name, fmt.Errorf("the UID differs"))
 	}
-	if err := s.update(next, false); err != nil {
-		return err
+	if version := next.GetResourceVersion(); version != stored.GetResourceVersion() {
+		return apierrors.NewConflict(resource(k), key.Name, fmt.Errorf("the object has been modified"))
 	}
+	s.commit(k, key, next, keepsOwn(stored, next))
 	give(object, next)
 	return nil
 }
@@ -202,6 +224,9 @@ func (s *store) remove(object client.Object, preconditions *metav1.Preconditions
 
 // collect is one step of the garbage collector. It reports whether it did something.
 func (s *store) collect() bool {
+	if s.collected == s.version {
+		return false
+	}
 	alive := map[types.UID]bool{}
 	for _, all := range s.objects {
 		for _, object := range all {
@@ -218,6 +243,7 @@ func (s *store) collect() bool {
 			}
 		}
 	}
+	s.collected = s.version
 	return false
 }
 
@@ -236,8 +262,14 @@ func keysOf[V any](m map[types.NamespacedName]V) []types.NamespacedName {
 	for key := range m {
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
+	sortKeys(keys)
 	return keys
+}
+
+func sortKeys(keys []types.NamespacedName) {
+	slices.SortFunc(keys, func(a, b types.NamespacedName) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
 }
 
 // merge applies a JSON merge patch.
@@ -332,20 +364,22 @@ func clearStatus(object client.Object) {
 
 func copyStatus(into, from client.Object) {
 	if field, ok := statusOf(into); ok {
-		other, _ := statusOf(from.DeepCopyObject().(client.Object))
+		other, _ := statusOf(from)
 		field.Set(other)
 	}
 }
 
-// sameContent compares what a generation counts: everything but metadata and status.
-func sameContent(a, b client.Object) bool {
+// isContent says that a generation counts the changes of a field: of everything but metadata and
+// status.
+func isContent(name string) bool {
+	return name != "TypeMeta" && name != "ObjectMeta" && name != "Status"
+}
+
+// sameFields compares some fields of two objects.
+func sameFields(a, b client.Object, some func(name string) bool) bool {
 	first, second := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
 	for i := range first.NumField() {
-		switch first.Type().Field(i).Name {
-		case "TypeMeta", "ObjectMeta", "Status":
-			continue
-		}
-		if !equality.Semantic.DeepEqual(first.Field(i).Interface(), second.Field(i).Interface()) {
+		if some(first.Type().Field(i).Name) && !equality.Semantic.DeepEqual(first.Field(i).Addr().Interface(), second.Field(i).Addr().Interface()) {
 			return false
 		}
 	}

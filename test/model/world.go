@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -118,7 +119,7 @@ type world struct {
 	items      handler.EventHandler
 	users      *users
 	counts     counts
-	trace      []string
+	trace      []entry
 	// broken is the first invariant that did not hold.
 	broken error
 	jobs   int
@@ -194,8 +195,23 @@ func (w *world) fault(k faultKind) bool {
 	return true
 }
 
+// entry is a line of a trace. It becomes a text when somebody reads it.
+type entry struct {
+	format string
+	args   []any
+}
+
 func (w *world) note(format string, args ...any) {
-	w.trace = append(w.trace, fmt.Sprintf(format, args...))
+	w.trace = append(w.trace, entry{format, args})
+}
+
+// last returns the last lines of the trace.
+func (w *world) last(lines int) string {
+	var text strings.Builder
+	for _, e := range w.trace[max(0, len(w.trace)-lines):] {
+		_, _ = fmt.Fprintf(&text, e.format+"\n", e.args...)
+	}
+	return text.String()
 }
 
 // violate notes that an invariant does not hold.
