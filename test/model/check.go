@@ -205,7 +205,7 @@ func (w *world) checkSettled() {
 				w.violate("%s %s is not finished with %s, phase %s, and nothing will wake it", k, key.Name, id, phase)
 			}
 			// An interruption may have failed an item before its deletion began.
-			if object.GetDeletionTimestamp() != nil && !w.waitsForParent(object) && !w.waitsForImporter(object) && phase != "DeleteFailed" && (k != "DeployItem" || phase != "Failed" && !w.wasAborted(object)) {
+			if object.GetDeletionTimestamp() != nil && !w.waitsForNextJob(object) && !w.waitsForParent(object) && !w.waitsForImporter(object) && phase != "DeleteFailed" && (k != "DeployItem" || phase != "Failed" && !w.wasAborted(object)) {
 				w.violate("%s %s is still being deleted, phase %s, and nothing will wake it", k, key.Name, phase)
 			}
 			operation := object.GetAnnotations()[v1alpha1.OperationAnnotation]
@@ -214,6 +214,12 @@ func (w *world) checkSettled() {
 			}
 		}
 	}
+}
+
+// waitsForNextJob reports whether a user has deleted an item: its deletion ends with the next job of
+// its Execution.
+func (w *world) waitsForNextJob(object client.Object) bool {
+	return kindOf(object) == "DeployItem" && w.users.removed[object.GetUID()]
 }
 
 // wasAborted reports whether the job of an Execution that was to delete an item has failed before

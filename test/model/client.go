@@ -33,6 +33,19 @@ type connection struct {
 	world         *world
 	process       *process
 	live          bool
+	// lane is the controller that it is for, and answers what that has been answered.
+	lane    string
+	answers *answers
+}
+
+// connect returns what a controller of the process reads and writes by, and what it asks the API
+// server by.
+func (w *world) connect(lane string) (cached, live *connection) {
+	known := newAnswers()
+	w.answers[lane] = known
+	cached = &connection{world: w, process: w.process, lane: lane, answers: known}
+	live = &connection{world: w, process: w.process, lane: lane, answers: known, live: true}
+	return cached, live
 }
 
 // process ends with a crash. Code that still runs in it afterwards reaches no server.
@@ -88,6 +101,9 @@ func (c *connection) Get(ctx context.Context, key client.ObjectKey, into client.
 	k := kindOf(into)
 	if err := c.reads(ctx, k); err != nil {
 		return err
+	}
+	if c.live {
+		c.checkQuestion(ctx, k, key)
 	}
 	defer c.arrive()
 	found, ok := c.view(k)[key]
@@ -209,7 +225,10 @@ func (c *connection) write(ctx context.Context, object client.Object, do func() 
 		return apierrors.NewConflict(resource(kindOf(object)), object.GetName(), errors.New("another client was faster"))
 	}
 	if !c.world.fault(faultLost) {
-		return do()
+		sent := object.GetResourceVersion()
+		err := do()
+		c.checkAnswer(ctx, object, sent, err)
+		return err
 	}
 	// The answer would change the object in memory; it never comes.
 	before := object.DeepCopyObject().(client.Object)
@@ -232,7 +251,11 @@ func (c *connection) Update(ctx context.Context, object client.Object, _ ...clie
 func (c *connection) Delete(ctx context.Context, object client.Object, options ...client.DeleteOption) error {
 	var wanted client.DeleteOptions
 	wanted.ApplyOptions(options)
-	return c.write(ctx, object, func() error { return c.world.store.remove(object, wanted.Preconditions) })
+	err := c.write(ctx, object, func() error { return c.world.store.remove(object, wanted.Preconditions) })
+	if err == nil {
+		c.noteDeleted(ctx, object)
+	}
+	return err
 }
 
 // Patch implements client.Writer.

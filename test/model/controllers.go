@@ -93,12 +93,13 @@ func (silent) Eventf(runtime.Object, runtime.Object, string, string, string, str
 
 // newControllers starts the three controllers with empty memories.
 func newControllers(w *world) map[string]reconcile.Reconciler {
-	cached, live := &connection{world: w, process: w.process}, &connection{world: w, process: w.process, live: true}
+	w.answers = map[string]*answers{}
 	newID := func() string {
 		w.jobs++
 		return fmt.Sprintf("job-%d", w.jobs)
 	}
 	w.items = handler.Funcs{}
+	cached, live := w.connect("deployer")
 	m, dispatcher := &capturing{client: cached, live: live}, &dispatch.Dispatcher{}
 	err := deployer.Add(m, deployer.Options{
 		Type: itemType, Name: "model", Identity: fmt.Sprintf("model-%d", w.counts.crashes), Deployer: w.target, Clusters: clusters, Dispatcher: dispatcher,
@@ -122,6 +123,7 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 		})
 	}
 	w.dispatcher = dispatcher
+	cached, live = w.connect("installation")
 	planning := &installation.Reconciler{
 		Client: cached, Reader: live, Recorders: reporter.Recorders{Events: silent{}}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, Parallelizer: w.shuffled,
 		Planner: installation.Planner{
@@ -130,6 +132,7 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 		},
 	}
 	planning.PlanAsync(w.process.ctx, w.elsewhereFor(w.process))
+	cached, live = w.connect("execution")
 	return map[string]reconcile.Reconciler{
 		"installation": planning,
 		"execution":    &execution.Reconciler{Client: cached, Reader: live, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, PickupTimeout: pickup, Dispatcher: dispatcher, Parallelizer: w.shuffled},

@@ -44,6 +44,9 @@ func (w *world) restore(b backup) {
 	if w.dispatcher != nil {
 		w.dispatcher.Rewound()
 	}
+	for _, known := range w.answers {
+		*known = *newAnswers()
+	}
 	// Objects of the other history stay on the target, and its job IDs come again.
 	w.target.last = map[types.UID]string{}
 	for _, name := range installations {

@@ -172,6 +172,9 @@ func (t *target) work(item *deployer.Item) (end func()) {
 	if last := t.last[item.UID]; number(item.Status.JobID) < number(last) {
 		w.violate("item %s is worked on for %s after %s", item.Name, item.Status.JobID, last)
 	}
+	if ended := w.answers["deployer"].ended[item.UID]; ended != "" && ended == item.Status.JobID {
+		w.violate("item %s is worked on for %s, which its deployer has ended", item.Name, ended)
+	}
 	t.busy[item.UID], t.last[item.UID] = true, item.Status.JobID
 	return func() {
 		if !p.ended() {

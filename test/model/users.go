@@ -100,6 +100,10 @@ func (u *users) act() {
 		u.removeExecution(executions[u.world.random.IntN(len(executions))])
 		return
 	}
+	if items := keysOf(u.world.store.objects["DeployItem"]); len(items) > 0 && u.world.random.IntN(16) == 0 {
+		u.removeItem(items[u.world.random.IntN(len(items))])
+		return
+	}
 	name := installations[u.world.random.IntN(len(installations))]
 	stored, err := u.world.store.get("Installation", homeOf(name))
 	if err != nil {
@@ -213,6 +217,16 @@ func (u *users) removeExecution(key types.NamespacedName) {
 	u.world.note("user: delete Execution %s", key.Name)
 	u.removed[u.world.store.objects["Execution"][key].GetUID()] = true
 	if err := u.world.store.remove(u.world.store.objects["Execution"][key], nil); err != nil {
+		panic(err)
+	}
+}
+
+// removeItem deletes an item, also while a job deploys it, which users should not do: the next job of
+// its Execution completes the deletion.
+func (u *users) removeItem(key types.NamespacedName) {
+	u.world.note("user: delete DeployItem %s", key.Name)
+	u.removed[u.world.store.objects["DeployItem"][key].GetUID()] = true
+	if err := u.world.store.remove(u.world.store.objects["DeployItem"][key], nil); err != nil {
 		panic(err)
 	}
 }

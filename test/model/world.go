@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
@@ -56,7 +57,7 @@ type rates struct {
 }
 
 // counts is what a history has cost.
-type counts struct{ steps, reconciles, plans, reads, writes, statusWrites, crashes, faults, removals int }
+type counts struct{ steps, reconciles, plans, reads, writes, statusWrites, crashes, faults, removals, questions int }
 
 // add sums up.
 func (c *counts) add(o counts) {
@@ -69,6 +70,7 @@ func (c *counts) add(o counts) {
 	c.crashes += o.crashes
 	c.faults += o.faults
 	c.removals += o.removals
+	c.questions = max(c.questions, o.questions)
 }
 
 // lane is the queue of a controller.
@@ -113,7 +115,9 @@ type world struct {
 	// process is the one that runs, and at the one in which the innermost controller works:
 	// it may have ended meanwhile.
 	process, at *process
-	target      *target
+	// answers are what the controllers of the process have been answered.
+	answers map[string]*answers
+	target  *target
 	// dispatcher dispatches jobs of items, or is nil; items are what it sees of them.
 	dispatcher *dispatch.Dispatcher
 	items      handler.EventHandler
@@ -278,7 +282,7 @@ func (w *world) protected(l *lane, key types.NamespacedName) (result ctrl.Result
 			w.violate("panic in the %s controller on %s: %v\n%s", l.name, key, cause, debug.Stack())
 		}
 	}()
-	return l.reconciler.Reconcile(w.process.ctx, reconcile.Request{NamespacedName: key})
+	return l.reconciler.Reconcile(context.WithValue(w.process.ctx, reconciled{}, key), reconcile.Request{NamespacedName: key})
 }
 
 // next is the earliest timer.

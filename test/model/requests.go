@@ -1,0 +1,105 @@
+package model
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// answers is what a controller has been answered since its process began: what it knows for certain
+// about the objects that it has written and read.
+type answers struct {
+	// written are the versions of its last writes.
+	written map[types.UID]int
+	// ended are the jobs of items that it has ended.
+	ended map[types.UID]string
+	// asked is how often it has asked for an object that has not changed.
+	asked map[question]*asked
+	// deleted is when it has deleted an object.
+	deleted map[question]time.Time
+}
+
+// question is an object that a controller asks the API server for when it reconciles an object.
+type question struct {
+	of   types.NamespacedName
+	kind kind
+	key  types.NamespacedName
+}
+
+// reconciled is where a context has the object that is reconciled.
+type reconciled struct{}
+
+// asked is since when, and how often, an object was asked for in one version.
+type asked struct {
+	version string
+	since   time.Time
+	count   int
+}
+
+func newAnswers() *answers {
+	return &answers{written: map[types.UID]int{}, ended: map[types.UID]string{}, asked: map[question]*asked{}, deleted: map[question]time.Time{}}
+}
+
+// questionsInSecond is how often a controller may ask for an object within a second that has not
+// changed: each attempt may, and events of other objects lead to attempts.
+const questionsInSecond = 10
+
+// checkQuestion: what waits makes no requests. A controller does not ask again and again for an
+// object of the protocol that stays as it is.
+func (c *connection) checkQuestion(ctx context.Context, k kind, key types.NamespacedName) {
+	if k != "Installation" && k != "Execution" && k != "DeployItem" {
+		return
+	}
+	at, _ := ctx.Value(reconciled{}).(types.NamespacedName)
+	of, version := question{at, k, key}, ""
+	if stored := c.world.store.objects[of.kind][of.key]; stored != nil {
+		version = stored.GetResourceVersion()
+	}
+	shown := c.world.caches[k][key]
+	if at, known := c.answers.deleted[of]; known && time.Since(at) < time.Second && shown != nil && shown.GetDeletionTimestamp() == nil {
+		c.world.violate("%s asks the API server for %s %s, which it has just deleted, because a cache does not show that yet", c.lane, k, key.Name)
+	}
+	before := c.answers.asked[of]
+	if before == nil || before.version != version || time.Since(before.since) >= time.Second {
+		c.answers.asked[of] = &asked{version: version, since: time.Now(), count: 1}
+		return
+	}
+	before.count++
+	c.world.counts.questions = max(c.world.counts.questions, before.count)
+	if before.count > questionsInSecond {
+		c.world.violate("%s asks the API server %d times within a second for %s %s, which has not changed", c.lane, before.count, of.kind, of.key.Name)
+	}
+}
+
+// checkAnswer looks at the answer to a write. A controller that knows the version of its last write
+// to the object that it reconciles does not write that in an older one: it has looked at a cache that
+// is behind. Of objects below, a conflict is enough.
+func (c *connection) checkAnswer(ctx context.Context, object client.Object, sent string, err error) {
+	own, known := c.answers.written[object.GetUID()]
+	at, _ := ctx.Value(reconciled{}).(types.NamespacedName)
+	known = known && at == client.ObjectKeyFromObject(object)
+	if before, _ := strconv.Atoi(sent); apierrors.IsConflict(err) && known && before > 0 && before < own {
+		c.world.violate("%s writes %s %s in version %d after it has written version %d", c.lane, kindOf(object), object.GetName(), before, own)
+	}
+	if err != nil {
+		return
+	}
+	if version, _ := strconv.Atoi(object.GetResourceVersion()); version > 0 && at == client.ObjectKeyFromObject(object) {
+		c.answers.written[object.GetUID()] = version
+	}
+	if item, ok := object.(*v1alpha1.DeployItem); ok && item.Status.JobID == item.Status.JobIDFinished {
+		c.answers.ended[item.UID] = item.Status.JobID
+	}
+}
+
+// noteDeleted notes that the API server has accepted a deletion.
+func (c *connection) noteDeleted(ctx context.Context, object client.Object) {
+	at, _ := ctx.Value(reconciled{}).(types.NamespacedName)
+	c.answers.deleted[question{at, kindOf(object), client.ObjectKeyFromObject(object)}] = time.Now()
+}
