@@ -352,10 +352,7 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended status.Verdic
 		r.memory.end(item.key)
 		return untilChange(item.key), nil
 	}
-	if item.run.triggered.Load() {
-		// A trigger came in the middle of the attempt. The item is in the queue already.
-		return untilChange(item.key), nil
-	}
+	// After a trigger in the middle of the attempt, the item is in the queue already.
 	return untilChange(item.key).By(item.run.notBefore), nil
 }
 
