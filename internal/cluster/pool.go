@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -49,6 +50,9 @@ type PoolOptions struct {
 	Size int
 	// Egress says which addresses Targets may lead to.
 	Egress egress.Policy
+	// WrapTransport wraps what sends the requests to all clusters; nil wraps nothing. A test takes
+	// the place of the network with it.
+	WrapTransport transport.WrapperFunc
 	// Memory is how many bytes the answers of clusters and the stores of watches may take together;
 	// 0 is a default.
 	Memory int64
@@ -275,6 +279,7 @@ func (p *Pool) connection(to *login.Login) (*Connection, error) {
 	if to.Token != nil {
 		config.Wrap(login.NewTokens(to, p.options.Tokens, p.options.Self).Wrap)
 	}
+	config.Wrap(p.options.WrapTransport)
 	policy := p.options.Egress
 	if to.Self {
 		// No user has chosen this address: it is the address of the resource cluster, often a
