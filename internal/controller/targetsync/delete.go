@@ -72,7 +72,7 @@ func (r *Reconciler) removeAll(ctx context.Context, sync *v1alpha1.TargetSync) e
 
 // deleteTogether deletes objects in parallel, since a worker waits here.
 func (r *Reconciler) deleteTogether(ctx context.Context, objects []client.Object) error {
-	return parallelize.Until(nil, len(objects), func(i int) error {
+	return parallelize.Until(r.Parallelizer, len(objects), func(i int) error {
 		uid := objects[i].GetUID()
 		if err := r.Client.Delete(ctx, objects[i], client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete %s: %w", objects[i].GetName(), err)

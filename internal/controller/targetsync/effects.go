@@ -68,7 +68,7 @@ func failed(format string, args ...any) result {
 // carryOut runs the steps of a plan. The failure of one step does not fail the others.
 func (r *run) carryOut(ctx context.Context, w syncplan.World, p syncplan.Plan, o *outcome) {
 	var mutex sync.Mutex
-	parallelize.Do(len(p.Steps), func(index int) {
+	_ = parallelize.Until(r.Parallelizer, len(p.Steps), func(index int) error {
 		s := p.Steps[index]
 		done := r.step(ctx, w, s)
 		mutex.Lock()
@@ -84,9 +84,10 @@ func (r *run) carryOut(ctx context.Context, w syncplan.World, p syncplan.Plan, o
 			o.skipped++
 		default:
 			o.synced++
-			return
+			return nil
 		}
 		o.items = append(o.items, v1alpha1.TargetSyncItem{Name: s.Name, State: done.state, Message: done.message})
+		return nil
 	})
 	slices.Sort(o.created)
 	slices.SortFunc(o.items, func(a, b v1alpha1.TargetSyncItem) int { return strings.Compare(a.Name, b.Name) })

@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/reasons"
+	"go.landscaper.dev/internal/runtime/parallelize"
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/workpool"
 )
@@ -39,6 +40,8 @@ type Reconciler struct {
 	// Now is the clock, Spread a random number between 0 and 1.
 	Now    func() time.Time
 	Spread func() float64
+	// Parallelizer makes the requests for several Targets; nil makes some of them at the same time.
+	Parallelizer parallelize.Parallelizer
 
 	// metadata reads the metadata of Secrets from the cache of the manager. Client does not:
 	// its manager may have switched the cache off for Secrets, which counts for both.

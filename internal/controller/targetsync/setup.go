@@ -47,8 +47,7 @@ type queueOf = workqueue.TypedRateLimitingInterface[reconcile.Request]
 func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, options controller.Options) error {
 	most := runsPerWorker * max(options.MaxConcurrentReconciles, 1)
 	r.wake = func(types.NamespacedName) {}
-	r.metadata = manager.GetCache()
-	r.runs = workpool.New[*outcome](ctx, workpool.Options{
+	r.RunAsync(ctx, manager.GetCache(), workpool.Options{
 		MaxConcurrent: most, Most: mostRunsPerWorker * max(options.MaxConcurrentReconciles, 1), MaxPerNamespace: most, MaxResults: 4 * most, PreemptAfter: runPreemptAfter, Timeout: longestRun,
 		Enqueue: func(key types.NamespacedName) { r.wake(key) },
 	})
@@ -59,8 +58,8 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	return ctrl.NewControllerManagedBy(manager).
 		Named("targetsync").
 		Watches(&v1alpha1.TargetSync{}, handler.EnqueueRequestsFromMapFunc(r.ofNamespace), builder.WithPredicates(changed)).
-		Watches(&v1alpha1.Target{}, r.made(targetSubject)).
-		WatchesMetadata(&corev1.Secret{}, r.made(secretSubject)).
+		Watches(&v1alpha1.Target{}, r.MadeTarget()).
+		WatchesMetadata(&corev1.Secret{}, r.MadeSecret()).
 		WatchesRawSource(source.Func(func(_ context.Context, queue queueOf) error {
 			r.wake = func(key types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: key}) }
 			return nil
@@ -68,6 +67,21 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		WithOptions(options).
 		Complete(r)
 }
+
+// RunAsync lets runs go on outside the workers. Metadata reads the metadata of Secrets from a cache.
+// A caller without a manager passes the options.
+func (r *Reconciler) RunAsync(ctx context.Context, metadata client.Reader, options workpool.Options) {
+	r.metadata, r.runs = metadata, workpool.New[*outcome](ctx, options)
+	if r.wake == nil {
+		r.wake = options.Enqueue
+	}
+}
+
+// MadeTarget handles the events of Targets.
+func (r *Reconciler) MadeTarget() handler.EventHandler { return r.made(targetSubject) }
+
+// MadeSecret handles the events of Secrets: what was made, and the access to the source.
+func (r *Reconciler) MadeSecret() handler.EventHandler { return r.made(secretSubject) }
 
 // ofNamespace returns all TargetSyncs of a namespace: only one TargetSync may work in a namespace.
 func (r *Reconciler) ofNamespace(ctx context.Context, object client.Object) []reconcile.Request {
