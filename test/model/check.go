@@ -48,6 +48,7 @@ func (w *world) checkChange(c change) {
 			w.counts.removals++
 		}
 	}
+	w.checkMade(c)
 	if inst, ok := c.after.(*v1alpha1.Installation); ok && c.before != nil {
 		w.checkSuccess(c.before.(*v1alpha1.Installation), inst)
 	}
@@ -271,7 +272,7 @@ func (w *world) waitsForImporter(object client.Object) bool {
 func (w *world) checkEmpty() {
 	for _, k := range w.store.kinds() {
 		for _, key := range keysOf(w.store.objects[k]) {
-			if k != "Context" && key.Name != "host" && key.Name != given {
+			if k != "Context" && key.Name != "host" && key.Name != given && key.Name != accessName && w.store.objects[k][key].GetLabels()[ofUsers] == "" {
 				w.violate("%s %s is left after everything was deleted", k, key.Name)
 			}
 		}
@@ -288,5 +289,12 @@ func (w *world) checkEmpty() {
 		if !w.users.leftBehind[name[:1]] {
 			w.violate("%s is left on the target", name)
 		}
+	}
+}
+
+// checkSecret: nothing that is shown contains what must not be shown.
+func (w *world) checkSecret(where, text string) {
+	if strings.Contains(text, secretMark) {
+		w.violate("%s shows a secret: %s", where, text)
 	}
 }

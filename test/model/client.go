@@ -33,6 +33,8 @@ type connection struct {
 	world         *world
 	process       *process
 	live          bool
+	// metadata says that it reads the metadata of Secrets from a cache; no other one does.
+	metadata bool
 	// lane is the controller that it is for, and answers what that has been answered.
 	lane    string
 	answers *answers
@@ -63,15 +65,21 @@ func newProcess() *process {
 func (p *process) ended() bool { return p.cut || p.ctx.Err() != nil }
 
 // cached reports whether a kind is read from a cache.
+func (c *connection) cached(k kind) bool {
+	_, cached := c.world.caches[k]
+	return cached && !c.live && (k != "Secret" || c.metadata)
+}
+
+// view returns what is read of a kind.
 func (c *connection) view(k kind) map[types.NamespacedName]client.Object {
-	if cache, ok := c.world.caches[k]; ok && !c.live {
-		return cache
+	if c.cached(k) {
+		return c.world.caches[k]
 	}
 	return c.world.store.objects[k]
 }
 
 func (c *connection) reads(ctx context.Context, k kind) error {
-	if _, cached := c.world.caches[k]; cached && !c.live {
+	if c.cached(k) {
 		return nil
 	}
 	c.world.counts.reads++
@@ -174,7 +182,7 @@ func (c *connection) listMetadata(ctx context.Context, list *metav1.PartialObjec
 	defer c.arrive()
 	for _, key := range matching(all, &wanted) {
 		metadata := reflect.ValueOf(all[key]).Elem().FieldByName("ObjectMeta").Addr().Interface().(*metav1.ObjectMeta)
-		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: *metadata.DeepCopy()})
+		list.Items = append(list.Items, metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{Kind: string(k), APIVersion: list.APIVersion}, ObjectMeta: *metadata.DeepCopy()})
 	}
 	return nil
 }
@@ -201,7 +209,12 @@ func matches(object client.Object, wanted *client.ListOptions) bool {
 }
 
 // write carries a request out, or loses it, or its answer.
-func (c *connection) write(ctx context.Context, object client.Object, do func() error) error {
+func (c *connection) write(ctx context.Context, object client.Object, do func() error) (err error) {
+	defer func() {
+		if err != nil && object.GetName() == accessName {
+			c.world.excuseRotation()
+		}
+	}()
 	c.world.counts.writes++
 	c.meanwhile()
 	c.arrive()
@@ -217,7 +230,7 @@ func (c *connection) write(ctx context.Context, object client.Object, do func() 
 	case c.world.fault(faultCut):
 		c.process.cut = true
 		if c.world.random.IntN(2) == 0 {
-			_ = do()
+			_ = c.carryOut(do)
 		}
 		return errDown
 	}
@@ -226,15 +239,22 @@ func (c *connection) write(ctx context.Context, object client.Object, do func() 
 	}
 	if !c.world.fault(faultLost) {
 		sent := object.GetResourceVersion()
-		err := do()
+		err := c.carryOut(do)
 		c.checkAnswer(ctx, object, sent, err)
 		return err
 	}
 	// The answer would change the object in memory; it never comes.
 	before := object.DeepCopyObject().(client.Object)
-	_ = do()
+	_ = c.carryOut(do)
 	give(object, before)
 	return errLost
+}
+
+// carryOut lets the server carry a request out, and the model know whose it is.
+func (c *connection) carryOut(do func() error) error {
+	c.world.writer = c.lane
+	defer func() { c.world.writer = "" }()
+	return do()
 }
 
 // Create implements client.Writer.

@@ -85,13 +85,18 @@ func parentOf(object client.Object) string {
 
 func labelsOf(object client.Object) labels.Set { return labels.Set(object.GetLabels()) }
 
-// silent records no events.
-type silent struct{ recorder.EventRecorder }
+// events are what users are told. They must not contain a secret.
+type events struct {
+	recorder.EventRecorder // what no controller uses
+	world                  *world
+}
 
 // Eventf implements events.EventRecorder.
-func (silent) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
+func (e *events) Eventf(_, _ runtime.Object, _, reason, _, note string, args ...any) {
+	e.world.checkSecret("the event "+reason, fmt.Sprintf(note, args...))
+}
 
-// newControllers starts the three controllers with empty memories.
+// newControllers starts the controllers with empty memories.
 func newControllers(w *world) map[string]reconcile.Reconciler {
 	w.answers = map[string]*answers{}
 	newID := func() string {
@@ -100,7 +105,7 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 	}
 	w.items = handler.Funcs{}
 	cached, live := w.connect("deployer")
-	m, dispatcher := &capturing{client: cached, live: live}, &dispatch.Dispatcher{}
+	m, dispatcher := &capturing{client: cached, live: live, events: &events{world: w}}, &dispatch.Dispatcher{}
 	err := deployer.Add(m, deployer.Options{
 		Type: itemType, Name: "model", Identity: fmt.Sprintf("model-%d", w.counts.crashes), Deployer: w.target, Clusters: clusters, Dispatcher: dispatcher,
 	})
@@ -125,18 +130,19 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 	w.dispatcher = dispatcher
 	cached, live = w.connect("installation")
 	planning := &installation.Reconciler{
-		Client: cached, Reader: live, Recorders: reporter.Recorders{Events: silent{}}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, Parallelizer: w.shuffled,
+		Client: cached, Reader: live, Recorders: reporter.Recorders{Events: &events{world: w}}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, Parallelizer: w.shuffled,
 		Planner: installation.Planner{
 			Sources: &repocontext.Reader{Client: live}, Components: components, Blueprints: blueprints,
 			Verification: installation.VerifyIfAsked, Functions: func(string, []*v1alpha1.Target) map[string]template.Function { return nil },
 		},
 	}
-	planning.PlanAsync(w.process.ctx, w.elsewhereFor(w.process))
+	planning.PlanAsync(w.process.ctx, w.elsewhereFor(w.process, "installation"))
 	cached, live = w.connect("execution")
 	return map[string]reconcile.Reconciler{
 		"installation": planning,
 		"execution":    &execution.Reconciler{Client: cached, Reader: live, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, PickupTimeout: pickup, Dispatcher: dispatcher, Parallelizer: w.shuffled},
 		"deployer":     m.reconciler,
+		"targetsync":   newTargetSyncs(w),
 	}
 }
 
@@ -154,6 +160,7 @@ type capturing struct {
 	client          client.Client
 	live            client.Reader
 	reconciler      reconcile.Reconciler
+	events          recorder.EventRecorder
 }
 
 // Add implements manager.Manager.
@@ -169,7 +176,7 @@ func (m *capturing) GetClient() client.Client { return m.client }
 func (m *capturing) GetAPIReader() client.Reader { return m.live }
 
 // GetEventRecorder implements cluster.Cluster.
-func (m *capturing) GetEventRecorder(string) recorder.EventRecorder { return silent{} }
+func (m *capturing) GetEventRecorder(string) recorder.EventRecorder { return m.events }
 
 // GetFieldIndexer implements cluster.Cluster.
 func (m *capturing) GetFieldIndexer() client.FieldIndexer { return m }

@@ -31,7 +31,7 @@ func weather(seed uint64) rates {
 	r.late = []kind{"", "DeployItem", "Execution", "Installation"}[seed/48%4]
 	r.deaf = append([]string{""}, laneNames...)[seed/192%4]
 	r.confined, r.slowSpace = seed/3%2 == 0, append([]string{""}, spaces...)[seed/6%3]
-	r.moves = seed/5%2 == 0
+	r.moves, r.syncs = seed/5%2 == 0, seed/7%3 == 0
 	r.outside, r.slow = seed/4%3 == 0, seed/12%3 == 0
 	return r
 }
@@ -80,6 +80,11 @@ func live(seed uint64) *world {
 	w.users.changeLate()
 	w.settle()
 	w.checkSettled()
+	if w.rates.syncs {
+		w.syncAgain()
+		w.checkSyncs()
+		w.checkRotations()
+	}
 	w.again()
 	w.end()
 	return w
@@ -110,6 +115,9 @@ func (w *world) end() {
 			continue
 		}
 		w.users.remove(inst)
+	}
+	for _, key := range keysOf(w.store.objects["TargetSync"]) {
+		must(w.store.remove(w.store.objects["TargetSync"][key], nil))
 	}
 	w.settle()
 	w.checkEmpty()

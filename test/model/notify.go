@@ -2,10 +2,15 @@ package model
 
 import (
 	"context"
+	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -52,6 +57,7 @@ type listener struct {
 // listeners are the controllers that wake notifies.
 var listeners = listening(map[string][]kind{
 	"installation": {"Installation", "Execution"}, "execution": {"Installation", "Execution", "DeployItem"}, "deployer": {"DeployItem"},
+	"targetsync": {"TargetSync", "Target", "Secret"},
 })
 
 func listening(to map[string][]kind) (all []listener) {
@@ -63,10 +69,28 @@ func listening(to map[string][]kind) (all []listener) {
 	return all
 }
 
+// behind are the streams with events that the caches have not seen, and unaware the controllers that
+// have not heard of what the caches have.
+func (w *world) behind() []stream {
+	if len(w.pending) == 0 {
+		return nil
+	}
+	return streams
+}
+
+func (w *world) unaware() []listener {
+	if len(w.untold) == 0 {
+		return nil
+	}
+	return listeners
+}
+
 // deliver lets a cache see the next event of a stream.
 func (w *world) deliver(s stream) {
 	c := w.pending[s][0]
-	w.pending[s] = w.pending[s][1:]
+	if w.pending[s] = w.pending[s][1:]; len(w.pending[s]) == 0 {
+		delete(w.pending, s)
+	}
 	if c.after == nil {
 		delete(w.caches[c.kind], c.key)
 	} else {
@@ -77,8 +101,9 @@ func (w *world) deliver(s stream) {
 
 // announce passes a change to all listeners of its kind, sooner or later.
 func (w *world) announce(c change) {
+	of := w.streamOf(c)
 	for _, to := range listeners {
-		if to.stream == w.streamOf(c) {
+		if to.stream == of {
 			w.untold[to] = append(w.untold[to], c)
 		}
 	}
@@ -87,18 +112,42 @@ func (w *world) announce(c change) {
 // tell passes the next event of a stream to a controller.
 func (w *world) tell(to listener) {
 	c := w.untold[to][0]
-	w.untold[to] = w.untold[to][1:]
-	if to.lane == "deployer" && to.kind == "DeployItem" {
-		switch {
-		case c.after == nil:
-			w.items.Delete(w.process.ctx, event.DeleteEvent{Object: c.before, DeleteStateUnknown: c.relisted}, nil)
-		case c.before != nil:
-			w.items.Update(w.process.ctx, event.UpdateEvent{ObjectOld: c.before, ObjectNew: c.after}, nil)
-		default:
-			w.items.Create(w.process.ctx, event.CreateEvent{Object: c.after}, nil)
-		}
+	if w.untold[to] = w.untold[to][1:]; len(w.untold[to]) == 0 {
+		delete(w.untold, to)
+	}
+	switch {
+	case to.lane == "deployer" && to.kind == "DeployItem":
+		w.handle(w.items, c, nil)
+	case to.kind == "Target":
+		w.handle(w.syncs.MadeTarget(), c, toLane{lane: w.lanes[to.lane]})
+	case to.kind == "Secret":
+		w.handle(w.syncs.MadeSecret(), c, toLane{lane: w.lanes[to.lane]})
 	}
 	w.wake(to.lane, c)
+}
+
+// queueOf is what event handlers add to.
+type queueOf = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// toLane lets event handlers add to a lane.
+type toLane struct {
+	queueOf // what no handler uses
+	lane    *lane
+}
+
+// Add implements workqueue.TypedInterface.
+func (t toLane) Add(request reconcile.Request) { t.lane.add(request.NamespacedName) }
+
+// handle passes a change to an event handler.
+func (w *world) handle(by handler.EventHandler, c change, queue queueOf) {
+	switch {
+	case c.after == nil:
+		by.Delete(w.process.ctx, event.DeleteEvent{Object: c.before, DeleteStateUnknown: c.relisted}, queue)
+	case c.before != nil:
+		by.Update(w.process.ctx, event.UpdateEvent{ObjectOld: c.before, ObjectNew: c.after}, queue)
+	default:
+		by.Create(w.process.ctx, event.CreateEvent{Object: c.after}, queue)
+	}
 }
 
 // maxDepth is how many controllers work at the same time.
@@ -110,12 +159,12 @@ func (w *world) others(p *process) {
 	if w.depth == 0 || p.ended() {
 		return // an event handler outside of all work reads as well
 	}
-	for _, s := range streams {
+	for _, s := range w.behind() {
 		if len(w.pending[s]) > 0 && w.random.Float64() < w.news(w.rates.behind(s)) {
 			w.deliver(s)
 		}
 	}
-	for _, to := range listeners {
+	for _, to := range w.unaware() {
 		if len(w.untold[to]) > 0 && w.random.Float64() < w.news(to.lane == w.rates.deaf) {
 			w.tell(to)
 		}
@@ -187,6 +236,13 @@ func (w *world) wake(name string, c change) {
 		} else if object.Status.ExecutionReference != nil || object.DeletionTimestamp != nil || object.Status.JobID == object.Status.JobIDFinished {
 			l.add(c.key)
 		}
+	case *v1alpha1.TargetSync:
+		if c.before == nil || c.after == nil || askedAnew(c.before, c.after) {
+			for _, key := range keysOf(w.caches[c.kind]) {
+				l.add(key)
+			}
+			l.add(c.key)
+		}
 	case *v1alpha1.Execution:
 		l.add(c.key)
 	case *v1alpha1.DeployItem:
@@ -196,4 +252,9 @@ func (w *world) wake(name string, c change) {
 			l.add(types.NamespacedName{Namespace: c.key.Namespace, Name: owner.Name})
 		}
 	}
+}
+
+// askedAnew reports whether something else is asked of an object.
+func askedAnew(before, after client.Object) bool {
+	return before.GetGeneration() != after.GetGeneration() || !maps.Equal(before.GetAnnotations(), after.GetAnnotations()) || !maps.Equal(before.GetLabels(), after.GetLabels())
 }

@@ -8,9 +8,9 @@ import (
 	"go.landscaper.dev/internal/runtime/workpool"
 )
 
-// elsewhereFor lets plans be made away from the workers of a process, each at any later
-// moment, with everything that may happen in between.
-func (w *world) elsewhereFor(process *process) workpool.Options {
+// elsewhereFor lets plans, and runs of TargetSyncs, be made away from the workers of a controller of a
+// process, each at any later moment, with everything that may happen in between.
+func (w *world) elsewhereFor(process *process, lane string) workpool.Options {
 	return workpool.Options{
 		MaxConcurrent: 3, MaxPerNamespace: 2, MaxResults: 2, PreemptAfter: 30 * time.Second, Timeout: longWait,
 		Go: func(work func()) {
@@ -20,7 +20,7 @@ func (w *world) elsewhereFor(process *process) workpool.Options {
 		},
 		Enqueue: func(key types.NamespacedName) {
 			if process == w.process {
-				w.lanes["installation"].add(key)
+				w.lanes[lane].add(key)
 			}
 		},
 	}

@@ -31,11 +31,14 @@ type kind string
 
 // kindOf returns the kind of an object.
 func kindOf(object client.Object) kind {
+	if metadata, ok := object.(*metav1.PartialObjectMetadata); ok {
+		return kind(metadata.Kind)
+	}
 	return kind(reflect.TypeOf(object).Elem().Name())
 }
 
-// cachedKinds are the kinds that controllers read from caches.
-var cachedKinds = []kind{"Installation", "Execution", "DeployItem", "Target", "DataObject", "Context"}
+// cachedKinds are the kinds that controllers read from caches; of Secrets only the metadata.
+var cachedKinds = []kind{"Installation", "Execution", "DeployItem", "Target", "DataObject", "Context", "TargetSync", "Secret"}
 
 // change is an event of a watch.
 type change struct {
@@ -54,12 +57,14 @@ type store struct {
 	uids    int
 	// watch gets every change.
 	watch func(change)
+	// show gets what users are shown.
+	show func(where, text string)
 	// collected is the version in which the garbage collector has found nothing.
 	collected int
 }
 
 func newStore() *store {
-	return &store{objects: map[kind]map[types.NamespacedName]client.Object{}, watch: func(change) {}}
+	return &store{objects: map[kind]map[types.NamespacedName]client.Object{}, watch: func(change) {}, show: func(string, string) {}}
 }
 
 func resource(k kind) schema.GroupResource {
@@ -127,7 +132,7 @@ func (s *store) update(object client.Object, status bool) error {
 	var changed bool
 	if status {
 		next = shallow(stored)
-		statusOnTheWire(next, object)
+		s.show("the status of "+string(k)+" "+key.Name, statusOnTheWire(next, object))
 		changed = !sameFields(stored, next, func(name string) bool { return name == "Status" })
 	} else {
 		next = onTheWire(object)
@@ -339,11 +344,11 @@ func statusOf(object client.Object) (reflect.Value, bool) {
 	return field, field.IsValid()
 }
 
-// statusOnTheWire gives an object the status of another one as it arrives.
-func statusOnTheWire(into, from client.Object) {
+// statusOnTheWire gives an object the status of another one as it arrives, and returns that.
+func statusOnTheWire(into, from client.Object) string {
 	field, ok := statusOf(into)
 	if !ok {
-		return
+		return ""
 	}
 	sent, _ := statusOf(from)
 	raw, err := json.Marshal(sent.Addr().Interface())
@@ -354,6 +359,7 @@ func statusOnTheWire(into, from client.Object) {
 	if err := json.Unmarshal(raw, field.Addr().Interface()); err != nil {
 		panic(err)
 	}
+	return string(raw)
 }
 
 func clearStatus(object client.Object) {

@@ -43,6 +43,11 @@ type users struct {
 	asked map[types.UID]request
 	// removed are the parts of trees that users have deleted, which they should not do.
 	removed map[types.UID]bool
+	// rotations is how often a token of the garden may be renewed: users have asked for it, or it is
+	// not known when that was done last. Meddling says that they have deleted what a TargetSync has
+	// made.
+	rotations int
+	meddling  bool
 }
 
 // desired is what a generation of an Installation asks for.
@@ -61,12 +66,17 @@ func newUsers(w *world) *users {
 	if w.rates.moves {
 		u.left *= 2
 	}
+	if w.rates.syncs {
+		u.left += 8
+		u.changeAccess()
+		u.changeSync(syncNames[0])
+	}
 	for _, space := range spaces {
 		for _, object := range []client.Object{
 			&v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: v1alpha1.DefaultContextName}},
 			&v1alpha1.Target{
 				ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "host"},
-				Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, Configuration: v1alpha1.NewAnyJSONPointer([]byte(`{"kubeconfig":"x"}`))},
+				Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, Configuration: v1alpha1.NewAnyJSONPointer(encoded(map[string]string{"kubeconfig": secretMark}))},
 			},
 		} {
 			if err := w.store.create(object); err != nil {
@@ -80,6 +90,10 @@ func newUsers(w *world) *users {
 // act lets a user do something.
 func (u *users) act() {
 	u.left--
+	if u.world.rates.syncs && u.world.random.IntN(2) == 0 {
+		u.actOnSyncs()
+		return
+	}
 	switch u.world.random.IntN(5) {
 	case 0:
 		u.changeLate()

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/internal/controller/installation"
+	"go.landscaper.dev/internal/controller/targetsync"
 	"go.landscaper.dev/internal/runtime/dispatch"
 )
 
@@ -51,6 +52,8 @@ type rates struct {
 	// outside says that plans ask a component, so that they are made away from the workers,
 	// and slow that this takes long.
 	outside, slow bool
+	// syncs says that users have TargetSyncs, too.
+	syncs bool
 	// moves says that users mostly change one root, so that objects move, and that most goes
 	// well.
 	moves bool
@@ -110,6 +113,11 @@ type world struct {
 	// depth is how many controllers are at work at the same time.
 	depth int
 	lanes map[string]*lane
+	// garden is the source of TargetSyncs, syncs their controller, and writer the controller whose
+	// request is carried out.
+	garden *garden
+	syncs  *targetsync.Reconciler
+	writer string
 	// installations is the controller of Installations: it knows which ones a change triggers.
 	installations *installation.Reconciler
 	// process is the one that runs, and at the one in which the innermost controller works:
@@ -136,11 +144,11 @@ type world struct {
 }
 
 // laneNames are the controllers.
-var laneNames = []string{"installation", "execution", "deployer"}
+var laneNames = []string{"installation", "execution", "deployer", "targetsync"}
 
 func newWorld(seed uint64, r rates) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 1)), rates: r, store: newStore(), elsewhere: seed/4%4 == 0}
-	w.target = newTarget(w)
+	w.target, w.garden = newTarget(w), newGarden(w)
 	w.users = newUsers(w)
 	w.pending = map[stream][]change{}
 	w.store.watch = func(c change) {
@@ -152,6 +160,7 @@ func newWorld(seed uint64, r rates) *world {
 			}
 		}
 	}
+	w.store.show = w.checkSecret
 	w.boot()
 	return w
 }
@@ -169,11 +178,13 @@ func (w *world) boot() {
 	w.pending = map[stream][]change{}
 	w.process, w.untold, w.given = newProcess(), map[listener][]change{}, map[types.NamespacedName]dispatchedJob{}
 	w.plans = nil
+	w.excuseRotations()
 	// The work of the previous process has ended with it.
 	w.target.busy = map[types.UID]bool{}
 	w.lanes = map[string]*lane{}
 	controllers := newControllers(w)
 	w.installations = controllers["installation"].(*installation.Reconciler)
+	w.syncs = controllers["targetsync"].(*targetsync.Reconciler)
 	for name, reconciler := range controllers {
 		w.lanes[name] = &lane{name: name, reconciler: reconciler, running: map[types.NamespacedName]bool{}, timers: map[types.NamespacedName]time.Time{}, failures: map[types.NamespacedName]int{}}
 	}
@@ -244,6 +255,9 @@ func (w *world) run(l *lane, at int) {
 	if w.store.version != version || err != nil {
 		w.note("%s %s: versions %d-%d, after %s, %v", l.name, key.Name, version+1, w.store.version, result.RequeueAfter, err)
 	}
+	if err != nil {
+		w.checkSecret("the log", err.Error())
+	}
 	switch {
 	case err != nil:
 		l.failures[key]++
@@ -285,11 +299,15 @@ func (w *world) protected(l *lane, key types.NamespacedName) (result ctrl.Result
 	return l.reconciler.Reconcile(context.WithValue(w.process.ctx, reconciled{}, key), reconcile.Request{NamespacedName: key})
 }
 
-// next is the earliest timer.
+// next is the earliest timer. That of the next run of a TargetSync is none: nothing waits for it, and
+// there is always another one.
 func (w *world) next() (of *lane, key types.NamespacedName, due time.Time) {
 	for _, name := range laneNames {
 		l := w.lanes[name]
 		for _, k := range keysOf(l.timers) {
+			if name == "targetsync" && time.Until(l.timers[k]) >= shortWait {
+				continue
+			}
 			if of == nil || l.timers[k].Before(due) {
 				of, key, due = l, k, l.timers[k]
 			}
@@ -315,12 +333,12 @@ func (w *world) moves() (moves []func(), weights []float64) {
 			may(3, func() { w.run(l, w.random.IntN(len(l.ready))) })
 		}
 	}
-	for _, s := range streams {
+	for _, s := range w.behind() {
 		if len(w.pending[s]) > 0 {
 			may(2*w.share(w.rates.behind(s)), func() { w.deliver(s) })
 		}
 	}
-	for _, to := range listeners {
+	for _, to := range w.unaware() {
 		if len(w.untold[to]) > 0 {
 			may(2*w.share(to.lane == w.rates.deaf), func() { w.tell(to) })
 		}
@@ -373,15 +391,8 @@ func (w *world) step() {
 
 // atWork reports whether something can happen without that time passes.
 func (w *world) atWork() bool {
-	for _, s := range streams {
-		if len(w.pending[s]) > 0 {
-			return true
-		}
-	}
-	for _, to := range listeners {
-		if len(w.untold[to]) > 0 {
-			return true
-		}
+	if len(w.pending) > 0 || len(w.untold) > 0 {
+		return true
 	}
 	for _, name := range laneNames {
 		if len(w.lanes[name].ready) > 0 {

@@ -12,6 +12,7 @@ const (
 	installation = "internal/controller/installation/"
 	execution    = "internal/controller/execution/"
 	dispatching  = "internal/runtime/dispatch/dispatcher.go"
+	targetsync   = "internal/controller/targetsync/"
 )
 
 var protections = []protection{
@@ -64,6 +65,10 @@ var protections = []protection{
 		"if age := r.memory.Of(inst.UID).marks.age(executionDeleted); age < deletionLagLimit {", "if age := deletionLagLimit; age < deletionLagLimit {",
 	},
 	{
+		"an Execution whose deletion no cache shows is asked for", installation + "behind.go",
+		"if exec.DeletionTimestamp != nil || inst", "if true || exec.DeletionTimestamp != nil || inst",
+	},
+	{
 		"an Execution waits for a cache that is behind our write", execution + "reconcile.go",
 		"if err := r.memory.await(ctx, r.Reader, exec); err != nil {", "if err := error(nil); err != nil {",
 	},
@@ -101,6 +106,38 @@ var protections = []protection{
 	},
 	{
 		"a trigger in the middle of an attempt leads to another one", "deployer/reconciler.go",
-		"	if item.run.triggered.Load() {\n", "	if false {\n",
+		"	// After a trigger in the middle of the attempt, the item is in the queue already.\n", "	item.run.triggered.Store(false)\n",
+	},
+	{
+		"a TargetSync has its finalizer before it makes a Target", targetsync + "decide.go",
+		"	case !accepted:\n", "	case false:\n",
+	},
+	{
+		"a run of a TargetSync has ended before its deletion removes what it has made", targetsync + "decide.go",
+		"case s.busy && (deleted || accepted", "case s.busy && (accepted && !deleted",
+	},
+	{
+		"the deletion of a TargetSync does not look for Targets in a cache", targetsync + "delete.go",
+		"if err := r.Reader.List(ctx, list, client.InNamespace", "if err := r.Client.List(ctx, list, client.InNamespace",
+	},
+	{
+		"a TargetSync waits for a cache that is behind its write", targetsync + "reconcile.go",
+		"err := a.known.written.Await(ctx, r.Reader, sync)", "err := error(nil)",
+	},
+	{
+		"a request for another token is served once when its outcome was not stored", targetsync + "rotate.go",
+		"(!asked || r.memory.renewed)", "!asked",
+	},
+	{
+		"a Target is removed before the Secret that it names", targetsync + "effects.go",
+		"	if target := w.Targets[name]; target != nil && syncplan.Ours(target) {\n", "	if existing := w.Secrets[name]; existing.Ours && name != r.sync.Spec.SecretRef.Name {\n		if err := r.deleteSecret(ctx, name, existing.Version); err != nil {\n			return err\n		}\n	}\n	if target := w.Targets[name]; target != nil && syncplan.Ours(target) {\n",
+	},
+	{
+		"a TargetSync does not overwrite a Target of another owner", targetsync + "syncplan/plan.go",
+		"	case target != nil && !Ours(target):\n		return s.refused(Collision(\"Target\", w.Sync.Namespace, of.Name))\n", "",
+	},
+	{
+		"another shoot of the same name has credentials of its own", targetsync + "syncplan/credential.go",
+		"		existing.shootUID != \"\" && existing.shootUID != of.uid,\n", "",
 	},
 }
