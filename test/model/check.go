@@ -3,7 +3,7 @@ package model
 import (
 	"maps"
 	"slices"
-
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,8 +101,21 @@ func (w *world) checkSuccess(before, inst *v1alpha1.Installation) {
 	wanted := w.users.wanted[inst.UID][inst.Status.ObservedGeneration].values()
 	same := func(wanted, found int) bool { return wanted == found || wanted == anyValue }
 	w.checkMoves(inst)
+	w.checkExported(inst)
 	if found := w.target.of(inst.Name); !maps.EqualFunc(wanted, found, same) && !w.users.leftBehind[inst.Name] {
 		w.violate("Installation %s has succeeded with generation %d, which asks for %v, but the target has %v", inst.Name, inst.Status.ObservedGeneration, wanted, found)
+	}
+}
+
+// checkExported: what an Installation that has succeeded exports is there for those who import it.
+func (w *world) checkExported(inst *v1alpha1.Installation) {
+	value := w.users.wanted[inst.UID][inst.Status.ObservedGeneration].exports
+	if value == 0 || inst.Generation != inst.Status.ObservedGeneration {
+		return
+	}
+	stored, _ := w.store.objects["DataObject"][types.NamespacedName{Namespace: inst.Namespace, Name: inst.Spec.Exports.Data[0].DataRef}].(*v1alpha1.DataObject)
+	if stored == nil || string(stored.Data.RawMessage) != strconv.Itoa(value) {
+		w.violate("Installation %s has succeeded and exports %d, but there is %+v", inst.Name, value, stored)
 	}
 }
 

@@ -55,6 +55,10 @@ type process struct {
 	ctx  context.Context
 	stop context.CancelFunc
 	cut  bool
+	// deposed says that another replica leads, which this one does not know yet, and left how many
+	// requests it still makes.
+	deposed bool
+	left    int
 }
 
 func newProcess() *process {
@@ -62,7 +66,28 @@ func newProcess() *process {
 	return &process{ctx: ctx, stop: stop}
 }
 
-func (p *process) ended() bool { return p.cut || p.ctx.Err() != nil }
+func (p *process) ended() bool { return p.cut || p.deposed || p.ctx.Err() != nil }
+
+// depose lets another replica begin to lead while a request of this one is on its way. What this one
+// does before it notices that reaches the server, among the requests of the other.
+func (w *world) depose(p *process) {
+	if p != w.process || p.ended() {
+		return
+	}
+	w.note("another replica leads")
+	p.deposed, p.left = true, w.random.IntN(4)
+	w.counts.handovers++
+	w.boot()
+}
+
+// silenced reports whether a request of a process reaches no server any more.
+func (p *process) silenced() bool {
+	if p.deposed && !p.cut {
+		p.left--
+		p.cut = p.left < 0
+	}
+	return p.cut
+}
 
 // cached reports whether a kind is read from a cache.
 func (c *connection) cached(k kind) bool {
@@ -84,7 +109,7 @@ func (c *connection) reads(ctx context.Context, k kind) error {
 	}
 	c.world.counts.reads++
 	c.arrive()
-	if c.process.cut || c.world.fault(faultDown) {
+	if c.process.silenced() || c.world.fault(faultDown) {
 		return errDown
 	}
 	c.meanwhile()
@@ -102,7 +127,13 @@ func (c *connection) meanwhile() {
 // arrive lets other workers continue while a request is on its way, or between a read of a
 // controller and its next step: an object that did not exist a moment ago may exist before that
 // step, and others may have changed it.
-func (c *connection) arrive() { c.world.others(c.process) }
+func (c *connection) arrive() {
+	p := c.process
+	if p.deposed {
+		p = c.world.process // the other replica is at work
+	}
+	c.world.others(p)
+}
 
 // Get implements client.Reader.
 func (c *connection) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
@@ -217,10 +248,13 @@ func (c *connection) write(ctx context.Context, object client.Object, do func() 
 	}()
 	c.world.counts.writes++
 	c.meanwhile()
+	if c.world.fault(faultHandover) {
+		c.world.depose(c.process)
+	}
 	c.arrive()
 	defer c.arrive() // also before anybody sees the answer
 	switch {
-	case c.process.cut || c.world.fault(faultDown):
+	case c.process.silenced() || c.world.fault(faultDown):
 		return errDown
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -42,11 +42,11 @@ func winds(seed uint64) rates {
 	case 0:
 		return rates{}
 	case 1:
-		return rates{crash: 0.05, haste: 0.03, faults: map[faultKind]float64{faultCut: 0.02, faultStop: 0.02}}
+		return rates{crash: 0.05, haste: 0.03, faults: map[faultKind]float64{faultCut: 0.02, faultStop: 0.02, faultHandover: 0.02}}
 	case 2:
 		return rates{faults: map[faultKind]float64{faultDown: 0.05, faultLost: 0.05, faultConflict: 0.05}, haste: 0.05}
 	}
-	return rates{crash: 0.1, haste: 0.05, faults: map[faultKind]float64{faultDown: 0.1, faultLost: 0.1, faultConflict: 0.1, faultCut: 0.01, faultStop: 0.01}}
+	return rates{crash: 0.1, haste: 0.05, faults: map[faultKind]float64{faultDown: 0.1, faultLost: 0.1, faultConflict: 0.1, faultCut: 0.01, faultStop: 0.01, faultHandover: 0.01}}
 }
 
 // stormySteps is how long things go wrong in one history.

@@ -125,6 +125,7 @@ func (t *target) deployMoving(ctx context.Context, item *deployer.Item, config i
 	if err := record(ctx, item, append(slices.Clone(config.Moves), stale...)); err != nil {
 		return err
 	}
+	p := t.world.at
 	keeps := false
 	if len(stale) > 0 {
 		var err error
@@ -135,7 +136,13 @@ func (t *target) deployMoving(ctx context.Context, item *deployer.Item, config i
 	if stored, err := t.world.store.get("DeployItem", keyOf(item)); err != nil || stored.GetUID() != item.UID || stored.GetGeneration() != item.Generation || endedIn(stored, item.Status.JobID) {
 		return errors.New("the job was ended")
 	}
-	for _, name := range config.Moves {
+	if p.ended() {
+		return errDown
+	}
+	for i, name := range config.Moves {
+		if i > 0 && t.failsHalfway(item, config) {
+			return errHalfway
+		}
 		t.moving[config.Inst+"/"+name] = moving{owner: item.UID}
 	}
 	var kept []string

@@ -57,6 +57,8 @@ type store struct {
 	uids    int
 	// watch gets every change.
 	watch func(change)
+	// noted learns of every status that is written, and whether it is another one.
+	noted func(k kind, key types.NamespacedName, changed bool)
 	// show gets what users are shown.
 	show func(where, text string)
 	// collected is the version in which the garbage collector has found nothing.
@@ -64,7 +66,7 @@ type store struct {
 }
 
 func newStore() *store {
-	return &store{objects: map[kind]map[types.NamespacedName]client.Object{}, watch: func(change) {}, show: func(string, string) {}}
+	return &store{objects: map[kind]map[types.NamespacedName]client.Object{}, watch: func(change) {}, show: func(string, string) {}, noted: func(kind, types.NamespacedName, bool) {}}
 }
 
 func resource(k kind) schema.GroupResource {
@@ -134,6 +136,7 @@ func (s *store) update(object client.Object, status bool) error {
 		next = shallow(stored)
 		s.show("the status of "+string(k)+" "+key.Name, statusOnTheWire(next, object))
 		changed = !sameFields(stored, next, func(name string) bool { return name == "Status" })
+		s.noted(k, key, changed)
 	} else {
 		next = onTheWire(object)
 		changed = keepsOwn(stored, next)

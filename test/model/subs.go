@@ -71,6 +71,7 @@ func (u *users) share(inst *v1alpha1.Installation, wanted *desired) func(map[str
 	case inst.Name == "a" || inst.Name == "c":
 		u.values++
 		value := u.values
+		wanted.exports = value
 		inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "out", DataRef: "shared"}}
 		return func(description map[string]any) { exporting(description, value) }
 	default:

@@ -24,7 +24,8 @@ const (
 	flaky     = "flaky"
 	patient   = "patient"
 	stubborn  = "stubborn"
-	behaviour = "fine fine fine broken flaky patient stubborn"
+	halfway   = "halfway"
+	behaviour = "fine fine fine broken flaky patient stubborn halfway"
 )
 
 // itemConfig is the configuration of an item.
@@ -119,11 +120,29 @@ func (t *target) Reconcile(ctx context.Context, item *deployer.Item) (deployer.R
 	if err := t.deployMoving(ctx, item, config); err != nil {
 		return deployer.Result{}, err
 	}
+	if p.ended() {
+		return deployer.Result{}, errDown
+	}
 	t.objects[config.Inst+"/"+config.key()] = deployed{uid: item.UID, value: config.Value}
+	if t.failsHalfway(item, config) {
+		return deployer.Result{}, errHalfway
+	}
 	if t.world.others(p); config.Out == 0 {
 		return deployer.Done(), nil
 	}
 	return deployer.Done(), item.Export(ctx, t.exported(config.Out))
+}
+
+// errHalfway is how a target fails that has done a part of what it was asked for.
+var errHalfway = errors.New("the target has failed half-way")
+
+// failsHalfway reports whether the target fails now: now and then, and never often in a row.
+func (t *target) failsHalfway(item *deployer.Item, config itemConfig) bool {
+	if config.Behave != halfway {
+		return false
+	}
+	t.failures[item.UID]++
+	return t.failures[item.UID]%8 == 1
 }
 
 // Delete implements deployer.Deployer.
@@ -156,6 +175,9 @@ func (t *target) Delete(_ context.Context, item *deployer.Item) (deployer.Result
 		delete(t.objects, name)
 	}
 	t.world.checkLeaving(item.DeployItem, config)
+	if t.failsHalfway(item, config) {
+		return deployer.Result{}, errHalfway
+	}
 	for _, name := range t.owned(config.Inst, item.UID) {
 		t.dropMoving(item, config, name)
 	}

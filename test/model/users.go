@@ -54,6 +54,8 @@ type users struct {
 type desired struct {
 	items []desiredItem
 	subs  []desiredSub
+	// exports is the value that it exports, or 0.
+	exports int
 }
 
 type desiredItem struct {

@@ -30,6 +30,8 @@ const (
 	// its orderly end.
 	faultCut
 	faultStop
+	// faultHandover is the moment at which another replica begins to lead.
+	faultHandover
 )
 
 // rates are how often something happens, as shares of one.
@@ -60,7 +62,7 @@ type rates struct {
 }
 
 // counts is what a history has cost.
-type counts struct{ steps, reconciles, plans, reads, writes, statusWrites, crashes, faults, removals, questions int }
+type counts struct{ steps, reconciles, plans, reads, writes, statusWrites, crashes, faults, removals, handovers, questions int }
 
 // add sums up.
 func (c *counts) add(o counts) {
@@ -73,6 +75,7 @@ func (c *counts) add(o counts) {
 	c.crashes += o.crashes
 	c.faults += o.faults
 	c.removals += o.removals
+	c.handovers += o.handovers
 	c.questions = max(c.questions, o.questions)
 }
 
@@ -160,7 +163,7 @@ func newWorld(seed uint64, r rates) *world {
 			}
 		}
 	}
-	w.store.show = w.checkSecret
+	w.store.show, w.store.noted = w.checkSecret, w.checkStatusWrite
 	w.boot()
 	return w
 }
