@@ -165,10 +165,16 @@ CASE ?= -1
 
 HISTORIES ?= 10000
 ONLY ?=
+FIRST ?= $(shell date +%s)
+FOR ?= 0
 
 .PHONY: protections
 protections: ## Take the protections of the controllers out, one by one, until the model notices (HISTORIES=10000, ONLY=words).
 	go run ./test/model/protections -histories $(HISTORIES) -only '$(ONLY)'
+
+.PHONY: soak-histories
+soak-histories: ## Histories of the model, until one is wrong or it is stopped (FOR=2h for an end, FIRST=1 for another first seed).
+	go test -count=1 -timeout 0 ./test/model -run 'TestHistories$$' -v -first $(FIRST) -histories 1000000000 -for $(FOR)
 
 .PHONY: composed
 composed: ## Compose hostile blueprints, charts, kustomizations and answers for as long as FUZZTIME says (SEED=7 CASE=3 for one of them).

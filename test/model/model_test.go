@@ -21,6 +21,7 @@ var (
 	seedFlag  = flag.Uint64("seed", 0, "repeat the history of one seed, with its trace")
 	firstFlag = flag.Uint64("first", 1, "the first seed")
 	everyFlag = flag.Uint64("every", 1, "the distance of the seeds: several processes share the histories")
+	forFlag   = flag.Duration("for", 0, "how long to go on with more histories than usual; 0 means until they are over")
 	histories = flag.Int("histories", 0, "how many histories; 0 means as many as a unit test may take")
 )
 
@@ -177,6 +178,9 @@ func spread(t *testing.T, most uint64) {
 	processes := uint64(runtime.NumCPU())
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
+	if *forFlag > 0 {
+		defer time.AfterFunc(*forFlag, stop).Stop()
+	}
 	var group sync.WaitGroup
 	for i := range processes {
 		group.Go(func() {
