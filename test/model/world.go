@@ -2,10 +2,8 @@ package model
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -213,33 +211,6 @@ func (w *world) fault(k faultKind) bool {
 	return true
 }
 
-// entry is a line of a trace. It becomes a text when somebody reads it.
-type entry struct {
-	format string
-	args   []any
-}
-
-func (w *world) note(format string, args ...any) {
-	w.trace = append(w.trace, entry{format, args})
-}
-
-// last returns the last lines of the trace.
-func (w *world) last(lines int) string {
-	var text strings.Builder
-	for _, e := range w.trace[max(0, len(w.trace)-lines):] {
-		_, _ = fmt.Fprintf(&text, e.format+"\n", e.args...)
-	}
-	return text.String()
-}
-
-// violate notes that an invariant does not hold.
-func (w *world) violate(format string, args ...any) {
-	if w.broken == nil {
-		w.broken = fmt.Errorf(format, args...)
-		w.note("BROKEN: %v", w.broken)
-	}
-}
-
 // run reconciles one request.
 func (w *world) run(l *lane, at int) {
 	key := l.ready[at]
@@ -302,7 +273,7 @@ func (w *world) protected(l *lane, key types.NamespacedName) (result ctrl.Result
 	return l.reconciler.Reconcile(context.WithValue(w.process.ctx, reconciled{}, key), reconcile.Request{NamespacedName: key})
 }
 
-// next is the earliest timer. That of the next run of a TargetSync is none: nothing waits for it, and
+// next is the earliest timer. The next run of a TargetSync does not count: nothing waits for it, and
 // there is always another one.
 func (w *world) next() (of *lane, key types.NamespacedName, due time.Time) {
 	for _, name := range laneNames {
