@@ -71,6 +71,7 @@ go before the file.`,
 	flags.StringVar(&logFormat, "log-format", "text", "text or json")
 	flags.BoolVarP(&verbose, "verbose", "v", false, "log every step")
 	configFlags(flags, &config)
+	config.Features.AddFlag(flags)
 	return command
 }
 

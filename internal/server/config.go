@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/component-base/featuregate"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	apideployer "go.landscaper.dev/api/deployer"
@@ -15,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/controller/installation"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/validation"
+	"go.landscaper.dev/internal/server/feature"
 )
 
 // The controllers that a process can run.
@@ -108,6 +110,8 @@ type Config struct {
 	Console ConsoleConfig
 	// AddConsole adds the console, which this package does not know.
 	AddConsole func(context.Context, ConsoleHost) error
+	// Features says which features are on.
+	Features featuregate.MutableVersionedFeatureGate
 	// MemoryLimit is how many bytes the heap may have: near it, the largest work is ended. 0 is no
 	// limit.
 	MemoryLimit int64
@@ -136,6 +140,7 @@ func Default() Config {
 		ShutdownTimeout: 30 * time.Second,
 		PickupTimeout:   5 * time.Minute,
 		Verification:    installation.VerifyIfAsked,
+		Features:        feature.Gates(),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/content/component/credential"
 	"go.landscaper.dev/internal/controller/installation"
 	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/server/feature"
 )
 
 func TestTraceEndpoint(t *testing.T) {
@@ -61,6 +62,8 @@ func TestLoad(t *testing.T) {
 			err := c.Validate()
 			return err != nil && strings.Contains(err.Error(), "deploymentsNamespace")
 		}, "", ""},
+		{"what is alpha is off", "{}", func(c Config) bool { return !c.Features.Enabled(feature.ServerConsole) }, "", ""},
+		{"an alpha feature", "featureGates: {ServerConsole: true}", func(c Config) bool { return c.Features.Enabled(feature.ServerConsole) }, "", ""},
 		{"not confined", "{}", func(c Config) bool { return c.cachedNamespaces() == nil }, "", ""},
 		{"metrics are for those who may", "metrics: {port: 9999}", func(c Config) bool { return c.metrics().SecureServing && c.metrics().FilterProvider != nil }, "", ""},
 		{"metrics for everybody", "metrics: {open: true}", func(c Config) bool {
@@ -293,6 +296,21 @@ func TestCredentialsOfTheDeployment(t *testing.T) {
 				t.Errorf("%s://%s is asked as %q, want %q", test.scheme, test.host, found[credential.Username], test.want)
 			}
 		})
+	}
+}
+
+// TestFeaturesOfFlags: a flag takes precedence over the file, also where it switches a feature off.
+func TestFeaturesOfFlags(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte("featureGates: {ServerConsole: true}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := Default()
+	if err := config.Features.Set("ServerConsole=false"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.Load(path); err != nil || config.Features.Enabled(feature.ServerConsole) {
+		t.Errorf("the file has switched it on: %v", err)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestConsoleConfig(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			config, warnings, err := load(t, "console: "+test.console)
+			config, warnings, err := load(t, "featureGates: {ServerConsole: true}\nconsole: "+test.console)
 			if err != nil || len(warnings) > 0 {
 				t.Fatalf("%v %v", warnings, err)
 			}
@@ -54,6 +54,13 @@ func TestConsoleConfig(t *testing.T) {
 				}
 			}
 		})
+	}
+	config, _, err := load(t, "console: "+working)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := config.Validate(); err == nil || !strings.Contains(err.Error(), "--feature-gates=ServerConsole=true") {
+		t.Errorf("an alpha feature that was not switched on: %v", err)
 	}
 	if _, _, err := load(t, "console: {login: {tokn: true}}"); err == nil || !strings.Contains(err.Error(), "did you mean console.login.token?") {
 		t.Errorf("a misspelt login: %v", err)

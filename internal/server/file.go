@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/component-base/featuregate"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
@@ -73,6 +74,8 @@ type file struct {
 	Deployers DeployersConfig `json:"deployers"`
 	// Console is what browsers get.
 	Console ConsoleConfig `json:"console"`
+	// FeatureGates switch features on or off.
+	FeatureGates map[string]bool `json:"featureGates"`
 	// ImportNamespaces permits imports from other namespaces.
 	ImportNamespaces []struct {
 		From string   `json:"from"`
@@ -112,7 +115,7 @@ func (c *Config) Load(path string) ([]string, error) {
 		return nil, fmt.Errorf("configuration %s: %w", path, err)
 	}
 	warnings, err := judgeKeys(keys)
-	if err := errors.Join(append(c.takeLimits(read), err)...); err != nil {
+	if err := errors.Join(append(c.takeLimits(read), c.takeFeatures(read.FeatureGates), err)...); err != nil {
 		return nil, fmt.Errorf("configuration %s: %w", path, err)
 	}
 	c.apply(read)
@@ -226,6 +229,16 @@ func (c *Config) takeLimits(read *file) []error {
 		}
 	}
 	return errs
+}
+
+// takeFeatures sets the gates that no flag has set.
+func (c *Config) takeFeatures(gates map[string]bool) error {
+	gates = maps.Clone(gates)
+	maps.DeleteFunc(gates, func(name string, _ bool) bool { return c.Features.ExplicitlySet(featuregate.Feature(name)) })
+	if err := c.Features.SetFromMap(gates); err != nil {
+		return fmt.Errorf("featureGates: %w", err)
+	}
+	return nil
 }
 
 func (c *Config) apply(read *file) {

@@ -107,6 +107,7 @@ func TestWrongValues(t *testing.T) {
 		{"a text for a number", "controllers: {installations: {workers: many}}", "controllers.installations.workers is a text: write a whole number"},
 		{"half a worker", "controllers: {installations: {workers: 1.5}}", "controllers.installations.workers is the number 1.5: write a whole number"},
 		{"a text for a switch", "egress: {denyPrivate: \"yes\"}", "egress.denyPrivate is a text: write true or false"},
+		{"a gate that does not exist", "featureGates: {ServerConsol: true}", "featureGates: unrecognized feature gate: ServerConsol"},
 		{"a text for a list", "namespaces: team-a", "namespaces is a text: write a list"},
 		{"a list for a section", "egress: [denyPrivate]", "egress is a list: write a map"},
 		{"a network that is not valid", "egress: {allow: [10.0.0.0]}", "egress: "},

@@ -52,6 +52,7 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 	"go.landscaper.dev/internal/runtime/rewatch"
 	"go.landscaper.dev/internal/runtime/watchdecoder"
+	"go.landscaper.dev/internal/server/feature"
 	"go.landscaper.dev/internal/server/process"
 )
 
@@ -92,7 +93,7 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err := addTally(ctx, manager, config, dispatcher); err != nil {
 		return err
 	}
-	log.Info("starting", "controllers", config.Controllers)
+	log.Info("starting", "controllers", config.Controllers, "features", feature.On(config.Features))
 	if err := manager.Start(ctx); err != nil {
 		return fmt.Errorf("run controllers: %w", err)
 	}

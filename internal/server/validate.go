@@ -18,12 +18,13 @@ import (
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/component/repository"
 	"go.landscaper.dev/internal/content/template/clusterfunc"
+	"go.landscaper.dev/internal/server/feature"
 )
 
 // Validate checks the flags and the file together, and returns all problems.
 func (c *Config) Validate() error {
 	checks := []error{
-		c.validateControllers(), c.validateNamespaces(), c.validateRegistries(), c.validateAddresses(), c.validateTimes(), c.validateReports(), c.Console.validate(),
+		c.validateControllers(), c.validateNamespaces(), c.validateRegistries(), c.validateAddresses(), c.validateTimes(), c.validateReports(), c.Console.validate(), c.validateFeatures(),
 	}
 	for _, name := range c.DisabledFunctions {
 		if !slices.Contains(clusterfunc.Names(), name) {
@@ -186,4 +187,13 @@ func (c *Config) validateReports() error {
 		errs = append(errs, fmt.Errorf("lsDeployments.lsHealthCheckName: %q is not the name of an object: %s", c.HealthCheck.Name, problems[0]))
 	}
 	return errors.Join(errs...)
+}
+
+// validateFeatures refuses the configuration of what is switched off. Without that, an operator would
+// learn only from its absence that a feature may still change.
+func (c *Config) validateFeatures() error {
+	if c.Console.Enabled() && !c.Features.Enabled(feature.ServerConsole) {
+		return fmt.Errorf("console.address is set, and the console in the server is an alpha feature, which is off: switch it on with --feature-gates=%s=true, or with featureGates in the configuration", feature.ServerConsole)
+	}
+	return nil
 }

@@ -58,7 +58,7 @@ func TestRender(t *testing.T) {
 			"login": map[string]any{"oidc": map[string]any{"issuer": "https://sso.example.org", "clientID": "c", "secretName": "sso"}},
 		}), "Deployment", "landscaper", []string{`"secretName":"console-tls"`, `"mountPath":"/etc/console/tls"`, `"secretName":"sso"`, `"mountPath":"/etc/console/oidc"`, `"containerPort":8443`}},
 		{"clients of the console are let in", map[string]any{
-			"console": console(nil)["console"], "networkPolicy": map[string]any{"consoleFrom": []any{map[string]any{"podSelector": map[string]any{}}}},
+			"featureGates": withConsole, "console": console(nil)["console"], "networkPolicy": map[string]any{"consoleFrom": []any{map[string]any{"podSelector": map[string]any{}}}},
 		}, "NetworkPolicy", "landscaper", []string{`"from":[{"podSelector":{}}]`, `"port":"console"`}},
 		{"without a console, its clients are not", map[string]any{
 			"networkPolicy": map[string]any{"consoleFrom": []any{map[string]any{"podSelector": map[string]any{}}}},
@@ -75,11 +75,14 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// withConsole switches the console on.
+var withConsole = map[string]any{"ServerConsole": true}
+
 // console are the values of a console.
 func console(more map[string]any) map[string]any {
 	values := map[string]any{"enabled": true, "url": "https://c.example.org"}
 	maps.Copy(values, more)
-	return map[string]any{"console": values}
+	return map[string]any{"featureGates": withConsole, "console": values}
 }
 
 // TestConsoleConfiguration: the program accepts what the chart writes for it.

@@ -99,12 +99,12 @@ func TestRights(t *testing.T) {
 		granted, refused []right
 	}{
 		{"no console, no rights for it", map[string]any{"metrics": quiet}, nil, []right{{"*", "subjectaccessreviews", "create"}, {"*", "events", "list"}, {"*", "events", "watch"}}},
-		{"a console asks who users are, and what they may list", map[string]any{"metrics": quiet, "console": console(nil)},
+		{"a console asks who users are, and what they may list", map[string]any{"metrics": quiet, "featureGates": withConsole, "console": console(nil)},
 			[]right{{"*", "tokenreviews", "create"}, {"*", "subjectaccessreviews", "create"}, {"*", "events", "watch"}},
 			[]right{{"*", "users", "impersonate"}, {"*", "groups", "impersonate"}, {"*", "events", "get"}}},
-		{"without a login by tokens, no token is asked about", map[string]any{"metrics": quiet, "console": console(map[string]any{"token": false, "proxy": map[string]any{"usernameHeader": "X-User", "secretHeader": "X-Secret", "secretName": "s"}})},
+		{"without a login by tokens, no token is asked about", map[string]any{"metrics": quiet, "featureGates": withConsole, "console": console(map[string]any{"token": false, "proxy": map[string]any{"usernameHeader": "X-User", "secretHeader": "X-Secret", "secretName": "s"}})},
 			[]right{{"*", "subjectaccessreviews", "create"}}, []right{{"*", "tokenreviews", "create"}}},
-		{"confined, it sees the events of its namespaces", with(confined, "console", console(nil)), []right{{"team-a", "events", "list"}}, []right{{"*", "events", "list"}}},
+		{"confined, it sees the events of its namespaces", with(with(confined, "console", console(nil)), "featureGates", withConsole), []right{{"team-a", "events", "list"}}, []right{{"*", "events", "list"}}},
 	}...)
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -11,7 +11,18 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/internal/server/feature"
 )
+
+// TestFeatureGates: the schema knows the features of the program.
+func TestFeatureGates(t *testing.T) {
+	gates := map[string]any{}
+	for name := range feature.Gates().GetAll() {
+		gates[string(name)] = true
+	}
+	contains(t, render(t, map[string]any{"featureGates": gates}), "ConfigMap", Release, []string{`featureGates: {\"AllAlpha\":true,\"AllBeta\":true,\"ServerConsole\":true}`})
+}
 
 // TestValues: what a value means for the schema of the charts: a mistake is an error before
 // anything is installed, and the message names the value.
@@ -30,7 +41,12 @@ func TestValues(t *testing.T) {
 		{Landscaper, `{topologySpreadConstraints: [{topologyKey: zone}]}`, "whenUnsatisfiable", "the API server would refuse it"},
 		{Landscaper, `{install: {importNamespaces: [{from: shared}]}}`, "to", "a permission for no namespace"},
 		{Landscaper, `{egress: {allowLoopback: true}, registry: {oci: {allowPlainHttp: true}}}`, "", "the program checks its configuration"},
-		{Landscaper, `{console: {enabled: true}}`, "console.url", "the program would end at its start"},
+		{Landscaper, `{featureGates: {ServerConsol: true}}`, "ServerConsol", "the program would end at its start"},
+		{Landscaper, `{featureGates: {ServerConsole: "on"}}`, "ServerConsole", "the program would end at its start"},
+		{Landscaper, `{console: {enabled: true, url: "https://c.example.org"}}`, "featureGates.ServerConsole", "what may still change needs a word of its own"},
+		{Landscaper, `{featureGates: {AllAlpha: true}, console: {enabled: true, url: "https://c.example.org"}}`, "", "all alpha features are on"},
+		{Landscaper, `{featureGates: {AllAlpha: true, ServerConsole: false}, console: {enabled: true, url: "https://c.example.org"}}`, "featureGates.ServerConsole", "all but this one"},
+		{Landscaper, `{featureGates: {ServerConsole: true}, console: {enabled: true}}`, "console.url", "the program would end at its start"},
 		{Landscaper, `{console: {enabled: true, url: "console.example.org"}}`, "url", "browsers need the whole address"},
 		{Landscaper, `{console: {url: "https://example.org/console"}}`, "url", "there is no console below a path"},
 		{Landscaper, `{console: {login: {tokens: true}}}`, "tokens", "a way in that does not open"},

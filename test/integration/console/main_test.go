@@ -48,7 +48,10 @@ const serverUser = "landscaper-with-console"
 // start starts a server with a console, and returns its address.
 func start(t *testing.T, login string) string {
 	t.Helper()
-	rules, err := landscape.WriteRules(env.Lab.Directory, serverUser, map[string]any{"console": map[string]any{"enabled": true, "url": "https://console.example.org"}})
+	rules, err := landscape.WriteRules(env.Lab.Directory, serverUser, map[string]any{
+		"featureGates": map[string]any{"ServerConsole": true},
+		"console":      map[string]any{"enabled": true, "url": "https://console.example.org"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +65,7 @@ func start(t *testing.T, login string) string {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	scenario.StartServer(t, user.Kubeconfig, "--config", path)
+	scenario.StartServer(t, user.Kubeconfig, "--config", path, "--feature-gates", "ServerConsole=true")
 	return "http://" + address
 }
 
