@@ -28,6 +28,7 @@ var programs = []program{
 	{"kube-scheduler", "lab/controlplane", "./scheduler"},
 	{"source-controller", "lab/flux", "github.com/fluxcd/source-controller"},
 	{"kustomize-controller", "lab/flux", "github.com/fluxcd/kustomize-controller"},
+	{"helm-controller", "lab/flux", "github.com/fluxcd/helm-controller"},
 	{"registry", "lab/registry", "."},
 	{"kwok", "lab/kwok", "sigs.k8s.io/kwok/cmd/kwok"},
 	{"kubectl", "lab/kubectl", "."},

@@ -113,6 +113,11 @@ var (
 		Lean:       []string{"github.com/fluxcd/kustomize-controller", "github.com/fluxcd/pkg/auth"},
 		FirstBuild: "1 minute",
 	}
+	// HelmController installs the releases of Flux. No lab needs it: a test runs it itself.
+	HelmController = Tool{
+		Name: "helm-controller", Module: "flux", Package: "github.com/fluxcd/helm-controller",
+		FirstBuild: "1 minute",
+	}
 	// Kubectl is for machines that have none. No lab needs it.
 	Kubectl = Tool{Name: "kubectl", Module: "kubectl", Package: ".", Flags: versionFlags("1", "37", "2"), FirstBuild: "1 minute"}
 )
@@ -122,10 +127,13 @@ func All() []Tool {
 	return []Tool{ControlPlane, Scheduler, Kwok, Registry, SourceController, KustomizeController}
 }
 
+// others are the programs that no lab needs.
+var others = []Tool{HelmController, Kubectl}
+
 // Named returns the programs with these names.
 func Named(names []string) ([]Tool, error) {
 	var named []Tool
-	known := append(All(), Kubectl)
+	known := append(All(), others...)
 	for _, name := range names {
 		at := slices.IndexFunc(known, func(tool Tool) bool { return tool.Name == name })
 		if at < 0 {
@@ -282,7 +290,7 @@ func (w Workshop) lock(tool Tool) (unlock func(), err error) {
 // Prune removes the versions of tools that the present sources do not ask for.
 func (w Workshop) Prune() error {
 	wanted := map[string]bool{}
-	for _, tool := range append(All(), Kubectl) {
+	for _, tool := range append(All(), others...) {
 		for _, tool := range []Tool{tool, tool.lean()} {
 			key, err := w.key(tool)
 			if err != nil {
