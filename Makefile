@@ -250,7 +250,12 @@ test-release: ## Tests of the program that makes releases, with the reference re
 
 .PHONY: test-published
 test-published: $(BIN)/release $(BIN)/landscaper-cli lab ## Publish a release into a registry of the lab, and install it from there in each way (3 minutes on 2 cores).
-	$(GOTEST) -count=1 -timeout 20m -skip '^TestEarlier' ./test/published
+	$(GOTEST) -count=1 -timeout 20m -skip '^(TestEarlier|TestByFlux)' ./test/published
+
+# Its helm-controller takes a minute to build, and nothing else needs it.
+.PHONY: test-by-flux
+test-by-flux: $(BIN)/release $(BIN)/landscaper-cli lab ## Publish a release, and let the controllers of Flux verify and install it.
+	$(GOTEST) -count=1 -timeout 20m -run '^TestByFlux' ./test/published
 
 # Of before there was a release: six days and five revisions of the API older than the test.
 # The tag of the last release takes its place.
