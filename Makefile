@@ -17,7 +17,7 @@ TOOLS := $(CURDIR)/tools
 
 # The packages of the main module. Modules in subfolders (lab, tools) are not part of it.
 PACKAGES := ./...
-UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/published -e /test/e2e -e /test/moves -e /test/exactness -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes -e /test/hostile/attacks -e /test/console)
+UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/published -e /test/packages -e /test/e2e -e /test/moves -e /test/exactness -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes -e /test/hostile/attacks -e /test/console)
 SOURCES = $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum $(wildcard internal/console/web/dist/*)
 
 include internal/content/template/spiff/spiff.mk
@@ -256,6 +256,18 @@ test-published: $(BIN)/release $(BIN)/landscaper-cli lab ## Publish a release in
 .PHONY: test-by-flux
 test-by-flux: $(BIN)/release $(BIN)/landscaper-cli lab ## Publish a release, and let the controllers of Flux verify and install it.
 	$(GOTEST) -count=1 -timeout 20m -run '^TestByFlux' ./test/published
+
+# Arguments of the test: PACKAGED="-made $(CURDIR)/dist -version v0.1.0" takes what "make release" has made.
+PACKAGED ?=
+# What it needs beyond the programs of make, by the packages of Debian that bring it.
+PACKAGERS := dpkg:dpkg rpm:rpm ruby:ruby qemu-aarch64-static:qemu-user-static unshare:util-linux
+
+.PHONY: test-packages
+test-packages: $(BIN)/release $(BIN)/krew ## Install what package managers get, by dpkg, rpm, krew and Ruby, and run arm64 (needs rpm, ruby and qemu-user-static).
+	@for needed in $(PACKAGERS); do \
+		command -v "$${needed%%:*}" >/dev/null || { echo "There is no $${needed%%:*}: install it (Debian: apt-get install $${needed##*:})." >&2; exit 1; }; \
+	done
+	$(GOTEST) -count=1 -timeout 30m ./test/packages $(PACKAGED)
 
 # Of before there was a release: six days and five revisions of the API older than the test.
 # The tag of the last release takes its place.
