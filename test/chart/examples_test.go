@@ -2,14 +2,18 @@ package chart
 
 import (
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/Masterminds/semver/v3"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
 )
 
 // example reads the objects of an example.
@@ -82,13 +86,94 @@ func structural(t *testing.T, controller string, object *unstructured.Unstructur
 	return nil
 }
 
-// TestArgoExample: the chart takes the values of the example.
+// application has the fields of Argo CD's kind Application (argoproj.io/v1alpha1) that a chart from a
+// registry may use. Its module is no dependency: it brings all of Argo CD.
+type application struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name       string   `json:"name"`
+		Namespace  string   `json:"namespace"`
+		Finalizers []string `json:"finalizers"`
+	} `json:"metadata"`
+	Spec struct {
+		Project string `json:"project"`
+		Source  struct {
+			RepoURL        string `json:"repoURL"`
+			Chart          string `json:"chart"`
+			TargetRevision string `json:"targetRevision"`
+			Helm           struct {
+				ReleaseName  string         `json:"releaseName"`
+				ValuesObject map[string]any `json:"valuesObject"`
+			} `json:"helm"`
+		} `json:"source"`
+		Destination struct {
+			Server    string `json:"server"`
+			Name      string `json:"name"`
+			Namespace string `json:"namespace"`
+		} `json:"destination"`
+		SyncPolicy struct {
+			Automated struct {
+				Prune      bool `json:"prune"`
+				SelfHeal   bool `json:"selfHeal"`
+				AllowEmpty bool `json:"allowEmpty"`
+			} `json:"automated"`
+			SyncOptions []string `json:"syncOptions"`
+		} `json:"syncPolicy"`
+	} `json:"spec"`
+}
+
+// TestArgoExample: the example has no other fields, names a chart as Argo CD wants it, and the chart
+// takes its values.
 func TestArgoExample(t *testing.T) {
-	values, found, err := unstructured.NestedMap(example(t, "argocd.yaml")[0].Object, "spec", "source", "helm", "valuesObject")
-	if err != nil || !found {
-		t.Fatalf("%v, %v", found, err)
+	text, err := os.ReadFile("../../examples/install/argocd.yaml")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := Render(values); err != nil {
+	var example application
+	if err := yaml.UnmarshalStrict(text, &example); err != nil {
+		t.Fatal(err)
+	}
+	if example.APIVersion != "argoproj.io/v1alpha1" || example.Kind != "Application" {
+		t.Errorf("it is a %s of %s", example.Kind, example.APIVersion)
+	}
+	// A chart of a registry is named by the registry without a scheme and without the chart.
+	source := example.Spec.Source
+	if source.Chart != Landscaper.Name || strings.Contains(source.RepoURL, "://") || !strings.HasSuffix(source.RepoURL, "/charts") {
+		t.Errorf("its source is %+v", source)
+	}
+	if _, err := semver.StrictNewVersion(source.TargetRevision); err != nil {
+		t.Errorf("the version %q: %v", source.TargetRevision, err)
+	}
+	if to := example.Spec.Destination; to.Namespace != Namespace || (to.Server == "") == (to.Name == "") {
+		t.Errorf("its destination is %+v", to)
+	}
+	if !slices.Equal(example.Spec.SyncPolicy.SyncOptions, []string{"CreateNamespace=true"}) {
+		t.Errorf("its options are %q", example.Spec.SyncPolicy.SyncOptions)
+	}
+	if source.Helm.ReleaseName != Release || len(source.Helm.ValuesObject) == 0 {
+		t.Errorf("it gives Helm %+v", source.Helm)
+	}
+	if _, err := Render(source.Helm.ValuesObject); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestArgoHooks: Argo CD takes some hooks of Helm for its own phases, and ignores the others. What a
+// hook needs before the chart is applied has to be a hook, too.
+func TestArgoHooks(t *testing.T) {
+	phases := map[string]string{"pre-install": "PreSync", "pre-upgrade": "PreSync", "post-install": "PostSync", "post-upgrade": "PostSync"}
+	found := map[string]string{}
+	for _, object := range render(t, nil) {
+		for hook := range strings.SplitSeq(object.GetAnnotations()["helm.sh/hook"], ",") {
+			if phase := phases[hook]; phase != "" {
+				found[object.GetKind()+" "+object.GetName()] = phase
+			}
+		}
+	}
+	for _, name := range []string{"Job landscaper-install", "ServiceAccount landscaper-install", "ClusterRole landscaper-install", "ClusterRoleBinding landscaper-install"} {
+		if found[name] != "PreSync" {
+			t.Errorf("%s is in the phase %q", name, found[name])
+		}
 	}
 }
