@@ -250,7 +250,7 @@ test-release: ## Tests of the program that makes releases, with the reference re
 
 .PHONY: test-published
 test-published: $(BIN)/release $(BIN)/landscaper-cli lab ## Publish a release into a registry of the lab, and install it from there in each way (3 minutes on 2 cores).
-	$(GOTEST) -count=1 -timeout 20m -skip '^(TestEarlier|TestByFlux)' ./test/published
+	$(GOTEST) -count=1 -timeout 20m -skip '^(TestEarlier|TestByFlux|TestLarge)' ./test/published
 
 # Its helm-controller takes a minute to build, and nothing else needs it.
 .PHONY: test-by-flux
@@ -278,6 +278,13 @@ REST ?= 50
 test-upgrade: $(BIN)/release lab ## Upgrade a release of an earlier commit, cut upgrades, and go back (needs the history; REST=1000 for more Installations).
 	@hack/earlier.sh $(EARLIER) $(BIN)/earlier
 	$(GOTEST) -v -count=1 -timeout 40m -run '^TestEarlier' ./test/published -rest $(REST)
+
+LARGE ?= 10000
+
+.PHONY: test-upgrade-large
+test-upgrade-large: $(BIN)/release lab ## Upgrade a release of an earlier commit with many Installations at rest, and measure that (LARGE=10000).
+	@hack/earlier.sh $(EARLIER) $(BIN)/earlier
+	$(GOTEST) -v -count=1 -timeout 120m -run '^TestLargeUpgrade$$' ./test/published -rest $(LARGE)
 
 .PHONY: licences
 licences: $(BIN)/release ## Check that the licences of all dependencies fit that of the project.

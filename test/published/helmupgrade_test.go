@@ -18,18 +18,31 @@ import (
 // upgrade does what "helm upgrade --wait" does.
 func (h helm) upgrade(t *testing.T, values map[string]any) {
 	t.Helper()
-	upgrade := action.NewUpgrade(h.Configuration)
-	upgrade.Namespace = space
-	upgrade.WaitStrategy, upgrade.Timeout = kube.StatusWatcherStrategy, waitLimit
-	if _, err := upgrade.RunWithContext(t.Context(), "landscaper", h.chart(t), values); err != nil {
+	if err := h.tryUpgrade(t, values); err != nil {
 		t.Fatalf("%v\n%s", err, pods(t))
 	}
 }
 
-// rollback does what "helm rollback --wait" does.
+func (h helm) tryUpgrade(t *testing.T, values map[string]any) error {
+	t.Helper()
+	upgrade := action.NewUpgrade(h.Configuration)
+	upgrade.Namespace = space
+	upgrade.WaitStrategy, upgrade.Timeout = kube.StatusWatcherStrategy, waitLimit
+	_, err := upgrade.RunWithContext(t.Context(), "landscaper", h.chart(t), values)
+	return err
+}
+
+// rollback does what "helm rollback --wait" does: the revision before is brought back.
 func (h helm) rollback(t *testing.T) {
 	t.Helper()
+	h.rollbackTo(t, 0)
+}
+
+// rollbackTo brings the revision of that number back; 0 is the one before.
+func (h helm) rollbackTo(t *testing.T, revision int) {
+	t.Helper()
 	rollback := action.NewRollback(h.Configuration)
+	rollback.Version = revision
 	rollback.WaitStrategy, rollback.Timeout, rollback.ServerSideApply = kube.StatusWatcherStrategy, waitLimit, "auto"
 	if err := rollback.Run("landscaper"); err != nil {
 		t.Fatalf("%v\n%s", err, pods(t))
