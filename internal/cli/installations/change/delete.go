@@ -8,9 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/installations/await"
@@ -87,14 +85,9 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 	if err := streams.Confirm("Delete the Installation "+name+"?", f.agree); err != nil {
 		return err
 	}
-	if f.keep {
-		if err := requests.Annotate(ctx, on.Client, tree.Installation, v1alpha1.DeleteWithoutUninstallAnnotation, "true"); err != nil {
-			return on.Explain(fmt.Errorf("ask for a deletion without uninstalling: %w", err))
-		}
-	}
 	uid := tree.Installation.UID
-	if err := on.Client.Delete(ctx, tree.Installation, client.Preconditions{UID: &uid}); err != nil {
-		return on.Explain(fmt.Errorf("delete the Installation: %w", err))
+	if err := requests.Delete(ctx, on.Client, tree.Installation, f.keep); err != nil {
+		return on.Explain(err)
 	}
 	if !f.waits {
 		fmt.Fprintf(streams.Out, "The deletion of the Installation %s was asked for\n", terminal.Printable(name))

@@ -99,7 +99,7 @@ func (f *rerunFlags) choose(ctx context.Context, on *connection.Connection, name
 	var chosen []string
 	for _, root := range inspect.Forest(snapshot) {
 		named := len(names) == 0 || slices.Contains(names, root.Name)
-		if named && !root.Orphaned && (!f.failed || root.Failed() && root.JobID == root.JobIDFinished) {
+		if named && !root.Orphaned && (!f.failed || requests.Failed(root)) {
 			chosen = append(chosen, root.Name)
 		}
 	}

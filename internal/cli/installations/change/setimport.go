@@ -2,14 +2,11 @@ package change
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -18,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/landscape/requests"
 )
 
 // NewSetImportCommand returns the command that sets imports in a cluster.
@@ -44,17 +42,7 @@ YAML or JSON; KEY@FILE gives the value of a file. No job is started.`,
 			if err != nil {
 				return err
 			}
-			err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-				installation, err := on.Installation(command.Context(), args[0])
-				if err != nil {
-					return fmt.Errorf("read the Installation: %w", err)
-				}
-				before := installation.DeepCopy()
-				if err := setImports(installation, values); err != nil {
-					return err
-				}
-				return on.Client.Patch(command.Context(), installation, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-			})
+			_, err = requests.SetImports(command.Context(), on.Client, client.ObjectKey{Namespace: on.Namespace, Name: args[0]}, values)
 			if err != nil {
 				return on.Explain(err)
 			}
@@ -88,7 +76,7 @@ file is written again, without its comments.`,
 			if err != nil {
 				return err
 			}
-			if err := setImports(installation, values); err != nil {
+			if err := requests.ReplaceImports(installation, values); err != nil {
 				return err
 			}
 			if output == "" {
@@ -137,7 +125,7 @@ func readInstallation(path string) (*v1alpha1.Installation, error) {
 		return nil, fmt.Errorf("read the Installation: %w", err)
 	}
 	installation := &v1alpha1.Installation{}
-	if _, err = onlyDocument(text); err == nil {
+	if _, err = requests.OnlyDocument(text); err == nil {
 		err = yamltext.Unmarshal(text, yamltext.Lenient(), installation)
 	}
 	if err != nil {
@@ -149,14 +137,9 @@ func readInstallation(path string) (*v1alpha1.Installation, error) {
 	return installation, nil
 }
 
-// importValue is a value for an import.
-type importValue struct {
-	key   string
-	value v1alpha1.AnyJSON
-}
-
-func importValues(pairs []string) ([]importValue, error) {
-	var values []importValue
+// importValues reads what the arguments say about imports.
+func importValues(pairs []string) ([]requests.ImportValue, error) {
+	var values []requests.ImportValue
 	for _, pair := range pairs {
 		at := strings.IndexAny(pair, "=@")
 		if at <= 0 || pair[:at] == ":" {
@@ -172,84 +155,19 @@ func importValues(pairs []string) ([]importValue, error) {
 		} else if strings.HasSuffix(key, ":") {
 			key, anything = strings.TrimSuffix(key, ":"), true
 		}
-		value, err := valueOf(text, anything)
+		value, err := requests.ReadImportValue(key, text, anything)
 		if err != nil {
-			return nil, fmt.Errorf("import %s: %w", key, err)
+			return nil, err
 		}
-		values = append(values, importValue{key, value})
+		values = append(values, value)
 	}
 	return values, nil
 }
 
-// valueOf reads a value: anything, or else a number or a text.
-func valueOf(text string, anything bool) (v1alpha1.AnyJSON, error) {
-	if anything {
-		document, err := onlyDocument([]byte(text))
-		if document == nil {
-			return v1alpha1.NewAnyJSON([]byte("null")), err
-		}
-		raw, err := document.JSON()
-		return v1alpha1.NewAnyJSON(raw), err
-	}
-	if isNumber(text) {
-		return v1alpha1.NewAnyJSON([]byte(text)), nil
-	}
-	raw, err := json.Marshal(text)
-	return v1alpha1.NewAnyJSON(raw), err
-}
-
-// onlyDocument returns the document of a text, or nil if it has none. A second one would
-// be lost without a word.
-func onlyDocument(text []byte) (*yamltext.Document, error) {
-	documents, err := yamltext.Documents(text, yamltext.Lenient())
-	switch {
-	case err != nil:
-		return nil, err
-	case len(documents) > 1:
-		return nil, fmt.Errorf("line %d: a second document begins here: leave one", documents[1].Line())
-	case len(documents) == 0:
-		return nil, nil
-	}
-	return documents[0], nil
-}
-
-// isNumber tells that a text is a number, as JSON writes it, and none that is too large
-// for anybody.
-func isNumber(text string) bool {
-	var number any
-	if json.Unmarshal([]byte(text), &number) != nil {
-		return false
-	}
-	_, is := number.(float64)
-	return is && strings.TrimSpace(text) == text
-}
-
-// setImports replaces imports by values. It also replaces values that were set before.
-func setImports(installation *v1alpha1.Installation, values []importValue) error {
-	spec := &installation.Spec
-	var unknown []error
-	for _, value := range values {
-		at := slices.IndexFunc(spec.Imports.Data, func(item v1alpha1.DataImport) bool { return item.Name == value.key })
-		_, mapped := spec.ImportDataMappings[value.key]
-		if at < 0 && !mapped {
-			unknown = append(unknown, fmt.Errorf("import parameter '%s' not found in the installation", value.key))
-			continue
-		}
-		if at >= 0 {
-			spec.Imports.Data = slices.Delete(spec.Imports.Data, at, at+1)
-		}
-		if spec.ImportDataMappings == nil {
-			spec.ImportDataMappings = map[string]v1alpha1.AnyJSON{}
-		}
-		spec.ImportDataMappings[value.key] = value.value
-	}
-	return errors.Join(unknown...)
-}
-
-func listed(values []importValue) string {
+func listed(values []requests.ImportValue) string {
 	names := make([]string, len(values))
 	for i, value := range values {
-		names[i] = value.key
+		names[i] = value.Name
 	}
 	return strings.Join(names, ", ")
 }

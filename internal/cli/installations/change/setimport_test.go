@@ -11,6 +11,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
+	"go.landscaper.dev/internal/landscape/requests"
 )
 
 func TestImportValues(t *testing.T) {
@@ -36,7 +37,7 @@ func TestImportValues(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			values, err := importValues([]string{test.pair})
-			if err != nil || values[0].key != test.key || string(values[0].value.RawMessage) != test.want {
+			if err != nil || values[0].Name != test.key || string(values[0].Value.RawMessage) != test.want {
 				t.Errorf("%+v %v", values, err)
 			}
 		})
@@ -160,7 +161,7 @@ func TestDigitsStay(t *testing.T) {
 func TestSetImportsKeepsOthers(t *testing.T) {
 	inst := &v1alpha1.Installation{}
 	inst.Spec.Imports.Data = []v1alpha1.DataImport{{Name: "a", DataRef: "a"}, {Name: "b", DataRef: "b"}}
-	if err := setImports(inst, []importValue{{"a", v1alpha1.NewAnyJSON(json.RawMessage("1"))}}); err != nil || len(inst.Spec.Imports.Data) != 1 || inst.Spec.Imports.Data[0].Name != "b" {
+	if err := requests.ReplaceImports(inst, []requests.ImportValue{{Name: "a", Value: v1alpha1.NewAnyJSON(json.RawMessage("1"))}}); err != nil || len(inst.Spec.Imports.Data) != 1 || inst.Spec.Imports.Data[0].Name != "b" {
 		t.Errorf("%+v %v", inst.Spec, err)
 	}
 }

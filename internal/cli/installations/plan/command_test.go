@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -9,7 +8,6 @@ import (
 
 	"go.landscaper.dev/internal/cli/connection/connectiontest"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/landscape/diff"
 )
 
 const (
@@ -51,62 +49,6 @@ func TestCommand(t *testing.T) {
 			}
 			if writes := s.Writes(); len(writes) > 0 {
 				t.Errorf("a plan changes nothing: %v", writes)
-			}
-		})
-	}
-}
-
-// FuzzLineDiff: what stays of both sides is the same.
-func FuzzLineDiff(f *testing.F) {
-	f.Add("a\nb\nc", "a\nc")
-	f.Add("", "x\nx")
-	f.Add("a\na\nb", "a\nb\na")
-	f.Add("one", "one\n")
-	f.Fuzz(func(t *testing.T, before, after string) {
-		if len(before)+len(after) > 400 {
-			return
-		}
-		old, now := strings.Split(before, "\n"), strings.Split(after, "\n")
-		left, right := slices.Clone(old), slices.Clone(now)
-		for _, step := range lineDiff(old, now) {
-			side := &right
-			if step.action == diff.Delete {
-				side = &left
-			}
-			at := slices.Index(*side, step.line)
-			if at < 0 {
-				t.Fatalf("%q to %q: %s %q is in no side", before, after, step.action, step.line)
-			}
-			*side = slices.Delete(*side, at, at+1)
-		}
-		slices.Sort(left)
-		slices.Sort(right)
-		if !slices.Equal(left, right) {
-			t.Errorf("%q to %q: %q stays of the one, %q of the other", before, after, left, right)
-		}
-	})
-}
-
-// TestShown: a value in lines.
-func TestShown(t *testing.T) {
-	for _, test := range []struct {
-		reason string
-		value  any
-		want   string
-	}{
-		{"a text as it is", "a: b", "a: b"},
-		{"a text of lines", "a\nb\n", "a|b"},
-		{"an empty text", "", `""`},
-		{"only an end of line", "\n", ""},
-		{"a number", 3, "3"},
-		{"nothing", nil, "null"},
-		{"a list", []any{"a", 1}, "- a|- 1"},
-		{"what YAML does not know", func() {}, ""},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			got := strings.Join(shown(test.value), "|")
-			if got != test.want && test.want != "" || got == "" && test.want != "" {
-				t.Errorf("%q", got)
 			}
 		})
 	}

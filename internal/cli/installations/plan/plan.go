@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
@@ -255,7 +254,7 @@ func (p *printer) field(action diff.Action, field diff.Field) {
 		p.line(action, "      ", "%s: (secret)", field.Path)
 		return
 	}
-	before, after := shown(field.Before), shown(field.After)
+	before, after := diff.TextLines(field.Before), diff.TextLines(field.After)
 	switch {
 	case field.Before == nil:
 		p.lines(diff.Create, field.Path, after)
@@ -265,8 +264,8 @@ func (p *printer) field(action diff.Action, field diff.Field) {
 		p.line(diff.Update, "      ", "%s: %s -> %s", field.Path, before[0], after[0])
 	default:
 		p.line(diff.Update, "      ", "%s:", field.Path)
-		for _, step := range lineDiff(before, after) {
-			p.line(step.action, "        ", "%s", step.line)
+		for _, step := range diff.Lines(before, after) {
+			p.line(step.Action, "        ", "%s", step.Text)
 		}
 	}
 }
@@ -280,17 +279,4 @@ func (p *printer) lines(action diff.Action, path string, lines []string) {
 	for _, line := range lines {
 		p.line(action, "        ", "%s", line)
 	}
-}
-
-// shown are the lines of a value: a text as it is, anything else as YAML.
-func shown(value any) []string {
-	text, ok := value.(string)
-	if !ok || text == "" {
-		raw, err := yaml.Marshal(value)
-		if err != nil {
-			raw = fmt.Append(nil, value)
-		}
-		text = string(raw)
-	}
-	return strings.Split(strings.TrimRight(text, "\n"), "\n")
 }

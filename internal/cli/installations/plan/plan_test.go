@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -101,34 +100,5 @@ func TestPlanForPrograms(t *testing.T) {
 				t.Errorf("%s: %v %s", output, err, c.Out.String())
 			}
 		})
-	}
-}
-
-func TestLineDiff(t *testing.T) {
-	lines := func(text string) []string { return strings.Split(text, "") }
-	for _, test := range []struct{ reason, before, after, want string }{
-		{"nothing has changed", "abc", "abc", ""},
-		{"a line in the middle has changed", "abc", "axc", "-b+x"},
-		{"lines at both ends have changed", "abcd", "bde", "-a-c+e"},
-		{"all is new", "", "ab", "+a+b"},
-		{"all goes", "ab", "", "-a-b"},
-		{"a line that stands twice", "aab", "ab", "-a"},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			var got strings.Builder
-			for _, step := range lineDiff(lines(test.before), lines(test.after)) {
-				got.WriteString(map[diff.Action]string{diff.Delete: "-", diff.Create: "+"}[step.action] + step.line)
-			}
-			if got.String() != test.want {
-				t.Error(got.String())
-			}
-		})
-	}
-	long := make([]string, longestTexts+1)
-	for i := range long {
-		long[i] = fmt.Sprint(i)
-	}
-	if got := lineDiff(long, long[1:]); len(got) != 2*len(long)-1 {
-		t.Errorf("%d steps", len(got))
 	}
 }

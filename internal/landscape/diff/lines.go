@@ -1,19 +1,24 @@
-package plan
+package diff
 
-import "go.landscaper.dev/internal/landscape/diff"
+import (
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
 
 // longestTexts is up to how many lines two texts are compared line by line; longer ones
 // are shown as a whole.
 const longestTexts = 2000
 
-// lineStep is a line that goes or comes.
-type lineStep struct {
-	action diff.Action
-	line   string
+// Line is a line that goes or comes.
+type Line struct {
+	Action Action `json:"action"`
+	Text   string `json:"text"`
 }
 
-// lineDiff returns the lines that go and come; those that stay are left out.
-func lineDiff(before, after []string) []lineStep {
+// Lines returns the lines that go and come; those that stay are left out.
+func Lines(before, after []string) []Line {
 	if len(before) > longestTexts || len(after) > longestTexts {
 		return whole(before, after)
 	}
@@ -31,30 +36,43 @@ func lineDiff(before, after []string) []lineStep {
 			length[i][j] = max(length[i+1][j], length[i][j+1])
 		}
 	}
-	var steps []lineStep
+	var steps []Line
 	i, j := 0, 0
 	for i < len(before) || j < len(after) {
 		switch {
 		case i < len(before) && j < len(after) && before[i] == after[j]:
 			i, j = i+1, j+1
 		case j == len(after) || i < len(before) && length[i+1][j] >= length[i][j+1]:
-			steps = append(steps, lineStep{diff.Delete, before[i]})
+			steps = append(steps, Line{Delete, before[i]})
 			i++
 		default:
-			steps = append(steps, lineStep{diff.Create, after[j]})
+			steps = append(steps, Line{Create, after[j]})
 			j++
 		}
 	}
 	return steps
 }
 
-func whole(before, after []string) []lineStep {
-	var steps []lineStep
+func whole(before, after []string) []Line {
+	var steps []Line
 	for _, line := range before {
-		steps = append(steps, lineStep{diff.Delete, line})
+		steps = append(steps, Line{Delete, line})
 	}
 	for _, line := range after {
-		steps = append(steps, lineStep{diff.Create, line})
+		steps = append(steps, Line{Create, line})
 	}
 	return steps
+}
+
+// TextLines are the lines of a value: a text as it is, anything else as YAML.
+func TextLines(value any) []string {
+	text, ok := value.(string)
+	if !ok || text == "" {
+		raw, err := yaml.Marshal(value)
+		if err != nil {
+			raw = fmt.Append(nil, value)
+		}
+		text = string(raw)
+	}
+	return strings.Split(strings.TrimRight(text, "\n"), "\n")
 }
