@@ -9,10 +9,13 @@ import (
 	"time"
 
 	"k8s.io/client-go/kubernetes"
+	authorizationv1 "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/internal/console"
 	"go.landscaper.dev/internal/console/access"
+	"go.landscaper.dev/internal/console/act"
 	"go.landscaper.dev/internal/console/incluster"
 	"go.landscaper.dev/internal/console/login"
 	"go.landscaper.dev/internal/server"
@@ -23,6 +26,8 @@ const (
 	// consoleQPS and consoleBurst bound the reviews for all users: those of the controllers do not wait
 	// for them.
 	consoleQPS, consoleBurst = 100, 200
+	// actorQPS and actorBurst bound one request of a user who acts.
+	actorQPS, actorBurst = 20, 40
 	// consoleCollects is how long changes are collected: pages of many users take no more of a busy
 	// server than once a second.
 	consoleCollects = time.Second
@@ -50,6 +55,9 @@ func addConsole(ctx context.Context, host server.ConsoleHost) error {
 	if host.Config.Login.Token {
 		options.Tokens = clients.AuthenticationV1().TokenReviews()
 	}
+	if host.Config.Actions.Enabled {
+		options.Acting = actingOf(host)
+	}
 	entrance, err := login.New(options)
 	if err != nil {
 		return fmt.Errorf("console: %w", err)
@@ -63,6 +71,32 @@ func addConsole(ctx context.Context, host server.ConsoleHost) error {
 		return fmt.Errorf("console: %w", err)
 	}
 	return host.Listen(handler)
+}
+
+// actingOf lets users act with their own rights. No client of the server is lent to them.
+func actingOf(host server.ConsoleHost) *login.Acting {
+	log := host.Manager.GetLogger().WithName("console")
+	return &login.Acting{
+		Base: host.Manager.GetConfig(), Groups: host.Config.Actions.Groups,
+		New: func(config *rest.Config, user string) (console.Actor, error) {
+			config.QPS, config.Burst, config.RateLimiter = actorQPS, actorBurst, nil
+			c, err := client.New(config, client.Options{Scheme: host.Manager.GetScheme(), Mapper: host.Manager.GetRESTMapper()})
+			if err != nil {
+				return nil, fmt.Errorf("make a client of the user: %w", err)
+			}
+			reviews, err := authorizationv1.NewForConfig(config)
+			if err != nil {
+				return nil, fmt.Errorf("make a client that asks what the user may do: %w", err)
+			}
+			return act.New(c, reviews.SelfSubjectAccessReviews(), nil, func(order console.Order, err error) {
+				result := "done"
+				if err != nil {
+					result = err.Error()
+				}
+				log.Info("a user has acted", "user", user, "action", order.Action, "installation", order.Namespace+"/"+order.Name, "result", result)
+			}), nil
+		},
+	}
 }
 
 // noPrefix is the prefix of names that are used as they are.

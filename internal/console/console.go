@@ -58,6 +58,7 @@ func New(ctx context.Context, options Options) (http.Handler, error) {
 	// Every view has an address of its own, and the same page draws them all.
 	inside.HandleFunc("GET /{$}", page)
 	inside.HandleFunc("GET /n/{namespace}/{name}", page)
+	inside.HandleFunc("GET /plan/{namespace}/{name}", page)
 	inside.HandleFunc("GET /live/overview", b.stream(func(s *state, r *http.Request) any { return s.overview(r.FormValue("q")) }))
 	inside.HandleFunc("GET /live/n/{namespace}/{name}", b.stream(func(s *state, r *http.Request) any {
 		return s.page(r.PathValue("namespace"), r.PathValue("name"))
@@ -68,6 +69,7 @@ func New(ctx context.Context, options Options) (http.Handler, error) {
 		inside.HandleFunc("GET /live"+path, b.stream(view))
 	}
 
+	b.addActing(inside)
 	inside.HandleFunc("GET /session", session)
 
 	outside := http.NewServeMux()

@@ -25,4 +25,6 @@ type Visitor interface {
 	// View returns what the user may see now, as far as it matters for some namespaces. An error ends
 	// what is shown: the rights are not known, or the user is not logged in any more.
 	View(ctx context.Context, namespaces []string) (View, error)
+	// Actor returns what acts with the rights of the user, for a request; nil where the user only reads.
+	Actor(r *http.Request) (Actor, error)
 }

@@ -26,7 +26,7 @@ const address = "127.0.0.1:7000"
 
 func newConsole(t *testing.T) http.Handler {
 	t.Helper()
-	entrance, err := NewLink(address, "secret")
+	entrance, err := NewLink(address, "secret", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestSessionCookie(t *testing.T) {
 }
 
 func TestConsoleNeedsAToken(t *testing.T) {
-	if _, err := NewLink(address, ""); err == nil || !strings.Contains(err.Error(), "needs a token") {
+	if _, err := NewLink(address, "", nil); err == nil || !strings.Contains(err.Error(), "needs a token") {
 		t.Errorf("error %v", err)
 	}
 }

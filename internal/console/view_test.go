@@ -26,8 +26,9 @@ import (
 
 // guest is a visitor, and the entrance that lets it in.
 type guest struct {
-	name string
-	view func(namespaces []string) (View, error)
+	name  string
+	view  func(namespaces []string) (View, error)
+	actor Actor
 }
 
 func (guest) Host(string) bool                                       { return true }
@@ -35,6 +36,7 @@ func (guest) Posts() []string                                        { return ni
 func (guest) Open(*http.ServeMux)                                    {}
 func (g guest) Enter(http.ResponseWriter, *http.Request) Visitor     { return g }
 func (g guest) Name() string                                         { return g.name }
+func (g guest) Actor(*http.Request) (Actor, error)                   { return g.actor, nil }
 func (g guest) View(_ context.Context, names []string) (View, error) { return g.view(names) }
 
 // sees is a guest who may list resources, each as resource/namespace or resource for all namespaces.

@@ -56,6 +56,13 @@ type ConsoleConfig struct {
 		OIDC  *ConsoleOIDC  `json:"oidc"`
 		Proxy *ConsoleProxy `json:"proxy"`
 	} `json:"login"`
+	// Actions lets users act, with the rights that they have themselves.
+	Actions struct {
+		Enabled bool `json:"enabled"`
+		// Groups are those in which users of an issuer or a proxy act, out of the groups of their
+		// login; "*" is all. The server needs the right to impersonate them, and the users.
+		Groups []string `json:"groups"`
+	} `json:"actions"`
 }
 
 // ConsoleNames is how users and groups of others are called in the resource cluster.
@@ -251,6 +258,11 @@ func (c *ConsoleConfig) validate() error {
 	}
 	if !c.Login.Token && c.Login.OIDC == nil && c.Login.Proxy == nil {
 		wrong("login", "has no way in: set token, oidc or proxy")
+	}
+	for _, group := range c.Actions.Groups {
+		if group == "" || strings.HasPrefix(group, "system:") {
+			wrong("actions.groups", "has %q: the console does not act for groups of Kubernetes itself", group)
+		}
 	}
 	if oidc := c.Login.OIDC; oidc != nil {
 		errs = append(errs, oidc.validate()...)

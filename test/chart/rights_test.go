@@ -106,6 +106,22 @@ func TestRights(t *testing.T) {
 			[]right{{"*", "subjectaccessreviews", "create"}}, []right{{"*", "tokenreviews", "create"}}},
 		{"confined, it sees the events of its namespaces", with(with(confined, "console", console(nil)), "featureGates", withConsole), []right{{"team-a", "events", "list"}}, []right{{"*", "events", "list"}}},
 	}...)
+	acting := func(actions map[string]any) map[string]any {
+		values := console(nil)
+		values["actions"] = actions
+		return map[string]any{"console": values}
+	}
+	impersonate := []right{{"*", "users", "impersonate"}, {"*", "groups", "impersonate"}, {"*", "serviceaccounts", "impersonate"}, {"*", "uids", "impersonate"}}
+	tests = append(tests, []struct {
+		reason           string
+		values           map[string]any
+		granted, refused []right
+	}{
+		{"who acts with a token needs nothing of the server", acting(map[string]any{"enabled": true}), nil, impersonate},
+		{"without actions, no user is acted for", acting(map[string]any{"enabled": false, "users": []any{"jane"}, "groups": []any{"dev"}}), nil, impersonate},
+		{"users are acted for that are named", acting(map[string]any{"enabled": true, "users": []any{"jane"}}), impersonate[:1], impersonate[1:]},
+		{"users are acted for in groups that are named", acting(map[string]any{"enabled": true, "users": []any{"*"}, "groups": []any{"dev"}}), impersonate[:2], impersonate[2:]},
+	}...)
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			got := rights(t, test.values)

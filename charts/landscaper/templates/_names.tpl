@@ -149,6 +149,9 @@ sessionTime: {{ .sessionTime | quote }}
 {{- if .tls.secretName }}
 tls: {certificate: /etc/console/tls/tls.crt, key: /etc/console/tls/tls.key}
 {{- end }}
+{{- if .actions.enabled }}
+actions: {enabled: true, groups: {{ toJson .actions.groups }}}
+{{- end }}
 login:
   token: {{ .login.token }}
   {{- with .login.oidc }}

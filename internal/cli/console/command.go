@@ -14,17 +14,28 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	authorizationv1 "k8s.io/client-go/kubernetes/typed/authorization/v1"
 
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/console/foresight"
+	"go.landscaper.dev/internal/cli/installations/plan"
+	"go.landscaper.dev/internal/cli/preview"
+	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/console"
+	"go.landscaper.dev/internal/console/act"
 	"go.landscaper.dev/internal/landscape/inspect/reading"
 )
 
 type flags struct {
 	connection.Flags
-	port uint16
+	registry repositories.Flags
+	tokens   connection.TokenFlag
+	port     uint16
+	readOnly bool
+	// named is what blueprints.namedTargets is for the server.
+	named bool
 }
 
 // NewCommand returns the command.
@@ -34,13 +45,16 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 		Use:   "console",
 		Short: "Show the landscape in a browser",
 		Long: `Show the landscape in a browser, live: how Installations stand, why they wait, how values
-flow between them, and what happened. The console only reads, with your kubeconfig, and
-never asks for the values of imports and exports.
+flow between them, and what happened. What you do there with an Installation is done with
+your kubeconfig, as by the command of the same name; --read-only leaves that out. A plan and
+what a deletion removes are worked out as by the commands plan and delete. For its other
+pages, the console never asks for the values of imports and exports.
 
 It listens on 127.0.0.1, and prints a link that opens it once. Without -n, it shows all
 namespaces, or that of the current context if you may not list all. It ends with Ctrl-C.`,
 		Example: `  landscaper-cli console
-  landscaper-cli console -n shop --port 8080`,
+  landscaper-cli console -n shop --port 8080
+  landscaper-cli console --read-only`,
 		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, _ []string) error {
 			on, err := f.Connect()
@@ -55,7 +69,12 @@ namespaces, or that of the current context if you may not list all. It ends with
 		},
 	}
 	f.Add(command)
-	command.Flags().Uint16Var(&f.port, "port", 0, "port of 127.0.0.1 to listen on (default: a free one)")
+	f.registry.Add(command)
+	f.tokens.Add(command)
+	flags := command.Flags()
+	flags.Uint16Var(&f.port, "port", 0, "port of 127.0.0.1 to listen on (default: a free one)")
+	flags.BoolVar(&f.readOnly, "read-only", false, "only show: no action changes anything")
+	flags.BoolVar(&f.named, "named-targets", false, "in plans, blueprints may name every Target and Secret, as where the server has blueprints.namedTargets")
 	terminal.BeStrict(command)
 	return command
 }
@@ -80,8 +99,12 @@ func (f *flags) serve(ctx context.Context, streams terminal.Streams, on *connect
 	if err != nil {
 		return fmt.Errorf("open the console: %w: choose another port with --port", err)
 	}
+	actor, err := f.actor(streams, on)
+	if err != nil {
+		return err
+	}
 	address, token := listener.Addr().String(), rand.Text()
-	entrance, err := console.NewLink(address, token)
+	entrance, err := console.NewLink(address, token, actor)
 	if err != nil {
 		return err
 	}
@@ -92,6 +115,32 @@ func (f *flags) serve(ctx context.Context, streams terminal.Streams, on *connect
 	link := url.URL{Scheme: "http", Host: address, Path: "/login", RawQuery: url.Values{"token": {token}}.Encode()}
 	fmt.Fprintf(streams.Out, "Open this link, which works once: %s\n", &link)
 	return listen(ctx, listener, handler)
+}
+
+// actor returns what acts with the kubeconfig of the user; nil if the console only reads.
+func (f *flags) actor(streams terminal.Streams, on *connection.Connection) (console.Actor, error) {
+	if f.readOnly {
+		return nil, nil
+	}
+	access, err := f.registry.AccessWithin(streams, on.Egress())
+	if err != nil {
+		return nil, err
+	}
+	reviews, err := authorizationv1.NewForConfig(on.Config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client that asks what you may do: %w", err)
+	}
+	components, base := access.Base()
+	foreseen := foresight.Foresight{
+		Reader: on.Client,
+		Previewer: func(ctx context.Context) (*preview.Previewer, error) {
+			previewer := plan.Previewer(ctx, on, f.tokens.Tokens(on), components, base)
+			previewer.NamedTargets = f.named
+			return previewer, nil
+		},
+		Explain: func(ctx context.Context, err error) error { return on.Explain(access.Explain(ctx, err)) },
+	}
+	return act.New(on.Client, reviews.SelfSubjectAccessReviews(), foreseen, nil), nil
 }
 
 // listen answers until the context ends.

@@ -37,6 +37,8 @@ type Options struct {
 	Proxy *Proxy
 	// Rights knows what users may see.
 	Rights *access.Rights
+	// Acting lets users act; nil lets them only read.
+	Acting *Acting
 	// Trust is called with each request of a user who is logged in.
 	Trust func(*http.Request)
 	// Log has who logs in.
@@ -52,6 +54,8 @@ type Entrance struct {
 	oidc        *issuer
 	proxy       *Proxy
 	rights      *access.Rights
+	acting      *Acting
+	ended       ended
 	trust       func(*http.Request)
 	log         logr.Logger
 }
@@ -68,7 +72,7 @@ func New(options Options) (*Entrance, error) {
 	}
 	e := &Entrance{
 		url: address, sealer: sealer, sessionTime: options.SessionTime, proxy: options.Proxy,
-		rights: options.Rights, trust: options.Trust, log: options.Log,
+		rights: options.Rights, acting: options.Acting, trust: options.Trust, log: options.Log,
 	}
 	if options.Tokens != nil {
 		e.tokens = newTokens(options.Tokens)
@@ -114,7 +118,10 @@ func (e *Entrance) Open(routes *http.ServeMux) {
 		e.page(w, http.StatusOK, local(r.FormValue("to")), "")
 	})
 	routes.HandleFunc("GET /login.css", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "login.css") })
-	routes.HandleFunc("POST /logout", func(w http.ResponseWriter, _ *http.Request) {
+	routes.HandleFunc("POST /logout", func(w http.ResponseWriter, r *http.Request) {
+		if s, known := e.sessionOf(r); known {
+			e.ended.add(s)
+		}
 		e.setCookie(w, sessionCookie, "", time.Time{})
 		w.WriteHeader(http.StatusNoContent)
 	})
@@ -160,7 +167,7 @@ func (e *Entrance) Enter(w http.ResponseWriter, r *http.Request) console.Visitor
 
 // refuse leads a user who asks for a page to the login, and then back.
 func (e *Entrance) refuse(w http.ResponseWriter, r *http.Request) {
-	loads := r.URL.Path == "/session" || strings.HasPrefix(r.URL.Path, "/live/")
+	loads := console.FromPage(r) || r.Method != http.MethodGet || r.URL.Path == "/session" || strings.HasPrefix(r.URL.Path, "/live/")
 	if loads || e.tokens == nil && e.oidc == nil {
 		http.Error(w, "You are not logged in.", http.StatusUnauthorized)
 		return

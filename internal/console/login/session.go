@@ -2,6 +2,7 @@ package login
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"net/http"
 	"time"
@@ -15,6 +16,8 @@ var errEnded = errors.New("the session has ended")
 // session is what the cookie of a user who is logged in has. There is no other place for it: each
 // replica reads the same, and a restart ends none.
 type session struct {
+	// ID is by which it is known when the user logs out; that of a proxy has none.
+	ID string `json:"id,omitempty"`
 	// User is who has logged in by an issuer.
 	User *access.User `json:"user,omitempty"`
 	// Token is that of a user who has logged in with it: whose it is, and whether it is still valid, is
@@ -36,7 +39,7 @@ func (e *Entrance) cookieName(name string) string {
 func (e *Entrance) secure() bool { return e.url.Scheme == "https" }
 
 // setCookie gives a browser what it keeps until a time. Links of other sites lead into the console with
-// it, which reads only; requests of their pages are refused.
+// it, by which one only reads; requests of their pages are refused.
 func (e *Entrance) setCookie(w http.ResponseWriter, name, value string, until time.Time) {
 	cookie := &http.Cookie{ //nolint:gosec // only a loopback address has no TLS
 		Name: e.cookieName(name), Value: value, Path: "/", MaxAge: int(time.Until(until).Seconds()),
@@ -61,7 +64,7 @@ const (
 
 // begin makes a session, in place of any other.
 func (e *Entrance) begin(w http.ResponseWriter, s session) error {
-	s.Ends = time.Now().Add(e.sessionTime)
+	s.ID, s.Ends = rand.Text(), time.Now().Add(e.sessionTime)
 	value, err := e.sealer.seal(sessionCookie, s)
 	if err != nil {
 		return err // says what is too large
@@ -73,7 +76,7 @@ func (e *Entrance) begin(w http.ResponseWriter, s session) error {
 // sessionOf returns the session of a request that has not ended.
 func (e *Entrance) sessionOf(r *http.Request) (session, bool) {
 	var s session
-	if !e.openCookie(r, sessionCookie, &s) || !time.Now().Before(s.Ends) {
+	if !e.openCookie(r, sessionCookie, &s) || !time.Now().Before(s.Ends) || e.ended.has(s) {
 		return session{}, false
 	}
 	return s, true
@@ -91,7 +94,7 @@ func (v *visitor) Name() string { return v.user.Username }
 
 // View implements console.Visitor.
 func (v *visitor) View(ctx context.Context, namespaces []string) (console.View, error) {
-	if !time.Now().Before(v.session.Ends) {
+	if !time.Now().Before(v.session.Ends) || v.entrance.ended.has(v.session) {
 		return console.View{}, errEnded
 	}
 	user, err := v.entrance.userOf(ctx, v.session)

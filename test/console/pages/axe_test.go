@@ -1,8 +1,11 @@
 package pages
 
 import (
+	"fmt"
 	"os"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // checker is the accessibility checker axe-core, which "make test-console" installs with what the pages
@@ -21,17 +24,26 @@ func TestAccessibility(t *testing.T) {
 		paths = append(paths, view.path)
 	}
 	for _, theme := range []string{"light", "dark"} {
-		v.Prefer(theme)
-		for _, path := range paths {
-			v.Visit(v.address + path)
-			v.Await(`document.querySelector("h1:not(.hint)")`)
-			// It is no part of the page, whose policy refuses other scripts.
-			v.Evaluate(string(script) + `; ""`)
-			found := v.Evaluate(`axe.run(document, {resultTypes: ["violations"]}).then((result) => result.violations.flatMap((finding) =>
-				finding.nodes.map((node) => finding.id + ": " + node.html.slice(0, 200) + "\n  " + node.failureSummary)).join("\n"))`)
-			if found != "" {
-				t.Errorf("%s, %s:\n%s", path, theme, found)
+		for _, width := range []int64{1200, 390} {
+			v.Prefer(theme)
+			v.Do(chromedp.EmulateViewport(width, 844))
+			for _, path := range paths {
+				v.Visit(v.address + path)
+				v.Await(`document.querySelector("h1:not(.hint)")`)
+				v.accessible(string(script), fmt.Sprintf("%s, %s, %d wide", path, theme, width))
 			}
 		}
+	}
+}
+
+// accessible lets the checker look at the page as it is.
+func (v *viewer) accessible(script, what string) {
+	v.t.Helper()
+	// It is no part of the page, whose policy refuses other scripts.
+	v.Evaluate(script + `; ""`)
+	found := v.Evaluate(`axe.run(document, {resultTypes: ["violations"]}).then((result) => result.violations.flatMap((finding) =>
+		finding.nodes.map((node) => finding.id + ": " + node.html.slice(0, 200) + "\n  " + node.failureSummary)).join("\n"))`)
+	if found != "" {
+		v.t.Errorf("%s:\n%s", what, found)
 	}
 }

@@ -21,6 +21,7 @@ import (
 // world is a landscape that a test changes.
 type world struct {
 	changed chan struct{}
+	actor   console.Actor // nil if the user only reads
 
 	mutex    sync.Mutex
 	snapshot inspect.Snapshot
@@ -83,7 +84,7 @@ func freeAddress(t *testing.T) string {
 func open(t *testing.T, w *world) (page *browser.Tab, address string, handler http.Handler, server *http.Server) {
 	t.Helper()
 	address = freeAddress(t)
-	entrance, err := console.NewLink(address, "secret")
+	entrance, err := console.NewLink(address, "secret", w.actor)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -170,6 +170,7 @@ var addresses = []struct{ name, path, text string }{
 type viewer struct {
 	*browser.Tab
 
+	t       *testing.T
 	address string
 }
 
@@ -178,7 +179,7 @@ func openPlatform(t *testing.T, snapshot inspect.Snapshot) *viewer {
 	w := newWorld()
 	w.snapshot = snapshot
 	page, address, _, _ := open(t, w)
-	return &viewer{page, "http://" + address}
+	return &viewer{page, t, "http://" + address}
 }
 
 // TestViews: each page says what it is for, and no value.

@@ -48,20 +48,26 @@ const serverUser = "landscaper-with-console"
 // start starts a server with a console, and returns its address.
 func start(t *testing.T, login string) string {
 	t.Helper()
-	rules, err := landscape.WriteRules(env.Lab.Directory, serverUser, map[string]any{
-		"featureGates": map[string]any{"ServerConsole": true},
-		"console":      map[string]any{"enabled": true, "url": "https://console.example.org"},
+	return startAs(t, serverUser, "{login: "+login+"}", map[string]any{})
+}
+
+// startAs starts a server as a user who has the rules that the chart gives for values of the console.
+func startAs(t *testing.T, name, config string, values map[string]any) string {
+	t.Helper()
+	values["enabled"], values["url"] = true, "https://console.example.org"
+	rules, err := landscape.WriteRules(env.Lab.Directory, name, map[string]any{
+		"featureGates": map[string]any{"ServerConsole": true}, "console": values,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := env.Resource.AddUser(t.Context(), lab.UserOptions{Name: serverUser, ManifestFile: rules})
+	user, err := env.Resource.AddUser(t.Context(), lab.UserOptions{Name: name, ManifestFile: rules})
 	if err != nil {
 		t.Fatal(err)
 	}
 	address := freeAddress(t)
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	text := fmt.Sprintf("console: {address: %q, url: %q, login: %s}\n", address, "http://"+address, login)
+	text := fmt.Sprintf("console: {address: %q, url: %q, %s}\n", address, "http://"+address, strings.TrimSuffix(strings.TrimPrefix(config, "{"), "}"))
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +109,8 @@ type visitor struct {
 	t    *testing.T
 	at   string
 	http *http.Client
+	// headers go with each request.
+	headers map[string]string
 }
 
 // visit opens a console without logging in.
@@ -144,6 +152,9 @@ func (v *visitor) stream(path string) *bufio.Scanner {
 	if err != nil {
 		v.t.Fatal(err)
 	}
+	for name, value := range v.headers {
+		request.Header.Set(name, value)
+	}
 	answer, err := v.http.Do(request)
 	if err != nil {
 		v.t.Fatal(err)
@@ -176,4 +187,13 @@ func read[T any](t *testing.T, lines *bufio.Scanner) (view T) {
 func look[T any](v *visitor, path string) T {
 	v.t.Helper()
 	return read[T](v.t, v.stream(path))
+}
+
+func mustParse(t *testing.T, text string) *url.URL {
+	t.Helper()
+	address, err := url.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address
 }

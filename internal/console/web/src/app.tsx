@@ -1,11 +1,13 @@
 import { render, type ComponentChild } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { keepKey } from "./ask";
 import { logOut, useLive, useUser } from "./live";
 import { OverviewPage } from "./overview";
 import { InstallationPage } from "./page";
 import { Address } from "./filter";
 import { JobsPage } from "./jobs";
 import { ObjectView } from "./object";
+import { PlanPage } from "./plan";
 import { TargetPage, TargetsPage } from "./targets";
 import { WhyPage } from "./why";
 import type { Frame, Jobs, ObjectPage, Overview, Page, Target, Targets, Why } from "./model";
@@ -41,6 +43,7 @@ function useAddress(): [URL, (to: string, replace?: boolean) => void] {
 /** The pages by the beginning of their addresses. Those that take a text get it from the address. */
 const pages: { begins: string; title: (view: any) => string; draw: (view: any, text: string) => ComponentChild }[] = [
   { begins: "/n/", title: (view: Page) => `${view.name}: ${view.state ?? "missing"}`, draw: (view: Page) => <InstallationPage view={view} /> },
+  { begins: "/plan/", title: (view: Page) => `Plan of ${view.name}`, draw: (view: Page) => <PlanPage view={view} /> },
   { begins: "/why/", title: (view: Why) => `Why ${view.name}`, draw: (view: Why) => <WhyPage view={view} /> },
   { begins: "/objects/", title: (view: ObjectPage) => `${view.kind} ${view.name}`, draw: (view: ObjectPage) => <ObjectView view={view} /> },
   { begins: "/targets/", title: (view: Target) => `Target ${view.name}`, draw: (view: Target) => <TargetPage view={view} /> },
@@ -54,7 +57,7 @@ function App() {
   const text = address.searchParams.get("q") ?? "";
   const page = pages.find(({ begins }) => address.pathname.startsWith(begins))!;
   const overview = page.begins === "/";
-  const live = useLive<Frame>(`/live${overview ? "/overview" : address.pathname}${text || overview ? `?q=${encodeURIComponent(text)}` : ""}`);
+  const live = useLive<Frame>(`/live${overview ? "/overview" : address.pathname.replace(/^\/plan\//, "/n/")}${text || overview ? `?q=${encodeURIComponent(text)}` : ""}`);
   const view = live.view;
   useArrival(address, view !== undefined);
   useTitle(view ? page.title(view) : "Landscaper");
@@ -151,4 +154,5 @@ function useTitle(name: string) {
   }, [name]);
 }
 
+keepKey();
 render(<App />, document.getElementById("app")!);

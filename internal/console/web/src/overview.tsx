@@ -1,3 +1,4 @@
+import { RunAgain } from "./actions";
 import { Badge, Mark, Message, Since, To } from "./parts";
 import { scopeOf, states, type Overview, type Row } from "./model";
 
@@ -22,6 +23,7 @@ export function OverviewPage({ view, text }: { view: Overview; text: string }) {
             ),
         )}
       </ul>
+      <RunAgain failed={view.counts.Failed ?? 0} />
       {text && (
         <p class="hint" role="status">
           {view.rows.length === 0
