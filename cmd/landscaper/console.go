@@ -28,8 +28,8 @@ const (
 	consoleQPS, consoleBurst = 100, 200
 	// actorQPS and actorBurst bound one request of a user who acts.
 	actorQPS, actorBurst = 20, 40
-	// consoleCollects is how long changes are collected: pages of many users take no more of a busy
-	// server than once a second.
+	// consoleCollects is how long changes are collected that follow others: pages of many users take no
+	// more of a busy server than once a second.
 	consoleCollects = time.Second
 	// issuerTimeout limits a request to an issuer.
 	issuerTimeout = 10 * time.Second

@@ -2,7 +2,6 @@ package console
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -62,17 +61,20 @@ func newBoard(options Options) *board {
 func (b *board) follow(ctx context.Context) {
 	clock := time.NewTicker(refresh)
 	defer clock.Stop()
+	var shown time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-clock.C:
 		case <-b.options.Source.Changed():
+			// A change after a quiet time is on the screen at once; only what follows it closely waits.
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(cmp.Or(b.options.Collect, debounce)):
+			case <-time.After(max(debounce, b.options.Collect-time.Since(shown))):
 			}
+			shown = time.Now()
 		}
 		b.mutex.Lock()
 		b.current = nil
@@ -188,8 +190,23 @@ func (b *board) text(visitor Visitor, view func(*state, *http.Request) any, r *h
 	if err != nil {
 		return nil, nil, err // the visitor says what it did
 	}
-	text, err := json.Marshal(view(b.stateOf(now, seen), r))
+	state := b.stateOf(now, seen)
+	text, err := state.text(r.URL.RequestURI(), func() any { return view(state, r) })
 	return text, changed, err
+}
+
+// text is a view as JSON. It is worked out once for all pages of an address: the most are overviews.
+func (s *state) text(address string, view func() any) ([]byte, error) {
+	write := sync.OnceValues(func() ([]byte, error) { return json.Marshal(view()) })
+	s.mutex.Lock()
+	if known := s.written[address]; known != nil {
+		write = known
+	} else if len(s.written) < maxStreams {
+		// What more visitors than there are pages ask for is not kept.
+		s.written[address] = write
+	}
+	s.mutex.Unlock()
+	return write()
 }
 
 // await returns true when a view is to be made again, and false when its reader has left.
@@ -235,6 +252,10 @@ type state struct {
 	// targeting is worked out when a page needs it, once for all pages.
 	targeting func() targeting
 	notes     []string
+
+	mutex sync.Mutex
+	// written are the views that were asked for, by their addresses.
+	written map[string]func() ([]byte, error)
 }
 
 // valueKey names an object.
@@ -244,6 +265,7 @@ func newState(options Options) *state {
 	s := &state{
 		options: options, snapshot: options.Source.Snapshot(), above: map[*inspect.Node]*inspect.Node{},
 		installations: map[types.NamespacedName]*inspect.Node{}, digests: map[valueKey]string{}, nodes: map[valueKey]*inspect.Node{},
+		written: map[string]func() ([]byte, error){},
 	}
 	s.forest, s.targeting = inspect.Forest(s.snapshot), sync.OnceValue(s.newTargeting)
 	for _, root := range s.forest {

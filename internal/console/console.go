@@ -29,7 +29,8 @@ type Options struct {
 	Where, Namespace string
 	// Entrance lets users in, and knows what they may see.
 	Entrance Entrance
-	// Collect is how long changes are collected before they are shown; 0 is a moment.
+	// Collect is how long changes are collected that follow others; the first one, and all with 0, are
+	// collected for a moment.
 	Collect time.Duration
 
 	// limited says that a visitor does not see all namespaces.

@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +14,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/console"
+	"go.landscaper.dev/test/landscape"
 	"go.landscaper.dev/test/scenario"
 )
 
@@ -201,4 +203,36 @@ func may(t *testing.T, verb, resource string) bool {
 		t.Fatal(err)
 	}
 	return review.Status.Allowed
+}
+
+// TestPagesCostNothing: open pages and changes on them lead to questions about users, and to nothing else
+// that the API server is asked.
+func TestPagesCostNothing(t *testing.T) {
+	at := start(t, "{token: true}")
+	accounts, space := env.Namespace(t), env.Namespace(t)
+	inst := env.Create(t, exporting(t, space))
+	env.WaitSucceeded(t, inst)
+	create(t, everywhere("admin", accounts, "cluster-admin"))
+	visitor := logIn(t, at, tokenOf(t, accounts, "admin"))
+	overview := visitor.stream("overview")
+	read[console.Overview](t, overview)
+	count, err := landscape.StartCount(t.Context(), landscape.Caller{Cluster: env.Resource, User: serverUser})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		for _, path := range []string{"n/" + space + "/root", "jobs", "targets", "why/Installation/" + space + "/root", "objects/Installation/" + space + "/root"} {
+			_ = look[any](visitor, path)
+		}
+	}
+	env.Annotate(t, inst, map[string]string{v1alpha1.SkipAnnotation: "true"})
+	requests, err := count.Requests(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, number := range landscape.Sums(requests) {
+		if !strings.Contains(key, "accessreviews") && !strings.Contains(key, "tokenreviews") {
+			t.Errorf("%d times %s", number, key)
+		}
+	}
 }
