@@ -100,5 +100,6 @@ func visitorOf(r *http.Request) Visitor { return r.Context().Value(visitorKey{})
 // stream does not say why it has ended.
 func session(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]string{"user": visitorOf(r).Name()}) // a client that has left needs no answer
+	visitor := visitorOf(r)
+	_ = json.NewEncoder(w).Encode(map[string]any{"user": visitor.Name(), "logsOut": visitor.LogsOut()}) // a client that has left needs no answer
 }

@@ -22,6 +22,8 @@ type Entrance interface {
 type Visitor interface {
 	// Name names the user among all; it is empty for the only user of a console.
 	Name() string
+	// LogsOut reports whether the user can end the session: that of a proxy is the proxy's.
+	LogsOut() bool
 	// View returns what the user may see now, as far as it matters for some namespaces. An error ends
 	// what is shown: the rights are not known, or the user is not logged in any more.
 	View(ctx context.Context, namespaces []string) (View, error)

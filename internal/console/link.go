@@ -68,6 +68,9 @@ type owner struct{ link *link }
 // Name implements Visitor.
 func (owner) Name() string { return "" }
 
+// LogsOut implements Visitor: the command ends the session.
+func (owner) LogsOut() bool { return false }
+
 // View implements Visitor.
 func (owner) View(context.Context, []string) (View, error) { return Unrestricted(), nil }
 

@@ -33,7 +33,7 @@ const (
 	// mostMemory is what pages may take of a server.
 	mostMemory = 100 << 20
 	// changes are how often something changes while the pages are open.
-	changes = 10
+	changes = 5
 	// loadServer names the process that serves.
 	loadServer = "LANDSCAPER_CONSOLE_LOAD"
 )
@@ -244,6 +244,7 @@ type user struct {
 }
 
 func (u user) Name() string                             { return u.name }
+func (user) LogsOut() bool                              { return false }
 func (user) Actor(*http.Request) (console.Actor, error) { return nil, nil }
 func (u user) View(ctx context.Context, namespaces []string) (console.View, error) {
 	return u.rights.View(ctx, access.User{Username: u.name}, namespaces)

@@ -36,6 +36,7 @@ func (guest) Posts() []string                                        { return ni
 func (guest) Open(*http.ServeMux)                                    {}
 func (g guest) Enter(http.ResponseWriter, *http.Request) Visitor     { return g }
 func (g guest) Name() string                                         { return g.name }
+func (guest) LogsOut() bool                                          { return false }
 func (g guest) Actor(*http.Request) (Actor, error)                   { return g.actor, nil }
 func (g guest) View(_ context.Context, names []string) (View, error) { return g.view(names) }
 

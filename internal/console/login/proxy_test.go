@@ -80,6 +80,9 @@ func TestProxy(t *testing.T) {
 			if recorder.Code != test.want || test.user != "" && !strings.Contains(recorder.Body.String(), `"`+test.user+`"`) {
 				t.Errorf("%d %s", recorder.Code, recorder.Body)
 			}
+			if recorder.Code == http.StatusOK && !strings.Contains(recorder.Body.String(), `"logsOut":false`) {
+				t.Errorf("a log-out that the proxy undoes: %s", recorder.Body)
+			}
 			if len(recorder.Result().Cookies()) > 0 {
 				t.Error("a session that the proxy cannot end")
 			}

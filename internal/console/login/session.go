@@ -92,6 +92,9 @@ type visitor struct {
 // Name implements console.Visitor.
 func (v *visitor) Name() string { return v.user.Username }
 
+// LogsOut implements console.Visitor.
+func (v *visitor) LogsOut() bool { return v.session.ID != "" }
+
 // View implements console.Visitor.
 func (v *visitor) View(ctx context.Context, namespaces []string) (console.View, error) {
 	if !time.Now().Before(v.session.Ends) || v.entrance.ended.has(v.session) {

@@ -28,7 +28,7 @@ func TestToken(t *testing.T) {
 	if answer.Code != http.StatusSeeOther || answer.Header().Get("Location") != "/n/shop/root?x=1" {
 		t.Fatalf("%d %s", answer.Code, answer.Header())
 	}
-	if said := b.get("/session").Body.String(); strings.TrimSpace(said) != `{"user":"jane"}` {
+	if said := b.get("/session").Body.String(); strings.TrimSpace(said) != `{"logsOut":true,"user":"jane"}` {
 		t.Errorf("%s", said)
 	}
 	if root, status := b.sees(); !root || status != http.StatusOK {

@@ -82,7 +82,7 @@ function App() {
 
 function Header({ text, go, lost, view }: { text: string; go: (to: string, replace?: boolean) => void; lost: boolean; view?: Frame }) {
   const search = useRef<HTMLInputElement>(null);
-  const user = useUser();
+  const { user, logsOut } = useUser();
   useEffect(() => {
     const slash = (event: KeyboardEvent) => {
       if (event.key !== "/" || event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey) return;
@@ -123,9 +123,11 @@ function Header({ text, go, lost, view }: { text: string; go: (to: string, repla
       {user && (
         <span class="user">
           <span title={user}>{user}</span>
-          <button type="button" onClick={logOut}>
-            Log out
-          </button>
+          {logsOut && (
+            <button type="button" onClick={logOut}>
+              Log out
+            </button>
+          )}
         </span>
       )}
     </header>

@@ -63,11 +63,16 @@ function enterAgain() {
 }
 
 /** The user who is logged in; empty where there is only one. */
-export function useUser(): string {
-  const [user, setUser] = useState("");
+export interface User {
+  user: string;
+  logsOut: boolean;
+}
+
+export function useUser(): User {
+  const [user, setUser] = useState<User>({ user: "", logsOut: false });
   useEffect(() => {
     fetch("/session").then(
-      async (answer) => answer.ok && setUser(read<{ user: string }>(await answer.text()).user),
+      async (answer) => answer.ok && setUser(read<User>(await answer.text())),
       () => {},
     );
   }, []);
