@@ -228,13 +228,13 @@ func (c *counter) Create(_ context.Context, review *authorizationv1.SubjectAcces
 	return review, nil
 }
 
-// door lets everyone in under a name.
-type door struct{ rights *access.Rights }
+// gate lets everyone in under a name.
+type gate struct{ rights *access.Rights }
 
-func (door) Host(string) bool    { return true }
-func (door) Posts() []string     { return nil }
-func (door) Open(*http.ServeMux) {}
-func (d door) Enter(_ http.ResponseWriter, r *http.Request) console.Visitor {
+func (gate) Host(string) bool    { return true }
+func (gate) Posts() []string     { return nil }
+func (gate) Open(*http.ServeMux) {}
+func (d gate) Enter(_ http.ResponseWriter, r *http.Request) console.Visitor {
 	return user{d.rights, r.Header.Get("User")}
 }
 
@@ -253,7 +253,7 @@ func (u user) View(ctx context.Context, namespaces []string) (console.View, erro
 // serveLoad serves until its input ends.
 func serveLoad(t *testing.T) {
 	landscape, api := newCrowd(), &counter{}
-	handler, err := console.New(t.Context(), console.Options{Source: landscape, Entrance: door{access.New(api)}, Collect: time.Second})
+	handler, err := console.New(t.Context(), console.Options{Source: landscape, Entrance: gate{access.New(api)}, Collect: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -366,7 +366,7 @@ func TestForgedOrders(t *testing.T) {
 	}
 }
 
-// TestActionsAreOff: without being asked for, nobody acts, whatever the rights.
+// TestActionsAreOff: without being asked for, no user acts, whatever the rights.
 func TestActionsAreOff(t *testing.T) {
 	at := start(t, "{token: true}")
 	accounts, space := env.Namespace(t), env.Namespace(t)
