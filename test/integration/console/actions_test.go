@@ -2,6 +2,7 @@ package console
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -117,10 +118,15 @@ func resting(t *testing.T, space, name string) *v1alpha1.Installation {
 	return inst
 }
 
+// release deletes an Installation at the end of a test: others count what all namespaces have.
 func release(t *testing.T, inst *v1alpha1.Installation) {
 	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	if err := client.IgnoreNotFound(env.Admin.Delete(ctx, inst.DeepCopy())); err != nil {
+		t.Error(err)
+	}
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
-	if err := client.IgnoreNotFound(env.Admin.Patch(t.Context(), inst.DeepCopy(), patch)); err != nil && t.Context().Err() == nil {
+	if err := client.IgnoreNotFound(env.Admin.Patch(ctx, inst.DeepCopy(), patch)); err != nil {
 		t.Error(err)
 	}
 }
