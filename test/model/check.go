@@ -218,8 +218,7 @@ func (w *world) checkSettled() {
 			if id != finished && !w.waitsForImporter(object) {
 				w.violate("%s %s is not finished with %s, phase %s, and nothing will wake it", k, key.Name, id, phase)
 			}
-			// An interruption may have failed an item before its deletion began.
-			if object.GetDeletionTimestamp() != nil && !w.waitsForNextJob(object) && !w.waitsForParent(object) && !w.waitsForImporter(object) && phase != "DeleteFailed" && (k != "DeployItem" || phase != "Failed" && !w.wasAborted(object)) {
+			if object.GetDeletionTimestamp() != nil && !w.mayStay(object, phase) {
 				w.violate("%s %s is still being deleted, phase %s, and nothing will wake it", k, key.Name, phase)
 			}
 			operation := object.GetAnnotations()[v1alpha1.OperationAnnotation]
@@ -228,6 +227,15 @@ func (w *world) checkSettled() {
 			}
 		}
 	}
+}
+
+// mayStay reports whether something of a user has to come before a deletion goes on.
+func (w *world) mayStay(object client.Object, phase string) bool {
+	// An interruption may have failed an item before its deletion began.
+	if kindOf(object) == "DeployItem" && (phase == "Failed" || w.wasAborted(object)) {
+		return true
+	}
+	return phase == "DeleteFailed" || w.waitsForNextJob(object) || w.waitsForParent(object) || w.waitsForImporter(object)
 }
 
 // waitsForNextJob reports whether a user has deleted an item: its deletion ends with the next job of

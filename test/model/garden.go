@@ -34,7 +34,6 @@ type garden struct {
 	uids   int
 	// tokens is how many tokens it has granted for its ServiceAccount.
 	tokens int
-	pool   *cluster.Pool
 }
 
 func newGarden(w *world) *garden { return &garden{world: w, shoots: map[string]*shoot{}} }

@@ -227,12 +227,7 @@ func (w *world) wake(name string, c change) {
 	switch object := object.(type) {
 	case *v1alpha1.Installation:
 		if name == "installation" {
-			l.add(c.key)
-			before, _ := c.before.(*v1alpha1.Installation)
-			after, _ := c.after.(*v1alpha1.Installation)
-			for _, triggered := range w.installations.Enqueued(context.Background(), before, after) {
-				l.add(triggered.NamespacedName)
-			}
+			w.wakeInstallations(l, c)
 		} else if object.Status.ExecutionReference != nil || object.DeletionTimestamp != nil || object.Status.JobID == object.Status.JobIDFinished {
 			l.add(c.key)
 		}
@@ -251,6 +246,16 @@ func (w *world) wake(name string, c change) {
 		} else if owner := metav1.GetControllerOf(object); owner != nil && owner.Kind == "Execution" {
 			l.add(types.NamespacedName{Namespace: c.key.Namespace, Name: owner.Name})
 		}
+	}
+}
+
+// wakeInstallations wakes an Installation that has changed, and those that wait for it.
+func (w *world) wakeInstallations(l *lane, c change) {
+	l.add(c.key)
+	before, _ := c.before.(*v1alpha1.Installation)
+	after, _ := c.after.(*v1alpha1.Installation)
+	for _, triggered := range w.installations.Enqueued(context.Background(), before, after) {
+		l.add(triggered.NamespacedName)
 	}
 }
 
