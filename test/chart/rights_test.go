@@ -109,7 +109,7 @@ func TestRights(t *testing.T) {
 	acting := func(actions map[string]any) map[string]any {
 		values := console(nil)
 		values["actions"] = actions
-		return map[string]any{"console": values}
+		return map[string]any{"featureGates": withConsole, "console": values}
 	}
 	impersonate := []right{{"*", "users", "impersonate"}, {"*", "groups", "impersonate"}, {"*", "serviceaccounts", "impersonate"}, {"*", "uids", "impersonate"}}
 	tests = append(tests, []struct {
