@@ -298,6 +298,7 @@ func TestHostileActions(t *testing.T) {
 		v.Await("!" + dialogs)
 	}
 	v.press("Abort")
+	v.Await(dialogs)
 	v.press("Abort")
 	harmless()
 }
