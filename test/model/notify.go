@@ -227,17 +227,12 @@ func (w *world) wake(name string, c change) {
 	switch object := object.(type) {
 	case *v1alpha1.Installation:
 		if name == "installation" {
-			w.wakeInstallations(l, c)
+			w.enqueueInstallations(l, c)
 		} else if object.Status.ExecutionReference != nil || object.DeletionTimestamp != nil || object.Status.JobID == object.Status.JobIDFinished {
 			l.add(c.key)
 		}
 	case *v1alpha1.TargetSync:
-		if c.before == nil || c.after == nil || askedAnew(c.before, c.after) {
-			for _, key := range keysOf(w.caches[c.kind]) {
-				l.add(key)
-			}
-			l.add(c.key)
-		}
+		w.enqueueTargetSyncs(l, c)
 	case *v1alpha1.Execution:
 		l.add(c.key)
 	case *v1alpha1.DeployItem:
@@ -249,14 +244,26 @@ func (w *world) wake(name string, c change) {
 	}
 }
 
-// wakeInstallations wakes an Installation that has changed, and those that wait for it.
-func (w *world) wakeInstallations(l *lane, c change) {
+// enqueueInstallations enqueues an Installation that has changed, and those that wait for it.
+func (w *world) enqueueInstallations(l *lane, c change) {
 	l.add(c.key)
 	before, _ := c.before.(*v1alpha1.Installation)
 	after, _ := c.after.(*v1alpha1.Installation)
 	for _, triggered := range w.installations.Enqueued(context.Background(), before, after) {
 		l.add(triggered.NamespacedName)
 	}
+}
+
+// enqueueTargetSyncs enqueues a TargetSync of which something else is asked, and all others, as the watch
+// of the controller does.
+func (w *world) enqueueTargetSyncs(l *lane, c change) {
+	if c.before != nil && c.after != nil && !askedAnew(c.before, c.after) {
+		return
+	}
+	for _, key := range keysOf(w.caches[c.kind]) {
+		l.add(key)
+	}
+	l.add(c.key)
 }
 
 // askedAnew reports whether something else is asked of an object.
