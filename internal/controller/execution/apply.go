@@ -232,8 +232,9 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 // enter stores the status in a new phase.
 func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error {
 	subject := reporter.Execution(s.exec)
+	var notes []func(metav1.Time)
 	if phase == v1alpha1.PhaseStringSucceeded {
-		s.noteEnd(subject, metav1.NewTime(r.Now()))
+		notes = append(notes, func(now metav1.Time) { s.noteEnd(subject, now) })
 	}
-	return r.reporter().Enter(ctx, subject, phase)
+	return r.reporter().Enter(ctx, subject, phase, notes...)
 }

@@ -1,12 +1,14 @@
 package installation
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -95,6 +97,36 @@ func TestSubsHeld(t *testing.T) {
 	root = b.installation(t).Status
 	if root.InstallationPhase != "Succeeded" || root.JobIDFinished != "job-2" || job.Pending(root.Conditions) != nil {
 		t.Errorf("%+v, %+v", root, root.LastError)
+	}
+}
+
+// TestRefusedEndOfRemovals: while the end of a job cannot be stored, its removal round goes on. What
+// reports the failure must not lead back into the round before, in which everything is deployed.
+func TestRefusedEndOfRemovals(t *testing.T) {
+	b := deployed(t)
+	b.describe(t, onlyB)
+	b.reconcile(t)
+	b.run(t, b.sub(t, "c"))
+	b.run(t, b.sub(t, "b"))
+	b.reconcile(t)
+	b.run(t, b.sub(t, "a"))
+	b.refuse["status Installation"] = errors.New("busy")
+	reports := 0
+	b.before = func(request string) {
+		if reports++; reports == 2 {
+			delete(b.refuse, request)
+		}
+	}
+	if _, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: shop}); err == nil {
+		t.Fatal("the end of the job was not refused")
+	}
+	root := b.installation(t)
+	if root.Status.LastError == nil || job.Round(root) != "job-2-removal" {
+		t.Errorf("the job is in round %s: %+v", job.Round(root), root.Status)
+	}
+	b.reconcile(t)
+	if status := b.installation(t).Status; status.JobIDFinished != "job-2" || job.Pending(status.Conditions) != nil {
+		t.Errorf("the next attempt ends it: %+v", status)
 	}
 }
 

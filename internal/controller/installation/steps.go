@@ -172,10 +172,12 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 
 // enter stores the status in a new phase.
 func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error {
+	var notes []func(metav1.Time)
 	if phase == v1alpha1.PhaseStringSucceeded {
-		s.noteEnd(metav1.NewTime(r.Now()))
+		// As long as the job goes on, the status must keep that the removal round has begun.
+		notes = append(notes, s.noteEnd)
 	}
-	if err := r.reporter().Enter(ctx, s.subject, phase); err != nil {
+	if err := r.reporter().Enter(ctx, s.subject, phase, notes...); err != nil {
 		return err // says what was written
 	}
 	if phase != v1alpha1.PhaseStringInit {

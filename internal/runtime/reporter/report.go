@@ -80,10 +80,14 @@ type Known struct {
 	panics  panicBackoff
 }
 
-// Enter enters a phase after a step that went well, and stores the status.
-func (r *Reporter) Enter(ctx context.Context, s *Subject, phase string) error {
-	undo := s.backup()
-	s.enter(phase, nil, metav1.NewTime(r.Now()))
+// Enter enters a phase after a step that went well, and stores the status. What the notes add to it
+// is stored with the phase, or not at all.
+func (r *Reporter) Enter(ctx context.Context, s *Subject, phase string, notes ...func(now metav1.Time)) error {
+	undo, now := s.backup(), metav1.NewTime(r.Now())
+	for _, note := range notes {
+		note(now)
+	}
+	s.enter(phase, nil, now)
 	if err := r.store(ctx, s); err != nil {
 		// The report of the error must not store the phase with it, above all a final one.
 		undo()

@@ -215,8 +215,10 @@ func TestRefusedEnd(t *testing.T) {
 	d := newBench(t, installation("a", "", "Progressing"))
 	subject := Installation(read(t, d.Client))
 	d.refuse = apierrors.NewInternalError(errors.New("busy"))
-	err := d.Enter(t.Context(), subject, "Succeeded")
-	if err == nil || !subject.Status.Unfinished() || *subject.Status.Phase != "Progressing" {
+	drop := func(metav1.Time) { job.DropCondition(subject.Status.Conditions, "Kept") }
+	job.SetCondition(subject.Status.Conditions, v1alpha1.Condition{Type: "Kept"}, metav1.NewTime(noon))
+	err := d.Enter(t.Context(), subject, "Succeeded", drop)
+	if err == nil || !subject.Status.Unfinished() || *subject.Status.Phase != "Progressing" || job.GetCondition(*subject.Status.Conditions, "Kept") == nil {
 		t.Fatalf("%v, %+v", err, subject.Object)
 	}
 	d.refuse = nil

@@ -26,7 +26,7 @@ var protections = []protection{
 	},
 	{
 		"a job is stored before its request is removed", installation + "steps.go",
-		"	if err := r.reporter().Enter(ctx, s.subject, phase); err != nil {\n", "	if err := r.started(ctx, s); err != nil {\n		return err\n	}\n	if err := r.reporter().Enter(ctx, s.subject, phase); err != nil {\n",
+		"	if err := r.reporter().Enter(ctx, s.subject, phase, notes...); err != nil {\n", "	if err := r.started(ctx, s); err != nil {\n		return err\n	}\n	if err := r.reporter().Enter(ctx, s.subject, phase, notes...); err != nil {\n",
 	},
 	{
 		"a request is removed in the version that was read", installation + "steps.go",
