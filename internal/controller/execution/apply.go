@@ -95,13 +95,17 @@ func (r *Reconciler) adopt(s *snapshot) {
 		id = r.NewJobID()
 	}
 	reporter.Execution(s.exec).Status.Trigger(id, metav1.NewTime(r.Now()))
+	s.adopted = true
 }
 
 // accept stores a job that was requested before it removes the request: a crash in between repeats
-// the job rather than losing it.
+// the job rather than losing it. A job that is stored already, because of such a crash or a lost
+// answer, is not written again.
 func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
-	if err := r.reporter().Save(ctx, reporter.Execution(s.exec)); err != nil {
-		return err // says what was written
+	if s.adopted {
+		if err := r.reporter().Save(ctx, reporter.Execution(s.exec)); err != nil {
+			return err // says what was written
+		}
 	}
 	return r.dismiss(ctx, s)
 }

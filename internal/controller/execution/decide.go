@@ -21,6 +21,8 @@ import (
 // snapshot is everything that a decision depends on.
 type snapshot struct {
 	exec *v1alpha1.Execution
+	// adopted says that the job was taken over in this attempt, and is not stored yet.
+	adopted bool
 	// parent is the Installation that the Execution belongs to, or nil.
 	parent *v1alpha1.Installation
 	// orphaned says that the parent of the Execution no longer exists.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -90,5 +91,59 @@ func TestOrphanWhoseDeletionFails(t *testing.T) {
 	b.reconcile(t)
 	if err := b.api.Get(t.Context(), key, &v1alpha1.Execution{}); client.IgnoreNotFound(err) != nil || err == nil {
 		t.Errorf("the Execution is still there: %v", err)
+	}
+}
+
+// unchanging counts writes of a status that is stored already.
+type unchanging struct {
+	client.Client
+	writes int
+}
+
+func (c *unchanging) Status() client.SubResourceWriter {
+	return &unchangingStatus{c.Client.Status(), c}
+}
+
+type unchangingStatus struct {
+	client.SubResourceWriter
+	of *unchanging
+}
+
+func (c *unchangingStatus) Update(ctx context.Context, object client.Object, options ...client.SubResourceUpdateOption) error {
+	if exec, ok := object.(*v1alpha1.Execution); ok {
+		stored := &v1alpha1.Execution{}
+		if err := c.of.Get(ctx, client.ObjectKeyFromObject(object), stored); err == nil && equality.Semantic.DeepEqual(stored.Status, exec.Status) {
+			c.of.writes++
+		}
+	}
+	return c.SubResourceWriter.Update(ctx, object, options...)
+}
+
+// TestRequestOfStoredJob: the answer to the write of a requested job was lost, or the process ended
+// after it. The request is removed then, and the job is not written again.
+func TestRequestOfStoredJob(t *testing.T) {
+	for _, test := range []struct{ reason, job string }{
+		{"the job is stored, and the request was not removed", "b"},
+		{"the job is not stored", "a"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			exec := withItems(v1alpha1.DeployItemTemplate{Name: "one"})
+			exec.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "x", UID: "gone"}}
+			exec.Annotations = map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.ReconcileOperation)}
+			exec.DeletionTimestamp = &metav1.Time{Time: noon}
+			exec.Status = v1alpha1.ExecutionStatus{JobID: test.job, JobIDFinished: "a", ExecutionPhase: "DeleteFailed"}
+			item := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{
+				Namespace: key.Namespace, Name: "x-one", UID: "one", Finalizers: []string{v1alpha1.Finalizer}, DeletionTimestamp: &metav1.Time{Time: noon},
+				Labels: map[string]string{v1alpha1.ExecutionManagedByLabel: key.Name, v1alpha1.ExecutionManagedNameLabel: "one"},
+			}}
+			b := newBench(t, exec, item)
+			counted := &unchanging{Client: b.api}
+			b.Client = counted
+			b.reconcile(t)
+			now := b.execution(t)
+			if counted.writes != 0 || now.Annotations[v1alpha1.OperationAnnotation] != "" || now.Status.ExecutionPhase != "Deleting" || now.Status.JobID == "a" || test.job == "b" && now.Status.JobID != "b" {
+				t.Errorf("%d writes of what is stored, %v, %+v", counted.writes, now.Annotations, now.Status)
+			}
+		})
 	}
 }
