@@ -77,6 +77,18 @@ func (w *world) missesPart(root *v1alpha1.Installation) bool {
 	return false
 }
 
+// losesExporter reports whether users have deleted the item of a root that exports something: until
+// the next job of the root, nothing looks at what a deleted item exports.
+func (w *world) losesExporter(root *v1alpha1.Installation, out int) bool {
+	for _, key := range keysOf(w.store.objects["DeployItem"]) {
+		item := w.store.objects["DeployItem"][key].(*v1alpha1.DeployItem)
+		if item.DeletionTimestamp != nil && w.waitsForNextJob(item) && w.belongs(item, root.UID) && w.target.parse(&deployer.Item{DeployItem: item}).Out == out {
+			return true
+		}
+	}
+	return false
+}
+
 // checkLate: what has changed after a job has reached all who import it, when everything
 // has come to rest well.
 func (w *world) checkLate() {
@@ -88,7 +100,7 @@ func (w *world) checkLate() {
 		}
 		found := w.target.of(inst.Name)
 		for item, out := range w.users.wanted[inst.UID][status.ObservedGeneration].lateValues() {
-			if want := cmp.Or(w.target.late[out], out); found[item] != want {
+			if want := cmp.Or(w.target.late[out], out); found[item] != want && !w.losesExporter(inst, out) {
 				w.violate("Installation %s has come to rest with %d in %s, but %d is exported", inst.Name, found[item], item, want)
 			}
 		}
