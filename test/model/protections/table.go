@@ -57,6 +57,10 @@ var protections = []protection{
 		"if sub, running := siblings.FirstUnfinishedSub(s.Family); running {", "if sub, running := siblings.FirstUnfinishedSub(s.Family); false && running {",
 	},
 	{
+		"a removal round goes on until the end of its job is stored", installation + "steps.go",
+		"		notes = append(notes, s.noteEnd)\n", "		s.noteEnd(metav1.NewTime(r.Now()))\n",
+	},
+	{
 		"an Execution that no cache shows is asked for", installation + "decide/decide.go",
 		"	if missesExecution(s) {\n		return doing(Confirm)", "	if false && missesExecution(s) {\n		return doing(Confirm)",
 	},
