@@ -43,6 +43,7 @@ func (w *world) checkChange(c change) {
 	case c.before != nil:
 		w.checkJob(c)
 	}
+	w.noteSuccess(c)
 	if id, _, _ := jobOf(c.after); c.after != nil && job.IsRemoval(id) && c.kind == "DeployItem" {
 		if before, _, _ := jobOf(c.before); before != id {
 			w.counts.removals++
@@ -65,6 +66,19 @@ func (w *world) checkJob(c change) {
 	if finished != finishedBefore && finished != after {
 		w.violate("%s %s finishes %s, but its job is %s", c.kind, c.key.Name, finished, after)
 	}
+}
+
+// noteSuccess notes in which jobs an Installation has succeeded: as soon as it has the next job, it does
+// not show that any more.
+func (w *world) noteSuccess(c change) {
+	inst, ok := c.after.(*v1alpha1.Installation)
+	if !ok || inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
+		return
+	}
+	if w.succeeded[inst.UID] == nil {
+		w.succeeded[inst.UID] = map[string]bool{}
+	}
+	w.succeeded[inst.UID][inst.Status.JobIDFinished] = true
 }
 
 // checkGone: the objects below an object are deleted before it.

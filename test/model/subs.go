@@ -224,8 +224,10 @@ func (w *world) checkFlow(item *v1alpha1.DeployItem, config itemConfig, uninstal
 		return
 	}
 	if !uninstall && config.After != "" && !job.IsRemoval(item.Status.JobID) {
+		// The sibling may have the next job already if a user has interrupted this one and the deployer
+		// has not seen that.
 		before := siblings[config.After]
-		if before == nil || before.Status.JobIDFinished != item.Status.JobID || before.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
+		if before == nil || !w.succeeded[before.UID][item.Status.JobID] {
 			w.violate("item %s deploys what %s exports, which has not succeeded in the job", item.Name, config.After)
 		}
 	}

@@ -142,6 +142,8 @@ type world struct {
 	given map[types.NamespacedName]dispatchedJob
 	// plans are those that are made away from the workers, and have not begun.
 	plans []func()
+	// succeeded are the jobs in which each Installation has succeeded.
+	succeeded map[types.UID]map[string]bool
 }
 
 // laneNames are the controllers.
@@ -151,7 +153,7 @@ func newWorld(seed uint64, r rates) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 1)), rates: r, store: newStore(), elsewhere: seed/4%4 == 0}
 	w.target, w.garden = newTarget(w), newGarden(w)
 	w.users = newUsers(w)
-	w.pending = map[stream][]change{}
+	w.pending, w.succeeded = map[stream][]change{}, map[types.UID]map[string]bool{}
 	w.store.watch = func(c change) {
 		w.checkChange(c)
 		for _, k := range cachedKinds {
