@@ -44,6 +44,7 @@ func (w *world) checkChange(c change) {
 		w.checkJob(c)
 	}
 	w.noteSuccess(c)
+	w.noteLeaving(c)
 	if id, _, _ := jobOf(c.after); c.after != nil && job.IsRemoval(id) && c.kind == "DeployItem" {
 		if before, _, _ := jobOf(c.before); before != id {
 			w.counts.removals++
@@ -79,6 +80,21 @@ func (w *world) noteSuccess(c change) {
 		w.succeeded[inst.UID] = map[string]bool{}
 	}
 	w.succeeded[inst.UID][inst.Status.JobIDFinished] = true
+}
+
+// noteLeaving notes in which removal round of its parent the deletion of an object begins.
+func (w *world) noteLeaving(c change) {
+	if c.before == nil || c.after == nil || c.before.GetDeletionTimestamp() != nil || c.after.GetDeletionTimestamp() == nil {
+		return
+	}
+	delete(w.leaving, c.after.GetUID())
+	parent, err := w.store.get("Installation", types.NamespacedName{Namespace: c.key.Namespace, Name: parentOf(c.after)})
+	if err != nil {
+		return
+	}
+	if round := job.Round(parent.(*v1alpha1.Installation)); job.IsRemoval(round) {
+		w.leaving[c.after.GetUID()] = round
+	}
 }
 
 // checkGone: the objects below an object are deleted before it.

@@ -212,6 +212,11 @@ func (w *world) rootAtWork(item *v1alpha1.DeployItem, config itemConfig) *v1alph
 		if w.users.removed[object.GetUID()] {
 			return nil
 		}
+		if round := w.leaving[object.GetUID()]; round != "" && job.BaseOf(round) != root.Status.JobID {
+			// A user has interrupted the removal round of an earlier job: this job completes the
+			// deletion, which cannot be taken back, before it begins with anything else.
+			return nil
+		}
 		owner := metav1.GetControllerOf(object)
 		if owner == nil {
 			break

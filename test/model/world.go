@@ -144,6 +144,8 @@ type world struct {
 	plans []func()
 	// succeeded are the jobs in which each Installation has succeeded.
 	succeeded map[types.UID]map[string]bool
+	// leaving are the removal rounds in which the deletion of objects has begun.
+	leaving map[types.UID]string
 }
 
 // laneNames are the controllers.
@@ -153,7 +155,7 @@ func newWorld(seed uint64, r rates) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 1)), rates: r, store: newStore(), elsewhere: seed/4%4 == 0}
 	w.target, w.garden = newTarget(w), newGarden(w)
 	w.users = newUsers(w)
-	w.pending, w.succeeded = map[stream][]change{}, map[types.UID]map[string]bool{}
+	w.pending, w.succeeded, w.leaving = map[stream][]change{}, map[types.UID]map[string]bool{}, map[types.UID]string{}
 	w.store.watch = func(c change) {
 		w.checkChange(c)
 		for _, k := range cachedKinds {
