@@ -13,6 +13,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/template"
+	"go.landscaper.dev/internal/controller/installation/exportwriter"
 	"go.landscaper.dev/internal/controller/installation/planstore"
 	"go.landscaper.dev/internal/controller/installation/treesize"
 	"go.landscaper.dev/internal/landscape/desired"
@@ -42,7 +43,7 @@ func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot) error {
 	}
 	if made.exports != nil && s.hasNoChildren() {
 		if err := r.storeCopies(ctx, s, s.Family, made.copies)(); err != nil {
-			return err
+			return s.orStoreFirst(err)
 		}
 		return r.finish(ctx, s, made)
 	}
@@ -54,7 +55,7 @@ func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot) error {
 		r.memory.Of(s.Inst.UID).marks.note(unstored, true)
 	}
 	if err := r.writeAll(ctx, s, made); err != nil {
-		return err
+		return s.orStoreFirst(err)
 	}
 	r.memory.Of(s.Inst.UID).outage.Over()
 	r.noteChildren(s, made)
@@ -64,6 +65,16 @@ func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot) error {
 		return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
 	}
 	return r.propagate(ctx, s)
+}
+
+// orStoreFirst ends an attempt whose job has to be stored before it goes on: the end of the attempt
+// stores it, unless another process has stored one. It returns any other error.
+func (s *snapshot) orStoreFirst(err error) error {
+	if !errors.Is(err, exportwriter.ErrJobNotStored) {
+		return err
+	}
+	s.ends = true
+	return nil
 }
 
 // hasNoChildren reports whether an Installation has no children, and none to delete.

@@ -2,6 +2,7 @@ package installation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -216,10 +217,15 @@ func (r *Reconciler) exportWriter() exportwriter.Writer {
 }
 
 // storeCopies writes the copies of imports for the children. The error says in the status what
-// could not be written. The family is that of the snapshot, which gets its children meanwhile.
+// could not be written, unless the job has to be stored first. The family is that of the snapshot, which
+// gets its children meanwhile.
 func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, f siblings.Family, copies dataflow.Exports) func() error {
 	tell := func() error { return nil }
-	_ = r.exportWriter().WriteCopies(ctx, f, copies, func(object client.Object, reason reasons.Reason, err error) error {
+	_ = r.exportWriter().WriteCopies(ctx, f, copies, s.PendingTrigger == "", func(object client.Object, reason reasons.Reason, err error) error {
+		if errors.Is(err, exportwriter.ErrJobNotStored) {
+			tell = func() error { return err }
+			return err
+		}
 		message := "CreateOrUpdateImports: store import " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
 		tell = func() error {
 			r.falseCondition(s, v1alpha1.CreateImportsCondition, reason, message)

@@ -25,6 +25,10 @@ var protections = []protection{
 		"if s.Exec != nil || !r.memory.Of(s.Inst.UID).marks.has(unstored) {", "if s.Exec != nil || true {",
 	},
 	{
+		"a job is stored before it writes over a copy of another attempt", installation + "exportwriter/writer.go",
+		"if !stored && ofOtherAttempt(", "if false && ofOtherAttempt(",
+	},
+	{
 		"a job is stored before its request is removed", installation + "steps.go",
 		"	if err := r.reporter().Enter(ctx, s.subject, phase, notes...); err != nil {\n", "	if err := r.started(ctx, s); err != nil {\n		return err\n	}\n	if err := r.reporter().Enter(ctx, s.subject, phase, notes...); err != nil {\n",
 	},

@@ -34,6 +34,13 @@ func (h Writer) mayTakeOver(ctx context.Context, f siblings.Family, live client.
 	return owner.UID == f.Parent.UID || predicates.AsOwner(f.Parent).Owns(owner), nil
 }
 
+// ofOtherAttempt reports whether an object is of a job that is neither that of an Installation nor the
+// one before it.
+func ofOtherAttempt(inst *v1alpha1.Installation, live client.Object) bool {
+	jobID := live.GetLabels()[v1alpha1.DataObjectJobIDLabel]
+	return jobID != "" && jobID != inst.Status.JobID && jobID != job.BaseOf(inst.Status.JobIDFinished)
+}
+
 // takeForExport refuses to overwrite an object of another owner with an export: of another
 // Installation, or of a controller that would write it back. An object without an owner is taken
 // over.

@@ -2,6 +2,7 @@ package exportwriter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,11 +35,20 @@ type Writer struct {
 // onError returns the error of the job if an object could not be written.
 type onError func(object client.Object, reason reasons.Reason, err error) error
 
-// WriteCopies writes the copies of imports for the children.
-func (h Writer) WriteCopies(ctx context.Context, f siblings.Family, copies dataflow.Exports, failed onError) error {
+// ErrJobNotStored is the error about a copy that another attempt has written in another job: the job
+// has to be stored before it writes over the copy.
+var ErrJobNotStored = errors.New("the job is not stored, and another attempt has written a copy of an import in another job")
+
+// WriteCopies writes the copies of imports for the children. Stored says that the job is stored. Two
+// processes that lead one after the other may each have a job of their own until one of them stores it:
+// the other one must not write its job into the copies any more, or they would count as stale.
+func (h Writer) WriteCopies(ctx context.Context, f siblings.Family, copies dataflow.Exports, stored bool, failed onError) error {
 	own := func(kind string, live client.Object) error {
 		if !predicates.AsOwner(f.Inst).MayReplace(live) && !OwnsWriter(f, live) {
 			return Foreign(kind, live)
+		}
+		if !stored && ofOtherAttempt(f.Inst, live) {
+			return ErrJobNotStored
 		}
 		return nil
 	}
