@@ -226,7 +226,10 @@ func (w *world) checkSyncs() {
 	}
 	for _, name := range shootNames {
 		of := w.garden.shoots[name]
-		selected := of != nil && sync.Spec.ShootNameExpression != "" && selects(name) && !w.taken(name)
+		selected := of != nil && sync.Spec.ShootNameExpression != "" && selects(name)
+		if selected && w.taken(name) {
+			continue // a Secret that was made just before the name was taken waits for the Target
+		}
 		w.checkSynced(name, of, selected, slices.Contains(made, "Target "+name), slices.Contains(made, "Secret "+name))
 	}
 }
