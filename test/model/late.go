@@ -69,7 +69,7 @@ func (u *users) changeLate() {
 func (w *world) missesPart(root *v1alpha1.Installation) bool {
 	for _, k := range []kind{"Installation", "Execution"} {
 		for _, key := range keysOf(w.store.objects[k]) {
-			if object := w.store.objects[k][key]; object.GetDeletionTimestamp() != nil && w.belongs(object, root.UID) {
+			if object := w.store.objects[k][key]; object.GetDeletionTimestamp() != nil && w.users.removed[object.GetUID()] && w.belongs(object, root.UID) {
 				return true
 			}
 		}

@@ -255,7 +255,7 @@ func (w *world) checkLeaving(item *v1alpha1.DeployItem, config itemConfig) {
 
 // checkMoves: when a root has succeeded, each object is where it is wanted, and nothing is held.
 func (w *world) checkMoves(inst *v1alpha1.Installation) {
-	if w.users.leftBehind[inst.Name] {
+	if w.users.leftBehind[inst.Name] || w.missesPart(inst) {
 		return
 	}
 	wanted, found := w.users.wanted[inst.UID][inst.Status.ObservedGeneration].moves(), map[string]string{}
