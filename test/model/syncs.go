@@ -227,15 +227,15 @@ func (w *world) checkSyncs() {
 	for _, name := range shootNames {
 		of := w.garden.shoots[name]
 		selected := of != nil && sync.Spec.ShootNameExpression != "" && selects(name)
-		if selected && w.taken(name) {
-			continue // a Secret that was made just before the name was taken waits for the Target
-		}
 		w.checkSynced(name, of, selected, slices.Contains(made, "Target "+name), slices.Contains(made, "Secret "+name))
 	}
 }
 
 // checkSynced looks at one shoot.
 func (w *world) checkSynced(name string, of *shoot, selected, target, secret bool) {
+	if selected && w.taken(name) {
+		return // a Secret that was made just before the name was taken waits for the Target
+	}
 	if !selected && (target || secret) {
 		w.violate("shoot %s is not selected, but there is a Target: %t, a Secret: %t", name, target, secret)
 	}
