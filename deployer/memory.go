@@ -31,7 +31,8 @@ type record struct {
 	exports *exportWatch
 }
 
-// end ends what goes on for an item.
+// end ends what goes on for an item, once no trigger finds the record any more: a deployer may wait for its
+// own watch there, which triggers items.
 func (r *record) end() {
 	if r.run != nil {
 		r.run.forget()
@@ -43,30 +44,37 @@ func (r *record) end() {
 
 // of returns the record of an item, if necessary a new one.
 func (m *memory) of(item *v1alpha1.DeployItem) *record {
+	found, former := m.swap(item)
+	if former != nil {
+		former.end()
+	}
+	return found
+}
+
+// swap returns the record of an item, and that of an earlier item of its name which it takes the place of.
+func (m *memory) swap(item *v1alpha1.DeployItem) (found, former *record) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	found := m.records[keyOf(item)]
-	if found != nil && found.uid == item.UID {
-		return found
-	}
-	if found != nil {
-		defer found.end()
+	former = m.records[keyOf(item)]
+	if former != nil && former.uid == item.UID {
+		return former, nil
 	}
 	if m.records == nil {
 		m.records = map[types.NamespacedName]*record{}
 	}
 	found = &record{uid: item.UID}
 	m.records[keyOf(item)] = found
-	return found
+	return found, former
 }
 
 // forget drops the record of an item that no longer exists.
 func (m *memory) forget(key types.NamespacedName) {
 	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	if found := m.records[key]; found != nil {
-		delete(m.records, key)
-		defer found.end()
+	former := m.records[key]
+	delete(m.records, key)
+	m.mutex.Unlock()
+	if former != nil {
+		former.end()
 	}
 }
 
