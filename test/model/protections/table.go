@@ -113,7 +113,7 @@ var protections = []protection{
 		"	case !start && !s.item.Status.Phase.IsDeletion():\n", "	case false:\n",
 	},
 	{
-		"a trigger in the middle of an attempt leads to another one", "deployer/reconciler.go",
+		"a trigger in the middle of an attempt leads to another one", "deployer/report.go",
 		"	// After a trigger in the middle of the attempt, the item is in the queue already.\n", "	item.run.triggered.Store(false)\n",
 	},
 	{
