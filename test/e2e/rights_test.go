@@ -90,45 +90,15 @@ func cannotHaveTokens(t *testing.T, as client.Client, namespace string) {
 	}
 }
 
-// TestStartBesideFailures: the first answers that a server gets are failures.
-func TestStartBesideFailures(t *testing.T) {
-	const name = serverUser + "-starting"
+// behindFaults returns the kubeconfig of a server whose requests go through the fault proxy, and what sets
+// the rules of the proxy. In the end it has none.
+func behindFaults(t *testing.T, name string) (kubeconfig string, set func(...lab.Rule)) {
+	t.Helper()
 	rules, err := env.ChartRules(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := env.Resource.AddUser(t.Context(), lab.UserOptions{Name: name, ThroughProxy: true, ManifestFile: rules})
-	if err != nil {
-		t.Fatal(err)
-	}
-	broken := lab.Faults{Seed: 1, Rules: []lab.Rule{{Name: "starting", Share: 1, Times: 4, Action: "status", Status: http.StatusServiceUnavailable}}}
-	if err := env.Resource.SetFaults(t.Context(), broken); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := env.Resource.SetFaults(context.Background(), lab.Faults{}); err != nil {
-			t.Error(err)
-		}
-	})
-	server := startServer(t, user.Kubeconfig)
-	if said := server.Output(); !strings.Contains(said, "is asked again") {
-		t.Errorf("the server met no failure: %s", said)
-	}
-}
-
-// TestUnready breaks the lists and watches of one kind. The server says which, and is
-// ready again when they work.
-func TestUnready(t *testing.T) {
-	const name = serverUser + "-watching"
-	rules, err := env.ChartRules(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	user, err := env.Resource.AddUser(t.Context(), lab.UserOptions{Name: name, ThroughProxy: true, ManifestFile: rules})
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := func(rules ...lab.Rule) {
+	set = func(rules ...lab.Rule) {
 		t.Helper()
 		if err := env.Resource.SetFaults(t.Context(), lab.Faults{Seed: 1, Rules: rules}); err != nil {
 			t.Fatal(err)
@@ -140,7 +110,24 @@ func TestUnready(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	server := startServer(t, user.Kubeconfig, "--unready-after", "1s")
+	return proxied(t, env.Resource, lab.UserOptions{Name: name, ManifestFile: rules}), set
+}
+
+// TestStartBesideFailures: the first answers that a server gets are failures.
+func TestStartBesideFailures(t *testing.T) {
+	kubeconfig, set := behindFaults(t, serverUser+"-starting")
+	set(lab.Rule{Name: "starting", Share: 1, Times: 4, Action: "status", Status: http.StatusServiceUnavailable})
+	server := startServer(t, kubeconfig)
+	if said := server.Output(); !strings.Contains(said, "is asked again") {
+		t.Errorf("the server met no failure: %s", said)
+	}
+}
+
+// TestUnready breaks the lists and watches of one kind. The server says which, and is
+// ready again when they work.
+func TestUnready(t *testing.T) {
+	kubeconfig, set := behindFaults(t, serverUser+"-watching")
+	server := startServer(t, kubeconfig, "--unready-after", "1s")
 	set(lab.Rule{Name: "blind", Verbs: []string{"list", "watch"}, Resources: []string{"deployitems.landscaper.gardener.cloud"}, Share: 1, Action: "status", Status: http.StatusInternalServerError})
 	if err := env.Resource.CutConnections(t.Context()); err != nil {
 		t.Fatal(err)
