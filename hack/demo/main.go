@@ -1,6 +1,6 @@
 // Command demo shows Landscaper at work: it starts three clusters, Flux, a Git server and
-// a registry, runs the server, brings up the data flow example, shows and checks what it
-// has brought up, and cleans up. "make demo" runs it.
+// a registry, runs the server, opens the console, brings up the data flow example, shows and
+// checks what it has brought up, and cleans up. "make demo" runs it.
 package main
 
 import (
@@ -151,7 +151,7 @@ func (w *world) wait(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.Say("Look further, in another terminal:\n")
+	w.Say("Look further, in another terminal and in the browser:\n")
 	w.Look(look)
 	w.Say("\nPress Enter to delete the Installations and to end.")
 	pressed := make(chan struct{})

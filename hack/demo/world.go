@@ -24,6 +24,7 @@ type world struct {
 	streams terminal.Streams
 	lab     *lab.Lab
 	server  *landscape.Server
+	console *landscape.Console
 	stage   *showcase.Stage
 	// files is the directory of the working copy.
 	files string
@@ -49,6 +50,10 @@ func (w *world) open(ctx context.Context, one bool) error {
 	if err := w.Step("Installing Landscaper, starting its server", func(io.Writer) error { return w.startServer(ctx) }); err != nil {
 		return err
 	}
+	if err := w.Step("Opening the console", func(io.Writer) error { return w.openConsole() }); err != nil {
+		return err
+	}
+	w.Address("Watch the example in a browser. This link is for the first browser that opens it:", w.console.Link)
 	return w.Step("Publishing the example's files in Git", func(io.Writer) error {
 		return w.prepare(ctx, clusters[len(clusters)-1])
 	})
@@ -64,6 +69,17 @@ func (w *world) startServer(ctx context.Context) error {
 		return err
 	}
 	w.server, err = landscape.Start(ctx, landscape.Options{Kubeconfig: resource, Quiet: true, Group: true, Log: w.log()})
+	return err
+}
+
+// openConsole starts the console of the resource cluster.
+func (w *world) openConsole() error {
+	log, err := os.Create(filepath.Join(w.lab.Directory, "console.log"))
+	if err != nil {
+		return fmt.Errorf("make the log of the console: %w", err)
+	}
+	defer log.Close() //nolint:errcheck // the process writes it, not this one
+	w.console, err = landscape.StartConsole(landscape.ConsoleOptions{Kubeconfig: w.lab.Clusters["resource"].Kubeconfig, Errors: log})
 	return err
 }
 
@@ -96,7 +112,7 @@ func (w *world) look() (story.Look, error) {
 	if err != nil {
 		return story.Look{}, err
 	}
-	look := story.Look{Directory: root, Kubeconfig: w.stage.Resource}
+	look := story.Look{Directory: root, Kubeconfig: w.stage.Resource, Console: w.console.Link}
 	kubectl, err := showcase.Client("kubectl")
 	if err != nil {
 		return story.Look{}, err
@@ -106,7 +122,6 @@ func (w *world) look() (story.Look, error) {
 	}
 	kubectl = look.Path(kubectl)
 	look.Commands = []story.Command{
-		{For: "all of it in a browser", Text: "bin/landscaper-cli console"},
 		{For: "the tree, with Targets and blueprints", Text: "bin/landscaper-cli inst inspect -n cu-example -o wide"},
 		{For: "which value comes from where", Text: "bin/landscaper-cli inst graph -n cu-example"},
 		{For: "what the last job did, step by step", Text: "bin/landscaper-cli inst logs dataflow-root -n cu-example"},
@@ -149,6 +164,9 @@ func (w *world) close() error {
 	}
 	return w.Step("Ending the clusters", func(io.Writer) error {
 		var failures []error
+		if w.console != nil {
+			failures = append(failures, w.console.Stop())
+		}
 		if w.server != nil {
 			failures = append(failures, w.server.Stop())
 		}

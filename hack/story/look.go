@@ -16,9 +16,14 @@ type Look struct {
 	// Kubeconfig is that of the cluster that the commands are about.
 	Kubeconfig string
 	Commands   []Command
-	// Console is the address of the console. Nothing serves one yet: the program that does sets
-	// this field, and there is nothing else to change here.
+	// Console is the address of a console that runs; empty without one.
 	Console string
+}
+
+// Address reports an address, alone in a line that is not broken, so that a terminal can open it.
+func (s *Story) Address(what, address string) {
+	s.Say("\n" + what)
+	s.write("  " + address + "\n\n")
 }
 
 // Look reports where to look further, as lines that can be pasted together.
@@ -29,7 +34,7 @@ func (s *Story) Look(look Look) {
 		fmt.Fprintf(&text, "  # %s\n  %s\n", command.For, command.Text)
 	}
 	if look.Console != "" {
-		fmt.Fprintf(&text, "\nConsole: %s\n", look.Console)
+		fmt.Fprintf(&text, "  # all of it in a browser: %s\n", look.Console)
 	}
 	s.write(text.String())
 }

@@ -173,6 +173,26 @@ func TestSay(t *testing.T) {
 	}
 }
 
+// TestAddress: an address is in one line, however narrow the terminal is.
+func TestAddress(t *testing.T) {
+	const address = "http://127.0.0.1:39107/login?token=TWQP4Q2K5I3QO4OK5G2KWD5H3G"
+	for _, test := range []struct {
+		reason  string
+		columns int
+		want    string
+	}{
+		{"a log", 0, "\nOpen this link:\n  " + address + "\n\n"},
+		{"a narrow terminal", 12, "\nOpen this\nlink:\n  " + address + "\n\n"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := written(&terminaltest.Console{Columns: test.columns}, func(s *Story) error { s.Address("Open this link:", address); return nil })
+			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+				t.Error(diff, err)
+			}
+		})
+	}
+}
+
 // TestTimeMoves: a step that says nothing shows on a terminal that it goes on.
 func TestTimeMoves(t *testing.T) {
 	console := &watched{Console: terminaltest.Console{Columns: 80}, drawn: make(chan string, 100)}
@@ -217,7 +237,7 @@ func TestLook(t *testing.T) {
 	const commands = "  cd /src/landscaper\n  export KUBECONFIG=out/lab/a/kubeconfig\n  # the tree\n  bin/landscaper-cli inst inspect\n"
 	for _, test := range []struct{ reason, console, want string }{
 		{"there is no console", "", commands},
-		{"there is a console", "http://127.0.0.1:8080", commands + "\nConsole: http://127.0.0.1:8080\n"},
+		{"there is a console", "http://127.0.0.1:8080", commands + "  # all of it in a browser: http://127.0.0.1:8080\n"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			look.Console = test.console

@@ -169,6 +169,32 @@ func TestLogin(t *testing.T) {
 	}
 }
 
+// TestLinkAgain: the browser that has the session may open the link again, and no other one.
+func TestLinkAgain(t *testing.T) {
+	handler := newConsole(t)
+	session, _, _ := strings.Cut(enter(t, handler).String(), ";")
+	tests := []struct {
+		reason, path, cookie string
+		want                 int
+	}{
+		{"the browser that has opened it", "/login?token=secret", session, http.StatusSeeOther},
+		{"another browser", "/login?token=secret", "", http.StatusForbidden},
+		{"a browser with a session that was guessed", "/login?token=secret", "landscaper-console-7000=guess", http.StatusForbidden},
+		{"a browser with an empty session", "/login?token=secret", "landscaper-console-7000=", http.StatusForbidden},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			answer := ask(handler, http.MethodGet, test.path, "Cookie", test.cookie)
+			if answer.Code != test.want || len(cookies(answer)) != 0 || strings.Contains(answer.Body.String(), "#key=") {
+				t.Errorf("status %d, want %d, cookies %v: %s", answer.Code, test.want, cookies(answer), answer.Body)
+			}
+			if to := answer.Header().Get("Location"); test.want == http.StatusSeeOther && to != "/" {
+				t.Errorf("leads to %q", to)
+			}
+		})
+	}
+}
+
 func TestSessionCookie(t *testing.T) {
 	cookie := enter(t, newConsole(t))
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" || cookie.Domain != "" || len(cookie.Value) < 26 {

@@ -94,8 +94,13 @@ func (o owner) Actor(r *http.Request) (Actor, error) {
 // browser.
 const entered = `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/#key=%[1]s"><title>Landscaper</title><p><a href="/#key=%[1]s">To the console</a></p></html>`
 
-// login exchanges the token of the link for a session, once.
+// login exchanges the token of the link for a session, once. The browser that has the session may open
+// the link again: it stands in the terminal as long as the console runs.
 func (l *link) login(w http.ResponseWriter, r *http.Request) {
+	if cookie, err := r.Cookie(l.cookie); err == nil && l.knows(cookie.Value) {
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return
+	}
 	session, key, ok := l.redeem(r.FormValue("token"))
 	if !ok {
 		http.Error(w, "This link is not valid, or was used already: it opens the console once. Start landscaper-cli console again for a new link.", http.StatusForbidden)
