@@ -121,9 +121,29 @@ type JobRecord struct {
 	// Trigger is what started it; empty if that is not known.
 	// +optional
 	Trigger JobTrigger `json:"trigger,omitempty"`
+	// RequestedBy is the client that has asked for the job by an operation, by the name that
+	// it has given itself: its field manager. The API server does not prove it.
+	// +optional
+	RequestedBy string `json:"requestedBy,omitempty"`
 	// Phase is how the job has ended; empty as long as it has not.
 	// +optional
 	Phase InstallationPhase `json:"phase,omitempty"`
+	// Reason is that of the error with which the job has ended.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// Generation is that of the specification.
+	// +optional
+	Generation int64 `json:"generation,omitempty"`
+	// Component is the component that the specification refers to, with its version.
+	// +optional
+	Component string `json:"component,omitempty"`
+	// ImportsHash is the beginning of status.importsHash.
+	// +optional
+	ImportsHash string `json:"importsHash,omitempty"`
+	// Imports tell the values of imports apart. They are absent where a later job of the
+	// history has the same importsHash, and so the same imports.
+	// +optional
+	Imports []ImportFingerprint `json:"imports,omitempty"`
 	// Start is when the job was assigned; empty as long as it has not ended.
 	// +optional
 	Start *metav1.Time `json:"start,omitempty"`
@@ -137,6 +157,16 @@ type JobRecord struct {
 	// Running is how long it took from then on until the end.
 	// +optional
 	Running *Duration `json:"running,omitempty"`
+}
+
+// ImportFingerprint tells whether two values of an import are the same.
+type ImportFingerprint struct {
+	// Name is the logical name of the import.
+	// +required
+	Name string `json:"name"`
+	// Fingerprint is the beginning of a digest; that of a value from a Secret has a salt.
+	// +required
+	Fingerprint string `json:"fingerprint"`
 }
 
 // JobTrigger is what started a job.
@@ -155,6 +185,8 @@ const (
 	// TriggeredByImports is a change of imported data, where the administrator lets it
 	// start jobs.
 	TriggeredByImports JobTrigger = "imports"
+	// TriggeredByExporter is the success of a root that exports what this one imports.
+	TriggeredByExporter JobTrigger = "exporter"
 	// TriggeredByExports is a change of what deploy items have exported.
 	TriggeredByExports JobTrigger = "exports"
 	// TriggeredByDeletion is the deletion of the Installation.

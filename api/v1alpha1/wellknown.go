@@ -21,6 +21,9 @@ const (
 	// ReconcileReasonRetry is the reason of a job that follows from
 	// spec.automaticReconcile.
 	ReconcileReasonRetry = "retry"
+	// ReconcileReasonExporter is the reason of a job that follows from the success of a root
+	// that it imports from.
+	ReconcileReasonExporter = "exporter"
 	// ReconcileIfChangedAnnotation starts a job whenever the spec changes.
 	ReconcileIfChangedAnnotation = GroupName + "/reconcile-if-changed"
 	// SkipAnnotation suppresses automatic jobs.

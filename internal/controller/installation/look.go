@@ -29,10 +29,12 @@ func (r *Reconciler) reader() observe.Reader {
 
 // noteImports notes which imports the job uses, however it ends.
 func noteImports(s *snapshot) (err error) {
-	if s.Inputs.Hash, err = dataflow.ImportsHash(s.Inputs.Imports); err != nil {
+	var digests map[string]string
+	if s.Inputs.Hash, digests, err = dataflow.ImportDigests(s.Inputs.Imports); err != nil {
 		return job.AsTerminal(job.Wrap(err, published.Init, reasons.HashImports, ""))
 	}
 	s.Inst.Status.ImportsHash = s.Inputs.Hash
+	s.subject.RecordImports(s.Inputs.Hash, digests)
 	return nil
 }
 

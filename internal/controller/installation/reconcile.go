@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/parallelize"
 	"go.landscaper.dev/internal/runtime/queue"
+	"go.landscaper.dev/internal/runtime/readthrough"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
@@ -142,7 +143,8 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, s *s
 	if err := r.memory.await(ctx, r.Reader, inst); err != nil {
 		return false, err // says what was read
 	}
-	s.Inst, s.Triggers = inst.DeepCopy(), r.Triggers
+	s.Inst, s.Triggers, s.requester = inst.DeepCopy(), r.Triggers, readthrough.Requester(inst)
+	s.Inst.ManagedFields = nil // nothing writes them
 	s.PickedUp = r.memory.Of(inst.UID).marks.has(pickedUp) && job.NeverHadJob(inst) && !predicates.BeingDeleted(inst)
 	s.subject = reporter.Installation(s.Inst)
 	s.subject.Status.Ended = func() { repeat.NoteEnd(s.Inst) }

@@ -10,6 +10,8 @@ type snapshot struct {
 	decide.Situation
 	// subject is what is reported about.
 	subject *reporter.Subject
+	// requester is the client that has asked for a job, by its own account.
+	requester string
 	// unsaved says that the status has a job which is not stored yet.
 	unsaved bool
 	// ends says that the attempt ends with this step: an event triggers the next one.

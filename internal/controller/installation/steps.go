@@ -27,16 +27,19 @@ import (
 
 // admit starts a job that was requested.
 func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
-	if predicates.RequestsFirstJob(s.Inst) && !s.PickedUp {
+	trigger := job.TriggerOf(s.Inst)
+	switch {
+	case decide.PickedUp(s.Situation):
+		// Who has requested it is not known any more: a present request is for the job after it.
+		trigger, s.requester = v1alpha1.TriggeredByReconcile, ""
+	case predicates.RequestsFirstJob(s.Inst):
 		if err := r.pickUp(ctx, s); err != nil {
 			return err
 		}
 	}
 	repeat.Forget(s.Inst)
-	if s.admitted = decide.PickedUp(s.Situation); s.admitted {
-		return r.start(ctx, s, v1alpha1.TriggeredByReconcile)
-	}
-	return r.start(ctx, s, job.TriggerOf(s.Inst))
+	s.admitted = decide.PickedUp(s.Situation)
+	return r.start(ctx, s, trigger)
 }
 
 // removeRequest removes the request for a job.
@@ -52,7 +55,7 @@ func removeRequest(inst *v1alpha1.Installation) {
 func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.JobTrigger) error {
 	s.Inst.Status.DataUpdate = decide.RequestedUpdate(s.Situation, trigger)
 	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
-	s.subject.RecordTrigger(trigger)
+	s.subject.RecordTrigger(trigger, s.requester)
 	s.PendingTrigger = trigger
 	if err := r.begin(ctx, s); err != nil {
 		return err
@@ -130,7 +133,7 @@ func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
 	}
 	s.Inst.Status.DataUpdate = decide.InheritedUpdate(s.Situation)
 	s.subject.Status.Trigger(job.Round(s.Parent), metav1.NewTime(r.Now()))
-	s.subject.RecordTrigger(v1alpha1.TriggeredByParent)
+	s.subject.RecordTrigger(v1alpha1.TriggeredByParent, "")
 	return nil
 }
 

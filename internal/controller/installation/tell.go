@@ -40,6 +40,7 @@ func (r *Reconciler) dependents() dependents.Finder {
 func (r *Reconciler) requestJob(ctx context.Context, dependent, by *v1alpha1.Installation) error {
 	err := r.patchMetadata(ctx, dependent, func(inst *v1alpha1.Installation) {
 		inst.Annotations = merged(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
+		inst.Annotations[v1alpha1.ReconcileReasonAnnotation] = v1alpha1.ReconcileReasonExporter
 	})
 	if err == nil {
 		r.reporter().Emit(reporter.Installation(dependent), corev1.EventTypeNormal, reasons.JobRequested, "a job is requested because Installation "+by.Name+" has exported other values than the last job has imported")

@@ -6,7 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/dataflow/valueobject"
 )
 
@@ -16,6 +18,14 @@ import (
 // The hash is stored with the job and compared when an import changes: a change that keeps the hash
 // starts nothing. A Target's credentials are not in it, see docs/spec/data.md.
 func ImportsHash(imports Imports) (string, error) {
+	hash, _, err := ImportDigests(imports)
+	return hash, err
+}
+
+// ImportDigests returns ImportsHash, and a digest of each import by its name. That of Targets is of
+// their names as well.
+func ImportDigests(imports Imports) (hash string, digests map[string]string, err error) {
+	digests = map[string]string{}
 	versions := struct {
 		DataObjects, Targets, TargetLists, TargetMaps map[string]string
 	}{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}}
@@ -23,12 +33,14 @@ func ImportsHash(imports Imports) (string, error) {
 		item := imports.Data[name]
 		raw, err := valueobject.EncodeJSON(item.Value.RawMessage)
 		if err != nil {
-			return "", fmt.Errorf("import %q: %w", name, err)
+			return "", nil, fmt.Errorf("import %q: %w", name, err)
 		}
 		versions.DataObjects[name] = valueobject.SaltedHash(item.Salt, raw)
+		digests[name] = versions.DataObjects[name]
 	}
 	for name, target := range imports.Targets {
 		versions.Targets[name] = strconv.FormatInt(target.Generation, 10)
+		digests[name] = targetsDigest(target)
 	}
 	for name, list := range imports.TargetLists {
 		generations := make([]int64, 0, len(list))
@@ -36,6 +48,7 @@ func ImportsHash(imports Imports) (string, error) {
 			generations = append(generations, target.Generation)
 		}
 		versions.TargetLists[name] = versionText(generations, len(list))
+		digests[name] = targetsDigest(list...)
 	}
 	for name, byKey := range imports.TargetMaps {
 		generations := make(map[string]int64, len(byKey))
@@ -43,12 +56,26 @@ func ImportsHash(imports Imports) (string, error) {
 			generations[key] = target.Generation
 		}
 		versions.TargetMaps[name] = versionText(generations, len(byKey))
+		var all []*v1alpha1.Target
+		for _, key := range slices.Sorted(maps.Keys(byKey)) {
+			all = append(all, byKey[key])
+		}
+		digests[name] = targetsDigest(all...)
 	}
 	raw, err := json.Marshal(versions)
 	if err != nil {
-		return "", fmt.Errorf("encode the versions of the imports: %w", err)
+		return "", nil, fmt.Errorf("encode the versions of the imports: %w", err)
 	}
-	return valueobject.Hash(raw), nil
+	return valueobject.Hash(raw), digests, nil
+}
+
+// targetsDigest identifies Targets in their order.
+func targetsDigest(targets ...*v1alpha1.Target) string {
+	var versions strings.Builder
+	for _, target := range targets {
+		fmt.Fprintf(&versions, "%s %d\n", target.Name, target.Generation)
+	}
+	return valueobject.Hash([]byte(versions.String()))
 }
 
 // versionText returns the generations of elements as a text; that of no elements

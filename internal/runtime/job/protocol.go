@@ -37,6 +37,8 @@ func TriggerOf(inst *v1alpha1.Installation) v1alpha1.JobTrigger {
 	switch operation := v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]); {
 	case inst.DeletionTimestamp != nil && !inst.Status.InstallationPhase.Current().IsDeletion():
 		return v1alpha1.TriggeredByDeletion
+	case operation == v1alpha1.ReconcileOperation && inst.Annotations[v1alpha1.ReconcileReasonAnnotation] == v1alpha1.ReconcileReasonExporter:
+		return v1alpha1.TriggeredByExporter
 	case operation == v1alpha1.ReconcileOperation:
 		return v1alpha1.TriggeredByReconcile
 	case operation == v1alpha1.ForceReconcileOperation:

@@ -22,7 +22,7 @@ const Limit = 32 << 10
 const omitted = metav1.ManagedFieldsOperationType("Omitted")
 
 // Transform is the transformation of all objects in the caches: managed fields are for the API
-// server, and large values are left out.
+// server, except for who has asked for a job, and large values are left out.
 func Transform(object any) (any, error) {
 	if holder, ok := object.(metav1.ObjectMetaAccessor); ok {
 		omit(object, holder.GetObjectMeta())
@@ -31,6 +31,10 @@ func Transform(object any) (any, error) {
 }
 
 func omit(object any, meta metav1.Object) {
+	if inst, ok := object.(*v1alpha1.Installation); ok {
+		markRequester(inst)
+		return
+	}
 	meta.SetManagedFields(nil)
 	var value *v1alpha1.AnyJSON
 	switch object := object.(type) {

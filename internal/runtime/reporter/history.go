@@ -2,7 +2,9 @@ package reporter
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,15 +19,57 @@ const (
 	// maxStatus is how large a status may become by its history, in bytes.
 	// Each change of an Installation sends its whole status to all who watch it.
 	maxStatus = 8 << 10
+	// maxName is how long a name of others is in a record, in bytes.
+	maxName = 128
+	// maxImports and maxImportNames bound what a record has of imports: their number, and the bytes
+	// of their names.
+	maxImports, maxImportNames = 16, 512
+	// fingerprint is how long the digests of a record are: they tell few values apart.
+	fingerprint = 12
 )
 
 // RecordTrigger notes in the history what has started the current job: at its end, the request
-// for it does not exist any more. The trigger is stored with the job's ID.
-func (s *Subject) RecordTrigger(trigger v1alpha1.JobTrigger) {
-	if inst, ok := s.Object.(*v1alpha1.Installation); ok {
-		record(inst).Trigger = trigger
+// for it does not exist any more. The trigger is stored with the job's ID. The requester is the client
+// that has asked for the job by an operation.
+func (s *Subject) RecordTrigger(trigger v1alpha1.JobTrigger, requester string) {
+	inst, ok := s.Object.(*v1alpha1.Installation)
+	if !ok {
+		return
+	}
+	entry := record(inst)
+	entry.Trigger = trigger
+	if trigger == v1alpha1.TriggeredByReconcile || trigger == v1alpha1.TriggeredByForceReconcile {
+		entry.RequestedBy = limited(requester)
 	}
 }
+
+// RecordImports notes in the history which imports the current job uses, as digests by their names.
+// Many of them are noted in part.
+func (s *Subject) RecordImports(hash string, digests map[string]string) {
+	inst, ok := s.Object.(*v1alpha1.Installation)
+	if !ok {
+		return
+	}
+	entry := record(inst)
+	entry.ImportsHash, entry.Imports = beginning(hash), nil
+	size := 0
+	for _, name := range slices.Sorted(maps.Keys(digests)) {
+		if size += len(name); len(entry.Imports) == maxImports || size > maxImportNames {
+			break
+		}
+		entry.Imports = append(entry.Imports, v1alpha1.ImportFingerprint{Name: name, Fingerprint: beginning(digests[name])})
+	}
+	for i, earlier := range inst.Status.History {
+		if i > 0 && earlier.ImportsHash == entry.ImportsHash {
+			inst.Status.History[i].Imports = nil
+		}
+	}
+}
+
+// limited cuts what others have written.
+func limited(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxName)], "") }
+
+func beginning(digest string) string { return digest[:min(len(digest), fingerprint)] }
 
 // record returns the entry of the current job, which is the first one of the history.
 func record(inst *v1alpha1.Installation) *v1alpha1.JobRecord {
@@ -58,7 +102,17 @@ func (s *Subject) finishRecord() {
 		return
 	}
 	entry, times := record(inst), inst.Status.TransitionTimes
-	entry.Phase = inst.Status.InstallationPhase
+	entry.Phase, entry.Generation = inst.Status.InstallationPhase, inst.Status.ObservedGeneration
+	if component := inst.Spec.ComponentDescriptor; component != nil && component.Reference != nil && inst.Generation == inst.Status.ObservedGeneration {
+		entry.Component = limited(component.Reference.ComponentName + ":" + component.Reference.Version)
+	}
+	if last := inst.Status.LastError; last != nil && entry.Phase != v1alpha1.InstallationPhases.Succeeded {
+		entry.Reason = limited(last.Reason)
+	}
+	if update := inst.Status.DataUpdate; update != nil && update.Unchanged {
+		// It uses what the last job has used.
+		entry.ImportsHash = beginning(inst.Status.ImportsHash)
+	}
 	if times != nil {
 		entry.Start = times.TriggerTime
 		entry.Queued = span(times.TriggerTime, times.InitTime)
