@@ -42,6 +42,11 @@ func TestActing(t *testing.T) {
 	page.AwaitText("A job was asked for.")
 	page.Await(`document.querySelector("h1 .badge")?.textContent === "Ready"`)
 	env.WaitSucceeded(t, inst)
+	// The client is the command that serves the page.
+	page.AwaitText("by a client that calls itself landscaper-cli")
+	if first := env.Installation(t, inst).Status.History[0]; first.RequestedBy != "landscaper-cli" || first.Generation == 0 || len(first.Imports) != 1 {
+		t.Errorf("%+v", first)
+	}
 
 	page.Follow("main", "What would a job change?")
 	page.AwaitText("Nothing changes")

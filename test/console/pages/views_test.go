@@ -87,6 +87,29 @@ func execution(of, item, target string, stages *v1alpha1.TransitionTimes) (*v1al
 	return e, d
 }
 
+func lasting(seconds int) *v1alpha1.Duration {
+	return v1alpha1.NewDuration(time.Duration(seconds) * time.Second)
+}
+
+// histories are the jobs 2 and 1 of a part.
+func histories(second, first v1alpha1.JobRecord) []v1alpha1.JobRecord {
+	second.JobID, first.JobID = "2", "1"
+	second.Trigger, first.Trigger = v1alpha1.TriggeredByParent, v1alpha1.TriggeredByParent
+	return []v1alpha1.JobRecord{second, first}
+}
+
+// platformHistory is that of the root: a job that runs, and two that a client has asked for.
+func platformHistory() []v1alpha1.JobRecord {
+	prints := func(subnet string) []v1alpha1.ImportFingerprint {
+		return []v1alpha1.ImportFingerprint{{Name: "eu", Fingerprint: "b5bb9d8014a0"}, {Name: "subnet", Fingerprint: subnet}, {Name: "us", Fingerprint: "7d865e959b24"}}
+	}
+	return []v1alpha1.JobRecord{
+		{JobID: "2", Trigger: v1alpha1.TriggeredByImports, Component: "example.org/platform:2.5.0", Generation: 7, ImportsHash: "486ea46224d1", Imports: prints("3fc4ccfe7458")},
+		{JobID: "1", Trigger: v1alpha1.TriggeredByReconcile, RequestedBy: "kubectl-annotate", Phase: v1alpha1.InstallationPhases.Failed, Reason: string(reasons.ClusterUnreachable), Component: "example.org/platform:2.4.1", Generation: 6, ImportsHash: "4bb4f622cb2f", Imports: prints("e258d248fda9"), Start: ago(86_400), Preparing: lasting(4), Running: lasting(655)},
+		{JobID: "0", Trigger: v1alpha1.TriggeredByForceReconcile, RequestedBy: "landscaper-console", Phase: v1alpha1.InstallationPhases.Succeeded, Component: "example.org/platform:2.4.1", Generation: 6, ImportsHash: "4bb4f622cb2f", Start: ago(2 * 86_400), Preparing: lasting(3), Running: lasting(71)},
+	}
+}
+
 // platform is a job under way: network has ended, database runs and does not reach its cluster, and the
 // shop, which has parts of its own, waits for the database.
 func platform() inspect.Snapshot {
@@ -101,14 +124,18 @@ func platform() inspect.Snapshot {
 	add(part("platform", "", times(200, 199, 190, never), func(inst *v1alpha1.Installation) {
 		none(inst)
 		inst.Spec.Imports.Targets = []v1alpha1.TargetImport{{Name: "eu", Target: "prod-eu"}, {Name: "us", Target: "prod-us"}}
-		inst.Status.History = []v1alpha1.JobRecord{{JobID: "2", Trigger: v1alpha1.TriggeredByImports}, {JobID: "1", Trigger: v1alpha1.TriggeredByReconcile, Phase: v1alpha1.InstallationPhases.Succeeded, Start: ago(86_400)}}
+		inst.Status.History = platformHistory()
 	}))
-	add(part("platform-network", "platform", times(190, 188, 185, 120), wires("", "subnet")))
+	add(part("platform-network", "platform", times(190, 188, 185, 120), func(inst *v1alpha1.Installation) {
+		wires("", "subnet")(inst)
+		inst.Status.History = histories(v1alpha1.JobRecord{Phase: v1alpha1.InstallationPhases.Succeeded, Running: lasting(65)}, v1alpha1.JobRecord{Phase: v1alpha1.InstallationPhases.Succeeded, Running: lasting(20)})
+	}))
 	deploys("platform-network", "subnets", "prod-eu", times(185, 180, never, 121)).Spec.Target.Name = v1alpha1.GenerateDataObjectName(v1alpha1.InstallationScope("platform"), "eu")
 	add(part("platform-monitoring", "platform", times(190, 187, 184, 150), wires("", "dashboard")))
 	deploys("platform-monitoring", "grafana", "prod-us", times(184, 182, never, 151)).Spec.Target.Name = v1alpha1.GenerateDataObjectName(v1alpha1.InstallationScope("platform"), "us")
 	add(part("platform-database", "platform", times(190, 189, 110, never), func(inst *v1alpha1.Installation) {
 		wires("subnet", "address login")(inst)
+		inst.Status.History = histories(v1alpha1.JobRecord{ImportsHash: "9f86d081884c"}, v1alpha1.JobRecord{Phase: v1alpha1.InstallationPhases.Failed, Reason: string(reasons.ClusterUnreachable), ImportsHash: "60303ae22b99", Running: lasting(600)})
 		inst.Status.InstallationPhase = v1alpha1.InstallationPhases.Progressing
 	}))
 	postgres := deploys("platform-database", "postgres", "prod-eu", times(110, 105, never, never))
@@ -163,6 +190,7 @@ var addresses = []struct{ name, path, text string }{
 	{"target", "/targets/shop/prod-eu", "does not answer"},
 	{"sync", "/objects/TargetSync/shop/garden", "SourceReachable"},
 	{"jobs", "/jobs", "Installation shop/base has succeeded"},
+	{"compare", "/compare/shop/platform", "example.org/platform:2.4.1"},
 	{"object", "/objects/DeployItem/shop/postgres-x7k2p", "ProviderConfiguration"},
 }
 
@@ -256,6 +284,13 @@ func hostilePlatform() inspect.Snapshot {
 				inst.Spec.Imports.Data[i].DataRef = evil
 			}
 		}
+		for i := range inst.Status.History {
+			record := &inst.Status.History[i]
+			record.RequestedBy, record.Reason, record.Component, record.Phase = evil, evil, evil, v1alpha1.InstallationPhase(evil)
+			for j := range record.Imports {
+				record.Imports[j].Name, record.Imports[j].Fingerprint = fmt.Sprint(j, evil), fmt.Sprint(i, evil)
+			}
+		}
 		if inst.Name != "platform" {
 			inst.Annotations[v1alpha1.SubinstallationNameAnnotation] = fmt.Sprintf("%d%s", len(inst.Name), evil)
 		}
@@ -313,4 +348,45 @@ func TestWidthOfViews(t *testing.T) {
 			t.Errorf("%s is wider than the screen", view.path)
 		}
 	}
+}
+
+// TestCompareJobs: the history leads to the comparison of two jobs, which says what differs; others are chosen
+// in the page, and the address has what is chosen.
+func TestCompareJobs(t *testing.T) {
+	v := openPlatform(t, platform())
+	v.Visit(v.address + "/n/shop/platform")
+	v.AwaitText("a client that calls itself kubectl-annotate")
+	v.Follow("main", "compare")
+	row := func(part, name string) string {
+		return `[...document.querySelectorAll("` + part + ` tbody tr")].find((row) => row.cells[0].innerText.trim().split("\n")[0] === "` + name + `")`
+	}
+	v.Await(`location.pathname === "/compare/shop/platform" && location.search === "?one=2" && document.title === "Two jobs of platform"`)
+	facts, imports, parts := `section[aria-labelledby=facts]`, `section[aria-labelledby=imports]`, `section[aria-labelledby=parts]`
+	v.Await(row(facts, "Component"))
+	for _, want := range []string{
+		row(facts, "Component") + `.innerText.includes("differs")`,
+		row(facts, "By") + `.innerText.includes("kubectl-annotate")`,
+		"!/same|differs/.test(" + row(facts, "Queued") + `.innerText)`,
+		row(imports, "subnet") + `.innerText.includes("differs")`,
+		row(imports, "eu") + `.innerText.includes("same")`,
+		row(parts, "database") + `.innerText.includes("how it ended, the imports")`,
+		row(parts, "network") + `.innerText.includes("nothing but time")`,
+	} {
+		if !v.Is(want) {
+			t.Errorf("not so: %s; %s", want, v.Text())
+		}
+	}
+	choose := func(label, value string) {
+		v.Is(`(() => { const list = [...document.querySelectorAll(".choice label")].find((one) => one.innerText.startsWith("` + label + `")).querySelector("select"); list.value = "` + value + `"; return list.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+	}
+	choose("Earlier", "0")
+	v.Await(`location.search === "?one=2&other=0"`)
+	choose("Later", "1")
+	v.Await(`location.search === "?one=1&other=0"`)
+	v.Await(row(facts, "Component") + `?.innerText.includes("same")`)
+	v.Await(row(imports, "subnet") + `?.innerText.includes("same")`)
+	v.Visit(v.address + "/compare/shop/platform?one=1&other=absent")
+	v.AwaitText("Choose two jobs")
+	v.Visit(v.address + "/compare/shop/absent")
+	v.AwaitText("There is no Installation absent")
 }

@@ -7,10 +7,11 @@ import { InstallationPage } from "./page";
 import { Address } from "./filter";
 import { JobsPage } from "./jobs";
 import { ObjectView } from "./object";
+import { ComparePage } from "./compare";
 import { PlanPage } from "./plan";
 import { TargetPage, TargetsPage } from "./targets";
 import { WhyPage } from "./why";
-import type { Frame, Jobs, ObjectPage, Overview, Page, Target, Targets, Why } from "./model";
+import type { Comparison, Frame, Jobs, ObjectPage, Overview, Page, Target, Targets, Why } from "./model";
 
 /** The address of the page, which follows links without loading a document. */
 function useAddress(): [URL, (to: string, replace?: boolean) => void] {
@@ -44,6 +45,7 @@ function useAddress(): [URL, (to: string, replace?: boolean) => void] {
 const pages: { begins: string; title: (view: any) => string; draw: (view: any, text: string) => ComponentChild }[] = [
   { begins: "/n/", title: (view: Page) => `${view.name}: ${view.state ?? "missing"}`, draw: (view: Page) => <InstallationPage view={view} /> },
   { begins: "/plan/", title: (view: Page) => `Plan of ${view.name}`, draw: (view: Page) => <PlanPage view={view} /> },
+  { begins: "/compare/", title: (view: Comparison) => `Two jobs of ${view.name}`, draw: (view: Comparison) => <ComparePage view={view} /> },
   { begins: "/why/", title: (view: Why) => `Why ${view.name}`, draw: (view: Why) => <WhyPage view={view} /> },
   { begins: "/objects/", title: (view: ObjectPage) => `${view.kind} ${view.name}`, draw: (view: ObjectPage) => <ObjectView view={view} /> },
   { begins: "/targets/", title: (view: Target) => `Target ${view.name}`, draw: (view: Target) => <TargetPage view={view} /> },
@@ -57,7 +59,8 @@ function App() {
   const text = address.searchParams.get("q") ?? "";
   const page = pages.find(({ begins }) => address.pathname.startsWith(begins))!;
   const overview = page.begins === "/";
-  const live = useLive<Frame>(`/live${overview ? "/overview" : address.pathname.replace(/^\/plan\//, "/n/")}${text || overview ? `?q=${encodeURIComponent(text)}` : ""}`);
+  const query = page.begins === "/compare/" ? address.search : text || overview ? `?q=${encodeURIComponent(text)}` : "";
+  const live = useLive<Frame>(`/live${overview ? "/overview" : address.pathname.replace(/^\/plan\//, "/n/")}${query}`);
   const view = live.view;
   useArrival(address, view !== undefined);
   useTitle(view ? page.title(view) : "Landscaper");

@@ -1,14 +1,15 @@
 import { Cell, Section, Since, Table, To } from "./parts";
-import type { Job, Jobs } from "./model";
+import { compareAddress, type Job, type Jobs, type Thing } from "./model";
 import { Filter } from "./filter";
 
 // Who or what starts a job, in words.
-const triggers: Record<string, string> = {
+export const triggers: Record<string, string> = {
   reconcile: "the operation reconcile",
   "force-reconcile": "the operation force-reconcile",
   change: "a change of the spec",
   schedule: "spec.automaticReconcile",
   imports: "a change of its imports",
+  exporter: "the success of what it imports from",
   exports: "a change of what items export",
   deletion: "its deletion",
   parent: "the job of its parent",
@@ -24,7 +25,7 @@ export function JobsPage({ view, text }: { view: Jobs; text: string }) {
         <p class="hint">{text ? `No job of an Installation that has “${text}” in its name.` : "There was no job yet."}</p>
       ) : (
         <Section id="jobs" title="All roots" count={view.jobs.length + (view.more ?? 0)}>
-          <JobTable jobs={view.jobs} all />
+          <JobTable jobs={view.jobs} />
         </Section>
       )}
       {view.more && <p class="hint">{view.more} more are not shown: filter by name.</p>}
@@ -32,26 +33,55 @@ export function JobsPage({ view, text }: { view: Jobs; text: string }) {
   );
 }
 
-export function JobTable({ jobs, all }: { jobs: Job[]; all?: boolean }) {
-  const heads = ["Started", "By", "Ended in", "Queued", "Preparing", "Running"];
+/** Who or what has started a job. The name of a client is what it calls itself. */
+export function By({ job }: { job: Job }) {
   return (
-    <Table heads={all ? ["Installation", ...heads] : heads}>
-      {jobs.map((job) => (
+    <>
+      {triggers[job.trigger ?? ""] ?? job.trigger ?? <span class="quiet">not known</span>}
+      {job.requestedBy && (
+        <div class="quiet small">
+          by a client that calls itself <q>{job.requestedBy}</q>
+        </div>
+      )}
+      {job.cause && <div class="quiet small">{job.cause}</div>}
+    </>
+  );
+}
+
+/** Jobs of an Installation, or of those that the jobs name. */
+export function JobTable({ jobs, of }: { jobs: Job[]; of?: Thing }) {
+  const heads = ["Started", "By", "Ended in", "Queued", "Preparing", "Running"];
+  // The oldest one of an Installation has none before.
+  const before = (at: number) => jobs.slice(at + 1).some((job) => job.of?.namespace === jobs[at].of?.namespace && job.of?.name === jobs[at].of?.name);
+  return (
+    <Table heads={of ? heads : ["Installation", ...heads]}>
+      {jobs.map((job, at) => (
         <tr key={(job.of ? job.of.namespace + "/" + job.of.name : "") + job.jobID}>
-          {all && job.of && (
+          {job.of && (
             <Cell head="Installation">
               <span class="quiet">{job.of.namespace} /</span> <To thing={job.of} />
             </Cell>
           )}
-          <Cell head="Started">{job.start ? <Since time={job.start} /> : <span class="quiet">not known</span>}</Cell>
-          <Cell head="By">
-            {triggers[job.trigger ?? ""] ?? job.trigger ?? <span class="quiet">not known</span>}
-            {job.cause && <div class="quiet small">{job.cause}</div>}
+          <Cell head="Started">
+            {job.start ? <Since time={job.start} /> : <span class="quiet">not known</span>}
+            {before(at) && (
+              <div class="small">
+                <a href={compareAddress((of ?? job.of!).namespace, (of ?? job.of!).name, job.jobID)} title="with the job before">
+                  compare
+                </a>
+              </div>
+            )}
           </Cell>
-          <Cell head="Ended in">{job.phase ?? "now running"}</Cell>
-          <Cell head="Queued">{job.queued}</Cell>
-          <Cell head="Preparing">{job.preparing}</Cell>
-          <Cell head="Running">{job.running}</Cell>
+          <Cell head="By">
+            <By job={job} />
+          </Cell>
+          <Cell head="Ended in">
+            {job.phase ?? "now running"}
+            {job.reason && <div class="quiet small">{job.reason}</div>}
+          </Cell>
+          <Cell head="Queued">{job.queued && <span class="time">{job.queued}</span>}</Cell>
+          <Cell head="Preparing">{job.preparing && <span class="time">{job.preparing}</span>}</Cell>
+          <Cell head="Running">{job.running && <span class="time">{job.running}</span>}</Cell>
         </tr>
       ))}
     </Table>

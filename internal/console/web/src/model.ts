@@ -104,7 +104,12 @@ export interface Job {
   cause?: string;
   jobID: string;
   trigger?: string;
+  requestedBy?: string;
   phase?: string;
+  reason?: string;
+  generation?: number;
+  component?: string;
+  importsHash?: string;
   start?: string;
   queued?: string;
   preparing?: string;
@@ -157,6 +162,28 @@ export interface Timeline {
 
 export interface Jobs extends Frame {
   jobs: Job[];
+  more?: number;
+}
+
+/** What a part did in a job. */
+export interface Outcome extends Job {
+  took?: string;
+}
+
+export interface ComparedPart extends Thing {
+  earlier?: Outcome;
+  later?: Outcome;
+  differs?: ("phase" | "reason" | "generation" | "component" | "imports")[];
+}
+
+export interface Comparison extends Frame, Thing {
+  missing?: boolean;
+  above?: Thing[];
+  jobs?: Job[];
+  earlier?: Job;
+  later?: Job;
+  imports?: { name: string; earlier?: string; later?: string }[];
+  parts?: ComparedPart[];
   more?: number;
 }
 
@@ -265,6 +292,14 @@ export function objectAddress(kind: string, namespace: string, name: string): st
 
 export function targetAddress(namespace: string, name: string): string {
   return address("targets", namespace, name);
+}
+
+/** The address of the comparison of two jobs; without the second one, with the job before. */
+export function compareAddress(namespace: string, name: string, one?: string, other?: string): string {
+  const jobs = new URLSearchParams();
+  if (one) jobs.set("one", one);
+  if (other) jobs.set("other", other);
+  return address("compare", namespace, name) + (one ? `?${jobs}` : "");
 }
 
 function address(...parts: string[]): string {

@@ -46,7 +46,7 @@ export function InstallationPage({ view }: { view: Page }) {
       <Items items={view.items} />
       {view.jobs?.length && (
         <Section id="jobs" title="Jobs" count={view.jobs.length} aside={<a href={`/jobs?q=${encodeURIComponent(`${view.namespace}/`)}`}>all jobs of the namespace</a>}>
-          <JobTable jobs={view.jobs} />
+          <JobTable jobs={view.jobs} of={view} />
         </Section>
       )}
       <Events events={view.events} />
