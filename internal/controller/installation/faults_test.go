@@ -204,7 +204,7 @@ var scenes = []scene{
 	})}, []string{"Installation shop: Succeeded", "history parent/Succeeded"}},
 	{"a tree is deleted", nested, true, []func(*testing.T, *bench){goes}, nil},
 	{"an Installation with exports is deleted", publishing, true, []func(*testing.T, *bench){goes}, nil},
-	{"another Installation imports the exports", followed, false, nil, []string{"Installation follower: Succeeded, annotations [" + v1alpha1.AdmittedAnnotation + "], finalizers [finalizer.landscaper.gardener.cloud], 0 to tell, history exporter/Succeeded", "Installation shop: Succeeded"}},
+	{"another Installation imports the exports", followed, false, nil, []string{"Installation follower: Succeeded, annotations [" + v1alpha1.AdmittedAnnotation + "], finalizers [finalizer.landscaper.gardener.cloud], 0 to tell, history reconcile/Succeeded", "Installation shop: Succeeded"}},
 }
 
 // run plays a scene with a fault and returns what there is in the end.

@@ -33,6 +33,8 @@ func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
 		// Who has requested it is not known any more: a present request is for the job after it.
 		trigger, s.requester = v1alpha1.TriggeredByReconcile, ""
 	case predicates.RequestsFirstJob(s.Inst):
+		// Another attempt would not know any more what has led to the request.
+		trigger = v1alpha1.TriggeredByReconcile
 		if err := r.pickUp(ctx, s); err != nil {
 			return err
 		}

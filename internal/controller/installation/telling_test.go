@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/landscape/importreader"
 	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
@@ -82,6 +83,10 @@ func TestAsk(t *testing.T) {
 			}
 			if asked := live.Annotations[v1alpha1.OperationAnnotation] == "reconcile"; asked != test.asked {
 				t.Errorf("asked: %t", asked)
+			}
+			// The history of the dependent says so.
+			if trigger := job.TriggerOf(live); test.asked && trigger != v1alpha1.TriggeredByExporter {
+				t.Errorf("what has started its job is %q", trigger)
 			}
 		})
 	}

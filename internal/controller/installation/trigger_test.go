@@ -1,10 +1,13 @@
 package installation
 
 import (
+	"context"
 	"errors"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
@@ -108,5 +111,46 @@ func retarget(t *testing.T, b *bench) {
 	target.Spec.Configuration = v1alpha1.NewAnyJSONPointer([]byte(`{"kubeconfig": "another"}`))
 	if err := b.api.Update(t.Context(), target); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestRequestedBy: the history has which client has asked for a job, as long as the attempt that begins it
+// knows.
+func TestRequestedBy(t *testing.T) {
+	const operation = `{"f:metadata":{"f:annotations":{"f:landscaper.gardener.cloud/operation":{}}}}`
+	for _, test := range []struct {
+		reason    string
+		operation v1alpha1.Operation
+		by        string
+		trigger   v1alpha1.JobTrigger
+	}{
+		{"a client", v1alpha1.ReconcileOperation, "kubectl-annotate", v1alpha1.TriggeredByReconcile},
+		{"a client that does not wait for the running job", v1alpha1.ForceReconcileOperation, "landscaper-console", v1alpha1.TriggeredByForceReconcile},
+		{"an API server that does not say it", v1alpha1.ReconcileOperation, "", v1alpha1.TriggeredByReconcile},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b := newBench(t, installed(t, "web")...)
+			b.settle(t)
+			whole, ok := b.api.(client.WithWatch)
+			if !ok {
+				t.Fatal("the client cannot be wrapped")
+			}
+			b.request(t, test.operation)
+			// The API server in memory records no managed fields.
+			b.Client = interceptor.NewClient(whole, interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+					err := c.Get(ctx, key, object, options...)
+					if inst, is := object.(*v1alpha1.Installation); is && test.by != "" && inst.Annotations[v1alpha1.OperationAnnotation] != "" {
+						inst.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: test.by, FieldsV1: metav1.NewFieldsV1(operation)}}
+					}
+					return err
+				},
+			})
+			b.settle(t)
+			first := b.installation(t).Status.History[0]
+			if first.Trigger != test.trigger || first.RequestedBy != test.by || first.ImportsHash == "" || len(first.Imports) != 1 {
+				t.Errorf("%+v", first)
+			}
+		})
 	}
 }

@@ -236,6 +236,13 @@ func TestTriggerOf(t *testing.T) {
 	}{
 		{"the operation", annotated(v1alpha1.OperationAnnotation, "reconcile"), "reconcile"},
 		{"the operation that redoes all", annotated(v1alpha1.OperationAnnotation, "force-reconcile"), "force-reconcile"},
+		{"the success of another root", inst(func(inst *v1alpha1.Installation) {
+			inst.Annotations[v1alpha1.OperationAnnotation], inst.Annotations[v1alpha1.ReconcileReasonAnnotation] = "reconcile", "exporter"
+		}), "exporter"},
+		{"an operation in place of that request", inst(func(inst *v1alpha1.Installation) {
+			inst.Annotations[v1alpha1.OperationAnnotation], inst.Annotations[v1alpha1.ReconcileReasonAnnotation] = "force-reconcile", "exporter"
+		}), "force-reconcile"},
+		{"a reason without a request", annotated(v1alpha1.ReconcileReasonAnnotation, "exporter"), "change"},
 		{"a new generation", annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), "change"},
 		{"the deletion, whatever else is asked for", inst(func(inst *v1alpha1.Installation) {
 			inst.Annotations[v1alpha1.OperationAnnotation] = "reconcile"
