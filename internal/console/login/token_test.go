@@ -1,6 +1,7 @@
 package login
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -118,6 +119,63 @@ func TestSessionEnds(t *testing.T) {
 		}
 		if _, err := v.View(t.Context(), nil); err == nil {
 			t.Error("an open page goes on")
+		}
+	})
+}
+
+// TestReplicas: what ends a session at all replicas, and what does not. They have the key of the cookies in
+// common, and nothing else.
+func TestReplicas(t *testing.T) {
+	tests := []struct {
+		reason string
+		// end happens at the first replica, after 10 minutes; the others are then asked with a copy of the cookie.
+		end        func(first *browser, c *cluster)
+		here, late bool
+	}{
+		{"nothing has happened", func(*browser, *cluster) {}, true, true},
+		{"a log-out ends it at its replica: others take a copy until its time is over", func(first *browser, _ *cluster) { first.post("/logout", url.Values{}) }, false, true},
+		{"a token that was revoked ends it at all", func(_ *browser, c *cluster) { delete(c.users, "jane-token") }, false, false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := people()
+				first, second := open(t, c, nil), open(t, c, nil)
+				first.post("/login", withToken("jane-token"))
+				copied := first.copied()
+				second.cookies = first.copied().cookies
+				if !copied.loggedIn() || !second.loggedIn() {
+					t.Fatal("a replica does not take the session of another one")
+				}
+				<-time.After(10 * time.Minute)
+				test.end(first, c)
+				if here, there := copied.loggedIn(), second.loggedIn(); here != test.here || there != test.late {
+					t.Errorf("logged in here %t and there %t", here, there)
+				}
+				<-time.After(50 * time.Minute)
+				if copied.loggedIn() || second.loggedIn() {
+					t.Error("the session has outlived its time")
+				}
+			})
+		})
+	}
+}
+
+// TestSessionIsNotExtended: use does not make a session longer, so that a copy of its cookie has an end.
+func TestSessionIsNotExtended(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := open(t, people(), nil)
+		b.post("/login", withToken("jane-token"))
+		before := b.copied().cookies
+		for range 5 {
+			<-time.After(10 * time.Minute)
+			if !b.loggedIn() || !maps.Equal(before, b.cookies) {
+				t.Fatal("the cookie was changed, or the session has ended early")
+			}
+		}
+		<-time.After(10 * time.Minute)
+		if b.loggedIn() {
+			t.Error("the session has outlived its time")
 		}
 	})
 }
