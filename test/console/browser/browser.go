@@ -3,6 +3,9 @@ package browser
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"os"
 	"os/exec"
@@ -37,14 +40,23 @@ type Tab struct {
 	t *testing.T
 }
 
-// Open starts a browser that ends with the test.
-func Open(t *testing.T) *Tab {
+// Open starts a browser that ends with the test. It trusts the keys of these certificates besides those of the
+// machine.
+func Open(t *testing.T, trusted ...*x509.Certificate) *Tab {
 	t.Helper()
 	program, err := findBrowser()
 	if err != nil {
 		t.Fatal(err)
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.WindowSize(1200, 900))
+	var keys []string
+	for _, certificate := range trusted {
+		sum := sha256.Sum256(certificate.RawSubjectPublicKeyInfo)
+		keys = append(keys, base64.StdEncoding.EncodeToString(sum[:]))
+	}
+	if len(keys) > 0 {
+		options = append(options, chromedp.Flag("ignore-certificate-errors-spki-list", strings.Join(keys, ",")))
+	}
 	if os.Getuid() == 0 {
 		// Chromium refuses to sandbox its processes for root, as whom containers of CI run.
 		options = append(options, chromedp.NoSandbox)

@@ -5,14 +5,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -23,24 +20,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/test/lab"
-	"go.landscaper.dev/test/landscape"
 	"go.landscaper.dev/test/scenario"
 )
 
 var env = &scenario.World{}
 
 func TestMain(m *testing.M) { os.Exit(env.Main(m, lab.Options{})) }
-
-// freeAddress is an address of this machine that nothing listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
-}
 
 // serverUser is a server with the rules that the chart gives to one with a console.
 const serverUser = "landscaper-with-console"
@@ -54,25 +39,7 @@ func start(t *testing.T, login string) string {
 // startAs starts a server as a user who has the rules that the chart gives for values of the console.
 func startAs(t *testing.T, name, config string, values map[string]any) string {
 	t.Helper()
-	values["enabled"], values["url"] = true, "https://console.example.org"
-	rules, err := landscape.WriteRules(env.Lab.Directory, name, map[string]any{
-		"featureGates": map[string]any{"ServerConsole": true}, "console": values,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	user, err := env.Resource.AddUser(t.Context(), lab.UserOptions{Name: name, ManifestFile: rules})
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := freeAddress(t)
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	text := fmt.Sprintf("console: {address: %q, url: %q, %s}\n", address, "http://"+address, strings.TrimSuffix(strings.TrimPrefix(config, "{"), "}"))
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	scenario.StartServer(t, user.Kubeconfig, "--config", path, "--feature-gates", "ServerConsole=true")
-	return "http://" + address
+	return env.StartConsole(t, name, config, values)
 }
 
 // tokenOf makes a ServiceAccount, and returns a token of it.
@@ -145,8 +112,16 @@ func logIn(t *testing.T, at, token string) *visitor {
 	return v
 }
 
-// stream opens a view.
+// stream opens a view until the end of the test.
 func (v *visitor) stream(path string) *bufio.Scanner {
+	v.t.Helper()
+	lines, leave := v.open(path)
+	v.t.Cleanup(leave)
+	return lines
+}
+
+// open opens a view until its reader leaves: a user has few of them at a time.
+func (v *visitor) open(path string) (lines *bufio.Scanner, leave func()) {
 	v.t.Helper()
 	request, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet, v.at+"/live/"+path, nil)
 	if err != nil {
@@ -159,13 +134,14 @@ func (v *visitor) stream(path string) *bufio.Scanner {
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	v.t.Cleanup(func() { _ = answer.Body.Close() })
+	leave = func() { _ = answer.Body.Close() }
 	if answer.StatusCode != http.StatusOK {
+		leave()
 		v.t.Fatalf("%s: %s", path, answer.Status)
 	}
-	lines := bufio.NewScanner(answer.Body)
+	lines = bufio.NewScanner(answer.Body)
 	lines.Buffer(nil, 16<<20)
-	return lines
+	return lines, leave
 }
 
 // read reads the next state of a view.
@@ -186,7 +162,9 @@ func read[T any](t *testing.T, lines *bufio.Scanner) (view T) {
 // look reads a view once.
 func look[T any](v *visitor, path string) T {
 	v.t.Helper()
-	return read[T](v.t, v.stream(path))
+	lines, leave := v.open(path)
+	defer leave()
+	return read[T](v.t, lines)
 }
 
 func mustParse(t *testing.T, text string) *url.URL {

@@ -1,0 +1,41 @@
+package scenario
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.landscaper.dev/test/lab"
+	"go.landscaper.dev/test/landscape"
+)
+
+// StartConsole starts a server with a console, and returns the address of that. The server is a user who has
+// the rules that the chart gives for values of the console; config has further fields of its configuration, in
+// the flow style of YAML.
+func (w *World) StartConsole(t *testing.T, user, config string, values map[string]any) string {
+	t.Helper()
+	values["enabled"], values["url"] = true, "https://console.example.org"
+	rules, err := landscape.WriteRules(w.Lab.Directory, user, map[string]any{
+		"featureGates": map[string]any{"ServerConsole": true}, "console": values,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	added, err := w.Resource.AddUser(t.Context(), lab.UserOptions{Name: user, ManifestFile: rules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := landscape.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	text := fmt.Sprintf("console: {address: %q, url: %q, %s}\n", address, "http://"+address, strings.TrimSuffix(strings.TrimPrefix(config, "{"), "}"))
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	StartServer(t, added.Kubeconfig, "--config", path, "--feature-gates", "ServerConsole=true")
+	return "http://" + address
+}
