@@ -1,6 +1,7 @@
 package console
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -96,6 +97,7 @@ func TestRights(t *testing.T) {
 		t.Run(test.account, func(t *testing.T) {
 			visitor := logIn(t, at, tokenOf(t, accounts, test.account))
 			seesOverview(t, visitor, test.sees, test.notes)
+			seesViews(t, visitor, all, test.sees)
 			for _, space := range all {
 				page := look[console.Page](visitor, "n/"+space+"/root")
 				if !slices.Contains(test.sees, space) {
@@ -138,11 +140,47 @@ func seesOverview(t *testing.T, visitor *visitor, want []string, notes int) {
 	}
 }
 
+// places are the pages of one namespace, besides that of an Installation.
+var places = []string{
+	"why/Installation/SPACE/root", "compare/SPACE/root", "objects/Installation/SPACE/root", "objects/Execution/SPACE/root",
+	"targets/SPACE/host", "objects/Target/SPACE/host", "objects/TargetSync/SPACE/host",
+}
+
+// seesViews asks for all other pages: those of a hidden namespace are as those of one that does not exist, and
+// lists have nothing of it.
+func seesViews(t *testing.T, visitor *visitor, all, visible []string) {
+	t.Helper()
+	for _, list := range []string{"jobs", "targets", "jobs?q=root", "targets?q=host"} {
+		text := look[json.RawMessage](visitor, list)
+		for _, space := range all {
+			// Targets need a right of their own.
+			if has := strings.Contains(string(text), space); has && !slices.Contains(visible, space) || !has && slices.Contains(visible, space) && strings.HasPrefix(list, "jobs") {
+				t.Errorf("%s has %s: %t", list, space, has)
+			}
+		}
+	}
+	for _, space := range all {
+		for _, place := range places {
+			text := string(look[json.RawMessage](visitor, strings.Replace(place, "SPACE", space, 1)))
+			absent := strings.ReplaceAll(string(look[json.RawMessage](visitor, strings.Replace(place, "SPACE", "absent", 1))), "absent", space)
+			if shown := text != absent; shown && !slices.Contains(visible, space) {
+				t.Errorf("%s of %s: %s", place, space, text)
+			} else if !shown && slices.Contains(visible, space) && strings.Contains(place, "/Installation/") {
+				t.Errorf("%s of %s shows nothing", place, space)
+			}
+		}
+	}
+}
+
 // withoutLogin asks for everything without a session, and with an invented one.
 func withoutLogin(t *testing.T, at, space string) {
 	t.Helper()
 	stranger := visit(t, at)
-	for _, path := range []string{"/", "/n/" + space + "/root", "/live/overview", "/live/n/" + space + "/root", "/session"} {
+	paths := []string{"/", "/n/" + space + "/root", "/live/overview", "/live/n/" + space + "/root", "/session", "/actions", "/actions/" + space + "/root", "/foresee/plan/" + space + "/root", "/foresee/deletion/" + space + "/root", "/plan/" + space + "/root", "/live/jobs", "/live/targets"}
+	for _, place := range places {
+		paths = append(paths, "/live/"+strings.Replace(place, "SPACE", space, 1))
+	}
+	for _, path := range paths {
 		answer, err := stranger.http.Get(at + path)
 		if err != nil {
 			t.Fatal(err)
