@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"go.landscaper.dev/internal/cli/preview"
 	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/preview"
 )
 
 // Plan is what a plan has named.

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cli/preview"
 	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/preview"
 )
 
 // movesPlanned plans a change of a tree.

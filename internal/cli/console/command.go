@@ -18,14 +18,14 @@ import (
 
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
-	"go.landscaper.dev/internal/cli/console/foresight"
 	"go.landscaper.dev/internal/cli/installations/plan"
-	"go.landscaper.dev/internal/cli/preview"
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/console"
 	"go.landscaper.dev/internal/console/act"
+	"go.landscaper.dev/internal/console/planner"
 	"go.landscaper.dev/internal/landscape/inspect/reading"
+	"go.landscaper.dev/internal/preview"
 )
 
 type flags struct {
@@ -131,7 +131,7 @@ func (f *flags) actor(streams terminal.Streams, on *connection.Connection) (cons
 		return nil, fmt.Errorf("make a client that asks what you may do: %w", err)
 	}
 	components, base := access.Base()
-	foreseen := foresight.Foresight{
+	foreseen := planner.Foresight{
 		Reader: on.Client,
 		Previewer: func(ctx context.Context) (*preview.Previewer, error) {
 			previewer := plan.Previewer(ctx, on, f.tokens.Tokens(on), components, base)

@@ -13,7 +13,6 @@ import (
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/foreign"
-	"go.landscaper.dev/internal/cli/preview"
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cluster"
@@ -21,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/preview"
 )
 
 // outputs are the values of -o.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"go.landscaper.dev/internal/cli/preview"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
 	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/preview"
 )
 
 func planned() *preview.Result {

@@ -1,13 +1,13 @@
-package foresight
+package planner
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"go.landscaper.dev/internal/cli/preview"
 	"go.landscaper.dev/internal/console"
 	"go.landscaper.dev/internal/landscape/diff"
+	"go.landscaper.dev/internal/preview"
 )
 
 // TestOf: a page shows what changes, with lines; what stays is counted only, and of secrets there is no

@@ -1,6 +1,6 @@
-// Package foresight shows on the pages of a console what the command line prints: the plan of a job, and
+// Package planner shows on the pages of a console what the command line prints: the plan of a job, and
 // what a deletion takes away.
-package foresight
+package planner
 
 import (
 	"context"
@@ -10,12 +10,12 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/internal/cli/preview"
 	"go.landscaper.dev/internal/console"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/inspect/reading"
 	"go.landscaper.dev/internal/landscape/requests"
+	"go.landscaper.dev/internal/preview"
 )
 
 // askTimeout is how long the clusters may take to say which objects a deletion removes.
