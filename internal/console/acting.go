@@ -151,7 +151,7 @@ func (a *acting) offered(r *http.Request, actor Actor) (any, error) {
 		return nil, err // says what was asked
 	}
 	inst := node.Installation
-	offer := Offer{UID: inst.UID, Actions: []Action{}, Part: inspect.Parent(inst), Plans: rights.Change && actor.Foresight() != nil && inst.DeletionTimestamp == nil}
+	offer := Offer{UID: inst.UID, Actions: []Action{}, Part: inspect.Parent(inst), Plans: rights.Change && actor.Planner() != nil && inst.DeletionTimestamp == nil}
 	for _, action := range Actions {
 		if fits(action, node) && (action == Delete && rights.Delete || action != Delete && rights.Change) {
 			offer.Actions = append(offer.Actions, action)
@@ -260,8 +260,8 @@ func (a *acting) plan(r *http.Request, actor Actor) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	foresight := actor.Foresight()
-	if foresight == nil {
+	planner := actor.Planner()
+	if planner == nil {
 		return nil, &Refusal{http.StatusNotFound, "this console works out no plans: landscaper-cli installations plan does"}
 	}
 	select {
@@ -272,7 +272,7 @@ func (a *acting) plan(r *http.Request, actor Actor) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), planTimeout)
 	defer cancel()
-	return foresight.Plan(ctx, node.Namespace, node.Name)
+	return planner.Plan(ctx, node.Namespace, node.Name)
 }
 
 // Deletion is what a deletion would take away, in order.
@@ -286,13 +286,13 @@ func (a *acting) deletion(r *http.Request, actor Actor) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	foresight := actor.Foresight()
-	if foresight == nil {
+	planner := actor.Planner()
+	if planner == nil {
 		return Deletion{append(slices.Clone(s.notes), "These are the objects that are recorded: the clusters are not asked here. What others want of them stays."), requests.Uninstalls(node)}, nil
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), actTimeout)
 	defer cancel()
-	uninstalls, notes, err := foresight.Uninstalls(ctx, node.Namespace, node.Name)
+	uninstalls, notes, err := planner.Uninstalls(ctx, node.Namespace, node.Name)
 	if err != nil {
 		return nil, err // says what was read
 	}

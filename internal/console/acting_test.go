@@ -21,7 +21,7 @@ type hand struct {
 	orders []Order
 	asked  []string
 	fails  error
-	sees   Foresight
+	sees   Planner
 }
 
 func (h *hand) May(_ context.Context, namespace, name string) (Rights, error) {
@@ -34,7 +34,7 @@ func (h *hand) Do(_ context.Context, order Order) ([]string, error) {
 	return []string{"a remark"}, h.fails
 }
 
-func (h *hand) Foresight() Foresight { return h.sees }
+func (h *hand) Planner() Planner { return h.sees }
 
 // sendTo sends an order, or a question without one, as a page of the console does.
 func sendTo(handler http.Handler, path, order string, headers ...string) *httptest.ResponseRecorder {
@@ -222,7 +222,7 @@ func TestFailedRoots(t *testing.T) {
 	}
 }
 
-// TestDeletion: without foresight, what is recorded is shown, and that it is only that.
+// TestDeletion: without a planner, what is recorded is shown, and that it is only that.
 func TestDeletion(t *testing.T) {
 	visitor := sees("installations", "executions", "deployitems")
 	visitor.actor = &hand{}

@@ -62,12 +62,12 @@ type Actor interface {
 	May(ctx context.Context, namespace, name string) (Rights, error)
 	// Do carries an order out, and returns what the visitor may not expect.
 	Do(ctx context.Context, order Order) (remarks []string, err error)
-	// Foresight returns what works out what would happen; nil if this console does not.
-	Foresight() Foresight
+	// Planner returns what works out what would happen; nil if this console does not.
+	Planner() Planner
 }
 
-// Foresight works out what would happen, with the rights of one visitor.
-type Foresight interface {
+// Planner works out what would happen, with the rights of one visitor.
+type Planner interface {
 	// Plan returns what a job of an Installation would change.
 	Plan(ctx context.Context, namespace, name string) (*Plan, error)
 	// Uninstalls returns what a deletion would take away, in order, and what is missing in that.

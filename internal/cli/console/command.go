@@ -131,7 +131,7 @@ func (f *flags) actor(streams terminal.Streams, on *connection.Connection) (cons
 		return nil, fmt.Errorf("make a client that asks what you may do: %w", err)
 	}
 	components, base := access.Base()
-	foreseen := planner.Foresight{
+	plans := planner.Planner{
 		Reader: on.Client,
 		Previewer: func(ctx context.Context) (*preview.Previewer, error) {
 			previewer := plan.Previewer(ctx, on, f.tokens.Tokens(on), components, base)
@@ -140,7 +140,7 @@ func (f *flags) actor(streams terminal.Streams, on *connection.Connection) (cons
 		},
 		Explain: func(ctx context.Context, err error) error { return on.Explain(access.Explain(ctx, err)) },
 	}
-	return act.New(on.Client, reviews.SelfSubjectAccessReviews(), foreseen, nil), nil
+	return act.New(on.Client, reviews.SelfSubjectAccessReviews(), plans, nil), nil
 }
 
 // listen answers until the context ends.

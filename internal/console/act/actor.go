@@ -24,20 +24,20 @@ type Reviews interface {
 
 // Actor implements console.Actor.
 type Actor struct {
-	client    client.Client
-	reviews   Reviews
-	foresight console.Foresight
-	noted     func(console.Order, error)
+	client  client.Client
+	reviews Reviews
+	planner console.Planner
+	noted   func(console.Order, error)
 }
 
-// New returns what acts with the rights of the user of both clients. Foresight may be nil, and so may
+// New returns what acts with the rights of the user of both clients. Planner may be nil, and so may
 // noted, which is called after each order.
-func New(c client.Client, reviews Reviews, foresight console.Foresight, noted func(console.Order, error)) *Actor {
-	return &Actor{client: c, reviews: reviews, foresight: foresight, noted: noted}
+func New(c client.Client, reviews Reviews, planner console.Planner, noted func(console.Order, error)) *Actor {
+	return &Actor{client: c, reviews: reviews, planner: planner, noted: noted}
 }
 
-// Foresight implements console.Actor.
-func (a *Actor) Foresight() console.Foresight { return a.foresight }
+// Planner implements console.Actor.
+func (a *Actor) Planner() console.Planner { return a.planner }
 
 // May implements console.Actor. An operation is read first, and then written.
 func (a *Actor) May(ctx context.Context, namespace, name string) (console.Rights, error) {

@@ -72,7 +72,7 @@ func (b *browser) order(path string) *httptest.ResponseRecorder {
 	return b.send(http.MethodGet, path, nil)
 }
 
-func (p pretender) Foresight() console.Foresight { return nil }
+func (p pretender) Planner() console.Planner { return nil }
 
 // acts lets users act, and notes as whom.
 func acts(as *[]string) func(*Options) {

@@ -21,8 +21,8 @@ import (
 // askTimeout is how long the clusters may take to say which objects a deletion removes.
 const askTimeout = 30 * time.Second
 
-// Foresight implements console.Foresight.
-type Foresight struct {
+// Planner implements console.Planner.
+type Planner struct {
 	// Reader reads with the rights of the user.
 	Reader client.Reader
 	// Previewer returns what previews with the rights of the user.
@@ -31,19 +31,19 @@ type Foresight struct {
 	Explain func(context.Context, error) error
 }
 
-func (f Foresight) explain(ctx context.Context, err error) error {
-	if f.Explain == nil || err == nil {
+func (p Planner) explain(ctx context.Context, err error) error {
+	if p.Explain == nil || err == nil {
 		return err
 	}
-	return f.Explain(ctx, err)
+	return p.Explain(ctx, err)
 }
 
 // read returns an Installation with all that belongs to it, the roots of its namespace, and what could
 // not be read.
-func (f Foresight) read(ctx context.Context, namespace, name, what string) (tree *inspect.Node, roots []*inspect.Node, notes []string, err error) {
-	snapshot, err := reading.Collect(ctx, f.Reader, namespace)
+func (p Planner) read(ctx context.Context, namespace, name, what string) (tree *inspect.Node, roots []*inspect.Node, notes []string, err error) {
+	snapshot, err := reading.Collect(ctx, p.Reader, namespace)
 	if err != nil {
-		return nil, nil, nil, f.explain(ctx, err)
+		return nil, nil, nil, p.explain(ctx, err)
 	}
 	if tree = inspect.Tree(snapshot, namespace, name); tree == nil {
 		return nil, nil, nil, fmt.Errorf("there is no Installation %s in namespace %s", name, namespace)
@@ -54,33 +54,33 @@ func (f Foresight) read(ctx context.Context, namespace, name, what string) (tree
 	return tree, inspect.Forest(snapshot), notes, nil
 }
 
-// Plan implements console.Foresight.
-func (f Foresight) Plan(ctx context.Context, namespace, name string) (*console.Plan, error) {
-	tree, roots, notes, err := f.read(ctx, namespace, name, "the plan")
+// Plan implements console.Planner.
+func (p Planner) Plan(ctx context.Context, namespace, name string) (*console.Plan, error) {
+	tree, roots, notes, err := p.read(ctx, namespace, name, "the plan")
 	if err != nil {
 		return nil, err
 	}
-	previewer, err := f.Previewer(ctx)
+	previewer, err := p.Previewer(ctx)
 	if err != nil {
 		return nil, err // says what was read
 	}
 	result, err := previewer.Of(ctx, tree, roots)
 	if err != nil {
-		return nil, f.explain(ctx, err)
+		return nil, p.explain(ctx, err)
 	}
 	plan := Of(result)
 	plan.Notes = append(notes, plan.Notes...)
 	return plan, nil
 }
 
-// Uninstalls implements console.Foresight. Without an answer within a limit, the recorded objects are
+// Uninstalls implements console.Planner. Without an answer within a limit, the recorded objects are
 // shown.
-func (f Foresight) Uninstalls(ctx context.Context, namespace, name string) ([]requests.Uninstall, []string, error) {
-	tree, roots, notes, err := f.read(ctx, namespace, name, "the preview")
+func (p Planner) Uninstalls(ctx context.Context, namespace, name string) ([]requests.Uninstall, []string, error) {
+	tree, roots, notes, err := p.read(ctx, namespace, name, "the preview")
 	if err != nil {
 		return nil, nil, err
 	}
-	previewer, err := f.Previewer(ctx)
+	previewer, err := p.Previewer(ctx)
 	if err != nil {
 		return nil, nil, err // says what was read
 	}

@@ -41,8 +41,8 @@ func (h *hand) Do(_ context.Context, order console.Order) ([]string, error) {
 	return []string{"Note: a job is running; the new one starts when it has ended" + h.evil}, h.fails
 }
 
-// Foresight implements console.Actor.
-func (h *hand) Foresight() console.Foresight { return h }
+// Planner implements console.Actor.
+func (h *hand) Planner() console.Planner { return h }
 
 // done returns the orders, and forgets them.
 func (h *hand) done() []console.Order {
@@ -53,7 +53,7 @@ func (h *hand) done() []console.Order {
 	return orders
 }
 
-// Plan implements console.Foresight.
+// Plan implements console.Planner.
 func (h *hand) Plan(context.Context, string, string) (*console.Plan, error) {
 	return &console.Plan{
 		Changes: true, Summary: "1 to create, 2 to change, 1 to delete, 14 unchanged, 1 known only when the job runs",
@@ -74,7 +74,7 @@ func (h *hand) Plan(context.Context, string, string) (*console.Plan, error) {
 	}, nil
 }
 
-// Uninstalls implements console.Foresight.
+// Uninstalls implements console.Planner.
 func (h *hand) Uninstalls(context.Context, string, string) ([]requests.Uninstall, []string, error) {
 	object := func(kind, name string) corev1.ObjectReference {
 		return corev1.ObjectReference{Kind: kind, Namespace: "shop", Name: name + h.evil}
