@@ -183,6 +183,10 @@ func (c *comparison) run(ctx context.Context) {
 	}
 }
 
+}
+
+// end gives up what was opened.
+func (c *comparison) end() {
 // compare finds out what becomes of the objects of an item, once.
 func (c *comparison) compare(ctx context.Context, t *task) {
 	if t.compared || t.object == nil {

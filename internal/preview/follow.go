@@ -35,7 +35,7 @@ func (c *comparison) follow(ctx context.Context, first *plan.Node, roots []*insp
 	}
 	among := siblings.NewRelations(first.Installation(), related)
 	done := map[string]ended{}
-	if err := c.end(ctx, first, done); err != nil {
+	if err := c.ended(ctx, first, done); err != nil {
 		return err
 	}
 	order, _ := among.Graph.Order()
@@ -51,8 +51,8 @@ func (c *comparison) follow(ctx context.Context, first *plan.Node, roots []*insp
 	return nil
 }
 
-// end notes what a root would export.
-func (c *comparison) end(ctx context.Context, node *plan.Node, done map[string]ended) error {
+// ended notes what a root would export.
+func (c *comparison) ended(ctx context.Context, node *plan.Node, done map[string]ended) error {
 	done[node.Installation().Name] = ended{node.Installation(), node.Unknown}
 	if node.Exports == nil {
 		return nil
@@ -97,7 +97,7 @@ func (c *comparison) followOne(ctx context.Context, inst *v1alpha1.Installation,
 	}
 	c.secrets.addTree(grown)
 	c.node(grown)
-	return c.end(ctx, grown, done)
+	return c.ended(ctx, grown, done)
 }
 
 // concerns reports whether what one root exports is something new to another one, as after

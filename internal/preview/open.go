@@ -33,7 +33,7 @@ func (p *Previewer) opener(ctx context.Context, root *v1alpha1.Installation) (*o
 	if err := p.Reader.Get(ctx, client.ObjectKey{Namespace: root.Namespace, Name: name}, landscape); err != nil {
 		return nil, fmt.Errorf("read Context %s: %w", name, err)
 	}
-	from, err := (&repocontext.Reader{Client: p.Reader, Base: p.Base}).Read(ctx, landscape)
+	from, err := p.Sources.Read(ctx, landscape)
 	if err != nil {
 		return nil, err // names the Context
 	}

@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/landscape/importreader"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/model/dataflow"
 )
 
@@ -50,15 +51,17 @@ type Previewer struct {
 	Reader client.Reader
 	// Clusters reaches target clusters.
 	Clusters *cluster.Pool
-	// Components and Base are how component versions are reached.
+	// Components and Sources are how component versions are reached, and whose signatures count.
 	Components *component.Shared
-	Base       component.Options
+	Sources    *repocontext.Reader
 	// Comparers are by the type of items; an item of another type is not compared.
 	Comparers map[v1alpha1.DeployItemType]Comparer
 	// Maker makes plans; nil makes them in this process.
 	Maker plan.Maker
 	// NamedTargets lets blueprints use any Target and Secret of the namespace by its name.
 	NamedTargets bool
+	// Check refuses a root that a job would refuse; nil refuses none.
+	Check func(*v1alpha1.Installation) error
 	// Now is the time.
 	Now func() time.Time
 
@@ -113,6 +116,7 @@ func (p *Previewer) of(ctx context.Context, tree *inspect.Node, roots []*inspect
 	c := &comparison{Previewer: p, live: liveTrees(append(roots[:len(roots):len(roots)], tree)), secrets: known, future: newFuture(p.Reader), known: map[string]*task{}}
 	grown, err := c.grow(ctx, tree.Installation)
 	var waits *waitError
+	defer c.end()
 	if errors.As(err, &waits) {
 		c.waiting = append(c.waiting, Waiting{Path: tree.Name, Reason: waits.Error()})
 		return c.result(), nil
@@ -143,6 +147,11 @@ func (c *comparison) grow(ctx context.Context, inst *v1alpha1.Installation) (*pl
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the imports: %w", err)
+	}
+	if c.Check != nil {
+		if err := c.Check(inst); err != nil {
+			return nil, fmt.Errorf("a job would fail: %w", err)
+		}
 	}
 	root, err := opener.open(ctx, inst)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/preview"
 )
 
@@ -122,13 +123,14 @@ func (f *options) run(ctx context.Context, streams terminal.Streams, on *connect
 
 // Previewer previews what happens to what is seen on a connection.
 func Previewer(ctx context.Context, on *connection.Connection, tokens login.TokenRequester, components *component.Shared, base component.Options) *preview.Previewer {
-	rendering := foreign.Renderers(ctx)
+	rendering, reader := foreign.Renderers(ctx), preview.Remember(on.Client)
+	sources := &repocontext.Reader{Client: reader, Base: base}
 	return &preview.Previewer{
-		Reader: on.Client, Components: components, Base: base, Now: time.Now,
-		Comparers: preview.Comparers(on.Client, components, base, time.Now, rendering.Charts(), rendering.Kustomizations()),
+		Reader: reader, Components: components, Sources: sources, Now: time.Now,
+		Comparers: preview.Deployers{Reader: reader, Sources: sources, Components: components, Foreign: rendering, Now: time.Now}.Comparers(),
 		Maker:     rendering.Plans(),
 		Clusters: cluster.NewPool(cluster.PoolOptions{
-			Secrets: on.Client, Tokens: tokens, Self: on.Config, UserAgent: "landscaper-cli", Egress: on.Egress(),
+			Secrets: reader, Tokens: tokens, Self: on.Config, UserAgent: "landscaper-cli", Egress: on.Egress(),
 		}),
 	}
 }
