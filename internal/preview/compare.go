@@ -29,8 +29,10 @@ type comparison struct {
 	secrets *secrets
 	future  *future
 	// tasks are in the order of the trees, known has those that were begun before.
-	tasks    []*task
-	known    map[string]*task
+	tasks []*task
+	known map[string]*task
+	// nodes are the Installations of the trees.
+	nodes    []*plan.Node
 	follows  []string
 	waiting  []Waiting
 	warnings []string
@@ -45,6 +47,8 @@ type task struct {
 	item   Item
 	object *v1alpha1.DeployItem
 	target *v1alpha1.Target
+	// template is what was rendered; nil if the item goes.
+	template *v1alpha1.DeployItemTemplate
 	// removal is set if the item goes.
 	removal bool
 	// settled is set if the job leaves the item alone, as nothing has changed.
@@ -67,6 +71,7 @@ type task struct {
 // node collects what is to be done for an Installation and all below it.
 func (c *comparison) node(node *plan.Node, above ...*v1alpha1.Installation) {
 	lineage := append(above[:len(above):len(above)], node.Installation())
+	c.nodes = append(c.nodes, node)
 	c.warnings = append(c.warnings, node.Warnings...)
 	kept := map[string]bool{}
 	for i := range node.DeployItems {
@@ -121,7 +126,7 @@ func (c *comparison) task(node *plan.Node, template *v1alpha1.DeployItemTemplate
 	if t := c.known[path]; t != nil {
 		return t
 	}
-	t := &task{item: Item{Path: path, Type: string(template.Type)}}
+	t := &task{item: Item{Path: path, Type: string(template.Type)}, template: template}
 	c.known[path] = t
 	execution, items := c.live.execution(node.Path)
 	exec := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: node.Installation().Namespace, Name: node.Installation().Name}}
@@ -178,15 +183,15 @@ func (c *comparison) run(ctx context.Context) {
 			c.secrets.addObject(object.After)
 		}
 	}
+}
+
+// end gives up what was opened.
+func (c *comparison) end() {
 	for _, end := range c.close {
 		end()
 	}
 }
 
-}
-
-// end gives up what was opened.
-func (c *comparison) end() {
 // compare finds out what becomes of the objects of an item, once.
 func (c *comparison) compare(ctx context.Context, t *task) {
 	if t.compared || t.object == nil {

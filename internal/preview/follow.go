@@ -103,8 +103,8 @@ func (c *comparison) followOne(ctx context.Context, inst *v1alpha1.Installation,
 // concerns reports whether what one root exports is something new to another one, as after
 // a job.
 func (c *comparison) concerns(ctx context.Context, by, dependent *v1alpha1.Installation) (bool, error) {
-	if dependent.Status.ImportsHash == "" {
-		return true, nil
+	if dependent.Status.ImportsHash == "" || c.Check != nil && c.Check(dependent) != nil {
+		return true, nil //nolint:nilerr // its job tells what is wrong
 	}
 	imports, err := dataflow.Read(ctx, dependent, importreader.From(c.future))
 	if err != nil {

@@ -1,6 +1,8 @@
 package preview
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -52,5 +54,22 @@ func TestMissingImport(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		})
+	}
+}
+
+// TestEnds: a plan that is not wanted any more, or takes too long, is no plan in which much is unknown.
+func TestEnds(t *testing.T) {
+	inst := testbuilders.Root(t, "root", nil, nil)
+	inst.Namespace = "n"
+	inst.Spec.Blueprint.Inline = &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON([]byte(`{"blueprint.yaml": "imports: []"}`))}
+	p := &Previewer{Reader: fakeapi.New(t, inst), Now: time.Now}
+	if plan, err := p.Of(t.Context(), rootNode(inst), []*inspect.Node{rootNode(inst)}); err != nil || plan.Digest == "" {
+		t.Fatalf("%+v, %v", plan, err)
+	}
+	left := errors.New("the page was left")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(left)
+	if plan, err := p.Of(ctx, rootNode(inst), []*inspect.Node{rootNode(inst)}); plan != nil || !errors.Is(err, left) {
+		t.Errorf("%+v, %v", plan, err)
 	}
 }

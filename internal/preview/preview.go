@@ -81,6 +81,8 @@ type Result struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Summary counts the objects.
 	Summary diff.Summary `json:"summary"`
+	// Digest is the name of the plan, see Basis.
+	Digest string `json:"digest"`
 }
 
 // Item is an item with its objects.
@@ -114,12 +116,12 @@ func (p *Previewer) Of(ctx context.Context, tree *inspect.Node, roots []*inspect
 
 func (p *Previewer) of(ctx context.Context, tree *inspect.Node, roots []*inspect.Node, known *secrets) (*Result, error) {
 	c := &comparison{Previewer: p, live: liveTrees(append(roots[:len(roots):len(roots)], tree)), secrets: known, future: newFuture(p.Reader), known: map[string]*task{}}
+	defer c.end()
 	grown, err := c.grow(ctx, tree.Installation)
 	var waits *waitError
-	defer c.end()
 	if errors.As(err, &waits) {
 		c.waiting = append(c.waiting, Waiting{Path: tree.Name, Reason: waits.Error()})
-		return c.result(), nil
+		return c.named()
 	}
 	if err != nil {
 		return nil, err
@@ -130,11 +132,27 @@ func (p *Previewer) of(ctx context.Context, tree *inspect.Node, roots []*inspect
 		return nil, err
 	}
 	c.run(ctx)
-	return c.result(), nil
+	if ctx.Err() != nil {
+		// What was not asked any more would look as if it were unknown.
+		return nil, fmt.Errorf("the plan was not finished: %w", context.Cause(ctx))
+	}
+	return c.named()
+}
+
+// named is the result with its name.
+func (c *comparison) named() (*Result, error) {
+	result, err := c.result(), error(nil)
+	result.Digest, err = c.basis().Digest()
+	return result, err // says what has no digest
 }
 
 // grow works out the tree of a root with its imports as they would be.
 func (c *comparison) grow(ctx context.Context, inst *v1alpha1.Installation) (*plan.Node, error) {
+	if c.Check != nil {
+		if err := c.Check(inst); err != nil {
+			return nil, fmt.Errorf("a job would fail: %w", err)
+		}
+	}
 	opener, err := c.opener(ctx, inst)
 	if err != nil {
 		return nil, err
@@ -147,11 +165,6 @@ func (c *comparison) grow(ctx context.Context, inst *v1alpha1.Installation) (*pl
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the imports: %w", err)
-	}
-	if c.Check != nil {
-		if err := c.Check(inst); err != nil {
-			return nil, fmt.Errorf("a job would fail: %w", err)
-		}
 	}
 	root, err := opener.open(ctx, inst)
 	if err != nil {

@@ -88,15 +88,27 @@ func Of(object Object, hide func(string) string) Change {
 	if hide == nil {
 		hide = func(text string) string { return text }
 	}
+	c := Bare(object)
+	for _, text := range []*string{&c.Namespace, &c.Name, &c.Cluster, &c.MovesFrom, &c.MovesTo, &c.Reason} {
+		*text = hide(*text)
+	}
+	for i := range c.Fields {
+		c.Fields[i].conceal(c.Kind, object.APIVersion, hide)
+	}
+	return c
+}
+
+// Bare compares an object and conceals nothing: it is for what is compared further, and never shown.
+func Bare(object Object) Change {
 	c := Change{
-		APIVersion: object.APIVersion, Kind: object.Kind, Namespace: hide(object.Namespace), Name: hide(object.Name), Cluster: hide(object.Cluster),
-		MovesFrom: hide(object.MovesFrom), MovesTo: hide(object.MovesTo), Action: actionOf(object),
+		APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name, Cluster: object.Cluster,
+		MovesFrom: object.MovesFrom, MovesTo: object.MovesTo, Action: actionOf(object),
 	}
 	switch c.Action {
 	case Unknown:
-		c.Reason = hide(object.Unknown)
+		c.Reason = object.Unknown
 	case Keep:
-		c.Reason = hide(object.Stays)
+		c.Reason = object.Stays
 	case Create:
 		c.Fields = leaves("", contentOfNew(object.After))
 	case Update, Replace, Move:
@@ -106,9 +118,6 @@ func Of(object Object, hide func(string) string) Change {
 	}
 	if c.Action == Update && len(c.Fields) == 0 {
 		c.Action = Keep
-	}
-	for i := range c.Fields {
-		c.Fields[i].conceal(c.Kind, object.APIVersion, hide)
 	}
 	return c
 }

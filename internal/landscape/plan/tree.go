@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/model/dataflow"
 )
 
@@ -57,6 +58,12 @@ func (n *Node) Target(name string) *v1alpha1.Target {
 
 // Read are the imports as they were read, before defaults and mappings.
 func (n *Node) Read() dataflow.Imports { return n.in.Imports }
+
+// Component is the component version that it comes from; nil without one.
+func (n *Node) Component() *Component { return n.in.Component }
+
+// Blueprint is what it was rendered from.
+func (n *Node) Blueprint() *blueprint.Blueprint { return n.in.Blueprint }
 
 // Name is the last part of the path.
 func (n *Node) Name() string { return n.Path[strings.LastIndex(n.Path, "/")+1:] }

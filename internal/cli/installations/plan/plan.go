@@ -185,6 +185,9 @@ func (p *printer) result(result *preview.Result) {
 		p.line(diff.Unknown, "", "%s is known only when the job runs: %s", waiting.Path, terminal.OneLine(waiting.Reason))
 	}
 	p.text.WriteString("Plan: " + result.Summary.String() + "\n")
+	if result.Digest != "" {
+		p.text.WriteString("Digest: " + result.Digest + "\n")
+	}
 }
 
 func (p *printer) item(item preview.Item) {
