@@ -114,6 +114,12 @@ func (p *Pool) Close() {
 // Do carries out a work and returns what its handler returned. An error of the handler is its
 // text. When the context ends, the process does too.
 func (p *Pool) Do(ctx context.Context, w Work) ([]byte, error) {
+	if share, ok := ctx.Value(shareKey{}).(*Share); ok {
+		if err := share.enter(ctx); err != nil {
+			return nil, err
+		}
+		defer share.leave()
+	}
 	long, quickOnly := ctx.Value(quickKey{}).(*bool)
 	s := &slot{pool: p, tenant: w.Tenant, quickOnly: quickOnly}
 	for {

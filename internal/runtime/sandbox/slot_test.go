@@ -215,3 +215,26 @@ func TestLongWorks(t *testing.T) {
 		}
 	})
 }
+
+// TestShare: works under a share leave the slots beside it to others, and one that is not wanted any more
+// does not wait for its turn.
+func TestShare(t *testing.T) {
+	p := sandboxtest.Pool(t, func(o *sandbox.Options) { o.Slots = 8 })
+	shared := sandbox.NewShare(1).In(t.Context())
+	first := hold(shared, t, p, "a", "1")
+	ctx, cancel := context.WithTimeout(shared, 300*time.Millisecond)
+	defer cancel()
+	if _, err := p.Do(ctx, sandbox.Work{Tenant: "b", Name: "echo", Encode: input("")}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a second work under the share: %v", err)
+	}
+	if body, err := do(p, "a", "echo", "hello"); err != nil || body != "hello" {
+		t.Errorf("a work beside the share gets %s, %v", body, err)
+	}
+	close(first.answer)
+	if err := <-first.ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := p.Do(shared, sandbox.Work{Tenant: "b", Name: "echo", Encode: input("")}); err != nil {
+		t.Errorf("the share is free: %v", err)
+	}
+}
