@@ -296,6 +296,17 @@ func (p *Pool) connection(to *login.Login) (*Connection, error) {
 	return connection, nil
 }
 
+// Close gives up the connections of a pool that is not used any more.
+func (p *Pool) Close() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	for _, element := range p.connections {
+		element.Value.(*Connection).close()
+	}
+	clear(p.connections)
+	p.recent.Init()
+}
+
 // shrink drops the connections that were not used for the longest time, until their number and the
 // memory for their kinds are within the limits. Connections with a watch stay, and so does the last
 // one that was used.
