@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/template/clusterfunc"
+	"go.landscaper.dev/internal/controller/installation/resolve"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/landscape/repocontext"
 )
@@ -21,10 +22,12 @@ type opener struct {
 	from    *repocontext.Sources
 	session *component.Session
 	named   bool
+	// verification says when signatures are checked.
+	verification resolve.VerificationPolicy
 }
 
 func (p *Previewer) opener(ctx context.Context, root *v1alpha1.Installation) (*opener, error) {
-	o := &opener{reader: p.Reader, named: p.NamedTargets}
+	o := &opener{reader: p.Reader, named: p.NamedTargets, verification: p.Verification}
 	if root.Spec.ComponentDescriptor.IsEmpty() {
 		return o, nil
 	}
@@ -54,7 +57,10 @@ func (o *opener) open(ctx context.Context, inst *v1alpha1.Installation) (plan.In
 		// Functions that reach clusters would make tokens, and end with an error here.
 		Functions: clusterfunc.Functions(clusterfunc.Options{}), NamedTargets: o.named,
 	}
-	var err error
+	err := o.verification.Check(inst)
+	if err != nil {
+		return in, fmt.Errorf("a job would fail: %w", err)
+	}
 	if !inst.Spec.ComponentDescriptor.IsEmpty() && o.session != nil {
 		if in.Component, err = plan.OpenComponent(ctx, o.session, inst.Spec.ComponentDescriptor); err != nil {
 			return in, fmt.Errorf("find the component: %w", err)
@@ -74,7 +80,7 @@ func (o *opener) open(ctx context.Context, inst *v1alpha1.Installation) (plan.In
 // As in a job, nothing is rendered of what is not verified: a preview that shows it would
 // speak for it.
 func (o *opener) verify(ctx context.Context, inst *v1alpha1.Installation, found *plan.Component) error {
-	if inst.Spec.Verification == nil || inst.Spec.Verification.SignatureName == "" {
+	if inst.Spec.Verification == nil || inst.Spec.Verification.SignatureName == "" || o.verification == resolve.VerifyNever {
 		return nil
 	}
 	trust, err := o.from.Trust(ctx, inst.Spec.Verification.SignatureName)

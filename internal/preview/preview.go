@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/content/component"
+	"go.landscaper.dev/internal/controller/installation/resolve"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/landscape/importreader"
@@ -62,6 +63,8 @@ type Previewer struct {
 	NamedTargets bool
 	// Check refuses a root that a job would refuse; nil refuses none.
 	Check func(*v1alpha1.Installation) error
+	// Verification says when signatures are checked; by default, if an Installation asks for it.
+	Verification resolve.VerificationPolicy
 	// Now is the time.
 	Now func() time.Time
 

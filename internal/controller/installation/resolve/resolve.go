@@ -56,7 +56,7 @@ func (f *Resolved) Close() {
 // Resolve finds the component version and the blueprint of an Installation, whose Context
 // is the landscape.
 func (r Resolver) Resolve(ctx context.Context, s *reporter.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context) (*Resolved, error) {
-	if err := r.mayGoUnverified(inst); err != nil {
+	if err := r.Verification.Check(inst); err != nil {
 		return nil, r.unprepared(err, reasons.ExtractVerifyInfo, "spec.verification")
 	}
 	found := &Resolved{}
@@ -104,6 +104,19 @@ func (p VerificationPolicy) Known() bool {
 	return p == VerifyIfAsked || p == VerifyAlways || p == VerifyNever
 }
 
+// Check refuses unsigned components, where signatures are enforced.
+func (p VerificationPolicy) Check(inst *v1alpha1.Installation) error {
+	switch {
+	case p != VerifyAlways:
+		return nil
+	case inst.Spec.Verification == nil || inst.Spec.Verification.SignatureName == "":
+		return errors.New("this Landscaper only accepts signed components: set spec.verification.signatureName")
+	case inst.Spec.ComponentDescriptor.IsEmpty():
+		return errors.New("this Landscaper only accepts signed components: set spec.componentDescriptor")
+	}
+	return nil
+}
+
 // component finds the component version of an Installation, and checks its signature where that is
 // requested.
 func (r Resolver) component(ctx context.Context, inst *v1alpha1.Installation, session *component.Session, from *repocontext.Sources) (*plan.Component, error) {
@@ -127,19 +140,6 @@ func (r Resolver) component(ctx context.Context, inst *v1alpha1.Installation, se
 		return nil, r.unprepared(fmt.Errorf("%w (trusted is %s)", err, from.TrustedBy(name)), reasons.VerifySignature, "spec.verification")
 	}
 	return found, nil
-}
-
-// mayGoUnverified refuses unsigned components, where signatures are enforced.
-func (r Resolver) mayGoUnverified(inst *v1alpha1.Installation) error {
-	switch {
-	case r.Verification != VerifyAlways:
-		return nil
-	case inst.Spec.Verification == nil || inst.Spec.Verification.SignatureName == "":
-		return errors.New("this Landscaper only accepts signed components: set spec.verification.signatureName")
-	case inst.Spec.ComponentDescriptor.IsEmpty():
-		return errors.New("this Landscaper only accepts signed components: set spec.componentDescriptor")
-	}
-	return nil
 }
 
 // blueprint loads the blueprint, which is in the Installation or a resource of the

@@ -28,7 +28,7 @@ func TestVerificationPolicy(t *testing.T) {
 		{"an Installation without a component cannot be signed", VerifyAlways, "{verification: {signatureName: s}}", "set spec.componentDescriptor"},
 		{"signatures are switched off", VerifyNever, neither, ""},
 	} {
-		err := (Resolver{Verification: test.policy}).mayGoUnverified(testbuilders.InstallationOf(t, test.spec))
+		err := test.policy.Check(testbuilders.InstallationOf(t, test.spec))
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", test.reason, err, test.want)
 		}
