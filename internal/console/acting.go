@@ -22,8 +22,6 @@ const (
 	ordersBelow = "/act/"
 	// maxOrder bounds an order: values of imports have less space in an Installation.
 	maxOrder = 1 << 20
-	// maxPlans is how many plans are worked out at the same time, each of which renders a tree.
-	maxPlans = 2
 	// actTimeout and planTimeout limit an action and a plan.
 	actTimeout, planTimeout = time.Minute, 5 * time.Minute
 )
@@ -33,11 +31,11 @@ var errReadsOnly = errors.New("this console only reads")
 // acting is the part of a console that acts.
 type acting struct {
 	board *board
-	plans chan struct{}
+	plans *plans
 }
 
 func (b *board) addActing(routes *http.ServeMux) {
-	a := &acting{board: b, plans: make(chan struct{}, maxPlans)}
+	a := &acting{board: b, plans: newPlans()}
 	routes.HandleFunc("GET /actions", a.handle(a.failed))
 	routes.HandleFunc("GET /actions/{namespace}/{name}", a.handle(a.offered))
 	routes.HandleFunc("GET /foresee/plan/{namespace}/{name}", a.handle(a.plan))
@@ -151,7 +149,7 @@ func (a *acting) offered(r *http.Request, actor Actor) (any, error) {
 		return nil, err // says what was asked
 	}
 	inst := node.Installation
-	offer := Offer{UID: inst.UID, Actions: []Action{}, Part: inspect.Parent(inst), Plans: rights.Change && actor.Planner() != nil && inst.DeletionTimestamp == nil}
+	offer := Offer{UID: inst.UID, Actions: []Action{}, Part: inspect.Parent(inst), Plans: actor.Planner() != nil && inst.DeletionTimestamp == nil}
 	for _, action := range Actions {
 		if fits(action, node) && (action == Delete && rights.Delete || action != Delete && rights.Change) {
 			offer.Actions = append(offer.Actions, action)
@@ -255,26 +253,6 @@ func (a *acting) order(r *http.Request, actor Actor) (any, error) {
 	return Done{remarks}, nil
 }
 
-func (a *acting) plan(r *http.Request, actor Actor) (any, error) {
-	node, _, err := a.installation(r)
-	if err != nil {
-		return nil, err
-	}
-	planner := actor.Planner()
-	if planner == nil {
-		return nil, &Refusal{http.StatusNotFound, "this console works out no plans: landscaper-cli installations plan does"}
-	}
-	select {
-	case a.plans <- struct{}{}:
-		defer func() { <-a.plans }()
-	default:
-		return nil, &Refusal{http.StatusTooManyRequests, "other plans are being worked out: try again"}
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), planTimeout)
-	defer cancel()
-	return planner.Plan(ctx, node.Namespace, node.Name)
-}
-
 // Deletion is what a deletion would take away, in order.
 type Deletion struct {
 	Notes      []string             `json:"notes,omitempty"`
@@ -288,8 +266,14 @@ func (a *acting) deletion(r *http.Request, actor Actor) (any, error) {
 	}
 	planner := actor.Planner()
 	if planner == nil {
-		return Deletion{append(slices.Clone(s.notes), "These are the objects that are recorded: the clusters are not asked here. What others want of them stays."), requests.Uninstalls(node)}, nil
+		return recorded(node, s, "the clusters are not asked here"), nil
 	}
+	end, err := a.plans.begin(r.Context(), visitorOf(r).Name())
+	if err != nil {
+		// A deletion that is to be confirmed does not wait for plans.
+		return recorded(node, s, err.Error()), nil
+	}
+	defer end()
 	ctx, cancel := context.WithTimeout(r.Context(), actTimeout)
 	defer cancel()
 	uninstalls, notes, err := planner.Uninstalls(ctx, node.Namespace, node.Name)
@@ -297,4 +281,9 @@ func (a *acting) deletion(r *http.Request, actor Actor) (any, error) {
 		return nil, err // says what was read
 	}
 	return Deletion{notes, uninstalls}, nil
+}
+
+// recorded is what a deletion takes away as far as that is recorded.
+func recorded(node *inspect.Node, s *state, why string) Deletion {
+	return Deletion{append(slices.Clone(s.notes), "These are the objects that are recorded: "+why+". What others want of them stays."), requests.Uninstalls(node)}
 }

@@ -86,6 +86,8 @@ type Plan struct {
 	Summary string     `json:"summary"`
 	// Changes reports whether anything would change, or may.
 	Changes bool `json:"changes"`
+	// Digest is the name of the plan: the same plan has the same for all users.
+	Digest string `json:"digest,omitempty"`
 }
 
 // PlanItem is an item with what happens to its objects.

@@ -133,10 +133,10 @@ func (f *flags) actor(streams terminal.Streams, on *connection.Connection) (cons
 	components, base := access.Base()
 	plans := planner.Planner{
 		Reader: on.Client,
-		Previewer: func(ctx context.Context) (*preview.Previewer, error) {
+		Previewer: func(ctx context.Context) (*preview.Previewer, func()) {
 			previewer := plan.Previewer(ctx, on, f.tokens.Tokens(on), components, base)
 			previewer.NamedTargets = f.named
-			return previewer, nil
+			return previewer, previewer.Clusters.Close
 		},
 		Explain: func(ctx context.Context, err error) error { return on.Explain(access.Explain(ctx, err)) },
 	}

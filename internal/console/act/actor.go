@@ -141,3 +141,19 @@ func explained(err error) error {
 	}
 	return &console.Refusal{Status: status, Text: err.Error()}
 }
+
+// PlansOnly shows its visitor plans, and does nothing else for the visitor.
+type PlansOnly struct{ Plans console.Planner }
+
+// Planner implements console.Actor.
+func (p PlansOnly) Planner() console.Planner { return p.Plans }
+
+// May implements console.Actor.
+func (PlansOnly) May(context.Context, string, string) (console.Rights, error) {
+	return console.Rights{}, nil
+}
+
+// Do implements console.Actor.
+func (PlansOnly) Do(context.Context, console.Order) ([]string, error) {
+	return nil, &console.Refusal{Status: http.StatusForbidden, Text: "this console only reads"}
+}

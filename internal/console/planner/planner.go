@@ -25,10 +25,14 @@ const askTimeout = 30 * time.Second
 type Planner struct {
 	// Reader reads with the rights of the user.
 	Reader client.Reader
-	// Previewer returns what previews with the rights of the user.
-	Previewer func(context.Context) (*preview.Previewer, error)
+	// Previewer returns what previews with the rights of the user, for one preview, and what ends it.
+	Previewer func(context.Context) (*preview.Previewer, func())
 	// Explain adds to an error what to do about it; it may be nil.
 	Explain func(context.Context, error) error
+	// Within bounds what is done under a context; it may be nil.
+	Within func(context.Context) context.Context
+	// Limit is how long a plan may take; 0 is no limit besides that of the console.
+	Limit time.Duration
 }
 
 func (p Planner) explain(ctx context.Context, err error) error {
@@ -56,14 +60,14 @@ func (p Planner) read(ctx context.Context, namespace, name, what string) (tree *
 
 // Plan implements console.Planner.
 func (p Planner) Plan(ctx context.Context, namespace, name string) (*console.Plan, error) {
+	ctx, cancel := p.bounded(ctx)
+	defer cancel()
 	tree, roots, notes, err := p.read(ctx, namespace, name, "the plan")
 	if err != nil {
 		return nil, err
 	}
-	previewer, err := p.Previewer(ctx)
-	if err != nil {
-		return nil, err // says what was read
-	}
+	previewer, end := p.Previewer(ctx)
+	defer end()
 	result, err := previewer.Of(ctx, tree, roots)
 	if err != nil {
 		return nil, p.explain(ctx, err)
@@ -73,6 +77,16 @@ func (p Planner) Plan(ctx context.Context, namespace, name string) (*console.Pla
 	return plan, nil
 }
 
+func (p Planner) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.Within != nil {
+		ctx = p.Within(ctx)
+	}
+	if p.Limit > 0 {
+		return context.WithTimeout(ctx, p.Limit)
+	}
+	return ctx, func() {}
+}
+
 // Uninstalls implements console.Planner. Without an answer within a limit, the recorded objects are
 // shown.
 func (p Planner) Uninstalls(ctx context.Context, namespace, name string) ([]requests.Uninstall, []string, error) {
@@ -80,36 +94,44 @@ func (p Planner) Uninstalls(ctx context.Context, namespace, name string) ([]requ
 	if err != nil {
 		return nil, nil, err
 	}
-	previewer, err := p.Previewer(ctx)
-	if err != nil {
-		return nil, nil, err // says what was read
-	}
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	previewer, end := p.Previewer(ctx)
+	defer end()
+	ctx, cancel := p.bounded(ctx)
 	defer cancel()
+	ctx, stop := context.WithTimeout(ctx, askTimeout)
+	defer stop()
 	return previewer.Uninstalls(ctx, tree, roots), notes, nil
 }
 
+// maxText bounds the values that a page shows of a plan; all objects are named.
+const maxText = 2 << 20
+
 // Of is a plan for a page. Objects that stay as they are have no place in it.
 func Of(result *preview.Result) *console.Plan {
-	plan := &console.Plan{Notes: result.Warnings, Follows: result.Follows, Summary: result.Summary.String(), Changes: result.Summary.Changes()}
+	plan := &console.Plan{Notes: result.Warnings, Follows: result.Follows, Summary: result.Summary.String(), Changes: result.Summary.Changes(), Digest: result.Digest}
 	for _, waiting := range result.Waiting {
 		plan.Waiting = append(plan.Waiting, console.PlanWait{Path: waiting.Path, Reason: waiting.Reason})
 	}
+	left := maxText
 	for _, item := range result.Items {
 		shown := console.PlanItem{Path: item.Path, Target: item.Target, Action: item.Action, Unknown: item.Unknown}
 		for _, change := range item.Changes {
 			if change.Action != diff.Keep || change.Reason != "" {
-				shown.Objects = append(shown.Objects, objectOf(change))
+				shown.Objects = append(shown.Objects, objectOf(change, &left))
 			}
 		}
 		if len(shown.Objects) > 0 || item.Unknown != "" || item.Action == diff.Delete {
 			plan.Items = append(plan.Items, shown)
 		}
 	}
+	if left <= 0 {
+		plan.Notes = append(plan.Notes, "The plan is too large for a page, which does not show all fields: landscaper-cli installations plan does.")
+	}
 	return plan
 }
 
-func objectOf(change diff.Change) console.PlanObject {
+// objectOf is an object for a page, with as many of its fields as fit.
+func objectOf(change diff.Change, left *int) console.PlanObject {
 	object := console.PlanObject{Action: change.Action, Kind: change.Kind, Name: change.Name, Cluster: change.Cluster, Note: change.Reason}
 	if change.Namespace != "" {
 		object.Name = change.Namespace + "/" + change.Name
@@ -121,7 +143,12 @@ func objectOf(change diff.Change) console.PlanObject {
 		object.Note = fmt.Sprintf("moves from deploy item %s to deploy item %s", change.MovesFrom, change.MovesTo)
 	}
 	for _, field := range change.Fields {
-		object.Fields = append(object.Fields, fieldOf(field))
+		shown := fieldOf(field)
+		*left -= sizeOf(shown)
+		if *left <= 0 {
+			break
+		}
+		object.Fields = append(object.Fields, shown)
 	}
 	return object
 }
@@ -151,4 +178,14 @@ func linesOf(value any) []string {
 		lines[i] = strings.TrimSuffix(lines[i], "\r")
 	}
 	return lines
+}
+
+// sizeOf is about how many bytes a field takes.
+func sizeOf(field console.PlanField) int {
+	const around = 32
+	size := around + len(field.Path)
+	for _, line := range field.Lines {
+		size += around + len(line.Text)
+	}
+	return size
 }

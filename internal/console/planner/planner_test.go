@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -57,5 +58,28 @@ func TestOf(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, Of(result)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestLargePlan: a page is sent no more than it can show, and says so. Objects are named all the same.
+func TestLargePlan(t *testing.T) {
+	result := &preview.Result{}
+	for range 300 {
+		result.Items = append(result.Items, preview.Item{Path: "shop/large", Action: diff.Update, Changes: []diff.Change{
+			{Action: diff.Update, Kind: "ConfigMap", Name: "c", Fields: []diff.Field{{Path: "data.a", Before: strings.Repeat("x", 20_000), After: "y"}}},
+		}})
+	}
+	plan := Of(result)
+	shown, objects := 0, 0
+	for _, item := range plan.Items {
+		for _, object := range item.Objects {
+			objects++
+			for _, field := range object.Fields {
+				shown += sizeOf(field)
+			}
+		}
+	}
+	if objects != 300 || shown > maxText || shown < maxText/2 || len(plan.Notes) != 1 {
+		t.Errorf("%d objects with %d bytes of fields, notes %q", objects, shown, plan.Notes)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +25,9 @@ type hand struct {
 	rights console.Rights
 	// evil is put into what others have written.
 	evil string
+
+	// left gets the end of a plan whose page was left; without it, plans are there at once.
+	left chan error
 
 	mutex  sync.Mutex
 	orders []console.Order
@@ -54,7 +58,12 @@ func (h *hand) done() []console.Order {
 }
 
 // Plan implements console.Planner.
-func (h *hand) Plan(context.Context, string, string) (*console.Plan, error) {
+func (h *hand) Plan(ctx context.Context, _, _ string) (*console.Plan, error) {
+	if h.left != nil {
+		<-ctx.Done()
+		h.left <- ctx.Err()
+		return nil, ctx.Err()
+	}
 	return &console.Plan{
 		Changes: true, Summary: "1 to create, 2 to change, 1 to delete, 14 unchanged, 1 known only when the job runs",
 		Notes:   []string{"unknown field spec.replica of Deployment web" + h.evil},
@@ -327,4 +336,27 @@ func TestAccessibilityOfActions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPlanIsLeft: a plan ends when its page is left, also for another page of the console, and when its
+// dialog is closed.
+func TestPlanIsLeft(t *testing.T) {
+	h := &hand{rights: console.Rights{Change: true}, left: make(chan error, 1)}
+	v := acting(t, h)
+	left := func(how string) {
+		t.Helper()
+		select {
+		case <-h.left:
+		case <-time.After(time.Minute):
+			t.Fatalf("%s: the plan goes on", how)
+		}
+	}
+	v.Visit(v.address + "/plan/shop/platform")
+	v.AwaitText("Working out the plan")
+	v.Follow("main", "the Installation")
+	left("another page")
+	v.press("Reconcile")
+	v.AwaitText("Working out the plan")
+	v.press("Cancel")
+	left("a closed dialog")
 }

@@ -91,7 +91,7 @@ export function ActionBar({ view }: { view: Page }) {
       left = true;
     };
   }, [address, view.state, view.standing, view.since, said]);
-  if (!offer?.actions.length) return null;
+  if (!offer || (!offer.actions.length && !offer.plans)) return null;
   const button = (action: Action) => (
     <button type="button" key={action} class={action === "reconcile" ? "first" : action === "delete" ? "danger" : ""} onClick={() => setChosen(action)}>
       {words[action].button}

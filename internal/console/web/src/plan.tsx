@@ -25,6 +25,7 @@ export interface Plan {
   waiting?: { path: string; reason: string }[];
   summary: string;
   changes: boolean;
+  digest?: string;
 }
 
 // A sign for each: colours alone would not be enough.
@@ -38,10 +39,10 @@ const signs: Record<Happens, [sign: string, word: string]> = {
   unknown: ["?", "known only when the job runs"],
 };
 
-function Sign({ action }: { action: Happens }) {
+function Sign({ action, word = signs[action][1] }: { action: Happens; word?: string }) {
   return (
     <span class={`sign ${action}`}>
-      <span aria-hidden="true">{signs[action][0]}</span> {signs[action][1]}
+      <span aria-hidden="true">{signs[action][0]}</span> {word}
     </span>
   );
 }
@@ -52,12 +53,11 @@ export function usePlan(namespace: string, name: string, wanted = true): [Answer
   const [times, setTimes] = useState(0);
   useEffect(() => {
     if (!wanted) return;
-    let left = false;
+    // A plan that nobody looks at any more is not worked out to its end.
+    const page = new AbortController();
     setPlan(undefined);
-    ask<Plan>(`/foresee${pageAddress(namespace, name).replace("/n/", "/plan/")}`).then((answer) => left || setPlan(answer));
-    return () => {
-      left = true;
-    };
+    ask<Plan>(`/foresee${pageAddress(namespace, name).replace("/n/", "/plan/")}`, undefined, page.signal).then((answer) => page.signal.aborted || setPlan(answer));
+    return () => page.abort();
   }, [namespace, name, wanted, times]);
   return [plan, () => setTimes(times + 1)];
 }
@@ -71,6 +71,11 @@ export function PlanView({ answer }: { answer?: Answer<Plan> }) {
       <p class={plan.changes ? "summary" : "summary quiet"} role="status">
         {plan.changes ? plan.summary : `Nothing changes: ${plan.summary}`}
       </p>
+      {plan.digest && (
+        <p class="quiet small digest">
+          <span>Digest of the plan:</span> <code>{plan.digest}</code>
+        </p>
+      )}
       {plan.notes?.map((note) => (
         <p class="note" key={note}>
           {note}
@@ -85,7 +90,7 @@ export function PlanView({ answer }: { answer?: Answer<Plan> }) {
           </h3>
           {item.unknown && (
             <p class="small">
-              <Sign action="unknown" />: {item.unknown}
+              <Sign action="unknown" word="not known" />: {item.unknown}
             </p>
           )}
           <ul class="changes">
