@@ -18,6 +18,9 @@ import (
 	"go.landscaper.dev/internal/console/act"
 	"go.landscaper.dev/internal/console/incluster"
 	"go.landscaper.dev/internal/console/login"
+	"go.landscaper.dev/internal/console/planner"
+	"go.landscaper.dev/internal/preview"
+	"go.landscaper.dev/internal/runtime/sandbox"
 	"go.landscaper.dev/internal/server"
 	"go.landscaper.dev/internal/server/listen"
 )
@@ -31,6 +34,8 @@ const (
 	// consoleCollects is how long changes are collected that follow others: pages of many users take no
 	// more of a busy server than once a second.
 	consoleCollects = time.Second
+	// planLimit is how long a plan may take.
+	planLimit = time.Minute
 	// issuerTimeout limits a request to an issuer.
 	issuerTimeout = 10 * time.Second
 )
@@ -55,7 +60,7 @@ func addConsole(ctx context.Context, host server.ConsoleHost) error {
 	if host.Config.Login.Token {
 		options.Tokens = clients.AuthenticationV1().TokenReviews()
 	}
-	if host.Config.Actions.Enabled {
+	if host.Config.Actions.Enabled || host.Config.Plans.Enabled {
 		options.Acting = actingOf(host)
 	}
 	entrance, err := login.New(options)
@@ -73,9 +78,11 @@ func addConsole(ctx context.Context, host server.ConsoleHost) error {
 	return host.Listen(handler)
 }
 
-// actingOf lets users act with their own rights. No client of the server is lent to them.
+// actingOf lets users act, and look at plans, with their own rights. No client of the server is lent to
+// them.
 func actingOf(host server.ConsoleHost) *login.Acting {
 	log := host.Manager.GetLogger().WithName("console")
+	plans := plansOf(host)
 	return &login.Acting{
 		Base: host.Manager.GetConfig(), Groups: host.Config.Actions.Groups,
 		New: func(config *rest.Config, user string) (console.Actor, error) {
@@ -84,11 +91,14 @@ func actingOf(host server.ConsoleHost) *login.Acting {
 			if err != nil {
 				return nil, fmt.Errorf("make a client of the user: %w", err)
 			}
+			if !host.Config.Actions.Enabled {
+				return act.PlansOnly{Plans: plans(c, config)}, nil
+			}
 			reviews, err := authorizationv1.NewForConfig(config)
 			if err != nil {
 				return nil, fmt.Errorf("make a client that asks what the user may do: %w", err)
 			}
-			return act.New(c, reviews.SelfSubjectAccessReviews(), nil, func(order console.Order, err error) {
+			return act.New(c, reviews.SelfSubjectAccessReviews(), plans(c, config), func(order console.Order, err error) {
 				result := "done"
 				if err != nil {
 					result = err.Error()
@@ -96,6 +106,22 @@ func actingOf(host server.ConsoleHost) *login.Acting {
 				log.Info("a user has acted", "user", user, "action", order.Action, "installation", order.Namespace+"/"+order.Name, "result", result)
 			}), nil
 		},
+	}
+}
+
+// plansOf returns what works out plans with the rights of one user; nil without plans. All plans together
+// have one of the processes for foreign work, so that jobs keep the others.
+func plansOf(host server.ConsoleHost) func(client.Client, *rest.Config) console.Planner {
+	if !host.Config.Plans.Enabled {
+		return func(client.Client, *rest.Config) console.Planner { return nil }
+	}
+	share := sandbox.NewShare(1)
+	return func(c client.Client, config *rest.Config) console.Planner {
+		reader := planner.Own(c)
+		return planner.Planner{
+			Reader: reader, Limit: planLimit, Explain: planner.Explained(planLimit), Within: share.In,
+			Previewer: func(context.Context) (*preview.Previewer, func()) { return host.Previewer(reader, config) },
+		}
 	}
 }
 

@@ -85,6 +85,7 @@ func configFlags(flags *pflag.FlagSet, config *server.Config) {
 	flags.StringVar(&config.HealthAddress, "health-address", config.HealthAddress, "address for /healthz and /readyz; 0 switches them off")
 	flags.StringVar(&config.Console.Address, "console-address", "", "address for the console, which the configuration describes; 0 switches it off (default: that of the configuration)")
 	flags.BoolVar(&config.Console.Actions.Enabled, "console-actions", false, "let users of the console act, with the rights that they have themselves (default: they only read)")
+	flags.BoolVar(&config.Console.Plans.Enabled, "console-plans", false, "let users of the console see what a job would change, with the rights that they have themselves (default: they see no plans)")
 	flags.StringVar(&config.TraceEndpoint, "trace-endpoint", "", "URL of a collector that takes traces of jobs by OTLP over HTTP, for example https://collector.example.org:4318 (default: no traces)")
 	flags.BoolVar(&config.LeaderElection, "leader-elect", false, "let only one of several replicas work")
 	flags.StringVar(&config.LeaderElectionNamespace, "leader-election-namespace", "", "namespace for the lease (default: the namespace that the program runs in)")
@@ -149,6 +150,9 @@ func keepFlags(command *cobra.Command, config, fromFlags *server.Config) {
 	}
 	if command.Flags().Changed("console-actions") {
 		config.Console.Actions.Enabled = fromFlags.Console.Actions.Enabled
+	}
+	if command.Flags().Changed("console-plans") {
+		config.Console.Plans.Enabled = fromFlags.Console.Plans.Enabled
 	}
 	if command.Flags().Changed("metrics-open") {
 		config.OpenMetrics = fromFlags.OpenMetrics

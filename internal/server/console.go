@@ -15,12 +15,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/preview"
 	"go.landscaper.dev/internal/server/listen"
 )
 
@@ -63,6 +65,11 @@ type ConsoleConfig struct {
 		// login; "*" is all. The server needs the right to impersonate them, and the users.
 		Groups []string `json:"groups"`
 	} `json:"actions"`
+	// Plans lets users see what a job would change, with the rights that they have themselves. Those of
+	// an issuer or a proxy have them in the groups of Actions.
+	Plans struct {
+		Enabled bool `json:"enabled"`
+	} `json:"plans"`
 }
 
 // ConsoleNames is how users and groups of others are called in the resource cluster.
@@ -129,10 +136,13 @@ type ConsoleHost struct {
 	Disconnected func() error
 	// Listen serves the console as long as the manager runs.
 	Listen func(http.Handler) error
+	// Previewer returns what works out a plan with the rights of one user: those of the reader, and of
+	// the connection. What it returns besides ends it.
+	Previewer func(reader client.Reader, own *rest.Config) (*preview.Previewer, func())
 }
 
 // addConsole adds the console, if one is wanted.
-func addConsole(ctx context.Context, to manager.Manager, config Config, watches *watches) error {
+func addConsole(ctx context.Context, to manager.Manager, config Config, watches *watches, library *library) error {
 	if !config.Console.Enabled() {
 		return nil
 	}
@@ -143,6 +153,7 @@ func addConsole(ctx context.Context, to manager.Manager, config Config, watches 
 	if err != nil {
 		return err // says which field it is
 	}
+	host.Previewer = previews(config, library)
 	host.Disconnected = func() error {
 		if len(watches.troubles()) > 0 {
 			// Which ones says what the reader may not know.

@@ -124,11 +124,11 @@ func TestConsoleKey(t *testing.T) {
 // TestNoConsole: a process without a console does nothing for it.
 func TestNoConsole(t *testing.T) {
 	config := Default()
-	if err := addConsole(t.Context(), nil, config, nil); err != nil || config.consoleCaches() != nil {
+	if err := addConsole(t.Context(), nil, config, nil, nil); err != nil || config.consoleCaches() != nil {
 		t.Errorf("%v", err)
 	}
 	config.Console.Address = ":8443"
-	if err := addConsole(t.Context(), nil, config, nil); err == nil || len(config.consoleCaches()) != 1 {
+	if err := addConsole(t.Context(), nil, config, nil, nil); err == nil || len(config.consoleCaches()) != 1 {
 		t.Errorf("a program without a console: %v", err)
 	}
 }

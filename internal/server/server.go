@@ -78,14 +78,14 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 		recent.Note()
 		dispatcher.Rewound()
 	}))
-	manager, err := newManager(ctx, config, log)
+	manager, library, err := newManager(ctx, config, log)
 	if err != nil {
 		return err
 	}
 	if err := awaitInstalled(ctx, manager.GetRESTMapper(), discoveryRetries, log); err != nil {
 		return err
 	}
-	if err := addControllers(ctx, manager, config, dispatcher, recent.Unsettled); err != nil {
+	if err := addControllers(ctx, manager, config, library, dispatcher, recent.Unsettled); err != nil {
 		return err
 	}
 	// Before the start, because the observers of the dispatcher and of the traffic are read without
@@ -140,37 +140,37 @@ func managerOptions(config Config, log logr.Logger, watches *watches) ctrl.Optio
 	}
 }
 
-func newManager(ctx context.Context, config Config, log logr.Logger) (ctrl.Manager, error) {
+func newManager(ctx context.Context, config Config, log logr.Logger) (ctrl.Manager, *library, error) {
 	watches := newWatches(config)
 	manager, err := ctrl.NewManager(config.Cluster, managerOptions(config, log, watches))
 	if err != nil {
-		return nil, fmt.Errorf("connect to the resource cluster %s: %w", config.Cluster.Host, err)
+		return nil, nil, fmt.Errorf("connect to the resource cluster %s: %w", config.Cluster.Host, err)
 	}
 	checks := &health{watches: watches, elected: manager.Elected(), kinds: config.kinds(), synced: manager.GetCache().WaitForCacheSync}
 	if err := addHealth(manager, config, checks); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := addMetrics(manager, config.metrics()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := addConsole(ctx, manager, config, watches); err != nil {
-		return nil, err
+	library, err := newLibrary(ctx, manager, config)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := addConsole(ctx, manager, config, watches, library); err != nil {
+		return nil, nil, err
 	}
 	if err := addHealthObject(manager, config, checks.ready); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return manager, nil
+	return manager, library, nil
 }
 
-func addControllers(ctx context.Context, manager ctrl.Manager, config Config, dispatcher *dispatch.Dispatcher, unsettled func() bool) error {
+func addControllers(ctx context.Context, manager ctrl.Manager, config Config, library *library, dispatcher *dispatch.Dispatcher, unsettled func() bool) error {
 	order := &queue.Order{}
 	clusters := cluster.NewPoolFor(manager, "landscaper/"+version.String(), config.Egress)
 	options := func(name string) controller.Options {
 		return controller.Options{MaxConcurrentReconciles: config.Workers[name]}
-	}
-	library, err := newLibrary(ctx, manager, config)
-	if err != nil {
-		return err
 	}
 	notes, guard := openNotes(config, manager.GetLogger()), newMemoryGuard(config, manager.GetLogger())
 	if config.runs(Installations) {

@@ -59,6 +59,7 @@ func TestRender(t *testing.T) {
 		}), "Deployment", "landscaper", []string{`"secretName":"console-tls"`, `"mountPath":"/etc/console/tls"`, `"secretName":"sso"`, `"mountPath":"/etc/console/oidc"`, `"containerPort":8443`}},
 		{"who is acted for is named", console(map[string]any{"actions": map[string]any{"enabled": true, "users": []any{"jane"}, "groups": []any{"dev"}}}), "ClusterRole", "landscaper-console",
 			[]string{`"resourceNames":["jane"],"resources":["users"],"verbs":["impersonate"]`, `"resourceNames":["dev"],"resources":["groups"],"verbs":["impersonate"]`}},
+		{"plans need no actions", console(map[string]any{"plans": map[string]any{"enabled": true}}), "ConfigMap", "landscaper", []string{`\"plans\":{\"enabled\":true}`, `\"actions\":{\"enabled\":false,\"groups\":[]}`}},
 		{"clients of the console are let in", map[string]any{
 			"featureGates": withConsole, "console": console(nil)["console"], "networkPolicy": map[string]any{"consoleFrom": []any{map[string]any{"podSelector": map[string]any{}}}},
 		}, "NetworkPolicy", "landscaper", []string{`"from":[{"podSelector":{}}]`, `"port":"console"`}},
@@ -92,6 +93,7 @@ func TestConsoleConfiguration(t *testing.T) {
 	values := console(map[string]any{
 		"tls": map[string]any{"secretName": "console-tls"}, "sessionTime": "12h",
 		"actions": map[string]any{"enabled": true, "groups": []any{"dev"}},
+		"plans":   map[string]any{"enabled": true},
 		"login": map[string]any{
 			"oidc":  map[string]any{"issuer": "https://sso.example.org", "clientID": "c", "secretName": "sso", "caFromSecret": true, "usernameClaim": "email", "scopes": []any{"email"}},
 			"proxy": map[string]any{"usernameHeader": "X-User", "secretHeader": "X-Secret", "certificateNames": []any{"front"}, "secretName": "proxy"},
@@ -117,6 +119,9 @@ func TestConsoleConfiguration(t *testing.T) {
 	login := config.Console.Login
 	if actions := config.Console.Actions; !actions.Enabled || !slices.Equal(actions.Groups, []string{"dev"}) {
 		t.Errorf("%+v", actions)
+	}
+	if !config.Console.Plans.Enabled {
+		t.Error("there are no plans")
 	}
 	if !config.Console.Enabled() || !login.Token || login.OIDC.ClientSecret != "/etc/console/oidc/clientSecret" || login.OIDC.CertificateAuthorities == "" ||
 		login.Proxy.Secret != "/etc/console/proxy/secret" || login.Proxy.CertificateAuthorities != "/etc/console/proxy/ca.crt" {

@@ -111,6 +111,11 @@ func TestRights(t *testing.T) {
 		values["actions"] = actions
 		return map[string]any{"featureGates": withConsole, "console": values}
 	}
+	planning := func(actions map[string]any) map[string]any {
+		values := acting(actions)
+		values["console"].(map[string]any)["plans"] = map[string]any{"enabled": true}
+		return values
+	}
 	impersonate := []right{{"*", "users", "impersonate"}, {"*", "groups", "impersonate"}, {"*", "serviceaccounts", "impersonate"}, {"*", "uids", "impersonate"}}
 	tests = append(tests, []struct {
 		reason           string
@@ -120,6 +125,8 @@ func TestRights(t *testing.T) {
 		{"who acts with a token needs nothing of the server", acting(map[string]any{"enabled": true}), nil, impersonate},
 		{"without actions, no user is acted for", acting(map[string]any{"enabled": false, "users": []any{"jane"}, "groups": []any{"dev"}}), nil, impersonate},
 		{"users are acted for that are named", acting(map[string]any{"enabled": true, "users": []any{"jane"}}), impersonate[:1], impersonate[1:]},
+		{"users see plans without acting: they are named in the same place", planning(map[string]any{"users": []any{"jane"}, "groups": []any{"dev"}}), impersonate[:2], impersonate[2:]},
+		{"who sees plans with a token needs nothing of the server", planning(map[string]any{}), nil, impersonate},
 		{"users are acted for in groups that are named", acting(map[string]any{"enabled": true, "users": []any{"*"}, "groups": []any{"dev"}}), impersonate[:2], impersonate[2:]},
 	}...)
 	for _, test := range tests {

@@ -149,8 +149,9 @@ sessionTime: {{ .sessionTime | quote }}
 {{- if .tls.secretName }}
 tls: {certificate: /etc/console/tls/tls.crt, key: /etc/console/tls/tls.key}
 {{- end }}
-{{- if .actions.enabled }}
-actions: {enabled: true, groups: {{ toJson .actions.groups }}}
+{{- if or .actions.enabled .plans.enabled }}
+actions: {enabled: {{ .actions.enabled }}, groups: {{ toJson .actions.groups }}}
+plans: {enabled: {{ .plans.enabled }}}
 {{- end }}
 login:
   token: {{ .login.token }}
