@@ -62,10 +62,7 @@ func (a *Applier) Predict(ctx context.Context, object Object) (Prediction, error
 		return Prediction{}, fmt.Errorf("compare %s: %w", name, err)
 	}
 	if live == nil {
-		if len(object.AnnotateBeforeCreate) > 0 {
-			manifest = withAnnotations(manifest, object.AnnotateBeforeCreate)
-		}
-		return Prediction{After: a.patched(object, manifest), Applied: manifest}, nil
+		return a.PredictNew(object), nil
 	}
 	owned, err := a.owns(ctx, object, live)
 	if err != nil {
@@ -90,6 +87,15 @@ func (a *Applier) Predict(ctx context.Context, object Object) (Prediction, error
 		predicted = ownership.Stripped(predicted, a.ours, false)
 	}
 	return Prediction{Live: live, After: a.afterwards(object, live, predicted), Applied: predicted}, nil
+}
+
+// PredictNew returns what another deployment would make of an object that does not exist.
+func (a *Applier) PredictNew(object Object) Prediction {
+	manifest := a.manifest(object)
+	if len(object.AnnotateBeforeCreate) > 0 {
+		manifest = withAnnotations(manifest, object.AnnotateBeforeCreate)
+	}
+	return Prediction{After: a.patched(object, manifest), Applied: manifest}
 }
 
 // live returns the object as it is, or nil if it does not exist.

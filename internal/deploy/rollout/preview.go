@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	api "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
@@ -131,6 +132,10 @@ func preview(ctx context.Context, cluster target.Cluster, desiredState DesiredSt
 
 func (r *Rollout) preview(ctx context.Context, object apply.Object) (diff.Object, error) {
 	found := previewOf(object.Reference())
+	if after, applied, isNew := r.previewNew(ctx, object); isNew {
+		found.After, found.Applied = after, applied
+		return found, nil
+	}
 	predicted, err := r.applier.Predict(ctx, object)
 	if err != nil {
 		return found, err
@@ -150,6 +155,21 @@ func (r *Rollout) preview(ctx context.Context, object apply.Object) (diff.Object
 		found.After = predicted.After.Object
 	}
 	return found, nil
+}
+
+// previewNew asks about an object that is probably new as if it were: the API server then answers with
+// what it would store, in one request instead of two. Any other answer says nothing yet: of an object that
+// exists, rules for new ones do not count.
+func (r *Rollout) previewNew(ctx context.Context, object apply.Object) (after, applied map[string]any, isNew bool) {
+	if object.Known || object.Live != nil || object.Policy == api.IgnorePolicy {
+		return nil, nil, false
+	}
+	predicted := r.applier.PredictNew(object)
+	stored, err := r.created(ctx, object, predicted.After)
+	if err != nil {
+		return nil, nil, false
+	}
+	return stored.Object, predicted.Applied.Object, true
 }
 
 // created asks the API server what it would store of a new object. That is not possible if the

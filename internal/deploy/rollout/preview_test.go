@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target/fakecluster"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/model/ownership"
@@ -92,12 +93,64 @@ func TestPreviewNeedsAnswers(t *testing.T) {
 			}
 			return fault
 		}
+		if verb == "get" {
+			// Only an object that exists is read.
+			cluster.Put(objects(t, configMap)[0].Object.DeepCopy())
+		}
 		if _, err := preview(t.Context(), cluster, wishFor(objects(t, configMap)), nil, alone{}); !errors.Is(err, refused) {
 			t.Errorf("%s: error %v", verb, err)
 		}
 	}
 	if _, err := preview(t.Context(), fakecluster.New(), wishFor(objects(t, tenant)), nil, alone{}); err == nil {
 		t.Error("a kind that is not known")
+	}
+}
+
+// TestPreviewRequests: what the API server is asked about an object. New ones, which are many in a first
+// job, cost one request.
+func TestPreviewRequests(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		change func(*fakecluster.Cluster)
+		job    bool
+		want   string
+		action diff.Action
+	}{
+		{"a new object", nil, false, "previewnew", diff.Create},
+		{"an object of another client", func(c *fakecluster.Cluster) { c.Put(objects(t, configMap)[0].Object.DeepCopy()) }, false, "previewnew get preview", diff.Update},
+		{"an object that stays", nil, true, "get", diff.Keep},
+		{"an object that was changed by another client", func(c *fakecluster.Cluster) {
+			changed := c.Find("ConfigMap", "ns", "a")
+			changed.Object["data"] = map[string]any{"x": "other"}
+			c.Put(changed)
+		}, true, "get preview", diff.Update},
+		{"an object that another client has deleted", func(c *fakecluster.Cluster) { c.Remove("ConfigMap", "ns", "a") }, true, "get previewnew", diff.Create},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			cluster := fakecluster.New()
+			desired := wishFor(objects(t, configMap))
+			var recorded apply.Inventory
+			if test.job {
+				first := start(t, &testJob{}, cluster, desired, nil)
+				mustEnd(t, first)
+				recorded = first.Inventory()
+			}
+			if test.change != nil {
+				test.change(cluster)
+			}
+			var asked []string
+			cluster.Fault = func(request fakecluster.Request) (fault fakecluster.Fault) {
+				asked = append(asked, request.Verb)
+				return fault
+			}
+			previews, err := preview(t.Context(), cluster, desired, recorded, alone{})
+			if err != nil || len(previews) != 1 {
+				t.Fatal(previews, err)
+			}
+			if got := diff.Of(previews[0], nil).Action; got != test.action || strings.Join(asked, " ") != test.want {
+				t.Errorf("%s after %q", got, asked)
+			}
+		})
 	}
 }
 
