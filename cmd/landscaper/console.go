@@ -98,12 +98,12 @@ func actingOf(host server.ConsoleHost) *login.Acting {
 			if err != nil {
 				return nil, fmt.Errorf("make a client that asks what the user may do: %w", err)
 			}
-			return act.New(c, reviews.SelfSubjectAccessReviews(), plans(c, config), func(order console.Order, err error) {
+			return act.New(c, reviews.SelfSubjectAccessReviews(), plans(c, config), func(request console.Request, err error) {
 				result := "done"
 				if err != nil {
 					result = err.Error()
 				}
-				log.Info("a user has acted", "user", user, "action", order.Action, "installation", order.Namespace+"/"+order.Name, "result", result)
+				log.Info("a user has acted", "user", user, "action", request.Action, "installation", request.Namespace+"/"+request.Name, "result", result)
 			}), nil
 		},
 	}

@@ -18,10 +18,10 @@ const (
 	// ownHeader is in each request by which a page acts. A page of another site cannot add it without
 	// asking first, and is refused then.
 	ownHeader = "X-Landscaper-Console"
-	// ordersBelow is where orders are posted.
-	ordersBelow = "/act/"
-	// maxOrder bounds an order: values of imports have less space in an Installation.
-	maxOrder = 1 << 20
+	// requestsBelow is where requests of pages are posted.
+	requestsBelow = "/act/"
+	// maxRequest bounds a request: values of imports have less space in an Installation.
+	maxRequest = 1 << 20
 	// actTimeout and planTimeout limit an action and a plan.
 	actTimeout, planTimeout = time.Minute, 5 * time.Minute
 )
@@ -40,7 +40,7 @@ func (b *board) addActing(routes *http.ServeMux) {
 	routes.HandleFunc("GET /actions/{namespace}/{name}", a.handle(a.offered))
 	routes.HandleFunc("GET /foresee/plan/{namespace}/{name}", a.handle(a.plan))
 	routes.HandleFunc("GET /foresee/deletion/{namespace}/{name}", a.handle(a.deletion))
-	routes.HandleFunc("POST "+ordersBelow+"{action}/{namespace}/{name}", a.handle(a.order))
+	routes.HandleFunc("POST "+requestsBelow+"{action}/{namespace}/{name}", a.handle(a.act))
 }
 
 // handle answers with what a function returns, for a visitor who acts.
@@ -60,7 +60,7 @@ func (a *acting) handle(answer func(*http.Request, Actor) (any, error)) http.Han
 		_ = control.SetWriteDeadline(time.Now().Add(planTimeout + writeTimeout))
 		var said any
 		if err == nil {
-			r.Body = http.MaxBytesReader(w, r.Body, maxOrder)
+			r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
 			said, err = answer(r, actor)
 		}
 		if err != nil {
@@ -225,28 +225,28 @@ func (a *acting) failed(r *http.Request, actor Actor) (any, error) {
 	return roots, nil
 }
 
-// Done is the answer to an order that was carried out.
+// Done is the answer to a request that was carried out.
 type Done struct {
 	Remarks []string `json:"remarks,omitempty"`
 }
 
-func (a *acting) order(r *http.Request, actor Actor) (any, error) {
-	var order Order
+func (a *acting) act(r *http.Request, actor Actor) (any, error) {
+	var request Request
 	decoder := json.NewDecoder(r.Body)
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&order); err != nil || decoder.More() {
-		return nil, &Refusal{http.StatusBadRequest, "this is no order"}
+	if err := decoder.Decode(&request); err != nil || decoder.More() {
+		return nil, &Refusal{http.StatusBadRequest, "this is not a request for an action"}
 	}
-	order.Action, order.Namespace, order.Name = Action(r.PathValue("action")), r.PathValue("namespace"), r.PathValue("name")
-	if !slices.Contains(Actions, order.Action) {
+	request.Action, request.Namespace, request.Name = Action(r.PathValue("action")), r.PathValue("namespace"), r.PathValue("name")
+	if !slices.Contains(Actions, request.Action) {
 		return nil, &Refusal{http.StatusBadRequest, "there is no such action"}
 	}
-	if order.UID == "" {
-		return nil, &Refusal{http.StatusBadRequest, "the order does not say which Installation you have seen"}
+	if request.UID == "" {
+		return nil, &Refusal{http.StatusBadRequest, "the request does not say which Installation you have seen"}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), actTimeout)
 	defer cancel()
-	remarks, err := actor.Do(ctx, order)
+	remarks, err := actor.Do(ctx, request)
 	if err != nil {
 		return nil, err // says what was done
 	}

@@ -15,34 +15,34 @@ import (
 	"go.landscaper.dev/internal/landscape/inspect"
 )
 
-// hand notes what it is to do.
-type hand struct {
+// fakeActor notes what it is to do.
+type fakeActor struct {
 	rights Rights
-	orders []Order
+	done   []Request
 	asked  []string
 	fails  error
 	sees   Planner
 }
 
-func (h *hand) May(_ context.Context, namespace, name string) (Rights, error) {
+func (h *fakeActor) May(_ context.Context, namespace, name string) (Rights, error) {
 	h.asked = append(h.asked, namespace+"/"+name)
 	return h.rights, h.fails
 }
 
-func (h *hand) Do(_ context.Context, order Order) ([]string, error) {
-	h.orders = append(h.orders, order)
+func (h *fakeActor) Do(_ context.Context, request Request) ([]string, error) {
+	h.done = append(h.done, request)
 	return []string{"a remark"}, h.fails
 }
 
-func (h *hand) Planner() Planner { return h.sees }
+func (h *fakeActor) Planner() Planner { return h.sees }
 
-// sendTo sends an order, or a question without one, as a page of the console does.
-func sendTo(handler http.Handler, path, order string, headers ...string) *httptest.ResponseRecorder {
+// sendTo sends a request for an action, or a question without one, as a page of the console does.
+func sendTo(handler http.Handler, path, body string, headers ...string) *httptest.ResponseRecorder {
 	method := http.MethodPost
-	if order == "" {
+	if body == "" {
 		method = http.MethodGet
 	}
-	request := httptest.NewRequestWithContext(context.Background(), method, "http://"+address+path, strings.NewReader(order))
+	request := httptest.NewRequestWithContext(context.Background(), method, "http://"+address+path, strings.NewReader(body))
 	request.Header.Set(ownHeader, "1")
 	request.Header.Set("Origin", "http://"+address)
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -53,11 +53,11 @@ func sendTo(handler http.Handler, path, order string, headers ...string) *httpte
 	return recorder
 }
 
-const anOrder = `{"uid":"u"}`
+const anAction = `{"uid":"u"}`
 
-// TestOrders: an order is carried out as it was sent, and only if a page of the console has sent it.
-func TestOrders(t *testing.T) {
-	h := &hand{}
+// TestRequestedActions: a request is carried out as it was sent, and only if a page of the console has sent it.
+func TestRequestedActions(t *testing.T) {
+	h := &fakeActor{}
 	entrance, err := NewLink(address, "secret", h)
 	if err != nil {
 		t.Fatal(err)
@@ -71,36 +71,36 @@ func TestOrders(t *testing.T) {
 	_, key, _ := strings.Cut(answer.Body.String(), "#key=")
 	key, _, _ = strings.Cut(key, `"`)
 	tests := []struct {
-		reason, path, order string
-		headers             []string
-		want                int
+		reason, path, body string
+		headers            []string
+		want               int
 	}{
-		{"an order", "/act/reconcile/shop/root", anOrder, nil, 200},
-		{"without a session", "/act/reconcile/shop/root", anOrder, []string{"Cookie", ""}, 401},
-		{"with the session alone, which other ports of this machine see", "/act/reconcile/shop/root", anOrder, []string{keyHeader, ""}, 403},
-		{"with a key that was guessed", "/act/reconcile/shop/root", anOrder, []string{keyHeader, "GUESS"}, 403},
-		{"the token of the link in place of the key", "/act/reconcile/shop/root", anOrder, []string{keyHeader, "secret"}, 403},
-		{"by a form of another site", "/act/reconcile/shop/root", anOrder, []string{"Origin", "https://evil.example"}, 403},
-		{"by a form of another port", "/act/reconcile/shop/root", anOrder, []string{"Origin", "http://127.0.0.1:7001"}, 403},
-		{"by a form that does not say where it is from", "/act/reconcile/shop/root", anOrder, []string{"Origin", ""}, 403},
-		{"by a sandboxed frame", "/act/reconcile/shop/root", anOrder, []string{"Origin", "null"}, 403},
-		{"by a browser that says it is another site", "/act/reconcile/shop/root", anOrder, []string{"Sec-Fetch-Site", "cross-site"}, 403},
-		{"by a page of another host of the site", "/act/reconcile/shop/root", anOrder, []string{"Sec-Fetch-Site", "same-site"}, 403},
-		{"a form without the header of our pages", "/act/reconcile/shop/root", anOrder, []string{ownHeader, ""}, 403},
-		{"under another name (DNS rebinding)", "/act/reconcile/shop/root", anOrder, []string{"Host", "evil.example:7000"}, 421},
+		{"a request", "/act/reconcile/shop/root", anAction, nil, 200},
+		{"without a session", "/act/reconcile/shop/root", anAction, []string{"Cookie", ""}, 401},
+		{"with the session alone, which other ports of this machine see", "/act/reconcile/shop/root", anAction, []string{keyHeader, ""}, 403},
+		{"with a key that was guessed", "/act/reconcile/shop/root", anAction, []string{keyHeader, "GUESS"}, 403},
+		{"the token of the link in place of the key", "/act/reconcile/shop/root", anAction, []string{keyHeader, "secret"}, 403},
+		{"by a form of another site", "/act/reconcile/shop/root", anAction, []string{"Origin", "https://evil.example"}, 403},
+		{"by a form of another port", "/act/reconcile/shop/root", anAction, []string{"Origin", "http://127.0.0.1:7001"}, 403},
+		{"by a form that does not say where it is from", "/act/reconcile/shop/root", anAction, []string{"Origin", ""}, 403},
+		{"by a sandboxed frame", "/act/reconcile/shop/root", anAction, []string{"Origin", "null"}, 403},
+		{"by a browser that says it is another site", "/act/reconcile/shop/root", anAction, []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"by a page of another host of the site", "/act/reconcile/shop/root", anAction, []string{"Sec-Fetch-Site", "same-site"}, 403},
+		{"a form without the header of our pages", "/act/reconcile/shop/root", anAction, []string{ownHeader, ""}, 403},
+		{"under another name (DNS rebinding)", "/act/reconcile/shop/root", anAction, []string{"Host", "evil.example:7000"}, 421},
 		{"by GET, as a link or a picture does", "/act/reconcile/shop/root", "", nil, 405},
-		{"an action that there is not", "/act/force-delete/shop/root", anOrder, nil, 400},
-		{"an order without the object that the user has seen", "/act/reconcile/shop/root", `{}`, nil, 400},
-		{"an order with something unknown", "/act/reconcile/shop/root", `{"uid":"u","as":"admin"}`, nil, 400},
-		{"two orders in one", "/act/reconcile/shop/root", anOrder + anOrder, nil, 400},
-		{"an order that is too long", "/act/set-imports/shop/root", `{"uid":"` + strings.Repeat("u", maxOrder) + `"}`, nil, 400},
-		{"another path", "/act/reconcile/shop", anOrder, nil, 404},
+		{"an action that there is not", "/act/force-delete/shop/root", anAction, nil, 400},
+		{"a request without the object that the user has seen", "/act/reconcile/shop/root", `{}`, nil, 400},
+		{"a request with something unknown", "/act/reconcile/shop/root", `{"uid":"u","as":"admin"}`, nil, 400},
+		{"two requests in one", "/act/reconcile/shop/root", anAction + anAction, nil, 400},
+		{"a request that is too long", "/act/set-imports/shop/root", `{"uid":"` + strings.Repeat("u", maxRequest) + `"}`, nil, 400},
+		{"another path", "/act/reconcile/shop", anAction, nil, 404},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			h.orders = nil
-			request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+test.path, strings.NewReader(test.order))
-			if test.order == "" {
+			h.done = nil
+			request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+test.path, strings.NewReader(test.body))
+			if test.body == "" {
 				request.Method = http.MethodGet
 			}
 			set := []string{"Cookie", session, keyHeader, key, ownHeader, "1", "Origin", "http://" + address}
@@ -114,11 +114,11 @@ func TestOrders(t *testing.T) {
 			}
 			recorder := httptest.NewRecorder()
 			handler.ServeHTTP(recorder, request)
-			if recorder.Code != test.want && (test.want != 405 || recorder.Code != 404) || (len(h.orders) > 0) != (test.want == 200) {
-				t.Errorf("status %d, want %d, orders %+v: %s", recorder.Code, test.want, h.orders, recorder.Body)
+			if recorder.Code != test.want && (test.want != 405 || recorder.Code != 404) || (len(h.done) > 0) != (test.want == 200) {
+				t.Errorf("status %d, want %d, done %+v: %s", recorder.Code, test.want, h.done, recorder.Body)
 			}
-			if want := []Order{{Action: Reconcile, Namespace: "shop", Name: "root", UID: "u"}}; test.want == 200 && !cmp.Equal(want, h.orders) {
-				t.Errorf("orders %+v", h.orders)
+			if want := []Request{{Action: Reconcile, Namespace: "shop", Name: "root", UID: "u"}}; test.want == 200 && !cmp.Equal(want, h.done) {
+				t.Errorf("done %+v", h.done)
 			}
 		})
 	}
@@ -132,7 +132,7 @@ func TestReadOnly(t *testing.T) {
 			t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
 		}
 	}
-	if answer := sendTo(handler, "/act/delete/shop/root", anOrder); answer.Code != http.StatusForbidden {
+	if answer := sendTo(handler, "/act/delete/shop/root", anAction); answer.Code != http.StatusForbidden {
 		t.Errorf("status %d: %s", answer.Code, answer.Body)
 	}
 }
@@ -169,7 +169,7 @@ func TestFits(t *testing.T) {
 // TestOffers: what a user may not do has no button, and what the user may not see is as absent as what
 // does not exist.
 func TestOffers(t *testing.T) {
-	h := &hand{}
+	h := &fakeActor{}
 	visitor := sees("installations/shop")
 	visitor.actor = h
 	handler := openFor(t, crowded(), visitor)
@@ -208,7 +208,7 @@ func TestFailedRoots(t *testing.T) {
 		inst.Namespace, inst.Status.JobIDFinished = space, inst.Status.JobID
 		return inst
 	}
-	h := &hand{}
+	h := &fakeActor{}
 	visitor := sees("installations/shop")
 	visitor.actor = h
 	handler := openFor(t, inspect.Snapshot{Installations: []*v1alpha1.Installation{failed("shop", "a"), failed("shop", "b"), failed("other", "c")}}, visitor)
@@ -225,7 +225,7 @@ func TestFailedRoots(t *testing.T) {
 // TestDeletion: without a planner, what is recorded is shown, and that it is only that.
 func TestDeletion(t *testing.T) {
 	visitor := sees("installations", "executions", "deployitems")
-	visitor.actor = &hand{}
+	visitor.actor = &fakeActor{}
 	answer := sendTo(openFor(t, landscape(), visitor), "/foresee/deletion/shop/"+landscape().Installations[0].Name, "")
 	if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), "recorded") {
 		t.Errorf("%d %s", answer.Code, answer.Body)

@@ -31,8 +31,8 @@ var Actions = []Action{Reconcile, ForceReconcile, Interrupt, Abort, SetImports, 
 // ErrOther says that an Installation is not the one that a visitor has seen.
 var ErrOther = errors.New("the Installation was deleted meanwhile, and there is another one of the same name: look at it first")
 
-// Order is an action of a visitor on an Installation.
-type Order struct {
+// Request is an action of a visitor on an Installation.
+type Request struct {
 	Action    Action `json:"-"`
 	Namespace string `json:"-"`
 	Name      string `json:"-"`
@@ -60,8 +60,8 @@ type Actor interface {
 	// May returns the rights on an Installation, whether there is one or not; without a name, on all of
 	// a namespace.
 	May(ctx context.Context, namespace, name string) (Rights, error)
-	// Do carries an order out, and returns what the visitor may not expect.
-	Do(ctx context.Context, order Order) (remarks []string, err error)
+	// Do carries a request out, and returns what the visitor may not expect.
+	Do(ctx context.Context, request Request) (remarks []string, err error)
 	// Planner returns what works out what would happen; nil if this console does not.
 	Planner() Planner
 }

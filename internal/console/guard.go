@@ -28,7 +28,7 @@ func protect(entrance Entrance, next http.Handler) http.Handler {
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		header.Set("Cache-Control", "no-store")
-		posts := slices.Contains(entrance.Posts(), r.URL.Path) || strings.HasPrefix(r.URL.Path, ordersBelow)
+		posts := slices.Contains(entrance.Posts(), r.URL.Path) || strings.HasPrefix(r.URL.Path, requestsBelow)
 		switch {
 		case !entrance.Host(r.Host):
 			// A page of another host whose name leads here would read as if it were ours.

@@ -52,7 +52,7 @@ func planned(ctx context.Context, handler http.Handler) *httptest.ResponseRecord
 func TestPlanIsLeft(t *testing.T) {
 	slow := newSlowPlanner()
 	visitor := sees("installations", "executions", "deployitems")
-	visitor.actor = &hand{sees: slow}
+	visitor.actor = &fakeActor{sees: slow}
 	ctx, leave := context.WithCancel(t.Context())
 	handler := openFor(t, landscape(), visitor)
 	var group sync.WaitGroup
@@ -69,7 +69,7 @@ func TestPlansOfReaders(t *testing.T) {
 	slow := newSlowPlanner()
 	close(slow.goOn)
 	visitor := sees("installations", "executions", "deployitems")
-	visitor.actor = &hand{sees: slow}
+	visitor.actor = &fakeActor{sees: slow}
 	handler := openFor(t, landscape(), visitor)
 	answer := sendTo(handler, "/actions/shop/"+landscape().Installations[0].Name, "")
 	if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), `"actions":[],"plans":true`) {
@@ -161,7 +161,7 @@ func TestPlansInTurn(t *testing.T) {
 // shows what is recorded.
 func TestDeletionBesidePlans(t *testing.T) {
 	visitor := sees("installations", "executions", "deployitems")
-	visitor.actor = &hand{sees: newSlowPlanner()}
+	visitor.actor = &fakeActor{sees: newSlowPlanner()}
 	name := landscape().Installations[0].Name
 	if answer := sendTo(openFor(t, landscape(), visitor), "/foresee/deletion/shop/"+name, ""); !strings.Contains(answer.Body.String(), "the clusters were asked") {
 		t.Errorf("%d %s", answer.Code, answer.Body)

@@ -27,12 +27,12 @@ type Actor struct {
 	client  client.Client
 	reviews Reviews
 	planner console.Planner
-	noted   func(console.Order, error)
+	noted   func(console.Request, error)
 }
 
 // New returns what acts with the rights of the user of both clients. Planner may be nil, and so may
-// noted, which is called after each order.
-func New(c client.Client, reviews Reviews, planner console.Planner, noted func(console.Order, error)) *Actor {
+// noted, which is called after each request.
+func New(c client.Client, reviews Reviews, planner console.Planner, noted func(console.Request, error)) *Actor {
 	return &Actor{client: c, reviews: reviews, planner: planner, noted: noted}
 }
 
@@ -61,52 +61,52 @@ func (a *Actor) May(ctx context.Context, namespace, name string) (console.Rights
 }
 
 // Do implements console.Actor.
-func (a *Actor) Do(ctx context.Context, order console.Order) ([]string, error) {
-	remarks, err := a.do(ctx, order)
+func (a *Actor) Do(ctx context.Context, request console.Request) ([]string, error) {
+	remarks, err := a.do(ctx, request)
 	if a.noted != nil {
-		a.noted(order, err)
+		a.noted(request, err)
 	}
 	return remarks, explained(err)
 }
 
-func (a *Actor) do(ctx context.Context, order console.Order) ([]string, error) {
-	key := client.ObjectKey{Namespace: order.Namespace, Name: order.Name}
+func (a *Actor) do(ctx context.Context, request console.Request) ([]string, error) {
+	key := client.ObjectKey{Namespace: request.Namespace, Name: request.Name}
 	present := &v1alpha1.Installation{}
 	if err := a.client.Get(ctx, key, present); err != nil {
 		return nil, fmt.Errorf("read the Installation: %w", err)
 	}
-	if present.UID != order.UID {
+	if present.UID != request.UID {
 		return nil, console.ErrOther
 	}
-	switch order.Action {
+	switch request.Action {
 	case console.Reconcile, console.ForceReconcile:
 		if err := requests.CheckRoot(present); err != nil {
 			return nil, &console.Refusal{Status: http.StatusUnprocessableEntity, Text: err.Error()}
 		}
-		return a.request(ctx, key, order)
+		return a.request(ctx, key, request)
 	case console.Interrupt, console.Abort:
-		return a.request(ctx, key, order)
+		return a.request(ctx, key, request)
 	case console.Skip, console.Unskip:
-		return nil, requests.Skip(ctx, a.client, present, order.Action == console.Skip)
+		return nil, requests.Skip(ctx, a.client, present, request.Action == console.Skip)
 	case console.SetImports:
-		return a.setImports(ctx, key, order)
+		return a.setImports(ctx, key, request)
 	case console.Delete:
-		return nil, requests.Delete(ctx, a.client, present, order.Keep)
+		return nil, requests.Delete(ctx, a.client, present, request.Keep)
 	}
 	return nil, &console.Refusal{Status: http.StatusBadRequest, Text: "there is no such action"}
 }
 
-func (a *Actor) request(ctx context.Context, key client.ObjectKey, order console.Order) ([]string, error) {
-	before, err := requests.Request(ctx, a.client, key, v1alpha1.Operation(order.Action))
+func (a *Actor) request(ctx context.Context, key client.ObjectKey, request console.Request) ([]string, error) {
+	before, err := requests.Request(ctx, a.client, key, v1alpha1.Operation(request.Action))
 	if err != nil {
 		return nil, err // says what failed
 	}
-	return requests.Remarks(before, v1alpha1.Operation(order.Action)), nil
+	return requests.Remarks(before, v1alpha1.Operation(request.Action)), nil
 }
 
-func (a *Actor) setImports(ctx context.Context, key client.ObjectKey, order console.Order) ([]string, error) {
-	values := make([]requests.ImportValue, len(order.Imports))
-	for i, text := range order.Imports {
+func (a *Actor) setImports(ctx context.Context, key client.ObjectKey, request console.Request) ([]string, error) {
+	values := make([]requests.ImportValue, len(request.Imports))
+	for i, text := range request.Imports {
 		value, err := requests.ReadImportValue(text.Name, text.Text, text.Anything)
 		if err != nil {
 			return nil, &console.Refusal{Status: http.StatusUnprocessableEntity, Text: err.Error()}
@@ -154,6 +154,6 @@ func (PlansOnly) May(context.Context, string, string) (console.Rights, error) {
 }
 
 // Do implements console.Actor.
-func (PlansOnly) Do(context.Context, console.Order) ([]string, error) {
+func (PlansOnly) Do(context.Context, console.Request) ([]string, error) {
 	return nil, &console.Refusal{Status: http.StatusForbidden, Text: "this console only reads"}
 }

@@ -66,30 +66,30 @@ func TestDo(t *testing.T) {
 		return annotated(v1alpha1.OperationAnnotation, string(value))
 	}
 	tests := []struct {
-		order console.Order
-		is    func(*v1alpha1.Installation) bool
+		request console.Request
+		is      func(*v1alpha1.Installation) bool
 	}{
-		{console.Order{Action: console.Reconcile}, operation("reconcile")},
-		{console.Order{Action: console.ForceReconcile}, operation("force-reconcile")},
-		{console.Order{Action: console.Interrupt}, operation("interrupt")},
-		{console.Order{Action: console.Abort}, operation("abort")},
-		{console.Order{Action: console.Skip}, annotated(v1alpha1.SkipAnnotation, "true")},
-		{console.Order{Action: console.Unskip}, annotated(v1alpha1.SkipAnnotation, "")},
-		{console.Order{Action: console.SetImports, Imports: []console.ImportText{{Name: "size", Text: "[1]", Anything: true}}}, func(i *v1alpha1.Installation) bool {
+		{console.Request{Action: console.Reconcile}, operation("reconcile")},
+		{console.Request{Action: console.ForceReconcile}, operation("force-reconcile")},
+		{console.Request{Action: console.Interrupt}, operation("interrupt")},
+		{console.Request{Action: console.Abort}, operation("abort")},
+		{console.Request{Action: console.Skip}, annotated(v1alpha1.SkipAnnotation, "true")},
+		{console.Request{Action: console.Unskip}, annotated(v1alpha1.SkipAnnotation, "")},
+		{console.Request{Action: console.SetImports, Imports: []console.ImportText{{Name: "size", Text: "[1]", Anything: true}}}, func(i *v1alpha1.Installation) bool {
 			return len(i.Spec.Imports.Data) == 0 && string(i.Spec.ImportDataMappings["size"].RawMessage) == "[1]"
 		}},
-		{console.Order{Action: console.Delete}, func(i *v1alpha1.Installation) bool {
+		{console.Request{Action: console.Delete}, func(i *v1alpha1.Installation) bool {
 			return i.DeletionTimestamp != nil && i.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == ""
 		}},
-		{console.Order{Action: console.Delete, Keep: true}, func(i *v1alpha1.Installation) bool {
+		{console.Request{Action: console.Delete, Keep: true}, func(i *v1alpha1.Installation) bool {
 			return i.DeletionTimestamp != nil && i.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true"
 		}},
 	}
 	for _, test := range tests {
-		t.Run(string(test.order.Action), func(t *testing.T) {
+		t.Run(string(test.request.Action), func(t *testing.T) {
 			actor, c := open(t, root(), nil)
-			test.order.Namespace, test.order.Name, test.order.UID = "shop", "root", "u"
-			if _, err := actor.Do(t.Context(), test.order); err != nil {
+			test.request.Namespace, test.request.Name, test.request.UID = "shop", "root", "u"
+			if _, err := actor.Do(t.Context(), test.request); err != nil {
 				t.Fatal(err)
 			}
 			found := &v1alpha1.Installation{}
@@ -97,7 +97,7 @@ func TestDo(t *testing.T) {
 				t.Errorf("%v %+v", err, found)
 			}
 			for _, action := range console.Actions {
-				if action == test.order.Action {
+				if action == test.request.Action {
 					return
 				}
 			}
@@ -111,32 +111,32 @@ func TestRefused(t *testing.T) {
 	part := root()
 	part.Labels = map[string]string{v1alpha1.EncompassedByLabel: "platform"}
 	tests := []struct {
-		reason string
-		inst   *v1alpha1.Installation
-		order  console.Order
-		wrong  error
-		want   int
+		reason  string
+		inst    *v1alpha1.Installation
+		request console.Request
+		wrong   error
+		want    int
 	}{
-		{"another Installation took the name", root(), console.Order{Action: console.Delete, Name: "root", UID: "other"}, nil, 0},
-		{"there is no such object", root(), console.Order{Action: console.Delete, Name: "absent", UID: "u"}, nil, http.StatusNotFound},
-		{"a part has no jobs of its own", part, console.Order{Action: console.ForceReconcile, Name: "root", UID: "u"}, nil, http.StatusUnprocessableEntity},
-		{"the API server refuses", root(), console.Order{Action: console.Reconcile, Name: "root", UID: "u"}, forbidden, http.StatusForbidden},
-		{"the API server does not know the user any more", root(), console.Order{Action: console.Skip, Name: "root", UID: "u"}, apierrors.NewUnauthorized("expired"), http.StatusForbidden},
-		{"no YAML", root(), console.Order{Action: console.SetImports, Name: "root", UID: "u", Imports: []console.ImportText{{Name: "size", Text: "[", Anything: true}}}, nil, http.StatusUnprocessableEntity},
-		{"nothing to set", root(), console.Order{Action: console.SetImports, Name: "root", UID: "u"}, nil, http.StatusUnprocessableEntity},
-		{"an action that there is not", root(), console.Order{Action: "rename", Name: "root", UID: "u"}, nil, http.StatusBadRequest},
+		{"another Installation took the name", root(), console.Request{Action: console.Delete, Name: "root", UID: "other"}, nil, 0},
+		{"there is no such object", root(), console.Request{Action: console.Delete, Name: "absent", UID: "u"}, nil, http.StatusNotFound},
+		{"a part has no jobs of its own", part, console.Request{Action: console.ForceReconcile, Name: "root", UID: "u"}, nil, http.StatusUnprocessableEntity},
+		{"the API server refuses", root(), console.Request{Action: console.Reconcile, Name: "root", UID: "u"}, forbidden, http.StatusForbidden},
+		{"the API server does not know the user any more", root(), console.Request{Action: console.Skip, Name: "root", UID: "u"}, apierrors.NewUnauthorized("expired"), http.StatusForbidden},
+		{"no YAML", root(), console.Request{Action: console.SetImports, Name: "root", UID: "u", Imports: []console.ImportText{{Name: "size", Text: "[", Anything: true}}}, nil, http.StatusUnprocessableEntity},
+		{"nothing to set", root(), console.Request{Action: console.SetImports, Name: "root", UID: "u"}, nil, http.StatusUnprocessableEntity},
+		{"an action that there is not", root(), console.Request{Action: "rename", Name: "root", UID: "u"}, nil, http.StatusBadRequest},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			actor, _ := open(t, test.inst, test.wrong)
 			noted := 0
-			actor.noted = func(_ console.Order, err error) {
+			actor.noted = func(_ console.Request, err error) {
 				if err != nil {
 					noted++
 				}
 			}
-			test.order.Namespace = "shop"
-			_, err := actor.Do(t.Context(), test.order)
+			test.request.Namespace = "shop"
+			_, err := actor.Do(t.Context(), test.request)
 			var refusal *console.Refusal
 			if test.want == 0 {
 				if !errors.Is(err, console.ErrOther) {

@@ -65,8 +65,8 @@ type pretender struct {
 	as *[]string
 }
 
-// order sends a question as a page of the console does.
-func (b *browser) order(path string) *httptest.ResponseRecorder {
+// ask sends a question as a page of the console does.
+func (b *browser) ask(path string) *httptest.ResponseRecorder {
 	b.headers["X-Landscaper-Console"], b.headers["Origin"] = "1", site
 	defer func() { delete(b.headers, "X-Landscaper-Console"); delete(b.headers, "Origin") }()
 	return b.send(http.MethodGet, path, nil)
@@ -90,7 +90,7 @@ func TestActors(t *testing.T) {
 	b := open(t, people(), acts(&as))
 	b.post("/login", withToken("jane-token"))
 	b.headers = map[string]string{"Impersonate-User": "admin", "Impersonate-Group": masters, "Impersonate-Uid": "0", "Impersonate-Extra-Scopes": "all", "Authorization": "Bearer other"}
-	answer := b.order("/foresee/plan/shop/root")
+	answer := b.ask("/foresee/plan/shop/root")
 	if want := []string{"jane jane-token[]"}; answer.Code != http.StatusNotFound || !cmp.Equal(want, as) {
 		t.Errorf("%d %s, acted as %q", answer.Code, answer.Body, as)
 	}
@@ -102,13 +102,13 @@ func TestLogOutEnds(t *testing.T) {
 	b := open(t, people(), acts(&as))
 	b.post("/login", withToken("jane-token"))
 	thief := b.copied()
-	if answer := thief.order("/foresee/plan/shop/root"); answer.Code != http.StatusNotFound || len(as) != 1 {
+	if answer := thief.ask("/foresee/plan/shop/root"); answer.Code != http.StatusNotFound || len(as) != 1 {
 		t.Fatalf("%d %s", answer.Code, answer.Body)
 	}
 	if answer := b.post("/logout", url.Values{}); answer.Code != http.StatusNoContent {
 		t.Fatalf("%d %s", answer.Code, answer.Body)
 	}
-	if answer := thief.order("/foresee/plan/shop/root"); len(as) != 1 || answer.Code != http.StatusUnauthorized {
+	if answer := thief.ask("/foresee/plan/shop/root"); len(as) != 1 || answer.Code != http.StatusUnauthorized {
 		t.Errorf("%d %s", answer.Code, answer.Body)
 	}
 	if thief.loggedIn() {

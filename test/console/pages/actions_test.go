@@ -20,8 +20,8 @@ import (
 	"go.landscaper.dev/internal/landscape/requests"
 )
 
-// hand acts for the user of a page: it notes what it is to do.
-type hand struct {
+// fakeActor acts for the user of a page: it notes what it is to do.
+type fakeActor struct {
 	rights console.Rights
 	// evil is put into what others have written.
 	evil string
@@ -29,36 +29,38 @@ type hand struct {
 	// left gets the end of a plan whose page was left; without it, plans are there at once.
 	left chan error
 
-	mutex  sync.Mutex
-	orders []console.Order
-	fails  error
+	mutex sync.Mutex
+	asked []console.Request
+	fails error
 }
 
 // May implements console.Actor.
-func (h *hand) May(context.Context, string, string) (console.Rights, error) { return h.rights, nil }
+func (h *fakeActor) May(context.Context, string, string) (console.Rights, error) {
+	return h.rights, nil
+}
 
 // Do implements console.Actor.
-func (h *hand) Do(_ context.Context, order console.Order) ([]string, error) {
+func (h *fakeActor) Do(_ context.Context, request console.Request) ([]string, error) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	h.orders = append(h.orders, order)
+	h.asked = append(h.asked, request)
 	return []string{"Note: a job is running; the new one starts when it has ended" + h.evil}, h.fails
 }
 
 // Planner implements console.Actor.
-func (h *hand) Planner() console.Planner { return h }
+func (h *fakeActor) Planner() console.Planner { return h }
 
-// done returns the orders, and forgets them.
-func (h *hand) done() []console.Order {
+// done returns the requests, and forgets them.
+func (h *fakeActor) done() []console.Request {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	orders := h.orders
-	h.orders = nil
-	return orders
+	asked := h.asked
+	h.asked = nil
+	return asked
 }
 
 // Plan implements console.Planner.
-func (h *hand) Plan(ctx context.Context, _, _ string) (*console.Plan, error) {
+func (h *fakeActor) Plan(ctx context.Context, _, _ string) (*console.Plan, error) {
 	if h.left != nil {
 		<-ctx.Done()
 		h.left <- ctx.Err()
@@ -84,7 +86,7 @@ func (h *hand) Plan(ctx context.Context, _, _ string) (*console.Plan, error) {
 }
 
 // Uninstalls implements console.Planner.
-func (h *hand) Uninstalls(context.Context, string, string) ([]requests.Uninstall, []string, error) {
+func (h *fakeActor) Uninstalls(context.Context, string, string) ([]requests.Uninstall, []string, error) {
 	object := func(kind, name string) corev1.ObjectReference {
 		return corev1.ObjectReference{Kind: kind, Namespace: "shop", Name: name + h.evil}
 	}
@@ -96,7 +98,7 @@ func (h *hand) Uninstalls(context.Context, string, string) ([]requests.Uninstall
 }
 
 // acting opens a platform whose root has imports, for a user with rights.
-func acting(t *testing.T, h *hand) *viewer {
+func acting(t *testing.T, h *fakeActor) *viewer {
 	t.Helper()
 	snapshot := platform()
 	for _, inst := range snapshot.Installations {
@@ -119,9 +121,9 @@ func (v *viewer) press(text string) {
 
 const dialogs = `document.querySelector("dialog[open]")`
 
-// TestActions: each button leads to a dialog, and only its answer to an order.
+// TestActions: each button leads to a dialog, and only its answer to a request.
 func TestActions(t *testing.T) {
-	h := &hand{rights: console.Rights{Change: true, Delete: true}}
+	h := &fakeActor{rights: console.Rights{Change: true, Delete: true}}
 	v := acting(t, h)
 	v.Visit(v.address + "/n/shop/platform")
 	buttons := []struct {
@@ -143,17 +145,17 @@ func TestActions(t *testing.T) {
 		v.Photograph("dialog-" + string(button.action))
 		v.Do(chromedp.KeyEvent("\x1b"))
 		v.Await("!" + dialogs)
-		if orders := h.done(); len(orders) > 0 {
-			t.Fatalf("%s: an order without an answer: %+v", button.text, orders)
+		if asked := h.done(); len(asked) > 0 {
+			t.Fatalf("%s: a request without an answer: %+v", button.text, asked)
 		}
 		v.press(button.text)
 		v.Await(dialogs)
 		v.press(button.text)
 		v.Await("!" + dialogs)
 		v.AwaitText("Note: a job is running")
-		orders := h.done()
-		if len(orders) != 1 || orders[0].Action != button.action || orders[0].Name != "platform" || orders[0].UID != "platform" || orders[0].Keep {
-			t.Errorf("%s: %+v", button.text, orders)
+		asked := h.done()
+		if len(asked) != 1 || asked[0].Action != button.action || asked[0].Name != "platform" || asked[0].UID != "platform" || asked[0].Keep {
+			t.Errorf("%s: %+v", button.text, asked)
 		}
 		v.Visit(v.address + "/n/shop/platform")
 	}
@@ -162,7 +164,7 @@ func TestActions(t *testing.T) {
 }
 
 // setsImports gives one of two imports a value.
-func setsImports(t *testing.T, v *viewer, h *hand) {
+func setsImports(t *testing.T, v *viewer, h *fakeActor) {
 	t.Helper()
 	v.press("Set imports")
 	v.Await(dialogs)
@@ -171,14 +173,14 @@ func setsImports(t *testing.T, v *viewer, h *hand) {
 	v.Photograph("dialog-set-imports")
 	v.press("Set imports")
 	v.Await("!" + dialogs)
-	orders := h.done()
-	if len(orders) != 1 || len(orders[0].Imports) != 1 || orders[0].Imports[0] != (console.ImportText{Name: "settings", Text: "{a: [1]}", Anything: true}) {
-		t.Errorf("%+v", orders)
+	asked := h.done()
+	if len(asked) != 1 || len(asked[0].Imports) != 1 || asked[0].Imports[0] != (console.ImportText{Name: "settings", Text: "{a: [1]}", Anything: true}) {
+		t.Errorf("%+v", asked)
 	}
 }
 
 // keeps deletes without uninstalling, at the second attempt.
-func keeps(t *testing.T, v *viewer, h *hand) {
+func keeps(t *testing.T, v *viewer, h *fakeActor) {
 	t.Helper()
 	h.fails = &console.Refusal{Status: http.StatusForbidden, Text: `installations "platform" is forbidden: User "jane" cannot delete it`}
 	v.press("Delete")
@@ -191,8 +193,8 @@ func keeps(t *testing.T, v *viewer, h *hand) {
 	h.fails = nil
 	v.press("Delete")
 	v.Await("!" + dialogs)
-	if orders := h.done(); len(orders) != 2 || !orders[1].Keep {
-		t.Errorf("%+v", orders)
+	if asked := h.done(); len(asked) != 2 || !asked[1].Keep {
+		t.Errorf("%+v", asked)
 	}
 }
 
@@ -208,7 +210,7 @@ func TestButtonsOfRights(t *testing.T) {
 		{"may delete", console.Rights{Delete: true}, "Delete"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			v := acting(t, &hand{rights: test.rights})
+			v := acting(t, &fakeActor{rights: test.rights})
 			v.Visit(v.address + "/n/shop/platform")
 			// The answer came: the browser has asked before it draws the timeline again.
 			v.Await(`performance.getEntriesByType("resource").some((entry) => entry.name.includes("/actions/") && entry.responseEnd > 0)`)
@@ -220,7 +222,7 @@ func TestButtonsOfRights(t *testing.T) {
 // TestKeyStaysInTheBrowser: the key of the link is neither in the address nor in what another browser
 // gets that has the cookie alone.
 func TestKeyStaysInTheBrowser(t *testing.T) {
-	v := acting(t, &hand{rights: console.Rights{Change: true}})
+	v := acting(t, &fakeActor{rights: console.Rights{Change: true}})
 	v.Await(`location.hash === "" && localStorage.getItem("landscaper-key")`)
 	v.Visit(v.address + "/n/shop/platform")
 	v.Await(`document.querySelector(".buttons button")`)
@@ -235,7 +237,7 @@ func TestKeyStaysInTheBrowser(t *testing.T) {
 
 // TestPlanPage: a plan has an address.
 func TestPlanPage(t *testing.T) {
-	h := &hand{rights: console.Rights{Change: true}}
+	h := &fakeActor{rights: console.Rights{Change: true}}
 	v := acting(t, h)
 	v.Visit(v.address + "/n/shop/platform")
 	v.Photograph("actions")
@@ -245,8 +247,8 @@ func TestPlanPage(t *testing.T) {
 		t.Error(v.Text())
 	}
 	v.Photograph("plan")
-	if orders := h.done(); len(orders) > 0 {
-		t.Errorf("%+v", orders)
+	if asked := h.done(); len(asked) > 0 {
+		t.Errorf("%+v", asked)
 	}
 	v.Visit(v.address + "/plan/shop/absent")
 	v.AwaitText("There is no Installation absent")
@@ -254,7 +256,7 @@ func TestPlanPage(t *testing.T) {
 
 // TestRunAgain: what has failed is run again together.
 func TestRunAgain(t *testing.T) {
-	h := &hand{rights: console.Rights{Change: true}}
+	h := &fakeActor{rights: console.Rights{Change: true}}
 	failed := func(name string) *v1alpha1.Installation {
 		inst := root(name)
 		inst.UID = types.UID(name)
@@ -271,8 +273,8 @@ func TestRunAgain(t *testing.T) {
 	v.Photograph("dialog-run-again")
 	v.press("Run again")
 	v.AwaitText("2 jobs were asked for.")
-	if orders := h.done(); len(orders) != 2 || orders[0].Action != console.Reconcile || orders[0].Name == "other" {
-		t.Errorf("%+v", orders)
+	if asked := h.done(); len(asked) != 2 || asked[0].Action != console.Reconcile || asked[0].Name == "other" {
+		t.Errorf("%+v", asked)
 	}
 	h.fails = errors.New("the API server does not answer")
 	v.press("Run again what has failed")
@@ -283,7 +285,7 @@ func TestRunAgain(t *testing.T) {
 // TestHostileActions: what others have written stays text in plans, previews and answers, and no dialog
 // is wider than a phone.
 func TestHostileActions(t *testing.T) {
-	h := &hand{rights: console.Rights{Change: true, Delete: true}, evil: `<img src=x onerror="document.title='hurt'"><b>bold</b>` + "\x1b[31m\u202egnp " + strings.Repeat("long", 5_000)}
+	h := &fakeActor{rights: console.Rights{Change: true, Delete: true}, evil: `<img src=x onerror="document.title='hurt'"><b>bold</b>` + "\x1b[31m\u202egnp " + strings.Repeat("long", 5_000)}
 	v := acting(t, h)
 	v.Do(chromedp.EmulateViewport(390, 844))
 	harmless := func() {
@@ -319,7 +321,7 @@ func TestAccessibilityOfActions(t *testing.T) {
 	if err != nil {
 		t.Fatalf("axe-core is not installed: run make console: %v", err)
 	}
-	v := acting(t, &hand{rights: console.Rights{Change: true, Delete: true}})
+	v := acting(t, &fakeActor{rights: console.Rights{Change: true, Delete: true}})
 	for _, theme := range []string{"light", "dark"} {
 		for _, width := range []int64{1200, 390} {
 			v.Prefer(theme)
@@ -341,7 +343,7 @@ func TestAccessibilityOfActions(t *testing.T) {
 // TestPlanIsLeft: a plan ends when its page is left, also for another page of the console, and when its
 // dialog is closed.
 func TestPlanIsLeft(t *testing.T) {
-	h := &hand{rights: console.Rights{Change: true}, left: make(chan error, 1)}
+	h := &fakeActor{rights: console.Rights{Change: true}, left: make(chan error, 1)}
 	v := acting(t, h)
 	left := func(how string) {
 		t.Helper()

@@ -48,7 +48,7 @@ func proxied(t *testing.T, at, name, groups string) *visitor {
 	return v
 }
 
-// ask sends a question or an order as a page does. More headers are sent with it; an empty one is left out.
+// ask sends a question or a request for an action as a page does. More headers are sent with it; an empty one is left out.
 func (v *visitor) ask(method, path, body string, more map[string]string) (status int, said string) {
 	v.t.Helper()
 	request, err := http.NewRequestWithContext(v.t.Context(), method, v.at+path, strings.NewReader(body))
@@ -89,8 +89,8 @@ func (v *visitor) offered(space, name string) []console.Action {
 	return offer.Actions
 }
 
-// order gives an order for an Installation as it is.
-func (v *visitor) order(action console.Action, inst *v1alpha1.Installation, more map[string]string) (status int, said string) {
+// act asks for an action on an Installation as it is.
+func (v *visitor) act(action console.Action, inst *v1alpha1.Installation, more map[string]string) (status int, said string) {
 	v.t.Helper()
 	body := map[string]any{"uid": inst.UID}
 	if action == console.SetImports {
@@ -179,12 +179,12 @@ func TestActionsOfRights(t *testing.T) {
 					t.Errorf("%s has buttons for %v", inst.Name, offered)
 				}
 				for _, action := range changes {
-					if status, said := v.order(action, inst, nil); (status == http.StatusOK) != mayChange || !mayChange && status != http.StatusForbidden {
+					if status, said := v.act(action, inst, nil); (status == http.StatusOK) != mayChange || !mayChange && status != http.StatusForbidden {
 						t.Errorf("%s %s: %d %s", action, inst.Name, status, said)
 					}
 				}
 				mayRemove := slices.Contains(test.remove, inst.Name)
-				if status, said := v.order(console.Delete, inst, nil); (status == http.StatusOK) != mayRemove || !mayRemove && status != http.StatusForbidden {
+				if status, said := v.act(console.Delete, inst, nil); (status == http.StatusOK) != mayRemove || !mayRemove && status != http.StatusForbidden {
 					t.Errorf("delete %s: %d %s", inst.Name, status, said)
 				}
 				written := writes(t, user, inst)
@@ -298,7 +298,7 @@ func TestImpersonation(t *testing.T) {
 			}
 			before := len(audit(t, inst))
 			for action, may := range map[console.Action]bool{console.Skip: test.patch, console.Unskip: test.patch, console.Delete: test.remove} {
-				if status, said := v.order(action, inst, test.more); (status == http.StatusOK) != may || !may && status != http.StatusForbidden {
+				if status, said := v.act(action, inst, test.more); (status == http.StatusOK) != may || !may && status != http.StatusForbidden {
 					t.Errorf("%s: %d %s", action, status, said)
 				}
 			}
@@ -319,7 +319,7 @@ func TestImpersonation(t *testing.T) {
 // managed sees in the managed fields that something was done from a page.
 func managed(t *testing.T, v *visitor, inst *v1alpha1.Installation) {
 	t.Helper()
-	if status, said := v.order(console.Skip, inst, nil); status != http.StatusOK {
+	if status, said := v.act(console.Skip, inst, nil); status != http.StatusOK {
 		t.Fatalf("%d %s", status, said)
 	}
 	found := env.Installation(t, inst)
@@ -328,8 +328,8 @@ func managed(t *testing.T, v *visitor, inst *v1alpha1.Installation) {
 	}
 }
 
-// TestForgedOrders: only a page of the console gives orders, and only as long as its user is logged in.
-func TestForgedOrders(t *testing.T) {
+// TestForgedRequests: only a page of the console asks for actions, and only as long as its user is logged in.
+func TestForgedRequests(t *testing.T) {
 	at := startActing(t)
 	accounts, space := env.Namespace(t), env.Namespace(t)
 	inst := resting(t, space, "first")
@@ -349,7 +349,7 @@ func TestForgedOrders(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			before := len(audit(t, inst))
-			status, said := v.order(console.Skip, inst, test.more)
+			status, said := v.act(console.Skip, inst, test.more)
 			if status != test.want || status != http.StatusOK && len(audit(t, inst)) != before {
 				t.Errorf("%d %s", status, said)
 			}
@@ -364,7 +364,7 @@ func TestForgedOrders(t *testing.T) {
 	}
 	thief := visit(t, at)
 	thief.http.Jar.SetCookies(mustParse(t, at), kept)
-	if status, said := thief.order(console.Delete, inst, nil); status != http.StatusUnauthorized {
+	if status, said := thief.act(console.Delete, inst, nil); status != http.StatusUnauthorized {
 		t.Errorf("a replay after the log-out: %d %s", status, said)
 	}
 	if found := env.Installation(t, inst); found.DeletionTimestamp != nil {
@@ -382,7 +382,7 @@ func TestActionsAreOff(t *testing.T) {
 	if status, _ := v.ask(http.MethodGet, "/actions/"+space+"/first", "", nil); status != http.StatusForbidden {
 		t.Errorf("buttons: %d", status)
 	}
-	if status, said := v.order(console.Skip, inst, nil); status != http.StatusForbidden || !strings.Contains(said, "only reads") || len(audit(t, inst)) > 0 {
+	if status, said := v.act(console.Skip, inst, nil); status != http.StatusForbidden || !strings.Contains(said, "only reads") || len(audit(t, inst)) > 0 {
 		t.Errorf("%d %s", status, said)
 	}
 }

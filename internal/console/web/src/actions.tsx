@@ -19,7 +19,7 @@ interface Done {
   remarks?: string[];
 }
 
-interface Order {
+interface ActionRequest {
   uid: string;
   keep?: boolean;
   imports?: { name: string; text: string; anything?: boolean }[];
@@ -72,7 +72,7 @@ const words: Record<Action, { button: string; title: (name: string) => string; s
   delete: {
     button: "Delete",
     title: (name) => `Delete ${name}?`,
-    says: "What goes, in this order: what has the same number goes at the same time.",
+    says: "What goes, in this request: what has the same number goes at the same time.",
     done: "The deletion was asked for.",
   },
 };
@@ -132,11 +132,11 @@ function Confirm({ action, view, offer, close, done }: { action: Action; view: P
   const word = words[action];
   const starts = action === "reconcile" || action === "force-reconcile";
   const send = async () => {
-    const order: Order = { uid: offer.uid };
-    if (action === "delete") order.keep = keep;
-    if (action === "set-imports") order.imports = written(form.current!);
+    const request: ActionRequest = { uid: offer.uid };
+    if (action === "delete") request.keep = keep;
+    if (action === "set-imports") request.imports = written(form.current!);
     setBusy(true);
-    const answer = await ask<Done>(`/act/${action}${pageAddress(view.namespace, view.name).slice(2)}`, order);
+    const answer = await ask<Done>(`/act/${action}${pageAddress(view.namespace, view.name).slice(2)}`, request);
     setBusy(false);
     if (!answer.content) {
       setWrong(answer.wrong);
@@ -209,7 +209,7 @@ function Imports({ names }: { names: string[] }) {
 }
 
 /** The imports that have got a value. */
-function written(form: HTMLFormElement): NonNullable<Order["imports"]> {
+function written(form: HTMLFormElement): NonNullable<ActionRequest["imports"]> {
   const fields = new FormData(form);
   return [...fields]
     .filter(([field, text]) => field.startsWith("text/") && text !== "")

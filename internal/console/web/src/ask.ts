@@ -15,12 +15,12 @@ export function keepKey() {
 export type Answer<T> = { content: T; wrong?: undefined } | { content?: undefined; wrong: string; status: number };
 
 /** Asks the server for something, or tells it to do something, in the name of the user. */
-export async function ask<T>(address: string, order?: unknown, signal?: AbortSignal): Promise<Answer<T>> {
+export async function ask<T>(address: string, request?: unknown, signal?: AbortSignal): Promise<Answer<T>> {
   const headers: Record<string, string> = { "X-Landscaper-Console": "1" };
   const key = localStorage.getItem(kept);
   if (key) headers["X-Landscaper-Key"] = key;
   try {
-    const answer = await fetch(address, order === undefined ? { headers, signal } : { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(order) });
+    const answer = await fetch(address, request === undefined ? { headers, signal } : { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(request) });
     if (answer.status === 401) location.reload();
     const text = await answer.text();
     if (!answer.ok) return { wrong: read<string>(JSON.stringify(text.trim())) || `The answer was ${answer.status}.`, status: answer.status };
