@@ -14,3 +14,14 @@ var CRDs embed.FS
 //
 //go:embed policies/*.yaml
 var Policies embed.FS
+
+// DeliveryCRDs holds the CustomResourceDefinitions of the group delivery.landscaper.dev, which are
+// installed where its feature is on.
+//
+//go:embed delivery/crds/*.yaml
+var DeliveryCRDs embed.FS
+
+// DeliveryPolicies holds the ValidatingAdmissionPolicies of that feature.
+//
+//go:embed delivery/policies/*.yaml
+var DeliveryPolicies embed.FS

@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/model/validation"
+	"go.landscaper.dev/internal/server/feature"
 	"go.landscaper.dev/internal/server/install"
 	"go.landscaper.dev/internal/server/process"
 )
@@ -22,6 +23,7 @@ func newInstallCommand() *cobra.Command {
 		allowed    []string
 		timeout    time.Duration
 		options    install.Options
+		gates      = feature.Gates()
 	)
 	command := &cobra.Command{
 		Use:   "install",
@@ -43,7 +45,7 @@ what a newer release installed.`,
 			if err != nil {
 				return err
 			}
-			options.SourceNamespaces = sources
+			options.SourceNamespaces, options.Delivery = sources, gates.Enabled(feature.DeliveryPolicies)
 			cluster, err := connect(kubeconfig, install.Scheme())
 			if err != nil {
 				return err
@@ -56,6 +58,7 @@ what a newer release installed.`,
 	flags := command.Flags()
 	flags.StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: $KUBECONFIG, then ~/.kube/config, then the cluster that the program runs in)")
 	flags.StringSliceVar(&allowed, "allow-import-from", nil, "SOURCE=NAMESPACE: Installations in NAMESPACE may import Secrets and ConfigMaps from SOURCE; may be repeated")
+	gates.AddFlag(flags)
 	flags.BoolVar(&options.SkipPolicies, "skip-policies", false, "install the CRDs only")
 	flags.BoolVar(&options.AllowDowngrade, "allow-downgrade", false, "replace CRDs of a newer release; fields that only the newer release knows are lost")
 	flags.DurationVar(&timeout, "timeout", time.Minute, "how long to wait until the API server serves the kinds; 0 means no limit")

@@ -12,7 +12,7 @@ import (
 // writeRevision counts the state of the manifests up if their content changed.
 func writeRevision(root string) error {
 	digest := sha256.New()
-	for _, folder := range []string{"crds", "policies"} {
+	for _, folder := range []string{"crds", "policies", "delivery/crds", "delivery/policies"} {
 		files, err := filepath.Glob(filepath.Join(root, "api", folder, "*.yaml"))
 		if err != nil {
 			return fmt.Errorf("list manifests: %w", err)

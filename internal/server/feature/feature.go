@@ -16,13 +16,18 @@ import (
 	"k8s.io/component-base/featuregate"
 )
 
-// ServerConsole is the console that the server serves to browsers.
-const ServerConsole featuregate.Feature = "ServerConsole"
+const (
+	// DeliveryPolicies are windows, freezes and pauses of jobs.
+	DeliveryPolicies featuregate.Feature = "DeliveryPolicies"
+	// ServerConsole is the console that the server serves to browsers.
+	ServerConsole featuregate.Feature = "ServerConsole"
+)
 
 // stages are those of each feature, with the minor releases in which they began. docs/operate.md has
 // the same table.
 var stages = map[featuregate.Feature]featuregate.VersionedSpecs{
-	ServerConsole: {{Version: version.MajorMinor(0, 1), PreRelease: featuregate.Alpha}},
+	DeliveryPolicies: {{Version: version.MajorMinor(0, 1), PreRelease: featuregate.Alpha}},
+	ServerConsole:    {{Version: version.MajorMinor(0, 1), PreRelease: featuregate.Alpha}},
 }
 
 // newest is a version after all others: of a program, the last stage in its own table counts.

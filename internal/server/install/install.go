@@ -8,6 +8,7 @@ import (
 	"io"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -26,6 +27,8 @@ type Options struct {
 	SourceNamespaces validation.SourceNamespaces
 	// SkipPolicies installs the CRDs only.
 	SkipPolicies bool
+	// Delivery installs what the feature DeliveryPolicies needs, too.
+	Delivery bool
 	// AllowDowngrade replaces manifests that a newer release has installed.
 	AllowDowngrade bool
 }
@@ -41,7 +44,7 @@ func Scheme() *runtime.Scheme {
 // Run installs or upgrades everything and returns when the API server serves it. It writes the
 // result for each object to out. Running it again changes nothing.
 func Run(ctx context.Context, cluster client.WithWatch, options Options, out io.Writer) error {
-	crds, err := CRDs()
+	crds, policies, err := options.manifests()
 	if err != nil {
 		return err
 	}
@@ -58,9 +61,22 @@ func Run(ctx context.Context, cluster client.WithWatch, options Options, out io.
 	if options.SkipPolicies {
 		return nil
 	}
-	policies, err := Policies(options.SourceNamespaces)
-	if err != nil {
-		return err
-	}
 	return applyPolicies(ctx, cluster, policies, out)
+}
+
+// manifests returns what is to be installed. The definitions of a feature that is off stay, because
+// objects would be deleted with them; its policies go, because nothing reads what they protect.
+func (o Options) manifests() (crds []*apiextensionsv1.CustomResourceDefinition, policies []*unstructured.Unstructured, err error) {
+	if crds, err = CRDs(); err != nil {
+		return nil, nil, err
+	}
+	if policies, err = Policies(o.SourceNamespaces); err != nil || !o.Delivery {
+		return crds, policies, err
+	}
+	more, err := DeliveryCRDs()
+	if err != nil {
+		return nil, nil, err
+	}
+	rules, err := DeliveryPolicies()
+	return append(crds, more...), append(policies, rules...), err
 }

@@ -31,10 +31,17 @@ const (
 	componentAdmission = "admission"
 )
 
-// CRDs returns the CustomResourceDefinitions.
-func CRDs() ([]*apiextensionsv1.CustomResourceDefinition, error) {
+// CRDs returns the CustomResourceDefinitions that every server needs.
+func CRDs() ([]*apiextensionsv1.CustomResourceDefinition, error) { return crdsOf(api.CRDs) }
+
+// DeliveryCRDs returns the CustomResourceDefinitions of the feature DeliveryPolicies.
+func DeliveryCRDs() ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	return crdsOf(api.DeliveryCRDs)
+}
+
+func crdsOf(files fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
-	err := eachFile(api.CRDs, func(name string, content []byte) error {
+	err := eachFile(files, func(name string, content []byte) error {
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		if err := yaml.UnmarshalStrict(content, crd); err != nil {
 			return fmt.Errorf("decode %s: %w", name, err)
@@ -49,8 +56,17 @@ func CRDs() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 // Policies returns the admission policies and their bindings with the
 // administrator's permissions filled in.
 func Policies(sources validation.SourceNamespaces) ([]*unstructured.Unstructured, error) {
+	return policiesOf(api.Policies, sources)
+}
+
+// DeliveryPolicies returns the admission policies of the feature DeliveryPolicies, and their bindings.
+func DeliveryPolicies() ([]*unstructured.Unstructured, error) {
+	return policiesOf(api.DeliveryPolicies, nil)
+}
+
+func policiesOf(files fs.FS, sources validation.SourceNamespaces) ([]*unstructured.Unstructured, error) {
 	var policies []*unstructured.Unstructured
-	err := eachFile(api.Policies, func(name string, content []byte) error {
+	err := eachFile(files, func(name string, content []byte) error {
 		documents := utilyaml.NewYAMLReader(newReader(content))
 		for {
 			document, err := documents.Read()
