@@ -200,6 +200,17 @@ const (
 	ValuesWarning             Reason = "ValuesWarning"
 )
 
+// DeliveryPolicies: their conditions, the condition Deferred of Installations, and events.
+const (
+	Frozen        Reason = "Frozen"
+	InvalidPolicy Reason = "InvalidPolicy"
+	Open          Reason = "Open"
+	OutsideWindow Reason = "OutsideWindow"
+	Overridden    Reason = "Overridden"
+	Paused        Reason = "Paused"
+	Valid         Reason = "Valid"
+)
+
 // Shoots with Flux: the conditions of Extensions, and their events.
 const (
 	BootstrapFinished        Reason = "BootstrapFinished"

@@ -197,6 +197,15 @@ var Table = []Group{
 		{UnknownFields, "the configuration has fields that the deployer does not know", "correct or remove the fields that the message names"},
 		{ValuesWarning, "a value is probably not meant", "read the message: it names the value"},
 	}},
+	{"DeliveryPolicies: their conditions, the condition `Deferred` of Installations, and events", []Explanation{
+		{Frozen, "a freeze of a DeliveryPolicy lets the job not begin", "wait until the time that the message names, or override the policy"},
+		{InvalidPolicy, "a DeliveryPolicy cannot be understood, and lets no job begin", "correct what the message names"},
+		{Open, "the DeliveryPolicy lets every job begin", "nothing"},
+		{OutsideWindow, "no window of a DeliveryPolicy is open for the job", "wait until the time that the message names, or override the policy"},
+		{Overridden, "a job has begun although a DeliveryPolicy would have deferred it", "nothing: somebody with the right for it has asked for that"},
+		{Paused, "a DeliveryPolicy has stopped deliveries", "remove spec.paused of the DeliveryPolicy to resume"},
+		{Valid, "the DeliveryPolicy is understood", "nothing"},
+	}},
 	{"Shoots with Flux: the conditions of Extensions, and their events", []Explanation{
 		{BootstrapFinished, "Flux runs in the shoot, configured as the Shoot asks", "nothing"},
 		{BootstrapPending, "the shoot has not come up with Flux yet", "nothing: read the description of the last operation if it takes long"},
