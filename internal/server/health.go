@@ -24,6 +24,8 @@ type health struct {
 	kinds []string
 	// synced waits until all caches are filled, or the context ends.
 	synced func(context.Context) bool
+	// delivery is the feature that may lack its kind.
+	delivery *delivery
 }
 
 func (h *health) handler() http.Handler {
@@ -43,7 +45,11 @@ func (h *health) handler() http.Handler {
 //
 // A replica that waits to be elected is ready when its own watches work: it can take over.
 func (h *health) ready(ctx context.Context) error {
-	if troubles := h.watches.troubles(); len(troubles) > 0 {
+	troubles := h.watches.troubles()
+	if trouble := h.delivery.trouble(); trouble != "" {
+		troubles = append(troubles, trouble)
+	}
+	if len(troubles) > 0 {
 		return errors.New("not ready:\n" + strings.Join(troubles, "\n"))
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)

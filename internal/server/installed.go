@@ -2,12 +2,14 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -24,29 +26,43 @@ var discoveryRetries = wait.Backoff{Duration: 200 * time.Millisecond, Factor: 1.
 // that fails is asked again, because a start that fails for one answer is a restart for nothing.
 func awaitInstalled(ctx context.Context, mapper meta.RESTMapper, retries wait.Backoff, log logr.Logger) error {
 	for _, kind := range installedKinds {
-		if err := awaitServed(ctx, mapper, kind, &retries, log); err != nil {
+		if err := awaitServed(ctx, mapper, v1alpha1.GroupVersion.WithKind(kind), &retries, log); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func awaitServed(ctx context.Context, mapper meta.RESTMapper, kind string, retries *wait.Backoff, log logr.Logger) error {
+// errNotServed says that the cluster does not serve a kind.
+var errNotServed = errors.New("it is not served")
+
+func awaitServed(ctx context.Context, mapper meta.RESTMapper, gvk schema.GroupVersionKind, retries *wait.Backoff, log logr.Logger) error {
 	for {
-		_, err := mapper.RESTMapping(v1alpha1.GroupVersion.WithKind(kind).GroupKind(), v1alpha1.GroupVersion.Version)
+		_, err := mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 		switch {
 		case err == nil:
 			return nil
 		case meta.IsNoMatchError(err):
-			return fmt.Errorf("the cluster does not serve kind %s: run \"landscaper install\" with the same kubeconfig first", kind)
+			return notServed{gvk.Kind}
 		case apierrors.IsUnauthorized(err), apierrors.IsForbidden(err), retries.Steps == 0:
-			return fmt.Errorf("look for kind %s: %w", kind, err)
+			return fmt.Errorf("look for kind %s: %w", gvk.Kind, err)
 		}
 		log.Info("the API server does not say which kinds it serves, and is asked again", "reason", err.Error())
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("look for kind %s: %w; last: %w", kind, ctx.Err(), err)
+			return fmt.Errorf("look for kind %s: %w; last: %w", gvk.Kind, ctx.Err(), err)
 		case <-time.After(retries.Step()):
 		}
 	}
 }
+
+// notServed is the error of a kind that the cluster does not serve.
+type notServed struct{ kind string }
+
+// Error implements error.
+func (n notServed) Error() string {
+	return fmt.Sprintf("the cluster does not serve kind %s: run \"landscaper install\" with the same kubeconfig first", n.kind)
+}
+
+// Is implements what errors.Is asks.
+func (notServed) Is(target error) bool { return target == errNotServed } //nolint:errorlint // errors.Is unwraps

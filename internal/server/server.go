@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/base/version"
@@ -61,6 +62,7 @@ func Scheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	utilruntime.Must(deliveryv1alpha1.AddToScheme(scheme))
 	return scheme
 }
 
@@ -78,14 +80,18 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 		recent.Note()
 		dispatcher.Rewound()
 	}))
-	manager, library, err := newManager(ctx, config, log)
+	policies := newDelivery(&config)
+	manager, library, err := newManager(ctx, config, policies, log)
 	if err != nil {
 		return err
 	}
 	if err := awaitInstalled(ctx, manager.GetRESTMapper(), discoveryRetries, log); err != nil {
 		return err
 	}
-	if err := addControllers(ctx, manager, config, library, dispatcher, recent.Unsettled); err != nil {
+	if err := policies.look(ctx, manager.GetRESTMapper(), discoveryRetries, log); err != nil {
+		return err
+	}
+	if err := addControllers(ctx, manager, config, library, dispatcher, policies, recent.Unsettled); err != nil {
 		return err
 	}
 	// Before the start, because the observers of the dispatcher and of the traffic are read without
@@ -140,13 +146,13 @@ func managerOptions(config Config, log logr.Logger, watches *watches) ctrl.Optio
 	}
 }
 
-func newManager(ctx context.Context, config Config, log logr.Logger) (ctrl.Manager, *library, error) {
+func newManager(ctx context.Context, config Config, policies *delivery, log logr.Logger) (ctrl.Manager, *library, error) {
 	watches := newWatches(config)
 	manager, err := ctrl.NewManager(config.Cluster, managerOptions(config, log, watches))
 	if err != nil {
 		return nil, nil, fmt.Errorf("connect to the resource cluster %s: %w", config.Cluster.Host, err)
 	}
-	checks := &health{watches: watches, elected: manager.Elected(), kinds: config.kinds(), synced: manager.GetCache().WaitForCacheSync}
+	checks := &health{watches: watches, elected: manager.Elected(), kinds: config.kinds(), synced: manager.GetCache().WaitForCacheSync, delivery: policies}
 	if err := addHealth(manager, config, checks); err != nil {
 		return nil, nil, err
 	}
@@ -166,7 +172,7 @@ func newManager(ctx context.Context, config Config, log logr.Logger) (ctrl.Manag
 	return manager, library, nil
 }
 
-func addControllers(ctx context.Context, manager ctrl.Manager, config Config, library *library, dispatcher *dispatch.Dispatcher, unsettled func() bool) error {
+func addControllers(ctx context.Context, manager ctrl.Manager, config Config, library *library, dispatcher *dispatch.Dispatcher, policies *delivery, unsettled func() bool) error {
 	order := &queue.Order{}
 	clusters := cluster.NewPoolFor(manager, "landscaper/"+version.String(), config.Egress)
 	options := func(name string) controller.Options {
@@ -174,18 +180,21 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, li
 	}
 	notes, guard := openNotes(config, manager.GetLogger()), newMemoryGuard(config, manager.GetLogger())
 	if config.runs(Installations) {
-		if err := addInstallations(ctx, manager, config, order, clusters, library, itemAttempts{notes, guard}, unsettled); err != nil {
+		if err := addInstallations(ctx, manager, config, order, clusters, library, itemAttempts{notes, guard}, policies, unsettled); err != nil {
 			return fmt.Errorf("set up the Installation controller: %w", err)
 		}
 	}
 	if config.runs(Executions) {
 		err := (&execution.Reconciler{
-			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Recorders: recorders(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout, Dispatcher: dispatcher, Unsettled: unsettled,
+			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Recorders: recorders(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout, Dispatcher: dispatcher, Unsettled: unsettled, Policies: policies.reader(manager),
 			ClusterRemoved: (&targetsync.Shoots{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Pool: clusters}).Removed,
 		}).SetupWithManager(ctx, manager, options(Executions))
 		if err != nil {
 			return fmt.Errorf("set up the Execution controller: %w", err)
 		}
+	}
+	if err := policies.add(manager, &config); err != nil {
+		return err
 	}
 	if config.runs(Contexts) {
 		err := (&defaultcontext.Reconciler{
@@ -328,7 +337,7 @@ func recorders(manager ctrl.Manager, config Config) reporter.Recorders {
 
 // addInstallations adds the controller that renders blueprints, with all that
 // templates may reach.
-func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *cluster.Pool, library *library, attempts itemAttempts, unsettled func() bool) error {
+func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *cluster.Pool, library *library, attempts itemAttempts, policies *delivery, unsettled func() bool) error {
 	log := manager.GetLogger().WithName("templates")
 	functions := func(namespace string, imported []*v1alpha1.Target) map[string]template.Function {
 		return clusterfunc.Functions(clusterfunc.Options{
@@ -345,7 +354,7 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 	}
 	reconciler := &installation.Reconciler{
 		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Recorders: recorders(manager, config),
-		Order: order, Now: time.Now, NewJobID: job.NewID, Triggers: config.Triggers, Unsettled: unsettled,
+		Order: order, Now: time.Now, NewJobID: job.NewID, Triggers: config.Triggers, Unsettled: unsettled, Policies: policies.reader(manager),
 		Planner: installation.Planner{
 			Sources: library.sources, Components: library.components, Blueprints: blueprint.NewCache(blueprint.CacheBytes(config.MemoryLimit)),
 			Verification: config.Verification, NamedTargets: config.NamedTargets, Functions: functions,

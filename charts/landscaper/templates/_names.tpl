@@ -111,6 +111,15 @@ subjects:
 - apiGroups: [landscaper.gardener.cloud]
   resources: [targetsyncs/status]
   verbs: [update]
+{{- if dig "DeliveryPolicies" (dig "AllAlpha" false .Values.featureGates) .Values.featureGates }}
+# DeliveryPolicies belong to the users: the program writes their status.
+- apiGroups: [delivery.landscaper.dev]
+  resources: [deliverypolicies]
+  verbs: [get, list, watch]
+- apiGroups: [delivery.landscaper.dev]
+  resources: [deliverypolicies/status]
+  verbs: [update]
+{{- end }}
 # A Context may name overwrites.
 - apiGroups: [landscaper.gardener.cloud]
   resources: [componentversionoverwrites]

@@ -29,6 +29,8 @@ type snapshot struct {
 	orphaned bool
 	// lineage are the Installations from the root to the parent.
 	lineage []*v1alpha1.Installation
+	// pause is what stops the tree of a running job.
+	pause pause
 	// items are the DeployItems of the Execution. They are shared: see own.
 	items []*v1alpha1.DeployItem
 	// duplicates are further items of names that the Execution wants. No job reaches them.
@@ -115,13 +117,22 @@ func failure(err error) decision {
 	return decision{do: fail, err: job.AsTerminal(err), wake: job.Continues()}
 }
 
-// decide chooses the next step.
+// decide chooses the next step. A job that is paused lets no item begin.
+func decide(s snapshot) decision {
+	next := decideRunning(s)
+	if next.do == trigger && s.pause.policy != "" {
+		return halt(s)
+	}
+	return next
+}
+
+// decideRunning chooses the next step of a job that is not paused.
 //
 // The order of the cases is the protocol. A job is taken over before requests are judged, so that a
 // request for this job is not dismissed as one without effect. A job that has not begun has no
 // items yet that an interruption could fail: the job begins first. An abort needs no items and ends
 // the job there.
-func decide(s snapshot) decision {
+func decideRunning(s snapshot) decision {
 	interrupted := s.exec.Annotations[v1alpha1.OperationAnnotation] == string(v1alpha1.InterruptOperation)
 	running := job.Unfinished(s.exec.Status.JobID, s.exec.Status.JobIDFinished)
 	switch {

@@ -12,6 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/engine"
@@ -39,6 +40,8 @@ type Reconciler struct {
 	NewJobID func() string
 	// Dispatcher dispatches jobs to deployers of this process; nil writes all jobs.
 	Dispatcher *dispatch.Dispatcher
+	// Policies reads the DeliveryPolicies of a namespace from a cache; nil where the feature is off.
+	Policies func(ctx context.Context, namespace string) ([]*deliveryv1alpha1.DeliveryPolicy, error)
 	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
 	// caches may contradict each other; nil if that is unknown.
 	Unsettled func() bool
@@ -163,6 +166,9 @@ func (r *Reconciler) observe(ctx context.Context, key client.ObjectKey, s *snaps
 	s.templates, s.broken = s.exec.Spec.Items()
 	if err := r.observeParent(ctx, s); err != nil {
 		return false, err
+	}
+	if err := r.observePause(ctx, s); err != nil {
+		return false, err // says what was read
 	}
 	list, known := &v1alpha1.DeployItemList{}, r.memory.Of(exec.UID)
 	if err := r.Client.List(ctx, list, client.InNamespace(exec.Namespace), client.MatchingFields{itemsByExecution: exec.Name}, client.UnsafeDisableDeepCopy); err != nil {

@@ -40,14 +40,14 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	}
 	line := r.Order.Line(r.atWork)
 	options.NewQueue = line.NewQueue(options.MaxConcurrentReconciles)
-	return ctrl.NewControllerManagedBy(manager).
+	building := ctrl.NewControllerManagedBy(manager).
 		Named("execution").
 		Watches(&v1alpha1.Execution{}, line.Handler(queue.OnDelete(r.memory.forget, &handler.EnqueueRequestForObject{}))).
 		Watches(&v1alpha1.DeployItem{}, queue.OnDelete(r.memory.forget, handler.EnqueueRequestsFromMapFunc(executionOfItem))).
 		Watches(&v1alpha1.Installation{}, handler.EnqueueRequestsFromMapFunc(executionOf)).
 		WatchesRawSource(source.Func(r.watchLostJobs)).
-		WithOptions(options).
-		Complete(r)
+		WithOptions(options)
+	return r.watchPolicies(building).Complete(r)
 }
 
 // relisted is how long caches may take to list again.

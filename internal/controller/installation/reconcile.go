@@ -12,6 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/installation/decide"
 	"go.landscaper.dev/internal/controller/installation/repeat"
@@ -44,6 +45,8 @@ type Reconciler struct {
 	Parallelizer parallelize.Parallelizer
 	// Triggers are what starts jobs without a request.
 	Triggers predicates.Triggers
+	// Policies reads the DeliveryPolicies of a namespace from a cache; nil where the feature is off.
+	Policies func(ctx context.Context, namespace string) ([]*deliveryv1alpha1.DeliveryPolicy, error)
 	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
 	// caches may contradict each other; nil if that is unknown.
 	Unsettled func() bool
@@ -151,6 +154,9 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, s *s
 	if err := r.reader().Family(ctx, &s.Family); err != nil {
 		return false, err
 	}
+	if err := r.observePolicies(ctx, s); err != nil {
+		return false, err // says what was read
+	}
 	if err := r.observeExecution(ctx, s); err != nil {
 		return false, err // says what was read
 	}
@@ -208,6 +214,8 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, next decide.Decisio
 		return nil
 	case decide.Show:
 		return r.show(ctx, s, next.Message)
+	case decide.Defer:
+		return r.deferJob(ctx, s, next.Verdict)
 	}
 	way, ok := stepFuncs[next.Do]
 	if !ok {

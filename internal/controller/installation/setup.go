@@ -58,6 +58,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		Watches(&v1alpha1.Target{}, handler.EnqueueRequestsFromMapFunc(r.arrived)).
 		WatchesRawSource(plans).
 		WithOptions(options)
+	r.watchPolicies(building)
 	if r.Triggers.OnImportChange {
 		if err := r.watchImports(ctx, manager, building); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/installation/decide"
 	"go.landscaper.dev/internal/controller/installation/planstore"
@@ -49,6 +50,7 @@ func removeRequest(inst *v1alpha1.Installation) {
 	delete(inst.Annotations, v1alpha1.OperationAnnotation)
 	delete(inst.Annotations, v1alpha1.ReconcileReasonAnnotation)
 	delete(inst.Annotations, v1alpha1.ChangedExportsAnnotation)
+	delete(inst.Annotations, deliveryv1alpha1.AutomaticAnnotation)
 }
 
 // start begins a job. One that an operation requests is stored at once, and the request removed: a
@@ -59,6 +61,7 @@ func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.Jo
 	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
 	s.subject.RecordTrigger(trigger, s.requester)
 	s.PendingTrigger = trigger
+	r.reportOverride(ctx, s, trigger)
 	if err := r.begin(ctx, s); err != nil {
 		return err
 	}
@@ -167,6 +170,7 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	s.Inst.Status.SubInstCache = nil
 	// Kept objects are found again. A child that is wanted again says so with its job.
 	job.DropCondition(&s.Inst.Status.Conditions, v1alpha1.PendingRemovalsCondition)
+	job.DropCondition(&s.Inst.Status.Conditions, deliveryv1alpha1.DeferredCondition)
 	if s.PendingTrigger != "" || s.Parent != nil && job.Round(s.Parent) == s.Inst.Status.JobID {
 		s.subject.Status.Enter(phase, nil, metav1.NewTime(r.Now()))
 		s.unsaved = true
@@ -221,6 +225,7 @@ func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 		if !predicates.BeingDeleted(inst) {
 			controllerutil.AddFinalizer(inst, v1alpha1.Finalizer)
 		}
+		r.useOverride(inst, s.Inst.Status.JobID)
 		if !s.admitted && s.Inst.Generation == s.Inst.Status.ObservedGeneration {
 			removeRequest(inst)
 		}

@@ -16,21 +16,19 @@ import (
 // Next chooses the next step.
 func Next(s Situation) Decision {
 	status := &s.Inst.Status
-	operation := v1alpha1.Operation(s.Inst.Annotations[v1alpha1.OperationAnnotation])
 	unfinished := job.Unfinished(status.JobID, status.JobIDFinished)
 	switch {
 	case !unfinished && siblings.ParentHasJob(s.Family):
 		return doing(Adopt)
 	case !unfinished && PickedUp(s):
-		return doing(Admit)
+		// Only what comes before it may come first: a later interruption is for this job.
+		return decideAfterwards(s)
 	case interrupted(s, unfinished):
 		return decideInterruption(s, unfinished)
 	case !s.Orphaned && predicates.HasIneffectiveRequest(s.Inst):
 		return doing(Dismiss)
 	case unfinished && predicates.BeingDeleted(s.Inst) && canAbandon(s):
 		return failure(job.NewError(published.HandlePhaseInit, reasons.Deleted, "the Installation is being deleted"))
-	case !unfinished && asksForJob(s, operation):
-		return doing(Admit)
 	case !unfinished:
 		return decideAfterwards(s)
 	}
@@ -54,26 +52,53 @@ func decideJob(s Situation) Decision {
 // decideAfterwards chooses what to do when there is no job.
 func decideAfterwards(s Situation) Decision {
 	due := repeat.Due(s.Inst)
+	next, trigger := nextJob(s, due)
+	verdict := s.Verdict(trigger)
+	requested := next == Admit && verdict.Permitted()
 	switch {
+	case requested:
+		return doing(Admit)
 	case s.Untriggered == nil && predicates.HasDependentsToTrigger(s.Inst):
 		return doing(TriggerDependents)
-	case !due.IsZero() && !s.Now.Before(due):
-		return doing(Repeat)
+	case next != "" && verdict.Permitted():
+		return doing(next)
 	case s.CurrentImports == nil && FollowsImports(s):
 		return doing(Compare)
-	case s.CurrentImports != nil && *s.CurrentImports != "" && *s.CurrentImports != s.Inst.Status.ImportsHash:
-		return doing(Follow)
 	case s.PlanStored && s.CleanUpAt.IsZero():
 		return doing(CleanUp)
 	case siblings.DeletedWithNextJob(s.Family) && !siblings.HasDeletionCondition(s.Family):
 		return doing(Explain)
+	case saidDeferral(s.Inst) != verdict.message():
+		return Decision{Do: Defer, Verdict: verdict.Verdict, Wake: job.Continues()}
 	}
-	return resting(s, due)
+	return resting(s, due, verdict)
 }
 
-// resting says what triggers the next reconcile of an Installation that has nothing to do.
-func resting(s Situation, due time.Time) Decision {
-	wake := job.OnChange("Installation", s.Untriggered...).By(s.TriggerAt).By(due)
+// nextJob returns the step that begins the next job, and what starts it; nothing if nothing asks for
+// a job.
+func nextJob(s Situation, due time.Time) (Step, v1alpha1.JobTrigger) {
+	switch {
+	case PickedUp(s):
+		return Admit, v1alpha1.TriggeredByReconcile
+	case asksForJob(s, v1alpha1.Operation(s.Inst.Annotations[v1alpha1.OperationAnnotation])):
+		return Admit, job.TriggerOf(s.Inst)
+	case !due.IsZero() && !s.Now.Before(due):
+		return Repeat, v1alpha1.TriggeredBySchedule
+	case s.CurrentImports != nil && *s.CurrentImports != "" && *s.CurrentImports != s.Inst.Status.ImportsHash:
+		return Follow, v1alpha1.TriggeredByImports
+	}
+	return "", ""
+}
+
+// resting says what triggers the next reconcile of an Installation that has nothing to do. A job that
+// is deferred is not due before its policies permit it.
+func resting(s Situation, due time.Time, verdict Verdict) Decision {
+	wake := job.OnChange("Installation", s.Untriggered...).By(s.TriggerAt)
+	if verdict.Permitted() {
+		wake = wake.By(due)
+	} else {
+		wake = wake.And(verdict.Wake(s.Now))
+	}
 	if s.PlanStored {
 		wake = wake.By(s.CleanUpAt)
 	}

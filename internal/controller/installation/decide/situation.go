@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/predicates"
@@ -37,6 +38,8 @@ type Situation struct {
 	// PickedUp says that this process has picked up the first job, also if another client has replaced
 	// all annotations since.
 	PickedUp bool
+	// Policies are the DeliveryPolicies of the namespace of a root; none where the feature is off.
+	Policies []*deliveryv1alpha1.DeliveryPolicy
 	// Now is the time of the decision.
 	Now time.Time
 	// Triggers are the settings of the server about what starts jobs.

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"go.landscaper.dev/internal/model/delivery"
 	"go.landscaper.dev/internal/runtime/engine"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/reasons"
@@ -70,6 +71,8 @@ const (
 	Explain Step = "explain"
 	// CleanUp deletes what the job had stored for its end.
 	CleanUp Step = "clean up"
+	// Defer reports to users that a job may not begin yet, or that none is deferred any more.
+	Defer Step = "defer"
 	// Release removes the finalizer.
 	Release Step = "release"
 )
@@ -81,6 +84,8 @@ type Decision struct {
 	Err error
 	// Message is what the status shows about the children.
 	Message string
+	// Verdict is why a job is deferred.
+	Verdict delivery.Verdict
 	// Wake says what triggers the reconcile after the step.
 	Wake job.Wake
 }

@@ -1,0 +1,45 @@
+package deliverypolicy
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job/reasons"
+)
+
+var deferred = prometheus.NewDesc("landscaper_installations_deferred", "Installations with a job that a DeliveryPolicy does not let begin yet, by the reason.", []string{"reason"}, nil)
+
+// Metrics returns the metrics of deferred jobs.
+func (r *Reconciler) Metrics() []prometheus.Collector { return []prometheus.Collector{gauge{r.Client}} }
+
+// gauge counts what the cache of Installations shows.
+type gauge struct{ cache client.Reader }
+
+// Describe implements prometheus.Collector.
+func (gauge) Describe(out chan<- *prometheus.Desc) { out <- deferred }
+
+// Collect implements prometheus.Collector. A reason that no Installation has is 0, not absent.
+func (g gauge) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	all := &v1alpha1.InstallationList{}
+	if err := g.cache.List(ctx, all, client.UnsafeDisableDeepCopy); err != nil {
+		// The cache is not filled yet.
+		return
+	}
+	counts := map[reasons.Reason]int{reasons.Frozen: 0, reasons.InvalidPolicy: 0, reasons.OutsideWindow: 0, reasons.Paused: 0}
+	for i := range all.Items {
+		if condition := Deferred(&all.Items[i]); condition != nil {
+			if _, known := counts[reasons.Reason(condition.Reason)]; known {
+				counts[reasons.Reason(condition.Reason)]++
+			}
+		}
+	}
+	for reason, count := range counts {
+		out <- prometheus.MustNewConstMetric(deferred, prometheus.GaugeValue, float64(count), string(reason))
+	}
+}

@@ -1,0 +1,35 @@
+package decide
+
+import (
+	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/delivery"
+	"go.landscaper.dev/internal/runtime/job"
+)
+
+// Verdict says whether the next job may begin.
+type Verdict struct{ delivery.Verdict }
+
+// Verdict judges a job that something starts. A job that nothing asks for is not deferred.
+func (s Situation) Verdict(trigger v1alpha1.JobTrigger) Verdict {
+	if trigger == "" || len(s.Policies) == 0 {
+		return Verdict{}
+	}
+	return Verdict{delivery.Judge(s.Policies, s.Inst, trigger, s.Now)}
+}
+
+// message is what the condition says; empty if no job is deferred.
+func (v Verdict) message() string {
+	if v.Permitted() {
+		return ""
+	}
+	return v.String()
+}
+
+// saidDeferral is what the condition says of a job that is deferred; empty without one.
+func saidDeferral(inst *v1alpha1.Installation) string {
+	if said := job.GetCondition(inst.Status.Conditions, deliveryv1alpha1.DeferredCondition); said != nil {
+		return said.Message
+	}
+	return ""
+}

@@ -1,0 +1,109 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
+	"go.landscaper.dev/internal/controller/deliverypolicy"
+	"go.landscaper.dev/internal/server/feature"
+)
+
+// deliveryKind is the kind that the feature DeliveryPolicies needs.
+const deliveryKind = "DeliveryPolicy"
+
+// servedCheck is how often a server whose cluster lacks the kind looks for it.
+const servedCheck = 10 * time.Second
+
+// errServed ends a server that has begun without the kind: a cache cannot be added to the controllers
+// later.
+var errServed = errors.New("the cluster serves kind DeliveryPolicy now: the server starts again with it")
+
+// delivery is the feature DeliveryPolicies of a process.
+type delivery struct {
+	on bool
+	// missing says that the cluster does not serve the kind, so that there are no policies. The server
+	// works without them, and is not ready.
+	missing atomic.Bool
+
+	mapper meta.RESTMapper
+	log    logr.Logger
+}
+
+func newDelivery(config *Config) *delivery {
+	return &delivery{on: config.Features.Enabled(feature.DeliveryPolicies)}
+}
+
+// look finds out whether the cluster serves the kind.
+func (d *delivery) look(ctx context.Context, mapper meta.RESTMapper, retries wait.Backoff, log logr.Logger) error {
+	if !d.on {
+		return nil
+	}
+	d.mapper, d.log = mapper, log
+	err := awaitServed(ctx, mapper, deliveryv1alpha1.GroupVersion.WithKind(deliveryKind), &retries, log)
+	if !errors.Is(err, errNotServed) {
+		return err // names the kind
+	}
+	d.missing.Store(true)
+	log.Error(err, d.trouble())
+	return nil
+}
+
+// trouble says why the server is not ready; "" if nothing is missing.
+func (d *delivery) trouble() string {
+	if d == nil || !d.missing.Load() {
+		return ""
+	}
+	return fmt.Sprintf("the feature %s is on, and the cluster does not serve kind %s, so that no policy counts: run \"landscaper install --feature-gates=%[1]s=true\"", feature.DeliveryPolicies, deliveryKind)
+}
+
+// reader reads the policies of a namespace from the cache; nil where none count, so that nothing is
+// watched.
+func (d *delivery) reader(manager ctrl.Manager) func(context.Context, string) ([]*deliveryv1alpha1.DeliveryPolicy, error) {
+	if !d.on || d.missing.Load() {
+		return nil
+	}
+	return deliverypolicy.Read(manager.GetClient())
+}
+
+// add adds the controller of the policies, or waits for their kind.
+func (d *delivery) add(manager ctrl.Manager, config *Config) error {
+	switch {
+	case !d.on || !config.runs(Installations):
+		return nil
+	case d.missing.Load():
+		return manager.Add(d)
+	}
+	reconciler := &deliverypolicy.Reconciler{Client: manager.GetClient(), Now: time.Now}
+	if err := reconciler.SetupWithManager(manager); err != nil {
+		return fmt.Errorf("set up the DeliveryPolicy controller: %w", err)
+	}
+	return register(reconciler.Metrics()...)
+}
+
+// Start implements manager.Runnable: it waits until the cluster serves the kind.
+func (d *delivery) Start(ctx context.Context) error {
+	ticker := time.NewTicker(servedCheck)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		if err := awaitServed(ctx, d.mapper, deliveryv1alpha1.GroupVersion.WithKind(deliveryKind), &wait.Backoff{}, d.log); err == nil {
+			return errServed
+		}
+	}
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable: each replica has caches of its own.
+func (d *delivery) NeedLeaderElection() bool { return false }
