@@ -39,6 +39,8 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, d decision) error {
 		return r.release(ctx, s)
 	case disown:
 		return r.disown(ctx, s)
+	case sayPause:
+		return r.sayPause(ctx, s, d.message)
 	case show:
 		s.show(d.message)
 		return r.reporter().Save(ctx, reporter.Execution(s.exec))

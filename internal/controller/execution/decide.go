@@ -90,6 +90,8 @@ const (
 	release step = "release"
 	// show says in the status what the items wait for.
 	show step = "show"
+	// sayPause says in the status that the job is paused, or that it goes on.
+	sayPause step = "say pause"
 	// disown says in the status that the Installation is held, for the deployers that repeat items.
 	disown step = "disown"
 	// fail ends the job.
@@ -120,8 +122,11 @@ func failure(err error) decision {
 // decide chooses the next step. A job that is paused lets no item begin.
 func decide(s snapshot) decision {
 	next := decideRunning(s)
-	if next.do == trigger && s.pause.policy != "" {
+	switch {
+	case next.do == trigger && s.pause.policy != "":
 		return halt(s)
+	case (next.do == trigger || next.do == rest) && s.pause.policy == "" && saidPause(s.exec) != "":
+		return act(sayPause)
 	}
 	return next
 }

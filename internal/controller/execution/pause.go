@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -14,6 +15,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/delivery"
 	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/reasons"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // pause is a DeliveryPolicy that stops a running job: its name, and what it says. The name is empty
@@ -33,17 +36,35 @@ func (r *Reconciler) observePause(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-// halt lets a job rest that would let items begin, and shows why. Deployers work on an item only when
+// halt lets a job rest that would let items begin, and says why. Deployers work on an item only when
 // it has the job, so that nothing new is written to a target. Items at work end.
 func halt(s snapshot) decision {
-	busy := working(s)
-	_, deadline := overdue(s)
-	if due, later := s.showing().Due(s.pause.message, s.now); due {
-		return decision{do: show, message: s.pause.message, wake: job.Continues()}
-	} else if !later.IsZero() && (deadline.IsZero() || later.Before(deadline)) {
-		deadline = later
+	if saidPause(s.exec) != s.pause.message {
+		return decision{do: sayPause, message: s.pause.message, wake: job.Continues()}
 	}
-	return decision{do: rest, wake: job.OnChange("DeliveryPolicy", s.pause.policy).And(job.OnChange("DeployItem", busy.names()...)).By(deadline)}
+	_, deadline := overdue(s)
+	return decision{do: rest, wake: job.OnChange("DeliveryPolicy", s.pause.policy).And(job.OnChange("DeployItem", working(s).names()...)).By(deadline)}
+}
+
+// saidPause is what the condition says of a pause; empty without one.
+func saidPause(exec *v1alpha1.Execution) string {
+	if said := job.GetCondition(exec.Status.Conditions, deliveryv1alpha1.DeferredCondition); said != nil {
+		return said.Message
+	}
+	return ""
+}
+
+// sayPause says in the status that a job is paused, or that it goes on.
+func (r *Reconciler) sayPause(ctx context.Context, s *snapshot, message string) error {
+	job.DropCondition(&s.exec.Status.Conditions, deliveryv1alpha1.DeferredCondition)
+	if message != "" {
+		job.SetCondition(&s.exec.Status.Conditions, v1alpha1.Condition{
+			Type: deliveryv1alpha1.DeferredCondition, Status: v1alpha1.ConditionTrue, Reason: string(reasons.Paused), Message: message,
+			ObservedGeneration: s.exec.Status.ObservedGeneration,
+		}, metav1.NewTime(s.now))
+	}
+	s.show(message)
+	return r.reporter().Save(ctx, reporter.Execution(s.exec)) // says what was written
 }
 
 // watchPolicies enqueues the running Executions of a namespace when a policy of it is changed.

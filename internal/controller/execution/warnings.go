@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/reporter"
@@ -14,6 +15,7 @@ import (
 func (s *snapshot) noteEnd(subject *reporter.Subject, now metav1.Time) {
 	s.noteWarnings(subject, now)
 	s.noteRemovals(subject, now)
+	job.DropCondition(subject.Status.Conditions, deliveryv1alpha1.DeferredCondition)
 }
 
 // noteWarnings says in the status of an Execution whose job ends which items have warnings.

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/reasons"
@@ -89,6 +90,8 @@ func (f facts) state() State {
 	switch {
 	case job.Starting(f.jobID, f.jobIDFinished, string(f.phase)):
 		return Waiting
+	case f.deferral() != nil:
+		return Waiting
 	case f.holds(v1alpha1.StalledCondition):
 		return Stalled
 	case !finished && f.waits():
@@ -149,10 +152,19 @@ func (f facts) aborts() bool { return f.aborting != "" && f.jobID != f.jobIDFini
 
 // saidWait returns the condition that says what the object waits for, or nil.
 func (f facts) saidWait() *v1alpha1.Condition {
+	if found := f.deferral(); found != nil {
+		return found
+	}
 	if found := f.condition(v1alpha1.ReconcilingCondition); reasons.IsWait(found) && found.Message != "" {
 		return found
 	}
 	return nil
+}
+
+// deferral returns the condition that says why a DeliveryPolicy does not let a job begin, or go on; nil
+// without one.
+func (f facts) deferral() *v1alpha1.Condition {
+	return f.condition(deliveryv1alpha1.DeferredCondition)
 }
 
 func (f facts) condition(wanted v1alpha1.ConditionType) *v1alpha1.Condition {

@@ -163,6 +163,10 @@ func (n *Node) wait(concerned func(*Node) bool, order itemorder.Order, first pre
 			item.before = names
 			continue
 		}
+		if paused := executionFacts(n.Execution).deferral(); paused != nil {
+			item.Reason, item.Message, item.obstacle = paused.Reason, paused.Message, itsOwnWait
+			continue
+		}
 		item.Reason, item.obstacle, item.queued = queuedReason, inQueue, n.assignedAt(item)
 		item.Message = item.queuedMessage()
 	}
