@@ -31,15 +31,11 @@ func (g gauge) Collect(out chan<- prometheus.Metric) {
 		// The cache is not filled yet.
 		return
 	}
-	counts := map[reasons.Reason]int{reasons.Frozen: 0, reasons.InvalidPolicy: 0, reasons.OutsideWindow: 0, reasons.Paused: 0}
+	counts := map[reasons.Reason]int{}
 	for i := range all.Items {
-		if condition := Deferred(&all.Items[i]); condition != nil {
-			if _, known := counts[reasons.Reason(condition.Reason)]; known {
-				counts[reasons.Reason(condition.Reason)]++
-			}
-		}
+		counts[reasons.DeferralOf(Deferred(&all.Items[i]))]++
 	}
-	for reason, count := range counts {
-		out <- prometheus.MustNewConstMetric(deferred, prometheus.GaugeValue, float64(count), string(reason))
+	for _, reason := range reasons.Deferrals() {
+		out <- prometheus.MustNewConstMetric(deferred, prometheus.GaugeValue, float64(counts[reason]), string(reason))
 	}
 }

@@ -45,13 +45,10 @@ func (v Verdict) String() string {
 	if others := slices.DeleteFunc(slices.Clone(v.Policies), func(name string) bool { return name == v.Policy }); len(others) > 0 {
 		text.WriteString("; also by " + strings.Join(others, ", "))
 	}
-	switch {
-	case !v.Until.IsZero():
-		text.WriteString("; it may begin at " + v.Until.UTC().Format(time.RFC3339))
-	case v.Reason == reasons.Paused:
-		text.WriteString("; it may begin when the pause is ended")
-	default:
+	if v.Until.IsZero() {
 		text.WriteString("; it may begin when the policy is changed")
+	} else {
+		text.WriteString("; it may begin at " + v.Until.UTC().Format(time.RFC3339))
 	}
 	return text.String()
 }

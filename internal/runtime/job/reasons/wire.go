@@ -63,6 +63,20 @@ func IsAboutCluster(err *v1alpha1.Error) bool {
 	return of(err, ClusterUnreachable, ConnectionRefused, CertificateNotTrusted, Unauthorized, TokenRequestFailed, ConnectionNotAllowed)
 }
 
+// Deferrals are the reasons of a condition Deferred.
+func Deferrals() []Reason { return []Reason{Frozen, InvalidPolicy, OutsideWindow, Paused} }
+
+// DeferralOf returns the reason for which a condition Deferred says that a job may not begin; empty for
+// another one.
+func DeferralOf(condition *v1alpha1.Condition) Reason {
+	for _, reason := range Deferrals() {
+		if has(condition, reason) {
+			return reason
+		}
+	}
+	return ""
+}
+
 // AnnouncesJob reports whether an event with a reason says what has started a job.
 func AnnouncesJob(reason string) bool {
 	return slices.Contains([]Reason{JobStarted, JobRequested}, Reason(reason))
