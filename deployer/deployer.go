@@ -68,6 +68,10 @@ type Options struct {
 	// all jobs come in the status of items.
 	Order      Order
 	Dispatcher Dispatcher
+	// Deferred reports whether an item must not be deployed again at present without a job of its
+	// Execution: drift is looked for, and not corrected. It is for the server of Landscaper; nil defers
+	// nothing.
+	Deferred func(ctx context.Context, item *v1alpha1.DeployItem) (bool, error)
 	// RecordProblem, if it is set, records for administrators that a deployer panicked. The
 	// description holds no values.
 	RecordProblem func(ctx context.Context, description string) error

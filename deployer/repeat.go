@@ -72,10 +72,27 @@ func (r *reconciler) repetition(ctx context.Context, item *v1alpha1.DeployItem) 
 	if owner != nil && job.Unfinished(owner.Status.JobID, owner.Status.JobIDFinished) || isHeld(item, owner) {
 		// The job of the Execution has deployed the item, or will, or the item is going to be
 		// deleted: this time is skipped.
-		r.memory.of(item).looked = r.now()
-		due = repetition.Next(r.now())
+		return r.skip(item, repetition), repetition, err
 	}
-	return due, repetition, err
+	if err != nil || r.options.Deferred == nil {
+		return due, repetition, err
+	}
+	deferred, err := r.options.Deferred(ctx, item)
+	switch {
+	case err != nil:
+		return due, repetition, fmt.Errorf("ask whether DeployItem %s/%s may be deployed again: %w", item.Namespace, item.Name, err)
+	case deferred && repetition.Compare:
+		repetition.Correct = false
+	case deferred:
+		return r.skip(item, repetition), repetition, nil
+	}
+	return due, repetition, nil
+}
+
+// skip leaves out the time at which an item is due, and returns the next one.
+func (r *reconciler) skip(item *v1alpha1.DeployItem, repetition Repetition) time.Time {
+	r.memory.of(item).looked = r.now()
+	return repetition.Next(r.now())
 }
 
 // ownerBusy reports whether the Execution of an item has a job. A job that the item starts itself

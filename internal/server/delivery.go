@@ -11,9 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/deliverypolicy"
+	"go.landscaper.dev/internal/landscape/plan"
+	judge "go.landscaper.dev/internal/model/delivery"
+	"go.landscaper.dev/internal/runtime/job"
+	"go.landscaper.dev/internal/runtime/job/ancestor"
 	"go.landscaper.dev/internal/server/feature"
 )
 
@@ -72,6 +78,49 @@ func (d *delivery) reader(manager ctrl.Manager) func(context.Context, string) ([
 		return nil
 	}
 	return deliverypolicy.Read(manager.GetClient())
+}
+
+// deferred reports whether policies keep an item from being deployed again without a job; nil where none
+// count. An item follows the root of its tree, as a job of the schedule would.
+func (d *delivery) deferred(manager ctrl.Manager) func(context.Context, *v1alpha1.DeployItem) (bool, error) {
+	policies := d.reader(manager)
+	if policies == nil {
+		return nil
+	}
+	cached := manager.GetClient()
+	return func(ctx context.Context, item *v1alpha1.DeployItem) (bool, error) {
+		all, err := policies(ctx, item.Namespace)
+		if err != nil || len(all) == 0 {
+			return false, err // the caller says what is asked
+		}
+		root, err := rootOf(ctx, cached, item)
+		if err != nil || root == nil {
+			return false, err // names the object
+		}
+		return !judge.Judge(all, root, v1alpha1.TriggeredBySchedule, time.Now()).Permitted(), nil
+	}
+}
+
+// rootOf returns the root of the tree that an item is in, or nil.
+func rootOf(ctx context.Context, cached client.Reader, item *v1alpha1.DeployItem) (*v1alpha1.Installation, error) {
+	owner, ok := job.OwnerOf(item, "Execution")
+	if !ok {
+		return nil, nil
+	}
+	exec := &v1alpha1.Execution{}
+	if err := cached.Get(ctx, client.ObjectKey{Namespace: item.Namespace, Name: owner.Name}, exec, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	reference, ok := job.OwnerOf(exec, "Installation")
+	if !ok {
+		return nil, nil
+	}
+	parent, err := ancestor.Parent(ctx, cached, item.Namespace, reference)
+	if err != nil || parent == nil {
+		return nil, err // names the object
+	}
+	root, _, err := ancestor.Root(ctx, cached, parent, plan.MaxDepth)
+	return root, err // names the object
 }
 
 // add adds the controller of the policies, or waits for their kind.

@@ -210,7 +210,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, li
 			return fmt.Errorf("set up the TargetSync controller: %w", err)
 		}
 	}
-	return addDeployers(manager, config, deployer.Options{Clusters: pool{clusters}, Order: jobOrder{order}, Dispatcher: dispatcher, Attempts: itemAttempts{notes, guard}}, library)
+	return addDeployers(manager, config, deployer.Options{Clusters: pool{clusters}, Order: jobOrder{order}, Dispatcher: dispatcher, Attempts: itemAttempts{notes, guard}, Deferred: policies.deferred(manager)}, library)
 }
 
 // newMemoryGuard returns what ends the largest work when the memory is almost used up; nil without a limit.
@@ -309,7 +309,7 @@ func addDeployers(manager ctrl.Manager, config Config, shared deployer.Options, 
 		options.RecordProblem = record
 		options.Version, options.MaxConcurrent = version.String(), config.Workers[name]
 		options.Clusters, options.Order, options.Dispatcher = shared.Clusters, shared.Order, shared.Dispatcher
-		options.Attempts = shared.Attempts
+		options.Attempts, options.Deferred = shared.Attempts, shared.Deferred
 		if err := deployer.Add(manager, options); err != nil {
 			return err
 		}
