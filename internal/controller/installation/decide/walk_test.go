@@ -69,8 +69,9 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		}},
 		{none, testbuilders.WithDependents("d"), func(s *decide.Situation) { testbuilders.WithDependents("d")(s); testbuilders.WithUntriggered("d")(s) }},
 		{none, testbuilders.Triggered(predicates.Triggers{OnSpecChange: true, OnImportChange: true}), testbuilders.Importing("a", "b")},
+		{none, frozen("All")},
 	}
-	watched := []string{"Installation", "Execution", "Context"}
+	watched := []string{"Installation", "Execution", "Context", "DeliveryPolicy"}
 	cases := 0
 	var visit func(axes [][]testbuilders.Option, chosen []testbuilders.Option)
 	visit = func(axes [][]testbuilders.Option, chosen []testbuilders.Option) {
