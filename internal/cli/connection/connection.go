@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/terminal"
@@ -161,7 +162,7 @@ var DefinitionKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Vers
 var kinds = map[meta.RESTScope][]schema.GroupVersionKind{
 	meta.RESTScopeNamespace: append(ours(
 		"Installation", "Execution", "DeployItem", "DataObject", "Target", "Context", "ComponentVersionOverwrites", "TargetSync", "LsHealthCheck",
-	), append(theirs("Secret", "ConfigMap", "Event", "ServiceAccount"), coordinationv1.SchemeGroupVersion.WithKind("Lease"))...),
+	), append(theirs("Secret", "ConfigMap", "Event", "ServiceAccount"), coordinationv1.SchemeGroupVersion.WithKind("Lease"), deliveryv1alpha1.GroupVersion.WithKind("DeliveryPolicy"))...),
 	meta.RESTScopeRoot: append(theirs("Namespace"), DefinitionKind),
 }
 
@@ -186,6 +187,7 @@ func versioned(version schema.GroupVersion, names []string) []schema.GroupVersio
 func newClient(config *rest.Config) (client.WithWatch, error) {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	utilruntime.Must(deliveryv1alpha1.AddToScheme(scheme))
 	utilruntime.Must(corev1.AddToScheme(scheme))
 	utilruntime.Must(coordinationv1.AddToScheme(scheme))
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{v1alpha1.GroupVersion, corev1.SchemeGroupVersion})

@@ -23,8 +23,8 @@ func NewCommand(streams terminal.Streams, more ...*cobra.Command) *cobra.Command
 		Short:   "Show, plan, create, change, run, await and delete Installations",
 		Long: `Show Installations and what belongs to them (inspect, events, logs, graph), see before
 what a job would change (plan), create and change them (create, apply, set-import), start,
-repeat and end their jobs (reconcile, rerun, interrupt), wait for them (wait), and delete
-them (delete, force-delete).`,
+repeat, end and stop their jobs (reconcile, rerun, interrupt, pause, resume), wait for them
+(wait), and delete them (delete, force-delete).`,
 		Args: terminal.Subcommand,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
@@ -35,6 +35,8 @@ them (delete, force-delete).`,
 		change.NewSetImportCommand(streams),
 		change.NewSetImportParametersCommand(streams),
 		change.NewRerunCommand(streams),
+		change.NewPauseCommand(streams),
+		change.NewResumeCommand(streams),
 		change.NewDeleteCommand(streams),
 		change.NewForceDeleteCommand(streams),
 	)

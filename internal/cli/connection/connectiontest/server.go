@@ -268,7 +268,11 @@ func pathOf(object map[string]any) string {
 	if namespace := metadata["namespace"]; namespace != nil {
 		root += fmt.Sprintf("/namespaces/%s", namespace)
 	}
-	return fmt.Sprintf("%s/%ss/%s", root, strings.ToLower(fmt.Sprint(object["kind"])), metadata["name"])
+	plural := strings.ToLower(fmt.Sprint(object["kind"])) + "s"
+	if stem, ok := strings.CutSuffix(plural, "ys"); ok {
+		plural = stem + "ies"
+	}
+	return fmt.Sprintf("%s/%s/%s", root, plural, metadata["name"])
 }
 
 func answer(out http.ResponseWriter, code int, body any) {
