@@ -202,7 +202,7 @@ var Table = []Group{
 		{InvalidPolicy, "a DeliveryPolicy cannot be understood, and lets no job begin", "correct what the message names"},
 		{Open, "the DeliveryPolicy lets every job begin", "nothing"},
 		{OutsideWindow, "no window of a DeliveryPolicy is open for the job", "wait until the time that the message names, or override the policy"},
-		{Overridden, "a job has begun although a DeliveryPolicy would have deferred it", "nothing: somebody with the right for it has asked for that"},
+		{Overridden, "a job has begun although a DeliveryPolicy would have deferred it", "nothing: a user with the right for it has asked for that"},
 		{Paused, "a DeliveryPolicy has stopped deliveries", "remove spec.paused of the DeliveryPolicy to resume"},
 		{Valid, "the DeliveryPolicy is understood", "nothing"},
 	}},
