@@ -74,19 +74,29 @@ func (r *reconciler) repetition(ctx context.Context, item *v1alpha1.DeployItem) 
 		// deleted: this time is skipped.
 		return r.skip(item, repetition), repetition, err
 	}
-	if err != nil || r.options.Deferred == nil {
+	if err != nil {
 		return due, repetition, err
 	}
-	deferred, err := r.options.Deferred(ctx, item)
+	deferred, err := r.isDeferred(ctx, item)
 	switch {
-	case err != nil:
-		return due, repetition, fmt.Errorf("ask whether DeployItem %s/%s may be deployed again: %w", item.Namespace, item.Name, err)
 	case deferred && repetition.Compare:
 		repetition.Correct = false
 	case deferred:
 		return r.skip(item, repetition), repetition, nil
 	}
-	return due, repetition, nil
+	return due, repetition, err
+}
+
+// isDeferred reports whether an item must not be deployed again at present.
+func (r *reconciler) isDeferred(ctx context.Context, item *v1alpha1.DeployItem) (bool, error) {
+	if r.options.Deferred == nil {
+		return false, nil
+	}
+	deferred, err := r.options.Deferred(ctx, item)
+	if err != nil {
+		return false, fmt.Errorf("ask whether DeployItem %s/%s may be deployed again: %w", item.Namespace, item.Name, err)
+	}
+	return deferred, nil
 }
 
 // skip leaves out the time at which an item is due, and returns the next one.

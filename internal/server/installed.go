@@ -65,4 +65,4 @@ func (n notServed) Error() string {
 }
 
 // Is implements what errors.Is asks.
-func (notServed) Is(target error) bool { return target == errNotServed } //nolint:errorlint // errors.Is unwraps
+func (notServed) Is(target error) bool { return target == errNotServed }

@@ -82,6 +82,10 @@ func TestRights(t *testing.T) {
 			[]right{{"shared", "secrets", "get"}}, []right{{"shared", "secrets", "list"}, {"shared", "secrets", "create"}, {"*", "secrets", "get"}}},
 		{"the health object where one is wanted", with(nil, "healthCheck", "health"), []right{{Namespace, "lshealthchecks", "update"}}, []right{{"*", "lshealthchecks", "update"}}},
 		{"no health object where none is wanted", nil, nil, []right{{Namespace, "lshealthchecks", "update"}}},
+		{"without the feature, policies are not read", nil, nil, []right{{"*", "deliverypolicies", "list"}, {"*", "deliverypolicies/status", "update"}}},
+		{"policies are read, and their status is written", with(nil, "featureGates", map[string]any{"DeliveryPolicies": true}),
+			[]right{{"*", "deliverypolicies", "watch"}, {"*", "deliverypolicies/status", "update"}}, []right{{"*", "deliverypolicies", "update"}, {"*", "deliverypolicies", "override"}}},
+		{"confined, policies of its namespaces are read", with(confined, "featureGates", map[string]any{"AllAlpha": true}), []right{{"team-a", "deliverypolicies", "watch"}}, []right{{"*", "deliverypolicies", "watch"}}},
 		{"metrics for everybody need no token reviews", with(confined, "metrics", map[string]any{"authenticated": false}), nil,
 			[]right{{"*", "tokenreviews", "create"}}},
 	}

@@ -43,7 +43,7 @@ type DeliveryPolicyList struct {
 // contexts and installations that are set; a policy without any of them selects all roots of its
 // namespace. Subinstallations follow their root.
 type DeliveryPolicySpec struct {
-	// Selector selects roots by their labels. Whoever may change an Installation may change its labels,
+	// Selector selects roots by their labels. A user who may change an Installation may change its labels,
 	// too.
 	// +optional
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
@@ -69,7 +69,7 @@ type DeliveryPolicySpec struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
-	Windows []Window `json:"windows,omitempty"`
+	Windows []Window `json:"windows,omitempty"` //nolint:kubeapilinter // a window has one of two forms, of which a rule asks for one
 	// Freezes are when no job may begin, also within a window.
 	// +optional
 	// +listType=atomic
@@ -180,7 +180,7 @@ type DeliveryPolicyStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// NextChange is when the policy begins or ends to let jobs begin; absent if that is not known.
+	// NextChange is when the condition Open changes next; absent if that is not known.
 	// +optional
 	NextChange *metav1.Time `json:"nextChange,omitempty"`
 	// Selected is how many roots the policy selects.

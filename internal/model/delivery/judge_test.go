@@ -20,7 +20,7 @@ import (
 func policyOf(t *testing.T, name, spec string) *deliveryv1alpha1.DeliveryPolicy {
 	t.Helper()
 	policy := &deliveryv1alpha1.DeliveryPolicy{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "n"}}
-	if err := yaml.UnmarshalStrict([]byte(spec), &policy.Spec); err != nil { //nolint:forbidigo // rows of a test
+	if err := yaml.UnmarshalStrict([]byte(spec), &policy.Spec); err != nil {
 		t.Fatal(err)
 	}
 	return policy

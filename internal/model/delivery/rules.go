@@ -78,25 +78,32 @@ type refusal struct {
 
 // refuses returns why a job may not begin at a time, or nil.
 func (r Rules) refuses(at time.Time, automatic bool) *refusal {
-	refused := func(reason reasons.Reason, message string, until time.Time) *refusal {
-		return &refusal{r.name, reason, message, until}
-	}
 	switch {
 	case r.Err != nil:
-		return refused(reasons.InvalidPolicy, "the policy is not valid: "+r.Err.Error(), time.Time{})
+		return &refusal{r.name, reasons.InvalidPolicy, "the policy is not valid: " + r.Err.Error(), time.Time{}}
 	case r.policy.Spec.Paused != nil:
-		return refused(reasons.Paused, "paused"+because(r.policy.Spec.Paused.Reason), time.Time{})
+		return &refusal{r.name, reasons.Paused, "paused" + because(r.policy.Spec.Paused.Reason), time.Time{}}
 	}
+	if frozen := r.frozenAt(at, automatic); frozen != nil {
+		return frozen
+	}
+	return r.closedAt(at, automatic)
+}
+
+// frozenAt returns the refusal of the freeze that lasts longest, or nil.
+func (r Rules) frozenAt(at time.Time, automatic bool) *refusal {
 	var frozen *refusal
 	for _, freeze := range r.policy.Spec.Freezes {
 		applies := automatic || freeze.AppliesTo != deliveryv1alpha1.AppliesToAutomatic
 		if applies && (span{freeze.From.Time, freeze.To.Time}).contains(at) && (frozen == nil || freeze.To.After(frozen.until)) {
-			frozen = refused(reasons.Frozen, "frozen"+because(freeze.Reason), freeze.To.Time)
+			frozen = &refusal{r.name, reasons.Frozen, "frozen" + because(freeze.Reason), freeze.To.Time}
 		}
 	}
-	if frozen != nil {
-		return frozen
-	}
+	return frozen
+}
+
+// closedAt returns the refusal of windows of which none is open, or nil.
+func (r Rules) closedAt(at time.Time, automatic bool) *refusal {
 	applies, next := false, time.Time{}
 	for _, window := range r.openings {
 		if window.automaticOnly && !automatic {
@@ -112,13 +119,13 @@ func (r Rules) refuses(at time.Time, automatic bool) *refusal {
 			}
 		}
 	}
-	if !applies {
+	switch {
+	case !applies:
 		return nil
+	case next.IsZero():
+		return &refusal{r.name, reasons.OutsideWindow, "no window is open, and none follows", next}
 	}
-	if next.IsZero() {
-		return refused(reasons.OutsideWindow, "no window is open, and none follows", next)
-	}
-	return refused(reasons.OutsideWindow, "no window is open", next)
+	return &refusal{r.name, reasons.OutsideWindow, "no window is open", next}
 }
 
 // because adds a reason of the author of a policy.
