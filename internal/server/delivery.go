@@ -126,10 +126,10 @@ func rootOf(ctx context.Context, cached client.Reader, item *v1alpha1.DeployItem
 // add adds the controller of the policies, or waits for their kind.
 func (d *delivery) add(manager ctrl.Manager, config *Config) error {
 	switch {
-	case !d.on || !config.runs(Installations):
-		return nil
 	case d.missing.Load():
 		return manager.Add(d)
+	case !d.on || !config.runs(Installations):
+		return nil
 	}
 	reconciler := &deliverypolicy.Reconciler{Client: manager.GetClient(), Now: time.Now}
 	if err := reconciler.SetupWithManager(manager); err != nil {

@@ -125,7 +125,7 @@ func (n *Node) idle() string {
 		reason, settled := settled(n.Installation, Start{})
 		switch {
 		case settled:
-		case n.JobID == n.JobIDFinished && starts(v1alpha1.Operation(n.Installation.Annotations[v1alpha1.OperationAnnotation])):
+		case n.JobID == n.JobIDFinished && starts(v1alpha1.Operation(n.Installation.Annotations[v1alpha1.OperationAnnotation])) && Deferral(n.Installation) == "":
 			return reason + n.advice()
 		default:
 			return reason

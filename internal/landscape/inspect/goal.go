@@ -96,11 +96,11 @@ func judgeDeletion(installation *v1alpha1.Installation) Verdict {
 	case installation.Status.InstallationPhase == v1alpha1.InstallationPhases.DeleteFailed:
 		return Verdict{Result: EndedFailed}
 	}
-	return Verdict{Result: Pending, Reason: cmp.Or(deferral(installation), "the deletion has not begun yet")}
+	return Verdict{Result: Pending, Reason: cmp.Or(Deferral(installation), "the deletion has not begun yet")}
 }
 
-// deferral is why DeliveryPolicies do not let the next job begin; empty if they do.
-func deferral(installation *v1alpha1.Installation) string {
+// Deferral is why DeliveryPolicies do not let the next job begin; empty if they do.
+func Deferral(installation *v1alpha1.Installation) string {
 	if said := installationFacts(installation).deferral(); said != nil {
 		return said.Message
 	}
@@ -120,11 +120,11 @@ func settled(installation *v1alpha1.Installation, start Start) (reason string, s
 	case status.JobID != status.JobIDFinished:
 		return unfinished(phase, operation), false
 	case starts(operation) || operation == v1alpha1.InterruptOperation:
-		return cmp.Or(deferral(installation), fmt.Sprintf("operation %q has not been picked up yet", operation)), false
+		return cmp.Or(Deferral(installation), fmt.Sprintf("operation %q has not been picked up yet", operation)), false
 	case start.AfterJob && status.JobID == start.JobID:
-		return cmp.Or(deferral(installation), "the new job has not begun yet"), false
+		return cmp.Or(Deferral(installation), "the new job has not begun yet"), false
 	case installation.DeletionTimestamp != nil && !phase.IsDeletion():
-		return cmp.Or(deferral(installation), "the deletion has not begun yet"), false
+		return cmp.Or(Deferral(installation), "the deletion has not begun yet"), false
 	case job.Admitted(installation):
 		return "the job has not begun yet", false
 	case status.JobID == "":

@@ -223,7 +223,7 @@ func judgeControllers(facts Facts) []Finding {
 		if job.Admitted(inst) {
 			operation, asked = string(v1alpha1.ReconcileOperation), true
 		}
-		idle := !job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished)
+		idle := !job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) && inspect.Deferral(inst) == ""
 		since := lastTouched(inst)
 		if asked && idle && !since.IsZero() && facts.present().Sub(since) > pickup {
 			findings = append(findings, Finding{

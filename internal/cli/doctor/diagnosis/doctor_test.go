@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/landscape/inspect"
 )
@@ -94,6 +95,10 @@ func TestJudge(t *testing.T) {
 		{"a request that no controller picks up", "controllers", installation(func(i *v1alpha1.Installation) {
 			i.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
 		}), Problem, `operation "reconcile" of Installation n/shop has waited`},
+		{"a request that a policy defers", "controllers", installation(func(i *v1alpha1.Installation) {
+			i.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
+			i.Status.Conditions = []v1alpha1.Condition{{Type: deliveryv1alpha1.DeferredCondition, Status: v1alpha1.ConditionTrue, Reason: "Frozen", Message: "deferred"}}
+		}), OK, "nothing waits"},
 		{"a first job that was picked up by a server that has ended", "controllers", installation(func(i *v1alpha1.Installation) {
 			i.UID, i.Annotations = "u", map[string]string{v1alpha1.AdmittedAnnotation: "u"}
 		}), Problem, `operation "reconcile" of Installation n/shop has waited`},
