@@ -286,6 +286,23 @@ func TestDelivery(t *testing.T) {
 			t.Errorf("%+v", two.Status)
 		}
 	})
+	t.Run("the command line pauses and resumes", func(t *testing.T) {
+		space := namespace(t)
+		inst := waitSucceeded(t, create(t, newInstallation(space, "shop", oneConfigMap)))
+		run := func(want string, args ...string) {
+			t.Helper()
+			if code, out, complaints := cli(t, append([]string{"installations"}, append(args, "-n", space)...)...); code != 0 || !strings.Contains(out, want) {
+				t.Errorf("%v: code %d, %q, %q", args, code, out, complaints)
+			}
+		}
+		run("Paused shop", "pause", "shop", "--reason", "incident-7")
+		waitPolicy(t, &deliveryv1alpha1.DeliveryPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "pause-shop"}}, "seen", func(p *deliveryv1alpha1.DeliveryPolicy) bool { return p.Status.ObservedGeneration == p.Generation })
+		request(t, inst, v1alpha1.ReconcileOperation)
+		waitDeferred(t, inst, "Paused")
+		run("Waiting: deferred by DeliveryPolicy pause-shop: paused (incident-7); it may begin when the policy is changed", "inspect", "shop")
+		run("Resumed shop", "resume", "shop")
+		waitDone(t, inst, inst.Status.JobID)
+	})
 	t.Run("what cannot be meant is refused", func(t *testing.T) {
 		space := namespace(t)
 		for reason, spec := range map[string]deliveryv1alpha1.DeliveryPolicySpec{

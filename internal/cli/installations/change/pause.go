@@ -25,7 +25,7 @@ func NewPauseCommand(terminal.Streams) *cobra.Command {
 item. Items at work end. The command writes a DeliveryPolicy with the name pause-NAME;
 with --policy, NAME is a DeliveryPolicy, and everything that it selects is paused. The
 server needs the feature DeliveryPolicies.`,
-		Example: `  landscaper-cli installations pause shop --reason "incident 7"
+		Example: `  landscaper-cli installations pause shop --reason incident-7
   landscaper-cli installations pause --policy production`,
 		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, commandline.Arguments)),
 		RunE: func(command *cobra.Command, args []string) error {
