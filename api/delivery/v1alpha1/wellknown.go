@@ -8,8 +8,6 @@ const (
 	// OverriddenAnnotation on an Installation is the last job that has begun with an override, and the
 	// name of the policy.
 	OverriddenAnnotation = GroupName + "/overridden"
-	// AutomaticAnnotation on an Installation says that the server has requested its job.
-	AutomaticAnnotation = GroupName + "/automatic"
 	// DeferredCondition of an Installation says that a job may not begin yet.
 	DeferredCondition = "Deferred"
 	// OverrideVerb is the verb of the right to override a DeliveryPolicy.

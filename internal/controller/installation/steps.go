@@ -50,7 +50,6 @@ func removeRequest(inst *v1alpha1.Installation) {
 	delete(inst.Annotations, v1alpha1.OperationAnnotation)
 	delete(inst.Annotations, v1alpha1.ReconcileReasonAnnotation)
 	delete(inst.Annotations, v1alpha1.ChangedExportsAnnotation)
-	delete(inst.Annotations, deliveryv1alpha1.AutomaticAnnotation)
 }
 
 // start begins a job. One that an operation requests is stored at once, and the request removed: a

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/installation/dependents"
 	"go.landscaper.dev/internal/controller/installation/observe"
@@ -42,9 +41,6 @@ func (r *Reconciler) requestJob(ctx context.Context, dependent, by *v1alpha1.Ins
 	err := r.patchMetadata(ctx, dependent, func(inst *v1alpha1.Installation) {
 		inst.Annotations = merged(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
 		inst.Annotations[v1alpha1.ReconcileReasonAnnotation] = v1alpha1.ReconcileReasonExporter
-		if r.Policies != nil {
-			inst.Annotations[deliveryv1alpha1.AutomaticAnnotation] = string(v1alpha1.TriggeredByExports)
-		}
 	})
 	if err == nil {
 		r.reporter().Emit(reporter.Installation(dependent), corev1.EventTypeNormal, reasons.JobRequested, "a job is requested because Installation "+by.Name+" has exported other values than the last job has imported")

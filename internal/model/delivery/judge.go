@@ -59,13 +59,13 @@ func (v Verdict) Wake(now time.Time) job.Wake {
 }
 
 // IsAutomatic reports whether a job begins without a request or a deletion by a user. A request that
-// the server or a deployer has made says so.
+// another client of Landscaper has made says so.
 func IsAutomatic(inst *v1alpha1.Installation, trigger v1alpha1.JobTrigger) bool {
 	switch trigger {
-	case v1alpha1.TriggeredBySchedule, v1alpha1.TriggeredByImports, v1alpha1.TriggeredByExports, v1alpha1.TriggeredByChange:
+	case v1alpha1.TriggeredBySchedule, v1alpha1.TriggeredByImports, v1alpha1.TriggeredByExports, v1alpha1.TriggeredByExporter, v1alpha1.TriggeredByChange:
 		return true
 	case v1alpha1.TriggeredByReconcile:
-		return inst.Annotations[deliveryv1alpha1.AutomaticAnnotation] != "" || inst.Annotations[v1alpha1.ReconcileReasonAnnotation] == v1alpha1.ReconcileReasonRetry
+		return inst.Annotations[v1alpha1.ReconcileReasonAnnotation] == v1alpha1.ReconcileReasonRetry
 	}
 	return false
 }

@@ -220,7 +220,7 @@ func TestIsAutomatic(t *testing.T) {
 		{"a changed specification", rootOf(), v1alpha1.TriggeredByChange, true},
 		{"changed imports", rootOf(), v1alpha1.TriggeredByImports, true},
 		{"changed exports of an item", rootOf(), v1alpha1.TriggeredByExports, true},
-		{"a request of the server", rootOf(annotated(deliveryv1alpha1.AutomaticAnnotation, "exports")), v1alpha1.TriggeredByReconcile, true},
+		{"other exports of a root", rootOf(), v1alpha1.TriggeredByExporter, true},
 		{"a retry of upstream", rootOf(annotated(v1alpha1.ReconcileReasonAnnotation, v1alpha1.ReconcileReasonRetry)), v1alpha1.TriggeredByReconcile, true},
 	} {
 		if got := delivery.IsAutomatic(test.inst, test.trigger); got != test.want {
