@@ -47,8 +47,8 @@ func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot) error {
 		}
 		return r.finish(ctx, s, made)
 	}
-	if err := r.planStore().Save(ctx, s.Inst, made.stored); err != nil {
-		return err
+	if err := r.planStore().Save(ctx, s.Inst, made.stored, s.PendingTrigger == ""); err != nil {
+		return s.orStoreFirst(err)
 	}
 	if s.PendingTrigger != "" {
 		// If another client has written first, the next attempt has to know these children.

@@ -33,7 +33,7 @@ func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
 	if err != nil || made == nil {
 		return err
 	}
-	if err := r.planStore().Save(ctx, s.Inst, made.stored); err != nil {
+	if err := r.planStore().Save(ctx, s.Inst, made.stored, true); err != nil {
 		return err
 	}
 	// Only the exports of this job are still to be rendered.

@@ -26,7 +26,7 @@ var protections = []protection{
 	},
 	{
 		"a job is stored before it writes over a copy of another attempt", installation + "exportwriter/writer.go",
-		"if !stored && ofOtherAttempt(", "if false && ofOtherAttempt(",
+		"if !stored && OfOtherAttempt(", "if false && OfOtherAttempt(",
 	},
 	{
 		"a job is stored before its request is removed", installation + "steps.go",

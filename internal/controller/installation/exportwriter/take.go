@@ -34,9 +34,9 @@ func (h Writer) mayTakeOver(ctx context.Context, f siblings.Family, live client.
 	return owner.UID == f.Parent.UID || predicates.AsOwner(f.Parent).Owns(owner), nil
 }
 
-// ofOtherAttempt reports whether an object is of a job that is neither that of an Installation nor the
+// OfOtherAttempt reports whether an object is of a job that is neither that of an Installation nor the
 // one before it.
-func ofOtherAttempt(inst *v1alpha1.Installation, live client.Object) bool {
+func OfOtherAttempt(inst *v1alpha1.Installation, live client.Object) bool {
 	jobID := live.GetLabels()[v1alpha1.DataObjectJobIDLabel]
 	return jobID != "" && jobID != inst.Status.JobID && jobID != job.BaseOf(inst.Status.JobIDFinished)
 }

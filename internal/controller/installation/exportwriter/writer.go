@@ -35,9 +35,9 @@ type Writer struct {
 // onError returns the error of the job if an object could not be written.
 type onError func(object client.Object, reason reasons.Reason, err error) error
 
-// ErrJobNotStored is the error about a copy that another attempt has written in another job: the job
-// has to be stored before it writes over the copy.
-var ErrJobNotStored = errors.New("the job is not stored, and another attempt has written a copy of an import in another job")
+// ErrJobNotStored is the error about an object that another attempt has written in another job, a copy of
+// an import or the plan: the job has to be stored before it writes over the object.
+var ErrJobNotStored = errors.New("the job is not stored, and another attempt has written an object of it in another job")
 
 // WriteCopies writes the copies of imports for the children. Stored says that the job is stored. Two
 // processes that lead one after the other may each have a job of their own until one of them stores it:
@@ -47,7 +47,7 @@ func (h Writer) WriteCopies(ctx context.Context, f siblings.Family, copies dataf
 		if !predicates.AsOwner(f.Inst).MayReplace(live) && !OwnsWriter(f, live) {
 			return Foreign(kind, live)
 		}
-		if !stored && ofOtherAttempt(f.Inst, live) {
+		if !stored && OfOtherAttempt(f.Inst, live) {
 			return ErrJobNotStored
 		}
 		return nil

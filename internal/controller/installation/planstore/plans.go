@@ -2,6 +2,8 @@ package planstore
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -34,9 +36,10 @@ type Store struct {
 	Key parcel.Key
 }
 
-// Save keeps what the exports of the job need when it ends. Nothing is stored
-// for an Installation without exports.
-func (k Store) Save(ctx context.Context, inst *v1alpha1.Installation, content []byte) error {
+// Save keeps what the exports of the job need when it ends. Nothing is stored for an Installation
+// without exports. JobStored says that the job is stored: otherwise it must not write over the plan of
+// another attempt, whose job may be the one that is stored first.
+func (k Store) Save(ctx context.Context, inst *v1alpha1.Installation, content []byte, jobStored bool) error {
 	if content == nil {
 		return nil
 	}
@@ -44,12 +47,12 @@ func (k Store) Save(ctx context.Context, inst *v1alpha1.Installation, content []
 	known.set(nil, nil)
 	stored := &storedPlan{job: inst.Status.JobID, content: content}
 	if !known.Exists() && k.Cache.isListed(inst.Namespace) {
-		stored.secrets = map[string]types.UID{}
+		stored.secrets = map[string]client.Preconditions{}
 	}
 	// An attempt whose answer is lost may have stored something, too.
 	known.note(true)
 	for _, secret := range k.Key.Secrets(inst, content) {
-		if err := k.write(ctx, inst, secret, stored); err != nil {
+		if err := k.write(ctx, inst, secret, stored, jobStored); err != nil {
 			return job.Wrap(err, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, "store what the exports need in Secret "+secret.Name)
 		}
 	}
@@ -57,12 +60,12 @@ func (k Store) Save(ctx context.Context, inst *v1alpha1.Installation, content []
 	return nil
 }
 
-// write writes one Secret. That of an earlier attempt is replaced.
-func (k Store) write(ctx context.Context, inst *v1alpha1.Installation, secret *corev1.Secret, stored *storedPlan) error {
+// write writes one Secret. That of an earlier attempt is replaced, unless another process leads since.
+func (k Store) write(ctx context.Context, inst *v1alpha1.Installation, secret *corev1.Secret, stored *storedPlan, jobStored bool) error {
 	created := secret.DeepCopy()
 	err := k.Client.Create(ctx, created)
 	if err == nil && stored.secrets != nil {
-		stored.secrets[created.Name] = created.UID
+		stored.secrets[created.Name] = client.Preconditions{UID: &created.UID, ResourceVersion: &created.ResourceVersion}
 	}
 	if !apierrors.IsAlreadyExists(err) {
 		return err // the caller says what is stored
@@ -75,11 +78,31 @@ func (k Store) write(ctx context.Context, inst *v1alpha1.Installation, secret *c
 	if !predicates.AsOwner(inst).Owns(live) || live.Type != secret.Type {
 		return exportwriter.Foreign("Secret", live)
 	}
+	if !jobStored && exportwriter.OfOtherAttempt(inst, live) {
+		return exportwriter.ErrJobNotStored
+	}
 	changed, change, err := desired.PlanSecret(secret, live)
 	if err != nil || change == desired.None {
 		return err // the caller says what is stored
 	}
+	if err := k.checkVersion(ctx, inst); err != nil {
+		return err
+	}
 	return k.Client.Update(ctx, changed) // the caller says what is stored
+}
+
+// checkVersion returns a conflict if an Installation was written since it was read. Another process may
+// lead since: what is stored is its plan then. It comes after the read of what is to be changed in that
+// version, so that a write in between is a conflict, too.
+func (k Store) checkVersion(ctx context.Context, inst *v1alpha1.Installation) error {
+	live := &v1alpha1.Installation{}
+	if err := k.Reader.Get(ctx, client.ObjectKeyFromObject(inst), live); err != nil {
+		return fmt.Errorf("read Installation %s/%s: %w", inst.Namespace, inst.Name, err)
+	}
+	if live.UID != inst.UID || live.ResourceVersion != inst.ResourceVersion {
+		return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("installations").GroupResource(), inst.Name, errors.New("it was written since the job was read"))
+	}
+	return nil
 }
 
 // Load returns what the job has stored. Read is what an earlier process has stored.
@@ -127,8 +150,7 @@ func (k Store) Delete(ctx context.Context, inst *v1alpha1.Installation) error {
 	known.set(nil, nil)
 	if stored != nil && stored.secrets != nil {
 		for _, name := range slices.Sorted(maps.Keys(stored.secrets)) {
-			uid := stored.secrets[name]
-			if err := k.deleteSecret(ctx, inst.Namespace, name, uid); err != nil {
+			if err := k.deleteSecret(ctx, inst.Namespace, name, stored.secrets[name]); err != nil {
 				return err
 			}
 		}
@@ -144,8 +166,14 @@ func (k Store) Delete(ctx context.Context, inst *v1alpha1.Installation) error {
 		if !predicates.AsOwner(inst).Owns(found) {
 			continue
 		}
+		if found.Labels[v1alpha1.DataObjectJobIDLabel] != inst.Status.JobID {
+			// It is of a job before, or of one that another process has begun.
+			if err := k.checkVersion(ctx, inst); err != nil {
+				return err
+			}
+		}
 		// A list of metadata does not have the kind of each object.
-		if err := k.deleteSecret(ctx, found.Namespace, found.Name, found.UID); err != nil {
+		if err := k.deleteSecret(ctx, found.Namespace, found.Name, client.Preconditions{UID: &found.UID, ResourceVersion: &found.ResourceVersion}); err != nil {
 			return err
 		}
 	}
@@ -153,9 +181,10 @@ func (k Store) Delete(ctx context.Context, inst *v1alpha1.Installation) error {
 	return nil
 }
 
-func (k Store) deleteSecret(ctx context.Context, namespace, name string, uid types.UID) error {
+// deleteSecret deletes a Secret as it was stored or read: the next process may have replaced it.
+func (k Store) deleteSecret(ctx context.Context, namespace, name string, as client.Preconditions) error {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	return client.IgnoreNotFound(k.Client.Delete(ctx, secret, client.Preconditions{UID: &uid})) // only logged
+	return client.IgnoreNotFound(k.Client.Delete(ctx, secret, as)) // only logged
 }
 
 // HasLeftover reports whether an Installation without a job has a stored plan. After a start nothing

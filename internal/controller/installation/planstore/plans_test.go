@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/exportwriter"
 	"go.landscaper.dev/internal/controller/installation/fakeapi"
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/landscape/plan/parcel"
@@ -22,6 +24,78 @@ import (
 // newStore returns a store that remembers nothing yet.
 func newStore(c client.Client, reader client.Reader) Store {
 	return Store{Client: c, Reader: reader, Cache: &Cache{}, Known: (&expectations.Records[Known]{}).Of}
+}
+
+// withInstallation returns an API server with an Installation, and perhaps with a plan, and the
+// Installation as a process has read it.
+func withInstallation(t *testing.T, plan *corev1.Secret) (client.Client, *v1alpha1.Installation) {
+	t.Helper()
+	inst := testbuilders.InstallationOf(t, "{}")
+	objects := []client.Object{inst.DeepCopy()}
+	if plan != nil {
+		objects = append(objects, plan)
+	}
+	c := fakeapi.New(t, objects...)
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(inst), inst); err != nil {
+		t.Fatal(err)
+	}
+	return c, inst
+}
+
+// TestSuccessorHasPlan: a process that was replaced neither writes over the plan of its successor nor
+// deletes it.
+func TestSuccessorHasPlan(t *testing.T) {
+	save := func(stored bool) func(*testing.T, Store, *v1alpha1.Installation) error {
+		return func(t *testing.T, k Store, inst *v1alpha1.Installation) error {
+			return k.Save(t.Context(), inst, []byte("of the former process"), stored)
+		}
+	}
+	remove := func(t *testing.T, k Store, inst *v1alpha1.Installation) error {
+		k.Known(inst.UID).note(true)
+		return k.Delete(t.Context(), inst)
+	}
+	// The former process has stored a plan itself, which its successor replaces.
+	removeOwn := func(t *testing.T, k Store, inst *v1alpha1.Installation) error {
+		secret := testbuilders.PlanOf(t, "job-2", "of the former process")
+		if err := k.Reader.Get(t.Context(), client.ObjectKeyFromObject(secret), secret); err != nil {
+			return err
+		}
+		before := "1"
+		k.Known(inst.UID).set(k.Cache, &storedPlan{job: inst.Status.JobID, secrets: map[string]client.Preconditions{secret.Name: {UID: &secret.UID, ResourceVersion: &before}}})
+		return k.Delete(t.Context(), inst)
+	}
+	for _, test := range []struct {
+		reason string
+		// stored is the job whose plan is stored, and written says that its process has stored the job.
+		stored  string
+		written bool
+		former  func(*testing.T, Store, *v1alpha1.Installation) error
+		want    func(error) bool
+	}{
+		{"the successor goes on with the same job", "job-2", true, save(true), apierrors.IsConflict},
+		{"the successor has ended the job and begun another one", "job-3", true, save(true), apierrors.IsConflict},
+		{"neither has stored its job: the first to do so may write over the plan of the other one", "job-3", false, save(false), func(err error) bool { return errors.Is(err, exportwriter.ErrJobNotStored) }},
+		{"the former process deletes the plan of the job before, which it knows", "job-3", true, removeOwn, apierrors.IsConflict},
+		{"the former process looks for the plan of the job before", "job-3", true, remove, apierrors.IsConflict},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			c, inst := withInstallation(t, testbuilders.PlanOf(t, test.stored, "of the successor"))
+			if test.written {
+				live := inst.DeepCopy()
+				live.Status.JobID = test.stored
+				if err := c.Update(t.Context(), live); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := test.former(t, newStore(c, c), inst); !test.want(err) {
+				t.Errorf("the former process gets %v", err)
+			}
+			left := testbuilders.PlanOf(t, test.stored, "any")
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(left), left); err != nil || string(left.Data["plan"]) != "of the successor" {
+				t.Errorf("stored is %q, %v", left.Data["plan"], err)
+			}
+		})
+	}
 }
 
 // TestKeepPlan: which Secret a plan may overwrite, and what is read again.
@@ -46,12 +120,9 @@ func TestKeepPlan(t *testing.T) {
 		{"a Secret of another type: the type cannot be changed", typed, "old", "does not belong to this Installation"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := fakeapi.New(t)
-			if test.live != nil {
-				c = fakeapi.New(t, test.live)
-			}
-			inst, k := testbuilders.InstallationOf(t, "{}"), newStore(c, c)
-			err := k.Save(t.Context(), inst, []byte("new"))
+			c, inst := withInstallation(t, test.live)
+			k := newStore(c, c)
+			err := k.Save(t.Context(), inst, []byte("new"), true)
 			if (err == nil) != (test.refused == "") || err != nil && (!strings.Contains(err.Error(), test.refused) || job.OutcomeOf(err) != job.Terminal) {
 				t.Fatalf("got %v", err)
 			}
@@ -84,21 +155,18 @@ func TestKeepPlanFails(t *testing.T) {
 	}{
 		{"the plan cannot be created", nil, fakeapi.Fault{Err: errors.New("busy")}, "store what the exports need in Secret"},
 		{"the plan of an earlier attempt cannot be read", testbuilders.PlanOf(t, "job-2", "old"), fakeapi.Fault{Reading: true, Err: errors.New("busy")}, "busy"},
+		{"it cannot be read whether another process leads", testbuilders.PlanOf(t, "job-2", "old"), fakeapi.Fault{Reading: true, At: 1, Err: errors.New("busy")}, "read Installation team-a/shop: busy"},
 		{"the plan of an earlier attempt cannot be replaced", testbuilders.PlanOf(t, "job-2", "old"), fakeapi.Fault{At: 1, Err: errors.New("busy")}, "busy"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := fakeapi.New(t)
-			if test.live != nil {
-				c = fakeapi.New(t, test.live)
-			}
+			c, s := withInstallation(t, test.live)
 			broken := test.fault.Wrap(t, c)
 			k := newStore(broken, broken)
-			s := testbuilders.InstallationOf(t, "{}")
-			err := k.Save(t.Context(), s, []byte("new"))
+			err := k.Save(t.Context(), s, []byte("new"), true)
 			if err == nil || !strings.Contains(err.Error(), test.want) || job.OutcomeOf(err) != job.Transient {
 				t.Errorf("got %v", err)
 			}
-			if err := k.Save(t.Context(), s, []byte("new")); err != nil {
+			if err := k.Save(t.Context(), s, []byte("new"), true); err != nil {
 				t.Errorf("the next attempt: %v", err)
 			}
 			if got, err := k.Load(t.Context(), s); string(got) != "new" || err != nil {
@@ -108,7 +176,7 @@ func TestKeepPlanFails(t *testing.T) {
 	}
 	counting, s := fakeapi.Fault{At: -1}, testbuilders.InstallationOf(t, "{}")
 	k := newStore(counting.Wrap(t, fakeapi.New(t)), nil)
-	if err := k.Save(t.Context(), s, nil); err != nil || len(counting.Calls) > 0 || k.Known(s.UID).Exists() {
+	if err := k.Save(t.Context(), s, nil, true); err != nil || len(counting.Calls) > 0 || k.Known(s.UID).Exists() {
 		t.Errorf("without exports nothing is stored: %v, %v", counting.Calls, err)
 	}
 }
@@ -150,7 +218,7 @@ func TestDrop(t *testing.T) {
 			// The namespace was listed, so that there are no others.
 			m.Cache.noteListed(inst.Namespace)
 			m.Client, m.Reader = c, c
-			if err := m.Save(t.Context(), inst, []byte("plan")); err != nil {
+			if err := m.Save(t.Context(), inst, []byte("plan"), true); err != nil {
 				t.Fatal(err)
 			}
 			// What an API server in memory creates has no UID.

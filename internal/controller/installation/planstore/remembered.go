@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/internal/model/dataflow"
 )
@@ -148,9 +148,9 @@ type storedPlan struct {
 	content []byte
 	// copies are what the job has written into its scope; nil if that is unknown.
 	copies *CopyNames
-	// secrets are the UIDs of the Secrets that hold it, by their names; nil if there may
-	// be others.
-	secrets map[string]types.UID
+	// secrets are the Secrets that hold it, by their names, as they were stored; nil if there may be
+	// others.
+	secrets map[string]client.Preconditions
 }
 
 // namesOfCopies returns the names of what a job has written.
