@@ -4,18 +4,24 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
@@ -72,24 +78,85 @@ func (p protection) takeOut(ctx context.Context, root string, histories int) (se
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", "", fmt.Errorf("build the model: %w\n%s", err, output)
 	}
-	command := exec.CommandContext(ctx, program, "-test.run", "^(TestHistories|TestHistoriesGoBack)$", "-histories", fmt.Sprint(histories), "-test.failfast", "-test.timeout", "0")
-	command.Dir = filepath.Join(root, "test/model")
-	output, err := command.CombinedOutput()
-	if err == nil {
-		return "", "", nil
-	}
-	if failed := (*exec.ExitError)(nil); !errors.As(err, &failed) {
-		return "", "", fmt.Errorf("run the model: %w", err)
-	}
-	found := violation.FindStringSubmatch(string(output))
-	if found == nil {
-		return "", "", fmt.Errorf("the model has failed for another reason: %w\n%s", err, output)
-	}
-	return found[1], strings.ReplaceAll(found[2], "|", "\\|"), ctx.Err()
+	return notices(ctx, program, filepath.Join(root, "test/model"), histories)
 }
 
-// violation is how the model says which history is wrong, and why.
-var violation = regexp.MustCompile(`(seed \d+): (.*)`)
+// notices lets the model live through histories, a process for each processor, until one of them is
+// wrong: the others end then.
+func notices(ctx context.Context, program, folder string, histories int) (seed, says string, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	processes := runtime.NumCPU()
+	for i := range processes {
+		group.Go(func() error {
+			ctx, stop := context.WithCancel(ctx)
+			defer stop()
+			command := exec.CommandContext(ctx, program, "-test.run", "^(TestHistories|TestHistoriesGoBack)$", "-test.v", "-test.timeout", "0",
+				"-histories", fmt.Sprint(histories-i), "-first", fmt.Sprint(1+i), "-every", fmt.Sprint(processes))
+			command.Dir, command.Env = folder, append(os.Environ(), "GOMAXPROCS=1")
+			return watch(command, stop)
+		})
+	}
+	err = group.Wait()
+	if wrong := (*wrongHistory)(nil); errors.As(err, &wrong) {
+		return wrong.seed, strings.ReplaceAll(wrong.says, "|", "\\|"), nil
+	}
+	return "", "", err
+}
+
+// wrongHistory is a history that breaks a rule.
+type wrongHistory struct{ seed, says string }
+
+func (w *wrongHistory) Error() string { return w.seed + ": " + w.says }
+
+// watch runs the model, and stops it as soon as it says that a history is wrong.
+func watch(command *exec.Cmd, stop func()) error {
+	var output bytes.Buffer
+	reads, err := command.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	command.Stderr = command.Stdout
+	if err := command.Start(); err != nil {
+		return fmt.Errorf("start the model: %w", err)
+	}
+	wrong := firstWrong(io.TeeReader(reads, &output))
+	if wrong != nil {
+		stop()
+	}
+	ended := command.Wait()
+	switch {
+	case wrong != nil:
+		return wrong
+	case ended != nil:
+		return fmt.Errorf("the model has failed for another reason: %w\n%s", ended, output.Bytes())
+	}
+	return nil
+}
+
+// firstWrong reads what the model says until a history is wrong; nil when all are as they should be.
+func firstWrong(output io.Reader) error {
+	var wrong *wrongHistory
+	lines := bufio.NewScanner(output)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if found := violation.FindStringSubmatch(lines.Text()); found != nil {
+			wrong = &wrongHistory{seed: found[1], says: found[2]}
+		}
+		if found := repetition.FindStringSubmatch(lines.Text()); found != nil && wrong != nil {
+			if found[1] != "TestHistories" {
+				wrong.seed += " of " + found[1]
+			}
+			return wrong
+		}
+	}
+	return lines.Err()
+}
+
+// The model says which history is wrong, and why, and then how it is repeated.
+var (
+	violation  = regexp.MustCompile(`: (seed \d+): (.*)`)
+	repetition = regexp.MustCompile(`^\s*repeat it with: .* -run '(\w+)\$' -seed`)
+)
 
 // overlay writes the file without the protection, and returns what lets the compiler take it.
 func (p protection) overlay(root, folder string) (string, error) {
