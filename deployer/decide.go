@@ -31,7 +31,9 @@ type snapshot struct {
 	due time.Time
 	// repetition says what happens then.
 	repetition Repetition
-	now        time.Time
+	// drifted says that the comparison of this attempt has found changes by other clients.
+	drifted bool
+	now     time.Time
 }
 
 // action is what to do about an item.
@@ -98,6 +100,8 @@ func decideRepetition(s snapshot) decision {
 	switch {
 	case s.due.IsZero():
 		return decision{do: leave}
+	case corrects(s):
+		return decision{do: work, start: true, ownJob: true}
 	case s.now.Before(s.due):
 		return decision{do: awaitLook}
 	case s.repetition.Compare:
@@ -105,6 +109,9 @@ func decideRepetition(s snapshot) decision {
 	}
 	return decision{do: decideWork(s, true), start: true, ownJob: true}
 }
+
+// corrects reports whether a job undoes what the comparison has found.
+func corrects(s snapshot) bool { return s.drifted && s.repetition.Correct }
 
 func decideDeletion(s snapshot, start bool) action {
 	switch {

@@ -16,6 +16,7 @@ func TestDecide(t *testing.T) {
 	taken := &v1alpha1.TransitionTimes{InitTime: &past}
 	dispatched := &v1alpha1.TransitionTimes{TriggerTime: &past}
 	type status = v1alpha1.DeployItemStatus
+	succeeded := status{JobID: "a", JobIDFinished: "a", Phase: "Succeeded", TransitionTimes: taken}
 	tests := []struct {
 		reason      string
 		status      status
@@ -53,6 +54,18 @@ func TestDecide(t *testing.T) {
 		{reason: "the job of a test has begun, the annotation is still there", status: status{JobID: "b", JobIDFinished: "a", Phase: "Init", TransitionTimes: taken}, annotations: test, want: decision{do: work, consumeOperation: true}},
 		{reason: "a test is made although nothing has changed", status: status{JobID: "a", JobIDFinished: "a", Phase: "Succeeded", ObservedGeneration: 3}, annotations: test, change: onChangeOnly, want: decision{do: work, start: true, ownJob: true, consumeOperation: true}},
 		{reason: "other operations are for others", status: status{JobID: "a", JobIDFinished: "a"}, annotations: map[string]string{v1alpha1.OperationAnnotation: "reconcile"}, want: decision{do: leave}},
+
+		{reason: "a finished item is due later", status: succeeded, change: due(now.Add(time.Second), Repetition{}), want: decision{do: awaitLook}},
+		{reason: "a finished item that is due is deployed again", status: succeeded, change: due(now, Repetition{}), want: decision{do: work, start: true, ownJob: true}},
+		{reason: "its Target is missing", status: succeeded, change: func(s *snapshot) { due(now, Repetition{})(s); s.target = nil }, want: decision{do: awaitTarget, start: true, ownJob: true}},
+		{reason: "a finished item that is due is compared", status: succeeded, change: due(now, Repetition{Compare: true, Correct: true}), want: decision{do: compare}},
+		{reason: "after a comparison without a difference the next one is awaited", status: succeeded, change: due(now.Add(time.Second), Repetition{Compare: true, Correct: true}), want: decision{do: awaitLook}},
+		{reason: "a difference is corrected at once", status: succeeded, change: func(s *snapshot) {
+			due(now.Add(time.Second), Repetition{Compare: true, Correct: true})(s)
+			s.drifted = true
+		}, want: decision{do: work, start: true, ownJob: true}},
+		{reason: "a difference is only reported", status: succeeded, change: func(s *snapshot) { due(now.Add(time.Second), Repetition{Compare: true})(s); s.drifted = true }, want: decision{do: awaitLook}},
+		{reason: "a job that comes after the comparison goes first", status: status{JobID: "b", JobIDFinished: "a", Phase: "Succeeded"}, change: func(s *snapshot) { due(now, Repetition{Compare: true, Correct: true})(s); s.drifted = true }, want: decision{do: work, start: true}},
 
 		{reason: "a deletion has a job", status: status{JobID: "b", JobIDFinished: "a", Phase: "Succeeded"}, deleted: true, want: decision{do: work, start: true}},
 		{reason: "a deletion without a job does not begin", status: status{JobID: "a", JobIDFinished: "a", Phase: "Succeeded"}, deleted: true, want: decision{do: leave}},
@@ -92,5 +105,10 @@ var (
 	test = map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.TestReconcileOperation)}
 	keep = map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"}
 )
+
+// due is when a finished item is looked at, and what happens then.
+func due(at time.Time, repetition Repetition) func(*snapshot) {
+	return func(s *snapshot) { s.due, s.repetition = at, repetition }
+}
 
 func onChangeOnly(s *snapshot) { s.item.Spec.UpdateOnChangeOnly = true }

@@ -142,7 +142,7 @@ func (r *reconciler) owner(ctx context.Context, item *v1alpha1.DeployItem) (*v1a
 	return owner, nil
 }
 
-// compare looks for drift, reports it, and deploys the item again if that is configured.
+// compare looks for drift, and reports it. The item is due again after that.
 func (r *reconciler) compare(ctx context.Context, seen *snapshot) (job.Wake, error) {
 	r.memory.of(seen.item).looked = seen.now
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
@@ -179,29 +179,17 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (job.Wake, err
 		r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, string(reasons.Drifted), "CompareDeployItem", "%s", job.EventMessage(found.Message))
 		log.FromContext(ctx).Info("another client has changed what was deployed", "drift", found.Message)
 	}
-	return r.compared(ctx, seen, item, len(drift) > 0)
-}
-
-// compared continues after a comparison: with a job that corrects the drift, or with the export
-// watch until the next comparison.
-func (r *reconciler) compared(ctx context.Context, seen *snapshot, item *Item, drifted bool) (job.Wake, error) {
-	now := *seen
-	now.item, now.stored = item.DeployItem, item.DeployItem
-	if drifted && seen.repetition.Correct {
+	seen.item, seen.stored, seen.drifted = item.DeployItem, item.DeployItem, len(drift) > 0
+	if corrects(*seen) {
 		// Once the job is stored, its time says when the item was looked at. If the job is lost
 		// before, the item is still due.
 		r.memory.of(item.DeployItem).looked = time.Time{}
-		return r.attempt(ctx, &now, decision{do: work, start: true, ownJob: true})
 	}
-	next := seen.repetition.Next(seen.now)
-	if soonest := seen.now.Add(time.Second); next.Before(soonest) {
-		next = soonest
+	seen.due = seen.repetition.Next(seen.now)
+	if soonest := seen.now.Add(time.Second); seen.due.Before(soonest) {
+		seen.due = soonest
 	}
-	wake := untilChange(item.key).By(next)
-	if seen.repetition.Watch {
-		return r.checkExports(ctx, &now, wake), nil
-	}
-	return wake, nil
+	return job.Continues(), nil
 }
 
 // noteDrift writes the result of a comparison into the condition, and reports whether there is new
