@@ -197,13 +197,14 @@ var stepFuncs = map[decide.Step]func(*Reconciler, context.Context, *snapshot) er
 	decide.Trace: (*Reconciler).trace, decide.Clear: (*Reconciler).clear, decide.ReadInputs: (*Reconciler).readInputs, decide.WriteChildren: (*Reconciler).writeChildren,
 	decide.Propagate: (*Reconciler).propagate, decide.Complete: (*Reconciler).complete, decide.CleanUp: (*Reconciler).cleanUp,
 	decide.CheckSiblings: (*Reconciler).checkSiblings, decide.Remove: (*Reconciler).remove, decide.Confirm: (*Reconciler).confirm,
+	decide.FindPlan: (*Reconciler).findPlan, decide.Inherit: (*Reconciler).inherit,
 	decide.Refresh: (*Reconciler).refresh, decide.Pass: (*Reconciler).pass,
 	decide.BeginRemovals: (*Reconciler).beginRemovals, decide.DeleteHeld: (*Reconciler).deleteHeld, decide.EndRemovals: (*Reconciler).endRemovals,
 	decide.Release: (*Reconciler).release, decide.Explain: (*Reconciler).explain,
 }
 
 // waitsForPlan are the steps that use a plan from outside the workers, and those before them.
-var waitsForPlan = map[decide.Step]bool{decide.Confirm: true, decide.ReadInputs: true, decide.WriteChildren: true, decide.Refresh: true, decide.Complete: true}
+var waitsForPlan = map[decide.Step]bool{decide.Confirm: true, decide.ReadInputs: true, decide.WriteChildren: true, decide.Refresh: true, decide.FindPlan: true, decide.Inherit: true, decide.Complete: true}
 
 // apply carries a step out.
 func (r *Reconciler) apply(ctx context.Context, s *snapshot, next decide.Decision) error {

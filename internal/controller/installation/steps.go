@@ -265,10 +265,7 @@ func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
 func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
 	exports := &plan.Exports{}
 	if predicates.Exporting(s.Inst) {
-		err := r.inherit(ctx, s)
-		if err != nil || s.ends {
-			return err
-		}
+		var err error
 		if exports, err = r.exported(ctx, s); err != nil || exports == nil {
 			return err
 		}

@@ -128,7 +128,27 @@ func decideCompletion(s Situation) Decision {
 	if s.Parent == nil && !siblings.IsRemoving(s.Inst) && siblings.HasPendingRemovals(s.Family) {
 		return doing(BeginRemovals)
 	}
-	return doing(Complete)
+	return decideExports(s)
+}
+
+// decideExports chooses how a job ends. One that another release has begun has not stored a plan for its
+// exports: it gets one from the present inputs, as that release would have rendered the exports. A job
+// of ours that has lost its plan gets no other one, which would mix old inputs with new ones.
+func decideExports(s Situation) Decision {
+	switch {
+	case !predicates.Exporting(s.Inst), predicates.BroughtUpByUs(s.Inst), s.PlanMissing != nil && !*s.PlanMissing:
+		return doing(Complete)
+	case s.PlanMissing == nil:
+		return doing(FindPlan)
+	}
+	switch next := ByInputs(s); next.Do {
+	case WriteChildren:
+		return doing(Inherit)
+	case Refresh, Pass:
+		return doing(Complete)
+	default:
+		return next
+	}
 }
 
 // decideRemoval looks at the siblings that have to be deleted before the children.

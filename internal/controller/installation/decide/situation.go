@@ -28,6 +28,8 @@ type Situation struct {
 	Turn *siblings.Turn
 	// Inputs are what the children are made from; nil until they were read.
 	Inputs *Inputs
+	// PlanMissing says that no plan for the exports is stored; nil until it was looked for.
+	PlanMissing *bool
 	// CurrentImports identifies the present imports; it is empty if they are unknown, and nil until they
 	// were read.
 	CurrentImports *string

@@ -57,6 +57,10 @@ const (
 	DeleteHeld Step = "delete held"
 	// EndRemovals ends the part of a subinstallation in a removal round.
 	EndRemovals Step = "end removals"
+	// FindPlan looks whether a job that another release has begun has a plan for its exports.
+	FindPlan Step = "find plan"
+	// Inherit makes and stores that plan.
+	Inherit Step = "inherit"
 	// Complete collects the results of the children.
 	Complete Step = "complete"
 	// Fail ends the job.

@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Option changes a situation.
@@ -128,6 +129,16 @@ func PlanStored(s *decide.Situation) { s.PlanStored = true }
 
 // CleanUpFailed is when it could not be deleted.
 func CleanUpFailed(s *decide.Situation) { s.CleanUpAt = Noon }
+
+// PlanMissing has looked whether the plan for the exports is stored.
+func PlanMissing(missing bool) Option {
+	return func(s *decide.Situation) { s.PlanMissing = &missing }
+}
+
+// ExportsPending is a job whose children were written by this project, with a plan for the exports.
+func ExportsPending(s *decide.Situation) {
+	s.Inst.Status.Conditions = append(s.Inst.Status.Conditions, v1alpha1.Condition{Type: v1alpha1.CreateExportsCondition, Status: v1alpha1.ConditionUnknown, Reason: string(reasons.ExportsPending)})
+}
 
 // InputsRead has read the inputs, which may be changed.
 func InputsRead(change func(*decide.Inputs)) Option {
