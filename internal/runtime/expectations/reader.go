@@ -16,7 +16,9 @@ type Reader struct {
 	// Cache is asked first, and API when the cache is behind.
 	Cache, API client.Reader
 
-	mutex   sync.Mutex
+	mutex sync.Mutex
+	// written has the names of objects, not their UIDs: a cache that shows none, or the one that had the
+	// name before, is behind as well.
 	written map[client.ObjectKey]*Write
 }
 
@@ -72,6 +74,13 @@ func (r *Reader) isBehind(key client.ObjectKey, object client.Object) bool {
 	}
 	delete(r.written, key)
 	return false
+}
+
+// Forget forgets the last write of an object that nothing reads any more.
+func (r *Reader) Forget(key client.ObjectKey) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	delete(r.written, key)
 }
 
 func (r *Reader) last(key client.ObjectKey) string {

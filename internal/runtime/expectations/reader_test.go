@@ -85,6 +85,23 @@ func TestGet(t *testing.T) {
 	}
 }
 
+// TestGetSuccessor: a cache that still shows the object which had the name before is behind.
+func TestGetSuccessor(t *testing.T) {
+	t.Parallel()
+	former, written := version("7"), version("9")
+	former.UID, written.UID = "former", "written"
+	r := &Reader{Cache: showing(former), API: decoding{showing(written)}}
+	r.Record(written)
+	seen := &corev1.ConfigMap{}
+	if err := r.Get(t.Context(), at, seen); err != nil || seen.UID != "written" {
+		t.Errorf("saw %s, %v", seen.UID, err)
+	}
+	r.Forget(at)
+	if err := r.Get(t.Context(), at, seen); err != nil || seen.UID != "former" || len(r.written) > 0 {
+		t.Errorf("then saw %s, %v, and remembers %v", seen.UID, err, r.written)
+	}
+}
+
 // TestAsk shows that a cache which shows nothing, or a deleted object, is not believed.
 func TestAsk(t *testing.T) {
 	t.Parallel()

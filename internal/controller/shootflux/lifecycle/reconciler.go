@@ -124,7 +124,7 @@ func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
 	e := &gardener.Extension{}
 	if err := a.r.extensionsNow.Get(ctx, a.key, e); err != nil {
 		if apierrors.IsNotFound(err) {
-			a.r.projects.forget(a.key)
+			a.r.forget(a.key)
 		}
 		return job.Settled(), client.IgnoreNotFound(err)
 	}
@@ -134,6 +134,15 @@ func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
 		a.r.observeShoot(ctx, a.now)
 	}
 	return job.Continues(), nil
+}
+
+// forget drops what is remembered of an Extension that no longer exists, also if other clients have deleted
+// its ManagedResources.
+func (r *Reconciler) forget(key client.ObjectKey) {
+	r.projects.forget(key)
+	for _, name := range []string{InstallName, ConfigName, DataName} {
+		r.writer.Read.Forget(client.ObjectKey{Namespace: key.Namespace, Name: name})
+	}
 }
 
 // observeShoot reads the shoot.
