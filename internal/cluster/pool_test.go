@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -126,6 +127,39 @@ func BenchmarkConnect(b *testing.B) {
 		}
 	}
 }
+
+// TestWrapTransport: what takes the place of the network gets the requests to every cluster, with the
+// credentials, and no address is called.
+func TestWrapTransport(t *testing.T) {
+	var asked []string
+	pool := NewPool(PoolOptions{WrapTransport: func(http.RoundTripper) http.RoundTripper {
+		return sending(func(request *http.Request) (*http.Response, error) {
+			asked = append(asked, request.URL.Host+request.URL.Path+" "+request.Header.Get("Authorization"))
+			answer := httptest.NewRecorder()
+			answer.Header().Set("Content-Type", "application/json")
+			_, err := answer.WriteString(`{"kind":"Shoot","apiVersion":"core.gardener.cloud/v1beta1","metadata":{"namespace":"garden","name":"eu"}}`)
+			return answer.Result(), err
+		})
+	}})
+	for _, host := range []string{"one.example.org", "two.example.org"} {
+		connection, err := pool.Connect(t.Context(), targetOf(kubeconfig(`"server":"https://`+host+`"`, `"token":"word"`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shoot, err := connection.Shoot(t.Context(), "garden", "eu"); err != nil || shoot.GetName() != "eu" {
+			t.Errorf("%v, %v", shoot, err)
+		}
+	}
+	const path = "/apis/core.gardener.cloud/v1beta1/namespaces/garden/shoots/eu Bearer word"
+	if want := []string{"one.example.org" + path, "two.example.org" + path}; !slices.Equal(asked, want) {
+		t.Errorf("asked for %q, want %q", asked, want)
+	}
+}
+
+// sending sends requests.
+type sending func(*http.Request) (*http.Response, error)
+
+func (s sending) RoundTrip(request *http.Request) (*http.Response, error) { return s(request) }
 
 func TestHealth(t *testing.T) {
 	now := time.Unix(1000, 0)
