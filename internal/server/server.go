@@ -46,6 +46,7 @@ import (
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/crashnote"
 	"go.landscaper.dev/internal/runtime/dispatch"
+	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/memguard"
 	"go.landscaper.dev/internal/runtime/queue"
@@ -122,7 +123,9 @@ func managerOptions(config Config, log logr.Logger, watches *watches) ctrl.Optio
 		Scheme: scheme,
 		Logger: log,
 		Cache: cache.Options{
-			DefaultTransform:  readthrough.Transform,
+			DefaultTransform: readthrough.Transform,
+			// Records of objects that are not reconciled are dropped after some time.
+			SyncPeriod:        new(expectations.Resync),
 			DefaultNamespaces: config.cachedNamespaces(),
 			NewInformer:       watches.newInformer(scheme),
 			ByObject:          config.consoleCaches(),

@@ -23,10 +23,14 @@ type entry[R any] struct {
 	asked time.Time
 }
 
+// Resync is the interval at which a cache reports each of its objects without a change. A cache whose
+// objects have records must have it.
+const Resync = 10 * time.Hour
+
 const (
-	// retention is how long a record stays that is not asked for. All objects are reconciled more
-	// often, so that the object was deleted before the record was made.
-	retention = 24 * time.Hour
+	// retention is how long a record stays that is not asked for. Each resync reconciles all objects, with
+	// some delay, so that the object was deleted before the record was made.
+	retention = 2*Resync + 4*time.Hour
 	// sweepInterval is the time between two sweeps.
 	sweepInterval = time.Hour
 )
