@@ -68,7 +68,7 @@ func (c *comparison) followOne(ctx context.Context, inst *v1alpha1.Installation,
 	asked := ""
 	for _, name := range before {
 		by, over := done[name]
-		if !over || by.inst.Spec.Optimization != nil && by.inst.Spec.Optimization.HasNoSiblingExports {
+		if !over || siblings.HasNoImporters(by.inst) {
 			continue
 		}
 		if by.unknown != nil {

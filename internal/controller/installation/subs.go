@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/landscape/desired"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/parallelize"
 )
@@ -169,28 +170,11 @@ func (r *Reconciler) deleteSubs(ctx context.Context, s *snapshot, orphans []*v1a
 
 // importersFirst orders subinstallations that are to be deleted: when a cache shows that one is
 // being deleted, it shows the same of its importers, which have to be deleted first.
-func (r *Reconciler) importersFirst(orphans, siblings []*v1alpha1.Installation) []*v1alpha1.Installation {
+func (r *Reconciler) importersFirst(orphans, all []*v1alpha1.Installation) []*v1alpha1.Installation {
 	if len(orphans) < 2 {
 		return orphans
 	}
-	among := r.memory.relations.Get(orphans[0], siblings)
-	ordered, seen := make([]*v1alpha1.Installation, 0, len(orphans)), map[string]bool{}
-	var add func(name string)
-	add = func(name string) {
-		at := slices.IndexFunc(orphans, func(orphan *v1alpha1.Installation) bool { return orphan.Name == name })
-		if at < 0 || seen[name] {
-			return
-		}
-		seen[name] = true
-		for _, importer := range among.Graph.Importers(name) {
-			add(importer)
-		}
-		ordered = append(ordered, orphans[at])
-	}
-	for _, orphan := range orphans {
-		add(orphan.Name)
-	}
-	return ordered
+	return siblings.ImportersFirst(orphans, r.memory.relations.Get(orphans[0], all))
 }
 
 // ensureSub writes a subinstallation, unless it exists as wanted.

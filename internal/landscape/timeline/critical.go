@@ -2,13 +2,12 @@ package timeline
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/landscape/inspect"
-	"go.landscaper.dev/internal/model/dataflow"
-	"go.landscaper.dev/internal/model/dataflow/siblinggraph"
+	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/model/siblings/itemorder"
 )
 
 // precedence has, for each object below another one, those beside it that come first: as
@@ -33,18 +32,18 @@ func (r *Row) precedence() map[*Row][]*Row {
 			}
 		}
 	}
-	var graph *siblinggraph.Graph
-	if len(installations) > 0 {
-		graph = siblinggraph.NewGraph(dataflow.Scope(installations[0]), siblinggraph.InstallationUnits(installations))
-	}
 	for _, row := range r.below {
-		switch {
-		case row.Node.Installation != nil:
-			if optimization := row.Node.Installation.Spec.Optimization; optimization == nil || !optimization.HasNoSiblingImports {
-				add(row, graph.Predecessors(row.Node.Name))
-			}
-		case row.Node.DeployItem != nil:
-			add(row, strings.Split(row.Node.DeployItem.Annotations[v1alpha1.ExecutionDependsOnAnnotation], ","))
+		if row.Node.DeployItem != nil {
+			add(row, itemorder.DependsOn(row.Node.DeployItem))
+		}
+	}
+	if len(installations) == 0 {
+		return first
+	}
+	among := siblings.NewRelations(installations[0], installations)
+	for _, row := range r.below {
+		if row.Node.Installation != nil {
+			add(row, siblings.DeployedBefore(row.Node.Installation, among))
 		}
 	}
 	return first

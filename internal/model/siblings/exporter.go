@@ -32,6 +32,31 @@ type Exporter struct {
 	Cycle string
 }
 
+// Exports reports whether it exports an object.
+func (e Exporter) Exports(object dataflow.Object) bool {
+	return e.Kind == object.Kind && e.Object == object.Written
+}
+
+// Awaited returns those that are about to export an object, so that its importers wait for them.
+func Awaited(object dataflow.Object, exporters []Exporter) []Exporter {
+	return slices.DeleteFunc(slices.Clone(exporters), func(e Exporter) bool {
+		return !e.Active || e.Cycle != "" || !e.Exports(object)
+	})
+}
+
+// CyclesFor returns the cycles of the importer and the exporters of missing objects, each once.
+func CyclesFor(missing []*dataflow.MissingError, exporters []Exporter) []string {
+	var cycles []string
+	for _, m := range missing {
+		for _, e := range exporters {
+			if e.Cycle != "" && e.Exports(m.Object) && !slices.Contains(cycles, e.Cycle) {
+				cycles = append(cycles, e.Cycle)
+			}
+		}
+	}
+	return cycles
+}
+
 // Shown is what keeps an exporter from going on, if that has lasted long enough: most waits are over
 // by then, and cost no write of those that import from it.
 func (e Exporter) Shown(now time.Time) string {

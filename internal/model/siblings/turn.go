@@ -38,7 +38,7 @@ func TurnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Inst
 	}
 	var now Turn
 	var failed []string
-	for _, name := range deployedBefore(self, among) {
+	for _, name := range DeployedBefore(self, among) {
 		switch progressOf(byName(siblings, name), parent, self.Status.JobID) {
 		case stillRuns:
 			now.WaitsFor = append(now.WaitsFor, name)
@@ -111,12 +111,12 @@ func Before(self *v1alpha1.Installation, among *relations) []string {
 	if self.Status.InstallationPhase.Current().IsDeletion() {
 		return DeletedBefore(self, among)
 	}
-	return deployedBefore(self, among)
+	return DeployedBefore(self, among)
 }
 
-// deployedBefore returns the siblings that have to succeed before an Installation begins: those whose
+// DeployedBefore returns the siblings that have to succeed before an Installation begins: those whose
 // exports it imports.
-func deployedBefore(self *v1alpha1.Installation, among *relations) []string {
+func DeployedBefore(self *v1alpha1.Installation, among *relations) []string {
 	if self.Spec.Optimization != nil && self.Spec.Optimization.HasNoSiblingImports {
 		return nil
 	}
@@ -140,7 +140,35 @@ func DeletedBefore(self *v1alpha1.Installation, among *relations) []string {
 func MustAwaitImporters(self *v1alpha1.Installation) bool {
 	exports := &self.Spec.Exports
 	return len(exports.Data)+len(exports.Targets) > 0 && self.Annotations[v1alpha1.DeleteIgnoreSuccessorsAnnotation] != "true" &&
-		(self.Spec.Optimization == nil || !self.Spec.Optimization.HasNoSiblingExports)
+		!HasNoImporters(self)
+}
+
+// HasNoImporters reports whether an Installation promises that no sibling imports its exports, so that its
+// siblings need not be looked at.
+func HasNoImporters(self *v1alpha1.Installation) bool {
+	return self.Spec.Optimization != nil && self.Spec.Optimization.HasNoSiblingExports
+}
+
+// ImportersFirst orders siblings that are to be deleted so that each comes after those of them that import
+// its exports.
+func ImportersFirst(deleted []*v1alpha1.Installation, among *relations) []*v1alpha1.Installation {
+	ordered, seen := make([]*v1alpha1.Installation, 0, len(deleted)), map[string]bool{}
+	var add func(name string)
+	add = func(name string) {
+		at := slices.IndexFunc(deleted, func(inst *v1alpha1.Installation) bool { return inst.Name == name })
+		if at < 0 || seen[name] {
+			return
+		}
+		seen[name] = true
+		for _, importer := range among.Graph.Importers(name) {
+			add(importer)
+		}
+		ordered = append(ordered, deleted[at])
+	}
+	for _, inst := range deleted {
+		add(inst.Name)
+	}
+	return ordered
 }
 
 // maxNames is how many names a message lists.

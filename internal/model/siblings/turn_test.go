@@ -134,3 +134,41 @@ func TestTurnToGoWithTargets(t *testing.T) {
 		}
 	}
 }
+
+// TestImportersFirst: siblings that are to be deleted come after their importers, however far these are,
+// and a cycle ends.
+func TestImportersFirst(t *testing.T) {
+	named := func(name, imports, exports string) *v1alpha1.Installation {
+		inst := &v1alpha1.Installation{}
+		inst.Name = name
+		if imports != "" {
+			inst.Spec.Imports.Data = []v1alpha1.DataImport{{Name: "in", DataRef: imports}}
+		}
+		if exports != "" {
+			inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "out", DataRef: exports}}
+		}
+		return inst
+	}
+	first, second, third, alone := named("first", "", "a"), named("second", "a", "b"), named("third", "b", ""), named("alone", "", "")
+	one, other := named("one", "y", "x"), named("other", "x", "y")
+	for _, test := range []struct {
+		reason  string
+		deleted []*v1alpha1.Installation
+		want    string
+	}{
+		{"none", nil, ""},
+		{"a chain in the order of its exports", []*v1alpha1.Installation{first, second, third}, "third second first"},
+		{"a chain in any order, and one that nothing concerns", []*v1alpha1.Installation{second, alone, third, first}, "third second alone first"},
+		{"one that stays says nothing about the others", []*v1alpha1.Installation{first, third}, "first third"},
+		{"a cycle", []*v1alpha1.Installation{one, other}, "other one"},
+	} {
+		all := []*v1alpha1.Installation{first, second, third, alone, one, other}
+		var got []string
+		for _, inst := range siblings.ImportersFirst(test.deleted, siblings.NewRelations(first, all)) {
+			got = append(got, inst.Name)
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: %q, want %q", test.reason, got, test.want)
+		}
+	}
+}

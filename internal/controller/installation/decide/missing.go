@@ -32,7 +32,7 @@ func ByMissing(parent *v1alpha1.Installation, in *Inputs, now time.Time) Decisio
 	var sentences []string
 	said := map[string]bool{}
 	for _, m := range in.Missing {
-		from := exportersOf(m.Object, in.Exporters)
+		from := siblings.Awaited(m.Object, in.Exporters)
 		sentence := exporting(m, from, "waiting for Installation %s, which exports", "waiting for Installations %s, which export") + " for import " + m.Import
 		for _, e := range from {
 			wake = wake.And(job.OnChange("Installation", e.Name).By(e.ShownAt(now)))
@@ -47,7 +47,7 @@ func ByMissing(parent *v1alpha1.Installation, in *Inputs, now time.Time) Decisio
 
 // IsLacking reports whether an import is missing that no Installation is about to export.
 func IsLacking(in *Inputs) bool {
-	return slices.ContainsFunc(in.Missing, func(m *dataflow.MissingError) bool { return len(exportersOf(m.Object, in.Exporters)) == 0 })
+	return slices.ContainsFunc(in.Missing, func(m *dataflow.MissingError) bool { return len(siblings.Awaited(m.Object, in.Exporters)) == 0 })
 }
 
 // lacking says why missing imports do not come. Those that would have come are the last ones: no
@@ -55,13 +55,15 @@ func IsLacking(in *Inputs) bool {
 func lacking(in *Inputs) error {
 	var absent, coming []error
 	for _, m := range in.Missing {
-		if from := exportersOf(m.Object, in.Exporters); len(from) > 0 {
+		if from := siblings.Awaited(m.Object, in.Exporters); len(from) > 0 {
 			coming = append(coming, fmt.Errorf("%s: import %s: %s", m.Path, m.Import, exporting(m, from, "Installation %s is about to export", "Installations %s are about to export")))
 			continue
 		}
 		absent = append(absent, absence(m, in))
 	}
-	absent = append(absent, cycles(in.Missing, in.Exporters)...)
+	for _, cycle := range siblings.CyclesFor(in.Missing, in.Exporters) {
+		absent = append(absent, errors.New("Installations wait for each other in a cycle: "+cycle))
+	}
 	return errors.Join(append(absent, coming...)...)
 }
 
@@ -76,24 +78,12 @@ func exporting(m *dataflow.MissingError, from []siblings.Exporter, one, several 
 	return fmt.Sprintf("%s %s %q", siblings.Phrase(names, one, several), m.Object.Kind, m.Object.Written)
 }
 
-// exports reports whether an Installation exports an object.
-func exports(e siblings.Exporter, object dataflow.Object) bool {
-	return e.Kind == object.Kind && e.Object == object.Written
-}
-
-// exportersOf returns the Installations that are about to export an object.
-func exportersOf(object dataflow.Object, exporters []siblings.Exporter) []siblings.Exporter {
-	return slices.DeleteFunc(slices.Clone(exporters), func(e siblings.Exporter) bool {
-		return !e.Active || e.Cycle != "" || !exports(e, object)
-	})
-}
-
 // absence says why an object is missing: because of the Installation that exports it, or of the
 // TargetSync that makes it. If neither does, the user has to create the object.
 func absence(m *dataflow.MissingError, in *Inputs) error {
 	object := fmt.Sprintf("%s: import %s: there is no %s %q in namespace %s", m.Path, m.Import, m.Object.Kind, m.Object.Written, m.Object.Namespace)
 	for _, e := range in.Exporters {
-		if e.Absence != "" && exports(e, m.Object) {
+		if e.Absence != "" && e.Exports(m.Object) {
 			return fmt.Errorf("%s: Installation %s exports it, and %s", object, e.Name, e.Absence)
 		}
 	}
@@ -142,21 +132,4 @@ func unsynced(sync *v1alpha1.TargetSync, target string) string {
 		what = "Secret"
 	}
 	return fmt.Sprintf("TargetSync %s would make it, and there is no %s of this name in namespace %s of its source: create the %s, or the Target, or correct the reference", sync.Name, what, sync.Spec.SourceNamespace, what)
-}
-
-// cycles returns an error for each cycle of the importer and the exporters of missing objects.
-func cycles(missing []*dataflow.MissingError, exporters []siblings.Exporter) []error {
-	var said []string
-	for _, m := range missing {
-		for _, e := range exporters {
-			if e.Cycle != "" && exports(e, m.Object) && !slices.Contains(said, e.Cycle) {
-				said = append(said, e.Cycle)
-			}
-		}
-	}
-	errs := make([]error, len(said))
-	for i, cycle := range said {
-		errs[i] = errors.New("Installations wait for each other in a cycle: " + cycle)
-	}
-	return errs
 }

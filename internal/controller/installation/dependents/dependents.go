@@ -67,7 +67,7 @@ type Finder struct {
 
 // ConcernedBy returns the roots that the end of a job concerns.
 func (d Finder) ConcernedBy(ctx context.Context, f siblings.Family, written dataflow.Exports) ([]v1alpha1.DependentToTrigger, error) {
-	if f.Parent != nil || !predicates.Exporting(f.Inst) || f.Inst.Spec.Optimization != nil && f.Inst.Spec.Optimization.HasNoSiblingExports {
+	if f.Parent != nil || !predicates.Exporting(f.Inst) || siblings.HasNoImporters(f.Inst) {
 		return nil, nil
 	}
 	family, err := d.Reader.Siblings(ctx, f.Inst)
