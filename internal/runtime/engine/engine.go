@@ -68,12 +68,18 @@ func drive(ctx context.Context, a Attempt, step *string) (job.Wake, error) {
 	if err != nil || !wake.ContinuesAtOnce() {
 		return wake, err
 	}
+	// What is not logged is not put together: most attempts find nothing to do.
+	logger := log.FromContext(ctx).V(1)
 	for range maxSteps {
 		if *step, wake = a.Decide(ctx); *step == Rest {
-			log.FromContext(ctx).V(1).Info("rest", "wake", wake.String())
+			if logger.Enabled() {
+				logger.Info("rest", "wake", wake.String())
+			}
 			return wake, nil
 		}
-		log.FromContext(ctx).V(1).Info("step", append([]any{"step", *step}, a.LogValues()...)...)
+		if logger.Enabled() {
+			logger.Info("step", append([]any{"step", *step}, a.LogValues()...)...)
+		}
 		wake, err := a.Apply(ctx)
 		if err != nil || !wake.ContinuesAtOnce() {
 			return wake, err
