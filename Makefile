@@ -164,13 +164,14 @@ FUZZTIME ?= 1m
 CASE ?= -1
 
 HISTORIES ?= 10000
+FROM ?= 1
 ONLY ?=
 FIRST ?= $(shell date +%s)
 FOR ?= 0
 
 .PHONY: protections
-protections: ## Take the protections of the controllers out, one by one, until the model notices (HISTORIES=10000, ONLY=words).
-	go run ./test/model/protections -histories $(HISTORIES) -only '$(ONLY)'
+protections: ## Take the protections of the controllers out, one by one, until the model notices (HISTORIES=10000, ONLY=words, FROM=1 for another first seed).
+	go run ./test/model/protections -histories $(HISTORIES) -first $(FROM) -only '$(ONLY)'
 
 .PHONY: soak-histories
 soak-histories: ## Histories of the model, until one is wrong or it is stopped (FOR=2h for an end, FIRST=1 for another first seed).

@@ -26,11 +26,12 @@ import (
 
 func main() {
 	histories := flag.Int("histories", 10_000, "how many histories the model has for each protection")
+	first := flag.Int("first", 1, "the first seed")
 	only := flag.String("only", "", "take out only protections with these words in their names")
 	root := flag.String("root", ".", "folder of the main module")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	missed, err := run(ctx, *root, *only, *histories)
+	missed, err := run(ctx, *root, *only, seeds{*first, *histories})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "protections:", err)
@@ -40,21 +41,24 @@ func main() {
 	}
 }
 
+// seeds are those of the histories.
+type seeds struct{ first, count int }
+
 // run prints what the model notices, and returns how many protections it misses.
-func run(ctx context.Context, root, only string, histories int) (missed int, err error) {
+func run(ctx context.Context, root, only string, among seeds) (missed int, err error) {
 	fmt.Println("| taken out | noticed by | what the model says | after |\n|---|---|---|---|")
 	for _, p := range protections {
 		if !strings.Contains(p.name, only) {
 			continue
 		}
 		began := time.Now()
-		seed, says, err := p.takeOut(ctx, root, histories)
+		seed, says, err := p.takeOut(ctx, root, among)
 		if err != nil {
 			return missed, fmt.Errorf("take out %q: %w", p.name, err)
 		}
 		if seed == "" {
 			missed++
-			seed, says = "**none**", fmt.Sprintf("%d histories are as before", histories)
+			seed, says = "**none**", fmt.Sprintf("%d histories are as before", among.count)
 		}
 		fmt.Printf("| %s | %s | %s | %.0f s |\n", p.name, seed, says, time.Since(began).Seconds())
 	}
@@ -62,7 +66,7 @@ func run(ctx context.Context, root, only string, histories int) (missed int, err
 }
 
 // takeOut builds the model without a protection, and runs it.
-func (p protection) takeOut(ctx context.Context, root string, histories int) (seed, says string, err error) {
+func (p protection) takeOut(ctx context.Context, root string, among seeds) (seed, says string, err error) {
 	folder, err := os.MkdirTemp("", "protections-")
 	if err != nil {
 		return "", "", err
@@ -78,20 +82,20 @@ func (p protection) takeOut(ctx context.Context, root string, histories int) (se
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", "", fmt.Errorf("build the model: %w\n%s", err, output)
 	}
-	return notices(ctx, program, filepath.Join(root, "test/model"), histories)
+	return notices(ctx, program, filepath.Join(root, "test/model"), among)
 }
 
 // notices lets the model live through histories, a process for each processor, until one of them is
 // wrong: the others end then.
-func notices(ctx context.Context, program, folder string, histories int) (seed, says string, err error) {
+func notices(ctx context.Context, program, folder string, among seeds) (seed, says string, err error) {
 	group, ctx := errgroup.WithContext(ctx)
-	processes := runtime.NumCPU()
+	processes := min(runtime.NumCPU(), among.count)
 	for i := range processes {
 		group.Go(func() error {
 			ctx, stop := context.WithCancel(ctx)
 			defer stop()
 			command := exec.CommandContext(ctx, program, "-test.run", "^(TestHistories|TestHistoriesGoBack)$", "-test.v", "-test.timeout", "0",
-				"-histories", fmt.Sprint(histories-i), "-first", fmt.Sprint(1+i), "-every", fmt.Sprint(processes))
+				"-histories", fmt.Sprint(among.count-i), "-first", fmt.Sprint(among.first+i), "-every", fmt.Sprint(processes))
 			command.Dir, command.Env = folder, append(os.Environ(), "GOMAXPROCS=1")
 			return watch(command, stop)
 		})
