@@ -107,10 +107,10 @@ func TestRunAsync(t *testing.T) {
 	if b.wake(key); len(enqueued) != 2 {
 		t.Errorf("without a manager, a change in the source enqueues %v", enqueued[1:])
 	}
-	woken := 0
-	b.wake = func(types.NamespacedName) { woken++ }
+	enqueuedByManager := 0
+	b.wake = func(types.NamespacedName) { enqueuedByManager++ }
 	b.RunAsync(t.Context(), b.metadata, options)
-	if b.wake(key); woken != 1 || len(enqueued) != 2 {
+	if b.wake(key); enqueuedByManager != 1 || len(enqueued) != 2 {
 		t.Error("the queue of the manager is replaced")
 	}
 }
