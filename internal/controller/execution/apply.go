@@ -18,27 +18,23 @@ import (
 	"go.landscaper.dev/internal/runtime/reporter"
 )
 
+// stepFuncs carry out the steps that are about an Execution as a whole.
+var stepFuncs = map[step]func(*Reconciler, context.Context, *snapshot) error{
+	adopt: (*Reconciler).adopt, accept: (*Reconciler).accept, begin: (*Reconciler).begin, collect: (*Reconciler).collectOnly,
+	beginRemovals: (*Reconciler).beginRemovals, beginDeletion: (*Reconciler).beginDeletion, dismiss: (*Reconciler).dismiss,
+	complete: (*Reconciler).complete, remove: (*Reconciler).remove, release: (*Reconciler).release, disown: (*Reconciler).disown,
+}
+
 // apply carries a decision out.
 func (r *Reconciler) apply(ctx context.Context, s *snapshot, d decision) error {
+	if way, ok := stepFuncs[d.do]; ok {
+		return way(r, ctx, s)
+	}
 	switch d.do {
 	case fail:
 		return d.err
-	case adopt, begin, collect, beginRemovals, beginDeletion:
-		return r.applyBeginning(ctx, s, d.do)
-	case accept:
-		return r.accept(ctx, s)
 	case interrupt:
 		return r.interrupt(ctx, s, d.items)
-	case dismiss:
-		return r.dismiss(ctx, s)
-	case complete:
-		return r.complete(ctx, s)
-	case remove:
-		return r.remove(ctx, s)
-	case release:
-		return r.release(ctx, s)
-	case disown:
-		return r.disown(ctx, s)
 	case sayPause:
 		return r.sayPause(ctx, s, d.message)
 	case show:
@@ -49,23 +45,6 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, d decision) error {
 		if err := r.applyToItem(ctx, s, d.do, item); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// applyBeginning carries out a step with which a job, or a round of it, begins.
-func (r *Reconciler) applyBeginning(ctx context.Context, s *snapshot, do step) error {
-	switch do {
-	case begin:
-		return r.begin(ctx, s)
-	case collect:
-		return r.collectOnly(ctx, s)
-	case beginRemovals:
-		return r.beginRemovals(ctx, s)
-	case beginDeletion:
-		r.beginDeletion(s)
-	case adopt:
-		r.adopt(s)
 	}
 	return nil
 }
@@ -89,7 +68,7 @@ func (r *Reconciler) applyToItem(ctx context.Context, s *snapshot, do step, item
 
 // adopt takes over the job of the parent, or makes one if the parent no longer exists. It is stored
 // when the job begins.
-func (r *Reconciler) adopt(s *snapshot) {
+func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
 	id := ""
 	if s.parent != nil {
 		id = job.Round(s.parent)
@@ -98,6 +77,7 @@ func (r *Reconciler) adopt(s *snapshot) {
 	}
 	reporter.Execution(s.exec).Status.Trigger(id, metav1.NewTime(r.Now()))
 	s.adopted = true
+	return nil
 }
 
 // accept stores a job that was requested before it removes the request: a crash in between repeats
@@ -172,12 +152,13 @@ func classified(err error) error {
 
 // beginDeletion starts a job that deletes. The job is stored when the items are deleted: until
 // then, the parent assigns it again.
-func (r *Reconciler) beginDeletion(s *snapshot) {
+func (r *Reconciler) beginDeletion(_ context.Context, s *snapshot) error {
 	// A deletion works on no generation: the observed generation of the last job stays.
 	status, now := reporter.Execution(s.exec).Status, metav1.NewTime(r.Now())
 	status.Begin(s.exec.Status.ObservedGeneration, now)
 	s.exec.Status.DeployItemCache = nil
 	status.Enter(v1alpha1.PhaseStringInitDelete, nil, now)
+	return nil
 }
 
 // remove deletes all items. Each of them stays until its deployer has cleaned up.
