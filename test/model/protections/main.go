@@ -6,6 +6,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,7 +60,7 @@ func run(ctx context.Context, root, only string, among seeds) (missed int, err e
 		}
 		if seed == "" {
 			missed++
-			seed, says = "**none**", fmt.Sprintf("%d histories are as before", among.count)
+			seed, says = "**none**", cmp.Or(says, fmt.Sprintf("%d histories are as before", among.count))
 		}
 		fmt.Printf("| %s | %s | %s | %.0f s |\n", p.name, seed, says, time.Since(began).Seconds())
 	}
@@ -76,13 +78,37 @@ func (p protection) takeOut(ctx context.Context, root string, among seeds) (seed
 	if err != nil {
 		return "", "", err
 	}
-	program := filepath.Join(folder, "model.test")
-	build := exec.CommandContext(ctx, "go", "test", "-vet=off", "-c", "-overlay", overlay, "-o", program, "./test/model")
-	build.Dir = root
-	if output, err := build.CombinedOutput(); err != nil {
-		return "", "", fmt.Errorf("build the model: %w\n%s", err, output)
+	program, model := filepath.Join(folder, "model.test"), filepath.Join(root, "test/model")
+	if err := build(ctx, root, program, "-overlay", overlay); err != nil {
+		return "", "", err
 	}
-	return notices(ctx, program, filepath.Join(root, "test/model"), among)
+	seed, says, err = notices(ctx, program, model, among)
+	if err != nil || seed == "" {
+		return "", "", err
+	}
+	// A history that is wrong with the protection, too, says nothing about it.
+	if err := build(ctx, root, program); err != nil {
+		return "", "", err
+	}
+	var number int
+	if _, err := fmt.Sscanf(seed, "seed %d", &number); err != nil {
+		return "", "", fmt.Errorf("read %q: %w", seed, err)
+	}
+	with, _, err := notices(ctx, program, model, seeds{number, 1})
+	if with == seed {
+		return "", seed + " is wrong with the protection, too: " + says, err
+	}
+	return seed, says, err
+}
+
+// build builds the model.
+func build(ctx context.Context, root, program string, options ...string) error {
+	command := exec.CommandContext(ctx, "go", slices.Concat([]string{"test", "-vet=off", "-c", "-o", program}, options, []string{"./test/model"})...)
+	command.Dir = root
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the model: %w\n%s", err, output)
+	}
+	return nil
 }
 
 // notices lets the model live through histories, a process for each processor, until one of them is
