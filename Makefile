@@ -17,7 +17,7 @@ TOOLS := $(CURDIR)/tools
 
 # The packages of the main module. Modules in subfolders (lab, tools) are not part of it.
 PACKAGES := ./...
-UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/published -e /test/packages -e /test/e2e -e /test/moves -e /test/exactness -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes -e /test/hostile/attacks -e /test/console)
+UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/published -e /test/packages -e /test/e2e -e /test/resilience -e /test/secrets -e /test/moves -e /test/exactness -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes -e /test/hostile/attacks -e /test/console)
 SOURCES = $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum $(wildcard internal/console/web/dist/*)
 
 include internal/content/template/spiff/spiff.mk
@@ -145,7 +145,7 @@ test-earlier-kubernetes: build lab ## Installing, rights and the command line ag
 # at once, on any machine. Those that take longest begin.
 .PHONY: test-e2e
 test-e2e: build lab ## Whole scenarios on several clusters.
-	go run ./hack/slowest -vet=off -count=1 -timeout 60m -p 3 ./test/e2e ./test/flux ./test/moves ./test/shootflux ./test/causes ./test/exactness
+	go run ./hack/slowest -vet=off -count=1 -timeout 60m -p 3 ./test/e2e ./test/resilience ./test/secrets ./test/flux ./test/moves ./test/shootflux ./test/causes ./test/exactness
 	$(GOTEST) -count=1 -timeout 30m ./test/hostile/attacks
 
 .PHONY: test-console
@@ -199,7 +199,7 @@ E2E_RACE ?= ^(TestMinimal|TestTree|TestAutomaticReconcile|TestReconcileIfChanged
 test-e2e-race: build lab ## Scenarios with a server that finds data races (needs a C compiler; E2E_RACE=pattern).
 	@hack/race.sh build -o $(BIN)/race/landscaper ./cmd/landscaper
 	@if [ ! -s "$${NOT_RUN:-/dev/null}" ]; then \
-		LANDSCAPER_PROGRAMS=$(BIN)/race $(GOTEST) -count=1 -timeout 60m -run '$(E2E_RACE)' ./test/e2e/; \
+		LANDSCAPER_PROGRAMS=$(BIN)/race $(GOTEST) -count=1 -timeout 60m -run '$(E2E_RACE)' ./test/e2e ./test/resilience; \
 	fi
 
 .PHONY: fuzz

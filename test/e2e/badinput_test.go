@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	eventsv1 "k8s.io/api/events/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -83,7 +82,7 @@ func TestBadInput(t *testing.T) {
 				test.kubeconfig = env.ChangedKubeconfig(t, test.access)
 			}
 			if test.kubeconfig != "" {
-				replaceTarget(t, space, test.kubeconfig)
+				env.ReplaceTarget(t, space, "host", test.kubeconfig)
 			}
 			inst := newInstallation(space, "wrong", test.template)
 			if test.change != nil {
@@ -126,14 +125,6 @@ func conditionStatus(inst *v1alpha1.Installation, conditionType v1alpha1.Conditi
 		}
 	}
 	return found
-}
-
-func replaceTarget(t *testing.T, namespace, kubeconfig string) {
-	t.Helper()
-	if err := env.Admin.Delete(t.Context(), &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "host"}}); err != nil {
-		t.Fatal(err)
-	}
-	createTarget(t, namespace, "host", kubeconfig)
 }
 
 // everything returns what the statuses and events of a namespace say.

@@ -117,17 +117,6 @@ func (c *chaos) count() {
 	}
 }
 
-// proxied returns the kubeconfig of a user of a cluster that goes through the proxy.
-func proxied(t *testing.T, cluster *lab.Cluster, options lab.UserOptions) string {
-	t.Helper()
-	options.ThroughProxy = true
-	user, err := cluster.AddUser(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return user.Kubeconfig
-}
-
 // newChaos creates the landscape and starts the server.
 func newChaos(t *testing.T) *chaos {
 	t.Helper()
@@ -141,8 +130,8 @@ func newChaos(t *testing.T) *chaos {
 		t.Fatal(err)
 	}
 	c := &chaos{t: t, random: rand.New(rand.NewPCG(seed, 0))}
-	c.kubeconfig = proxied(t, env.Resource, lab.UserOptions{Name: "landscaper-chaos", ManifestFile: rules})
-	target, err := os.ReadFile(proxied(t, env.Target, lab.UserOptions{Name: "deployer-chaos", ClusterRoles: []string{"cluster-admin"}}))
+	c.kubeconfig = scenario.Proxied(t, env.Resource, lab.UserOptions{Name: "landscaper-chaos", ManifestFile: rules})
+	target, err := os.ReadFile(scenario.Proxied(t, env.Target, lab.UserOptions{Name: "deployer-chaos", ClusterRoles: []string{"cluster-admin"}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +145,7 @@ func newChaos(t *testing.T) *chaos {
 	c.server = startServer(t, c.kubeconfig)
 	for i := range *chaosTrees {
 		space := namespace(t)
-		replaceTarget(t, space, string(target))
+		env.ReplaceTarget(t, space, "host", string(target))
 		c.roots = append(c.roots, createTree(t, space, fmt.Sprintf("root-%d", i), treeExports, recordedLeaves()...))
 	}
 	return c

@@ -117,13 +117,6 @@ func dockerConfig(password string) []byte {
 	return env.RegistryLogin(env.Lab.Registry.Address, password)
 }
 
-// registryServer starts a server that trusts the registry of the lab. Further lines
-// are added to its configuration.
-func registryServer(t *testing.T, lines ...string) *scenario.Server {
-	t.Helper()
-	return env.StartRegistryServer(t, lines...)
-}
-
 // shopContext is a Context with the registry and credentials for it.
 func shopContext(t *testing.T, space, path, password string) {
 	t.Helper()
@@ -145,24 +138,6 @@ func shopContext(t *testing.T, space, path, password string) {
 			}},
 		},
 	)
-}
-
-func repositoryContext(t *testing.T, base string) *v1alpha1.UnstructuredTypedObject {
-	t.Helper()
-	made, err := v1alpha1.NewUnstructuredTypedObject("ociRegistry", map[string]any{"baseUrl": base})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
-}
-
-func createAll(t *testing.T, objects ...client.Object) {
-	t.Helper()
-	for _, object := range objects {
-		if err := env.Admin.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // shopImports are the objects that the Installation imports.

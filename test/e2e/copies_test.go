@@ -80,10 +80,11 @@ func TestCopiesFollowImports(t *testing.T) {
 // TestSecretsAreCopiedToSecrets: what comes from a Secret is in no DataObject, and when
 // it comes from somewhere else, nothing of the Secret's copy is left.
 func TestSecretsAreCopiedToSecrets(t *testing.T) {
+	const secret = "kept-apart"
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	createAll(t,
-		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "login"}, Data: map[string][]byte{"password": []byte(canary)}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "login"}, Data: map[string][]byte{"password": []byte(secret)}},
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "login"}, Data: map[string]string{"password": "known"}},
 	)
 	inst := newInstallation(space, "concealed", oneConfigMap)
@@ -91,7 +92,7 @@ func TestSecretsAreCopiedToSecrets(t *testing.T) {
 	inst.Spec.Imports.Data = []v1alpha1.DataImport{{Name: "password", SecretRef: &v1alpha1.ImportSecretReference{LocalSecretReference: v1alpha1.LocalSecretReference{Name: "login", Key: "password"}}}}
 	inst.Spec.ImportDataMappings = map[string]v1alpha1.AnyJSON{"mapped": v1alpha1.NewAnyJSON([]byte(`"(( \"x\" password ))"`))}
 	inst = waitSucceeded(t, create(t, inst))
-	if inData, inSecrets := copiedValues(t, space); strings.Contains(inData, canary) || inSecrets != "\""+canary+"\" \"x"+canary+"\"" {
+	if inData, inSecrets := copiedValues(t, space); strings.Contains(inData, secret) || inSecrets != "\""+secret+"\" \"x"+secret+"\"" {
 		t.Errorf("DataObjects %s, Secrets %s", inData, inSecrets)
 	}
 	first := inst.Status.JobID

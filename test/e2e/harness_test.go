@@ -39,31 +39,33 @@ var (
 	rootOf          = scenario.RootOf
 	installationOf  = scenario.InstallationOf
 	itemsOn         = scenario.ItemsOn
-	yamlItem        = scenario.YAMLItem
 	clustersOf      = scenario.ClustersOf
 	idOf            = scenario.IDOf
 	packed          = scenario.Packed
 	greeter         = scenario.Greeter
 	decode          = scenario.Decode
 
-	namespace       = env.Namespace
-	createTarget    = env.CreateTarget
-	create          = env.Create
-	getInstallation = env.Installation
-	itemsByName     = env.ItemsByName
-	request         = env.Request
-	annotate        = env.Annotate
-	waitFor         = env.WaitFor
-	waitFinished    = env.WaitFinished
-	waitSucceeded   = env.WaitSucceeded
-	waitItem        = env.WaitItem
-	waitNone        = env.WaitNone
-	waitForContext  = env.WaitForContext
-	wantNoRequests  = env.WantNoRequests
-	again           = env.Again
-	waitDone        = env.WaitDone
-	cli             = env.CLI
-	planned         = env.Planned
+	namespace         = env.Namespace
+	createTarget      = env.CreateTarget
+	create            = env.Create
+	registryServer    = env.StartRegistryServer
+	createAll         = env.CreateAll
+	repositoryContext = scenario.RepositoryContext
+	getInstallation   = env.Installation
+	itemsByName       = env.ItemsByName
+	request           = env.Request
+	annotate          = env.Annotate
+	waitFor           = env.WaitFor
+	waitFinished      = env.WaitFinished
+	waitSucceeded     = env.WaitSucceeded
+	waitItem          = env.WaitItem
+	waitNone          = env.WaitNone
+	waitForContext    = env.WaitForContext
+	wantNoRequests    = env.WantNoRequests
+	again             = env.Again
+	waitDone          = env.WaitDone
+	cli               = env.CLI
+	planned           = env.Planned
 )
 
 func TestMain(m *testing.M) {

@@ -7,9 +7,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/scenario"
 )
 
 // inlineNested is a component descriptor for development: nothing of it is in a
@@ -65,15 +65,6 @@ func oneConfigMapWith(data string) string {
 	return strings.Replace(oneConfigMap, "data: {greeting: hello}", "data: "+data, 1)
 }
 
-func setInline(t *testing.T, inst *v1alpha1.Installation, text string) {
-	t.Helper()
-	raw, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	inst.Spec.ComponentDescriptor = &v1alpha1.ComponentDescriptorDefinition{Inline: v1alpha1.NewAnyJSONPointer(raw)}
-}
-
 // TestInlineDescriptor uses a descriptor with nested ones, without any registry.
 func TestInlineDescriptor(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
@@ -84,7 +75,7 @@ func TestInlineDescriptor(t *testing.T) {
           certificates: {{ (getComponent $ingress "name" "certificates").component.version }}
           components: "{{ len .components.components }}"`)
 	inst := newInstallation(space, "inline", template)
-	setInline(t, inst, inlineNested)
+	scenario.SetInline(t, inst, inlineNested)
 	waitSucceeded(t, create(t, inst))
 	deployed := &corev1.ConfigMap{}
 	if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "inline"}, deployed); err != nil {
@@ -134,7 +125,7 @@ component:
 				shopImports(t, space, 3)
 				inst := shopInstallation(space, "1.0.0")
 				if test.inline {
-					setInline(t, inst, inline)
+					scenario.SetInline(t, inst, inline)
 				}
 				inst = create(t, inst)
 				if tenant.password == env.Lab.Registry.Password {
@@ -170,7 +161,7 @@ func TestOutageWhileRendering(t *testing.T) {
 				inst.Spec.Blueprint.Inline.Filesystem = v1alpha1.NewAnyJSON([]byte(text))
 				inst.Spec.ImportDataMappings = map[string]v1alpha1.AnyJSON{"value": v1alpha1.NewAnyJSON([]byte(`1`))}
 			}
-			setInline(t, inst, descriptor)
+			scenario.SetInline(t, inst, descriptor)
 			inst = create(t, inst)
 			waiting := waitFor(t, client.ObjectKeyFromObject(inst), "tells that the registry does not answer", func(inst *v1alpha1.Installation) bool {
 				return inst.Status.LastError != nil && strings.Contains(inst.Status.LastError.Message, silent)

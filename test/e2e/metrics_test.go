@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/scenario"
 )
 
 // metric is one as the server serves it, or as docs/operate.md lists it.
@@ -109,7 +110,7 @@ func awaitMetrics(t *testing.T, address string, wanted ...string) (text string) 
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	missing := func(want string) bool { return !strings.Contains(text, want) }
-	for text = readMetrics(t, address); slices.ContainsFunc(wanted, missing); text = readMetrics(t, address) {
+	for text = scenario.ReadMetrics(t, address); slices.ContainsFunc(wanted, missing); text = scenario.ReadMetrics(t, address) {
 		select {
 		case <-tick.C:
 		case <-late:

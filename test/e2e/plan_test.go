@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,7 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/test/landscape"
 )
 
 // TestPlan: what a job would change in a tree with a flow of data, before and after an
@@ -161,81 +158,4 @@ func TestPlanOfCharts(t *testing.T) {
 	request(t, done, v1alpha1.ReconcileOperation)
 	waitFinished(t, done, done.Status.JobID)
 	check(planned(t, space, "charts", 0), "Plan: 0 to create, 0 to change, 0 to delete, 5 unchanged\n")
-}
-
-// repeated repeats a secret in all the ways that are looked for.
-var repeated = landscape.OneItem(`apiVersion: v1
-kind: Secret
-metadata: {name: NAME, namespace: NAMESPACE}
-data: {password: {{ .imports.secret | b64enc }}}
-`, `apiVersion: v1
-kind: ConfigMap
-metadata: {name: NAME, namespace: NAMESPACE, annotations: {example.org/{{ .imports.secret }}: "here"}}
-data:
-  plain: {{ .imports.secret }}
-  packed: {{ printf "user:%s@host" .imports.secret | b64enc }}
-  part: {{ .imports.secret | trunc 9 }}
-  loud: {{ .imports.secret | upper }}
-  document: "host: here\npassword: {{ .imports.secret }}\n"
-  fixed: {{ if hasSuffix "next" .imports.secret }}new{{ else }}old{{ end }}
-`)
-
-// TestPlanShowsNoSecret changes a secret and looks at the output of plan: what changes, and neither
-// what it was nor what it becomes.
-func TestPlanShowsNoSecret(t *testing.T) {
-	startServer(t, env.ServerKubeconfig)
-	space := namespace(t)
-	canaryImports(t, space)
-	inst := canaryCase{reason: "repeated", template: repeated}.installation(space)
-	inst.Annotations = nil
-	create(t, inst)
-	look := func(want int, wants ...string) {
-		t.Helper()
-		for _, form := range []string{"text", "json", "yaml"} {
-			out := planned(t, space, "repeated", want, "-o", form)
-			lookForCanary(t, "the plan as "+form, out)
-			if strings.Contains(out, canary[:8]) {
-				t.Errorf("the plan as %s has a part of the canary:\n%s", form, out)
-			}
-			if form != "text" {
-				continue
-			}
-			for _, want := range wants {
-				if !strings.Contains(out, want) {
-					t.Errorf("%q is missing in\n%s", want, out)
-				}
-			}
-		}
-	}
-	secret := []string{"plain", "packed", "part", "loud", "document"}
-	var created, changed []string
-	for _, name := range secret {
-		created = append(created, "      + data."+name+": (secret)\n")
-		changed = append(changed, "      ~ data."+name+": (secret, changed)\n")
-	}
-	look(2, append(created, "      + data.fixed: old\n", "  + create Secret "+space+"/repeated\n      + data.password: (secret)\n")...)
-	request(t, inst, v1alpha1.ReconcileOperation)
-	waitSucceeded(t, inst)
-	look(0)
-
-	source := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "values"}, Data: map[string][]byte{"value": []byte("another-one-next")}}
-	if err := env.Admin.Update(t.Context(), source); err != nil {
-		t.Fatal(err)
-	}
-	look(2, append(changed, "      ~ data.fixed: old -> new\n", "  ~ change Secret "+space+"/repeated\n      ~ data.password: (secret, changed)\n")...)
-}
-
-// planCanaries plans all cases again, those that fail as well.
-func planCanaries(t *testing.T, space string, cases map[string]canaryCase) {
-	forms := []string{"text", "json", "yaml"}
-	for i, name := range slices.Sorted(maps.Keys(cases)) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			code, out, complaints := cli(t, "inst", "plan", name, "-n", space, "-o", forms[i%len(forms)], "--ca-file", env.Lab.Registry.CAFile)
-			if out+complaints == "" || code != 0 && code != 1 && code != 2 && code != 4 {
-				t.Errorf("plan says nothing, code %d", code)
-			}
-			lookForCanary(t, "the plan", out+complaints)
-		})
-	}
 }

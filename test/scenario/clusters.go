@@ -10,6 +10,7 @@ import (
 
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/lab"
 )
 
 // ClustersOf is what the status of an item says of clusters.
@@ -33,4 +34,15 @@ func IDOf(t *testing.T, cluster client.Client) string {
 		t.Fatal(err)
 	}
 	return string(system.UID)
+}
+
+// Proxied returns the kubeconfig of a new user of a cluster whose requests go through the fault proxy.
+func Proxied(t *testing.T, cluster *lab.Cluster, options lab.UserOptions) string {
+	t.Helper()
+	options.ThroughProxy = true
+	user, err := cluster.AddUser(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user.Kubeconfig
 }

@@ -9,6 +9,9 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/api/v1alpha1"
 )
 
 // StartRegistryServer starts a server that trusts the registry of the lab and may connect to
@@ -21,6 +24,26 @@ func (w *World) StartRegistryServer(t *testing.T, lines ...string) *Server {
 		t.Fatal(err)
 	}
 	return StartServer(t, w.ServerKubeconfig, "--config", config)
+}
+
+// RepositoryContext is that of a registry.
+func RepositoryContext(t *testing.T, base string) *v1alpha1.UnstructuredTypedObject {
+	t.Helper()
+	made, err := v1alpha1.NewUnstructuredTypedObject("ociRegistry", map[string]any{"baseUrl": base})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// SetInline gives an Installation a component descriptor.
+func SetInline(t *testing.T, inst *v1alpha1.Installation, text string) {
+	t.Helper()
+	raw, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inst.Spec.ComponentDescriptor = &v1alpha1.ComponentDescriptorDefinition{Inline: v1alpha1.NewAnyJSONPointer(raw)}
 }
 
 // RegistryLogin is a Docker configuration for a host with the user of the registry of the

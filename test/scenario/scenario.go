@@ -126,6 +126,25 @@ func (w *World) CreateTarget(t *testing.T, namespace, name, kubeconfig string) {
 	}
 }
 
+// ReplaceTarget makes a Target anew, with another kubeconfig.
+func (w *World) ReplaceTarget(t *testing.T, namespace, name, kubeconfig string) {
+	t.Helper()
+	if err := w.Admin.Delete(t.Context(), &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}); err != nil {
+		t.Fatal(err)
+	}
+	w.CreateTarget(t, namespace, name, kubeconfig)
+}
+
+// CreateAll stores objects.
+func (w *World) CreateAll(t *testing.T, objects ...client.Object) {
+	t.Helper()
+	for _, object := range objects {
+		if err := w.Admin.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Create stores an Installation.
 func (w *World) Create(t *testing.T, inst *v1alpha1.Installation) *v1alpha1.Installation {
 	t.Helper()

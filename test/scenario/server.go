@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"io"
+	"net/http"
 	"os"
 	"testing"
 
@@ -43,4 +45,23 @@ func (s *Server) EndBy(signal os.Signal) {
 		s.t.Error(err)
 	}
 	<-s.Ended()
+}
+
+// ReadMetrics returns what a server says of itself on an address.
+func ReadMetrics(t *testing.T, address string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // nothing is written
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

@@ -1,4 +1,4 @@
-package e2e
+package secrets
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/scenario"
 )
 
 // canary stands for every value that may be a secret. It can be a name and a label, so
@@ -102,7 +103,7 @@ func TestNoValueIsShown(t *testing.T) {
 		lookForCanary(t, "the log", log)
 	})
 	t.Run("metrics", func(t *testing.T) {
-		text := readMetrics(t, metrics)
+		text := scenario.ReadMetrics(t, metrics)
 		if !strings.Contains(text, "controller_runtime_reconcile_total") {
 			t.Errorf("there are no metrics: %.300s", text)
 		}

@@ -1,11 +1,9 @@
-package e2e
+package secrets
 
 import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"io"
-	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -97,7 +95,7 @@ func whatIsSaid(t *testing.T, space string) *sayings {
 				owner = object.GetOwnerReferences()[0].Name
 			}
 			owners[object.GetKind()+" "+object.GetName()] = owner
-			said.add(owner, object.GetKind()+" "+object.GetName()+": "+encode(t, object.Object["status"]))
+			said.add(owner, object.GetKind()+" "+object.GetName()+": "+string(jsonOf(object.Object["status"])))
 		}
 	}
 	events := &eventsv1.EventList{}
@@ -107,7 +105,7 @@ func whatIsSaid(t *testing.T, space string) *sayings {
 	for _, event := range events.Items {
 		about := event.Regarding.Kind + " " + event.Regarding.Name
 		event.ManagedFields = nil
-		said.add(owners[about], "event of "+about+": "+encode(t, event))
+		said.add(owners[about], "event of "+about+": "+string(jsonOf(event)))
 	}
 	return said
 }
@@ -118,24 +116,6 @@ func (s *sayings) add(owner, text string) {
 		return
 	}
 	s.of[owner] = append(s.of[owner], text)
-}
-
-func readMetrics(t *testing.T, address string) string {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/metrics", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close() //nolint:errcheck // nothing is written
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // inspectCanaries looks at the screens of the command line.

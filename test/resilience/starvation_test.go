@@ -1,4 +1,4 @@
-package e2e
+package resilience
 
 import (
 	"context"
@@ -64,9 +64,10 @@ func TestSlowRegistryBlocksNoOtherTenant(t *testing.T) {
 	})
 	const workers = 8
 	for i := range 3 * workers {
-		inst := shopInstallation(greedy, "1.0.0")
-		inst.Name = fmt.Sprint("slow-", i)
-		inst.Spec.Imports.Data, inst.Spec.ImportDataMappings = nil, nil
+		inst := newInstallation(greedy, fmt.Sprint("slow-", i), "")
+		inst.Spec.Context = "vendor"
+		inst.Spec.ComponentDescriptor = &v1alpha1.ComponentDescriptorDefinition{Reference: &v1alpha1.ComponentDescriptorReference{ComponentName: "example.org/shop", Version: "1.0.0"}}
+		inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Reference: &v1alpha1.RemoteBlueprintReference{ResourceName: "blueprint"}}
 		create(t, inst)
 	}
 	for i := range workers {

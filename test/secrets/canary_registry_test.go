@@ -1,4 +1,4 @@
-package e2e
+package secrets
 
 import (
 	"encoding/base64"
@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/scenario"
 )
 
 // canaryRegistries are Contexts with credentials that no registry accepts, and other
@@ -67,7 +68,7 @@ func canaryRegistries() []canaryCase {
 			configuration.Configurations = map[string]v1alpha1.AnyJSON{"helmChartRepoCredentials": v1alpha1.NewAnyJSON(fmt.Appendf(nil, `{"auths":[{"url":"https://127.0.0.1:1","authHeader":"Basic %s"}]}`, login))}
 		})),
 		{reason: "invalid descriptor", template: "deployItems: []", prepare: func(t *testing.T, inst *v1alpha1.Installation) {
-			setInline(t, inst, fmt.Sprintf("meta: {schemaVersion: v2}\ncomponent: [%s]\n", canary))
+			scenario.SetInline(t, inst, fmt.Sprintf("meta: {schemaVersion: v2}\ncomponent: [%s]\n", canary))
 		}},
 	}
 }
