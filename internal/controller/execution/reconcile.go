@@ -184,11 +184,28 @@ func (r *Reconciler) observe(ctx context.Context, key client.ObjectKey, s *snaps
 			s.items = append(s.items, r.Dispatcher.Overlay(item))
 		}
 	}
+	if err := r.unchanged(ctx, exec); err != nil {
+		return false, err // says what was read
+	}
 	if err := r.observeMissing(ctx, s); err != nil {
 		return false, err // says what was read
 	}
 	s.single()
 	return true, nil
+}
+
+// unchanged returns expectations.StaleCacheError if the Execution is no longer as it was read before its
+// items. Another replica may lead by now, and have written the items for a newer Execution: a write
+// for the older one would be bound to their new versions.
+func (r *Reconciler) unchanged(ctx context.Context, exec *v1alpha1.Execution) error {
+	now, key := &v1alpha1.Execution{}, client.ObjectKeyFromObject(exec)
+	if err := r.Client.Get(ctx, key, now, client.UnsafeDisableDeepCopy); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read Execution %s once more: %w", key, err)
+	}
+	if now.ResourceVersion != exec.ResourceVersion {
+		return expectations.StaleCacheError{RetryAfter: reporter.ConflictBackoff}
+	}
+	return nil
 }
 
 // observeMissing looks for known items that the cache does not show. A missing item fails a job,
