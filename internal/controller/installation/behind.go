@@ -37,10 +37,9 @@ func (r *Reconciler) awaitExecution(ctx context.Context, inst *v1alpha1.Installa
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read Execution %s/%s, whose deletion the cache does not show: %w", exec.Namespace, exec.Name, err)
 	}
-	r.memory.Of(inst.UID).marks.note(executionDeleted, false)
-	if err == nil && live.UID == exec.UID && live.DeletionTimestamp == nil {
+	isDeleted := err != nil || live.UID != exec.UID || live.DeletionTimestamp != nil
+	if r.memory.Of(inst.UID).marks.note(executionDeleted, isDeleted); !isDeleted {
 		return nil
 	}
-	r.memory.Of(inst.UID).marks.note(executionDeleted, true)
 	return expectations.StaleCacheError{RetryAfter: deletionLagLimit}
 }

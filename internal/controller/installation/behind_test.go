@@ -1,6 +1,7 @@
 package installation
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/installation/fakeapi"
 	"go.landscaper.dev/internal/runtime/expectations"
+	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // TestHistoryIsRewound: the store of the API server was restored from a backup, so that an
@@ -103,4 +105,35 @@ func TestDeletionThatNeverWas(t *testing.T) {
 			})
 		})
 	}
+}
+
+// unasked is an API server that must not be asked.
+type unasked struct {
+	client.Reader
+	t *testing.T
+}
+
+// Get implements client.Reader.
+func (u unasked) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+	u.t.Errorf("the API server is asked for %s", key)
+	return nil
+}
+
+// TestDeletionAskedForAgain: an Execution is deleted once more, long after the first time, because
+// the status was not stored then. The cache gets the time anew in which it may show the deletion.
+func TestDeletionAskedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inst, exec := parentAndExecution()
+		r := &Reconciler{Client: fakeapi.New(t, inst, exec), Reader: unasked{t: t}, Now: time.Now}
+		for range 2 {
+			s := &snapshot{subject: reporter.Installation(inst)}
+			s.Inst, s.Exec = inst, exec.DeepCopy()
+			_ = r.remove(t.Context(), s) // the status is not stored
+			inst.Status.InstallationPhase = v1alpha1.InstallationPhases.Deleting
+			<-time.After(deletionLagLimit - time.Millisecond)
+			if _, behind := expectations.RetryAfter(r.awaitExecution(t.Context(), inst, exec)); !behind {
+				t.Error("the cache gets no time")
+			}
+		}
+	})
 }

@@ -70,7 +70,7 @@ type marks struct {
 	at map[mark]time.Time
 }
 
-// note makes a mark, or removes it. The time of a mark is that of the first note.
+// note makes a mark, or removes it. The time of a mark is that of the last note.
 func (m *marks) note(what mark, has bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -81,9 +81,7 @@ func (m *marks) note(what mark, has bool) {
 	if m.at == nil {
 		m.at = map[mark]time.Time{}
 	}
-	if m.at[what].IsZero() {
-		m.at[what] = time.Now()
-	}
+	m.at[what] = time.Now()
 }
 
 func (m *marks) has(what mark) bool {
