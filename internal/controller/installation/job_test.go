@@ -430,7 +430,7 @@ func TestLaggingDeletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Client = blind{b.api}
-	if got := b.reconcile(t); got != "status Installation, delete Execution, status Installation" {
+	if got := b.reconcile(t); got != "status Installation, delete Execution" {
 		t.Errorf("got %s", got)
 	}
 }

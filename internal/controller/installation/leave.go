@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -57,7 +58,20 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 		r.memory.Of(s.Inst.UID).marks.note(executionDeleted, true)
 	}
 	s.markDeleted(metav1.NewTime(r.Now()))
+	if r.isStored(s, v1alpha1.PhaseStringDeleting) {
+		return nil // a cache has shown a child only now
+	}
 	return r.enter(ctx, s, v1alpha1.PhaseStringDeleting)
+}
+
+// isStored reports whether the stored status is the one with which a phase is entered.
+func (r *Reconciler) isStored(s *snapshot, phase string) bool {
+	if s.unsaved || s.PendingTrigger != "" {
+		return false
+	}
+	entered := s.Inst.DeepCopy()
+	reporter.Installation(entered).Status.Enter(phase, nil, metav1.NewTime(r.Now()))
+	return equality.Semantic.DeepEqual(s.Inst.Status, entered.Status)
 }
 
 func (r *Reconciler) deleteChild(ctx context.Context, child client.Object) error {
