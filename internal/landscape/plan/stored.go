@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -138,6 +139,9 @@ func distinct(value any) any {
 	return value
 }
 
+// writers are used again: one has almost a megabyte of tables, and a plan a few kilobytes.
+var writers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
 func encodeDocument(doc *document) ([]byte, error) {
 	raw, err := json.Marshal(doc)
 	if err != nil {
@@ -147,7 +151,9 @@ func encodeDocument(doc *document) ([]byte, error) {
 		return nil, fmt.Errorf("%w (%d bytes, at most %d)", ErrTooLarge, len(raw), maxDocument)
 	}
 	var compressed bytes.Buffer
-	writer := gzip.NewWriter(&compressed)
+	writer := writers.Get().(*gzip.Writer)
+	defer writers.Put(writer)
+	writer.Reset(&compressed)
 	if _, err := writer.Write(raw); err != nil {
 		return nil, fmt.Errorf("compress the plan: %w", err)
 	}
