@@ -187,12 +187,10 @@ func (s *store) patch(object client.Object, data []byte) error {
 	if err != nil {
 		return err
 	}
-	var changes map[string]any
-	if err := json.Unmarshal(data, &changes); err != nil {
+	next, err := patched(stored, data)
+	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
-	merged := merge(encode(stored), changes).(map[string]any)
-	next := decode(stored, merged)
 	if object.GetUID() != "" && next.GetUID() != stored.GetUID() {
 		return apierrors.NewConflict(resource(k), key.Name, fmt.Errorf("the UID differs"))
 	}
@@ -202,6 +200,25 @@ func (s *store) patch(object client.Object, data []byte) error {
 	s.commit(k, key, next, keepsOwn(stored, next))
 	give(object, next)
 	return nil
+}
+
+// patched returns an object with the changes of a merge patch. Most patches are of metadata alone.
+func patched(stored client.Object, data []byte) (client.Object, error) {
+	var changes map[string]any
+	if err := json.Unmarshal(data, &changes); err != nil {
+		return nil, fmt.Errorf("decode the patch: %w", err)
+	}
+	if change, ok := changes["metadata"]; ok && len(changes) == 1 {
+		next := shallow(stored)
+		field := reflect.ValueOf(next).Elem().FieldByName("ObjectMeta")
+		merged := merge(encode(field.Interface()), change)
+		field.SetZero()
+		decode(merged, field.Addr().Interface())
+		return next, nil
+	}
+	next := reflect.New(reflect.TypeOf(stored).Elem()).Interface().(client.Object)
+	decode(merge(encode(stored), changes), next)
+	return next, nil
 }
 
 // remove deletes an object, or marks it if it has finalizers.
@@ -300,8 +317,8 @@ func merge(base any, patch any) any {
 	return merged
 }
 
-func encode(object client.Object) map[string]any {
-	raw, err := json.Marshal(object)
+func encode(value any) map[string]any {
+	raw, err := json.Marshal(value)
 	if err != nil {
 		panic(err)
 	}
@@ -312,12 +329,14 @@ func encode(object client.Object) map[string]any {
 	return fields
 }
 
-func decode(like client.Object, fields map[string]any) client.Object {
+func decode(fields, into any) {
 	raw, err := json.Marshal(fields)
 	if err != nil {
 		panic(err)
 	}
-	return parse(like, raw)
+	if err := json.Unmarshal(raw, into); err != nil {
+		panic(err)
+	}
 }
 
 func parse(like client.Object, raw []byte) client.Object {

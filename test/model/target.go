@@ -30,6 +30,10 @@ const (
 
 // itemConfig is the configuration of an item.
 type itemConfig struct {
+	// Without a kind, the items of an Execution would be compressed.
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+
 	Inst string `json:"inst"`
 	// Sub is the subinstallation that the item is in, After the sibling whose value it
 	// deploys.

@@ -296,7 +296,7 @@ func (u *users) items(inst, sub string) []desiredItem {
 			continue
 		}
 		u.values++
-		item := desiredItem{itemConfig: itemConfig{Inst: inst, Sub: sub, Name: name, Value: u.values, Behave: u.behave()}}
+		item := desiredItem{itemConfig: itemConfig{APIVersion: "example.org/v1", Kind: "Item", Inst: inst, Sub: sub, Name: name, Value: u.values, Behave: u.behave()}}
 		for _, other := range items {
 			if u.world.random.IntN(2) == 0 {
 				item.dependsOn = append(item.dependsOn, other.Name)
