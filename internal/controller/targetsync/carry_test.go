@@ -67,6 +67,13 @@ func refuses(verb, kind string, err error) interceptor.Funcs {
 	is := func(object client.Object) bool { return strings.HasSuffix(fmt.Sprintf("%T", object), "."+kind) }
 	funcs := interceptor.Funcs{}
 	switch verb {
+	case "get":
+		funcs.Get = func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if is(object) {
+				return err
+			}
+			return c.Get(ctx, key, object, options...)
+		}
 	case "create":
 		funcs.Create = func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			if is(object) {

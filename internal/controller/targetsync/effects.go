@@ -275,7 +275,18 @@ func (r *run) remove(ctx context.Context, w syncplan.World, names []string, o *o
 }
 
 func (r *run) removeOne(ctx context.Context, w syncplan.World, name string) error {
-	if target := w.Targets[name]; target != nil && syncplan.Ours(target) {
+	target := w.Targets[name]
+	if target == nil && w.Secrets[name].Ours {
+		// The answer to its creation may have been lost, and no cache may show it yet.
+		live := &v1alpha1.Target{}
+		switch err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.sync.Namespace, Name: name}, live); {
+		case err == nil:
+			target = live
+		case !apierrors.IsNotFound(err):
+			return fmt.Errorf("read the Target: %w", err)
+		}
+	}
+	if target != nil && syncplan.Ours(target) {
 		r.memory.removes(subject{targetSubject, name})
 		seen := client.Preconditions{UID: &target.UID, ResourceVersion: &target.ResourceVersion}
 		if err := r.Client.Delete(ctx, target, seen); client.IgnoreNotFound(err) != nil {

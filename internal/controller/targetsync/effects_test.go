@@ -2,12 +2,16 @@ package targetsync
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/targetsync/syncplan"
@@ -67,6 +71,46 @@ func TestWaits(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := waits(&test.of, test.err); (got != "") != test.want {
 				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
+// TestRemovesUnseenTarget: a Target whose creation got no answer, and that no cache shows, is removed
+// before its Secret.
+func TestRemovesUnseenTarget(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		target *v1alpha1.Target
+		fails  interceptor.Funcs
+		left   []string
+	}{
+		{"a Target that no cache shows", ownTarget(unchanged), interceptor.Funcs{}, nil},
+		{"there is no Target", nil, interceptor.Funcs{}, nil},
+		{"a Target of others has the name", ownTarget(func(target *v1alpha1.Target) { target.Labels = nil }), interceptor.Funcs{}, []string{"Target"}},
+		{"the API server does not say", ownTarget(unchanged), refuses("get", "Target", errors.New("connection reset")), []string{"Target", "Secret"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			objects := []client.Object{ownSecret(unchanged)}
+			if test.target != nil {
+				objects = append(objects, test.target)
+			}
+			r := runOn(t, test.fails, objects...)
+			secret := &corev1.Secret{}
+			if err := r.Reader.Get(t.Context(), client.ObjectKeyFromObject(objects[0]), secret); err != nil {
+				t.Fatal(err)
+			}
+			w := syncplan.World{Secrets: map[string]syncplan.Secret{"eu": {Ours: true, Version: secret.ResourceVersion}}}
+			if err := r.removeOne(t.Context(), w, "eu"); (err != nil) != (len(test.left) == 2) {
+				t.Errorf("the error is %v", err)
+			}
+			targets, secrets := &v1alpha1.TargetList{}, &corev1.SecretList{}
+			if err := errors.Join(r.Reader.List(t.Context(), targets), r.Reader.List(t.Context(), secrets)); err != nil {
+				t.Fatal(err)
+			}
+			left := append(slices.Repeat([]string{"Target"}, len(targets.Items)), slices.Repeat([]string{"Secret"}, len(secrets.Items))...)
+			if !slices.Equal(left, test.left) {
+				t.Errorf("there are %v, not %v", left, test.left)
 			}
 		})
 	}
