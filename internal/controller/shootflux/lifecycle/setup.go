@@ -85,18 +85,12 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.O
 	referred := builder.WithPredicates(predicate.NewPredicateFuncs(func(object client.Object) bool {
 		return strings.HasPrefix(object.GetName(), gardener.ReferencePrefix)
 	}))
-	// Writes of this controller do not trigger reconciles, nor do objects that existed at the
-	// start.
-	news := predicate.And(predicate.NewPredicateFuncs(isPiece), predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false },
-		UpdateFunc: func(e event.UpdateEvent) bool { return hasNews(e.ObjectOld, e.ObjectNew) },
-	})
 	return wake, ctrl.NewControllerManagedBy(manager).
 		Named("extension").
-		Watches(&gardener.Extension{}, r.extensions()).
-		Watches(&gardener.ManagedResource{}, handler.EnqueueRequestsFromMapFunc(r.waiting), builder.WithPredicates(news)).
-		WatchesMetadata(&corev1.Secret{}, r.references(), referred).
-		WatchesMetadata(&corev1.ConfigMap{}, r.references(), referred).
+		Watches(&gardener.Extension{}, r.OnExtension()).
+		Watches(&gardener.ManagedResource{}, r.OnManagedResource()).
+		WatchesMetadata(&corev1.Secret{}, r.OnReference(), referred).
+		WatchesMetadata(&corev1.ConfigMap{}, r.OnReference(), referred).
 		WatchesRawSource(source.Func(func(_ context.Context, queue queueOf) error {
 			wake.mutex.Lock()
 			defer wake.mutex.Unlock()
@@ -107,8 +101,8 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.O
 		Complete(r)
 }
 
-// extensions enqueues Extensions when gardenlet asks, and for the resync.
-func (r *Reconciler) extensions() handler.EventHandler {
+// OnExtension enqueues Extensions when gardenlet asks, and for the resync.
+func (r *Reconciler) OnExtension() handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, created event.CreateEvent, queue queueOf) {
 			e, ok := created.Object.(*gardener.Extension)
@@ -132,6 +126,29 @@ func (r *Reconciler) extensions() handler.EventHandler {
 		// running.
 		DeleteFunc: func(_ context.Context, deleted event.DeleteEvent, queue queueOf) {
 			queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(deleted.Object)})
+		},
+	}
+}
+
+// OnManagedResource enqueues Extensions that wait for a ManagedResource. Writes of this controller do
+// not trigger reconciles, nor do objects that existed at the start.
+func (r *Reconciler) OnManagedResource() handler.EventHandler {
+	enqueue := handler.EnqueueRequestsFromMapFunc(r.waiting)
+	return handler.Funcs{
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, queue queueOf) {
+			if isPiece(e.ObjectNew) && hasNews(e.ObjectOld, e.ObjectNew) {
+				enqueue.Update(ctx, e, queue)
+			}
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, queue queueOf) {
+			if isPiece(e.Object) {
+				enqueue.Delete(ctx, e, queue)
+			}
+		},
+		GenericFunc: func(ctx context.Context, e event.GenericEvent, queue queueOf) {
+			if isPiece(e.Object) {
+				enqueue.Generic(ctx, e, queue)
+			}
 		},
 	}
 }
@@ -182,9 +199,9 @@ func (r *Reconciler) waiting(ctx context.Context, object client.Object) []reconc
 	return requests
 }
 
-// references enqueues the Extensions of a namespace for changes of their Shoots' resources. Usually
+// OnReference enqueues the Extensions of a namespace for changes of their Shoots' resources. Usually
 // gardenlet asks for an operation at the same time.
-func (r *Reconciler) references() handler.EventHandler {
+func (r *Reconciler) OnReference() handler.EventHandler {
 	tell := func(ctx context.Context, object client.Object, queue queueOf) {
 		for _, e := range r.inNamespace(ctx, object.GetNamespace()) {
 			queue.AddAfter(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e)}, r.spread())

@@ -139,7 +139,7 @@ func TestForgetsProjects(t *testing.T) {
 	}
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	t.Cleanup(queue.ShutDown)
-	s.extensions().Delete(t.Context(), event.DeleteEvent{Object: e}, queue)
+	s.OnExtension().Delete(t.Context(), event.DeleteEvent{Object: e}, queue)
 	if queue.Len() != 1 {
 		t.Error("its deletion triggers no reconcile")
 	}
