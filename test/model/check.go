@@ -51,6 +51,7 @@ func (w *world) checkChange(c change) {
 		}
 	}
 	w.checkMade(c)
+	w.checkExtension(c)
 	if inst, ok := c.after.(*v1alpha1.Installation); ok && c.before != nil {
 		w.checkSuccess(c.before.(*v1alpha1.Installation), inst)
 	}
@@ -241,6 +242,7 @@ func dependsOn(item, other *v1alpha1.DeployItem) bool {
 func (w *world) checkSettled() {
 	w.checkLate()
 	w.checkAsked()
+	w.checkExtensionSettled()
 	for _, k := range []kind{"Installation", "Execution", "DeployItem"} {
 		for _, key := range keysOf(w.store.objects[k]) {
 			object := w.store.objects[k][key]

@@ -339,6 +339,16 @@ func (w *statusWriter) Update(ctx context.Context, object client.Object, _ ...cl
 	return w.connection.write(ctx, object, func() error { return w.connection.world.store.update(object, true) })
 }
 
+// Patch implements client.SubResourceWriter.
+func (w *statusWriter) Patch(ctx context.Context, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
+	w.connection.world.counts.statusWrites++
+	data, err := patch.Data(object)
+	if err != nil {
+		return err
+	}
+	return w.connection.write(ctx, object, func() error { return w.connection.world.store.patchStatus(object, data) })
+}
+
 // Scheme implements client.Client.
 func (c *connection) Scheme() *runtime.Scheme { return scheme }
 

@@ -31,6 +31,7 @@ import (
 	"go.landscaper.dev/internal/controller/execution"
 	"go.landscaper.dev/internal/controller/installation"
 	"go.landscaper.dev/internal/controller/installation/index"
+	"go.landscaper.dev/internal/controller/shootflux/gardener"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/queue"
@@ -57,6 +58,7 @@ func newScheme() *runtime.Scheme {
 	made := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(made))
 	utilruntime.Must(v1alpha1.AddToScheme(made))
+	utilruntime.Must(gardener.AddToScheme(made))
 	return made
 }
 
@@ -138,11 +140,14 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 	}
 	planning.PlanAsync(w.process.ctx, w.elsewhereFor(w.process, "installation"))
 	cached, live = w.connect("execution")
+	extension, health := newExtension(w)
 	return map[string]reconcile.Reconciler{
 		"installation": planning,
 		"execution":    &execution.Reconciler{Client: cached, Reader: live, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, PickupTimeout: pickup, Dispatcher: dispatcher, Parallelizer: w.shuffled},
 		"deployer":     m.reconciler,
 		"targetsync":   newTargetSyncs(w),
+		"extension":    extension,
+		"health":       health,
 	}
 }
 

@@ -33,6 +33,7 @@ func weather(seed uint64) rates {
 	r.deaf = append([]string{""}, laneNames...)[seed/192%4]
 	r.confined, r.slowSpace = seed/3%2 == 0, append([]string{""}, spaces...)[seed/6%3]
 	r.moves, r.syncs = seed/5%2 == 0, seed/7%3 == 0
+	r.shoots = seed/11%3 == 0
 	r.outside, r.slow = seed/4%3 == 0, seed/12%3 == 0
 	return r
 }
@@ -120,6 +121,7 @@ func (w *world) end() {
 	for _, key := range keysOf(w.store.objects["TargetSync"]) {
 		must(w.store.remove(w.store.objects["TargetSync"][key], nil))
 	}
+	w.seed.end()
 	w.settle()
 	w.checkEmpty()
 }

@@ -36,7 +36,7 @@ func streamsOf(kinds []kind) (all []stream) {
 
 // streamOf returns the one by which a change comes.
 func (w *world) streamOf(c change) stream {
-	if w.rates.confined {
+	if w.rates.confined && c.key.Namespace != seedSpace {
 		return stream{c.kind, c.key.Namespace}
 	}
 	return stream{c.kind, ""}
@@ -57,7 +57,7 @@ type listener struct {
 // listeners are the controllers that wake notifies.
 var listeners = listening(map[string][]kind{
 	"installation": {"Installation", "Execution"}, "execution": {"Installation", "Execution", "DeployItem"}, "deployer": {"DeployItem"},
-	"targetsync": {"TargetSync", "Target", "Secret"},
+	"targetsync": {"TargetSync", "Target", "Secret"}, "extension": {"Extension", "ManagedResource", "Secret"}, "health": {"Extension", "ManagedResource"},
 })
 
 func listening(to map[string][]kind) (all []listener) {
@@ -116,6 +116,9 @@ func (w *world) tell(to listener) {
 		delete(w.untold, to)
 	}
 	switch {
+	case to.lane == "extension" || to.lane == "health":
+		w.tellExtension(to.lane, c)
+		return
 	case to.lane == "deployer" && to.kind == "DeployItem":
 		w.handle(w.items, c, nil)
 	case to.kind == "Target":
@@ -171,6 +174,9 @@ func (w *world) others(p *process) {
 	}
 	if len(w.target.shut) > 0 && w.random.Float64() < w.news(true) {
 		w.target.open()
+	}
+	if tasks := w.seed.tasks(); len(tasks) > 0 && w.random.Float64() < w.rates.news {
+		tasks[w.random.IntN(len(tasks))]()
 	}
 	if w.depth < maxDepth && w.random.Float64() < w.rates.news {
 		w.beside()

@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -38,7 +37,7 @@ func kindOf(object client.Object) kind {
 }
 
 // cachedKinds are the kinds that controllers read from caches; of Secrets only the metadata.
-var cachedKinds = []kind{"Installation", "Execution", "DeployItem", "Target", "DataObject", "Context", "TargetSync", "Secret"}
+var cachedKinds = []kind{"Installation", "Execution", "DeployItem", "Target", "DataObject", "Context", "TargetSync", "Secret", "Extension", "ManagedResource"}
 
 // change is an event of a watch.
 type change struct {
@@ -202,23 +201,34 @@ func (s *store) patch(object client.Object, data []byte) error {
 	return nil
 }
 
-// patched returns an object with the changes of a merge patch. Most patches are of metadata alone.
-func patched(stored client.Object, data []byte) (client.Object, error) {
-	var changes map[string]any
+// patchStatus applies a merge patch to the status.
+func (s *store) patchStatus(object client.Object, data []byte) error {
+	k, key := kindOf(object), client.ObjectKeyFromObject(object)
+	stored, err := s.get(k, key)
+	if err != nil {
+		return err
+	}
+	var changes struct {
+		Metadata struct{ ResourceVersion string }
+		Status   map[string]any
+	}
 	if err := json.Unmarshal(data, &changes); err != nil {
-		return nil, fmt.Errorf("decode the patch: %w", err)
+		return apierrors.NewBadRequest(err.Error())
 	}
-	if change, ok := changes["metadata"]; ok && len(changes) == 1 {
-		next := shallow(stored)
-		field := reflect.ValueOf(next).Elem().FieldByName("ObjectMeta")
-		merged := merge(encode(field.Interface()), change)
-		field.SetZero()
-		decode(merged, field.Addr().Interface())
-		return next, nil
+	if version := changes.Metadata.ResourceVersion; version != "" && version != stored.GetResourceVersion() {
+		return apierrors.NewConflict(resource(k), key.Name, fmt.Errorf("the object has been modified"))
 	}
-	next := reflect.New(reflect.TypeOf(stored).Elem()).Interface().(client.Object)
-	decode(merge(encode(stored), changes), next)
-	return next, nil
+	next := shallow(stored)
+	field, _ := statusOf(next)
+	merged := merge(encode(field.Interface()), changes.Status)
+	s.show("the status of "+string(k)+" "+key.Name, string(encoded(merged)))
+	field.SetZero()
+	decode(merged, field.Addr().Interface())
+	changed := !sameFields(stored, next, func(name string) bool { return name == "Status" })
+	s.noted(k, key, changed)
+	s.commit(k, key, next, changed)
+	give(object, next)
+	return nil
 }
 
 // remove deletes an object, or marks it if it has finalizers.
@@ -295,121 +305,4 @@ func sortKeys(keys []types.NamespacedName) {
 	slices.SortFunc(keys, func(a, b types.NamespacedName) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
-}
-
-// merge applies a JSON merge patch.
-func merge(base any, patch any) any {
-	changes, ok := patch.(map[string]any)
-	if !ok {
-		return patch
-	}
-	merged, ok := base.(map[string]any)
-	if !ok {
-		merged = map[string]any{}
-	}
-	for name, value := range changes {
-		if value == nil {
-			delete(merged, name)
-			continue
-		}
-		merged[name] = merge(merged[name], value)
-	}
-	return merged
-}
-
-func encode(value any) map[string]any {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		panic(err)
-	}
-	fields := map[string]any{}
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		panic(err)
-	}
-	return fields
-}
-
-func decode(fields, into any) {
-	raw, err := json.Marshal(fields)
-	if err != nil {
-		panic(err)
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		panic(err)
-	}
-}
-
-func parse(like client.Object, raw []byte) client.Object {
-	decoded := reflect.New(reflect.TypeOf(like).Elem()).Interface().(client.Object)
-	if err := json.Unmarshal(raw, decoded); err != nil {
-		panic(err)
-	}
-	return decoded
-}
-
-// onTheWire returns an object as it arrives: with what JSON can say of it.
-func onTheWire(object client.Object) client.Object {
-	raw, err := json.Marshal(object)
-	if err != nil {
-		panic(err)
-	}
-	return parse(object, raw)
-}
-
-// give fills an object with another one, as an answer does.
-func give(into, from client.Object) {
-	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(from.DeepCopyObject()).Elem())
-}
-
-func statusOf(object client.Object) (reflect.Value, bool) {
-	field := reflect.ValueOf(object).Elem().FieldByName("Status")
-	return field, field.IsValid()
-}
-
-// statusOnTheWire gives an object the status of another one as it arrives, and returns that.
-func statusOnTheWire(into, from client.Object) string {
-	field, ok := statusOf(into)
-	if !ok {
-		return ""
-	}
-	sent, _ := statusOf(from)
-	raw, err := json.Marshal(sent.Addr().Interface())
-	if err != nil {
-		panic(err)
-	}
-	field.SetZero()
-	if err := json.Unmarshal(raw, field.Addr().Interface()); err != nil {
-		panic(err)
-	}
-	return string(raw)
-}
-
-func clearStatus(object client.Object) {
-	if field, ok := statusOf(object); ok {
-		field.SetZero()
-	}
-}
-
-func copyStatus(into, from client.Object) {
-	if field, ok := statusOf(into); ok {
-		other, _ := statusOf(from)
-		field.Set(other)
-	}
-}
-
-// isContent says that a generation counts the changes of a field: of everything but metadata and
-// status.
-func isContent(name string) bool {
-	return name != "TypeMeta" && name != "ObjectMeta" && name != "Status"
-}
-
-// sameFields compares some fields of two objects.
-func sameFields(a, b client.Object, some func(name string) bool) bool {
-	first, second := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
-	for i := range first.NumField() {
-		if some(first.Type().Field(i).Name) && !equality.Semantic.DeepEqual(first.Field(i).Addr().Interface(), second.Field(i).Addr().Interface()) {
-			return false
-		}
-	}
-	return true
 }

@@ -73,6 +73,10 @@ func newUsers(w *world) *users {
 		u.changeAccess()
 		u.changeSync(syncNames[0])
 	}
+	if w.rates.shoots {
+		u.left += 8
+		w.seed.fill()
+	}
 	for _, space := range spaces {
 		for _, object := range []client.Object{
 			&v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: v1alpha1.DefaultContextName}},
@@ -94,6 +98,10 @@ func (u *users) act() {
 	u.left--
 	if u.world.rates.syncs && u.world.random.IntN(2) == 0 {
 		u.actOnSyncs()
+		return
+	}
+	if u.world.rates.shoots && u.world.random.IntN(2) == 0 {
+		u.actOnShoot()
 		return
 	}
 	switch u.world.random.IntN(5) {

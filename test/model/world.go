@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/internal/controller/installation"
+	"go.landscaper.dev/internal/controller/shootflux/lifecycle"
 	"go.landscaper.dev/internal/controller/targetsync"
 	"go.landscaper.dev/internal/runtime/dispatch"
 )
@@ -54,6 +55,8 @@ type rates struct {
 	outside, slow bool
 	// syncs says that users have TargetSyncs, too.
 	syncs bool
+	// shoots says that there is a shoot with an Extension.
+	shoots bool
 	// moves says that users mostly change one root, so that objects move, and that most goes
 	// well.
 	moves bool
@@ -118,7 +121,10 @@ type world struct {
 	// request is carried out.
 	garden *garden
 	syncs  *targetsync.Reconciler
-	writer string
+	// seed has the shoot of an Extension, and extension is the controller of that.
+	seed      *seed
+	extension *lifecycle.Reconciler
+	writer    string
 	// installations is the controller of Installations: it knows which ones a change triggers.
 	installations *installation.Reconciler
 	// process is the one that runs, and at the one in which the innermost controller works:
@@ -149,11 +155,11 @@ type world struct {
 }
 
 // laneNames are the controllers.
-var laneNames = []string{"installation", "execution", "deployer", "targetsync"}
+var laneNames = []string{"installation", "execution", "deployer", "targetsync", "extension", "health"}
 
 func newWorld(seed uint64, r rates) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 1)), rates: r, store: newStore(), elsewhere: seed/4%4 == 0}
-	w.target, w.garden = newTarget(w), newGarden(w)
+	w.target, w.garden, w.seed = newTarget(w), newGarden(w), newSeed(w)
 	w.users = newUsers(w)
 	w.pending, w.succeeded, w.leaving = map[stream][]change{}, map[types.UID]map[string]bool{}, map[types.UID]string{}
 	w.store.watch = func(c change) {
@@ -239,7 +245,7 @@ func (w *world) run(l *lane, at int) {
 	switch {
 	case err != nil:
 		l.failures[key]++
-		l.timers[key] = time.Now().Add(min(5*time.Millisecond<<min(l.failures[key], 20), 30*time.Second))
+		l.timers[key] = time.Now().Add(min(5*time.Millisecond<<min(l.failures[key], 20), longestPause))
 	case result.RequeueAfter > 0:
 		delete(l.failures, key)
 		l.timers[key] = time.Now().Add(result.RequeueAfter)
@@ -278,12 +284,12 @@ func (w *world) protected(l *lane, key types.NamespacedName) (result ctrl.Result
 }
 
 // next is the earliest timer. The next run of a TargetSync does not count: nothing waits for it, and
-// there is always another one.
+// there is always another one. Nor does a look of the extension at what an event tells it.
 func (w *world) next() (of *lane, key types.NamespacedName, due time.Time) {
 	for _, name := range laneNames {
 		l := w.lanes[name]
 		for _, k := range keysOf(l.timers) {
-			if name == "targetsync" && time.Until(l.timers[k]) >= shortWait {
+			if name == "targetsync" && time.Until(l.timers[k]) >= shortWait || name == "extension" && time.Until(l.timers[k]) > longestPause {
 				continue
 			}
 			if of == nil || l.timers[k].Before(due) {
@@ -330,6 +336,12 @@ func (w *world) moves() (moves []func(), weights []float64) {
 			may(w.users.haste(), w.users.act)
 		}
 	}
+	if tasks := w.seed.tasks(); len(tasks) > 0 {
+		may(1, func() { tasks[w.random.IntN(len(tasks))]() })
+	}
+	if w.seed.departed() {
+		may(0.3, w.seed.depart)
+	}
 	may(0.2, func() { w.store.collect() })
 	if len(w.target.shut) > 0 {
 		may(0.3, w.target.open)
@@ -343,6 +355,9 @@ func (w *world) moves() (moves []func(), weights []float64) {
 
 // calmSteps is what a history may need to settle once nothing goes wrong.
 const calmSteps = 5000
+
+// longestPause is the longest pause before a failed request is made again.
+const longestPause = 30 * time.Second
 
 // shortWait is how long things may take that are ready.
 const shortWait = 5 * time.Second
