@@ -59,12 +59,13 @@ func (w *Writer) Freeze(ctx context.Context, namespace, name string) error {
 	objects = slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool {
 		return object.GetAnnotations()[gardener.ModeAnnotation] == gardener.ModeIgnore
 	})
-	return w.convert(ctx, present, objects, left)
+	_, err = w.convert(ctx, present, objects, left)
+	return err
 }
 
 // Reclaim lets the resource manager take back the objects that Freeze has left to the owner
 // of the shoot, so that they are deleted with the ManagedResource. It reports whether they
-// are taken back; for a ManagedResource that was never frozen there is nothing to do.
+// are taken back; for a ManagedResource that was never frozen, or that is empty, there is nothing to do.
 func (w *Writer) Reclaim(ctx context.Context, namespace, name string) (done bool, err error) {
 	present, err := w.Get(ctx, namespace, name)
 	if err != nil || present == nil || present.DeletionTimestamp != nil {
@@ -78,13 +79,18 @@ func (w *Writer) Reclaim(ctx context.Context, namespace, name string) (done bool
 		if err != nil {
 			return false, err
 		}
-		return false, w.convert(ctx, present, objects, reclaimed)
+		written, err := w.convert(ctx, present, objects, reclaimed)
+		if err != nil {
+			return false, err
+		}
+		// Without objects, the contents are as before, and the resource manager has nothing to answer.
+		return Judge(written).Applied, nil
 	}
 	return true, nil
 }
 
-// convert writes the objects of a ManagedResource with their new owner.
-func (w *Writer) convert(ctx context.Context, present *gardener.ManagedResource, objects []*unstructured.Unstructured, as string) error {
+// convert writes the objects of a ManagedResource with their new owner, and returns it as written.
+func (w *Writer) convert(ctx context.Context, present *gardener.ManagedResource, objects []*unstructured.Unstructured, as string) (*gardener.ManagedResource, error) {
 	for _, object := range objects {
 		annotations := maps.Clone(object.GetAnnotations())
 		delete(annotations, gardener.ModeAnnotation)
@@ -96,15 +102,14 @@ func (w *Writer) convert(ctx context.Context, present *gardener.ManagedResource,
 	piece := Piece{Name: present.Name, Objects: objects, Once: as == reclaimed, Left: as == left}
 	secrets, err := piece.Secrets(present.Namespace)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := w.store(ctx, secrets); err != nil {
-		return err
+		return nil, err
 	}
 	changed := wanted(present, secrets)
 	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, ObjectsAnnotation, as)
-	_, err = w.patch(ctx, present, changed)
-	return err
+	return w.patch(ctx, present, changed)
 }
 
 // suspend prevents a Kustomization from deploying anything right before its deletion. An existing

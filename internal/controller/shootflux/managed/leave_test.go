@@ -128,6 +128,37 @@ func TestFreezeOfFirstImplementation(t *testing.T) {
 	}
 }
 
+// TestReclaimNothing: a ManagedResource without objects has the same contents before and after, so that
+// the resource manager does not answer, and nothing is waited for.
+func TestReclaimNothing(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		seen   bool
+	}{
+		{"the resource manager has applied it", true},
+		{"the resource manager has not seen it yet, and will answer", false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			s := newSeed(t)
+			if _, _, err := s.Ensure(t.Context(), "shoot", Piece{Name: "piece"}); err != nil {
+				t.Fatal(err)
+			}
+			if test.seen {
+				s.resource(t, func(r *gardener.ManagedResource) {
+					r.Status.ObservedGeneration = r.Generation
+					r.Status.Conditions = []gardener.Condition{{Type: gardener.ResourcesApplied, Status: gardener.ConditionTrue}}
+				})
+			}
+			if err := s.Freeze(t.Context(), "shoot", "piece"); err != nil {
+				t.Fatal(err)
+			}
+			if done, err := s.Reclaim(t.Context(), "shoot", "piece"); err != nil || done != test.seen {
+				t.Errorf("done: %t, %v", done, err)
+			}
+		})
+	}
+}
+
 // TestReclaim: what was left to the owner of the shoot is taken back before it is deleted,
 // changes nothing that is there, and deploys nothing.
 func TestReclaim(t *testing.T) {
