@@ -51,6 +51,7 @@ func (w *world) checkChange(c change) {
 		}
 	}
 	w.checkMade(c)
+	w.checkReports(c)
 	w.checkExtension(c)
 	if inst, ok := c.after.(*v1alpha1.Installation); ok && c.before != nil {
 		w.checkSuccess(c.before.(*v1alpha1.Installation), inst)

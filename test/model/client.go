@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 func now() metav1.Time { return metav1.NewTime(time.Now().Truncate(time.Second)) }
@@ -61,8 +63,8 @@ type process struct {
 	left    int
 }
 
-func newProcess() *process {
-	ctx, stop := context.WithCancel(context.Background())
+func (w *world) newProcess() *process {
+	ctx, stop := context.WithCancel(log.IntoContext(context.Background(), logr.New(logs{w})))
 	return &process{ctx: ctx, stop: stop}
 }
 

@@ -63,7 +63,7 @@ type rates struct {
 }
 
 // counts is what a history has cost.
-type counts struct{ steps, reconciles, plans, reads, writes, statusWrites, crashes, faults, removals, handovers, questions int }
+type counts struct{ steps, reconciles, plans, reads, writes, statusWrites, crashes, faults, removals, handovers, questions, reports int }
 
 // add sums up.
 func (c *counts) add(o counts) {
@@ -77,7 +77,7 @@ func (c *counts) add(o counts) {
 	c.faults += o.faults
 	c.removals += o.removals
 	c.handovers += o.handovers
-	c.questions = max(c.questions, o.questions)
+	c.questions, c.reports = max(c.questions, o.questions), max(c.reports, o.reports)
 }
 
 // lane is the queue of a controller.
@@ -88,6 +88,7 @@ type lane struct {
 	running    map[types.NamespacedName]bool
 	timers     map[types.NamespacedName]time.Time
 	failures   map[types.NamespacedName]int
+	rings      map[types.NamespacedName]*asked
 }
 
 func (l *lane) add(key types.NamespacedName) {
@@ -150,6 +151,8 @@ type world struct {
 	plans []func()
 	// succeeded are the jobs in which each Installation has succeeded.
 	succeeded map[types.UID]map[string]bool
+	// reports are the status writes of each object in each job that were no transition.
+	reports map[work]int
 	// leaving are the removal rounds in which the deletion of objects has begun.
 	leaving map[types.UID]string
 }
@@ -161,6 +164,7 @@ func newWorld(seed uint64, r rates) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 1)), rates: r, store: newStore(), elsewhere: seed/4%4 == 0}
 	w.target, w.garden, w.seed = newTarget(w), newGarden(w), newSeed(w)
 	w.users = newUsers(w)
+	w.reports = map[work]int{}
 	w.pending, w.succeeded, w.leaving = map[stream][]change{}, map[types.UID]map[string]bool{}, map[types.UID]string{}
 	w.store.watch = func(c change) {
 		w.checkChange(c)
@@ -187,7 +191,7 @@ func (w *world) boot() {
 		w.caches[k] = cache
 	}
 	w.pending = map[stream][]change{}
-	w.process, w.untold, w.given = newProcess(), map[listener][]change{}, map[types.NamespacedName]dispatchedJob{}
+	w.process, w.untold, w.given = w.newProcess(), map[listener][]change{}, map[types.NamespacedName]dispatchedJob{}
 	w.plans = nil
 	w.excuseRotations()
 	// The work of the previous process has ended with it.
@@ -197,7 +201,7 @@ func (w *world) boot() {
 	w.installations = controllers["installation"].(*installation.Reconciler)
 	w.syncs = controllers["targetsync"].(*targetsync.Reconciler)
 	for name, reconciler := range controllers {
-		w.lanes[name] = &lane{name: name, reconciler: reconciler, running: map[types.NamespacedName]bool{}, timers: map[types.NamespacedName]time.Time{}, failures: map[types.NamespacedName]int{}}
+		w.lanes[name] = &lane{name: name, reconciler: reconciler, running: map[types.NamespacedName]bool{}, timers: map[types.NamespacedName]time.Time{}, failures: map[types.NamespacedName]int{}, rings: map[types.NamespacedName]*asked{}}
 	}
 	for _, k := range cachedKinds {
 		for _, key := range keysOf(w.caches[k]) {
@@ -305,6 +309,7 @@ func (w *world) ring(l *lane, key types.NamespacedName, due time.Time) {
 	if left := time.Until(due); left > 0 {
 		<-time.After(left)
 	}
+	w.checkRing(l, key)
 	delete(l.timers, key)
 	l.add(key)
 }
