@@ -88,6 +88,18 @@ func (t toLane) AddAfter(request reconcile.Request, pause time.Duration) {
 	}
 }
 
+// lookAgain lets the time pass until the extension has looked again into a shoot that was not ready:
+// nothing tells it of a change there.
+func (w *world) lookAgain() {
+	l := w.lanes["extension"]
+	for _, key := range keysOf(l.timers) {
+		if due := l.timers[key]; time.Until(due) < time.Hour {
+			w.ring(l, key, due)
+		}
+	}
+	w.settle()
+}
+
 // checkExtension looks at a write to an Extension.
 func (w *world) checkExtension(c change) {
 	before, _ := c.before.(*gardener.Extension)
@@ -130,7 +142,7 @@ func (s *seed) checkReached(before, after *gardener.Extension) {
 // checkShoot: the shoot has what a success says.
 func (s *seed) checkShoot() {
 	wanted := []string{place("Deployment", "flux-system", "source-controller"), place("ConfigMap", "flux-system", "shoot-info")}
-	if s.wanted.source {
+	if s.wanted.source && s.wanted.mode != "Once" { // once the shoot has come up, its owner looks after it
 		wanted = append(wanted, place("GitRepository", "flux-system", "flux-system"), place("Kustomization", "flux-system", "flux-system"))
 	}
 	if s.wanted.secret {

@@ -87,6 +87,7 @@ func live(seed uint64) *world {
 		w.checkSyncs()
 		w.checkRotations()
 	}
+	w.lookAgain()
 	w.again()
 	w.end()
 	return w

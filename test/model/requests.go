@@ -86,7 +86,9 @@ func (c *connection) checkQuestion(ctx context.Context, k kind, key types.Namesp
 func (c *connection) checkAnswer(ctx context.Context, object client.Object, sent string, err error) {
 	own, known := c.answers.written[object.GetUID()]
 	at, _ := ctx.Value(reconciled{}).(types.NamespacedName)
-	known = known && kindOf(object) == driven[c.lane] && at == client.ObjectKeyFromObject(object)
+	// One that it has released is forgotten, and another one may have its name.
+	stored := c.world.store.objects[kindOf(object)][client.ObjectKeyFromObject(object)]
+	known = known && kindOf(object) == driven[c.lane] && at == client.ObjectKeyFromObject(object) && stored != nil && stored.GetUID() == object.GetUID()
 	if before, _ := strconv.Atoi(sent); apierrors.IsConflict(err) && known && before > 0 && before < own {
 		c.world.violate("%s writes %s %s in version %d after it has written version %d", c.lane, kindOf(object), object.GetName(), before, own)
 	}
