@@ -13,8 +13,8 @@ import (
 // extensionKey is where the Extension of the shoot is.
 var extensionKey = types.NamespacedName{Namespace: seedSpace, Name: "flux"}
 
-// wish is what the owner of a shoot asks for.
-type wish struct {
+// order is what the owner of a shoot asks for.
+type order struct {
 	mode, deletion, version string
 	source, secret          bool
 	// asks is the operation that an annotation of the Shoot asks for once.
@@ -22,7 +22,7 @@ type wish struct {
 }
 
 // provider is the provider configuration.
-func (w wish) provider() []byte {
+func (w order) provider() []byte {
 	config := map[string]any{
 		"apiVersion": "flux.extensions.gardener.cloud/v1alpha1", "kind": "FluxConfig", "syncMode": w.mode, "deletionPolicy": w.deletion,
 		"flux": map[string]any{"version": w.version},
@@ -40,10 +40,10 @@ func (w wish) provider() []byte {
 	return encoded(config)
 }
 
-// wish makes up what an owner asks for. A source stays: that it goes is an error.
-func (u *users) wish() wish {
+// newOrder makes up what an owner asks for. A source stays: that it goes is an error.
+func (u *users) newOrder() order {
 	random := u.world.random
-	return wish{
+	return order{
 		mode: []string{"Once", "ManifestsOnly", "Always"}[random.IntN(3)], deletion: []string{"Orphan", "Delete"}[random.IntN(2)],
 		version: []string{"v2.4.0", "v2.5.0"}[random.IntN(2)], source: u.world.seed.wanted.source || random.IntN(2) == 0, secret: random.IntN(2) == 0,
 	}
@@ -64,7 +64,7 @@ func (u *users) actOnShoot() {
 		s.arrive()
 		return
 	case e == nil:
-		s.enable(u.wish())
+		s.enable(u.newOrder())
 		return
 	case e.DeletionTimestamp != nil || isMigrating(e):
 		return
@@ -72,7 +72,7 @@ func (u *users) actOnShoot() {
 	switch w.random.IntN(9) {
 	case 0, 1, 2:
 		asks := s.wanted.asks
-		s.wanted = u.wish()
+		s.wanted = u.newOrder()
 		s.wanted.asks = asks
 		s.ask(gardener.OperationReconcile)
 	case 3:
@@ -105,7 +105,7 @@ func isMigrating(e *gardener.Extension) bool {
 func stamp() string { return time.Now().UTC().Format(time.RFC3339Nano) }
 
 // enable creates the Extension of a shoot that had none.
-func (s *seed) enable(wanted wish) {
+func (s *seed) enable(wanted order) {
 	s.wanted = wanted
 	s.describe()
 	must(s.world.store.create(s.made(gardener.OperationReconcile)))
@@ -178,7 +178,7 @@ func (s *seed) arrive() {
 	s.ask(gardener.OperationRestore)
 }
 
-// String shows a wish in a trace.
-func (w wish) String() string {
+// String shows an order in a trace.
+func (w order) String() string {
 	return fmt.Sprintf("%s %s %s source %t secret %t asks %q", w.mode, w.deletion, w.version, w.source, w.secret, w.asks)
 }

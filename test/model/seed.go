@@ -39,7 +39,7 @@ type seed struct {
 	// shoot are the objects in the shoot by kind, namespace and name.
 	shoot map[string]placed
 	// wanted is what the owner asks for, and applied what the last success was about.
-	wanted, applied wish
+	wanted, applied order
 	hibernates      bool
 	// kept is the state of a shoot that is on its way to another seed.
 	kept *gardener.ExtensionStatus
@@ -122,7 +122,7 @@ func (s *seed) carry(resource *gardener.ManagedResource) {
 	}
 }
 
-// mention lets somebody write a status who may say anything in it.
+// mention writes a status that may say anything: it is not of a controller.
 func (w *world) mention(write func()) {
 	show := w.store.show
 	w.store.show = func(string, string) {}
