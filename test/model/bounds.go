@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -39,12 +40,12 @@ type work struct {
 
 // checkReports: status writes are transitions, and few more.
 func (w *world) checkReports(c change) {
-	if c.before == nil || c.after == nil || w.writer == "" || c.before.GetGeneration() != c.after.GetGeneration() {
+	if c.before == nil || c.after == nil || w.writer == "" || !w.store.reporting || c.before.GetGeneration() != c.after.GetGeneration() {
 		return
 	}
 	id, finished, phase := jobOf(c.after)
 	idBefore, finishedBefore, phaseBefore := jobOf(c.before)
-	if id == "" || id != idBefore || finished != finishedBefore || phase != phaseBefore || sameFields(c.before, c.after, func(name string) bool { return name == "Status" }) {
+	if id == "" || id != idBefore || finished != finishedBefore || phase != phaseBefore {
 		return
 	}
 	of := work{c.after.GetUID(), id}
@@ -56,7 +57,11 @@ func (w *world) checkReports(c change) {
 }
 
 // logs are what operators read. They must not contain a secret.
-type logs struct{ world *world }
+type logs struct {
+	world *world
+	// values are in each line.
+	values []any
+}
 
 // Init implements logr.LogSink.
 func (logs) Init(logr.RuntimeInfo) {}
@@ -67,18 +72,17 @@ func (logs) Enabled(level int) bool { return level == 0 }
 
 // Info implements logr.LogSink.
 func (l logs) Info(_ int, message string, values ...any) {
-	l.world.checkSecret("the log", fmt.Sprint(append(values, message)...))
+	l.world.checkSecret("the log", fmt.Sprint(message, l.values, values))
 }
 
 // Error implements logr.LogSink.
 func (l logs) Error(err error, message string, values ...any) {
-	l.world.checkSecret("the log", fmt.Sprint(append(values, message, err)...))
+	l.world.checkSecret("the log", fmt.Sprint(message, err, l.values, values))
 }
 
 // WithValues implements logr.LogSink.
 func (l logs) WithValues(values ...any) logr.LogSink {
-	l.world.checkSecret("the log", fmt.Sprint(values...))
-	return l
+	return logs{world: l.world, values: append(slices.Clip(l.values), values...)}
 }
 
 // WithName implements logr.LogSink.

@@ -64,7 +64,7 @@ type process struct {
 }
 
 func (w *world) newProcess() *process {
-	ctx, stop := context.WithCancel(log.IntoContext(context.Background(), logr.New(logs{w})))
+	ctx, stop := context.WithCancel(log.IntoContext(context.Background(), logr.New(logs{world: w})))
 	return &process{ctx: ctx, stop: stop}
 }
 

@@ -54,6 +54,8 @@ type store struct {
 	objects map[kind]map[types.NamespacedName]client.Object
 	version int
 	uids    int
+	// reporting says that the change is that of a status.
+	reporting bool
 	// watch gets every change.
 	watch func(change)
 	// noted learns of every status that is written, and whether it is another one.
@@ -140,7 +142,9 @@ func (s *store) update(object client.Object, status bool) error {
 		next = onTheWire(object)
 		changed = keepsOwn(stored, next)
 	}
+	s.reporting = status
 	s.commit(k, key, next, changed)
+	s.reporting = false
 	give(object, next)
 	return nil
 }
