@@ -50,10 +50,13 @@ func newSeed(w *world) *seed { return &seed{world: w, shoot: map[string]placed{}
 // place is the name of an object in the shoot.
 func place(kind, namespace, name string) string { return kind + " " + namespace + "/" + name }
 
-// tasks are what the resource manager has to do.
+// tasks are what gardenlet and the resource manager have to do.
 func (s *seed) tasks() (tasks []func()) {
+	if s.departed() {
+		tasks = append(tasks, s.depart)
+	}
 	if s.hibernates || !s.world.rates.shoots {
-		return nil // it does not run
+		return tasks // the resource manager does not run
 	}
 	objects := s.world.store.objects
 	for _, key := range keysOf(objects["ManagedResource"]) {

@@ -40,7 +40,7 @@ func (w *world) busy() bool {
 	if l, _, due := w.next(); l != nil && time.Until(due) < longWait {
 		return true
 	}
-	return len(w.target.shut) > 0 || len(w.seed.tasks()) > 0 || w.seed.departed()
+	return len(w.target.shut) > 0 || len(w.seed.tasks()) > 0
 }
 
 // settle lets everything come to its end with nothing going wrong.

@@ -344,9 +344,6 @@ func (w *world) moves() (moves []func(), weights []float64) {
 	if tasks := w.seed.tasks(); len(tasks) > 0 {
 		may(1, func() { tasks[w.random.IntN(len(tasks))]() })
 	}
-	if w.seed.departed() {
-		may(0.3, w.seed.depart)
-	}
 	may(0.2, func() { w.store.collect() })
 	if len(w.target.shut) > 0 {
 		may(0.3, w.target.open)

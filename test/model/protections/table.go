@@ -138,7 +138,7 @@ var protections = []protection{
 	},
 	{
 		"a Target is removed before the Secret that it names", targetsync + "effects.go",
-		"	if target := w.Targets[name]; target != nil && syncplan.Ours(target) {\n", "	if existing := w.Secrets[name]; existing.Ours && name != r.sync.Spec.SecretRef.Name {\n		if err := r.deleteSecret(ctx, name, existing.Version); err != nil {\n			return err\n		}\n	}\n	if target := w.Targets[name]; target != nil && syncplan.Ours(target) {\n",
+		"	if target != nil && syncplan.Ours(target) {\n", "	if existing := w.Secrets[name]; existing.Ours && name != r.sync.Spec.SecretRef.Name {\n		if err := r.deleteSecret(ctx, name, existing.Version); err != nil {\n			return err\n		}\n	}\n	if target != nil && syncplan.Ours(target) {\n",
 	},
 	{
 		"a TargetSync does not overwrite a Target of another owner", targetsync + "syncplan/plan.go",
