@@ -143,6 +143,7 @@ func seesOverview(t *testing.T, visitor *visitor, want []string, notes int) {
 // places are the pages of one namespace, besides that of an Installation.
 var places = []string{
 	"why/Installation/SPACE/root", "compare/SPACE/root", "objects/Installation/SPACE/root", "objects/Execution/SPACE/root",
+	"objects/DeployItem/SPACE/ITEM",
 	"targets/SPACE/host", "objects/Target/SPACE/host", "objects/TargetSync/SPACE/host",
 }
 
@@ -160,12 +161,14 @@ func seesViews(t *testing.T, visitor *visitor, all, visible []string) {
 		}
 	}
 	for _, space := range all {
+		item := env.ItemsByName(t, space)["note"].Name
 		for _, place := range places {
+			place = strings.Replace(place, "ITEM", item, 1)
 			text := string(look[json.RawMessage](visitor, strings.Replace(place, "SPACE", space, 1)))
 			absent := strings.ReplaceAll(string(look[json.RawMessage](visitor, strings.Replace(place, "SPACE", "absent", 1))), "absent", space)
 			if shown := text != absent; shown && !slices.Contains(visible, space) {
 				t.Errorf("%s of %s: %s", place, space, text)
-			} else if !shown && slices.Contains(visible, space) && strings.Contains(place, "/Installation/") {
+			} else if !shown && slices.Contains(visible, space) && (strings.Contains(place, "/Installation/") || strings.Contains(place, "/DeployItem/")) {
 				t.Errorf("%s of %s shows nothing", place, space)
 			}
 		}
