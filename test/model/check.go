@@ -222,7 +222,8 @@ func (w *world) checkOrder(item, other *v1alpha1.DeployItem, uninstall bool) {
 	switch {
 	case !uninstall && !job.IsRemoval(item.Status.JobID) && dependsOn(item, other) && (other.Status.JobIDFinished != item.Status.JobID || other.Status.Phase.String() != "Succeeded"):
 		w.violate("item %s is deployed before %s, which it depends on", item.Name, other.Name)
-	case uninstall && dependsOn(other, item) && other.DeletionTimestamp != nil:
+	// What never had a job has deployed nothing.
+	case uninstall && dependsOn(other, item) && other.DeletionTimestamp != nil && other.Status.JobID != "":
 		w.violate("item %s is uninstalled before %s, which depends on it", item.Name, other.Name)
 	}
 }

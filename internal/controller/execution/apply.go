@@ -111,12 +111,16 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 }
 
 // writeItems creates and updates the items, deletes those that are no longer
-// wanted unless they are held, and notes all of them.
+// wanted unless they are held, and notes all of them. One that is wanted and terminating stays as it is
+// and is not noted: it is deleted first, and written anew then.
 func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
 	wanted, orphans := itemorder.Members(s.templates, s.items)
 	cache := &v1alpha1.DeployItemCache{}
 	items := make([]*v1alpha1.DeployItem, len(s.templates))
 	err := parallelize.Until(r.Parallelizer, len(s.templates), func(i int) (err error) {
+		if items[i] = wanted[i].Item; isTerminating(wanted[i]) {
+			return nil
+		}
 		items[i], err = r.ensureItem(ctx, s.exec, &s.templates[i], wanted[i].Item)
 		return err
 	})
@@ -124,6 +128,9 @@ func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
 		return err
 	}
 	for i, item := range items {
+		if isTerminating(wanted[i]) {
+			continue
+		}
 		cache.ActiveDIs = append(cache.ActiveDIs, v1alpha1.DiNamePair{SpecName: s.templates[i].Name, ObjectName: item.Name})
 	}
 	held := holds(*s, orphans)

@@ -288,13 +288,16 @@ func decideItems(s snapshot) decision {
 	if job.IsRemoval(s.exec.Status.JobID) {
 		return decideRemovals(s, wanted, orphans, deadline)
 	}
-	held := holds(s, orphans)
-	if len(orphans) > 0 && !held {
+	held, removed := holds(s, orphans), unwritten(s.exec, wanted, isTerminating)
+	if !held {
 		// New items wait until the old ones are deleted, unless objects of the old ones may be
 		// taken over: see holds.
-		return decideOrphans(s, orphans, deadline)
+		removed = append(removed, orphans...)
 	}
-	if s.unsettled && slices.ContainsFunc(wanted, func(m itemorder.Member) bool { return m.Item == nil }) {
+	if len(removed) > 0 {
+		return decideOrphans(s, removed, deadline)
+	}
+	if s.unsettled && slices.ContainsFunc(wanted, isMissing) || len(unwritten(s.exec, wanted, isMissing)) > 0 {
 		return act(begin)
 	}
 	order := itemorder.ToDeploy(s.exec.Status.JobID, wanted)
@@ -315,7 +318,31 @@ func decideItems(s snapshot) decision {
 	return resting(s, itemorder.ChangeOf(order.Of(itemorder.Running)).By(deadline), order)
 }
 
-// decideOrphans judges items that are no longer wanted.
+func isMissing(m itemorder.Member) bool { return m.Item == nil }
+
+func isTerminating(m itemorder.Member) bool { return m.Item != nil && m.Item.DeletionTimestamp != nil }
+
+// unwritten returns the wanted items in a state that the job has not written, because they were
+// terminating when it began. They are deleted in the order of a deletion, and written then. The order is
+// the one that was noted when they were created.
+func unwritten(exec *v1alpha1.Execution, wanted []itemorder.Member, in func(itemorder.Member) bool) []itemorder.Member {
+	cache := exec.Status.DeployItemCache
+	if cache == nil {
+		return nil // a job of another release notes its items later
+	}
+	var found []itemorder.Member
+	for _, m := range wanted {
+		if in(m) && !slices.ContainsFunc(cache.ActiveDIs, func(pair v1alpha1.DiNamePair) bool { return pair.SpecName == m.Name }) {
+			if m.Item != nil {
+				m.DependsOn = itemorder.DependsOn(m.Item)
+			}
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// decideOrphans judges items that are no longer wanted, or that were terminating when the job began.
 func decideOrphans(s snapshot, orphans []itemorder.Member, deadline time.Time) decision {
 	order := itemorder.ToDelete(s.exec.Status.JobID, orphans, s.underWay)
 	switch order.Verdict() {

@@ -87,6 +87,17 @@ func item(id, finished string, phase v1alpha1.DeployItemPhase) *v1alpha1.DeployI
 	return &v1alpha1.DeployItem{Status: v1alpha1.DeployItemStatus{JobID: id, JobIDFinished: finished, Phase: phase}}
 }
 
+// written notes items as those that the job has written.
+func written(names ...string) option {
+	return func(s *snapshot) {
+		cache := &v1alpha1.DeployItemCache{}
+		for _, name := range names {
+			cache.ActiveDIs = append(cache.ActiveDIs, v1alpha1.DiNamePair{SpecName: name, ObjectName: "x-" + name})
+		}
+		s.exec.Status.DeployItemCache = cache
+	}
+}
+
 // has adds a DeployItem that exists.
 func has(name, id, finished string, phase v1alpha1.DeployItemPhase, more ...func(*v1alpha1.DeployItem)) option {
 	return func(s *snapshot) {
@@ -194,6 +205,12 @@ func TestDecide(t *testing.T) {
 		{"an item has failed", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed"), has("two", "", "", "")}, fail, "", itself},
 		{"an item is missing", []option{jobs("a", "", "Progressing"), wants("one")}, fail, "", itself},
 		{"an item that is missing after the store was restored is written again", []option{jobs("a", "", "Progressing"), wants("one"), func(s *snapshot) { s.unsettled = true }}, begin, "", itself},
+		{"a wanted item that was terminating when the job began is deleted first, after those that depend on it", []option{jobs("a", "", "Progressing"), wants("one", "two<one", "three"), written("three"), has("one", "z", "z", "Succeeded", goes), has("two", "z", "z", "Succeeded", goes, after("one")), has("three", "", "", "")}, trigger, "two", itself},
+		{"it is at work", []option{jobs("a", "", "Progressing"), wants("one", "two"), written("two"), has("one", "a", "", "Deleting", goes), has("two", "", "", "")}, rest, "", "DeployItem x-one"},
+		{"it was deleted, and is written anew", []option{jobs("a", "", "Progressing"), wants("one", "two"), written("two"), has("two", "", "", "")}, begin, "", itself},
+		{"it could not be deleted", []option{jobs("a", "", "Progressing"), wants("one"), written(), has("one", "a", "a", "DeleteFailed", goes)}, fail, "", itself},
+		{"another client has deleted an item that the job has written, and it is missing", []option{jobs("a", "", "Progressing"), wants("one", "two"), written("one", "two"), has("two", "", "", "")}, fail, "", itself},
+		{"another client deletes an item that the job has written and finished", []option{jobs("a", "", "Progressing"), wants("one", "two"), written("one", "two"), has("one", "a", "a", "Succeeded", goes), has("two", "", "", "")}, trigger, "two", itself},
 		{"an item at work may end although another one has failed just now", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed", inPhase(4*time.Second)), has("two", "a", "", "Progressing")}, rest, "", "DeployItem x-two, the time 2030-01-02T12:00:01Z"},
 		{"items that wait for each other", []option{jobs("a", "", "Progressing"), wants("one<two", "two<one"), has("one", "", "", ""), has("two", "", "", "")}, fail, "", itself},
 

@@ -52,7 +52,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 			t.Fatal(err)
 		}
 	}
-	b := &bench{now: noon}
+	b, created := &bench{now: noon}, sync.Map{}
 	b.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&v1alpha1.Installation{}, &v1alpha1.Execution{}, &v1alpha1.DeployItem{}).
 		WithIndex(&v1alpha1.DeployItem{}, itemsByExecution, func(object client.Object) []string {
@@ -73,7 +73,11 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 						return err
 					}
 				}
-				object.SetUID(types.UID("uid-" + object.GetName()))
+				uid := "uid-" + object.GetName()
+				if _, again := created.LoadOrStore(uid, true); again {
+					uid += "-again"
+				}
+				object.SetUID(types.UID(uid))
 				return c.Create(ctx, object, options...)
 			},
 		}).Build()
