@@ -19,7 +19,9 @@ func TestFailedOfRights(t *testing.T) {
 	at := startActing(t)
 	accounts, a, b := env.Namespace(t), env.Namespace(t), env.Namespace(t)
 	for _, space := range []string{a, b} {
-		failed := env.WaitFinished(t, env.Create(t, landscape.NewInstallation(space, "failed", "{{ fail `on purpose` }}")), "")
+		created := env.Create(t, landscape.NewInstallation(space, "failed", "{{ fail `on purpose` }}"))
+		t.Cleanup(func() { release(t, created) })
+		failed := env.WaitFinished(t, created, "")
 		if failed.Status.InstallationPhase != v1alpha1.InstallationPhases.Failed {
 			t.Fatalf("the phase is %s", failed.Status.InstallationPhase)
 		}
