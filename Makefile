@@ -77,6 +77,12 @@ console: ## Build the pages of the console into internal/console/web/dist (needs
 	@command -v npm >/dev/null || { echo "There is no npm: install Node 20 or newer." >&2; exit 1; }
 	@cd $(CONSOLE) && npm ci --silent --no-audit --no-fund --foreground-scripts && npm run --silent build
 
+.PHONY: test-pages
+test-pages: ## Unit tests of the console's pages, without a browser (needs Node; "make verify" and "make test-console" run them, too).
+	@command -v npm >/dev/null || { echo "There is no npm: install Node 20 or newer." >&2; exit 1; }
+	@test -x $(CONSOLE)/node_modules/.bin/esbuild || (cd $(CONSOLE) && npm ci --silent --no-audit --no-fund --foreground-scripts)
+	@cd $(CONSOLE) && npm test --silent
+
 IMAGE ?= registry.example.org/gardener-extension-shoot-flux:0.1.0
 CHART ?= registry.example.org/charts/gardener-extension-shoot-flux:0.1.0
 
@@ -154,6 +160,7 @@ test-console: build lab ## The console in a real browser (needs Chromium: apt-ge
 		{ echo "There is no Chromium: install it (Debian: apt-get install chromium), or name its program in CHROMIUM." >&2; exit 1; }
 	@test -f $(CONSOLE)/node_modules/axe-core/axe.min.js || (cd $(CONSOLE) && npm ci --silent --no-audit --no-fund --foreground-scripts) || \
 		{ echo "axe-core, which checks accessibility, is not there: install Node 20 or newer, with a registry of npm." >&2; exit 1; }
+	@$(MAKE) --no-print-directory test-pages
 	$(GOTEST) -count=1 -timeout 10m -p 1 ./test/console/...
 
 .PHONY: attacks

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks that generated files are up to date, that all packages build without their tests,
-# and that no program compiles a module in a version of its own. The tree may be dirty: files
-# are compared before and after.
+# Checks that generated files are up to date, that the pages of the console pass their tests,
+# that all packages build without their tests, and that no program compiles a module in a
+# version of its own. The tree may be dirty: files are compared before and after.
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,9 +14,9 @@ before=$(fingerprint)
 make --no-print-directory generate
 # Without a registry of npm, as without Node, the bundle is that of the commit.
 if command -v npm >/dev/null && npm ping --silent --fetch-retries 0 --fetch-timeout 10000 >/dev/null 2>&1; then
-  make --no-print-directory console
+  make --no-print-directory console test-pages
 else
-  echo "The bundle of the console is not compared: there is no Node, or its registry does not answer." >&2
+  echo "The bundle of the console is not compared, and its pages are not tested: there is no Node, or its registry does not answer." >&2
 fi
 after=$(fingerprint)
 if ! drift=$(diff <(echo "$before") <(echo "$after")); then

@@ -134,7 +134,7 @@ function Confirm({ action, view, offer, close, done }: { action: Action; view: P
   const send = async () => {
     const request: ActionRequest = { uid: offer.uid };
     if (action === "delete") request.keep = keep;
-    if (action === "set-imports") request.imports = written(form.current!);
+    if (action === "set-imports") request.imports = written(new FormData(form.current!));
     setBusy(true);
     const answer = await ask<Done>(`/act/${action}${pageAddress(view.namespace, view.name).slice(2)}`, request);
     setBusy(false);
@@ -209,8 +209,7 @@ function Imports({ names }: { names: string[] }) {
 }
 
 /** The imports that have got a value. */
-function written(form: HTMLFormElement): NonNullable<ActionRequest["imports"]> {
-  const fields = new FormData(form);
+export function written(fields: FormData): NonNullable<ActionRequest["imports"]> {
   return [...fields]
     .filter(([field, text]) => field.startsWith("text/") && text !== "")
     .map(([field, text]) => {
@@ -240,7 +239,7 @@ interface Deletion {
   }[];
 }
 
-function named(object: Reference): string {
+export function named(object: Reference): string {
   return `${object.kind} ${object.namespace ? `${object.namespace}/` : ""}${object.name}`;
 }
 

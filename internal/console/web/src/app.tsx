@@ -1,17 +1,10 @@
-import { render, type ComponentChild } from "preact";
+import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { keepKey } from "./ask";
 import { logOut, useLive, useUser } from "./live";
-import { OverviewPage } from "./overview";
-import { InstallationPage } from "./page";
 import { Address } from "./filter";
-import { JobsPage } from "./jobs";
-import { ObjectView } from "./object";
-import { ComparePage } from "./compare";
-import { PlanPage } from "./plan";
-import { TargetPage, TargetsPage } from "./targets";
-import { WhyPage } from "./why";
-import type { Comparison, Frame, Jobs, ObjectPage, Overview, Page, Target, Targets, Why } from "./model";
+import { searchAddress, type Frame } from "./model";
+import { liveAddress, pageOf, searched, stays } from "./pages";
 
 /** The address of the page, which follows links without loading a document. */
 function useAddress(): [URL, (to: string, replace?: boolean) => void] {
@@ -26,8 +19,7 @@ function useAddress(): [URL, (to: string, replace?: boolean) => void] {
     const follow = (event: MouseEvent) => {
       const link = (event.target as Element).closest("a");
       const href = link?.getAttribute("href");
-      const other = event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
-      if (!href?.startsWith("/") || other) return;
+      if (!stays(href, event)) return;
       event.preventDefault();
       go(href);
     };
@@ -41,26 +33,11 @@ function useAddress(): [URL, (to: string, replace?: boolean) => void] {
   return [address, go];
 }
 
-/** The pages by the beginning of their addresses. Those that take a text get it from the address. */
-const pages: { begins: string; title: (view: any) => string; draw: (view: any, text: string) => ComponentChild }[] = [
-  { begins: "/n/", title: (view: Page) => `${view.name}: ${view.state ?? "missing"}`, draw: (view: Page) => <InstallationPage view={view} /> },
-  { begins: "/plan/", title: (view: Page) => `Plan of ${view.name}`, draw: (view: Page) => <PlanPage view={view} /> },
-  { begins: "/compare/", title: (view: Comparison) => `Two jobs of ${view.name}`, draw: (view: Comparison) => <ComparePage view={view} /> },
-  { begins: "/why/", title: (view: Why) => `Why ${view.name}`, draw: (view: Why) => <WhyPage view={view} /> },
-  { begins: "/objects/", title: (view: ObjectPage) => `${view.kind} ${view.name}`, draw: (view: ObjectPage) => <ObjectView view={view} /> },
-  { begins: "/targets/", title: (view: Target) => `Target ${view.name}`, draw: (view: Target) => <TargetPage view={view} /> },
-  { begins: "/targets", title: () => "Targets", draw: (view: Targets, text) => <TargetsPage view={view} text={text} /> },
-  { begins: "/jobs", title: () => "Jobs", draw: (view: Jobs, text) => <JobsPage view={view} text={text} /> },
-  { begins: "/", title: () => "Landscaper", draw: (view: Overview, text) => <OverviewPage view={view} text={text} /> },
-];
-
 function App() {
   const [address, go] = useAddress();
-  const text = address.searchParams.get("q") ?? "";
-  const page = pages.find(({ begins }) => address.pathname.startsWith(begins))!;
-  const overview = page.begins === "/";
-  const query = page.begins === "/compare/" ? address.search : text || overview ? `?q=${encodeURIComponent(text)}` : "";
-  const live = useLive<Frame>(`/live${overview ? "/overview" : address.pathname.replace(/^\/plan\//, "/n/")}${query}`);
+  const text = searched(address);
+  const page = pageOf(address);
+  const live = useLive<Frame>(liveAddress(address));
   const view = live.view;
   useArrival(address, view !== undefined);
   useTitle(view ? page.title(view) : "Landscaper");
@@ -69,7 +46,7 @@ function App() {
       <a class="skip" href="#content">
         Skip to the content
       </a>
-      <Header text={overview ? text : ""} go={go} lost={live.lost} view={view} />
+      <Header text={page.begins === "/" ? text : ""} go={go} lost={live.lost} view={view} />
       <main id="content" tabIndex={-1}>
         {view?.notes?.map((note) => (
           <p key={note} class="note" role="alert">
@@ -115,10 +92,7 @@ function Header({ text, go, lost, view }: { text: string; go: (to: string, repla
         placeholder="Search names, components, Targets, values"
         title="Press / to come here"
         value={text}
-        onInput={(event) => {
-          const found = event.currentTarget.value;
-          go(found ? `/?q=${encodeURIComponent(found)}` : "/", location.pathname === "/");
-        }}
+        onInput={(event) => go(searchAddress("/", event.currentTarget.value), location.pathname === "/")}
       />
       <span class={`connection ${lost ? "lost" : ""}`} role="status" title={view?.where}>
         {lost ? "Connection lost, trying again …" : view ? "Live" : ""}

@@ -2,7 +2,7 @@ import { useContext } from "preact/hooks";
 import type { ComponentChild } from "preact";
 import { Address } from "./filter";
 import { By } from "./jobs";
-import { Above, Badge, Cell, Mark, Section, Since, Table, To } from "./parts";
+import { Above, Badge, Cell, clockTime, Mark, Section, Since, Table, To } from "./parts";
 import { compareAddress, pageAddress, type Comparison, type Job, type Outcome } from "./model";
 
 /** The page that compares two jobs of an Installation. */
@@ -44,7 +44,7 @@ function Choice({ view, jobs }: { view: Comparison; jobs: Job[] }) {
         {!chosen && <option value="">choose one</option>}
         {jobs.map((job) => (
           <option key={job.jobID} value={job.jobID}>
-            {job.start ? new Date(job.start).toLocaleString() : "start not known"}, {job.phase ?? "now running"}
+            {job.start ? clockTime(job.start) : "start not known"}, {job.phase ?? "now running"}
           </option>
         ))}
       </select>
@@ -60,26 +60,42 @@ function Choice({ view, jobs }: { view: Comparison; jobs: Job[] }) {
 }
 
 /** The two jobs of the address, which is ahead of the view while that is on its way. */
-function chosen(view: Comparison, jobs: Job[], url: URL): { earlier?: Job; later?: Job } {
+export function chosen(view: Comparison, jobs: Job[], url: URL): { earlier?: Job; later?: Job } {
   const [one, other] = [url.searchParams.get("one"), url.searchParams.get("other")];
   // Jobs are listed from the newest.
   const named = jobs.filter((job) => job.jobID === one || job.jobID === other);
   return named.length === 2 ? { later: named[0], earlier: named[1] } : view;
 }
 
+/** What is the same in two jobs. No two jobs take the same time, so that is not compared. */
+export function sameOf(earlier: Job, later: Job) {
+  return {
+    by: earlier.trigger === later.trigger && earlier.requestedBy === later.requestedBy,
+    phase: earlier.phase === later.phase,
+    // A job that runs has no reason yet.
+    reason: earlier.phase && later.phase ? earlier.reason === later.reason : undefined,
+    component: earlier.component === later.component,
+    generation: earlier.generation === later.generation,
+    imports: earlier.importsHash === later.importsHash,
+  };
+}
+
+/** Whether imports differ of which none is listed. */
+export function differsUnlisted(view: Comparison, same: boolean): boolean {
+  return !same && !view.imports?.some((one) => one.earlier !== one.later);
+}
+
 function Both({ view, earlier, later }: { view: Comparison; earlier: Job; later: Job }) {
   const imports = view.imports ?? [];
-  const otherImports = earlier.importsHash !== later.importsHash;
-  const listed = imports.some((one) => one.earlier !== one.later);
-  // No two jobs take the same time.
-  const facts: [what: string, show: (job: Job) => ComponentChild, same?: (job: Job) => unknown][] = [
+  const same = sameOf(earlier, later);
+  const facts: [what: string, show: (job: Job) => ComponentChild, same?: boolean][] = [
     ["Started", (job) => (job.start ? <Since time={job.start} /> : <Quiet>not known</Quiet>)],
-    ["By", (job) => <By job={job} />, (job) => (job.trigger ?? "") + " " + (job.requestedBy ?? "")],
-    ["Ended in", (job) => job.phase ?? "now running", (job) => job.phase],
-    ["Reason", (job) => job.reason ?? <Quiet>none</Quiet>, earlier.phase && later.phase ? (job) => job.reason : undefined],
-    ["Component", (job) => job.component ?? <Quiet>not recorded</Quiet>, (job) => job.component],
-    ["Generation of the spec", (job) => job.generation ?? <Quiet>not recorded</Quiet>, (job) => job.generation],
-    ["Imports", (job) => (job.importsHash ? <code>{job.importsHash}</code> : <Quiet>not recorded</Quiet>), (job) => job.importsHash],
+    ["By", (job) => <By job={job} />, same.by],
+    ["Ended in", (job) => job.phase ?? "now running", same.phase],
+    ["Reason", (job) => job.reason ?? <Quiet>none</Quiet>, same.reason],
+    ["Component", (job) => job.component ?? <Quiet>not recorded</Quiet>, same.component],
+    ["Generation of the spec", (job) => job.generation ?? <Quiet>not recorded</Quiet>, same.generation],
+    ["Imports", (job) => (job.importsHash ? <code>{job.importsHash}</code> : <Quiet>not recorded</Quiet>), same.imports],
     ["Queued", (job) => job.queued ?? <Quiet>under 1s</Quiet>],
     ["Preparing", (job) => job.preparing ?? <Quiet>under 1s</Quiet>],
     ["Running", (job) => job.running ?? <Quiet>{job.phase ? "under 1s" : "until now"}</Quiet>],
@@ -88,17 +104,17 @@ function Both({ view, earlier, later }: { view: Comparison; earlier: Job; later:
     <>
       <Section id="facts" title="The jobs">
         <Table heads={["What", "Earlier", "Later", "Same"]}>
-          {facts.map(([what, show, same]) => (
+          {facts.map(([what, show, yes]) => (
             <tr key={what}>
               <Cell head="What">{what}</Cell>
               <Cell head="Earlier">{show(earlier)}</Cell>
               <Cell head="Later">{show(later)}</Cell>
-              <Cell head="Same">{same && <Same yes={same(earlier) === same(later)} />}</Cell>
+              <Cell head="Same">{yes !== undefined && <Same yes={yes} />}</Cell>
             </tr>
           ))}
         </Table>
       </Section>
-      {(imports.length > 0 || otherImports) && (
+      {(imports.length > 0 || !same.imports) && (
         <Section id="imports" title="Imports" count={imports.length}>
           {imports.length > 0 && (
             <Table heads={["Name", "Earlier", "Later", "Same"]}>
@@ -114,7 +130,7 @@ function Both({ view, earlier, later }: { view: Comparison; earlier: Job; later:
               ))}
             </Table>
           )}
-          {otherImports && !listed && <p class="hint">An import differs that is not recorded: of many imports, the first ones are.</p>}
+          {differsUnlisted(view, same.imports) && <p class="hint">An import differs that is not recorded: of many imports, the first ones are.</p>}
         </Section>
       )}
       {view.parts?.length ? (

@@ -17,7 +17,7 @@ const bandHead = 26;
 const bandGap = 18;
 
 /** Something with a place: an Installation, a value, or the space that a line needs to pass others. */
-interface Block {
+export interface Block {
   unit?: Unit;
   value?: FlowValue;
   /** What is inside, of an Installation that is open. */
@@ -32,7 +32,7 @@ interface Block {
 }
 
 /** A line from the first block to the last, past others through the spaces between. */
-type Edge = Block[];
+export type Edge = Block[];
 
 /** A group of Installations that deploy to one Target. */
 interface Band {
@@ -49,7 +49,7 @@ interface Picture {
   h: number;
 }
 
-function short(text: string): string {
+export function short(text: string): string {
   return text.length > longest ? text.slice(0, longest - 1) + "…" : text;
 }
 
@@ -105,7 +105,7 @@ function severalTargets(scope: Scope): boolean {
 }
 
 /** Whether the borders of Targets say something, here or inside of what is open. */
-function hasBorders(scope: Scope, open: Set<string>): boolean {
+export function hasBorders(scope: Scope, open: Set<string>): boolean {
   return severalTargets(scope) || scope.units.some((unit) => unit.inside && open.has(unit.name) && hasBorders(unit.inside, open));
 }
 
@@ -204,20 +204,30 @@ function lineOf(unit: Unit): string {
 /** How large the picture can be shown. */
 const sizes = [0.25, 0.33, 0.5, 0.67, 0.8, 1, 1.25, 1.5, 2];
 
+/** What an address chooses, whoever has written it. */
+export function choiceOf(url: URL): Choice & { zoom: number } {
+  const zoom = Number(url.searchParams.get("zoom"));
+  return {
+    open: new Set((url.searchParams.get("open") ?? "").split(",").filter(Boolean)),
+    borders: url.searchParams.get("borders") !== "no",
+    zoom: zoom >= 0.1 && zoom <= 4 ? zoom : 1,
+  };
+}
+
+/** The address with another choice; without it, if it has no value. */
+export function withChoice(url: URL, name: string, value: string): string {
+  const next = new URL(url);
+  if (value) next.searchParams.set(name, value);
+  else next.searchParams.delete(name);
+  return next.pathname + next.search + next.hash;
+}
+
 /** Draws how values flow. Each Installation is a link to its page. What is chosen is in the address. */
 export function Flow({ scope, namespace }: { scope: Scope; namespace: string }) {
   const { url, go } = useContext(Address);
   const frame = useRef<HTMLDivElement>(null);
-  const open = new Set((url.searchParams.get("open") ?? "").split(",").filter(Boolean));
-  const borders = url.searchParams.get("borders") !== "no";
-  const asked = Number(url.searchParams.get("zoom"));
-  const zoom = asked >= 0.1 && asked <= 4 ? asked : 1;
-  const choose = (name: string, value: string) => {
-    const next = new URL(url);
-    if (value) next.searchParams.set(name, value);
-    else next.searchParams.delete(name);
-    go(next.pathname + next.search + next.hash, true);
-  };
+  const { open, borders, zoom } = choiceOf(url);
+  const choose = (name: string, value: string) => go(withChoice(url, name, value), true);
   const toggle = (name: string) => {
     const next = new Set(open);
     if (!next.delete(name)) next.add(name);
@@ -269,7 +279,7 @@ export function Flow({ scope, namespace }: { scope: Scope; namespace: string }) 
 }
 
 /** The names of all Installations that can be opened. */
-function namesInside(scope: Scope): string[] {
+export function namesInside(scope: Scope): string[] {
   return scope.units.flatMap((unit) => (unit.inside ? [unit.name, ...namesInside(unit.inside)] : []));
 }
 
@@ -305,7 +315,7 @@ function keyOf(block: Block): string {
   return block.unit ? `unit ${block.unit.name}` : `${block.value?.kind} ${block.value?.name}`;
 }
 
-function line(edge: Edge): string {
+export function line(edge: Edge): string {
   let path = "";
   for (let i = 1; i < edge.length; i++) {
     const [from, to] = [edge[i - 1], edge[i]];

@@ -48,11 +48,15 @@ export function By({ job }: { job: Job }) {
   );
 }
 
+/** Whether the list, which begins with the newest, has a job of the same Installation before one. */
+export function hasEarlier(jobs: Job[], at: number): boolean {
+  const { of } = jobs[at];
+  return jobs.slice(at + 1).some((job) => job.of?.namespace === of?.namespace && job.of?.name === of?.name);
+}
+
 /** Jobs of an Installation, or of those that the jobs name. */
 export function JobTable({ jobs, of }: { jobs: Job[]; of?: Thing }) {
   const heads = ["Started", "By", "Ended in", "Queued", "Preparing", "Running"];
-  // The oldest one of an Installation has none before.
-  const before = (at: number) => jobs.slice(at + 1).some((job) => job.of?.namespace === jobs[at].of?.namespace && job.of?.name === jobs[at].of?.name);
   return (
     <Table heads={of ? heads : ["Installation", ...heads]}>
       {jobs.map((job, at) => (
@@ -64,7 +68,7 @@ export function JobTable({ jobs, of }: { jobs: Job[]; of?: Thing }) {
           )}
           <Cell head="Started">
             {job.start ? <Since time={job.start} /> : <span class="quiet">not known</span>}
-            {before(at) && (
+            {hasEarlier(jobs, at) && (
               <div class="small">
                 <a href={compareAddress((of ?? job.of!).namespace, (of ?? job.of!).name, job.jobID)} title="with the job before">
                   compare

@@ -16,42 +16,95 @@ export function read<T>(text: string): T {
   return JSON.parse(text, (_, value) => (typeof value === "string" ? value.replace(controls, "\ufffd") : value));
 }
 
+/** A stream of events, as far as it is used here. */
+export interface Stream {
+  onmessage: ((event: MessageEvent) => void) | null;
+  onerror: ((event: Event) => void) | null;
+  close(): void;
+}
+
+/** What following a view needs of the browser. */
+export interface Browser {
+  open(address: string): Stream;
+  after(milliseconds: number, run: () => void): number;
+  cancel(timer: number): void;
+  hidden(): boolean;
+  /** Calls when the page was hidden or shown, until the returned function is called. */
+  whenSeen(run: () => void): () => void;
+  /** Finds out whether the session has ended. */
+  checkSession(): void;
+}
+
+const browser: Browser = {
+  open: (address) => new EventSource(address),
+  after: (milliseconds, run) => window.setTimeout(run, milliseconds),
+  cancel: (timer) => window.clearTimeout(timer),
+  hidden: () => document.hidden,
+  whenSeen: (run) => {
+    document.addEventListener("visibilitychange", run);
+    return () => document.removeEventListener("visibilitychange", run);
+  },
+  checkSession: enterAgain,
+};
+
+/** Listens to an address until the returned function is called, and takes a lost connection up again. */
+export function follow(address: string, { got, lost }: { got: (text: string) => void; lost: () => void }, on: Browser = browser): () => void {
+  let stream: Stream | undefined;
+  let again = 0;
+  const open = () => {
+    const opened = on.open(address);
+    stream = opened;
+    opened.onmessage = (event) => got(event.data);
+    opened.onerror = () => {
+      lost();
+      // A browser gives up when the answer was an error, and waits long on its own.
+      opened.close();
+      on.checkSession();
+      again = on.after(1000, open);
+    };
+  };
+  const close = () => {
+    stream?.close();
+    on.cancel(again);
+  };
+  // A browser has few connections to a host for all its tabs: those that nobody sees have none.
+  const seen = () => {
+    close();
+    if (!on.hidden()) open();
+  };
+  seen();
+  const leave = on.whenSeen(seen);
+  return () => {
+    leave();
+    close();
+  };
+}
+
+/** What is known of the view of an address. */
+export type Known<T> = Live<T> & { address: string };
+
+/** What is known when the connection of an address is lost: the last view. */
+export function afterLoss<T>(before: Known<T>, address: string): Known<T> {
+  return { ...before, address, lost: true };
+}
+
+/** What of it is shown at an address. While a search is typed, the last result stays. */
+export function shownAt<T>(known: Known<T>, address: string): Live<T> {
+  return pathOf(known.address) === pathOf(address) ? known : { lost: known.lost };
+}
+
 /** Follows a view. A lost connection is taken up again, and the whole view comes anew. */
 export function useLive<T>(address: string): Live<T> {
-  const [live, setLive] = useState<Live<T> & { address: string }>({ address, lost: false });
-  useEffect(() => {
-    let source: EventSource | undefined;
-    let again = 0;
-    const open = () => {
-      const opened = new EventSource(address);
-      source = opened;
-      source.onmessage = (event) => setLive({ address, view: read<T>(event.data), lost: false });
-      source.onerror = () => {
-        setLive((before) => ({ ...before, address, lost: true }));
-        // A browser gives up when the answer was an error, and waits long on its own.
-        opened.close();
-        enterAgain();
-        again = window.setTimeout(open, 1000);
-      };
-    };
-    const close = () => {
-      source?.close();
-      window.clearTimeout(again);
-    };
-    // A browser has few connections to a host for all its tabs: those that nobody sees have none.
-    const seen = () => {
-      close();
-      if (!document.hidden) open();
-    };
-    seen();
-    document.addEventListener("visibilitychange", seen);
-    return () => {
-      document.removeEventListener("visibilitychange", seen);
-      close();
-    };
-  }, [address]);
-  // While a search is typed, the last result stays.
-  return pathOf(live.address) === pathOf(address) ? live : { lost: live.lost };
+  const [known, setKnown] = useState<Known<T>>({ address, lost: false });
+  useEffect(
+    () =>
+      follow(address, {
+        got: (text) => setKnown({ address, view: read<T>(text), lost: false }),
+        lost: () => setKnown((before) => afterLoss(before, address)),
+      }),
+    [address],
+  );
+  return shownAt(known, address);
 }
 
 /** Leads to the login if the session has ended: a stream does not say why it ends. */

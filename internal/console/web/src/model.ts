@@ -302,6 +302,11 @@ export function compareAddress(namespace: string, name: string, one?: string, ot
   return address("compare", namespace, name) + (one ? `?${jobs}` : "");
 }
 
+/** The address of a list of which those are shown that have a text. */
+export function searchAddress(path: string, text: string): string {
+  return text ? `${path}?q=${encodeURIComponent(text)}` : path;
+}
+
 function address(...parts: string[]): string {
   return "/" + parts.map(encodeURIComponent).join("/");
 }

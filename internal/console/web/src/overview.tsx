@@ -1,10 +1,10 @@
 import { RunAgain } from "./actions";
 import { Badge, Mark, Message, Since, To } from "./parts";
-import { scopeOf, states, type Overview, type Row } from "./model";
+import { scopeOf, states, type Overview, type Row, type Thing } from "./model";
 
 export function OverviewPage({ view, text }: { view: Overview; text: string }) {
-  const urgent = view.rows.filter((row) => row.state !== "Ready" && row.state !== "Running");
-  const others = view.rows.filter((row) => row.state === "Ready" || row.state === "Running");
+  const urgent = view.rows.filter(needsAttention);
+  const others = view.rows.filter((row) => !needsAttention(row));
   const total = Object.values(view.counts).reduce((sum, count) => sum + count, 0);
   return (
     <>
@@ -43,6 +43,11 @@ export function OverviewPage({ view, text }: { view: Overview; text: string }) {
       {view.more && <p class="hint">{view.more} more are not shown: search for them.</p>}
     </>
   );
+}
+
+/** Whether a thing does not come to its end by itself. */
+export function needsAttention(thing: Thing): boolean {
+  return thing.state !== "Ready" && thing.state !== "Running";
 }
 
 function Rows({ id, title, rows }: { id: string; title: string; rows: Row[] }) {

@@ -32,15 +32,20 @@ export function Badge({ state }: { state: State }) {
 export function Since({ time }: { time?: string }) {
   const now = useClock();
   if (!time) return null;
-  const at = new Date(time);
   return (
-    <time dateTime={time} title={at.toLocaleString()}>
-      {ago(now - at.getTime())}
+    <time dateTime={time} title={clockTime(time)}>
+      {ago(now - Date.parse(time))}
     </time>
   );
 }
 
-function ago(milliseconds: number): string {
+/** A time in the zone of the reader. */
+export function clockTime(time: string): string {
+  return new Date(time).toLocaleString();
+}
+
+/** How long ago something was. The clock of the server may be ahead of that of the reader. */
+export function ago(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);
   if (seconds < 20) return "just now";
   if (seconds < 90) return `${Math.floor(seconds / 10) * 10} s ago`;
@@ -49,9 +54,13 @@ function ago(milliseconds: number): string {
   return `${Math.round(seconds / 86400)} days ago`;
 }
 
+/** Where the name of a thing leads. An Execution has no place on a page. */
+export function linkTo(thing: Thing): string {
+  return thing.kind === "Execution" ? objectAddress(thing.kind, thing.namespace, thing.name) : addressOf(thing);
+}
+
 export function To({ thing, children }: { thing: Thing; children?: ComponentChildren }) {
-  const to = thing.kind === "Execution" ? objectAddress(thing.kind, thing.namespace, thing.name) : addressOf(thing);
-  return <a href={to}>{children ?? thing.title}</a>;
+  return <a href={linkTo(thing)}>{children ?? thing.title}</a>;
 }
 
 /** A span of time, such as 1 min 5 s. */

@@ -127,12 +127,17 @@ export function PlanView({ answer }: { answer?: Answer<Plan> }) {
   );
 }
 
+/** What is shown in place of a secret. */
+export function masked(action: Happens): string {
+  return `secret, ${signs[action][1]}d`;
+}
+
 function Field({ field }: { field: NonNullable<NonNullable<NonNullable<Plan["items"]>[number]["objects"]>[number]["fields"]>[number] }) {
   return (
     <>
       <dt>{field.path}</dt>
       <dd>
-        {field.secret && <span class="quiet">{field.action === "update" ? "secret, changed" : `secret, ${signs[field.action][1]}d`}</span>}
+        {field.secret && <span class="quiet">{masked(field.action)}</span>}
         {field.lines?.map((line, at) =>
           line.action === "create" ? (
             <ins key={at}>

@@ -14,9 +14,7 @@ const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14
 
 export function TimelineSection({ timeline }: { timeline: Timeline }) {
   const now = useClock(timeline.end ? 60_000 : 1_000);
-  const start = Date.parse(timeline.start);
-  const last = Math.max(...timeline.bars.flatMap((bar) => bar.spans.map((part) => (part.to ? Date.parse(part.to) : timeline.end ? Date.parse(timeline.end) : now))));
-  const length = Math.max(1000, last - start);
+  const { start, last, length } = extent(timeline, now);
   const kinds = (Object.keys(words) as Span["kind"][]).filter((kind) => timeline.bars.some((bar) => bar.spans.some((part) => part.kind === kind)));
   return (
     <Section id="timeline" title="Timeline" aside={<span class="quiet">{timeline.end ? `the last job took ${span(last - start)}` : `the job runs for ${span(last - start)}`}</span>}>
@@ -51,13 +49,26 @@ export function TimelineSection({ timeline }: { timeline: Timeline }) {
   );
 }
 
-function Axis({ length }: { length: number }) {
+/** From when to when a timeline reaches, in milliseconds. What has no end lasts until that of the job, or until now. */
+export function extent(timeline: Timeline, now: number): { start: number; last: number; length: number } {
+  const start = Date.parse(timeline.start);
+  const end = timeline.end ? Date.parse(timeline.end) : now;
+  const last = Math.max(...timeline.bars.flatMap((bar) => bar.spans.map((part) => (part.to ? Date.parse(part.to) : end))));
+  return { start, last, length: Math.max(1000, last - start) };
+}
+
+/** Where the axis has marks, in milliseconds from the start: few, and none at the right edge, where its text has no room. */
+export function marksOf(length: number): number[] {
   const step = steps.find((seconds) => length / 1000 / seconds <= 5) ?? length / 4000;
   const marks: number[] = [];
   for (let at = 0; at <= length * 0.94; at += step * 1000) marks.push(at);
+  return marks;
+}
+
+function Axis({ length }: { length: number }) {
   return (
     <svg class="bar" height="20">
-      {marks.map((at) => (
+      {marksOf(length).map((at) => (
         <g key={at}>
           <line class="tick" x1={percent(at / length)} x2={percent(at / length)} y1="14" y2="20" />
           <text x={percent(at / length)} y="10">
@@ -69,15 +80,33 @@ function Axis({ length }: { length: number }) {
   );
 }
 
-function Line({ bar, start, length, now }: { bar: Bar; start: number; length: number; now: number }) {
-  const parts = bar.spans.map((part) => {
+interface Measured extends Span {
+  open: boolean;
+  /** Where it begins and how much it is of the whole timeline. */
+  at: number;
+  share: number;
+  took: number;
+}
+
+/** The spans of a bar with their places. */
+export function measured(bar: Bar, start: number, length: number, now: number): Measured[] {
+  return bar.spans.map((part) => {
     const from = Date.parse(part.from);
     const to = part.to ? Date.parse(part.to) : now;
     return { ...part, open: !part.to, at: (from - start) / length, share: (to - from) / length, took: to - from };
   });
+}
+
+/** A bar for those who do not see it. */
+export function inWords(parts: Measured[]): string {
+  return parts.map((part) => `${words[part.kind]} ${span(part.took)}${part.open ? " until now" : ""}`).join(", ");
+}
+
+function Line({ bar, start, length, now }: { bar: Bar; start: number; length: number; now: number }) {
+  const parts = measured(bar, start, length, now);
   const took = parts.reduce((sum, part) => sum + part.took, 0);
   const name = bar.kind === "Execution" ? "Execution" : bar.title;
-  const said = parts.map((part) => `${words[part.kind]} ${span(part.took)}${part.open ? " until now" : ""}`).join(", ");
+  const said = inWords(parts);
   return (
     <li class={bar.state}>
       <span class="label" style={{ paddingLeft: `${Math.min(bar.depth ?? 0, 8) * 0.9}rem` }} title={`${bar.kind} ${bar.name}`}>
@@ -102,6 +131,6 @@ function Block({ kind, x, width }: { kind: Span["kind"]; x: string; width: strin
 }
 
 /** A share in percent. */
-function percent(share: number): string {
+export function percent(share: number): string {
   return `${Math.min(100, Math.max(0, share * 100)).toFixed(3)}%`;
 }

@@ -52,7 +52,7 @@ export function NotThere({ kind, namespace, name }: { kind: string; namespace: s
 }
 
 /** What connects a hop with the one before. */
-function relation(step: Step, before: Step): string {
+export function relation(step: Step, before: Step): string {
   if (!step.beside) return `${before.kind === "Execution" ? before.name : before.title} is not ready because of`;
   if (!step.values?.length) return `${before.title} waits for the end of`;
   return `${before.title} imports ${step.values.join(", ")} from`;
