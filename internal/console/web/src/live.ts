@@ -83,9 +83,9 @@ export function follow(address: string, { got, lost }: { got: (text: string) => 
 /** What is known of the view of an address. */
 export type Known<T> = Live<T> & { address: string };
 
-/** What is known when the connection of an address is lost: the last view. */
+/** What is known when the connection of an address is lost: the view that was shown, but not that of another page. */
 export function afterLoss<T>(before: Known<T>, address: string): Known<T> {
-  return { ...before, address, lost: true };
+  return { ...shownAt(before, address), address, lost: true };
 }
 
 /** What of it is shown at an address. While a search is typed, the last result stays. */

@@ -158,6 +158,7 @@ test("what is shown after a loss", () => {
   const rows: [why: string, address: string, want: string | undefined][] = [
     ["the last view stays on the screen", "/live/overview?q=", "all"],
     ["that of the last search does, too", "/live/overview?q=web", "all"],
+    ["a page that never got its view must not show that of the page before", "/live/n/shop/web", undefined],
   ];
   for (const [why, address, want] of rows) {
     const known = afterLoss(overview, address);
