@@ -16,6 +16,13 @@ import (
 // the flow style of YAML.
 func (w *World) StartConsole(t *testing.T, user, config string, values map[string]any) string {
 	t.Helper()
+	_, address := w.StartConsoleServer(t, user, config, values)
+	return address
+}
+
+// StartConsoleServer is StartConsole for a test that needs the server as well.
+func (w *World) StartConsoleServer(t *testing.T, user, config string, values map[string]any) (server *Server, address string) {
+	t.Helper()
 	values["enabled"], values["url"] = true, "https://console.example.org"
 	rules, err := landscape.WriteRules(w.Lab.Directory, user, map[string]any{
 		"featureGates": map[string]any{"ServerConsole": true}, "console": values,
@@ -27,8 +34,7 @@ func (w *World) StartConsole(t *testing.T, user, config string, values map[strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	address, err := landscape.FreeAddress()
-	if err != nil {
+	if address, err = landscape.FreeAddress(); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "config.yaml")
@@ -36,6 +42,6 @@ func (w *World) StartConsole(t *testing.T, user, config string, values map[strin
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	StartServer(t, added.Kubeconfig, "--config", path, "--feature-gates", "ServerConsole=true")
-	return "http://" + address
+	server = StartServer(t, added.Kubeconfig, "--config", path, "--feature-gates", "ServerConsole=true")
+	return server, "http://" + address
 }
