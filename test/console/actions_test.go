@@ -31,7 +31,7 @@ func TestActing(t *testing.T) {
 	delete(inst.Annotations, v1alpha1.OperationAnnotation)
 	env.Create(t, inst)
 	page := browser.Open(t)
-	link := openConsole(t, "-n", space)
+	link := env.OpenConsole(t, "-n", space)
 	page.Visit(link)
 	page.AwaitText("acted")
 	page.Follow("main", "acted")

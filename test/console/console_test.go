@@ -70,7 +70,7 @@ func TestConsole(t *testing.T) {
 	scenario.StartServer(t, env.ServerKubeconfig)
 	space := env.Namespace(t)
 	page := browser.Open(t)
-	link := openConsole(t)
+	link := env.OpenConsole(t)
 	page.Visit(link)
 	page.AwaitText("All namespaces", "Live")
 	if status := get(t, link); status != http.StatusForbidden {

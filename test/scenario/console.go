@@ -45,3 +45,21 @@ func (w *World) StartConsoleServer(t *testing.T, user, config string, values map
 	server = StartServer(t, added.Kubeconfig, "--config", path, "--feature-gates", "ServerConsole=true")
 	return server, "http://" + address
 }
+
+// OpenConsole starts the console of the command line as an administrator, and returns its link. It ends with the
+// test.
+func (w *World) OpenConsole(t *testing.T, args ...string) string {
+	t.Helper()
+	console, err := landscape.StartConsole(landscape.ConsoleOptions{
+		Kubeconfig: w.Resource.Kubeconfig, Args: args, Env: []string{"HOME=" + t.TempDir()}, Errors: os.Stderr,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := console.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return console.Link
+}
