@@ -10,6 +10,8 @@ const lineHeight = 4;
 const columnGap = 46;
 const rowGap = 16;
 const character = 7.4;
+// Titles are bold.
+const boldCharacter = 8.8;
 const longest = 26;
 // The space around what is inside of an open Installation, and around a group of one Target.
 const inset = 14;
@@ -67,7 +69,7 @@ export function arrange(scope: Scope, choice: Choice): Picture {
   const units = new Map<string, Block>();
   const grouped = choice.borders && severalTargets(scope);
   for (const unit of scope.units) {
-    const width = Math.max(120, Math.max(short(unit.title).length, short(lineOf(unit)).length + 3) * character + (unit.inside ? 60 : 32));
+    const width = Math.max(120, Math.max(short(unit.title).length * boldCharacter, (short(lineOf(unit)).length + 3) * character) + (unit.inside ? 60 : 32));
     const block: Block = { unit, lane: grouped ? laneOf(unit) : "", column: 0, x: 0, y: 0, w: width, h: unitHeight };
     if (unit.inside && choice.open.has(unit.name)) {
       block.inside = arrange(unit.inside, choice);
