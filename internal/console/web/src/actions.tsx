@@ -72,7 +72,7 @@ const words: Record<Action, { button: string; title: (name: string) => string; s
   delete: {
     button: "Delete",
     title: (name) => `Delete ${name}?`,
-    says: "What goes, in this request: what has the same number goes at the same time.",
+    says: "What goes, in this order: what has the same number goes at the same time.",
     done: "The deletion was asked for.",
   },
 };
