@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/delivery"
 	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
@@ -33,7 +34,7 @@ func (g gauge) Collect(out chan<- prometheus.Metric) {
 	}
 	counts := map[reasons.Reason]int{}
 	for i := range all.Items {
-		counts[reasons.DeferralOf(Deferred(&all.Items[i]))]++
+		counts[reasons.DeferralOf(delivery.Deferral(all.Items[i].Status.Conditions))]++
 	}
 	for _, reason := range reasons.Deferrals() {
 		out <- prometheus.MustNewConstMetric(deferred, prometheus.GaugeValue, float64(counts[reason]), string(reason))

@@ -79,7 +79,7 @@ func describe(policy *deliveryv1alpha1.DeliveryPolicy, all []v1alpha1.Installati
 			continue
 		}
 		status.Selected++
-		if Deferred(&all[i]) != nil {
+		if delivery.Deferral(all[i].Status.Conditions) != nil {
 			status.Deferred++
 		}
 	}
@@ -101,9 +101,4 @@ func describe(policy *deliveryv1alpha1.DeliveryPolicy, all []v1alpha1.Installati
 		set(deliveryv1alpha1.OpenCondition, true, reasons.Open, "every job may begin")
 	}
 	return state
-}
-
-// Deferred returns the condition of an Installation that has a job which may not begin, or nil.
-func Deferred(inst *v1alpha1.Installation) *v1alpha1.Condition {
-	return job.GetCondition(inst.Status.Conditions, deliveryv1alpha1.DeferredCondition)
 }

@@ -16,6 +16,7 @@ import (
 
 	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/delivery"
 	"go.landscaper.dev/internal/model/predicates"
 )
 
@@ -64,5 +65,5 @@ func changesCount(before, after client.Object) bool {
 		return false
 	}
 	return predicates.IsRoot(was) != predicates.IsRoot(is) || predicates.ContextOf(was) != predicates.ContextOf(is) || !maps.Equal(was.Labels, is.Labels) ||
-		(Deferred(was) == nil) != (Deferred(is) == nil)
+		(delivery.Deferral(was.Status.Conditions) == nil) != (delivery.Deferral(is.Status.Conditions) == nil)
 }

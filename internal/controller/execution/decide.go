@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/delivery"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/model/siblings/itemorder"
 	"go.landscaper.dev/internal/model/validation"
@@ -125,7 +126,7 @@ func decide(s snapshot) decision {
 	switch {
 	case next.do == trigger && s.pause.policy != "":
 		return halt(s)
-	case (next.do == trigger || next.do == rest) && s.pause.policy == "" && saidPause(s.exec) != "":
+	case (next.do == trigger || next.do == rest) && s.pause.policy == "" && delivery.DeferralMessage(s.exec.Status.Conditions) != "":
 		return act(sayPause)
 	}
 	return next

@@ -39,19 +39,11 @@ func (r *Reconciler) observePause(ctx context.Context, s *snapshot) error {
 // halt lets a job rest that would let items begin, and says why. Deployers work on an item only when
 // it has the job, so that nothing new is written to a target. Items at work end.
 func halt(s snapshot) decision {
-	if saidPause(s.exec) != s.pause.message {
+	if delivery.DeferralMessage(s.exec.Status.Conditions) != s.pause.message {
 		return decision{do: sayPause, message: s.pause.message, wake: job.Continues()}
 	}
 	_, deadline := overdue(s)
 	return decision{do: rest, wake: job.OnChange("DeliveryPolicy", s.pause.policy).And(job.OnChange("DeployItem", working(s).names()...)).By(deadline)}
-}
-
-// saidPause is what the condition says of a pause; empty without one.
-func saidPause(exec *v1alpha1.Execution) string {
-	if said := job.GetCondition(exec.Status.Conditions, deliveryv1alpha1.DeferredCondition); said != nil {
-		return said.Message
-	}
-	return ""
 }
 
 // sayPause says in the status that a job is paused, or that it goes on.

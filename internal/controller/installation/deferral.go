@@ -41,7 +41,7 @@ func (r *Reconciler) deferJob(ctx context.Context, s *snapshot, verdict delivery
 		job.DropCondition(&status.Conditions, deliveryv1alpha1.DeferredCondition)
 		return r.reporter().Save(ctx, s.subject) // says what was written
 	}
-	before := job.GetCondition(status.Conditions, deliveryv1alpha1.DeferredCondition)
+	before := delivery.Deferral(status.Conditions)
 	isNew := before == nil || before.Reason != string(verdict.Reason)
 	job.SetCondition(&status.Conditions, v1alpha1.Condition{
 		Type: deliveryv1alpha1.DeferredCondition, Status: v1alpha1.ConditionTrue, Reason: string(verdict.Reason), Message: verdict.String(),
@@ -92,7 +92,7 @@ func (r *Reconciler) deferredBy(ctx context.Context, policy client.Object) []rec
 	}
 	var requests []reconcile.Request
 	for i := range list.Items {
-		if inst := &list.Items[i]; job.GetCondition(inst.Status.Conditions, deliveryv1alpha1.DeferredCondition) != nil {
+		if inst := &list.Items[i]; delivery.Deferral(inst.Status.Conditions) != nil {
 			requests = append(requests, wake.RequestFor(inst))
 		}
 	}

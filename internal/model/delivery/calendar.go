@@ -3,7 +3,9 @@ package delivery
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
+	"sync"
 	"time"
 
 	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
@@ -29,14 +31,24 @@ type opening struct {
 	zone         *time.Location
 }
 
+// zones are the time zones that were loaded, by their names: loading one reads a file, and policies are read
+// with each judgement. Only names that exist are kept, in one form each, so that there are a few hundred.
+var zones sync.Map
+
 // zoneOf reads the name of a time zone. "Local" would be that of the server, which users do not see.
 func zoneOf(name string) (*time.Location, error) {
+	if zone, ok := zones.Load(name); ok {
+		return zone.(*time.Location), nil
+	}
 	if name == "Local" {
 		return nil, errors.New("spec.timeZone: Local is not the name of a time zone: write one such as Europe/Berlin")
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
 		return nil, fmt.Errorf("spec.timeZone: there is no time zone %q: write one such as Europe/Berlin", name)
+	}
+	if path.Clean(name) == name {
+		zones.Store(name, zone)
 	}
 	return zone, nil
 }

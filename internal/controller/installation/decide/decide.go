@@ -6,6 +6,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/installation/repeat"
+	"go.landscaper.dev/internal/model/delivery"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
@@ -68,7 +69,7 @@ func decideAfterwards(s Situation) Decision {
 		return doing(CleanUp)
 	case siblings.DeletedWithNextJob(s.Family) && !siblings.HasDeletionCondition(s.Family):
 		return doing(Explain)
-	case saidDeferral(s.Inst) != verdict.message():
+	case delivery.DeferralMessage(s.Inst.Status.Conditions) != verdict.message():
 		return Decision{Do: Defer, Verdict: verdict.Verdict, Wake: job.Continues()}
 	}
 	return resting(s, due, verdict)

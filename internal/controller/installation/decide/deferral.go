@@ -1,10 +1,8 @@
 package decide
 
 import (
-	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/delivery"
-	"go.landscaper.dev/internal/runtime/job"
 )
 
 // Verdict says whether the next job may begin.
@@ -24,12 +22,4 @@ func (v Verdict) message() string {
 		return ""
 	}
 	return v.String()
-}
-
-// saidDeferral is what the condition says of a job that is deferred; empty without one.
-func saidDeferral(inst *v1alpha1.Installation) string {
-	if said := job.GetCondition(inst.Status.Conditions, deliveryv1alpha1.DeferredCondition); said != nil {
-		return said.Message
-	}
-	return ""
 }
