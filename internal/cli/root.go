@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/internal/base/version"
+	"go.landscaper.dev/internal/cli/assistant"
 	"go.landscaper.dev/internal/cli/blueprints"
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/components"
@@ -54,6 +55,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		targets.NewCommand(streams),
 		doctor.NewCommand(streams),
 		console.NewCommand(streams),
+		assistant.NewCommand(streams),
 		quickstart.NewCommand(streams),
 		spiff.NewCommand(),
 		foreign.NewCommand(),

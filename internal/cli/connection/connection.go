@@ -112,7 +112,11 @@ func (f *Flags) clientConfig() clientcmd.ClientConfig {
 }
 
 // Connect makes the clients. It makes no request.
-func (f *Flags) Connect() (*Connection, error) {
+func (f *Flags) Connect() (*Connection, error) { return f.ConnectAs("landscaper-cli") }
+
+// ConnectAs is Connect under another name than that of the program. API servers write it into
+// objects as the name of the client.
+func (f *Flags) ConnectAs(agent string) (*Connection, error) {
 	loader := f.clientConfig()
 	config, err := loader.ClientConfig()
 	if err != nil {
@@ -125,7 +129,7 @@ func (f *Flags) Connect() (*Connection, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the namespace of the kubeconfig: %w", err)
 	}
-	config.UserAgent = "landscaper-cli"
+	config.UserAgent = agent
 	// The API server's own fairness decides; a client-side limit would only add
 	// waiting on top of it.
 	config.QPS = -1
@@ -218,9 +222,9 @@ func (c *Connection) Explain(err error) error {
 }
 
 // Tree reads an Installation with all that belongs to it, and the snapshot that it is
-// from: what is unreadable in it is missing in the tree.
-func (c *Connection) Tree(ctx context.Context, name string) (*inspect.Node, inspect.Snapshot, error) {
-	snapshot, err := reading.Collect(ctx, c.Client, c.Namespace)
+// from, with more sources: what is unreadable in it is missing in the tree.
+func (c *Connection) Tree(ctx context.Context, name string, more ...reading.Source) (*inspect.Node, inspect.Snapshot, error) {
+	snapshot, err := reading.Collect(ctx, c.Client, c.Namespace, more...)
 	if err != nil {
 		return nil, snapshot, c.Explain(err)
 	}
