@@ -111,6 +111,7 @@ func TestNoValueIsShown(t *testing.T) {
 	})
 	inspectCanaries(t, space, len(cases))
 	t.Run("plan", func(t *testing.T) { planCanaries(t, space, cases) })
+	t.Run("assistant", func(t *testing.T) { askAboutCanaries(t, space, cases) })
 }
 
 // canaryImports makes the objects that every case imports.

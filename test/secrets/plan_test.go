@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/scenario"
 )
 
 // repeated repeats a secret in all the ways that are looked for.
@@ -68,11 +69,19 @@ func TestPlanShowsNoSecret(t *testing.T) {
 	waitSucceeded(t, inst)
 	look(0)
 
+	assistant := scenario.NewAssistant(t, env.Resource.Kubeconfig, "-n", space)
 	source := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "values"}, Data: map[string][]byte{"value": []byte("another-one-next")}}
 	if err := env.Admin.Update(t.Context(), source); err != nil {
 		t.Fatal(err)
 	}
 	look(2, append(changed, "      ~ data.fixed: old -> new\n", "  ~ change Secret "+space+"/repeated\n      ~ data.password: (secret, changed)\n")...)
+	text, failed := assistant.Ask(t, "plan_job", map[string]any{"name": inst.Name})
+	if failed || !strings.Contains(text, `"data.plain: (secret, changed)"`) || !strings.Contains(text, `"data.fixed: old -> new"`) || !strings.Contains(text, `"data.password: (secret, changed)"`) {
+		t.Errorf("an assistant gets another plan: %s", text)
+	}
+	if lookForCanary(t, "the plan of an assistant", text); strings.Contains(text, canary[:8]) || strings.Contains(text, "another-one") {
+		t.Errorf("an assistant sees a part of a secret: %s", text)
+	}
 }
 
 // planCanaries plans all cases again, those that fail as well.
@@ -87,5 +96,25 @@ func planCanaries(t *testing.T, space string, cases map[string]canaryCase) {
 			}
 			lookForCanary(t, "the plan", out+complaints)
 		})
+	}
+}
+
+// askAboutCanaries lets an assistant ask everything about all cases.
+func askAboutCanaries(t *testing.T, space string, cases map[string]canaryCase) {
+	assistant := scenario.NewAssistant(t, env.Resource.Kubeconfig, "-n", space, "--ca-file", env.Lab.Registry.CAFile, "--allow-writes")
+	asked := func(tool string, arguments map[string]any) {
+		t.Helper()
+		text, _ := assistant.Ask(t, tool, arguments)
+		if text == "" {
+			t.Errorf("%s says nothing about %v", tool, arguments)
+		}
+		lookForCanary(t, "the answer of "+tool, text)
+	}
+	asked("list_installations", map[string]any{"limit": 500})
+	asked("show_data_flow", nil)
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		for _, tool := range []string{"show_tree", "explain_why", "show_last_job", "list_events", "list_jobs", "show_data_flow", "plan_job", "start_job", "end_job"} {
+			asked(tool, map[string]any{"name": name})
+		}
 	}
 }
