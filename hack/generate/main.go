@@ -1,5 +1,5 @@
 // Command generate writes the files that are made from Go tables: the admission
-// policies and the references of the validation rules and of reasons. "make generate" runs it.
+// policies and the references of the validation rules, of reasons and of kinds. "make generate" runs it.
 package main
 
 import (
@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"go.landscaper.dev/hack/generate/kinds"
 	"go.landscaper.dev/internal/model/admission"
 )
 
@@ -34,6 +35,9 @@ func run(root string) error {
 		if err := os.WriteFile(filepath.Join(root, "docs", "reference", name), content, 0o644); err != nil {
 			return fmt.Errorf("write reference: %w", err)
 		}
+	}
+	if err := kinds.Write(root, filepath.Join("docs", "reference", "api")); err != nil {
+		return err
 	}
 	return writeRevision(root)
 }
