@@ -83,6 +83,11 @@ test-pages: ## Unit tests of the console's pages, without a browser (needs Node;
 	@test -x $(CONSOLE)/node_modules/.bin/esbuild || (cd $(CONSOLE) && npm ci --silent --no-audit --no-fund --foreground-scripts)
 	@cd $(CONSOLE) && npm test --silent
 
+# The pages of a release stand beside those of others: make site VERSION=v0.1.0.
+.PHONY: site
+site: ## Make the documentation site of docs, in bin/site (VERSION=v0.1.0 for that of a release). Links that lead nowhere fail.
+	@cd $(TOOLS)/site && go run . -root $(CURDIR) -out $(BIN)/site -version '$(or $(VERSION),main)'
+
 IMAGE ?= registry.example.org/gardener-extension-shoot-flux:0.1.0
 CHART ?= registry.example.org/charts/gardener-extension-shoot-flux:0.1.0
 
@@ -109,6 +114,7 @@ GOTEST := go test -vet=off
 .PHONY: test-unit
 test-unit: ## Tests without a cluster (once compiled, 2 minutes on 2 cores; unchanged packages take seconds).
 	$(GOTEST) $(TESTFLAGS) $(UNIT)
+	cd $(TOOLS)/site && $(GOTEST) $(TESTFLAGS) ./...
 
 RACE ?= $(UNIT)
 
