@@ -105,7 +105,7 @@ func (s *source) page(spec spec, shown map[*typeDecl]bool) ([]byte, error) {
 		p.use(t)
 		shown[t] = true
 	}
-	if err := p.sections(len(spec.types)); err != nil {
+	if err := p.sections(); err != nil {
 		return nil, err
 	}
 	return p.out.Bytes(), nil

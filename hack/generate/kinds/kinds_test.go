@@ -29,7 +29,7 @@ func TestWrite(t *testing.T) {
 		{"the values of a word", "installation", "| `reconcile` | is the operation \"reconcile\". |\n"},
 		{"the version of a deployer", "helm", "`apiVersion: helm.deployer.landscaper.gardener.cloud/v1alpha1`\n"},
 		{"fields of an embedded structure", "helm", "| `identity` | string | Identity names the process"},
-		{"a type of another package", "helm", "\n### UpdateStrategy\n"},
+		{"a type of another package", "helm", "\n## UpdateStrategy\n"},
 		{"what is no kind, and has a page", "target", "\n## KubernetesClusterTargetConfig\n"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

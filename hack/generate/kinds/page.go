@@ -33,18 +33,14 @@ func (p *page) use(t *typeDecl) string {
 	return name
 }
 
-// sections writes the types of the page, those behind them as well.
-func (p *page) sections(kinds int) error {
+// sections writes the types of the page, and those that their fields have.
+func (p *page) sections() error {
 	for i := 0; i < len(p.order); i++ {
 		t := p.order[i]
-		switch {
-		case p.names[t] == p.title:
-			// The page has this heading.
-			p.out.WriteString("\n")
-		case i < kinds:
-			fmt.Fprintf(&p.out, "\n## %s\n\n", p.names[t])
-		default:
-			fmt.Fprintf(&p.out, "\n### %s\n\n", p.names[t])
+		p.out.WriteString("\n")
+		// The title of the page may be the heading.
+		if p.names[t] != p.title {
+			fmt.Fprintf(&p.out, "## %s\n\n", p.names[t])
 		}
 		if t.comment.text != "" {
 			p.out.WriteString(escaped(t.comment.text) + "\n")
@@ -62,7 +58,7 @@ func (p *page) section(t *typeDecl) error {
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		p.out.WriteString("\n| field | type | |\n|---|---|---|\n")
+		p.out.WriteString("\n| field | type | meaning |\n|---|---|---|\n")
 		for _, row := range rows {
 			p.out.WriteString(row)
 		}
@@ -74,7 +70,7 @@ func (p *page) section(t *typeDecl) error {
 	}
 	fmt.Fprintf(&p.out, "\nType: %s\n", text)
 	if len(t.values) > 0 {
-		p.out.WriteString("\n| value | |\n|---|---|\n")
+		p.out.WriteString("\n| value | meaning |\n|---|---|\n")
 		for _, v := range t.values {
 			fmt.Fprintf(&p.out, "| `%s` | %s |\n", v.text, cell(v.comment))
 		}
