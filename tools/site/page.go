@@ -113,7 +113,8 @@ func (p *page) render() error {
 	if err := markdown.Renderer().Render(&out, p.source, p.document); err != nil {
 		return err
 	}
-	p.html = out.String()
+	// A column without a title has no header for those who hear the page.
+	p.html = strings.ReplaceAll(out.String(), "<th></th>", "<td></td>")
 	return nil
 }
 

@@ -2,6 +2,8 @@
 package site
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,28 +18,44 @@ import (
 	"go.landscaper.dev/test/console/browser"
 )
 
-// build makes the site of two versions.
-func build(t *testing.T) string {
-	t.Helper()
-	out := t.TempDir()
+// out has the site of two versions.
+var out string
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	var err error
+	if out, err = os.MkdirTemp("", "site-"); err == nil {
+		err = build()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "make the site:", err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(out) }()
+	return m.Run()
+}
+
+func build() error {
 	root, err := filepath.Abs("../../..")
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	for _, version := range []string{"main", "v0.1.0"} {
-		command := exec.CommandContext(t.Context(), "go", "run", ".", "-root", root, "-out", out, "-version", version)
+		command := exec.CommandContext(context.Background(), "go", "run", ".", "-root", root, "-out", out, "-version", version)
 		command.Dir = filepath.Join(root, "tools", "site")
 		if text, err := command.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, text)
+			return fmt.Errorf("%w: %s", err, text)
 		}
 	}
-	return out
+	return nil
 }
 
 // TestSite: what a reader does, from files without a server: search, go to another version, choose a theme,
 // copy a command, and read on a phone.
 func TestSite(t *testing.T) {
-	out := build(t)
 	v := browser.Open(t)
 	v.Prefer("light")
 	at := "file://" + filepath.Join(out, "main")
@@ -45,9 +63,10 @@ func TestSite(t *testing.T) {
 	v.Visit(at + "/index.html")
 	search := func(words string) {
 		t.Helper()
-		v.Do(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`), chromedp.SendKeys(chromedp.CSS("body"), "/"))
+		v.Do(chromedp.SendKeys(chromedp.CSS("#content"), "/"))
 		v.Await(`document.activeElement.id === "search"`)
-		v.Do(chromedp.SetValue(chromedp.CSS("#search"), ""), chromedp.SendKeys(chromedp.CSS("#search"), words))
+		v.Evaluate(`document.activeElement.value = ""`)
+		v.Do(chromedp.SendKeys(chromedp.CSS("#search"), words))
 	}
 	for words, want := range map[string]string{
 		"PickupTimeout": "Reasons", "importDataMappings": "Installation", "--allow-writes": "Assistants", "landscaper_jobs_waiting": "Metrics", "freeze window": "When jobs may begin",
@@ -62,11 +81,14 @@ func TestSite(t *testing.T) {
 	search("allow the assistant to start jobs")
 	v.Await(`document.querySelector("#results [aria-selected=true] a")?.href.includes("/assistants.html")`)
 	v.Photograph("site-search")
-	v.Do(chromedp.SendKeys(chromedp.CSS("#search"), kb.Enter))
-	v.Await(`location.pathname.endsWith("/main/assistants.html") && document.readyState === "complete"`)
+	arrived := func(version string) chromedp.Action[chromedp.Void] {
+		return chromedp.WaitVisible(chromedp.CSS(`body[data-url="assistants.html"][data-version="` + version + `"] main`))
+	}
+	v.Do(chromedp.SendKeys(chromedp.CSS("#search"), kb.Enter), arrived("main"))
 
-	v.Do(chromedp.SetValue(chromedp.CSS("#version"), "v0.1.0"), chromedp.Evaluate[chromedp.Void](`document.getElementById("version").dispatchEvent(new Event("change"))`))
-	v.Await(`location.pathname.endsWith("/v0.1.0/assistants.html") && document.readyState === "complete"`)
+	v.Evaluate(`document.querySelector("#version").value = "v0.1.0"`)
+	v.Is(`document.querySelector("#version").dispatchEvent(new Event("change"))`)
+	v.Do(arrived("v0.1.0"))
 	if !v.Is(`document.title.endsWith("v0.1.0") && document.querySelector("#version").value === "v0.1.0"`) {
 		t.Error("the page is not that of the other version")
 	}
@@ -156,7 +178,7 @@ func TestAccessible(t *testing.T) {
 
 func serve(t *testing.T) string {
 	t.Helper()
-	server := httptest.NewServer(http.FileServer(http.Dir(build(t))))
+	server := httptest.NewServer(http.FileServer(http.Dir(out)))
 	t.Cleanup(server.Close)
 	return server.URL
 }

@@ -94,7 +94,9 @@ function find(index, query) {
 }
 
 function marked(text, words) {
-  const pattern = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "ig");
+  const long = words.filter((word) => word.length > 2);
+  if (long.length === 0) return [document.createTextNode(text)];
+  const pattern = new RegExp(`(${long.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "ig");
   return text.split(pattern).map((part, i) => {
     if (i % 2 === 0) return document.createTextNode(part);
     const mark = document.createElement("mark");
