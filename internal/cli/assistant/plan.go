@@ -174,7 +174,7 @@ func fieldLines(action diff.Action, field diff.Field) []string {
 		after = diff.TextLines(field.After)
 	}
 	if len(before) == 1 && len(after) == 1 {
-		return []string{field.Path + ": " + cut(before[0], maxText/3) + " -> " + cut(after[0], maxText/3)}
+		return []string{field.Path + ": " + cut(before[0], maxText/3) + " → " + cut(after[0], maxText/3)}
 	}
 	lines := []string{field.Path + ":"}
 	steps := diff.Lines(before, after)

@@ -34,7 +34,7 @@ func TestPlanned(t *testing.T) {
 		Objects: []plannedObject{
 			{Action: "delete", Kind: "PersistentVolumeClaim", Name: "data", Item: "shop/a", Target: "edge", Note: "on the earlier cluster old"},
 			{Action: "update", Kind: "Secret", Name: "key", Item: "shop/a", Target: "edge", Fields: []string{"data.key: (secret, changed)"}},
-			{Action: "update", Kind: "Deployment", Name: "app", Item: "shop/a", Target: "edge", Fields: []string{"spec.replicas: 1 -> 2"}},
+			{Action: "update", Kind: "Deployment", Name: "app", Item: "shop/a", Target: "edge", Fields: []string{"spec.replicas: 1 → 2"}},
 			{Action: "create", Kind: "ConfigMap", Name: "n/new", Item: "shop/a", Target: "edge", Fields: []string{"data.x:", "+ 1", "+ 2"}},
 		},
 	}
