@@ -116,6 +116,10 @@ test-unit: ## Tests without a cluster (once compiled, 2 minutes on 2 cores; unch
 	$(GOTEST) $(TESTFLAGS) $(UNIT)
 	cd $(TOOLS)/site && $(GOTEST) $(TESTFLAGS) ./...
 
+.PHONY: test-alerts
+test-alerts: ## Play the tests of the alert rules in the engine of Prometheus (first time: a minute).
+	cd $(TOOLS)/alerts && $(GOTEST) $(TESTFLAGS) ./...
+
 RACE ?= $(UNIT)
 
 .PHONY: test-race
