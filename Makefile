@@ -151,7 +151,7 @@ test-lab: lab ## The lab's own tests.
 
 .PHONY: test-integration
 test-integration: build lab ## Tests against real API servers.
-	$(GOTEST) -count=1 -timeout 30m -p 3 ./test/integration/...
+	$(GOTEST) -count=1 -timeout 30m -p 3 -parallel 8 ./test/integration/...
 
 .PHONY: test-earlier-kubernetes
 test-earlier-kubernetes: build lab ## Installing, rights and the command line against API servers that behave like Kubernetes 1.34.

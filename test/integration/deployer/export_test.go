@@ -48,6 +48,7 @@ exports:
 // TestExports reads values of two clusters that come late, one of them behind a
 // second hop. While it waits it makes no request, and no value is ever shown.
 func TestExports(t *testing.T) {
+	t.Parallel()
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
 	createTarget(t, namespace, "edge", edgeAccess)
@@ -130,6 +131,7 @@ func exportsChange(t *testing.T, item *v1alpha1.DeployItem, first *corev1.Secret
 
 // TestExportInTime ends when the time is over and names the key.
 func TestExportInTime(t *testing.T) {
+	t.Parallel()
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
 	createTarget(t, namespace, "edge", edgeAccess)
@@ -218,6 +220,7 @@ func TestCustomChecks(t *testing.T) {
 
 // TestCustomCheckInTime names the object and what is missing, but no value.
 func TestCustomCheckInTime(t *testing.T) {
+	t.Parallel()
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
 	item := newItem(t, namespace, "checks", customChecks)

@@ -14,6 +14,7 @@ import (
 // documented configuration. An item without an owner exports the value by a job of its own; an item
 // of an Installation asks the root for a job.
 func TestExportsAreWatched(t *testing.T) {
+	t.Parallel()
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
 	createTarget(t, namespace, "edge", edgeAccess)

@@ -147,6 +147,7 @@ func closedAddress(t *testing.T) string {
 // TestUnreachableTarget deploys to a cluster that does not answer and to one that
 // refuses connections, while another item is not held up.
 func TestUnreachableTarget(t *testing.T) {
+	t.Parallel()
 	namespace := namespaces(t)
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -236,6 +237,7 @@ func TestUnknownAuthority(t *testing.T) {
 // TestRejectedManifest shows in which field the API server sees which mistake, reports each error
 // once, and gives up when the time is over.
 func TestRejectedManifest(t *testing.T) {
+	t.Parallel()
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
 	var ended *v1alpha1.DeployItem

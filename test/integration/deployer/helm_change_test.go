@@ -20,6 +20,7 @@ import (
 // TestFailingHook ends the attempt, and the next one begins with hooks of an
 // installation.
 func TestFailingHook(t *testing.T) {
+	t.Parallel()
 	failing := strings.Replace(hookJob("post-install", "after", ""), "backoffLimit: 0\n", "backoffLimit: 0\n  activeDeadlineSeconds: 1\n  suspend: false\n", 1)
 	failing = strings.Replace(failing, "restartPolicy: Never,", "restartPolicy: Never, nodeSelector: {no: node},", 1)
 	item := helmItem(t, with(notes, map[string]string{"templates/after.yaml": failing}), "")
@@ -99,6 +100,7 @@ size: {{ .Values.size | default 1 }}
 
 // TestDriftOfRelease corrects a change by another client with a new revision.
 func TestDriftOfRelease(t *testing.T) {
+	t.Parallel()
 	item := helmItem(t, notes, "continuousReconcile: {every: 1s, drift: correct}")
 	create(t, item)
 	awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
@@ -126,8 +128,10 @@ func TestDriftOfRelease(t *testing.T) {
 // TestVersionOfAKindIsRemoved removes objects whose version the cluster has stopped to serve,
 // although it was known to be served a moment ago.
 func TestVersionOfAKindIsRemoved(t *testing.T) {
+	t.Parallel()
 	for kind, mode := range map[string]string{"Gauge": "", "Meter": "helmDeployment: false"} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			// The end of a definition takes time, and another run may come before it.
 			kind := fmt.Sprintf("%s%d", kind, time.Now().UnixNano())
 			plural := strings.ToLower(kind) + "s"

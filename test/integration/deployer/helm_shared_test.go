@@ -59,6 +59,7 @@ func uid(t *testing.T, namespace string) types.UID {
 // TestSwitchOfMode makes objects of their own of a release, and a release of them again: they stay,
 // objects that are no longer wanted are deleted, and so are records.
 func TestSwitchOfMode(t *testing.T) {
+	t.Parallel()
 	plain := "helmDeployment: false\n"
 	for name, server := range map[string]map[string]string{"with a workload": {"templates/server.yaml": workload("server", 0)}, "without one": {}} {
 		t.Run(name, func(t *testing.T) {
@@ -141,6 +142,7 @@ func TestReleaseOfTheSameName(t *testing.T) {
 // TestSharedParts checks and exports with a chart what the other deployers do, on two
 // clusters, with and without a release.
 func TestSharedParts(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"helmDeployment: true\n", "helmDeployment: false\n"} {
 		item := helmItem(t, notes, mode+`
 readinessChecks:

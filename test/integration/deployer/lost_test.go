@@ -21,6 +21,7 @@ const (
 // it exists, because the ServiceAccount does not: the status says so, the Secret is applied
 // again at a pace that slows down, and once the ServiceAccount is there the job ends.
 func TestLostExport(t *testing.T) {
+	t.Parallel()
 	chart := func(robot string) map[string]string {
 		return map[string]string{"templates/token.yaml": strings.NewReplacer("NAMESPACE", "{{ .Release.Namespace }}", "ROBOT", robot).Replace(tokenSecret)}
 	}

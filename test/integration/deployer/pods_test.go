@@ -10,6 +10,7 @@ import (
 // TestPodsSayWhy: what a workload or a hook waits for is one hop away, in its pods. It is
 // asked for while the wait lasts, and once more when the time is over.
 func TestPodsSayWhy(t *testing.T) {
+	t.Parallel()
 	const unschedulable = ": it cannot be scheduled (Unschedulable): 0/1 nodes are available: "
 	t.Run("a Deployment, while it waits and at the end", func(t *testing.T) {
 		namespace := namespaces(t)

@@ -85,6 +85,7 @@ func awaitText(t *testing.T, item *v1alpha1.DeployItem, want string) *v1alpha1.D
 // TestKstatus shows that an item with mode kstatus waits for the conditions of any kind, reports
 // them, and ends at once when the object cannot become ready.
 func TestKstatus(t *testing.T) {
+	t.Parallel()
 	databases(t)
 	mode := oneDatabase + documented(t, "`mode: kstatus` looks at all kinds")
 	tests := []struct {
@@ -121,6 +122,7 @@ func TestKstatus(t *testing.T) {
 // TestConditionsInCEL runs the documented check: it waits, says which field is missing,
 // and ends in either way.
 func TestConditionsInCEL(t *testing.T) {
+	t.Parallel()
 	databases(t)
 	config := oneDatabase + documented(t, "### Conditions in CEL")
 	tests := []struct {

@@ -92,6 +92,7 @@ func refusals(namespace string) []refusal {
 // TestRefusalsAreNamed asks a real API server for what it says when something of the
 // cluster refuses an object: the item names it, and no value.
 func TestRefusalsAreNamed(t *testing.T) {
+	t.Parallel()
 	for i, reason := range refusals("") {
 		t.Run(reason.reason, func(t *testing.T) {
 			namespace := namespaces(t)

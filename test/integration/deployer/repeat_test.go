@@ -78,8 +78,10 @@ func awaitDrift(t *testing.T, item *v1alpha1.DeployItem, want v1alpha1.Condition
 // TestDriftIsReported compares by the documented schedule, with both kinds of strategies: changes
 // by others are reported once, without values, and left.
 func TestDriftIsReported(t *testing.T) {
+	t.Parallel()
 	for _, strategy := range []string{"update", "apply"} {
 		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
 			namespace := namespaces(t)
 			createTarget(t, namespace, "cluster", access)
 			item := newItem(t, namespace, "settings", settings+"updateStrategy: "+strategy+"\n"+eachSecond(t))
@@ -121,6 +123,7 @@ func TestDriftIsReported(t *testing.T) {
 // TestDriftIsCorrected deploys again, with a job of its own, and leaves the export
 // Secret as it is.
 func TestDriftIsCorrected(t *testing.T) {
+	t.Parallel()
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
 	item := newItem(t, namespace, "settings", settings+strings.Replace(eachSecond(t), "drift: report", "drift: correct", 1))
@@ -143,8 +146,10 @@ func TestDriftIsCorrected(t *testing.T) {
 // TestContinuousReconcile deploys again by either schedule, not while the Execution has
 // a job, and not when it is switched off.
 func TestContinuousReconcile(t *testing.T) {
+	t.Parallel()
 	for name, schedule := range map[string]string{"an interval": "continuousReconcile: {every: 1s}", "cron": "continuousReconcile: {cron: '@every 1s'}"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			namespace := namespaces(t)
 			createTarget(t, namespace, "cluster", access)
 			execution := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "exec"}}

@@ -13,6 +13,7 @@ import (
 // TestTimeoutNamesTheWait runs jobs into the end of their time in stages where the work
 // begins each attempt with a checkpoint: the error says what was waited for.
 func TestTimeoutNamesTheWait(t *testing.T) {
+	t.Parallel()
 	tells := func(t *testing.T, item *v1alpha1.DeployItem, phase v1alpha1.DeployItemPhase, stage, wait string) {
 		t.Helper()
 		message := func(item *v1alpha1.DeployItem) string { return item.Status.LastError.Message }

@@ -112,6 +112,7 @@ func TestReadiness(t *testing.T) {
 
 // TestReadinessTimeout names the object and the reason when the time is over.
 func TestReadinessTimeout(t *testing.T) {
+	t.Parallel()
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
 	item := newItem(t, namespace, "web", oneDeployment)
