@@ -38,8 +38,8 @@ func (b *board) addActing(routes *http.ServeMux) {
 	a := &acting{board: b, plans: newPlans()}
 	routes.HandleFunc("GET /actions", a.handle(a.failed))
 	routes.HandleFunc("GET /actions/{namespace}/{name}", a.handle(a.offered))
-	routes.HandleFunc("GET /foresee/plan/{namespace}/{name}", a.handle(a.plan))
-	routes.HandleFunc("GET /foresee/deletion/{namespace}/{name}", a.handle(a.deletion))
+	routes.HandleFunc("GET /plan/job/{namespace}/{name}", a.handle(a.plan))
+	routes.HandleFunc("GET /plan/deletion/{namespace}/{name}", a.handle(a.deletion))
 	routes.HandleFunc("POST "+requestsBelow+"{action}/{namespace}/{name}", a.handle(a.act))
 }
 

@@ -127,7 +127,7 @@ func TestRequestedActions(t *testing.T) {
 // TestReadOnly: without what acts, nothing is offered, and nothing done.
 func TestReadOnly(t *testing.T) {
 	handler := openFor(t, landscape(), sees("installations"))
-	for _, path := range []string{"/actions", "/actions/shop/root", "/foresee/plan/shop/root", "/foresee/deletion/shop/root"} {
+	for _, path := range []string{"/actions", "/actions/shop/root", "/plan/job/shop/root", "/plan/deletion/shop/root"} {
 		if answer := sendTo(handler, path, ""); answer.Code != http.StatusForbidden {
 			t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
 		}
@@ -193,7 +193,7 @@ func TestOffers(t *testing.T) {
 		t.Errorf("%v", offer.Actions)
 	}
 	h.asked = nil
-	for _, what := range []string{"/actions", "/foresee/plan", "/foresee/deletion"} {
+	for _, what := range []string{"/actions", "/plan/job", "/plan/deletion"} {
 		hidden, absent := sendTo(handler, what+"/other/"+name, ""), sendTo(handler, what+"/other/absent", "")
 		if hidden.Code != http.StatusNotFound || hidden.Body.String() != absent.Body.String() || len(h.asked) > 0 {
 			t.Errorf("%s: %d %s, asked about %v", what, hidden.Code, hidden.Body, h.asked)
@@ -226,11 +226,11 @@ func TestFailedRoots(t *testing.T) {
 func TestDeletion(t *testing.T) {
 	visitor := sees("installations", "executions", "deployitems")
 	visitor.actor = &fakeActor{}
-	answer := sendTo(openFor(t, landscape(), visitor), "/foresee/deletion/shop/"+landscape().Installations[0].Name, "")
+	answer := sendTo(openFor(t, landscape(), visitor), "/plan/deletion/shop/"+landscape().Installations[0].Name, "")
 	if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), "recorded") {
 		t.Errorf("%d %s", answer.Code, answer.Body)
 	}
-	if answer := sendTo(openFor(t, landscape(), visitor), "/foresee/plan/shop/"+landscape().Installations[0].Name, ""); answer.Code != http.StatusNotFound || !strings.Contains(answer.Body.String(), "landscaper-cli") {
+	if answer := sendTo(openFor(t, landscape(), visitor), "/plan/job/shop/"+landscape().Installations[0].Name, ""); answer.Code != http.StatusNotFound || !strings.Contains(answer.Body.String(), "landscaper-cli") {
 		t.Errorf("%d %s", answer.Code, answer.Body)
 	}
 }

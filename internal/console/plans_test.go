@@ -41,7 +41,7 @@ func (s *slowPlanner) Uninstalls(context.Context, string, string) ([]requests.Un
 
 // planned asks for a plan as a user, until the context ends.
 func planned(ctx context.Context, handler http.Handler) *httptest.ResponseRecorder {
-	request := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/foresee/plan/shop/"+landscape().Installations[0].Name, nil)
+	request := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/plan/job/shop/"+landscape().Installations[0].Name, nil)
 	request.Header.Set(ownHeader, "1")
 	recorder := httptest.NewRecorder()
 	handler.ServeHTTP(recorder, request)
@@ -163,7 +163,7 @@ func TestDeletionBesidePlans(t *testing.T) {
 	visitor := sees("installations", "executions", "deployitems")
 	visitor.actor = &fakeActor{sees: newSlowPlanner()}
 	name := landscape().Installations[0].Name
-	if answer := sendTo(openFor(t, landscape(), visitor), "/foresee/deletion/shop/"+name, ""); !strings.Contains(answer.Body.String(), "the clusters were asked") {
+	if answer := sendTo(openFor(t, landscape(), visitor), "/plan/deletion/shop/"+name, ""); !strings.Contains(answer.Body.String(), "the clusters were asked") {
 		t.Errorf("%d %s", answer.Code, answer.Body)
 	}
 }

@@ -90,7 +90,7 @@ func TestActors(t *testing.T) {
 	b := open(t, people(), acts(&as))
 	b.post("/login", withToken("jane-token"))
 	b.headers = map[string]string{"Impersonate-User": "admin", "Impersonate-Group": masters, "Impersonate-Uid": "0", "Impersonate-Extra-Scopes": "all", "Authorization": "Bearer other"}
-	answer := b.ask("/foresee/plan/shop/root")
+	answer := b.ask("/plan/job/shop/root")
 	if want := []string{"jane jane-token[]"}; answer.Code != http.StatusNotFound || !cmp.Equal(want, as) {
 		t.Errorf("%d %s, acted as %q", answer.Code, answer.Body, as)
 	}
@@ -102,13 +102,13 @@ func TestLogOutEnds(t *testing.T) {
 	b := open(t, people(), acts(&as))
 	b.post("/login", withToken("jane-token"))
 	thief := b.copied()
-	if answer := thief.ask("/foresee/plan/shop/root"); answer.Code != http.StatusNotFound || len(as) != 1 {
+	if answer := thief.ask("/plan/job/shop/root"); answer.Code != http.StatusNotFound || len(as) != 1 {
 		t.Fatalf("%d %s", answer.Code, answer.Body)
 	}
 	if answer := b.post("/logout", url.Values{}); answer.Code != http.StatusNoContent {
 		t.Fatalf("%d %s", answer.Code, answer.Body)
 	}
-	if answer := thief.ask("/foresee/plan/shop/root"); len(as) != 1 || answer.Code != http.StatusUnauthorized {
+	if answer := thief.ask("/plan/job/shop/root"); len(as) != 1 || answer.Code != http.StatusUnauthorized {
 		t.Errorf("%d %s", answer.Code, answer.Body)
 	}
 	if thief.loggedIn() {

@@ -52,7 +52,7 @@ func TestDeletionsOfRights(t *testing.T) {
 		t.Run(test.account, func(t *testing.T) {
 			v := logIn(t, at, tokenOf(t, accounts, test.account))
 			for name, want := range map[string]string{"open": test.open, "closed": test.closed} {
-				status, said := v.ask(http.MethodGet, "/foresee/deletion/"+space+"/"+name, "", nil)
+				status, said := v.ask(http.MethodGet, "/plan/deletion/"+space+"/"+name, "", nil)
 				shows(t, name, said)
 				if want == hidden {
 					if status != http.StatusNotFound || !strings.Contains(said, hidden) {

@@ -44,7 +44,7 @@ func startPlanning(t *testing.T) string {
 // plan asks for a plan as a page does.
 func (v *visitor) plan(space, name string) (status int, said string, plan console.Plan) {
 	v.t.Helper()
-	status, said = v.ask(http.MethodGet, "/foresee/plan/"+space+"/"+name, "", nil)
+	status, said = v.ask(http.MethodGet, "/plan/job/"+space+"/"+name, "", nil)
 	if status == http.StatusOK {
 		if err := json.Unmarshal([]byte(said), &plan); err != nil {
 			v.t.Fatalf("%s: %v", said, err)

@@ -179,7 +179,7 @@ func seesViews(t *testing.T, visitor *visitor, all, visible []string) {
 func withoutLogin(t *testing.T, at, space string) {
 	t.Helper()
 	stranger := visit(t, at)
-	paths := []string{"/", "/n/" + space + "/root", "/live/overview", "/live/n/" + space + "/root", "/session", "/actions", "/actions/" + space + "/root", "/foresee/plan/" + space + "/root", "/foresee/deletion/" + space + "/root", "/plan/" + space + "/root", "/live/jobs", "/live/targets"}
+	paths := []string{"/", "/n/" + space + "/root", "/live/overview", "/live/n/" + space + "/root", "/session", "/actions", "/actions/" + space + "/root", "/plan/job/" + space + "/root", "/plan/deletion/" + space + "/root", "/plan/" + space + "/root", "/live/jobs", "/live/targets"}
 	for _, place := range places {
 		paths = append(paths, "/live/"+strings.Replace(place, "SPACE", space, 1))
 	}

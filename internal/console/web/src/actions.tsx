@@ -247,7 +247,7 @@ export function named(object: Reference): string {
 function Going({ view, keep }: { view: Page; keep: boolean }) {
   const [answer, setAnswer] = useState<Answer<Deletion>>();
   useEffect(() => {
-    ask<Deletion>(`/foresee/deletion${pageAddress(view.namespace, view.name).slice(2)}`).then(setAnswer);
+    ask<Deletion>(`/plan/deletion${pageAddress(view.namespace, view.name).slice(2)}`).then(setAnswer);
   }, []);
   return (
     <div class="preview" tabIndex={0} role="region" aria-label="What goes">

@@ -56,7 +56,7 @@ export function usePlan(namespace: string, name: string, wanted = true): [Answer
     // A plan that nobody looks at any more is not worked out to its end.
     const page = new AbortController();
     setPlan(undefined);
-    ask<Plan>(`/foresee${pageAddress(namespace, name).replace("/n/", "/plan/")}`, undefined, page.signal).then((answer) => page.signal.aborted || setPlan(answer));
+    ask<Plan>(`/plan/job${pageAddress(namespace, name).slice(2)}`, undefined, page.signal).then((answer) => page.signal.aborted || setPlan(answer));
     return () => page.abort();
   }, [namespace, name, wanted, times]);
   return [plan, () => setTimes(times + 1)];
