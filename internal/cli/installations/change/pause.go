@@ -1,6 +1,7 @@
 package change
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -15,10 +16,8 @@ import (
 
 // NewPauseCommand returns the command that stops deliveries.
 func NewPauseCommand(terminal.Streams) *cobra.Command {
-	f := &connection.Flags{}
-	var reason string
-	policy := false
-	command := &cobra.Command{
+	reason := ""
+	command := newPausing(&cobra.Command{
 		Use:   "pause NAME",
 		Short: "Let no job of a root Installation begin, and running ones begin no further item",
 		Long: `Pause a root Installation: no job begins, and a running job begins no further deploy
@@ -27,38 +26,20 @@ with --policy, NAME is a DeliveryPolicy, and everything that it selects is pause
 server needs the feature DeliveryPolicies.`,
 		Example: `  landscaper-cli installations pause shop --reason incident-7
   landscaper-cli installations pause --policy production`,
-		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, commandline.Arguments)),
-		RunE: func(command *cobra.Command, args []string) error {
-			terminal.BeStrict(command)
-			on, err := f.Connect()
-			if err != nil {
-				return err
-			}
-			name := client.ObjectKey{Namespace: on.Namespace, Name: args[0]}
-			if policy {
-				err = requests.SetPause(command.Context(), on.Client, name, &deliveryv1alpha1.Pause{Reason: reason})
-			} else {
-				err = requests.Pause(command.Context(), on.Client, name, reason)
-			}
-			if err != nil {
-				return on.Explain(err)
-			}
-			fmt.Fprintf(command.OutOrStdout(), "Paused %s until it is resumed\n", args[0])
-			return nil
+	}, "Paused %s until it is resumed\n",
+		func(ctx context.Context, c client.Client, root client.ObjectKey) error {
+			return requests.Pause(ctx, c, root, reason)
 		},
-		ValidArgsFunction: connection.CompleteRoots(f, 1),
-	}
-	f.Add(command)
+		func(ctx context.Context, c client.Client, policy client.ObjectKey) error {
+			return requests.SetPause(ctx, c, policy, &deliveryv1alpha1.Pause{Reason: reason})
+		})
 	command.Flags().StringVar(&reason, "reason", "", "why, for others who wonder")
-	command.Flags().BoolVar(&policy, "policy", false, "NAME is a DeliveryPolicy")
 	return command
 }
 
 // NewResumeCommand returns the command that ends a pause.
 func NewResumeCommand(terminal.Streams) *cobra.Command {
-	f := &connection.Flags{}
-	policy := false
-	command := &cobra.Command{
+	return newPausing(&cobra.Command{
 		Use:   "resume NAME",
 		Short: "End the pause of a root Installation",
 		Long: `End the pause of a root Installation: the DeliveryPolicy with the name pause-NAME is
@@ -66,26 +47,37 @@ deleted. With --policy, NAME is a DeliveryPolicy, whose pause is removed. Other 
 may still let no job begin.`,
 		Example: `  landscaper-cli installations resume shop
   landscaper-cli installations resume --policy production`,
-		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, commandline.Arguments)),
-		RunE: func(command *cobra.Command, args []string) error {
-			terminal.BeStrict(command)
-			on, err := f.Connect()
-			if err != nil {
-				return err
-			}
-			name := client.ObjectKey{Namespace: on.Namespace, Name: args[0]}
-			if policy {
-				err = requests.SetPause(command.Context(), on.Client, name, nil)
-			} else {
-				err = requests.Resume(command.Context(), on.Client, name)
-			}
-			if err != nil {
-				return on.Explain(err)
-			}
-			fmt.Fprintf(command.OutOrStdout(), "Resumed %s\n", args[0])
-			return nil
-		},
-		ValidArgsFunction: connection.CompleteRoots(f, 1),
+	}, "Resumed %s\n", requests.Resume,
+		func(ctx context.Context, c client.Client, policy client.ObjectKey) error {
+			return requests.SetPause(ctx, c, policy, nil)
+		})
+}
+
+// pausing begins or ends a pause of what has a name.
+type pausing func(ctx context.Context, c client.Client, name client.ObjectKey) error
+
+// newPausing completes a command that begins or ends the pause of a root or, with --policy, of all that a
+// DeliveryPolicy selects. Done is said at the end, with the name.
+func newPausing(command *cobra.Command, done string, ofRoot, ofPolicy pausing) *cobra.Command {
+	f := &connection.Flags{}
+	policy := false
+	command.Args = terminal.Arguments(cobra.MatchAll(connection.NeedsName, commandline.Arguments))
+	command.ValidArgsFunction = connection.CompleteRoots(f, 1)
+	command.RunE = func(command *cobra.Command, args []string) error {
+		terminal.BeStrict(command)
+		on, err := f.Connect()
+		if err != nil {
+			return err
+		}
+		change := ofRoot
+		if policy {
+			change = ofPolicy
+		}
+		if err := change(command.Context(), on.Client, client.ObjectKey{Namespace: on.Namespace, Name: args[0]}); err != nil {
+			return on.Explain(err)
+		}
+		fmt.Fprintf(command.OutOrStdout(), done, args[0])
+		return nil
 	}
 	f.Add(command)
 	command.Flags().BoolVar(&policy, "policy", false, "NAME is a DeliveryPolicy")
