@@ -55,7 +55,35 @@ func (r *release) manifests(ctx context.Context) error {
 	if err := r.write("landscaper.yaml", server.Bytes()); err != nil {
 		return err // names the file
 	}
+	if err := r.deliveryManifests(); err != nil {
+		return err // says what it did
+	}
 	return r.registration(ctx)
+}
+
+// deliveryManifests writes what a server needs whose feature DeliveryPolicies is on. It is a file of its
+// own, because the feature is off by default.
+func (r *release) deliveryManifests() error {
+	crds, err := install.DeliveryCRDs()
+	if err != nil {
+		return err // says what it did
+	}
+	policies, err := install.DeliveryPolicies()
+	if err != nil {
+		return err // says what it did
+	}
+	var all bytes.Buffer
+	for _, crd := range crds {
+		if err := addDocument(&all, crd); err != nil {
+			return err // says what it did
+		}
+	}
+	for _, policy := range policies {
+		if err := addDocument(&all, policy.Object); err != nil {
+			return err // says what it did
+		}
+	}
+	return r.write("landscaper-delivery.yaml", all.Bytes()) // names the file
 }
 
 func addDocument(out *bytes.Buffer, object any) error {

@@ -140,6 +140,10 @@ func checkChart(t *testing.T, r *release) {
 	if strings.Count(text, "\nkind: CustomResourceDefinition\n") < 10 || !strings.Contains(text, "landscaper.gardener.cloud/api-revision:") {
 		t.Error("the definitions of kinds are not those that the program installs")
 	}
+	delivery := string(r.files["landscaper-delivery.yaml"])
+	if !strings.Contains(delivery, "name: deliverypolicies.delivery.landscaper.dev") || !strings.Contains(delivery, "kind: ValidatingAdmissionPolicyBinding") || strings.Contains(text, "delivery.landscaper.dev") {
+		t.Error("the kinds and policies of the feature DeliveryPolicies are not in a file of their own")
+	}
 }
 
 // checkSums: each file of the folder has its sum, as sha256sum checks it, but for those that are about sums.

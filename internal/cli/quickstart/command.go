@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/quickstart/bootstrap"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/server/feature"
 	"go.landscaper.dev/internal/server/install"
 )
 
@@ -95,6 +96,10 @@ cluster reaches.`,
 			if err != nil {
 				return err
 			}
+			gates, err := gatesOf(values)
+			if err != nil {
+				return terminal.Usage(err)
+			}
 			if !f.dryRun && !bootstrap.NamesImage(values) {
 				return terminal.Usage(errNoImage)
 			}
@@ -109,7 +114,9 @@ cluster reaches.`,
 			if err != nil {
 				return err
 			}
-			if err := bootstrap.Install(command.Context(), c, on.Namespace, objects, streams.Out); err != nil || !waits {
+			// The CRDs of a feature come with it.
+			options := install.Options{Delivery: gates.Enabled(feature.DeliveryPolicies)}
+			if err := bootstrap.Install(command.Context(), c, on.Namespace, options, objects, streams.Out); err != nil || !waits {
 				return err
 			}
 			return wait(command.Context(), streams, c, objects, timeout)

@@ -133,6 +133,20 @@ func eachFile(files fs.FS, visit func(name string, content []byte) error) error 
 	})
 }
 
+// AllCRDs returns the CustomResourceDefinitions that this release may have installed, whatever features
+// are on.
+func AllCRDs() ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	crds, _, err := Options{Delivery: true}.manifests()
+	return crds, err
+}
+
+// AllPolicies returns the admission policies that this release may have installed, whatever features are
+// on.
+func AllPolicies() ([]*unstructured.Unstructured, error) {
+	_, policies, err := Options{Delivery: true}.manifests()
+	return policies, err
+}
+
 // Revisions returns the revisions of the manifests of this release, by the names of the CRDs.
 func Revisions() (map[string]string, error) {
 	crds, err := CRDs()

@@ -17,8 +17,8 @@ import (
 const fieldOwner = "landscaper-cli"
 
 // Install installs the CRDs, the policies and objects into a namespace.
-func Install(ctx context.Context, c client.WithWatch, namespace string, objects []*unstructured.Unstructured, out io.Writer) error {
-	if err := install.Run(ctx, c, install.Options{}, out); err != nil {
+func Install(ctx context.Context, c client.WithWatch, namespace string, options install.Options, objects []*unstructured.Unstructured, out io.Writer) error {
+	if err := install.Run(ctx, c, options, out); err != nil {
 		return err // names the object
 	}
 	err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})

@@ -85,7 +85,7 @@ func remove(ctx context.Context, c client.Client, object *unstructured.Unstructu
 // removeDefinitions removes the CRDs. The finalizers of their objects are removed first: no
 // controller is left that would remove them.
 func removeDefinitions(ctx context.Context, c client.Client, out io.Writer) ([]*unstructured.Unstructured, error) {
-	definitions, err := install.CRDs()
+	definitions, err := install.AllCRDs()
 	if err != nil {
 		return nil, err // names the file
 	}
@@ -103,7 +103,7 @@ func removeDefinitions(ctx context.Context, c client.Client, out io.Writer) ([]*
 		}
 		fmt.Fprintf(out, "CustomResourceDefinition %s: deleted\n", definition.Name)
 	}
-	policies, err := install.Policies(nil)
+	policies, err := install.AllPolicies()
 	if err != nil {
 		return nil, err // names the file
 	}
