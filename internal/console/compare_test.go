@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/landscape/history"
 	"go.landscaper.dev/internal/landscape/inspect"
 )
 
@@ -49,20 +50,20 @@ func TestCompare(t *testing.T) {
 	tests := []struct {
 		reason, one, other string
 		earlier, later     string
-		imports            []ComparedImport
+		imports            []history.ComparedImport
 	}{
-		{"the last two by default", "", "", "2", "3", []ComparedImport{{"host", "h", "h"}, {"size", "2", "1"}}},
-		{"a job and the one before", "2", "", "1", "2", []ComparedImport{{"host", "h", "h"}, {"size", "1", "2"}}},
+		{"the last two by default", "", "", "2", "3", []history.ComparedImport{{Name: "host", Earlier: "h", Later: "h"}, {Name: "size", Earlier: "2", Later: "1"}}},
+		{"a job and the one before", "2", "", "1", "2", []history.ComparedImport{{Name: "host", Earlier: "h", Later: "h"}, {Name: "size", Earlier: "1", Later: "2"}}},
 		{"the oldest one has none before", "1", "", "", "1", nil},
 		{"one that is not recorded any more", "0", "", "", "", nil},
-		{"two of an address, in any order", "3", "1", "1", "3", []ComparedImport{{"host", "h", "h"}, {"size", "1", "1"}}},
-		{"jobs with the same imports share a list", "1", "2", "1", "2", []ComparedImport{{"host", "h", "h"}, {"size", "1", "2"}}},
+		{"two of an address, in any order", "3", "1", "1", "3", []history.ComparedImport{{Name: "host", Earlier: "h", Later: "h"}, {Name: "size", Earlier: "1", Later: "1"}}},
+		{"jobs with the same imports share a list", "1", "2", "1", "2", []history.ComparedImport{{Name: "host", Earlier: "h", Later: "h"}, {Name: "size", Earlier: "1", Later: "2"}}},
 		{"the first one is not recorded any more", "0", "3", "", "3", nil},
 		{"the second one is not recorded any more", "3", "0", "3", "", nil},
 		{"neither is", "a", "b", "", "", nil},
 		{"a job and itself", "3", "3", "3", "", nil},
 	}
-	id := func(job *Job) string {
+	id := func(job *history.Job) string {
 		if job == nil {
 			return ""
 		}
@@ -103,27 +104,5 @@ func TestCompareParts(t *testing.T) {
 	// What was in neither of them is left out.
 	if parts := compared().compare("shop", "root", "1", "2").Parts; len(parts) != 2 {
 		t.Errorf("%+v", parts)
-	}
-}
-
-// TestDifferences: a job that runs has not ended in anything yet.
-func TestDifferences(t *testing.T) {
-	tests := []struct {
-		reason         string
-		earlier, later *Outcome
-		want           string
-	}{
-		{"the same", &Outcome{JobRecord: v1alpha1.JobRecord{Phase: "Failed", Reason: "Apply"}}, &Outcome{JobRecord: v1alpha1.JobRecord{Phase: "Failed", Reason: "Apply"}}, ""},
-		{"another reason", &Outcome{JobRecord: v1alpha1.JobRecord{Phase: "Failed", Reason: "Apply"}}, &Outcome{JobRecord: v1alpha1.JobRecord{Phase: "Failed", Reason: "Timeout"}}, "reason"},
-		{"one that runs", &Outcome{JobRecord: v1alpha1.JobRecord{Phase: "Failed", Reason: "Apply"}}, &Outcome{}, "phase"},
-		{"what each worked on", &Outcome{JobRecord: v1alpha1.JobRecord{Generation: 1, Component: "a:1", ImportsHash: "x"}}, &Outcome{JobRecord: v1alpha1.JobRecord{Generation: 2, Component: "a:2", ImportsHash: "y"}}, "generation,component,imports"},
-		{"a part that was not there", nil, &Outcome{}, "phase"},
-	}
-	for _, test := range tests {
-		t.Run(test.reason, func(t *testing.T) {
-			if got := strings.Join(differences(test.earlier, test.later), ","); got != test.want {
-				t.Errorf("%q, want %q", got, test.want)
-			}
-		})
 	}
 }

@@ -3,20 +3,16 @@ package console
 import (
 	"slices"
 	"strings"
-	"time"
 
-	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/landscape/history"
 	"go.landscaper.dev/internal/landscape/inspect"
-	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Job is a job of an Installation, with who or what started it.
 type Job struct {
-	v1alpha1.JobRecord
+	history.Job
 	// Of is the Installation, where that is not known from the page.
 	Of *Object `json:"of,omitempty"`
-	// Cause says in a sentence what started the job, as long as there is an event about it.
-	Cause string `json:"cause,omitempty"`
 }
 
 // Jobs is the history of all roots.
@@ -27,31 +23,11 @@ type Jobs struct {
 	More int   `json:"more,omitempty"`
 }
 
-// announced is how far an event about a job may be from its start.
-const announced = 10 * time.Second
-
 // jobsOf returns the jobs that an Installation records, the newest first.
 func (s *state) jobsOf(node *inspect.Node) []Job {
-	alone := *node
-	alone.Children = nil
-	var events []inspect.Entry
-	if len(node.Installation.Status.History) > 0 {
-		events = inspect.EventsOf(&alone, s.snapshot.Events)
-	}
 	var jobs []Job
-	for _, record := range node.Installation.Status.History {
-		start := record.Start
-		if record.JobID == node.JobID && start == nil {
-			start = node.StartTime
-		}
-		j := Job{JobRecord: record}
-		j.Start = start
-		for _, event := range events {
-			if reasons.AnnouncesJob(event.Reason) && start != nil && event.Time.Sub(start.Time).Abs() <= announced {
-				j.Cause = event.Message
-			}
-		}
-		jobs = append(jobs, j)
+	for _, recorded := range history.JobsOf(node, s.snapshot.Events) {
+		jobs = append(jobs, Job{Job: recorded})
 	}
 	return jobs
 }

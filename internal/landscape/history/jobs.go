@@ -1,0 +1,58 @@
+package history
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/landscape/inspect"
+	"go.landscaper.dev/internal/runtime/job/reasons"
+)
+
+// Job is a job of an Installation, with what started it.
+type Job struct {
+	v1alpha1.JobRecord
+	// Cause says in a sentence what started the job, as long as there is an event about it.
+	Cause string `json:"cause,omitempty"`
+}
+
+// announced is how far an event about a job may be from its start.
+const announced = 10 * time.Second
+
+// JobsOf returns the jobs that an Installation records, the newest first.
+func JobsOf(node *inspect.Node, events []*corev1.Event) []Job {
+	alone := *node
+	alone.Children = nil
+	var entries []inspect.Entry
+	if len(node.Installation.Status.History) > 0 {
+		entries = inspect.EventsOf(&alone, events)
+	}
+	var jobs []Job
+	for _, record := range node.Installation.Status.History {
+		if record.JobID == node.JobID && record.Start == nil {
+			record.Start = node.StartTime
+		}
+		j := Job{JobRecord: record}
+		for _, entry := range entries {
+			if reasons.AnnouncesJob(entry.Reason) && record.Start != nil && entry.Time.Sub(record.Start.Time).Abs() <= announced {
+				j.Cause = entry.Message
+			}
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+// ImportsOf returns the imports of a job: jobs with the same ones share a list.
+func ImportsOf(records []v1alpha1.JobRecord, record v1alpha1.JobRecord) []v1alpha1.ImportFingerprint {
+	if record.ImportsHash == "" {
+		return nil
+	}
+	for _, of := range records {
+		if of.ImportsHash == record.ImportsHash && len(of.Imports) > 0 {
+			return of.Imports
+		}
+	}
+	return nil
+}
