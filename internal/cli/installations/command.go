@@ -9,6 +9,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/installations/change"
+	"go.landscaper.dev/internal/cli/installations/jobs"
 	"go.landscaper.dev/internal/cli/installations/plan"
 	"go.landscaper.dev/internal/cli/installations/show"
 	"go.landscaper.dev/internal/cli/terminal"
@@ -21,8 +22,8 @@ func NewCommand(streams terminal.Streams, more ...*cobra.Command) *cobra.Command
 		Use:     "installations",
 		Aliases: []string{"installation", "inst", "i"},
 		Short:   "Show, plan, create, change, run, await and delete Installations",
-		Long: `Show Installations and what belongs to them (inspect, events, logs, graph), see before
-what a job would change (plan), create and change them (create, apply, set-import), start,
+		Long: `Show Installations and what belongs to them (inspect, events, logs, graph, history, diff),
+see before what a job would change (plan), create and change them (create, apply, set-import), start,
 repeat, end and stop their jobs (reconcile, rerun, interrupt, pause, resume), wait for them
 (wait), and delete them (delete, force-delete).`,
 		Args: terminal.Subcommand,
@@ -34,6 +35,8 @@ repeat, end and stop their jobs (reconcile, rerun, interrupt, pause, resume), wa
 		change.NewApplyCommand(streams),
 		change.NewSetImportCommand(streams),
 		change.NewSetImportParametersCommand(streams),
+		jobs.NewHistoryCommand(streams),
+		jobs.NewDiffCommand(streams),
 		change.NewRerunCommand(streams),
 		change.NewPauseCommand(streams),
 		change.NewResumeCommand(streams),

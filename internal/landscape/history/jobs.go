@@ -1,6 +1,8 @@
 package history
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,4 +57,27 @@ func ImportsOf(records []v1alpha1.JobRecord, record v1alpha1.JobRecord) []v1alph
 		}
 	}
 	return nil
+}
+
+// shortest is how much of an ID names a job at least.
+const shortest = 4
+
+// Find returns the job with an ID, or with the only one that begins so.
+func Find(jobs []Job, id string) (*Job, error) {
+	var found *Job
+	for i := range jobs {
+		switch {
+		case jobs[i].JobID == id:
+			return &jobs[i], nil
+		case len(id) < shortest || !strings.HasPrefix(jobs[i].JobID, id):
+		case found != nil:
+			return nil, fmt.Errorf("several jobs begin with %q: write more of the ID", id)
+		default:
+			found = &jobs[i]
+		}
+	}
+	if found == nil {
+		return nil, fmt.Errorf("the history has no job %q: see with landscaper-cli installations history which it has", id)
+	}
+	return found, nil
 }
