@@ -189,6 +189,9 @@ const (
 	TriggeredByExporter JobTrigger = "exporter"
 	// TriggeredByExports is a change of what deploy items have exported.
 	TriggeredByExports JobTrigger = "exports"
+	// TriggeredByRollback is an earlier specification that the Installation has again: a
+	// user has gone back to it, or the server after a failure.
+	TriggeredByRollback JobTrigger = "rollback"
 	// TriggeredByDeletion is the deletion of the Installation.
 	TriggeredByDeletion JobTrigger = "deletion"
 	// TriggeredByParent is the job of the Installation that this one is a part of.

@@ -21,7 +21,7 @@ var (
 )
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &DeliveryPolicy{}, &DeliveryPolicyList{})
+	scheme.AddKnownTypes(GroupVersion, &DeliveryPolicy{}, &DeliveryPolicyList{}, &DeliveryRevision{}, &DeliveryRevisionList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

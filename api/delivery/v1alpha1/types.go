@@ -75,6 +75,11 @@ type DeliveryPolicySpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
 	Freezes []Freeze `json:"freezes,omitempty"`
+	// History keeps the specifications with which jobs have begun, so that one can go back to them. Of
+	// several policies that select an Installation, the one that keeps most counts, and any that goes
+	// back by itself.
+	// +optional
+	History *History `json:"history,omitempty"`
 }
 
 // Pause stops deliveries until it is removed.

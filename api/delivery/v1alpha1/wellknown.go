@@ -10,6 +10,19 @@ const (
 	OverriddenAnnotation = GroupName + "/overridden"
 	// DeferredCondition of an Installation says that a job may not begin yet.
 	DeferredCondition = "Deferred"
+	// WentBackAnnotation on an Installation says that its generation has the specification of an earlier
+	// one again: the generation before, the one whose specification it is, and Requested or OnFailure,
+	// separated by spaces. It counts for the generation after the first one alone. The server believes
+	// it for what it records, not for what it does.
+	WentBackAnnotation = GroupName + "/went-back"
+	// StoppedAnnotation on an Installation is the last job that a user has interrupted, where the server
+	// would go back after a failure: it does not then.
+	StoppedAnnotation = GroupName + "/stopped"
+	// RolledBackCondition of an Installation says that the server has gone back to an earlier
+	// specification, or why it has not.
+	RolledBackCondition = "RolledBack"
+	// InstallationUIDLabel on a DeliveryRevision is the UID of its Installation.
+	InstallationUIDLabel = GroupName + "/installation-uid"
 	// OverrideVerb is the verb of the right to override a DeliveryPolicy.
 	OverrideVerb = "override"
 )

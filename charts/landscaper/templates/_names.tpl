@@ -119,6 +119,10 @@ subjects:
 - apiGroups: [delivery.landscaper.dev]
   resources: [deliverypolicies/status]
   verbs: [update]
+# DeliveryRevisions belong to the program: it keeps specifications in them.
+- apiGroups: [delivery.landscaper.dev]
+  resources: [deliveryrevisions]
+  verbs: [list, create, delete]
 {{- end }}
 # A Context may name overwrites.
 - apiGroups: [landscaper.gardener.cloud]

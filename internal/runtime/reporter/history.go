@@ -38,7 +38,8 @@ func (s *Subject) RecordTrigger(trigger v1alpha1.JobTrigger, requester string) {
 	}
 	entry := record(inst)
 	entry.Trigger = trigger
-	if trigger == v1alpha1.TriggeredByReconcile || trigger == v1alpha1.TriggeredByForceReconcile {
+	switch trigger {
+	case v1alpha1.TriggeredByReconcile, v1alpha1.TriggeredByForceReconcile, v1alpha1.TriggeredByRollback:
 		entry.RequestedBy = limited(requester)
 	}
 }

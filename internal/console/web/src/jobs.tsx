@@ -12,6 +12,7 @@ export const triggers: Record<string, string> = {
   exporter: "the success of what it imports from",
   exports: "a change of what items export",
   deletion: "its deletion",
+  rollback: "an earlier specification, which is back",
   parent: "the job of its parent",
 };
 

@@ -211,6 +211,13 @@ const (
 	Valid         Reason = "Valid"
 )
 
+// Earlier specifications: the condition RolledBack of Installations, and events.
+const (
+	NotRolledBack   Reason = "NotRolledBack"
+	RevisionNotKept Reason = "RevisionNotKept"
+	RolledBack      Reason = "RolledBack"
+)
+
 // Shoots with Flux: the conditions of Extensions, and their events.
 const (
 	BootstrapFinished        Reason = "BootstrapFinished"

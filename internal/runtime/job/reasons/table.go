@@ -206,6 +206,11 @@ var Table = []Group{
 		{Paused, "a DeliveryPolicy has stopped deliveries", "remove spec.paused of the DeliveryPolicy to resume"},
 		{Valid, "the DeliveryPolicy is understood", "nothing"},
 	}},
+	{"Earlier specifications: the condition `RolledBack` of Installations, and events", []Explanation{
+		{NotRolledBack, "the job of a specification has failed, and the server has not gone back to an earlier one", "read the message; `landscaper-cli installations rollback` goes back to any that is kept"},
+		{RevisionNotKept, "the specification of a job could not be kept", "correct what the message names: one cannot go back to this specification"},
+		{RolledBack, "the job of a specification has failed, and the Installation has an earlier one again", "correct what has failed, and write the specification again"},
+	}},
 	{"Shoots with Flux: the conditions of Extensions, and their events", []Explanation{
 		{BootstrapFinished, "Flux runs in the shoot, configured as the Shoot asks", "nothing"},
 		{BootstrapPending, "the shoot has not come up with Flux yet", "nothing: read the description of the last operation if it takes long"},
