@@ -73,6 +73,7 @@ func fill(t *testing.T, b *bench, inst *v1alpha1.Installation) {
 	for _, of := range []mark{unstored, pickedUp, terminating, executionDeleted} {
 		known.marks.note(of, true)
 	}
+	known.kept.Store(inst.Generation + 1)
 	known.created.Expect(inst.Name, b.Now())
 	known.tree.Plant(map[*treesize.Member]plan.Usage{&known.tree: {Installations: 1}})
 	if err := known.outage.Classify(b.Now(), &job.Error{Cause: registry.ErrStalled}); job.OutcomeOf(err) != job.Transient {

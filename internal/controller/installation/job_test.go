@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/yaml"
 
+	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/content/template"
@@ -53,7 +54,7 @@ var shop = types.NamespacedName{Namespace: "team-a", Name: "shop"}
 func newBench(t *testing.T, objects ...client.Object) *bench {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{fakeapi.AddCore, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{fakeapi.AddCore, v1alpha1.AddToScheme, deliveryv1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}

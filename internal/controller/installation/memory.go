@@ -3,6 +3,7 @@ package installation
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,6 +36,8 @@ type record struct {
 	reporter.Known
 
 	marks marks
+	// kept is the generation whose specification is kept, or cannot be.
+	kept atomic.Int64
 	// created are the subinstallations and the Execution that the cache has not shown yet.
 	created expectations.Creations
 	outage  resolve.Outage

@@ -200,7 +200,7 @@ var stepFuncs = map[decide.Step]func(*Reconciler, context.Context, *snapshot) er
 	decide.FindPlan: (*Reconciler).findPlan, decide.Inherit: (*Reconciler).inherit,
 	decide.Refresh: (*Reconciler).refresh, decide.Pass: (*Reconciler).pass,
 	decide.BeginRemovals: (*Reconciler).beginRemovals, decide.DeleteHeld: (*Reconciler).deleteHeld, decide.EndRemovals: (*Reconciler).endRemovals,
-	decide.Release: (*Reconciler).release, decide.Explain: (*Reconciler).explain,
+	decide.GoBack: (*Reconciler).goBack, decide.Release: (*Reconciler).release, decide.Explain: (*Reconciler).explain,
 }
 
 // waitsForPlan are the steps that use a plan from outside the workers, and those before them.

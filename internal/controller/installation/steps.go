@@ -39,6 +39,8 @@ func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
 		if err := r.pickUp(ctx, s); err != nil {
 			return err
 		}
+	case trigger == v1alpha1.TriggeredByReconcile && isNewlyBack(s.Inst):
+		trigger = v1alpha1.TriggeredByRollback
 	}
 	repeat.Forget(s.Inst)
 	s.admitted = decide.PickedUp(s.Situation)
@@ -164,6 +166,8 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	phase := v1alpha1.PhaseStringInit
 	if predicates.BeingDeleted(s.Inst) {
 		phase = v1alpha1.PhaseStringInitDelete
+	} else if err := r.keepRevision(ctx, s); err != nil {
+		return err
 	}
 	s.subject.Status.Begin(s.Inst.Generation, metav1.NewTime(r.Now()))
 	s.Inst.Status.SubInstCache = nil
@@ -233,14 +237,17 @@ func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 
 // dismiss removes a request that is done, or that has no effect.
 func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
-	return r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
-		delete(inst.Annotations, v1alpha1.AbortTimeAnnotation)
-		if predicates.HidesDataUpdate(inst) {
-			inst.Annotations[v1alpha1.OperationAnnotation] = string(v1alpha1.DataUpdateOperation)
-			return
-		}
-		removeRequest(inst)
-	})
+	return r.patchMetadata(ctx, s.Inst, dismissed)
+}
+
+// dismissed removes a request, and leaves one for changed exports that it hides.
+func dismissed(inst *v1alpha1.Installation) {
+	delete(inst.Annotations, v1alpha1.AbortTimeAnnotation)
+	if predicates.HidesDataUpdate(inst) {
+		inst.Annotations[v1alpha1.OperationAnnotation] = string(v1alpha1.DataUpdateOperation)
+		return
+	}
+	removeRequest(inst)
 }
 
 // interrupt passes an interruption to the children and removes the request for it. A request for an
@@ -258,7 +265,10 @@ func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
 	if predicates.Forced(s.Inst) {
 		return r.patchMetadata(ctx, s.Inst, demandNext)
 	}
-	return r.dismiss(ctx, s)
+	return r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
+		noteStopped(inst, s)
+		dismissed(inst)
+	})
 }
 
 // complete collects the results of the children and ends the job.

@@ -8,6 +8,7 @@ import (
 	"go.landscaper.dev/internal/controller/installation/repeat"
 	"go.landscaper.dev/internal/model/delivery"
 	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/revision"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
@@ -61,6 +62,8 @@ func decideAfterwards(s Situation) Decision {
 		return doing(Admit)
 	case s.Untriggered == nil && predicates.HasDependentsToTrigger(s.Inst):
 		return doing(TriggerDependents)
+	case revision.SettingOf(s.Policies, s.Inst).OnFailure && revision.MayGoBack(s.Inst):
+		return doing(GoBack)
 	case next != "" && verdict.Permitted():
 		return doing(next)
 	case s.CurrentImports == nil && FollowsImports(s):

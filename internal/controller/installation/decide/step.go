@@ -77,6 +77,8 @@ const (
 	CleanUp Step = "clean up"
 	// Defer reports to users that a job may not begin yet, or that none is deferred any more.
 	Defer Step = "defer"
+	// GoBack judges whether an earlier specification replaces the one whose job has failed, and does so.
+	GoBack Step = "go back"
 	// Release removes the finalizer.
 	Release Step = "release"
 )
