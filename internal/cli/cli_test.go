@@ -19,7 +19,7 @@ func TestCommandLine(t *testing.T) {
 		out, err    string
 	}{
 		{"without a command, help", "", nil, 0, "Available Commands", ""},
-		{"help of the group says all that it is for", "inst", nil, 0, "(inspect, events, logs, graph), see before\nwhat a job would change (plan), create", ""},
+		{"help of the group says all that it is for", "inst", nil, 0, "(inspect, events, logs, graph), their past\n(history, diff), see before what a job would change (plan), create", ""},
 		{"an old command knows 0 and 1 only", "installations inspect a b", nil, 1, "", `Error: "b" is too much`},
 		{"an old command knows all exit codes with the flag", "installations inspect a b --strict-exit-codes", nil, 64, "", `"b" is too much`},
 		{"an old command knows all exit codes with the environment variable", "installations inspect a b", strictly, 64, "", `"b" is too much`},

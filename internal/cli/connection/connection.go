@@ -166,7 +166,7 @@ var DefinitionKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Vers
 var kinds = map[meta.RESTScope][]schema.GroupVersionKind{
 	meta.RESTScopeNamespace: append(ours(
 		"Installation", "Execution", "DeployItem", "DataObject", "Target", "Context", "ComponentVersionOverwrites", "TargetSync", "LsHealthCheck",
-	), append(theirs("Secret", "ConfigMap", "Event", "ServiceAccount"), coordinationv1.SchemeGroupVersion.WithKind("Lease"), deliveryv1alpha1.GroupVersion.WithKind("DeliveryPolicy"))...),
+	), append(theirs("Secret", "ConfigMap", "Event", "ServiceAccount"), coordinationv1.SchemeGroupVersion.WithKind("Lease"), deliveryv1alpha1.GroupVersion.WithKind("DeliveryPolicy"), deliveryv1alpha1.GroupVersion.WithKind("DeliveryRevision"))...),
 	meta.RESTScopeRoot: append(theirs("Namespace"), DefinitionKind),
 }
 

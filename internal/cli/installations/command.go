@@ -22,10 +22,10 @@ func NewCommand(streams terminal.Streams, more ...*cobra.Command) *cobra.Command
 		Use:     "installations",
 		Aliases: []string{"installation", "inst", "i"},
 		Short:   "Show, plan, create, change, run, await and delete Installations",
-		Long: `Show Installations and what belongs to them (inspect, events, logs, graph, history, diff),
-see before what a job would change (plan), create and change them (create, apply, set-import), start,
-repeat, end and stop their jobs (reconcile, rerun, interrupt, pause, resume), wait for them
-(wait), and delete them (delete, force-delete).`,
+		Long: `Show Installations and what belongs to them (inspect, events, logs, graph), their past
+(history, diff), see before what a job would change (plan), create and change them (create,
+apply, set-import, rollback), start, repeat, end and stop their jobs (reconcile, rerun,
+interrupt, pause, resume), wait for them (wait), and delete them (delete, force-delete).`,
 		Args: terminal.Subcommand,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
@@ -38,6 +38,7 @@ repeat, end and stop their jobs (reconcile, rerun, interrupt, pause, resume), wa
 		jobs.NewHistoryCommand(streams),
 		jobs.NewDiffCommand(streams),
 		change.NewRerunCommand(streams),
+		change.NewRollbackCommand(streams),
 		change.NewPauseCommand(streams),
 		change.NewResumeCommand(streams),
 		change.NewDeleteCommand(streams),

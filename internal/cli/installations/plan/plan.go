@@ -142,12 +142,27 @@ func (f *options) print(streams terminal.Streams, result *preview.Result) error 
 	case "yaml":
 		return terminal.WriteYAML(streams.Out, result)
 	}
+	return Write(streams, result, streams.Color() && !f.noColor)
+}
+
+// Write prints a preview for people.
+func Write(streams terminal.Streams, result *preview.Result, color bool) error {
 	for _, warning := range result.Warnings {
 		fmt.Fprintln(streams.Err, "Warning:", terminal.PrintableLines(warning))
 	}
-	p := printer{color: streams.Color() && !f.noColor}
+	p := printer{color: color}
 	p.result(result)
 	_, err := io.WriteString(streams.Out, p.text.String())
+	return err
+}
+
+// WriteFields prints fields that change, as a preview does.
+func WriteFields(out io.Writer, fields []diff.Field, color bool) error {
+	p := printer{color: color}
+	for _, field := range fields {
+		p.field(diff.Update, field)
+	}
+	_, err := io.WriteString(out, p.text.String())
 	return err
 }
 
