@@ -111,6 +111,9 @@ func noteStopped(inst *v1alpha1.Installation, s *snapshot) {
 // it nothing has happened, and after it the generation is another one.
 func (r *Reconciler) goBack(ctx context.Context, s *snapshot) error {
 	all, err := requests.Revisions(ctx, r.Reader, s.Inst)
+	if lastsLong(err) {
+		return r.stay(ctx, s, "earlier ones cannot be read: "+err.Error())
+	}
 	if err != nil {
 		return err // says what was read
 	}
@@ -126,7 +129,14 @@ func (r *Reconciler) goBack(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err // says what was written
 	}
-	r.memory.Of(s.Inst.UID).Written.Record(changed)
+	failed := s.Inst.Generation
+	changed.Status = s.Inst.Status
+	*s.Inst = *changed
+	r.memory.Of(s.Inst.UID).Written.Record(s.Inst)
+	if s.Inst.Generation == failed {
+		// Such as after a new default of the schema: without this, the same job would fail again and again.
+		return r.stay(ctx, s, "that of generation "+fmt.Sprint(back.To)+" is the same for the API server")
+	}
 	log.FromContext(ctx).Info("an earlier specification is back", "from", back.From, "to", back.To, "job", s.Inst.Status.JobID)
 	r.reporter().Emit(s.subject, corev1.EventTypeWarning, verdict.Reason, verdict.Message)
 	// The next attempt sees the new generation.

@@ -52,7 +52,7 @@ func BackOf(root *v1alpha1.Installation) *Back {
 }
 
 // Earlier returns the revision to which a user goes back: that of a job, or without one that of the last
-// job that has succeeded with another specification. The error says why there is none.
+// job that has succeeded with another specification. The error says why it cannot be done.
 func Earlier(root *v1alpha1.Installation, all []*deliveryv1alpha1.DeliveryRevision, record *v1alpha1.JobRecord) (*deliveryv1alpha1.DeliveryRevision, error) {
 	k := keptOf(root, all)
 	present, err := Of(root, nil)
@@ -121,7 +121,7 @@ func AfterFailure(root *v1alpha1.Installation, all []*deliveryv1alpha1.DeliveryR
 		return stays("it is not kept, so that it is not known whether it is new")
 	}
 	if slices.Contains(present.Spec.WentBackFrom, present.Spec.Digest) {
-		return stays("it was gone back from before")
+		return stays("it was rolled back before")
 	}
 	for _, revision := range k.revisions {
 		if revision.Spec.Digest == present.Spec.Digest && k.succeeded(revision.Spec.Generation) {

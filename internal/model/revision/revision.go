@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// maxForgone bounds how many specifications a revision says were gone back from.
+	// maxForgone bounds how many specifications a revision says were rolled back.
 	maxForgone = 32
 	// maxComponent bounds the name of a component, in bytes.
 	maxComponent = 512
@@ -153,7 +153,7 @@ func (k kept) of(generation int64) *deliveryv1alpha1.DeliveryRevision {
 	return nil
 }
 
-// succeeded reports whether a job has succeeded with a generation. Where the record of the job is gone,
+// succeeded reports whether a job has succeeded with a generation. Where the job is not recorded any more,
 // later revisions know.
 func (k kept) succeeded(generation int64) bool {
 	return slices.ContainsFunc(k.records, func(record v1alpha1.JobRecord) bool {
@@ -173,7 +173,7 @@ func (k kept) lastSucceeded(before int64) int64 {
 	return 0
 }
 
-// forgone are the digests of the specifications that were gone back from until the present generation.
+// forgone are the digests of the specifications that were rolled back until the present generation.
 func (k kept) forgone(root *v1alpha1.Installation) []string {
 	var digests []string
 	for _, revision := range k.revisions {

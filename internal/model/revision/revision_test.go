@@ -95,18 +95,18 @@ func TestGoingBack(t *testing.T) {
 		want   string
 		times  int
 	}{
-		{"the failed upgrade is gone back from", 3, good, []step{{"1", good}, {"2", bad}}, "1", 1},
+		{"the failed upgrade is rolled back", 3, good, []step{{"1", good}, {"2", bad}}, "1", 1},
 		{"a failed first installation has nothing to go back to", 3, good, []step{{"1", bad}}, "1", 0},
 		{"neither has a second attempt at the first installation", 3, good, []step{{"1", bad}, {"2", bad}}, "2", 0},
 		{"a specification that has succeeded before is no upgrade", 3, good, []step{{"1", good}, {"1", bad}}, "1", 0},
 		{"also if it was written again", 3, good, []step{{"1", good}, {"2", good}, {"1", bad}}, "1", 0},
-		{"what is gone back to may fail, and stays", 3, bad, []step{{"1", good}, {"2", bad}}, "1", 1},
+		{"the earlier one may fail, and stays", 3, bad, []step{{"1", good}, {"2", bad}}, "1", 1},
 		{"to the last one that has succeeded, not to the one before", 3, good, []step{{"1", good}, {"2", good}, {"3", bad}}, "2", 1},
 		{"others that have failed are left out", 3, good, []step{{"1", good}, {"2", bad}, {"3", bad}}, "1", 2},
 		{"once for each specification: another client writes it again", 3, good, []step{{"1", good}, {"2", bad}, {"2", bad}}, "2", 1},
 		{"also if the way back has failed", 2, bad, []step{{"1", good}, {"2", bad}, {"2", bad}}, "2", 1},
 		{"also if two are written in turns", 2, bad, []step{{"1", good}, {"2", bad}, {"3", bad}, {"2", bad}, {"3", bad}, {"2", bad}}, "2", 2},
-		{"also long after, when its revision is gone", 2, good, []step{{"1", good}, {"2", bad}, {"3", good}, {"4", good}, {"5", good}, {"2", bad}}, "2", 1},
+		{"also long after, when its revision is deleted", 2, good, []step{{"1", good}, {"2", bad}, {"3", good}, {"4", good}, {"5", good}, {"2", bad}}, "2", 1},
 		{"the last success is kept, however many fail after it", 2, good, []step{{"1", good}, {"2", bad}, {"3", bad}, {"4", bad}, {"5", bad}, {"6", bad}}, "1", 5},
 		{"repeated jobs of a failed specification change nothing", 3, good, []step{{"1", good}, {"2", bad}, {"2", bad}, {"2", bad}}, "2", 1},
 	} {
@@ -242,7 +242,7 @@ func TestBackOf(t *testing.T) {
 		{"to itself", "4 4 OnFailure", false},
 		{"forward", "4 5 OnFailure", false},
 		{"to nothing", "4 0 OnFailure", false},
-		{"somebody else", "4 2 Mallory", false},
+		{"another client", "4 2 Mallory", false},
 		{"no numbers", "a b OnFailure", false},
 		{"nothing", "", false},
 	} {

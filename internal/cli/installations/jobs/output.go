@@ -49,7 +49,7 @@ func (o *output) write(out io.Writer, result any, people func(*tabwriter.Writer)
 	return table.Flush()
 }
 
-// short is as much of an ID as a table has room for. It names the job, unless others begin with it, too.
+// short is as much of an ID as fits into a table. It names the job, unless others begin with it, too.
 func short(id string) string {
 	const enough = 8
 	if len(id) == len("00000000-0000-0000-0000-000000000000") {
