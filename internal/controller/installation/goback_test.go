@@ -208,6 +208,22 @@ func TestGoBack(t *testing.T) {
 	}
 }
 
+// TestKeepingCosts: a new generation costs one write more, another job of it none.
+func TestKeepingCosts(t *testing.T) {
+	writes := func(history *deliveryv1alpha1.History) int {
+		u := newUpgrade(t, history)
+		before := len(u.fault.Calls)
+		u.writeSpec(second, true)
+		u.run(20)
+		u.request(t, v1alpha1.ReconcileOperation)
+		u.run(20)
+		return len(u.fault.Calls) - before
+	}
+	if without, with := writes(nil), writes(goesBack); with != without+1 {
+		t.Errorf("%d writes, and %d without a history", with, without)
+	}
+}
+
 // TestGoBackFails: a way back that fails is the end of it.
 func TestGoBackFails(t *testing.T) {
 	u := newUpgrade(t, goesBack)
