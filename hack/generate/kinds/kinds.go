@@ -55,6 +55,7 @@ var specs = []spec{
 	core("syncobject", "SyncObject"),
 	core("blueprint", "Blueprint", "InstallationTemplate"),
 	{"deliverypolicy", "DeliveryPolicy", "api/delivery/v1alpha1", delivery.GroupVersion, []string{"DeliveryPolicy"}},
+	{"deliveryrevision", "DeliveryRevision", "api/delivery/v1alpha1", delivery.GroupVersion, []string{"DeliveryRevision"}},
 	deployer("helm", "Items of the Helm deployer", "api/helm/v1alpha1", helm.GroupVersion),
 	{"kustomize", "Items of the kustomize deployer", "api/kustomize/v1alpha1", kustomize.GroupVersion, []string{"ProviderConfiguration", "ProviderStatus"}},
 	deployer("manifest", "Items of the manifest deployer", "api/manifest/v1alpha2", manifest.GroupVersion),

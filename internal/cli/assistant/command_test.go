@@ -134,14 +134,14 @@ func ask(t *testing.T, session *mcp.ClientSession, tool, arguments string) (text
 
 // TestTools: what an assistant is offered, with and without the right to write.
 func TestTools(t *testing.T) {
-	looks := []string{"explain_reason", "explain_why", "list_events", "list_installations", "list_jobs", "plan_job", "show_data_flow", "show_last_job", "show_tree"}
+	looks := []string{"compare_jobs", "explain_reason", "explain_why", "list_events", "list_installations", "list_jobs", "plan_job", "show_data_flow", "show_last_job", "show_tree"}
 	for _, test := range []struct {
 		reason string
 		args   []string
 		want   []string
 	}{
 		{"only what reads is offered without a flag", nil, looks},
-		{"two tools write where the user allows it", []string{"--allow-writes"}, slices.Concat([]string{"end_job"}, looks, []string{"start_job"})},
+		{"two tools write where the user allows it", []string{"--allow-writes"}, slices.Concat([]string{"compare_jobs", "end_job"}, looks[1:], []string{"start_job"})},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			session := connect(t, connectiontest.New(t), test.args...)
@@ -213,6 +213,7 @@ func TestLooks(t *testing.T) {
 		{"warnings", "list_events", `{"name":"shop","warnings_only":true}`, `{"entries":[{"count":3,"message":"first second"`},
 		{"jobs", "list_jobs", `{"name":"shop"}`, `{"jobs":[{"component":"example.org/shop:1.0.0","generation":1,"imports":"abc","job":"j1","phase":"Failed","reason":"children failed","requestedBy":"kubectl","start":"2024-01-01T10:00:00Z","took":"9s","trigger":"reconcile"},{`},
 		{"the newest job", "list_jobs", `{"name":"shop","limit":1}`, `"trigger":"reconcile"}],"more":1}`},
+		{"the last two jobs", "compare_jobs", `{"name":"shop"}`, `{"earlier":{"generation":1,"imports":"abc","job":"j0","phase":"Succeeded","trigger":"change"},"imports":[],"later":{"component":"example.org/shop:1.0.0",`},
 		{"the flow of all roots", "show_data_flow", `{}`, `→ data host to `},
 		{"the flow of one", "show_data_flow", `{"name":"busy"}`, `← data host (from outside)`},
 		{"a reason", "explain_reason", `{"reason":"PickupTimeout"}`, `{"meaning":"no deployer has picked up the deploy item","reason":"PickupTimeout","remedy":"`},
@@ -250,6 +251,8 @@ func TestBadQuestions(t *testing.T) {
 		{"a plan of an Installation that does not exist", "plan_job", `{"name":"none"}`, "there is no Installation none in namespace default"},
 		{"a job of an Installation that does not exist", "start_job", `{"name":"none"}`, "there is no Installation none in namespace default"},
 		{"without the right to list all", "list_installations", `{"all_namespaces":true}`, "not?[2J you"},
+		{"only one job", "compare_jobs", `{"name":"tools"}`, "the history has no two such jobs"},
+		{"a job that is not recorded", "compare_jobs", `{"name":"shop","job":"never-was"}`, `the history has no job "never-was"`},
 		{"a reason of another deployer", "explain_reason", `{"reason":"Unheard"}`, `the reason "Unheard" is not one of Landscaper`},
 		{"a plan of what cannot be rendered", "plan_job", `{"name":"shop"}`, "blueprint"},
 	} {

@@ -2,9 +2,12 @@ package assistant
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/landscape/history"
+	"go.landscaper.dev/internal/landscape/inspect/reading"
 )
 
 type jobsQuestion struct {
@@ -22,6 +25,7 @@ type jobList struct {
 type jobEntry struct {
 	Job         string `json:"job"`
 	Trigger     string `json:"trigger,omitempty" jsonschema:"what started the job"`
+	Cause       string `json:"cause,omitempty" jsonschema:"what started it, in a sentence, as long as there is an event"`
 	RequestedBy string `json:"requestedBy,omitempty" jsonschema:"the client that has asked for it, by the name it gives itself; a claim, not a proof"`
 	Running     bool   `json:"running,omitempty"`
 	Phase       string `json:"phase,omitempty" jsonschema:"how it has ended"`
@@ -38,26 +42,105 @@ func (s *server) jobs(ctx context.Context, in jobsQuestion) (jobList, error) {
 	if err != nil {
 		return jobList{}, err
 	}
-	if err := named(in.Name); err != nil {
-		return jobList{}, err
-	}
-	on, err := s.at(in.place)
+	tree, snapshot, err := s.read(ctx, in.installation, reading.Events)
 	if err != nil {
 		return jobList{}, err
 	}
-	found, err := on.Installation(ctx, in.Name)
-	if err != nil {
-		return jobList{}, on.Explain(err)
-	}
+	jobs := history.JobsOf(tree, snapshot.Events)
 	out, left := jobList{Jobs: []jobEntry{}}, newBudget()
-	for _, record := range found.Status.History {
+	for _, job := range jobs {
 		if len(out.Jobs) == limit || !left.entry() {
 			break
 		}
-		out.Jobs = append(out.Jobs, entryOf(record, left))
+		found := entryOf(job.JobRecord, left)
+		found.Cause = left.text(job.Cause)
+		out.Jobs = append(out.Jobs, found)
 	}
-	out.More = len(found.Status.History) - len(out.Jobs)
+	out.More = len(jobs) - len(out.Jobs)
 	return out, nil
+}
+
+type compareQuestion struct {
+	installation
+
+	Job   string `json:"job,omitempty" jsonschema:"a job, or at least four characters that its ID begins with; if absent, the newest"`
+	Other string `json:"other,omitempty" jsonschema:"another job; if absent, the one before"`
+}
+
+// comparison are two jobs, and what differs.
+type comparison struct {
+	Earlier jobEntry         `json:"earlier"`
+	Later   jobEntry         `json:"later"`
+	Imports []comparedImport `json:"imports" jsonschema:"the imports that differ, by fingerprints; those that are the same are left out"`
+	Parts   []comparedPart   `json:"parts" jsonschema:"the subinstallations in which something differs"`
+	More    int              `json:"more,omitempty" jsonschema:"how many other subinstallations differ"`
+}
+
+type comparedImport struct {
+	Name    string `json:"name"`
+	Earlier string `json:"earlier,omitempty"`
+	Later   string `json:"later,omitempty"`
+}
+
+type comparedPart struct {
+	Name    string   `json:"name"`
+	Differs []string `json:"differs" jsonschema:"phase, reason, generation, component or imports"`
+	Earlier string   `json:"earlier,omitempty" jsonschema:"how it has ended, with the reason"`
+	Later   string   `json:"later,omitempty" jsonschema:"how it has ended, with the reason"`
+}
+
+func (s *server) compare(ctx context.Context, in compareQuestion) (comparison, error) {
+	tree, snapshot, err := s.read(ctx, in.installation, reading.Events)
+	if err != nil {
+		return comparison{}, err
+	}
+	jobs := history.JobsOf(tree, snapshot.Events)
+	for _, id := range []*string{&in.Job, &in.Other} {
+		if *id != "" {
+			found, err := history.Find(jobs, *id)
+			if err != nil {
+				return comparison{}, err
+			}
+			*id = found.JobID
+		}
+	}
+	if in.Job == "" && in.Other != "" && len(jobs) > 0 {
+		in.Job = jobs[0].JobID
+	}
+	compared := history.Compare(tree, jobs, in.Job, in.Other)
+	if compared.Earlier == nil || compared.Later == nil {
+		return comparison{}, errors.New("the history has no two such jobs: see with list_jobs which it has")
+	}
+	left := newBudget()
+	out := comparison{Earlier: entryOf(compared.Earlier.JobRecord, left), Later: entryOf(compared.Later.JobRecord, left), Imports: []comparedImport{}, Parts: []comparedPart{}}
+	for _, one := range compared.Imports {
+		if one.Earlier != one.Later && left.entry() {
+			out.Imports = append(out.Imports, comparedImport{left.text(one.Name), left.text(one.Earlier), left.text(one.Later)})
+		}
+	}
+	for _, part := range history.PartsOf(tree, compared) {
+		switch {
+		case len(part.Differs) == 0:
+		case !left.entry():
+			out.More++
+		default:
+			out.Parts = append(out.Parts, comparedPart{left.text(part.Node.Name), part.Differs, endOf(part.Earlier, left), endOf(part.Later, left)})
+		}
+	}
+	return out, nil
+}
+
+// endOf says how a part has ended in a job.
+func endOf(outcome *history.Outcome, left *budget) string {
+	switch {
+	case outcome == nil:
+		return "not in the job"
+	case outcome.Phase == "":
+		return "running"
+	case outcome.Reason != "":
+		return left.text(string(outcome.Phase) + ": " + outcome.Reason)
+	}
+	return left.text(string(outcome.Phase))
 }
 
 func entryOf(record v1alpha1.JobRecord, left *budget) jobEntry {

@@ -43,6 +43,10 @@ func (s *server) addLooks(to *mcp.Server) {
 		Description: "Lists the jobs that an Installation records, newest first: what started each, how it ended, and the generation, component version and fingerprint of imports that it worked on. Jobs with equal fingerprints had equal imports.",
 	}, s.jobs)
 	add(to, lookLimit, mcp.Tool{
+		Name: "compare_jobs", Annotations: reads("Compare jobs"),
+		Description: "Compares two jobs of an Installation: what each worked on (generation, component version, imports by fingerprint), how they ended, and the subinstallations in which something differs. Without jobs: the last two.",
+	}, s.compare)
+	add(to, lookLimit, mcp.Tool{
 		Name: "show_data_flow", Annotations: reads("Show the flow of values"),
 		Description: "Shows which Installation exports what and which one imports it, by names; values are not shown. Without a name: the roots of the namespace; with one: that Installation and what is inside.",
 	}, s.flow)
