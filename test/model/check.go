@@ -31,6 +31,10 @@ func jobOf(object client.Object) (id, finished, phase string) {
 func (w *world) checkChange(c change) {
 	if c.after != nil {
 		id, finished, phase := jobOf(c.after)
+		if phase == "" && kindOf(c.after) != "Extension" {
+			w.note("  %s writes %s %s: version %s generation %d deleted %t, finalizers %v, annotations %v", w.writer, c.kind, c.key.Name,
+				c.after.GetResourceVersion(), c.after.GetGeneration(), c.after.GetDeletionTimestamp() != nil, c.after.GetFinalizers(), c.after.GetAnnotations())
+		}
 		if phase != "" {
 			w.note("  %s %s: version %s generation %d job %s finished %s phase %s deleted %t", c.kind, c.key.Name,
 				c.after.GetResourceVersion(), c.after.GetGeneration(), id, finished, phase, c.after.GetDeletionTimestamp() != nil)

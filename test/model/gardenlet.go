@@ -101,8 +101,12 @@ func isMigrating(e *gardener.Extension) bool {
 	return e.Annotations[gardener.OperationAnnotation] == gardener.OperationMigrate || last != nil && last.Type == gardener.Migrate
 }
 
-// stamp is when gardenlet writes.
-func stamp() string { return time.Now().UTC().Format(time.RFC3339Nano) }
+// stamp is when gardenlet writes. The clock of a history stands still while it does: two requests have
+// two times nevertheless, as those of a real gardenlet have, or the second one would not be seen.
+func (s *seed) stamp() string {
+	s.asked++
+	return time.Now().Add(time.Duration(s.asked)).UTC().Format(time.RFC3339Nano)
+}
 
 // enable creates the Extension of a shoot that had none.
 func (s *seed) enable(wanted order) {
@@ -115,7 +119,7 @@ func (s *seed) enable(wanted order) {
 func (s *seed) made(operation string) *gardener.Extension {
 	e := &gardener.Extension{}
 	e.Namespace, e.Name = extensionKey.Namespace, extensionKey.Name
-	e.Annotations = map[string]string{gardener.OperationAnnotation: operation, gardener.TimestampAnnotation: stamp()}
+	e.Annotations = map[string]string{gardener.OperationAnnotation: operation, gardener.TimestampAnnotation: s.stamp()}
 	e.Spec.Type = lifecycle.Type
 	e.Spec.ProviderConfig = rawOf(s.wanted.provider())
 	return e
@@ -125,7 +129,7 @@ func (s *seed) made(operation string) *gardener.Extension {
 func (s *seed) ask(operation string) {
 	e := s.extension().DeepCopy()
 	e.Spec.ProviderConfig = rawOf(s.wanted.provider())
-	e.Annotations = with(with(e.Annotations, gardener.OperationAnnotation, operation), gardener.TimestampAnnotation, stamp())
+	e.Annotations = with(with(e.Annotations, gardener.OperationAnnotation, operation), gardener.TimestampAnnotation, s.stamp())
 	must(s.world.store.update(e, false))
 	s.world.note("user: %s the shoot: %+v, hibernated %t", operation, s.wanted, s.hibernates)
 }
@@ -134,7 +138,7 @@ func (s *seed) ask(operation string) {
 func (s *seed) leave() {
 	s.world.note("user: disable the extension")
 	e := s.extension().DeepCopy()
-	e.Annotations = with(e.Annotations, gardener.TimestampAnnotation, stamp())
+	e.Annotations = with(e.Annotations, gardener.TimestampAnnotation, s.stamp())
 	must(s.world.store.update(e, false))
 	must(s.world.store.remove(e, nil))
 }

@@ -41,6 +41,8 @@ type seed struct {
 	// wanted is what the owner asks for, and applied what the last success was about.
 	wanted, applied order
 	hibernates      bool
+	// asked is how often gardenlet has written.
+	asked int
 	// kept is the state of a shoot that is on its way to another seed.
 	kept *gardener.ExtensionStatus
 }
