@@ -93,8 +93,9 @@ func (w Mapper) WaitingSiblings(ctx context.Context, inst *v1alpha1.Installation
 }
 
 // waitingChildren returns the subinstallations that an Installation has a job for, and those that
-// still work for one that has ended, or were to be interrupted in it. Those that wait for a job to
-// be deleted in are included when the Installation no longer exists: they then delete themselves.
+// still work for one that has ended, were to be interrupted in it, or have to say that they are deleted
+// with the next one. Those that wait for a job to be deleted in are included when the Installation no
+// longer exists: they then delete themselves.
 func (w Mapper) waitingChildren(ctx context.Context, inst *v1alpha1.Installation, gone bool) []reconcile.Request {
 	children, err := w.Reader.Children(ctx, inst.Namespace, inst.Name)
 	if err != nil {
@@ -103,11 +104,18 @@ func (w Mapper) waitingChildren(ctx context.Context, inst *v1alpha1.Installation
 	ended := !job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished)
 	var requests []reconcile.Request
 	for _, child := range children {
-		if gone && predicates.BeingDeleted(child) || siblings.ParentHasJob(siblings.Family{Inst: child, Parent: inst}) || ended && (predicates.IsInterrupted(child, false) || job.Unfinished(child.Status.JobID, child.Status.JobIDFinished)) {
+		family := siblings.Family{Inst: child, Parent: inst}
+		if gone && predicates.BeingDeleted(child) || siblings.ParentHasJob(family) || ended && concernsChild(family) {
 			requests = append(requests, RequestFor(child))
 		}
 	}
 	return requests
+}
+
+// concernsChild reports whether the end of a job of the parent concerns a subinstallation.
+func concernsChild(f siblings.Family) bool {
+	return predicates.IsInterrupted(f.Inst, false) || job.Unfinished(f.Inst.Status.JobID, f.Inst.Status.JobIDFinished) ||
+		siblings.DeletedWithNextJob(f) && !siblings.HasDeletionCondition(f)
 }
 
 // ByFamily enqueues the Installations that a change of an Installation may unblock.

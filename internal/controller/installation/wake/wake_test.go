@@ -16,10 +16,12 @@ import (
 	"go.landscaper.dev/internal/controller/installation/fakeapi"
 	"go.landscaper.dev/internal/controller/installation/observe"
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
-// TestEnqueued: a change enqueues the Installations that it may unblock, and no others.
+// TestEnqueued: a change enqueues the Installations that it may unblock, and no others. The end of a job
+// that has not reached a deleted subinstallation enqueues it once, to say that the next one deletes it.
 func TestEnqueued(t *testing.T) {
 	parent := testbuilders.ParentWith("a", "")
 	parent.Namespace, parent.Status.InstallationPhase = "n", "Progressing"
@@ -32,7 +34,12 @@ func TestEnqueued(t *testing.T) {
 	fresh.Status.JobID = ""
 	held := testbuilders.Ended(testbuilders.Sibling("held"), "z", "Succeeded")
 	held.Annotations = map[string]string{v1alpha1.OperationAnnotation: "interrupt"}
-	w := Mapper{Reader: observe.Reader{Cached: fakeapi.New(t, parent, waits, works, other, goes, fresh, held)}}
+	late := testbuilders.Sibling("(late)")
+	late.Status.JobID, late.Finalizers = "", []string{v1alpha1.Finalizer}
+	said := late.DeepCopy()
+	said.Name = "said"
+	said.Status.Conditions = []v1alpha1.Condition{siblings.DeletionCondition(siblings.Family{Inst: said, Parent: parent})}
+	w := Mapper{Reader: observe.Reader{Cached: fakeapi.New(t, parent, waits, works, other, goes, fresh, held, late, said)}}
 	exporter := testbuilders.Sibling("self => x")
 	done := testbuilders.Ended(exporter.DeepCopy(), "a", "Succeeded")
 	importer := testbuilders.Sibling("(self) z")
@@ -47,10 +54,10 @@ func TestEnqueued(t *testing.T) {
 		{"an exporter ends", exporter, done, "parent waits"},
 		{"an exporter continues", exporter, exporter, "waits"},
 		{"an importer does not exist any more", importer, nil, "goes parent"},
-		{"a parent is ready", ready, parent, "fresh held"},
-		{"a parent is deleted before its job has ended", ready, nil, "goes"},
+		{"a parent is ready", ready, parent, "fresh held late said"},
+		{"a parent is deleted before its job has ended", ready, nil, "goes late said"},
 		{"a parent is not ready", nil, ready, ""},
-		{"a job of the parent has ended before that of its children", parent, testbuilders.Ended(parent.DeepCopy(), "a", "Failed"), "goes held other waits works"},
+		{"a job of the parent has ended before that of its children", parent, testbuilders.Ended(parent.DeepCopy(), "a", "Failed"), "goes held late other waits works"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var got []string
