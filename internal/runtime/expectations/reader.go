@@ -20,6 +20,9 @@ type Reader struct {
 	// written has the names of objects, not their UIDs: a cache that shows none, or the one that had the
 	// name before, is behind as well.
 	written map[client.ObjectKey]*Write
+	// doubts counts the writes of an object that had no answer: no version is known that a cache has to
+	// show.
+	doubts map[client.ObjectKey]int
 }
 
 // Record remembers the version of an object that was just written.
@@ -36,13 +39,51 @@ func (r *Reader) Record(object client.Object) {
 	r.written[key].Record(object)
 }
 
-// Get reads an object as it is after the last write of this process, or later.
+// Doubt remembers that it is unknown whether the API server has carried out a write of an object.
+func (r *Reader) Doubt(object client.Object) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.doubts == nil {
+		r.doubts = map[client.ObjectKey]int{}
+	}
+	r.doubts[client.ObjectKeyFromObject(object)]++
+}
+
+// Get reads an object as it is after the last write of this process, or later. After a write without an
+// answer it asks the API server once, and from then on the caches have to show what that has said.
 func (r *Reader) Get(ctx context.Context, key client.ObjectKey, object client.Object) error {
+	if doubts := r.doubted(key); doubts > 0 {
+		return r.ascertain(ctx, key, object, doubts)
+	}
 	err := r.Cache.Get(ctx, key, object)
 	if client.IgnoreNotFound(err) != nil || !r.isBehind(key, object) {
 		return err
 	}
 	return r.GetLive(ctx, key, object)
+}
+
+// ascertain asks the API server what has become of an object. A write that had no answer meanwhile needs
+// another question.
+func (r *Reader) ascertain(ctx context.Context, key client.ObjectKey, object client.Object, doubts int) error {
+	err := r.GetLive(ctx, key, object)
+	if client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	if err == nil {
+		r.Record(object)
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.doubts[key] == doubts {
+		delete(r.doubts, key)
+	}
+	return err
+}
+
+func (r *Reader) doubted(key client.ObjectKey) int {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.doubts[key]
 }
 
 // GetLive reads an object from the API server, whatever the cache shows.
@@ -81,6 +122,7 @@ func (r *Reader) Forget(key client.ObjectKey) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	delete(r.written, key)
+	delete(r.doubts, key)
 }
 
 func (r *Reader) last(key client.ObjectKey) string {

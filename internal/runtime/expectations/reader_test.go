@@ -85,6 +85,50 @@ func TestGet(t *testing.T) {
 	}
 }
 
+// TestGetAfterDoubt: after a write that had no answer, the API server says once what is there, and a cache
+// that shows less is behind from then on.
+func TestGetAfterDoubt(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		reason              string
+		cached, there, want string
+		fails               bool
+		kept, doubts        int
+	}{
+		{"the write has arrived", "7", "8", "8", false, 1, 0},
+		{"the write has not arrived", "7", "7", "7", false, 1, 0},
+		{"the object was deleted meanwhile", "7", "", "", false, 0, 0},
+		{"the API server does not answer: it is asked again", "7", "8", "", true, 0, 1},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			t.Parallel()
+			api := decoding{showing(version(test.there))}
+			if test.fails {
+				api = decoding{silent{}}
+			}
+			r := &Reader{Cache: showing(version(test.cached)), API: api}
+			r.Doubt(version("7"))
+			seen := &corev1.ConfigMap{}
+			if err := r.Get(t.Context(), at, seen); (err != nil) != (test.want == "") {
+				t.Fatal(err)
+			}
+			if _, is := seen.Data["of-"+test.want]; test.want != "" && !is {
+				t.Errorf("saw version %s, want %s", seen.ResourceVersion, test.want)
+			}
+			if len(r.written) != test.kept || len(r.doubts) != test.doubts {
+				t.Errorf("remembers %v and doubts %v, want %d and %d", r.written, r.doubts, test.kept, test.doubts)
+			}
+		})
+	}
+}
+
+// silent is an API server that does not answer.
+type silent struct{ client.Reader }
+
+func (silent) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.New("connection reset by peer")
+}
+
 // TestGetSuccessor: a cache that still shows the object which had the name before is behind.
 func TestGetSuccessor(t *testing.T) {
 	t.Parallel()

@@ -6,10 +6,12 @@ import (
 	"reflect"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/internal/controller/shootflux/gardener"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // report changes the status of an Extension, if there is anything to change. It is bound
@@ -24,11 +26,21 @@ func (r *Reconciler) report(ctx context.Context, e *gardener.Extension, change f
 		return nil
 	}
 	if err := r.Client.Status().Patch(ctx, changed, locked(e)); err != nil {
+		r.doubt(e, err)
 		return fmt.Errorf("write the status of Extension %s/%s: %w", e.Namespace, e.Name, err)
 	}
 	r.extensionsNow.Record(changed)
 	*e = *changed
 	return nil
+}
+
+// doubt lets the next attempt read an Extension from the API server if a write may have arrived although
+// it has failed. From an older version in the cache it could follow that there is nothing to write, and
+// the event of the newer one triggers nothing.
+func (r *Reconciler) doubt(e *gardener.Extension, err error) {
+	if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && !job.IsRefusal(err) {
+		r.extensionsNow.Doubt(e)
+	}
 }
 
 func locked(e *gardener.Extension) client.Patch {
@@ -43,6 +55,7 @@ func (r *Reconciler) edit(ctx context.Context, e *gardener.Extension, change fun
 		return nil
 	}
 	if err := r.Client.Patch(ctx, changed, locked(e)); err != nil {
+		r.doubt(e, err)
 		return fmt.Errorf("change the metadata of Extension %s/%s: %w", e.Namespace, e.Name, err)
 	}
 	r.extensionsNow.Record(changed)

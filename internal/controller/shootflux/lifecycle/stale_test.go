@@ -53,6 +53,41 @@ func TestSecondErrorOfAPast(t *testing.T) {
 	wrong(install.ErrVersion, false, "make the manifests")
 }
 
+// TestErrorAfterALostAnswer: an error whose report had no answer is replaced by the next one, although
+// the cache shows that one still, from before. No event would lead to another report.
+func TestErrorAfterALostAnswer(t *testing.T) {
+	s := newSeed(t, created(), cluster(plainShoot))
+	lost := false
+	s.Client = interceptor.NewClient(s.Client.(client.WithWatch), interceptor.Funcs{
+		SubResourcePatch: func(ctx context.Context, c client.Client, name string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+			err := c.SubResource(name).Patch(ctx, object, patch, options...)
+			if lost {
+				return errors.Join(err, errors.New("connection reset by peer"))
+			}
+			return err
+		},
+	})
+	wrong := func(manifestsFail error, required bool) {
+		t.Helper()
+		s.Flux.Manifests, s.RequireConfig = manifests{manifestsFail}, required
+		if _, err := s.look(t); err == nil {
+			t.Fatal("no error")
+		}
+	}
+	wrong(install.ErrVersion, false)
+	s.extensionsNow.Cache = past{s.Client, s.stored(t)}
+	lost = true
+	wrong(nil, true)
+	lost = false
+	if is := s.stored(t).Status.LastError.Description; strings.Contains(is, "make the manifests") {
+		t.Fatalf("the report has not arrived: %s", is)
+	}
+	wrong(install.ErrVersion, false)
+	if is := s.stored(t).Status.LastError.Description; !strings.Contains(is, "make the manifests") {
+		t.Errorf("the error is %q, want that of the last attempt", is)
+	}
+}
+
 // TestChangeWhileItIsRead: a change in a project during the reconcile of a shoot enqueues the
 // shoot, though its status does not name the project yet.
 func TestChangeWhileItIsRead(t *testing.T) {
