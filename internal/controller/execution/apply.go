@@ -93,7 +93,9 @@ func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 }
 
 // begin starts a job: the items are written, then the job is stored, then the first items get the
-// job.
+// job, and those that are no longer wanted are deleted. Nothing is deleted before: an Execution that
+// a cache shows as it was before this job would not want items that the job wants, and only the store
+// of the job refuses it.
 //
 // A crash before the status is stored repeats all of that: the job is taken over again, names of
 // items follow from the Execution, and existing items are only compared. After it, every item is
@@ -110,9 +112,9 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	return r.reporter().Enter(ctx, subject, v1alpha1.PhaseStringProgressing)
 }
 
-// writeItems creates and updates the items, deletes those that are no longer
-// wanted unless they are held, and notes all of them. One that is wanted and terminating stays as it is
-// and is not noted: it is deleted first, and written anew then.
+// writeItems creates and updates the items, and notes all of them, also those that are no longer
+// wanted. One that is wanted and terminating stays as it is and is not noted: it is deleted first, and
+// written anew then.
 func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
 	wanted, orphans := itemorder.Members(s.templates, s.items)
 	cache := &v1alpha1.DeployItemCache{}
@@ -133,13 +135,7 @@ func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
 		}
 		cache.ActiveDIs = append(cache.ActiveDIs, v1alpha1.DiNamePair{SpecName: s.templates[i].Name, ObjectName: item.Name})
 	}
-	held := holds(*s, orphans)
 	for _, orphan := range orphans {
-		if !held {
-			if err := r.deleteItem(ctx, s, orphan.Item); err != nil {
-				return err
-			}
-		}
 		items = append(items, orphan.Item)
 		cache.OrphanedDIs = append(cache.OrphanedDIs, orphan.Item.Name)
 	}

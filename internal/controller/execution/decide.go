@@ -65,7 +65,7 @@ const (
 	begin step = "begin"
 	// collect collects the exports and ends a job that deploys nothing here.
 	collect step = "collect"
-	// beginRemovals starts a removal round: what was held is deleted.
+	// beginRemovals starts a removal round.
 	beginRemovals step = "begin removals"
 	// beginDeletion starts a job that deletes.
 	beginDeletion step = "begin deletion"

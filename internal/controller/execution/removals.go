@@ -70,14 +70,9 @@ func removing(open []itemorder.Member) decision {
 	return act(trigger, staying...)
 }
 
-// beginRemovals starts a removal round: the items that were held are deleted.
+// beginRemovals starts a removal round. The items that were held are deleted when it is stored, as those
+// of a job: see begin.
 func (r *Reconciler) beginRemovals(ctx context.Context, s *snapshot) error {
-	_, orphans := itemorder.Members(s.templates, s.items)
-	for _, orphan := range orphans {
-		if err := r.deleteItem(ctx, s, orphan.Item); err != nil {
-			return err
-		}
-	}
 	reporter.Execution(s.exec).Status.Resume(metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
 }

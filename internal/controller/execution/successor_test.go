@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // interruptedCache is a cache that lets another replica act after the first read of what is reconciled.
@@ -69,5 +70,53 @@ func TestItemsOfSuccessor(t *testing.T) {
 	}
 	if got, want := string(b.items(t)[0].Spec.Configuration.Raw), string(wanted("new").Raw); got != want {
 		t.Errorf("the item has %s, and not %s", got, want)
+	}
+}
+
+// staleCache shows an Execution as it was.
+type staleCache struct {
+	client.Client
+	shown *v1alpha1.Execution
+}
+
+// Get implements client.Reader.
+func (c *staleCache) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if exec, ok := object.(*v1alpha1.Execution); ok {
+		c.shown.DeepCopyInto(exec)
+		return nil
+	}
+	return c.Client.Get(ctx, key, object, options...)
+}
+
+// TestItemsOfNextExecution: a cache shows the job of the Installation before the Execution that was
+// written for it. The items that only the older Execution does not want are not deleted, neither at the
+// beginning of the job nor at that of its removal round.
+func TestItemsOfNextExecution(t *testing.T) {
+	for _, round := range []string{"b", job.RemovalOf("b")} {
+		b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one"}))
+		b.handOver(t, "a")
+		b.reconcile(t)
+		b.finish(t, v1alpha1.DeployItemPhases.Succeeded)
+		b.reconcile(t)
+		want := func(names ...string) *v1alpha1.Execution {
+			var templates []v1alpha1.DeployItemTemplate
+			for _, name := range names {
+				templates = append(templates, v1alpha1.DeployItemTemplate{Name: name})
+			}
+			exec := b.execution(t)
+			exec.Spec = withItems(templates...).Spec
+			if err := b.api.Update(t.Context(), exec); err != nil {
+				t.Fatal(err)
+			}
+			return b.execution(t)
+		}
+		older := want("two")
+		want("one", "two")
+		older.Status.JobID = round // as if it was taken over
+		b.Client = &staleCache{Client: b.api, shown: older}
+		b.reconcile(t)
+		if item := b.item(t, "one"); item == nil || item.DeletionTimestamp != nil {
+			t.Errorf("an item that is wanted is deleted in round %s", round)
+		}
 	}
 }
