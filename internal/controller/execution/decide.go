@@ -220,7 +220,7 @@ func starts(exec *v1alpha1.Execution) bool {
 
 // decideStart chooses how a job begins.
 func decideStart(s snapshot) decision {
-	if s.exec.DeletionTimestamp != nil {
+	if s.exec.DeletionTimestamp != nil && !isRound(s) {
 		if len(s.items) == 0 {
 			return act(release)
 		}
@@ -239,6 +239,13 @@ func decideStart(s snapshot) decision {
 		return act(collect)
 	}
 	return act(begin)
+}
+
+// isRound reports whether the job of a terminating Execution is a removal round of its Installation, and
+// not its deletion. A user has deleted the Execution after its part of the job: the next job deletes it,
+// and this one ends with what was kept.
+func isRound(s snapshot) bool {
+	return job.IsRemoval(s.exec.Status.JobID) && s.parent != nil && !s.parent.Status.InstallationPhase.IsDeletion()
 }
 
 // staysAsItIs reports whether the job of the Installation only propagates new exports of items, and

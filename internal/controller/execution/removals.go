@@ -84,7 +84,7 @@ func (s *snapshot) noteRemovals(subject *reporter.Subject, now metav1.Time) {
 	if s.broken != nil {
 		return
 	}
-	if s.exec.DeletionTimestamp != nil {
+	if s.exec.Status.ExecutionPhase.Current().IsDeletion() {
 		job.DropCondition(subject.Status.Conditions, v1alpha1.PendingRemovalsCondition)
 		return
 	}

@@ -62,6 +62,9 @@ func TestDecideRemovals(t *testing.T) {
 		{"a subinstallation is deleted in the removal round", []option{deleting, finalized, jobs("z", "z", "Succeeded"), parent(round, "z", "Deleting")}, adopt, "", itself},
 		{"a job after a round that has failed here", []option{jobs(round, round, "Failed"), parent("b", "a", "Progressing"), keptSome}, adopt, "", itself},
 		{"no item is written in the round", []option{jobs(round, "a", "Succeeded"), removingParent("a"), wants("new"), has("new", "a", "a", "Succeeded", keptOne)}, beginRemovals, "", itself},
+		{"a user has deleted the Execution before the removal round: the next job deletes it, and not this one", []option{deleting, finalized, jobs(round, "a", "Succeeded"), removingParent("a"), wants("new"), has("new", "a", "a", "Succeeded"), old("z", "z", "Succeeded")}, beginRemovals, "", itself},
+		{"a removal round of a terminating Execution deletes what is not wanted", []option{deleting, finalized, jobs(round, "a", "Progressing"), removingParent("a"), wants("new"), has("new", "a", "a", "Succeeded"), old("z", "z", "Succeeded")}, erase, "old", itself},
+		{"an Execution is deleted by the removal round of its Installation, which is not wanted any more", []option{deleting, finalized, jobs(round, "z", "Succeeded"), parent(round, "z", "Deleting"), has("one", "z", "z", "Succeeded")}, beginDeletion, "", itself},
 		{"a beginning that was cut short", []option{jobs(round, "a", "Init"), removingParent("a")}, beginRemovals, "", itself},
 		{"an abort comes before the removal round", []option{abort(time.Minute), jobs(round, "a", "Succeeded"), removingParent("a")}, fail, "", itself},
 
@@ -111,7 +114,8 @@ func TestNoteRemovals(t *testing.T) {
 		{"an item has inherited something", []option{wants("one"), has("one", "a", "a", "Succeeded", func(item *v1alpha1.DeployItem) {
 			item.Annotations = map[string]string{v1alpha1.InheritedAnnotation: `[{"resource":{"kind":"Namespace","name":"x"}}]`}
 		})}, `deploy item "one": Namespace x, which another item had, stays as long as something is in it`},
-		{"the Execution is deleted with all its items", []option{deleting, keptSome, has("old", "z", "z", "Succeeded")}, ""},
+		{"a user has deleted the Execution in the middle of a job that holds an item", []option{deleting, jobs("a", "", "Completing"), has("old", "z", "z", "Succeeded")}, `deploy item "old" is not wanted any more: removed at the end of the job unless another part takes its objects over`},
+		{"the Execution is deleted with all its items", []option{deleting, jobs("a", "", "Deleting"), keptSome, has("old", "z", "z", "Succeeded")}, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := snapshotWith(test.options...)
