@@ -132,7 +132,7 @@ func (s *snapshot) noteRemovals(now metav1.Time) {
 		return
 	}
 	said := s.kept()
-	if predicates.BeingDeleted(s.Inst) {
+	if s.Inst.Status.InstallationPhase.Current().IsDeletion() {
 		said = ""
 	}
 	job.NotePending(s.subject.Status.Conditions, said, s.Inst.Status.ObservedGeneration, now)

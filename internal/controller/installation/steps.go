@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/internal/controller/installation/repeat"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/predicates"
+	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/reasons"
 	"go.landscaper.dev/internal/runtime/reporter"
@@ -133,7 +134,7 @@ func (r *Reconciler) ignore(ctx context.Context, s *snapshot) error {
 // adopt takes over the job of the parent, or its removal round, which is a part of a job that is
 // recorded already.
 func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
-	if round := job.Round(s.Parent); job.IsRemoval(round) && !predicates.BeingDeleted(s.Inst) {
+	if round := job.Round(s.Parent); siblings.IsRound(s.Family, round) {
 		s.subject.Status.Trigger(round, metav1.NewTime(r.Now()))
 		return nil
 	}

@@ -84,6 +84,14 @@ func Terminating(f Family) []*v1alpha1.Installation {
 // ExecutionTerminating reports whether the Execution is being deleted.
 func ExecutionTerminating(f Family) bool { return f.Exec != nil && f.Exec.DeletionTimestamp != nil }
 
+// IsRound reports whether a round of the parent is a removal round for an Installation, and not its
+// deletion. One that is terminating although its parent wants it was deleted by a user after its part of
+// the job: the next job deletes it, and this one ends with what was kept.
+func IsRound(f Family, round string) bool {
+	return job.IsRemoval(round) && (!predicates.BeingDeleted(f.Inst) ||
+		f.Parent != nil && !f.Parent.Status.InstallationPhase.IsDeletion() && !job.HasDropped(f.Parent, f.Inst.Name))
+}
+
 // IsRemoving reports whether the removal round of a job is under way.
 func IsRemoving(inst *v1alpha1.Installation) bool { return job.IsRemoval(job.Round(inst)) }
 

@@ -41,7 +41,7 @@ func Next(s Situation) Decision {
 func decideJob(s Situation) Decision {
 	status := &s.Inst.Status
 	switch {
-	case job.IsRemoval(status.JobID) && !predicates.BeingDeleted(s.Inst) && status.InstallationPhase != v1alpha1.InstallationPhases.Progressing:
+	case siblings.IsRound(s.Family, status.JobID) && status.InstallationPhase != v1alpha1.InstallationPhases.Progressing:
 		return doing(BeginRemovals)
 	case job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase)):
 		return doing(Begin)
