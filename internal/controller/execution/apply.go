@@ -22,7 +22,7 @@ import (
 var stepFuncs = map[step]func(*Reconciler, context.Context, *snapshot) error{
 	adopt: (*Reconciler).adopt, accept: (*Reconciler).accept, begin: (*Reconciler).begin, collect: (*Reconciler).collectOnly,
 	beginRemovals: (*Reconciler).beginRemovals, beginDeletion: (*Reconciler).beginDeletion, dismiss: (*Reconciler).dismiss,
-	complete: (*Reconciler).complete, remove: (*Reconciler).remove, release: (*Reconciler).release, disown: (*Reconciler).disown,
+	complete: (*Reconciler).complete, remove: (*Reconciler).remove, release: (*Reconciler).release, releaseStrays: (*Reconciler).releaseStrays, disown: (*Reconciler).disown,
 }
 
 // apply carries a decision out.

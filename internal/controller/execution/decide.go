@@ -21,7 +21,10 @@ import (
 
 // snapshot is everything that a decision depends on.
 type snapshot struct {
+	// exec is nil if it does not exist and strays are left of it.
 	exec *v1alpha1.Execution
+	// strays are items of an earlier Execution of the name that nothing else would release.
+	strays []*v1alpha1.DeployItem
 	// adopted says that the job was taken over in this attempt, and is not stored yet.
 	adopted bool
 	// parent is the Installation that the Execution belongs to, or nil.
@@ -87,6 +90,8 @@ const (
 	complete step = "complete"
 	// remove deletes all items.
 	remove step = "remove"
+	// releaseStrays removes the finalizers of items of an earlier Execution of the name.
+	releaseStrays step = "release strays"
 	// release removes the finalizer.
 	release step = "release"
 	// show says in the status what the items wait for.
@@ -122,6 +127,12 @@ func failure(err error) decision {
 
 // decide chooses the next step. A job that is paused lets no item begin.
 func decide(s snapshot) decision {
+	switch {
+	case len(s.strays) > 0:
+		return act(releaseStrays)
+	case s.exec == nil:
+		return decision{do: rest, wake: job.Settled()}
+	}
 	next := decideRunning(s)
 	switch {
 	case next.do == trigger && s.pause.policy != "":

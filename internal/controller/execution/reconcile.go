@@ -1,12 +1,14 @@
 package execution
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -81,8 +83,12 @@ type attempt struct {
 
 // Observe implements engine.Attempt.
 func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
-	if exists, err := a.r.observe(ctx, a.key, a.s); err != nil || !exists {
+	exists, err := a.r.observe(ctx, a.key, a.s)
+	switch {
+	case err != nil, !exists && len(a.s.strays) == 0:
 		return job.Settled(), err
+	case !exists:
+		return job.Continues(), nil
 	}
 	if pause := a.r.reporter().PanicBackoff(reporter.Execution(a.s.exec)); pause > 0 {
 		return job.Wake{}.By(a.r.Now().Add(pause)), nil
@@ -93,7 +99,7 @@ func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
 // Decide implements engine.Attempt.
 func (a *attempt) Decide(context.Context) (string, job.Wake) {
 	a.s.now = a.r.Now()
-	if a.next = decide(*a.s); a.next.do == rest {
+	if a.next = decide(*a.s); a.next.do == rest && a.s.exec != nil {
 		a.r.reporter().ResetPanics(reporter.Execution(a.s.exec))
 	}
 	return string(a.next.do), a.next.wake
@@ -106,13 +112,16 @@ func (a *attempt) Apply(ctx context.Context) (job.Wake, error) {
 
 // LogValues implements engine.Attempt.
 func (a *attempt) LogValues() []any {
+	if a.s.exec == nil {
+		return nil
+	}
 	return []any{"phase", a.s.exec.Status.ExecutionPhase, "job", a.s.exec.Status.JobID}
 }
 
 // Report implements engine.Attempt.
 func (a *attempt) Report(ctx context.Context, step string, err error) (ctrl.Result, error) {
 	if a.s.exec == nil {
-		return a.r.reporter().Report(ctx, nil, "observe", err)
+		return a.r.reporter().Report(ctx, nil, cmp.Or(step, "observe"), err)
 	}
 	if errors.Is(err, reporter.ErrDeleted) {
 		a.r.memory.Forget(a.s.exec.UID)
@@ -149,15 +158,17 @@ func (s *snapshot) awaitChange(item *v1alpha1.DeployItem) {
 	s.underWay[item.UID] = true
 }
 
-// observe reads the snapshot. It returns false if the object does not exist, and
-// expectations.StaleCacheError if a cache is behind our own writes.
+// observe reads the snapshot. It returns false if the object does not exist, of which strays may be left,
+// and expectations.StaleCacheError if a cache is behind our own writes.
 //
 // Objects are those of the cache itself, without a copy: a list of a thousand items is read with
 // every event of one of them. An object is copied before it is changed, see own.
 func (r *Reconciler) observe(ctx context.Context, key client.ObjectKey, s *snapshot) (bool, error) {
 	exec := &v1alpha1.Execution{}
-	if err := r.Client.Get(ctx, key, exec, client.UnsafeDisableDeepCopy); err != nil {
-		return false, client.IgnoreNotFound(err)
+	if err := r.Client.Get(ctx, key, exec, client.UnsafeDisableDeepCopy); apierrors.IsNotFound(err) {
+		return false, r.observeStrays(ctx, key, s)
+	} else if err != nil {
+		return false, err
 	}
 	if err := r.memory.await(ctx, r.Reader, exec); err != nil {
 		return false, err // says what was read
@@ -170,18 +181,21 @@ func (r *Reconciler) observe(ctx context.Context, key client.ObjectKey, s *snaps
 	if err := r.observePause(ctx, s); err != nil {
 		return false, err // says what was read
 	}
-	list, known := &v1alpha1.DeployItemList{}, r.memory.Of(exec.UID)
-	if err := r.Client.List(ctx, list, client.InNamespace(exec.Namespace), client.MatchingFields{itemsByExecution: exec.Name}, client.UnsafeDisableDeepCopy); err != nil {
-		return false, fmt.Errorf("list the DeployItems of Execution %s: %w", key, err)
+	items, err := r.listItems(ctx, key)
+	if err != nil {
+		return false, err // says what was read
 	}
-	for i := range list.Items {
-		item := &list.Items[i]
+	known := r.memory.Of(exec.UID)
+	for i := range items {
+		item := &items[i]
 		if err := r.memory.awaitItem(ctx, r.Reader, item); err != nil {
 			return false, err // says what was read
 		}
 		known.created.Forget(item.Name)
 		if belongs(item, exec) {
 			s.items = append(s.items, r.Dispatcher.Overlay(item))
+		} else if isStray(r.Dispatcher.Overlay(item), exec.Name, exec.UID) {
+			s.strays = append(s.strays, item)
 		}
 	}
 	if err := r.unchanged(ctx, exec); err != nil {
