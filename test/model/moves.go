@@ -255,7 +255,7 @@ func (w *world) checkLeaving(item *v1alpha1.DeployItem, config itemConfig) {
 
 // checkMoves: when a root has succeeded, each object is where it is wanted, and nothing is held.
 func (w *world) checkMoves(inst *v1alpha1.Installation) {
-	if w.users.leftBehind[inst.Name] || w.missesPart(inst) {
+	if w.users.leftBehind[inst.Name] || w.missesPart(inst) || w.keepsForNextJob(inst) {
 		return
 	}
 	wanted, found := w.users.wanted[inst.UID][inst.Status.ObservedGeneration].moves(), map[string]string{}
@@ -287,6 +287,23 @@ func (w *world) checkMoves(inst *v1alpha1.Installation) {
 		w.violate("Installation %s has succeeded with %d objects that move, but wants %v", inst.Name, there, wanted)
 	}
 	w.checkNothingHeld(inst)
+}
+
+// keepsForNextJob reports whether a user has deleted an item that keeps something, after its part of the
+// job. No removal round reaches it, since what it uninstalls is wanted and would be missing: it waits with
+// all its objects for the next job, which writes it anew, and the root has to say that until then.
+func (w *world) keepsForNextJob(root *v1alpha1.Installation) bool {
+	for _, key := range keysOf(w.store.objects["DeployItem"]) {
+		item := w.store.objects["DeployItem"][key].(*v1alpha1.DeployItem)
+		if item.DeletionTimestamp == nil || !w.waitsForNextJob(item) || job.Pending(item.Status.Conditions) == nil || !w.belongs(item, root.UID) {
+			continue
+		}
+		if job.Pending(root.Status.Conditions) == nil {
+			w.violate("Installation %s has succeeded, and does not say that item %s keeps something", root.Name, item.Name)
+		}
+		return true
+	}
+	return false
 }
 
 // checkNothingHeld: nothing below a root that has succeeded is held or kept.
