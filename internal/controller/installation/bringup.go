@@ -50,10 +50,9 @@ func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot) error {
 	if err := r.planStore().Save(ctx, s.Inst, made.stored, s.PendingTrigger == ""); err != nil {
 		return s.orStoreFirst(err)
 	}
-	if s.PendingTrigger != "" {
-		// If another client has written first, the next attempt has to know these children.
-		r.memory.Of(s.Inst.UID).marks.note(unstored, true)
-	}
+	// If another client has written first, the next attempt has to know these children; also if the job
+	// was stored before, since its end may have had no answer.
+	r.memory.Of(s.Inst.UID).marks.note(unstored, true)
 	if err := r.writeAll(ctx, s, made); err != nil {
 		return s.orStoreFirst(err)
 	}

@@ -160,10 +160,12 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, s *s
 	if err := r.observeExecution(ctx, s); err != nil {
 		return false, err // says what was read
 	}
-	if err := r.memory.Of(inst.UID).created.Await(s.shows, r.Now()); err != nil {
+	known := r.memory.Of(inst.UID)
+	created := known.created.Names()
+	if err := known.created.Await(s.shows, r.Now()); err != nil {
 		return false, err // says what is waited for
 	}
-	err := r.observeUnstored(ctx, s)
+	err := r.observeUnstored(ctx, s, created)
 	if err != nil {
 		return false, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,6 +80,52 @@ func TestObserveUnstored(t *testing.T) {
 			}
 			if asked != test.asked {
 				t.Errorf("the API server was asked %d times: %v", asked, reads.Calls)
+			}
+		})
+	}
+}
+
+// TestObserveUnstoredSubs: which subinstallations are looked for that an attempt has made whose job was not
+// stored. One that nothing wants any more would otherwise get the job.
+func TestObserveUnstoredSubs(t *testing.T) {
+	sub := func(owner string) *v1alpha1.Installation {
+		inst := testbuilders.InstallationOf(t, "{}")
+		inst.UID = types.UID(owner)
+		return &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "sub", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(inst, v1alpha1.GroupVersion.WithKind("Installation"))}}}
+	}
+	for _, test := range []struct {
+		reason   string
+		unstored bool
+		live     *v1alpha1.Installation
+		found    bool
+	}{
+		{"an attempt has made it", true, sub("uid-2"), true},
+		{"it was deleted meanwhile", true, nil, false},
+		{"it belongs to another Installation", true, sub("uid-1"), false},
+		{"every job was stored: the watch brings it", false, sub("uid-2"), false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			inst := testbuilders.InstallationOf(t, "{}")
+			b := newBench(t, inst)
+			api := fakeapi.New(t, inst)
+			if test.live != nil {
+				api = fakeapi.New(t, inst, test.live)
+			}
+			b.Reader = api
+			known := b.memory.Of(inst.UID)
+			known.marks.note(unstored, test.unstored)
+			known.created.Expect("sub", b.Now())
+			// The cache stays behind for more than one attempt.
+			for attempt := range 2 {
+				later := b.Now().Add(time.Minute)
+				b.Now = func() time.Time { return later }
+				s := &snapshot{}
+				if _, err := b.observe(t.Context(), shop, s); err != nil {
+					t.Fatal(err)
+				}
+				if found := s.shows("sub"); found != test.found {
+					t.Errorf("found is %t in attempt %d", found, attempt)
+				}
 			}
 		})
 	}
