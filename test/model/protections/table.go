@@ -9,6 +9,7 @@ type protection struct {
 }
 
 const (
+	extension    = "internal/controller/shootflux/lifecycle/"
 	installation = "internal/controller/installation/"
 	execution    = "internal/controller/execution/"
 	dispatching  = "internal/runtime/dispatch/dispatcher.go"
@@ -97,6 +98,22 @@ var protections = []protection{
 		"	return job.Propagates(parent)\n", "	return true\n",
 	},
 	{
+		"an Execution deletes what it does not want when the job is stored", execution + "apply.go",
+		"	for _, orphan := range orphans {\n", "	held := holds(*s, orphans)\n	for _, orphan := range orphans {\n		if !held {\n			if err := r.deleteItem(ctx, s, orphan.Item); err != nil {\n				return err\n			}\n		}\n",
+	},
+	{
+		"a terminating Execution says at the end of a job what it holds", execution + "removals.go",
+		"	if s.exec.Status.ExecutionPhase.Current().IsDeletion() {\n		job.", "	if s.exec.DeletionTimestamp != nil {\n		job.",
+	},
+	{
+		"an item that has no Execution any more is released", execution + "strays.go",
+		"return owned && owner.Name == name", "return false && owned && owner.Name == name",
+	},
+	{
+		"a deleted subinstallation says at the end of its parent's job what it waits for", installation + "wake/wake.go",
+		"		siblings.DeletedWithNextJob(f) && !siblings.HasDeletionCondition(f)\n", "		false\n",
+	},
+	{
 		"an item that was read in an old version does not get the dispatched job", dispatching,
 		"if !ok || given.uid != item.UID || resourceversion.Older(item.ResourceVersion, given.version) {", "if !ok || given.uid != item.UID {",
 	},
@@ -147,5 +164,9 @@ var protections = []protection{
 	{
 		"another shoot of the same name has credentials of its own", targetsync + "syncplan/credential.go",
 		"		existing.shootUID != \"\" && existing.shootUID != of.uid,\n", "",
+	},
+	{
+		"an Extension is read anew after a write without an answer", extension + "report.go",
+		"		r.extensionsNow.Doubt(e)\n", "",
 	},
 }
