@@ -23,7 +23,7 @@ var protections = []protection{
 	},
 	{
 		"an Installation looks for children of a job that was not stored", installation + "unstored.go",
-		"if s.Exec != nil || !r.memory.Of(s.Inst.UID).marks.has(unstored) {", "if s.Exec != nil || true {",
+		"if !r.memory.Of(s.Inst.UID).marks.has(unstored) {", "if true {",
 	},
 	{
 		"a job is stored before it writes over a copy of another attempt", installation + "exportwriter/writer.go",
