@@ -85,6 +85,9 @@ func (a *attempt) Decide(context.Context) (string, job.Wake) {
 func (a *attempt) Apply(ctx context.Context) (job.Wake, error) {
 	switch a.next.do {
 	case leave, awaitLook:
+		if a.seen.item == nil {
+			return job.Deleted(), nil
+		}
 		return a.r.endWork(ctx, a.key, a.seen, a.next)
 	case sleep:
 		return untilChange(a.key).By(a.seen.notBefore), nil
@@ -102,6 +105,16 @@ func (a *attempt) LogValues() []any {
 	return []any{"phase", a.seen.item.Status.Phase, "job", a.seen.item.Status.JobID}
 }
 
+// Forget implements engine.Attempt.
+func (a *attempt) Forget() {
+	r := a.r
+	r.memory.forget(a.key)
+	if a.seen.absent && r.options.Dispatcher.ObserveAbsence(a.key, a.seen.seen) && r.line != nil {
+		// A dispatched job may have got its place after the item was deleted.
+		r.line.Forget(a.key, a.seen.placed)
+	}
+}
+
 // Report implements engine.Attempt. What a step fails with is reported by the step, unless it is a panic
 // of this library, which ends the job of the item.
 func (a *attempt) Report(ctx context.Context, _ string, err error) (ctrl.Result, error) {
@@ -117,14 +130,6 @@ func untilChange(key types.NamespacedName) job.Wake { return job.OnChange("Deplo
 
 // endWork ends all work on an item that has nothing to do now.
 func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen *snapshot, decision decision) (job.Wake, error) {
-	if seen.item == nil {
-		r.memory.forget(key)
-		if seen.absent && r.options.Dispatcher.ObserveAbsence(key, seen.seen) && r.line != nil {
-			// A dispatched job may have got its place after the item was deleted.
-			r.line.Forget(key, seen.placed)
-		}
-		return job.Settled(), nil
-	}
 	r.memory.rest(key)
 	wake := untilChange(key)
 	if decision.do == awaitLook {

@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/siblings/itemorder"
+	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/job/reasons"
@@ -198,7 +199,7 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	status := s.exec.Status
 	if err := r.Client.Patch(ctx, s.exec, patch); err != nil {
 		if apierrors.IsNotFound(err) {
-			return reporter.ErrDeleted
+			return expectations.StaleCacheError{Deleted: true}
 		}
 		return fmt.Errorf("remove the requested operation of Execution %s/%s: %w", s.exec.Namespace, s.exec.Name, err)
 	}
@@ -216,7 +217,8 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 			return fmt.Errorf("remove the finalizer of Execution %s/%s: %w", s.exec.Namespace, s.exec.Name, err)
 		}
 	}
-	return reporter.ErrDeleted
+	s.released = true
+	return nil // the object disappears
 }
 
 // enter stores the status in a new phase.

@@ -52,6 +52,8 @@ type snapshot struct {
 	// is missing may have been seen in a cache that was not rewound yet.
 	unsettled bool
 	now       time.Time
+	// released says that the finalizer was removed; no decision follows.
+	released bool
 }
 
 // step is what to do next.

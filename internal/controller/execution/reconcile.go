@@ -3,7 +3,6 @@ package execution
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -86,7 +85,7 @@ func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
 	exists, err := a.r.observe(ctx, a.key, a.s)
 	switch {
 	case err != nil, !exists && len(a.s.strays) == 0:
-		return job.Settled(), err
+		return job.Deleted(), err
 	case !exists:
 		return job.Continues(), nil
 	}
@@ -107,7 +106,11 @@ func (a *attempt) Decide(context.Context) (string, job.Wake) {
 
 // Apply implements engine.Attempt.
 func (a *attempt) Apply(ctx context.Context) (job.Wake, error) {
-	return job.Continues(), a.r.apply(ctx, a.s, a.next)
+	err := a.r.apply(ctx, a.s, a.next)
+	if a.s.released {
+		return job.Deleted(), err
+	}
+	return job.Continues(), err
 }
 
 // LogValues implements engine.Attempt.
@@ -118,14 +121,17 @@ func (a *attempt) LogValues() []any {
 	return []any{"phase", a.s.exec.Status.ExecutionPhase, "job", a.s.exec.Status.JobID}
 }
 
+// Forget implements engine.Attempt.
+func (a *attempt) Forget() {
+	if a.s.exec != nil {
+		a.r.memory.Forget(a.s.exec.UID)
+	}
+}
+
 // Report implements engine.Attempt.
 func (a *attempt) Report(ctx context.Context, step string, err error) (ctrl.Result, error) {
 	if a.s.exec == nil {
 		return a.r.reporter().Report(ctx, nil, cmp.Or(step, "observe"), err)
-	}
-	if errors.Is(err, reporter.ErrDeleted) {
-		a.r.memory.Forget(a.s.exec.UID)
-		return ctrl.Result{}, nil
 	}
 	subject := reporter.Execution(a.s.exec)
 	if job.OutcomeOf(err) == job.Terminal {

@@ -12,7 +12,7 @@ import (
 // means that something has changed, and leads to another job; a crash loses none. Only a first job
 // can begin so: an Installation without a request and without a phase has had no job that ended.
 func (r *Reconciler) pickUp(ctx context.Context, s *snapshot) error {
-	err := r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
+	err := r.patchOwn(ctx, s, func(inst *v1alpha1.Installation) {
 		controllerutil.AddFinalizer(inst, v1alpha1.Finalizer)
 		inst.Annotations = merged(inst.Annotations, v1alpha1.AdmittedAnnotation, string(inst.UID))
 		removeRequest(inst)

@@ -107,11 +107,8 @@ func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
 
 // release removes the finalizer, so that the object disappears.
 func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
-	err := r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
+	s.released = true
+	return r.patchOwn(ctx, s, func(inst *v1alpha1.Installation) {
 		controllerutil.RemoveFinalizer(inst, v1alpha1.Finalizer)
 	})
-	if err != nil {
-		return err
-	}
-	return reporter.ErrDeleted
 }

@@ -2,7 +2,6 @@ package installation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -78,7 +77,7 @@ type attempt struct {
 // Observe implements engine.Attempt.
 func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
 	if exists, err := a.r.observe(ctx, a.key, a.s); err != nil || !exists {
-		return job.Settled(), err
+		return job.Deleted(), err
 	}
 	if pause := a.r.reporter().PanicBackoff(a.s.subject); pause > 0 {
 		return job.Wake{}.By(a.r.Now().Add(pause)), nil
@@ -105,7 +104,10 @@ func (a *attempt) Apply(ctx context.Context) (job.Wake, error) {
 	if err := a.r.apply(ctx, a.s, a.next); err != nil {
 		return job.Wake{}, err
 	}
-	if a.s.ends {
+	switch {
+	case a.s.released:
+		return job.Deleted(), nil
+	case a.s.ends:
 		return job.OnChange("Installation", a.key.Name), a.r.save(ctx, a.s)
 	}
 	return job.Continues(), a.next.Err
@@ -116,13 +118,18 @@ func (a *attempt) LogValues() []any {
 	return []any{"phase", a.s.Inst.Status.InstallationPhase, "job", a.s.Inst.Status.JobID}
 }
 
+// Forget implements engine.Attempt.
+func (a *attempt) Forget() {
+	a.r.forgetPlan(a.key)
+	if a.s.Inst != nil {
+		a.r.memory.Forget(a.s.Inst.UID)
+	}
+}
+
 // Report implements engine.Attempt.
 func (a *attempt) Report(ctx context.Context, step string, err error) (ctrl.Result, error) {
 	s := a.s
-	if err = a.r.stored(ctx, s, err); errors.Is(err, reporter.ErrDeleted) {
-		a.r.memory.Forget(s.Inst.UID)
-		return ctrl.Result{}, nil
-	}
+	err = a.r.stored(ctx, s, err)
 	outcome := job.OutcomeOf(err)
 	if s.subject != nil && outcome != job.Transient && outcome != job.Conflict {
 		a.r.memory.Of(s.Inst.UID).outage.Over()
@@ -138,9 +145,6 @@ func (a *attempt) Report(ctx context.Context, step string, err error) (ctrl.Resu
 func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, s *snapshot) (bool, error) {
 	inst := &v1alpha1.Installation{}
 	if err := r.Client.Get(ctx, key, inst, client.UnsafeDisableDeepCopy); err != nil {
-		if apierrors.IsNotFound(err) {
-			r.forgetPlan(key)
-		}
 		return false, client.IgnoreNotFound(err)
 	}
 	if err := r.memory.await(ctx, r.Reader, inst); err != nil {

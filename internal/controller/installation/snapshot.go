@@ -16,6 +16,8 @@ type snapshot struct {
 	unsaved bool
 	// ends says that the attempt ends with this step: an event triggers the next one.
 	ends bool
+	// released says that the finalizer was removed with this step.
+	released bool
 	// admitted says that the request for the job was removed: a present request is for the job
 	// after it.
 	admitted bool

@@ -2,7 +2,6 @@ package installation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -22,9 +21,9 @@ import (
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
+	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/reasons"
-	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // admit starts a job that was requested.
@@ -103,7 +102,7 @@ const shutdownTimeout = 5 * time.Second
 func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
 	outcome := job.OutcomeOf(err)
 	switch {
-	case s.PendingTrigger == "", errors.Is(err, reporter.ErrDeleted), outcome == job.Conflict:
+	case s.PendingTrigger == "", outcome == job.Conflict:
 		return err
 	case s.PendingTrigger == v1alpha1.TriggeredByDeletion && outcome == job.Waiting:
 		return err
@@ -225,7 +224,7 @@ func (r *Reconciler) saveOwn(ctx context.Context, s *snapshot) error {
 // the version that was read: a request that comes meanwhile stays, as does one for what
 // has changed since the job began.
 func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
-	return r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
+	return r.patchOwn(ctx, s, func(inst *v1alpha1.Installation) {
 		if !predicates.BeingDeleted(inst) {
 			controllerutil.AddFinalizer(inst, v1alpha1.Finalizer)
 		}
@@ -238,7 +237,7 @@ func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 
 // dismiss removes a request that is done, or that has no effect.
 func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
-	return r.patchMetadata(ctx, s.Inst, dismissed)
+	return r.patchOwn(ctx, s, dismissed)
 }
 
 // dismissed removes a request, and leaves one for changed exports that it hides.
@@ -264,9 +263,9 @@ func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
 		}
 	}
 	if predicates.Forced(s.Inst) {
-		return r.patchMetadata(ctx, s.Inst, demandNext)
+		return r.patchOwn(ctx, s, demandNext)
 	}
-	return r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
+	return r.patchOwn(ctx, s, func(inst *v1alpha1.Installation) {
 		noteStopped(inst, s)
 		dismissed(inst)
 	})
@@ -308,6 +307,15 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
 }
 
+// patchOwn is patchMetadata for the Installation of the attempt, which may have been deleted.
+func (r *Reconciler) patchOwn(ctx context.Context, s *snapshot, change func(*v1alpha1.Installation)) error {
+	err := r.patchMetadata(ctx, s.Inst, change)
+	if apierrors.IsNotFound(err) {
+		return expectations.StaleCacheError{Deleted: true}
+	}
+	return err // says what was changed
+}
+
 // patchMetadata changes the metadata of the version that was read, if there is
 // anything to change.
 func (r *Reconciler) patchMetadata(ctx context.Context, inst *v1alpha1.Installation, change func(*v1alpha1.Installation)) error {
@@ -326,9 +334,6 @@ func (r *Reconciler) patchMetadata(ctx context.Context, inst *v1alpha1.Installat
 	// The status is not part of the answer's meaning: it is what we know already.
 	status := inst.Status
 	if err := r.Client.Patch(ctx, changed, client.RawPatch(patch.Type(), data)); err != nil {
-		if apierrors.IsNotFound(err) {
-			return reporter.ErrDeleted
-		}
 		return fmt.Errorf("change the metadata of Installation %s/%s: %w", inst.Namespace, inst.Name, err)
 	}
 	*inst = *changed

@@ -2,11 +2,11 @@ package installation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -42,6 +42,9 @@ func (r *Reconciler) requestJob(ctx context.Context, dependent, by *v1alpha1.Ins
 		inst.Annotations = merged(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
 		inst.Annotations[v1alpha1.ReconcileReasonAnnotation] = v1alpha1.ReconcileReasonExporter
 	})
+	if apierrors.IsNotFound(err) {
+		return nil // it was deleted meanwhile
+	}
 	if err == nil {
 		r.reporter().Emit(reporter.Installation(dependent), corev1.EventTypeNormal, reasons.JobRequested, "a job is requested because Installation "+by.Name+" has exported other values than the last job has imported")
 	}
@@ -72,7 +75,7 @@ func (r *Reconciler) triggerDependents(ctx context.Context, s *snapshot) error {
 	}
 	s.Inst.Status.DependentsToTrigger = left
 	err := r.reporter().Save(ctx, s.subject)
-	if err == nil || job.OutcomeOf(err) == job.Conflict || errors.Is(err, reporter.ErrDeleted) {
+	if err == nil || job.OutcomeOf(err) == job.Conflict {
 		return err // says what was written
 	}
 	s.Inst.Status.DependentsToTrigger = all

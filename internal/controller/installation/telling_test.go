@@ -19,7 +19,6 @@ import (
 	"go.landscaper.dev/internal/landscape/importreader"
 	"go.landscaper.dev/internal/model/dataflow"
 	"go.landscaper.dev/internal/runtime/job"
-	"go.landscaper.dev/internal/runtime/reporter"
 )
 
 // hashed notes the imports of an Installation as those of its last job.
@@ -147,10 +146,11 @@ func TestAskDependents(t *testing.T) {
 		{"both dependents are triggered", nil, fakeapi.Fault{At: -1}, nil, []string{}, false, ""},
 		{"a dependent is at work, and its end triggers the next attempt", working, fakeapi.Fault{At: -1}, []string{"two"}, []string{"two"}, false, ""},
 		{"the first dependent cannot be triggered, and the other one is", nil, fakeapi.Fault{Err: errors.New("busy")}, []string{"one"}, []string{"one"}, true, ""},
+		{"the first dependent is deleted meanwhile, and needs no job", nil, fakeapi.Fault{Err: gone}, nil, []string{}, false, ""},
 		{"the first dependent is changed meanwhile", nil, fakeapi.Fault{Err: newer}, []string{"one"}, []string{"one"}, true, ""},
 		{"the remaining dependents cannot be stored: they are triggered again, which costs nothing", nil, fakeapi.Fault{At: 2, Err: errors.New("busy")}, []string{"one", "two"}, []string{}, true, ""},
 		{"another client has changed the Installation, which is read again", nil, fakeapi.Fault{At: 2, Err: newer}, nil, []string{}, false, "newer"},
-		{"the Installation does not exist any more", nil, fakeapi.Fault{At: 2, Err: gone}, nil, []string{}, false, reporter.ErrDeleted.Error()},
+		{"the Installation does not exist any more", nil, fakeapi.Fault{At: 2, Err: gone}, nil, []string{}, false, "the object is deleted"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			self := testbuilders.Root(t, "shop", nil, []string{"x"})

@@ -72,11 +72,7 @@ type attempt struct {
 func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
 	r, sync := a.r, &v1alpha1.TargetSync{}
 	if err := r.Client.Get(ctx, a.key, sync); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			r.runs.Forget(a.key)
-			r.memories.forget(a.key)
-		}
-		return job.Settled(), client.IgnoreNotFound(err)
+		return job.Deleted(), client.IgnoreNotFound(err)
 	}
 	a.sync, a.known = sync, r.memories.of(a.key, sync.UID)
 	err := a.known.written.Await(ctx, r.Reader, sync)
@@ -134,6 +130,12 @@ func (a *attempt) Apply(ctx context.Context) (job.Wake, error) {
 
 // LogValues implements engine.Attempt.
 func (a *attempt) LogValues() []any { return []any{"generation", a.sync.Generation} }
+
+// Forget implements engine.Attempt.
+func (a *attempt) Forget() {
+	a.r.runs.Forget(a.key)
+	a.r.memories.forget(a.key)
+}
 
 // Report implements engine.Attempt. What a run fails with is a part of its outcome.
 func (a *attempt) Report(ctx context.Context, _ string, err error) (ctrl.Result, error) {

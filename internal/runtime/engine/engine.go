@@ -30,6 +30,9 @@ type Attempt interface {
 	Apply(ctx context.Context) (job.Wake, error)
 	// LogValues are keys and values that describe the object in logs: its phase and job.
 	LogValues() []any
+	// Forget drops what is remembered of an object that does not exist any more: a wake of Observe or
+	// Apply has said so, or a write.
+	Forget()
 	// Report says what an error, or a panic, of a step means, and when the next attempt is made. An
 	// error of Observe comes here only as a panic, without a step.
 	Report(ctx context.Context, step string, err error) (ctrl.Result, error)
@@ -47,18 +50,40 @@ func Drive(ctx context.Context, a Attempt, now func() time.Time) (ctrl.Result, e
 		wake, err = drive(ctx, a, &step)
 		return err
 	})
-	if pause, behind := expectations.RetryAfter(err); behind {
-		// Most often the event of the newer version comes before.
-		wake, err = job.Wake{}.By(now().Add(pause)), nil
+	wake, err = wakeOf(wake, err, now)
+	if err == nil {
+		return rest(a, wake, now), nil
 	}
-	switch {
-	case err == nil:
-		return ctrl.Result{RequeueAfter: wake.Pause(now())}, nil
-	case step == "" && !job.IsPanic(err):
+	if step == "" && !job.IsPanic(err) {
 		// The reads have failed, which says nothing about the object. The queue tries again.
 		return ctrl.Result{}, err
 	}
-	return a.Report(ctx, step, err)
+	result, err := a.Report(ctx, step, err)
+	if wake, failed := wakeOf(job.Wake{}, err, now); err != nil && failed == nil {
+		return rest(a, wake, now), nil
+	}
+	return result, err
+}
+
+// wakeOf returns the wake of an attempt. One that has ended because a cache is behind has a wake, and no
+// error.
+func wakeOf(wake job.Wake, err error, now func() time.Time) (job.Wake, error) {
+	if expectations.IsDeleted(err) {
+		return job.Deleted(), nil
+	}
+	if pause, behind := expectations.RetryAfter(err); behind {
+		// Most often the event of the newer version comes before.
+		return job.Wake{}.By(now().Add(pause)), nil
+	}
+	return wake, err
+}
+
+// rest ends an attempt until its wake.
+func rest(a Attempt, wake job.Wake, now func() time.Time) ctrl.Result {
+	if wake.IsDeleted() {
+		a.Forget()
+	}
+	return ctrl.Result{RequeueAfter: wake.Pause(now())}
 }
 
 // drive observes, decides and applies until there is something to wait for. Step is the one that was

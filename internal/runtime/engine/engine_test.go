@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +28,8 @@ type scripted struct {
 	// applied is what the steps return; a step without it continues.
 	applied map[string]outcome
 	panics  string
+	// reports is what Report fails with.
+	reports error
 	calls   []string
 }
 
@@ -64,7 +67,13 @@ func (a *scripted) Apply(context.Context) (job.Wake, error) {
 
 func (a *scripted) LogValues() []any { return nil }
 
+func (a *scripted) Forget() { a.note("forget") }
+
 func (a *scripted) Report(_ context.Context, step string, err error) (ctrl.Result, error) {
+	if a.reports != nil {
+		a.note("report")
+		return ctrl.Result{}, a.reports
+	}
 	text := err.Error()
 	if job.IsPanic(err) {
 		text = "a panic"
@@ -78,6 +87,7 @@ var now = time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
 func TestDrive(t *testing.T) {
 	failure := errors.New("no answer")
 	stale := expectations.StaleCacheError{RetryAfter: 2 * time.Second}
+	deleted := expectations.StaleCacheError{Deleted: true}
 	continues := outcome{wake: job.Continues()}
 	tests := []struct {
 		reason  string
@@ -103,7 +113,28 @@ func TestDrive(t *testing.T) {
 			"what a step fails with is reported with its name", scripted{observes: continues, steps: []string{"begin", "end"}, applied: map[string]outcome{"begin": {err: failure}}},
 			"observe begin apply begin report begin: no answer", time.Hour, nil,
 		},
-		{"so is a panic", scripted{observes: continues, steps: []string{"begin"}, panics: "apply begin"}, "observe begin apply begin report begin: a panic", time.Hour, nil},
+		{"nothing is left of an object that does not exist", scripted{observes: outcome{wake: job.Deleted()}}, "observe forget", 0, nil},
+		{
+			"nor of one whose last step was to let it be deleted", scripted{observes: continues, steps: []string{"release"}, applied: map[string]outcome{"release": {wake: job.Deleted()}}},
+			"observe release apply release forget", 0, nil,
+		},
+		{
+			"nor of one that was deleted before a write", scripted{observes: continues, steps: []string{"begin"}, applied: map[string]outcome{"begin": {err: fmt.Errorf("write: %w", deleted)}}},
+			"observe begin apply begin forget", 0, nil,
+		},
+		{
+			"nor of one that was deleted before the report", scripted{observes: continues, steps: []string{"begin"}, applied: map[string]outcome{"begin": {err: failure}}, reports: deleted},
+			"observe begin apply begin report forget", 0, nil,
+		},
+		{
+			"a report that meets a cache which is behind is tried again", scripted{observes: continues, steps: []string{"begin"}, applied: map[string]outcome{"begin": {err: failure}}, reports: stale},
+			"observe begin apply begin report", 2 * time.Second, nil,
+		},
+		{
+			"a report may leave the error to the queue", scripted{observes: continues, steps: []string{"begin"}, applied: map[string]outcome{"begin": {err: failure}}, reports: failure},
+			"observe begin apply begin report", 0, failure,
+		},
+		{"a panic is reported like an error", scripted{observes: continues, steps: []string{"begin"}, panics: "apply begin"}, "observe begin apply begin report begin: a panic", time.Hour, nil},
 		{"a panic of a read is reported, too", scripted{observes: continues, panics: "observe"}, "observe report : a panic", time.Hour, nil},
 	}
 	for _, test := range tests {

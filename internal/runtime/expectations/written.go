@@ -39,23 +39,36 @@ const (
 	maxLiveReadPause = 30 * time.Second
 )
 
-// StaleCacheError is the error of an attempt that cannot go on because a cache shows less than this
-// process has written. The newer version triggers the next attempt; should it not come, the
-// pause does.
-type StaleCacheError struct{ RetryAfter time.Duration }
+// StaleCacheError is the error of an attempt that cannot go on because a cache shows its object, or one
+// that it depends on, as it is no more. It is the only error that steers an attempt, and only the engine
+// is steered by it: deep in a read or a write there is nothing else to return, and whatever was decided
+// from the cache is void. All that a step finds out besides is a result of the step.
+type StaleCacheError struct {
+	// RetryAfter is when the next attempt is made if the newer version, which triggers one, does not
+	// come before.
+	RetryAfter time.Duration
+	// Deleted says that the object of the attempt does not exist any more. Nothing is retried then.
+	Deleted bool
+}
 
 // Error implements error.
 func (b StaleCacheError) Error() string {
+	if b.Deleted {
+		return "the object is deleted, and the cache does not show it yet"
+	}
 	return "the cache is behind the last write: another attempt follows within " + b.RetryAfter.String()
 }
 
 // RetryAfter returns when the next attempt is made at the latest, if an error is one of StaleCacheError.
 func RetryAfter(err error) (time.Duration, bool) {
-	var behind StaleCacheError
-	if !errors.As(err, &behind) {
-		return 0, false
-	}
-	return behind.RetryAfter, true
+	behind, is := errors.AsType[StaleCacheError](err)
+	return behind.RetryAfter, is
+}
+
+// IsDeleted reports whether an error says that the object of the attempt does not exist any more.
+func IsDeleted(err error) bool {
+	behind, is := errors.AsType[StaleCacheError](err)
+	return is && behind.Deleted
 }
 
 // Record remembers the version of an object that was just written.
@@ -82,7 +95,7 @@ func (w *Write) Await(ctx context.Context, live client.Reader, object client.Obj
 	}
 	ask, pause := w.due()
 	if !ask {
-		return StaleCacheError{pause}
+		return StaleCacheError{RetryAfter: pause}
 	}
 	// The types of the API have the names of their kinds.
 	kind, key := reflect.TypeOf(object).Elem(), client.ObjectKeyFromObject(object)
@@ -96,11 +109,11 @@ func (w *Write) Await(ctx context.Context, live client.Reader, object client.Obj
 		return fmt.Errorf("read %s %s, which the cache shows in an old version: %w", kind.Name(), key, err)
 	case err != nil, now.GetUID() != object.GetUID(), !resourceversion.Older(now.GetResourceVersion(), last):
 		// The cache will show its end, or the newer version.
-		return StaleCacheError{pause}
+		return StaleCacheError{RetryAfter: pause}
 	}
 	w.rewound(last)
 	if now.GetResourceVersion() != object.GetResourceVersion() {
-		return StaleCacheError{liveReadAfter}
+		return StaleCacheError{RetryAfter: liveReadAfter}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
@@ -104,8 +105,10 @@ const (
 // The order matters. A wait carries codes of its own and is never an error, whatever is
 // behind it. What is terminal stays so even if a conflict was its cause. AlreadyExists is a
 // conflict because names of children follow from their parents: what is in the way is
-// mostly our own object, which the cache does not show yet.
+// mostly our own object, which the cache does not show yet. A cache that is behind leads to the
+// same, and so does an object that was deleted.
 func OutcomeOf(err error) Outcome {
+	_, stale := expectations.RetryAfter(err)
 	switch {
 	case err == nil:
 		return None
@@ -113,7 +116,7 @@ func OutcomeOf(err error) Outcome {
 		return Waiting
 	case isTerminal(err):
 		return Terminal
-	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+	case stale, apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
 		return Conflict
 	}
 	return Transient

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/runtime/expectations"
 )
 
 func TestOutcomeOf(t *testing.T) {
@@ -28,6 +29,8 @@ func TestOutcomeOf(t *testing.T) {
 		{"nothing went wrong", nil, None},
 		{"a wait is not a failure, also behind other errors", fmt.Errorf("init: %w", NewWaiting("op", "r", "sibling a is not finished")), Waiting},
 		{"another writer was faster", fmt.Errorf("write: %w", apierrors.NewConflict(resource, "a", errors.New("x"))), Conflict},
+		{"a cache is behind", fmt.Errorf("read: %w", expectations.StaleCacheError{RetryAfter: time.Second}), Conflict},
+		{"the object was deleted", expectations.StaleCacheError{Deleted: true}, Conflict},
 		{"our own repeated create", apierrors.NewAlreadyExists(resource, "a"), Conflict},
 		{"the API server is not reachable", errors.New("connection refused"), Transient},
 		{"the user's configuration does not get better by trying", Wrap(errors.New("x"), "op", "r", "m", v1alpha1.ErrorConfigurationProblem), Terminal},
@@ -328,6 +331,7 @@ func TestWake(t *testing.T) {
 		{"an empty wake", Wake{}, false, 0, "nothing"},
 		{"a change without a name is not an event", OnChange("Context"), false, 0, "nothing"},
 		{"the job has ended", Settled(), true, 0, "nothing, the job has ended"},
+		{"the object does not exist any more", Deleted(), true, 0, "nothing, the object is deleted"},
 		{"a step", Continues(), true, 0, "the step itself"},
 		{"events need no timer", OnChange("Execution", "a", "b"), true, 0, "Execution a, Execution b"},
 		{"the earliest of two moments counts", OnChange("Execution", "a").By(late).By(early).By(time.Time{}), true, time.Minute, "Execution a, the time 2030-01-02T12:00:00Z"},

@@ -13,8 +13,10 @@ type Wake struct {
 	settled bool
 	// continues says that the step itself leads to the next one.
 	continues bool
-	events    []Event
-	deadline  time.Time
+	// deleted says that the object does not exist any more.
+	deleted  bool
+	events   []Event
+	deadline time.Time
 }
 
 // Event is a change of an object that a job waits for.
@@ -32,6 +34,10 @@ func Continues() Wake { return Wake{continues: true} }
 // Settled is the wake of an object whose job has ended, or that never had one. Only
 // a new request makes it work again.
 func Settled() Wake { return Wake{settled: true} }
+
+// Deleted is the wake of an object that does not exist any more: all that is remembered of it is
+// dropped.
+func Deleted() Wake { return Wake{settled: true, deleted: true} }
 
 // OnChange is the wake by a change of any of some objects of a kind.
 func OnChange(kind string, names ...string) Wake {
@@ -61,6 +67,9 @@ func (w Wake) And(other Wake) Wake {
 
 // IsSettled reports whether the job has ended.
 func (w Wake) IsSettled() bool { return w.settled }
+
+// IsDeleted reports whether the object does not exist any more.
+func (w Wake) IsDeleted() bool { return w.deleted }
 
 // ContinuesAtOnce reports whether the step itself leads to the next one.
 func (w Wake) ContinuesAtOnce() bool { return w.continues }
@@ -97,6 +106,8 @@ func (w Wake) String() string {
 		parts = append(parts, fmt.Sprintf("the time %s", w.deadline.UTC().Format(time.RFC3339)))
 	}
 	switch {
+	case w.deleted:
+		return "nothing, the object is deleted"
 	case w.settled:
 		return "nothing, the job has ended"
 	case w.continues:

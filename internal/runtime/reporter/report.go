@@ -38,9 +38,6 @@ const (
 	maxBackoff = 30 * time.Second
 )
 
-// ErrDeleted is the error of work on an object that was deleted meanwhile.
-var ErrDeleted = errors.New("the object is deleted")
-
 // NewRateLimiter returns the growing pauses between attempts after an error.
 func NewRateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](minBackoff, maxBackoff)
@@ -119,10 +116,13 @@ func (r *Reporter) Save(ctx context.Context, s *Subject) error { return r.store(
 // error came before the object was known.
 func (r *Reporter) Report(ctx context.Context, s *Subject, step string, err error) (ctrl.Result, error) {
 	// An error that ends a job is written here. One that only delays the job writes nothing:
-	// the object is deleted, the process ends, another writer was faster.
+	// a cache is behind, the object is deleted, the process ends, another writer was faster.
 	var broken *job.Panic
+	_, stale := expectations.RetryAfter(err)
 	switch {
-	case errors.Is(err, ErrDeleted), job.IsShutdown(ctx, err):
+	case stale:
+		return ctrl.Result{}, err // the engine knows what follows
+	case job.IsShutdown(ctx, err):
 		return ctrl.Result{}, nil
 	case errors.As(err, &broken):
 		return r.panicked(ctx, s, step, broken, err), nil
@@ -180,8 +180,8 @@ func isReported(before, now *v1alpha1.Error) bool {
 // notStored returns the result for a status that could not be written.
 func notStored(err, writeErr error) (ctrl.Result, error) {
 	switch {
-	case errors.Is(writeErr, ErrDeleted):
-		return ctrl.Result{}, nil
+	case expectations.IsDeleted(writeErr):
+		return ctrl.Result{}, writeErr
 	case job.OutcomeOf(writeErr) == job.Conflict:
 		return ctrl.Result{RequeueAfter: ConflictBackoff}, nil
 	}
@@ -192,7 +192,7 @@ func notStored(err, writeErr error) (ctrl.Result, error) {
 func (r *Reporter) store(ctx context.Context, s *Subject) error {
 	err := r.Client.Status().Update(ctx, s.Object)
 	if apierrors.IsNotFound(err) {
-		return ErrDeleted
+		return expectations.StaleCacheError{Deleted: true}
 	}
 	if err != nil {
 		return fmt.Errorf("write the status of %s: %w", client.ObjectKeyFromObject(s.Object), err)

@@ -108,9 +108,10 @@ func TestReport(t *testing.T) {
 		{"before a job begins, the phase is that of the one before", installation("b", "a", "DeleteFailed"), terminal, nil, "Failed", "b", 0, false, []string{"Warning Bad bad template"}},
 		{"a wait is in the status alone, and no timer runs", installation("a", "", "Init"), job.WaitFor(job.OnChange("Context", "default"), "op", "Context", "waiting for it"), nil, "Init", "", 0, false, nil},
 		{"another writer was faster: nothing is written", installation("a", "", "Init"), apierrors.NewConflict(resource, "x", transient), nil, "Init", "", ConflictBackoff, false, nil},
-		{"the object is deleted: nothing is written", installation("a", "", "Init"), ErrDeleted, nil, "Init", "", 0, false, nil},
+		{"the object is deleted: nothing is written, and the engine forgets it", installation("a", "", "Init"), expectations.StaleCacheError{Deleted: true}, nil, "Init", "", 0, true, nil},
+		{"a cache is behind: nothing is written, and the engine tries again", installation("a", "", "Init"), expectations.StaleCacheError{RetryAfter: time.Second}, nil, "Init", "", 0, true, nil},
 		{"another writer was faster with the status: the next attempt writes it", installation("a", "", "Init"), terminal, apierrors.NewConflict(resource, "x", transient), "Init", "", ConflictBackoff, false, nil},
-		{"the object is deleted when the status is written: no attempt follows", installation("a", "", "Init"), terminal, apierrors.NewNotFound(resource, "x"), "Init", "", 0, false, nil},
+		{"the object is deleted when the status is written: the engine forgets it", installation("a", "", "Init"), terminal, apierrors.NewNotFound(resource, "x"), "Init", "", 0, true, nil},
 		{"the status cannot be written", installation("a", "", "Init"), terminal, apierrors.NewInternalError(transient), "Init", "", 0, true, nil},
 	}
 	for _, test := range tests {
@@ -200,7 +201,7 @@ func TestEnter(t *testing.T) {
 		t.Errorf("%+v", status)
 	}
 	d.refuse = apierrors.NewNotFound(v1alpha1.Resource("installations"), "x")
-	if err := d.Enter(t.Context(), subject, "Init"); !errors.Is(err, ErrDeleted) {
+	if err := d.Enter(t.Context(), subject, "Init"); !expectations.IsDeleted(err) {
 		t.Error(err)
 	}
 	d.Events, d.refuse = nil, nil

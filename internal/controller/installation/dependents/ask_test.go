@@ -148,7 +148,6 @@ func TestAskOutcomes(t *testing.T) {
 		{"the importer does not exist any more", nil, false, nil, true, nil, false},
 		{"the cache is behind our own writes", []client.Object{dep()}, true, nil, false, expectations.StaleCacheError{RetryAfter: time.Second}, false},
 		{"another client has changed the importer meanwhile", []client.Object{dep()}, false, conflict, false, expectations.StaleCacheError{RetryAfter: reporter.ConflictBackoff}, true},
-		{"the importer was deleted meanwhile", []client.Object{dep()}, false, reporter.ErrDeleted, true, nil, true},
 		{"the importer may not be changed", []client.Object{dep()}, false, broken, true, broken, true},
 		{"the importer is at work, and its end triggers the next attempt", []client.Object{dep(testbuilders.Jobs("b", "a", "Progressing"))}, false, nil, false, nil, false},
 		{"a request exists already", []client.Object{dep(testbuilders.Requested("reconcile"))}, false, nil, true, nil, false},

@@ -61,7 +61,8 @@ type Finder struct {
 	Reader observe.Reader
 	// Await returns an error if a cache is behind our own writes.
 	Await func(context.Context, *v1alpha1.Installation) error
-	// Request requests a job of a root on behalf of another one.
+	// Request requests a job of a root on behalf of another one. A root that was deleted meanwhile
+	// needs none.
 	Request func(ctx context.Context, dependent, by *v1alpha1.Installation) error
 }
 
@@ -113,7 +114,7 @@ func (d Finder) Trigger(ctx context.Context, by *v1alpha1.Installation, name str
 		// A change of the dependent triggers a reconcile; if none comes, the next attempt is soon.
 		return false, expectations.StaleCacheError{RetryAfter: reporter.ConflictBackoff}
 	} else if err != nil {
-		return true, ignoreNotFound(err)
+		return true, err
 	}
 	return true, nil
 }
@@ -154,11 +155,4 @@ func Decide(dependent *v1alpha1.Installation) Verdict {
 		return TriggerLater
 	}
 	return CompareFirst
-}
-
-func ignoreNotFound(err error) error {
-	if err == reporter.ErrDeleted { //nolint:errorlint // it is returned as it is
-		return nil
-	}
-	return err
 }

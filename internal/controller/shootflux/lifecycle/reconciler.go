@@ -123,10 +123,7 @@ type attempt struct {
 func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
 	e := &gardener.Extension{}
 	if err := a.r.extensionsNow.Get(ctx, a.key, e); err != nil {
-		if apierrors.IsNotFound(err) {
-			a.r.forget(a.key)
-		}
-		return job.Settled(), client.IgnoreNotFound(err)
+		return job.Deleted(), client.IgnoreNotFound(err)
 	}
 	a.now = &run{snapshot: snapshot{e: e.DeepCopy(), kind: operation(e)}}
 	if concerns(e, a.now.kind) {
@@ -136,9 +133,9 @@ func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
 	return job.Continues(), nil
 }
 
-// forget drops what is remembered of an Extension that no longer exists, also if other clients have deleted
-// its ManagedResources.
-func (r *Reconciler) forget(key client.ObjectKey) {
+// Forget implements engine.Attempt. Other clients may have deleted the ManagedResources.
+func (a *attempt) Forget() {
+	r, key := a.r, a.key
 	r.projects.forget(key)
 	for _, name := range []string{InstallName, ConfigName, DataName} {
 		r.writer.Read.Forget(client.ObjectKey{Namespace: key.Namespace, Name: name})
