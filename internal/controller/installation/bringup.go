@@ -13,7 +13,6 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/template"
-	"go.landscaper.dev/internal/controller/installation/exportwriter"
 	"go.landscaper.dev/internal/controller/installation/planstore"
 	"go.landscaper.dev/internal/controller/installation/treesize"
 	"go.landscaper.dev/internal/landscape/desired"
@@ -42,19 +41,21 @@ func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot) error {
 		return err
 	}
 	if made.exports != nil && s.hasNoChildren() {
-		if err := r.storeCopies(ctx, s, s.Family, made.copies)(); err != nil {
-			return s.orStoreFirst(err)
+		if s.ends, err = r.storeCopies(ctx, s, s.Family, made.copies)(); s.ends || err != nil {
+			return err
 		}
 		return r.finish(ctx, s, made)
 	}
-	if err := r.planStore().Save(ctx, s.Inst, made.stored, s.PendingTrigger == ""); err != nil {
-		return s.orStoreFirst(err)
+	// An attempt whose job has to be stored first ends: its end stores the job, unless another process
+	// has stored one.
+	if s.ends, err = r.planStore().Save(ctx, s.Inst, made.stored, s.PendingTrigger == ""); s.ends || err != nil {
+		return err
 	}
 	// If another client has written first, the next attempt has to know these children; also if the job
 	// was stored before, since its end may have had no answer.
 	r.memory.Of(s.Inst.UID).marks.note(unstored, true)
-	if err := r.writeAll(ctx, s, made); err != nil {
-		return s.orStoreFirst(err)
+	if s.ends, err = r.writeAll(ctx, s, made); s.ends || err != nil {
+		return err
 	}
 	r.memory.Of(s.Inst.UID).outage.Over()
 	r.noteChildren(s, made)
@@ -64,16 +65,6 @@ func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot) error {
 		return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
 	}
 	return r.propagate(ctx, s)
-}
-
-// orStoreFirst ends an attempt whose job has to be stored before it goes on: the end of the attempt
-// stores it, unless another process has stored one. It returns any other error.
-func (s *snapshot) orStoreFirst(err error) error {
-	if !errors.Is(err, exportwriter.ErrJobNotStored) {
-		return err
-	}
-	s.ends = true
-	return nil
 }
 
 // hasNoChildren reports whether an Installation has no children, and none to delete.
@@ -96,11 +87,11 @@ func (r *Reconciler) finish(ctx context.Context, s *snapshot, made *renderedJob)
 
 // writeAll writes what children import and the children themselves, and deletes those that
 // are no longer wanted. All of them begin only when the status says that everything is
-// written, so that none waits for the others.
-func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *renderedJob) error {
+// written, so that none waits for the others. It reports whether the job has to be stored first.
+func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *renderedJob) (jobFirst bool, err error) {
 	var (
 		family           = s.Family
-		copied           func() error
+		copied           func() (bool, error)
 		cache            *v1alpha1.SubInstCache
 		orphans          []*v1alpha1.Installation
 		subsErr, execErr error
@@ -110,8 +101,8 @@ func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *renderedJo
 		func() { cache, orphans, subsErr = r.ensureSubs(ctx, s, made.children.Subinstallations) },
 		func() { execErr = r.ensureExecution(ctx, s, made.children.DeployItems) },
 	)
-	if err := copied(); err != nil {
-		return err
+	if jobFirst, err := copied(); jobFirst || err != nil {
+		return jobFirst, err
 	}
 	r.memory.Of(s.Inst.UID).plan.RecordCopies(made.copies)
 	if subsErr == nil && execErr == nil {
@@ -120,14 +111,14 @@ func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *renderedJo
 	}
 	if subsErr != nil {
 		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, reasons.InstallationCreatingFailed, "Unable to write the subinstallations")
-		return job.Wrap(subsErr, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, "EnsureSubinstallations")
+		return false, job.Wrap(subsErr, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, "EnsureSubinstallations")
 	}
 	if execErr != nil {
 		r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, reasons.CreateOrUpdateExecution, "Unable to write Execution "+s.Inst.Name)
-		return job.Wrap(execErr, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, "ReconcileExecution: write Execution "+s.Inst.Name)
+		return false, job.Wrap(execErr, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, "ReconcileExecution: write Execution "+s.Inst.Name)
 	}
 	s.Inst.Status.SubInstCache = cache
-	return nil
+	return false, nil
 }
 
 // noteChildren notes in the status what the job has made.

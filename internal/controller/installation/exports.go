@@ -2,7 +2,6 @@ package installation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -217,15 +216,11 @@ func (r *Reconciler) exportWriter() exportwriter.Writer {
 }
 
 // storeCopies writes the copies of imports for the children. The error says in the status what
-// could not be written, unless the job has to be stored first. The family is that of the snapshot, which
-// gets its children meanwhile.
-func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, f siblings.Family, copies dataflow.Exports) func() error {
+// could not be written. The function returns whether the job has to be stored first. The family is that of
+// the snapshot, which gets its children meanwhile.
+func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, f siblings.Family, copies dataflow.Exports) func() (jobFirst bool, err error) {
 	tell := func() error { return nil }
-	_ = r.exportWriter().WriteCopies(ctx, f, copies, s.PendingTrigger == "", func(object client.Object, reason reasons.Reason, err error) error {
-		if errors.Is(err, exportwriter.ErrJobNotStored) {
-			tell = func() error { return err }
-			return err
-		}
+	jobFirst, _ := r.exportWriter().WriteCopies(ctx, f, copies, s.PendingTrigger == "", func(object client.Object, reason reasons.Reason, err error) error {
 		message := "CreateOrUpdateImports: store import " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
 		tell = func() error {
 			r.falseCondition(s, v1alpha1.CreateImportsCondition, reason, message)
@@ -233,7 +228,7 @@ func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, f siblings.Fa
 		}
 		return err
 	}) // it returns the error about the object
-	return tell
+	return func() (bool, error) { return jobFirst, tell() }
 }
 
 // externalAccess says whether work may use systems outside of the resource cluster.

@@ -82,7 +82,7 @@ func fill(t *testing.T, b *bench, inst *v1alpha1.Installation) {
 	if _, behind := expectations.RetryAfter(b.memory.arrivals.Await(&v1alpha1.DataObject{}, shop, &known.waits, shop)); !behind {
 		t.Fatal("nothing is awaited")
 	}
-	if err := b.planStore().Save(t.Context(), inst, []byte("plan"), true); err != nil {
+	if _, err := b.planStore().Save(t.Context(), inst, []byte("plan"), true); err != nil {
 		t.Fatal(err)
 	}
 	known.Written.Record(inst)

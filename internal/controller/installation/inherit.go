@@ -2,19 +2,14 @@ package installation
 
 import (
 	"context"
-	"errors"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-
-	"go.landscaper.dev/internal/landscape/plan/parcel"
 )
 
 // findPlan looks whether the plan for the exports of the job is stored.
 func (r *Reconciler) findPlan(ctx context.Context, s *snapshot) error {
-	_, err := r.planStore().Load(ctx, s.Inst)
-	// Other errors in it are reported where it is needed.
-	missing := errors.Is(err, parcel.ErrNone)
+	missing := r.planStore().IsMissing(ctx, s.Inst)
 	s.PlanMissing = &missing
 	return nil
 }
@@ -26,7 +21,7 @@ func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
 	if err != nil || made == nil {
 		return err
 	}
-	if err := r.planStore().Save(ctx, s.Inst, made.stored, true); err != nil {
+	if _, err := r.planStore().Save(ctx, s.Inst, made.stored, true); err != nil {
 		return err
 	}
 	// Only the exports of this job are still to be rendered.

@@ -150,7 +150,7 @@ func TestScope(t *testing.T) {
 			b, counting := newBench(t, test.cached...), fakeapi.Fault{Reading: true, At: -1}
 			b.Reader = counting.Wrap(t, newBench(t, all...).api)
 			if test.knows {
-				if err := b.planStore().Save(t.Context(), s.Inst, []byte("plan"), true); err != nil {
+				if _, err := b.planStore().Save(t.Context(), s.Inst, []byte("plan"), true); err != nil {
 					t.Fatal(err)
 				}
 				b.memory.Of(s.Inst.UID).plan.RecordCopies(wrote)

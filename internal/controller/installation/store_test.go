@@ -41,7 +41,7 @@ func TestLaggingCache(t *testing.T) {
 	if err != nil || imports.Targets["cluster"] == nil {
 		t.Errorf("the import is not found: %v", err)
 	}
-	if err := r.storeCopies(t.Context(), snapshotOf(inst), snapshotOf(inst).Family, dataflow.Exports{Targets: []*v1alpha1.Target{testbuilders.CopyOf("cluster", "job-2", mine)}})(); err != nil {
+	if _, err := r.storeCopies(t.Context(), snapshotOf(inst), snapshotOf(inst).Family, dataflow.Exports{Targets: []*v1alpha1.Target{testbuilders.CopyOf("cluster", "job-2", mine)}})(); err != nil {
 		t.Error(err)
 	}
 }
@@ -85,7 +85,7 @@ func TestKeysOfOneSecret(t *testing.T) {
 func TestNotStored(t *testing.T) {
 	b := newBench(t, testbuilders.CopyOf("cluster", "job-1"))
 	s := snapshotOf(testbuilders.InstallationOf(t, "{}"))
-	err := b.storeCopies(t.Context(), s, s.Family, dataflow.Exports{Targets: []*v1alpha1.Target{testbuilders.CopyOf("cluster", "job-2", testbuilders.Owner("Installation", "shop", "2"))}})()
+	_, err := b.storeCopies(t.Context(), s, s.Family, dataflow.Exports{Targets: []*v1alpha1.Target{testbuilders.CopyOf("cluster", "job-2", testbuilders.Owner("Installation", "shop", "2"))}})()
 	condition := job.GetCondition(s.Inst.Status.Conditions, v1alpha1.CreateImportsCondition)
 	if job.OutcomeOf(err) != job.Terminal || condition == nil || condition.Reason != "CreateTargets" {
 		t.Errorf("%v, %+v", err, condition)

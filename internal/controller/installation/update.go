@@ -33,8 +33,8 @@ func (r *Reconciler) refresh(ctx context.Context, s *snapshot) error {
 		if err != nil || made == nil {
 			return err
 		}
-		if err := r.planStore().Save(ctx, s.Inst, made.stored, s.PendingTrigger == ""); err != nil {
-			return s.orStoreFirst(err)
+		if s.ends, err = r.planStore().Save(ctx, s.Inst, made.stored, s.PendingTrigger == ""); s.ends || err != nil {
+			return err
 		}
 		exporting = made.stored != nil
 		// Only the exports of this job are still to be rendered.

@@ -27,7 +27,7 @@ var protections = []protection{
 	},
 	{
 		"a job is stored before it writes over a copy of another attempt", installation + "exportwriter/writer.go",
-		"if !stored && OfOtherAttempt(", "if false && OfOtherAttempt(",
+		"return stored || !OfOtherAttempt(", "return true || !OfOtherAttempt(",
 	},
 	{
 		"a job is stored before its request is removed", installation + "steps.go",
@@ -39,7 +39,7 @@ var protections = []protection{
 	},
 	{
 		"children are written before the job gets to them", installation + "bringup.go",
-		"	if err := r.writeAll(ctx, s, made); err != nil {\n", "	if err := r.propagate(ctx, s); err != nil {\n		return err\n	}\n	if err := r.writeAll(ctx, s, made); err != nil {\n",
+		"	if s.ends, err = r.writeAll(ctx, s, made); s.ends || err != nil {\n", "	if err := r.propagate(ctx, s); err != nil {\n		return err\n	}\n	if s.ends, err = r.writeAll(ctx, s, made); s.ends || err != nil {\n",
 	},
 	{
 		"an Installation has its finalizer before it has children", installation + "decide/decide.go",

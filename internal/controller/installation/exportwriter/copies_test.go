@@ -46,7 +46,7 @@ func TestStoreCopies(t *testing.T) {
 			wanted := testbuilders.CopyOf("cluster", "job-2", mine)
 			wanted.Spec.Type = "example.org/y"
 			blamed := reasons.Reason("")
-			err := w.WriteCopies(t.Context(), siblings.Family{Inst: inst}, dataflow.Exports{Targets: []*v1alpha1.Target{wanted}}, true, func(_ client.Object, reason reasons.Reason, err error) error {
+			_, err := w.WriteCopies(t.Context(), siblings.Family{Inst: inst}, dataflow.Exports{Targets: []*v1alpha1.Target{wanted}}, true, func(_ client.Object, reason reasons.Reason, err error) error {
 				blamed = reason
 				return err
 			})

@@ -16,8 +16,9 @@ import (
 	"go.landscaper.dev/internal/runtime/job/ancestor"
 )
 
-// takeoverCheck refuses to write over an object that is there. The kind is for messages.
-type takeoverCheck func(kind string, live client.Object) error
+// takeoverCheck reports whether to write over an object that is there, now. It returns an error if that
+// must not be done at all. The kind is for messages.
+type takeoverCheck func(kind string, live client.Object) (bool, error)
 
 // mayTakeOver reports whether a subinstallation may overwrite an object that a sibling or its parent
 // has left: they exported the name in an earlier job, and in this one the subinstallation is the

@@ -50,7 +50,7 @@ func TestStoreValues(t *testing.T) {
 			}
 			w := (Writer{Client: c, Reader: c})
 			object, secret := testbuilders.Concealed("password", `"new"`, mine)
-			err := w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, true, asIs)
+			_, err := w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, true, asIs)
 			live := &corev1.Secret{}
 			if getErr := c.Get(t.Context(), client.ObjectKeyFromObject(secret), live); getErr != nil {
 				t.Fatal(getErr)
@@ -85,11 +85,13 @@ func TestNoLongerFromSecrets(t *testing.T) {
 		"now it comes from somewhere else": {nil, func(w Writer) error {
 			object, _ := testbuilders.Concealed("password", "", mine)
 			object.Annotations = nil
-			return w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}}, true, asIs)
+			_, err := w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}}, true, asIs)
+			return err
 		}, false},
 		"the value still comes from a Secret": {nil, func(w Writer) error {
 			object, secret := testbuilders.Concealed("password", `"new"`, mine)
-			return w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, true, asIs)
+			_, err := w.WriteCopies(t.Context(), siblings.Family{Inst: testbuilders.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, true, asIs)
+			return err
 		}, true},
 		"the value is not imported any more": {nil, func(w Writer) error { return w.DeleteStaleCopies(t.Context(), testbuilders.InstallationOf(t, "{}")) }, false},
 		"the Secret belongs to another owner": {func(s *corev1.Secret) { s.OwnerReferences = nil }, func(w Writer) error {

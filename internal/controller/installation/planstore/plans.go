@@ -38,10 +38,11 @@ type Store struct {
 
 // Save keeps what the exports of the job need when it ends. Nothing is stored for an Installation
 // without exports. JobStored says that the job is stored: otherwise it must not write over the plan of
-// another attempt, whose job may be the one that is stored first.
-func (k Store) Save(ctx context.Context, inst *v1alpha1.Installation, content []byte, jobStored bool) error {
+// another attempt, whose job may be the one that is stored first. So it returns whether the job has to
+// be stored before the plan.
+func (k Store) Save(ctx context.Context, inst *v1alpha1.Installation, content []byte, jobStored bool) (jobFirst bool, err error) {
 	if content == nil {
-		return nil
+		return false, nil
 	}
 	known := k.Known(inst.UID)
 	known.set(nil, nil)
@@ -52,43 +53,47 @@ func (k Store) Save(ctx context.Context, inst *v1alpha1.Installation, content []
 	// An attempt whose answer is lost may have stored something, too.
 	known.note(true)
 	for _, secret := range k.Key.Secrets(inst, content) {
-		if err := k.write(ctx, inst, secret, stored, jobStored); err != nil {
-			return job.Wrap(err, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, "store what the exports need in Secret "+secret.Name)
+		jobFirst, err := k.write(ctx, inst, secret, stored, jobStored)
+		if err != nil {
+			return false, job.Wrap(err, published.HandlePhaseInit, reasons.CreateImportsAndSubobjects, "store what the exports need in Secret "+secret.Name)
+		}
+		if jobFirst {
+			return true, nil
 		}
 	}
 	known.set(k.Cache, stored)
-	return nil
+	return false, nil
 }
 
 // write writes one Secret. That of an earlier attempt is replaced, unless another process leads since.
-func (k Store) write(ctx context.Context, inst *v1alpha1.Installation, secret *corev1.Secret, stored *storedPlan, jobStored bool) error {
+func (k Store) write(ctx context.Context, inst *v1alpha1.Installation, secret *corev1.Secret, stored *storedPlan, jobStored bool) (jobFirst bool, err error) {
 	created := secret.DeepCopy()
-	err := k.Client.Create(ctx, created)
+	err = k.Client.Create(ctx, created)
 	if err == nil && stored.secrets != nil {
 		stored.secrets[created.Name] = client.Preconditions{UID: &created.UID, ResourceVersion: &created.ResourceVersion}
 	}
 	if !apierrors.IsAlreadyExists(err) {
-		return err // the caller says what is stored
+		return false, err // the caller says what is stored
 	}
 	stored.secrets = nil
 	live := &corev1.Secret{}
 	if err := k.Reader.Get(ctx, client.ObjectKeyFromObject(secret), live); err != nil {
-		return err // the caller says what is stored
+		return false, err // the caller says what is stored
 	}
 	if !predicates.AsOwner(inst).Owns(live) || live.Type != secret.Type {
-		return exportwriter.Foreign("Secret", live)
+		return false, exportwriter.Foreign("Secret", live)
 	}
 	if !jobStored && exportwriter.OfOtherAttempt(inst, live) {
-		return exportwriter.ErrJobNotStored
+		return true, nil
 	}
 	changed, change, err := desired.PlanSecret(secret, live)
 	if err != nil || change == desired.None {
-		return err // the caller says what is stored
+		return false, err // the caller says what is stored
 	}
 	if err := k.checkVersion(ctx, inst); err != nil {
-		return err
+		return false, err
 	}
-	return k.Client.Update(ctx, changed) // the caller says what is stored
+	return false, k.Client.Update(ctx, changed) // the caller says what is stored
 }
 
 // checkVersion returns a conflict if an Installation was written since it was read. Another process may
@@ -107,20 +112,32 @@ func (k Store) checkVersion(ctx context.Context, inst *v1alpha1.Installation) er
 
 // Load returns what the job has stored. Read is what an earlier process has stored.
 func (k Store) Load(ctx context.Context, inst *v1alpha1.Installation) ([]byte, error) {
+	content, _, err := k.load(ctx, inst)
+	return content, err // says what is wrong and what to do
+}
+
+// IsMissing reports whether nothing is stored for the job.
+func (k Store) IsMissing(ctx context.Context, inst *v1alpha1.Installation) bool {
+	_, missing, _ := k.load(ctx, inst) // an error in what is stored is reported where it is needed
+	return missing
+}
+
+// load returns what the job has stored, and whether nothing is stored at all, which is an error, too.
+func (k Store) load(ctx context.Context, inst *v1alpha1.Installation) (content []byte, missing bool, err error) {
 	known := k.Known(inst.UID)
 	if stored := known.of(inst.Status.JobID); stored != nil {
-		return stored.content, nil
+		return stored.content, false, nil
 	}
 	secrets, err := k.read(ctx, inst)
 	if err != nil {
-		return nil, err // names what could not be read
+		return nil, false, err // names what could not be read
 	}
 	known.note(len(secrets) > 0)
-	content, err := k.Key.Content(inst, secrets)
+	content, err = k.Key.Content(inst, secrets)
 	if err == nil {
 		known.set(k.Cache, &storedPlan{job: inst.Status.JobID, content: content})
 	}
-	return content, err // says what is wrong and what to do
+	return content, len(secrets) == 0, err // says what is wrong and what to do
 }
 
 // read reads the Secrets of a plan by their names: a list by the label could hold any number of Secrets

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/controller/installation/exportwriter"
 	"go.landscaper.dev/internal/controller/installation/fakeapi"
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/landscape/plan/parcel"
@@ -45,9 +44,14 @@ func withInstallation(t *testing.T, plan *corev1.Secret) (client.Client, *v1alph
 // TestSuccessorHasPlan: a process that was replaced neither writes over the plan of its successor nor
 // deletes it.
 func TestSuccessorHasPlan(t *testing.T) {
+	errJobFirst := errors.New("the job has to be stored first")
 	save := func(stored bool) func(*testing.T, Store, *v1alpha1.Installation) error {
 		return func(t *testing.T, k Store, inst *v1alpha1.Installation) error {
-			return k.Save(t.Context(), inst, []byte("of the former process"), stored)
+			jobFirst, err := k.Save(t.Context(), inst, []byte("of the former process"), stored)
+			if jobFirst {
+				return errJobFirst
+			}
+			return err
 		}
 	}
 	remove := func(t *testing.T, k Store, inst *v1alpha1.Installation) error {
@@ -74,7 +78,7 @@ func TestSuccessorHasPlan(t *testing.T) {
 	}{
 		{"the successor goes on with the same job", "job-2", true, save(true), apierrors.IsConflict},
 		{"the successor has ended the job and begun another one", "job-3", true, save(true), apierrors.IsConflict},
-		{"neither has stored its job: the first to do so may write over the plan of the other one", "job-3", false, save(false), func(err error) bool { return errors.Is(err, exportwriter.ErrJobNotStored) }},
+		{"neither has stored its job: the first to do so may write over the plan of the other one", "job-3", false, save(false), func(err error) bool { return errors.Is(err, errJobFirst) }},
 		{"the former process deletes the plan of the job before, which it knows", "job-3", true, removeOwn, apierrors.IsConflict},
 		{"the former process looks for the plan of the job before", "job-3", true, remove, apierrors.IsConflict},
 	} {
@@ -122,7 +126,7 @@ func TestKeepPlan(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			c, inst := withInstallation(t, test.live)
 			k := newStore(c, c)
-			err := k.Save(t.Context(), inst, []byte("new"), true)
+			_, err := k.Save(t.Context(), inst, []byte("new"), true)
 			if (err == nil) != (test.refused == "") || err != nil && (!strings.Contains(err.Error(), test.refused) || job.OutcomeOf(err) != job.Terminal) {
 				t.Fatalf("got %v", err)
 			}
@@ -162,11 +166,11 @@ func TestKeepPlanFails(t *testing.T) {
 			c, s := withInstallation(t, test.live)
 			broken := test.fault.Wrap(t, c)
 			k := newStore(broken, broken)
-			err := k.Save(t.Context(), s, []byte("new"), true)
+			_, err := k.Save(t.Context(), s, []byte("new"), true)
 			if err == nil || !strings.Contains(err.Error(), test.want) || job.OutcomeOf(err) != job.Transient {
 				t.Errorf("got %v", err)
 			}
-			if err := k.Save(t.Context(), s, []byte("new"), true); err != nil {
+			if _, err := k.Save(t.Context(), s, []byte("new"), true); err != nil {
 				t.Errorf("the next attempt: %v", err)
 			}
 			if got, err := k.Load(t.Context(), s); string(got) != "new" || err != nil {
@@ -176,7 +180,7 @@ func TestKeepPlanFails(t *testing.T) {
 	}
 	counting, s := fakeapi.Fault{At: -1}, testbuilders.InstallationOf(t, "{}")
 	k := newStore(counting.Wrap(t, fakeapi.New(t)), nil)
-	if err := k.Save(t.Context(), s, nil, true); err != nil || len(counting.Calls) > 0 || k.Known(s.UID).Exists() {
+	if _, err := k.Save(t.Context(), s, nil, true); err != nil || len(counting.Calls) > 0 || k.Known(s.UID).Exists() {
 		t.Errorf("without exports nothing is stored: %v, %v", counting.Calls, err)
 	}
 }
@@ -218,7 +222,7 @@ func TestDrop(t *testing.T) {
 			// The namespace was listed, so that there are no others.
 			m.Cache.noteListed(inst.Namespace)
 			m.Client, m.Reader = c, c
-			if err := m.Save(t.Context(), inst, []byte("plan"), true); err != nil {
+			if _, err := m.Save(t.Context(), inst, []byte("plan"), true); err != nil {
 				t.Fatal(err)
 			}
 			// What an API server in memory creates has no UID.
