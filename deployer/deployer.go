@@ -34,8 +34,9 @@ func Done() Result { return Result{} }
 // WaitFor says what has to happen before the work can continue.
 func WaitFor(things ...string) Result { return Result{WaitingFor: things} }
 
-// ErrInterrupted says that another client has ended the job, so that nothing may be done or written
-// any more.
+// ErrInterrupted is what Item.Checkpoint returns if another client has ended the job, so that nothing may
+// be done or written any more. The attempt ends without a report then, whatever the deployer makes of the
+// error.
 var ErrInterrupted = errors.New("the job was interrupted")
 
 // Options say what a deployer is and which items it takes.

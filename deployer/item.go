@@ -47,6 +47,8 @@ type Item struct {
 	// outdated says that a write was refused because the stored item is newer than the one of this
 	// attempt, which then ends without a report, whatever the deployer makes of the error.
 	outdated bool
+	// interrupted says that Checkpoint has found that another client has ended the job.
+	interrupted bool
 	// clusters has the clusters of the recorded objects, once it was read.
 	clusters *apideployer.ClusterRecord
 	// parents are the Executions that this attempt has read, by name. The mutex guards them:
@@ -263,6 +265,7 @@ func (i *Item) Checkpoint(ctx context.Context, name string) error {
 	current := &v1alpha1.DeployItem{}
 	err := i.reconciler.client.Get(ctx, i.key, current)
 	if apierrors.IsNotFound(err) || (err == nil && i.endedElsewhere(current)) {
+		i.interrupted = true
 		return ErrInterrupted
 	}
 	if i.Expired() {

@@ -221,7 +221,7 @@ func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decis
 	switch {
 	case item.outdated:
 		return item.again(), nil
-	case errors.Is(err, ErrInterrupted), job.IsShutdown(ctx, err):
+	case item.interrupted, job.IsShutdown(ctx, err):
 		return untilChange(item.key), nil
 	}
 	ended, shown := item.judge(result, err)

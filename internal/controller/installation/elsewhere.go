@@ -181,7 +181,7 @@ func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.Namespace
 	own := s.clone()
 	logger := log.FromContext(ctx)
 	work, _ := job.WorkOf(ctx)
-	result, done, err := r.Planner.outside.Fetch(key, version, func(ctx context.Context) (*planResult, error) {
+	result, how, err := r.Planner.outside.Fetch(key, version, func(ctx context.Context) (*planResult, error) {
 		result := &planResult{}
 		err := job.RecoverPanic(func() error {
 			done, err := do(job.WithWork(log.IntoContext(ctx, logger), work), own, externalAccess{functions: r.Planner.Functions(own.Inst.Namespace, own.imported())})
@@ -194,7 +194,7 @@ func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.Namespace
 		return result, err
 	})
 	switch {
-	case !done:
+	case how == workpool.Working:
 		s.ends = true
 		return nil, nil
 	case result != nil:

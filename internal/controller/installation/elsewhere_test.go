@@ -153,7 +153,7 @@ func TestUpdateElsewhere(t *testing.T) {
 func TestPlanOfDeletedInstallation(t *testing.T) {
 	b := newBench(t)
 	enqueued := planElsewhere(t, b.Reconciler)
-	if _, done, err := b.Planner.outside.Fetch(shop, workpool.Version{}, func(context.Context) (*planResult, error) { return &planResult{}, nil }); done || err != nil {
+	if _, how, err := b.Planner.outside.Fetch(shop, workpool.Version{}, func(context.Context) (*planResult, error) { return &planResult{}, nil }); how != workpool.Working || err != nil {
 		t.Fatal(err)
 	}
 	<-enqueued

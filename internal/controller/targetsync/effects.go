@@ -169,8 +169,8 @@ func (r *run) both(ctx context.Context, w syncplan.World, s syncplan.Step, data 
 
 func (r *run) writeSecret(ctx context.Context, w syncplan.World, s syncplan.Step, data map[string][]byte, issued, expires time.Time) error {
 	if _, exists := w.Secrets[s.Name]; !exists {
-		err := r.createSecret(ctx, syncplan.WantedSecret(r.sync, s, nil, data, issued, expires))
-		if !errors.Is(err, errThere) {
+		created, err := r.createSecret(ctx, syncplan.WantedSecret(r.sync, s, nil, data, issued, expires))
+		if created || err != nil {
 			return err
 		}
 		// This controller may have made the Secret, if the cache is behind.
@@ -179,7 +179,7 @@ func (r *run) writeSecret(ctx context.Context, w syncplan.World, s syncplan.Step
 	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.sync.Namespace, Name: s.Name}, existing)
 	switch {
 	case apierrors.IsNotFound(err):
-		return r.createSecret(ctx, syncplan.WantedSecret(r.sync, s, nil, data, issued, expires))
+		return r.createSecretNow(ctx, syncplan.WantedSecret(r.sync, s, nil, data, issued, expires))
 	case err != nil:
 		return err // the caller wraps the error
 	case !syncplan.Ours(existing):
@@ -189,7 +189,7 @@ func (r *run) writeSecret(ctx context.Context, w syncplan.World, s syncplan.Step
 		if err := r.deleteSecret(ctx, s.Name, existing.ResourceVersion); err != nil {
 			return err
 		}
-		return r.createSecret(ctx, syncplan.WantedSecret(r.sync, s, nil, data, issued, expires))
+		return r.createSecretNow(ctx, syncplan.WantedSecret(r.sync, s, nil, data, issued, expires))
 	}
 	wanted := syncplan.WantedSecret(r.sync, s, existing, data, issued, expires)
 	if err := r.Client.Update(ctx, wanted); err != nil {
@@ -199,19 +199,26 @@ func (r *run) writeSecret(ctx context.Context, w syncplan.World, s syncplan.Step
 	return nil
 }
 
-// errThere says that a Secret exists now which did not exist when it was read.
-var errThere = errors.New("another client has just created a Secret of this name")
-
-func (r *run) createSecret(ctx context.Context, wanted *corev1.Secret) error {
-	err := r.Client.Create(ctx, wanted)
+// createSecret creates a Secret, unless one of its name exists. It reports whether it did.
+func (r *run) createSecret(ctx context.Context, wanted *corev1.Secret) (created bool, err error) {
+	err = r.Client.Create(ctx, wanted)
 	if apierrors.IsAlreadyExists(err) {
-		return errThere
+		return false, nil
 	}
 	if err != nil {
-		return refusal(err)
+		return false, refusal(err)
 	}
 	r.memory.wroteSecret(wanted)
-	return nil
+	return true, nil
+}
+
+// createSecretNow creates a Secret that did not exist when it was read.
+func (r *run) createSecretNow(ctx context.Context, wanted *corev1.Secret) error {
+	created, err := r.createSecret(ctx, wanted)
+	if err == nil && !created {
+		return errors.New("another client has just created a Secret of this name")
+	}
+	return err // says what was refused
 }
 
 // refusal says that a Secret could not be written, without anything of its data.

@@ -37,6 +37,8 @@ type outcome struct {
 	err    error
 	// unreachable says that the failure is one to reach or to list the source.
 	unreachable bool
+	// several says that nothing was tried, because of another TargetSync in the namespace.
+	several bool
 	// listed says that the source was listed, asked that this was tried.
 	listed, asked bool
 	// items are the shoots and Secrets that failed or wait.

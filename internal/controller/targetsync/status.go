@@ -1,7 +1,6 @@
 package targetsync
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -173,7 +172,7 @@ const (
 // nextRun says how long to wait for the next run. Spread is between 0 and 1: without it,
 // all TargetSyncs would ask their sources at the same time.
 func nextRun(o *outcome, failures int, now time.Time, spread float64) time.Duration {
-	if errors.Is(o.err, errSeveral) {
+	if o.several {
 		// The deletion of the other TargetSync triggers a reconcile.
 		return interval
 	}

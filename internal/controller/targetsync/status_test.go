@@ -84,7 +84,7 @@ func TestNextRun(t *testing.T) {
 		{"after many, no later than any other run", failing, 60, 1, interval},
 		{"a failure of one shoot is one", &outcome{failed: 1}, 1, 1, 5 * time.Second},
 		{"removals wait for a second look, which must not be too soon", &outcome{held: []string{"a"}}, 1, 1, syncplan.SecondLook},
-		{"other TargetSyncs: their deletion triggers a reconcile", &outcome{err: errSeveral}, 9, 0, interval},
+		{"other TargetSyncs: their deletion triggers a reconcile", &outcome{err: errSeveral, several: true}, 9, 0, interval},
 		{"credentials that end soon", &outcome{wake: now.Add(20 * time.Second)}, 0, 1, 20 * time.Second},
 		{"credentials that are due at once: no faster than the soonest run", &outcome{wake: now}, 0, 1, soonest},
 		{"credentials that live long wait for the next run", &outcome{wake: now.Add(time.Hour)}, 0, 1, interval},

@@ -16,9 +16,21 @@ import (
 	"go.landscaper.dev/internal/runtime/fairqueue"
 )
 
-// ErrPreempted is the error of work that has taken long while other work had to wait. It
-// may be begun again.
-var ErrPreempted = errors.New("work on another system took long while other work was waiting, and was ended for it: it is begun again")
+// State is how far work is for the one that fetches its result.
+type State int
+
+const (
+	// Working: there is no result yet.
+	Working State = iota
+	// Done: the work has ended by itself, well or not.
+	Done
+	// Preempted: the work has taken long while other work had to wait, and was ended for that. It
+	// may be begun again.
+	Preempted
+)
+
+// errPreempted is the error of preempted work, for users. Its own is that of a cancelled context.
+var errPreempted = errors.New("work on another system took long while other work was waiting, and was ended for it: it is begun again")
 
 // Options say how much is done at the same time, and how results are announced.
 type Options struct {
@@ -73,11 +85,11 @@ type Pool[T any] struct {
 	sequence uint64
 }
 
-// state is how far a task is.
-type state int
+// stage is how far a task is.
+type stage int
 
 const (
-	waiting state = iota
+	waiting stage = iota
 	running
 	finished
 	// dropped tasks may still run, but their results are not wanted.
@@ -90,11 +102,13 @@ type task[T any] struct {
 	work    func(context.Context) (T, error)
 	// A task goes from waiting over running to finished, and to dropped from each of them.
 	// It leaves the pool's map with dropped, its place only when its work has returned.
-	state     state
-	cancel    context.CancelCauseFunc
+	state     stage
+	cancel    context.CancelFunc
 	startedAt time.Time
-	// cancelledAt is the time when the context of the work was cancelled.
+	// cancelledAt is the time when the context of the work was cancelled, and preempted says that this
+	// was for other work.
 	cancelledAt time.Time
+	preempted   bool
 	value       T
 	err         error
 }
@@ -108,11 +122,11 @@ func New[T any](background context.Context, options Options) *Pool[T] {
 }
 
 // Fetch returns the result of work for a version of an object. Without a result, the
-// work is begun; done is false as long as it goes on, and the object is enqueued at its end.
+// work is begun; as long as it goes on, the state is Working, and the object is enqueued at its end.
 // A result is returned once. Work for an older version is given up.
 //
 // The work turns its panics into errors itself: only the caller knows how they are reported.
-func (p *Pool[T]) Fetch(key types.NamespacedName, version Version, work func(context.Context) (T, error)) (result T, done bool, err error) {
+func (p *Pool[T]) Fetch(key types.NamespacedName, version Version, work func(context.Context) (T, error)) (result T, how State, err error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	known, ok := p.tasks[key]
@@ -126,15 +140,18 @@ func (p *Pool[T]) Fetch(key types.NamespacedName, version Version, work func(con
 		p.tasks[key] = added
 		p.queue.Push(key.Namespace, added, p.sequence)
 		p.start()
-		return result, false, nil
+		return result, Working, nil
 	}
 	if known.state != finished {
-		return result, false, nil
+		return result, Working, nil
 	}
 	// A result is returned once, whether it is good or bad: a caller that asks again after an
 	// error wants another attempt.
 	p.drop(known)
-	return known.value, true, known.err
+	if known.preempted && known.err != nil {
+		return known.value, Preempted, errPreempted
+	}
+	return known.value, Done, known.err
 }
 
 // Has reports whether work for a version was asked for and not fetched yet.
@@ -179,7 +196,7 @@ func (p *Pool[T]) drop(known *task[T]) {
 		p.queue.Remove(known)
 	case running:
 		known.cancelledAt = time.Now()
-		known.cancel(context.Canceled)
+		known.cancel()
 	case finished:
 		for i, other := range p.completed {
 			if other == known {
@@ -202,7 +219,7 @@ func (p *Pool[T]) start() {
 		if !ok {
 			break
 		}
-		ctx, cancel := context.WithCancelCause(p.background)
+		ctx, cancel := context.WithCancel(p.background)
 		next.state, next.cancel, next.startedAt = running, cancel, time.Now()
 		p.running[next] = struct{}{}
 		p.spawn(func() { p.run(ctx, next) })
@@ -222,12 +239,8 @@ func (p *Pool[T]) spawn(work func()) {
 func (p *Pool[T]) run(ctx context.Context, t *task[T]) {
 	limited, cancel := context.WithTimeout(ctx, p.options.Timeout)
 	value, err := t.work(limited)
-	if cause := context.Cause(ctx); err != nil && errors.Is(cause, ErrPreempted) {
-		// The error of the work is that of the cancelled context, which does not name the reason.
-		err = ErrPreempted
-	}
 	cancel()
-	t.cancel(nil)
+	t.cancel()
 	if p.finish(t, value, err) && p.options.Enqueue != nil {
 		p.options.Enqueue(t.key)
 	}
@@ -273,8 +286,8 @@ func (p *Pool[T]) checkPreemption() {
 	chosen, after := p.victim()
 	switch {
 	case chosen != nil:
-		chosen.cancelledAt = time.Now()
-		chosen.cancel(ErrPreempted)
+		chosen.cancelledAt, chosen.preempted = time.Now(), true
+		chosen.cancel()
 		after = preemptionGrace
 	case after == 0:
 		return

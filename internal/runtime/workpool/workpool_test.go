@@ -55,7 +55,7 @@ func (b *bench) enqueued(want types.NamespacedName) {
 func (b *bench) begin(k types.NamespacedName, v Version) (end func()) {
 	b.t.Helper()
 	began, over := make(chan struct{}), make(chan struct{})
-	if _, done, err := b.pool.Fetch(k, v, slow(began, over, k.Name)); done || err != nil {
+	if _, how, err := b.pool.Fetch(k, v, slow(began, over, k.Name)); how != Working || err != nil {
 		b.t.Fatalf("%s: %v", k, err)
 	}
 	select {
@@ -83,7 +83,7 @@ func slow(began, over chan struct{}, value string) func(context.Context) (string
 func (b *bench) wait(k types.NamespacedName, v Version) chan struct{} {
 	b.t.Helper()
 	began := make(chan struct{})
-	if _, done, err := b.pool.Fetch(k, v, slow(began, nil, k.Name)); done || err != nil {
+	if _, how, err := b.pool.Fetch(k, v, slow(began, nil, k.Name)); how != Working || err != nil {
 		b.t.Fatalf("%s: %v", k, err)
 	}
 	return began
@@ -119,7 +119,7 @@ func TestFetch(t *testing.T) {
 	b := newBench(t, nil)
 	k := key("a", "x")
 	end := b.begin(k, first)
-	if _, done, err := b.pool.Fetch(k, first, never(t)); done || err != nil {
+	if _, how, err := b.pool.Fetch(k, first, never(t)); how != Working || err != nil {
 		t.Errorf("while it runs: %v", err)
 	}
 	end()
@@ -148,7 +148,7 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, func(o *Options) { o.Timeout = 100 * time.Millisecond })
-			if _, done, err := b.pool.Fetch(key("a", "x"), first, test.work); done || err != nil {
+			if _, how, err := b.pool.Fetch(key("a", "x"), first, test.work); how != Working || err != nil {
 				t.Fatal(err)
 			}
 			b.enqueued(key("a", "x"))
@@ -260,7 +260,7 @@ func TestPreemption(t *testing.T) {
 		modest := b.wait(key("modest", "1"), first)
 		b.mustBegin(modest, "one of them is preempted")
 		b.enqueued(key("greedy", "1"))
-		if _, _, err := b.pool.Fetch(key("greedy", "1"), first, never(t)); !errors.Is(err, ErrPreempted) {
+		if _, how, err := b.pool.Fetch(key("greedy", "1"), first, never(t)); how != Preempted || err == nil {
 			t.Errorf("the preempted work ends with %v", err)
 		}
 		b.counts("0 waiting, 4 running, 0 fetchable", "one was enough")
@@ -359,9 +359,9 @@ func TestConcurrentUse(t *testing.T) {
 				case <-done:
 					return
 				}
-				value, fetched, err := b.pool.Fetch(k, first, work(k))
+				value, how, err := b.pool.Fetch(k, first, work(k))
 				switch {
-				case !fetched:
+				case how == Working:
 				case err != nil:
 					asks <- k
 				case value != k.String():
