@@ -189,8 +189,11 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, li
 	}
 	if config.runs(Executions) {
 		err := (&execution.Reconciler{
-			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Recorders: recorders(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout, Dispatcher: dispatcher, Unsettled: unsettled, Policies: policies.reader(manager),
-			ClusterRemoved: (&targetsync.Shoots{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Pool: clusters}).Removed,
+			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Recorders: recorders(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout, Dispatcher: dispatcher,
+			Surroundings: execution.Surroundings{
+				Unsettled: unsettled, Policies: policies.reader(manager),
+				ClusterRemoved: (&targetsync.Shoots{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Pool: clusters}).Removed,
+			},
 		}).SetupWithManager(ctx, manager, options(Executions))
 		if err != nil {
 			return fmt.Errorf("set up the Execution controller: %w", err)

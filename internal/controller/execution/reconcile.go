@@ -41,21 +41,25 @@ type Reconciler struct {
 	NewJobID func() string
 	// Dispatcher dispatches jobs to deployers of this process; nil writes all jobs.
 	Dispatcher *dispatch.Dispatcher
+	// Parallelizer makes the requests for several items; nil makes some of them at the same time.
+	Parallelizer parallelize.Parallelizer
+
+	Surroundings
+	reporter.Recorders
+
+	memory memory
+}
+
+// Surroundings answer what a job depends on besides the Execution, its items and its Installation.
+type Surroundings struct {
 	// Policies reads the DeliveryPolicies of a namespace from a cache; nil where the feature is off.
 	Policies func(ctx context.Context, namespace string) ([]*deliveryv1alpha1.DeliveryPolicy, error)
 	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
 	// caches may contradict each other; nil if that is unknown.
 	Unsettled func() bool
-	// Parallelizer makes the requests for several items; nil makes some of them at the same time.
-	Parallelizer parallelize.Parallelizer
-
 	// ClusterRemoved reports whether a shoot in the source of the namespace's TargetSync no longer
 	// exists; nil knows no shoot.
 	ClusterRemoved func(ctx context.Context, namespace, shoot string) (bool, error)
-
-	reporter.Recorders
-
-	memory memory
 }
 
 // reporter returns what reports jobs of Executions.

@@ -73,9 +73,9 @@ func TestClusterRemoved(t *testing.T) {
 			item := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: "test", Annotations: map[string]string{v1alpha1.ClusterNameAnnotation: "eu"}}}
 			item.Spec.OnDelete, item.Spec.Target = skips(true), &v1alpha1.ObjectReference{Name: "host"}
 			test.change(item)
-			r := &Reconciler{ClusterRemoved: func(_ context.Context, namespace, shoot string) (bool, error) {
+			r := &Reconciler{Surroundings: Surroundings{ClusterRemoved: func(_ context.Context, namespace, shoot string) (bool, error) {
 				return namespace == "test" && shoot == "eu", test.answer
-			}}
+			}}}
 			if removed, err := r.clusterRemoved(t.Context(), item); removed != test.removed || (err != nil) != test.fails {
 				t.Errorf("got %t, %v", removed, err)
 			}
@@ -114,13 +114,13 @@ func TestLeaveRemoved(t *testing.T) {
 			item.Spec.OnDelete = test.onDelete
 			item.Annotations[v1alpha1.ClusterNameAnnotation] = test.after
 			asked := false
-			r := &Reconciler{ClusterRemoved: func(_ context.Context, _, shoot string) (bool, error) {
+			r := &Reconciler{Surroundings: Surroundings{ClusterRemoved: func(_ context.Context, _, shoot string) (bool, error) {
 				asked = true
 				if shoot != test.before {
 					t.Errorf("asked about %s", shoot)
 				}
 				return test.gone, test.answer
-			}}
+			}}}
 			if err := r.leaveRemoved(t.Context(), live, item); !errors.Is(err, test.answer) {
 				t.Errorf("error %v", err)
 			}
