@@ -5,17 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/exportwatch"
+	"go.landscaper.dev/internal/runtime/engine"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/reasons"
 )
@@ -46,61 +47,20 @@ type exportWatch struct {
 // checkExports checks whether a value of a finished item has changed, and propagates it. It returns a
 // wake with the time of the next check, if there is one.
 func (r *reconciler) checkExports(ctx context.Context, seen *snapshot, wake job.Wake) job.Wake {
-	var pause time.Duration
-	err := r.noted(ctx, &Item{DeployItem: seen.item, reconciler: r, key: keyOf(seen.item)}, func(ctx context.Context) error {
-		return job.RecoverPanic(func() (err error) {
-			pause, err = r.look(ctx, seen)
-			return err
-		})
+	var result ctrl.Result
+	err := r.noted(ctx, &Item{DeployItem: seen.item, reconciler: r, key: keyOf(seen.item)}, func(ctx context.Context) (err error) {
+		result, err = engine.Drive(ctx, &propagationAttempt{r: r, seen: seen}, r.now)
+		return err
 	})
 	if err != nil && !job.IsShutdown(ctx, err) {
 		log.FromContext(ctx).Info("the exported values cannot be watched", "reason", err.Error())
 		r.memory.dropExportWatch(keyOf(seen.item))
-		pause = exportWatchRetry
+		result.RequeueAfter = exportWatchRetry
 	}
-	if pause > 0 {
-		wake = wake.By(r.now().Add(pause))
+	if result.RequeueAfter > 0 {
+		wake = wake.By(r.now().Add(result.RequeueAfter))
 	}
 	return wake
-}
-
-// look returns when to look again; zero means that a change enqueues the item.
-func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, error) {
-	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
-	known := r.memory.of(seen.item)
-	if known.exports == nil || known.exports.jobID != seen.item.Status.JobID {
-		repeating, _ := r.options.Deployer.(Repeating) // only then an item has an export watch
-		watcher, err := repeating.ExportWatcher(ctx, item)
-		if err != nil {
-			return 0, err
-		}
-		r.memory.dropExportWatch(item.key)
-		known.exports = &exportWatch{jobID: seen.item.Status.JobID, watcher: watcher}
-	}
-	held := known.exports
-	values, err := held.watcher.Values(ctx)
-	if err != nil {
-		return 0, err
-	}
-	if values != nil {
-		since := held.Since
-		if held.Changed, err = item.differs(ctx, values); err != nil {
-			return 0, err
-		}
-		if held.Since = since; len(held.Names) == 0 {
-			held.Since = time.Time{}
-		}
-	}
-	if len(held.Names) == 0 {
-		return 0, nil
-	}
-	if last := seen.item.Status.LastReconcileTime; last != nil && seen.now.Before(last.Add(exportwatch.PropagationInterval)) {
-		return last.Add(exportwatch.PropagationInterval).Sub(seen.now), nil
-	}
-	if pause := held.Backoff.Left(seen.now); pause > 0 {
-		return pause, nil
-	}
-	return r.propagate(ctx, seen, item, &held.Changed)
 }
 
 // differs returns what differs from the propagated values. What was stored, but not propagated
@@ -127,54 +87,6 @@ func (i *Item) differs(ctx context.Context, values map[string]any) (exportwatch.
 		}
 	}
 	return found, nil
-}
-
-// propagate propagates a changed value to all that import it: by a job of the tree of the item,
-// which deploys only what imports the value, or, for an item without a tree, by a job of the item.
-// The values are stored before the job is requested, with a note that the request is pending: so
-// neither is lost when this process ends. It returns when to continue.
-func (r *reconciler) propagate(ctx context.Context, seen *snapshot, item *Item, changed *exportwatch.Changed) (time.Duration, error) {
-	above, busy, err := r.ancestors(ctx, seen.item)
-	if err != nil || busy {
-		return exportwatch.PropagationInterval, err
-	}
-	if slices.ContainsFunc(above, func(inst *v1alpha1.Installation) bool { return inst.DeletionTimestamp != nil }) {
-		// The item is deleted, too, however long that takes.
-		changed.Names, changed.Now = nil, nil
-		return exportwatch.PropagationInterval, nil
-	}
-	what := job.EventMessage("what is exported as " + strings.Join(changed.Names, ", ") + " has changed")
-	past := changed.Backoff.After(seen.now)
-	if len(above) == 0 {
-		if err := item.noteExport(ctx, nil, map[string]string{changesAnnotation: past.String()}); err != nil {
-			return 0, err
-		}
-		r.reportPropagated(seen, what, past)
-		own := *seen
-		_, err := r.attempt(ctx, &own, decision{do: work, start: true, ownJob: true})
-		return exportwatch.PropagationInterval, err
-	}
-	if !changed.Stored {
-		after := above[len(above)-1].Status.JobID
-		if err := item.noteExport(ctx, changed.Now, map[string]string{toPropagateAnnotation: strings.Join(changed.Names, ","), propagateAfterAnnotation: after}); err != nil {
-			return 0, err
-		}
-		changed.Settle(after, seen.now)
-	}
-	if left := changed.Settles.Sub(seen.now); left > 0 {
-		return left, nil
-	}
-	if !exportwatch.Propagated(above, changed.After) {
-		switch err := r.requestUpdate(ctx, above, fmt.Sprintf("DeployItem %s/%s: %s", item.Namespace, item.Name, what)); {
-		case apierrors.IsConflict(err):
-			return exportwatch.PropagationInterval, nil
-		case err != nil:
-			return 0, err
-		}
-	}
-	r.reportPropagated(seen, what, past)
-	changed.Done(past)
-	return exportwatch.PropagationInterval, item.noteExport(ctx, nil, map[string]string{toPropagateAnnotation: "", propagateAfterAnnotation: "", changesAnnotation: past.String()})
 }
 
 // requestUpdate asks the last one of some Installations, each a part of the next one, for a job
