@@ -164,3 +164,8 @@ func absence(inst *v1alpha1.Installation) string {
 func ImportsAny(inst *v1alpha1.Installation) bool {
 	return len(inst.Spec.Imports.Data)+len(inst.Spec.Imports.Targets) > 0
 }
+
+// IsLacking reports whether an import is missing that no Installation is about to export.
+func IsLacking(missing []*dataflow.MissingError, exporters []Exporter) bool {
+	return slices.ContainsFunc(missing, func(m *dataflow.MissingError) bool { return len(Awaited(m.Object, exporters)) == 0 })
+}

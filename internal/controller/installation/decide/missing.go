@@ -21,7 +21,7 @@ import (
 // is exported by an Installation at work; a missing object that none is about to export ends the
 // job, with the reason why it was not exported.
 func ByMissing(parent *v1alpha1.Installation, in *Inputs, now time.Time) Decision {
-	if IsLacking(in) {
+	if siblings.IsLacking(in.Missing, in.Exporters) {
 		why := ""
 		if parent != nil {
 			why = "neither the imports of Installation " + parent.Name + " nor the exports of its subinstallations have it"
@@ -43,11 +43,6 @@ func ByMissing(parent *v1alpha1.Installation, in *Inputs, now time.Time) Decisio
 		sentences = append(sentences, sentence)
 	}
 	return awaiting(wake, published.Init, reasons.ImportsSatisfied, strings.Join(sentences, "; "))
-}
-
-// IsLacking reports whether an import is missing that no Installation is about to export.
-func IsLacking(in *Inputs) bool {
-	return slices.ContainsFunc(in.Missing, func(m *dataflow.MissingError) bool { return len(siblings.Awaited(m.Object, in.Exporters)) == 0 })
 }
 
 // lacking says why missing imports do not come. Those that would have come are the last ones: no

@@ -97,7 +97,7 @@ func (r Reader) readCurrent(ctx context.Context, f siblings.Family, in *decide.I
 	if err := r.ReadImports(ctx, f, in, reader); err != nil {
 		return err
 	}
-	if decide.IsLacking(in) {
+	if siblings.IsLacking(in.Missing, in.Exporters) {
 		// The cache may be behind, and the exporter may have succeeded after it was read.
 		reader.trustCache = atOnce
 		if err := r.ReadImports(ctx, f, in, reader); err != nil {
@@ -116,7 +116,7 @@ func (r Reader) readCurrent(ctx context.Context, f siblings.Family, in *decide.I
 // permission to read TargetSyncs, the error names less of the cause, and stays the same otherwise.
 func (r Reader) readSyncs(ctx context.Context, f siblings.Family, in *decide.Inputs) {
 	isTarget := func(missing *dataflow.MissingError) bool { return missing.Object.Kind == dataflow.KindTarget }
-	if f.Parent != nil || !slices.ContainsFunc(in.Missing, isTarget) || !decide.IsLacking(in) {
+	if f.Parent != nil || !slices.ContainsFunc(in.Missing, isTarget) || !siblings.IsLacking(in.Missing, in.Exporters) {
 		return
 	}
 	list := &v1alpha1.TargetSyncList{}
