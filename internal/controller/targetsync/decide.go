@@ -14,8 +14,8 @@ type situation struct {
 	several bool
 	// current says that there is a run for the TargetSync as it is now, busy that there is any run.
 	current, busy bool
-	// due says whether a run has to begin now. It compares much, so it is asked last.
-	due func() bool
+	// due says that a run has to begin now.
+	due bool
 }
 
 // step is what to do next.
@@ -54,7 +54,7 @@ func decide(s situation) step {
 		return refuse
 	case s.current:
 		return collect
-	case s.due():
+	case s.due:
 		return begin
 	}
 	return rest

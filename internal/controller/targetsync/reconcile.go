@@ -65,7 +65,9 @@ type attempt struct {
 	known *memory
 	// several says that there is another TargetSync in the namespace.
 	several bool
-	next    step
+	// due says that a run has to begin.
+	due  bool
+	next step
 }
 
 // Observe implements engine.Attempt.
@@ -83,6 +85,7 @@ func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
 	if err != nil {
 		return job.Wake{}, err // says what was read
 	}
+	a.due = a.known.due(sync, r.Now())
 	a.several, err = r.several(ctx, sync)
 	return job.Continues(), err
 }
@@ -93,7 +96,7 @@ func (a *attempt) Decide(context.Context) (string, job.Wake) {
 	a.next = decide(situation{
 		sync: a.sync, several: a.several,
 		current: runs.Has(a.key, versionOf(a.sync)), busy: runs.Busy(a.key) || a.known.running.Load() > 0,
-		due: func() bool { return a.known.due(a.sync, a.r.Now()) },
+		due: a.due,
 	})
 	return string(a.next), job.OnChange("TargetSync", a.key.Name).By(a.known.next)
 }
@@ -118,7 +121,7 @@ func (a *attempt) Apply(ctx context.Context) (job.Wake, error) {
 		return job.Continues(), nil
 	case refuse:
 		a.known.starts(a.sync)
-		_, err := r.report(ctx, a.sync, a.known, (&outcome{}).ended(reasons.SeveralTargetSyncs, errSeveral))
+		_, err := r.report(ctx, a.sync, a.known, (&outcome{several: true}).ended(reasons.SeveralTargetSyncs, errSeveral))
 		// Its end triggers a reconcile, and makes a run due.
 		a.known.next = time.Time{}
 		return a.within(interval), err
@@ -174,7 +177,7 @@ func versionOf(sync *v1alpha1.TargetSync) workpool.Version {
 func (a *attempt) fetch(ctx context.Context) (job.Wake, error) {
 	r, known, now := a.r, a.known, a.r.Now()
 	own, logger := a.sync.DeepCopy(), log.FromContext(ctx)
-	o, done, err := r.runs.Fetch(a.key, versionOf(a.sync), func(ctx context.Context) (*outcome, error) {
+	o, how, err := r.runs.Fetch(a.key, versionOf(a.sync), func(ctx context.Context) (*outcome, error) {
 		known.running.Add(1)
 		defer known.running.Add(-1)
 		if err := ctx.Err(); err != nil {
@@ -190,12 +193,12 @@ func (a *attempt) fetch(ctx context.Context) (job.Wake, error) {
 	})
 	var broken *job.Panic
 	switch {
-	case !done:
+	case how == workpool.Working:
 		return job.OnChange("TargetSync", a.key.Name), nil // the end of the run enqueues it
 	case errors.As(err, &broken):
 		r.broken(ctx, a.key, broken.Problem, broken.Stack)
 		o = (&outcome{suspects: known.suspects}).ended(reasons.RunEnded, err)
-	case errors.Is(err, workpool.ErrPreempted):
+	case how == workpool.Preempted:
 		r.madeRoom(a.sync, known, o)
 		return a.within(0), nil // it is due, and has its turn after the others
 	case err != nil:
