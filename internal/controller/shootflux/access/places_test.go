@@ -173,9 +173,12 @@ func TestTokens(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			seed := fake.NewClientBuilder().WithObjects(test.there...).Build()
-			_, err := (&Shoots{Seed: seed}).Look(t.Context(), "shoot--lab", test.kubeconfig, &unstructured.Unstructured{})
-			if err == nil || errors.Is(err, ErrNotYet) != test.notYet || !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "hunter2") {
-				t.Fatalf("got %v", err)
+			_, said, err := (&Shoots{Seed: seed}).Look(t.Context(), "shoot--lab", test.kubeconfig, &unstructured.Unstructured{})
+			if err != nil {
+				said += err.Error()
+			}
+			if (err == nil) != test.notYet || !strings.Contains(said, test.says) || strings.Contains(said, "hunter2") {
+				t.Fatalf("got %q, %v", said, err)
 			}
 			asked := &corev1.Secret{}
 			if err := seed.Get(t.Context(), client.ObjectKeyFromObject(token), asked); err != nil {

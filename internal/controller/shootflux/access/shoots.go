@@ -37,8 +37,8 @@ const (
 	lookTimeout = 10 * time.Second
 )
 
-// ErrNotYet says that a shoot cannot be read yet.
-var ErrNotYet = errors.New("the shoot cannot be looked into yet")
+// errNotYet says that a shoot cannot be read yet.
+var errNotYet = errors.New("the shoot cannot be looked into yet")
 
 // Shoots reads from shoots, with only the permission to read the status of Flux's objects.
 type Shoots struct {
@@ -111,12 +111,12 @@ const (
 
 var plurals = map[string]string{"GitRepository": "gitrepositories", "OCIRepository": "ocirepositories", "Kustomization": "kustomizations", "Secret": "secrets"}
 
-// Look returns the first object that is not ready, and why; nil if all are ready. The address of
-// the shoot is in the Secret kubeconfig. Temporary errors wrap ErrNotYet.
+// look returns the first object that is not ready, and why; nil if all are ready. The address of
+// the shoot is in the Secret kubeconfig. Temporary errors wrap errNotYet.
 //
 // The owner of a shoot may let it answer slowly or with anything: hence the timeout, and answers
 // are shortened before they are shown.
-func (s *Shoots) Look(ctx context.Context, namespace, kubeconfig string, objects ...*unstructured.Unstructured) (*Unready, error) {
+func (s *Shoots) look(ctx context.Context, namespace, kubeconfig string, objects ...*unstructured.Unstructured) (*Unready, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	connection, err := s.connect(ctx, namespace, kubeconfig)
@@ -151,7 +151,7 @@ func get(ctx context.Context, connection *cluster.Connection, object *unstructur
 	}
 	if err != nil {
 		// The owner of the shoot may control this text and its length.
-		return nil, fmt.Errorf("%w: read %s: %s", ErrNotYet, name(object), safetext.Text(err.Error()))
+		return nil, fmt.Errorf("%w: read %s: %s", errNotYet, name(object), safetext.Text(err.Error()))
 	}
 	return found, nil
 }
@@ -167,7 +167,7 @@ func (s *Shoots) connect(ctx context.Context, namespace, kubeconfig string) (*cl
 		return nil, err
 	}
 	if kubeconfig == "" {
-		return nil, fmt.Errorf("%w: the Cluster does not say where the shoot is", ErrNotYet)
+		return nil, fmt.Errorf("%w: the Cluster does not say where the shoot is", errNotYet)
 	}
 	generic, err := s.read(ctx, namespace, kubeconfig, "kubeconfig")
 	if err != nil {
@@ -183,10 +183,10 @@ func (s *Shoots) connect(ctx context.Context, namespace, kubeconfig string) (*cl
 func (s *Shoots) read(ctx context.Context, namespace, name, key string) ([]byte, error) {
 	secret := &corev1.Secret{}
 	if err := s.Seed.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret); err != nil {
-		return nil, fmt.Errorf("%w: read Secret %s/%s: %w", ErrNotYet, namespace, name, err)
+		return nil, fmt.Errorf("%w: read Secret %s/%s: %w", errNotYet, namespace, name, err)
 	}
 	if len(secret.Data[key]) == 0 {
-		return nil, fmt.Errorf("%w: the Secret %s/%s has no %s yet", ErrNotYet, namespace, name, key)
+		return nil, fmt.Errorf("%w: the Secret %s/%s has no %s yet", errNotYet, namespace, name, key)
 	}
 	return secret.Data[key], nil
 }

@@ -40,9 +40,9 @@ func RightsToSee(secrets []*unstructured.Unstructured) []*unstructured.Unstructu
 	return rights
 }
 
-// Taken returns the first of these Secrets that exists in the shoot already and belongs to another
+// taken returns the first of these Secrets that exists in the shoot already and belongs to another
 // owner; "" if there is no such Secret.
-func (s *Shoots) Taken(ctx context.Context, namespace, kubeconfig string, secrets ...*unstructured.Unstructured) (string, error) {
+func (s *Shoots) taken(ctx context.Context, namespace, kubeconfig string, secrets ...*unstructured.Unstructured) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	connection, err := s.connect(ctx, namespace, kubeconfig)

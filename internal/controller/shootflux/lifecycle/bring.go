@@ -7,6 +7,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/internal/controller/shootflux/access"
 	"go.landscaper.dev/internal/controller/shootflux/config"
@@ -17,45 +18,6 @@ import (
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/runtime/job/reasons"
 )
-
-// bring creates, reconciles or restores the contents of a shoot.
-//
-// The status says that the operation is in progress before the request is removed; see begin. The
-// loop runs a second time when the state has recorded what is left to the owner of the shoot, and no
-// third time: if the record was lost, a pause is due.
-func (r *Reconciler) bring(ctx context.Context, now *run) (job.Wake, error) {
-	e := now.e
-	if isRequested(e) || behind(e) || !hasFinalizer(e) || e.Status.ObservedGeneration != e.Generation {
-		if err := r.begin(ctx, e, now.kind); err != nil {
-			return job.Wake{}, err
-		}
-	}
-	if err := r.adopt(ctx, e); err != nil {
-		return job.Wake{}, err
-	}
-	for second := false; ; second = true {
-		w, err := r.prepare(ctx, now)
-		if err != nil {
-			return r.fail(ctx, now, err)
-		}
-		wait, err := w.carryOut(ctx)
-		if err != nil {
-			return r.fail(ctx, now, err)
-		}
-		if wait != nil {
-			return w.rest(ctx, wait)
-		}
-		anew, err := w.settle(ctx)
-		switch {
-		case err != nil:
-			return r.fail(ctx, now, err)
-		case !anew:
-			return w.finish(ctx)
-		case second:
-			return r.fail(ctx, now, errNotKept)
-		}
-	}
-}
 
 // work is a run whose configuration is known.
 type work struct {
@@ -68,6 +30,12 @@ type work struct {
 	plan        plan
 	credentials *credentials
 	pieces      pieces
+	// fresh are the Secrets that the shoot has not got yet, and written says that they are on the way.
+	// Taken is the first of them that the shoot has from another owner; unseen is why that cannot be
+	// seen yet.
+	fresh         []*unstructured.Unstructured
+	written       bool
+	taken, unseen string
 	// installed, configured and data are the states of the pieces.
 	installed, configured, data managed.Standing
 	// unready is why Flux is not ready in the shoot, looked says that the shoot could be read, and
@@ -144,51 +112,12 @@ func (r *Reconciler) prepare(ctx context.Context, now *run) (*work, error) {
 		return nil, err
 	}
 	w.pieces.config.Objects = append(w.pieces.config.Objects, moved(w.pieces.data, w.configured)...)
+	w.fresh = newcomers(w.pieces.data, w.data)
 	return w, nil
 }
 
-// carryOut writes what is missing, in order, and returns what it waits for. A hibernated shoot has
-// no API server: it gets everything after its hibernation.
-//
-// A step follows only when the resource manager has applied the step before it, and existing
-// contents are not written again: so a run may be repeated at any time, and continues where the
-// last one ended.
-func (w *work) carryOut(ctx context.Context) (*pause, error) {
-	if err := w.writeInstall(ctx); err != nil {
-		return nil, err
-	}
-	asleep := w.shoot.Hibernates()
-	data, configured := w.plan.mayFollow(w.installed)
-	if data || asleep {
-		if wait, err := w.writeData(ctx, asleep); err != nil || wait != nil {
-			return wait, err
-		}
-	} else if len(newcomers(w.pieces.data, w.data)) > 0 {
-		if err := w.Systems.Shoots.Ask(ctx, w.e.Namespace); err != nil {
-			return nil, err
-		}
-	}
-	if (configured || asleep) && w.plan.config.handle() != leave {
-		if err := w.write(ctx, w.pieces.config, &w.configured); err != nil {
-			return nil, err
-		}
-	}
-	if asleep {
-		return nil, nil
-	}
-	if wait := w.missing(configured); wait != nil {
-		return wait, nil
-	}
-	if err := w.look(ctx); err != nil {
-		return nil, err
-	}
-	return w.unreadiness(), nil
-}
-
-func (w *work) writeInstall(ctx context.Context) error {
-	if w.plan.install.handle() == leave {
-		return nil
-	}
+// writeManifests writes what installs Flux.
+func (w *work) writeManifests(ctx context.Context) error {
 	piece, err := w.flux(ctx, w.config, w.plan)
 	if err != nil {
 		return err
@@ -229,24 +158,16 @@ func (w *work) missing(configured bool) *pause {
 // needsNode is a hint at a common cause.
 const needsNode = " (Flux needs a node that takes its pods, and its images)"
 
-// look reads the health of Flux in the shoot, if Flux is installed.
+// look reads the health of Flux in the shoot.
 func (w *work) look(ctx context.Context) error {
-	list := readiness(w.config)
-	if len(list) == 0 || w.plan.config.handle() == leave {
-		return nil
-	}
 	since := w.Now()
-	unready, err := w.Systems.Shoots.Look(ctx, w.e.Namespace, w.kubeconfig, list...)
+	unready, notYet, err := w.Systems.Shoots.Look(ctx, w.e.Namespace, w.kubeconfig, readiness(w.config)...)
 	w.took = w.Now().Sub(since)
-	switch {
-	case errors.Is(err, access.ErrNotYet):
-		w.unready = &access.Unready{Object: "Flux", Message: err.Error()}
-		return nil
-	case err != nil:
-		return err
+	if notYet != "" {
+		unready = &access.Unready{Object: "Flux", Message: notYet}
 	}
-	w.unready, w.looked = unready, true
-	return nil
+	w.unready, w.looked = unready, err == nil && notYet == ""
+	return err
 }
 
 // unreadiness returns a pause for what is not ready in the shoot.
@@ -262,16 +183,13 @@ func (w *work) unreadiness() *pause {
 	return &pause{why: why, progress: 80, again: notBefore(lookAtShoot, w.took), code: gardener.RetryableConfigurationProblem}
 }
 
-// settle records the progress, and freezes the pieces that belong to the owner of the shoot from
-// now on. It reports whether the run begins anew, because the record is stored first. A hibernated
-// shoot has made no progress.
-//
-// Freezing comes last: a frozen ManagedResource is not observed any more, so the recorded state
-// must be right by then.
-func (w *work) settle(ctx context.Context) (anew bool, err error) {
-	if w.shoot.Hibernates() {
-		return false, nil
-	}
+// advances reports whether the shoot has come up for the first time, or what was asked for is done.
+func (w *work) advances() bool {
+	return !w.after.Bootstrapped || w.asked == RequestUpgrade || w.asked == RequestRebootstrap
+}
+
+// progress notes what was reached. Events about it are emitted when that is stored.
+func (w *work) progress() {
 	first := !w.after.Bootstrapped
 	done := w.asked == RequestUpgrade || w.asked == RequestRebootstrap
 	w.after.HandledOperation = knownRequest(w.shoot.Annotations[RequestAnnotation])
@@ -291,15 +209,12 @@ func (w *work) settle(ctx context.Context) (anew bool, err error) {
 			w.emit(w.run, reasons.RequestHandled, "the operation "+w.asked+" is done, Flux is "+w.config.Flux.Version)
 		})
 	}
-	// The state is stored before anything is frozen, and after a request the contents are written
-	// once more.
-	if leaves := !w.plan.install.continuous || !w.plan.config.continuous; leaves && (first || done) {
-		return true, w.again(ctx)
-	}
-	return false, w.freeze(ctx)
 }
 
 // freeze leaves the pieces that are not kept up to date to the owner of the shoot.
+//
+// It comes last: a frozen ManagedResource is not observed any more, so the recorded state must be right by
+// then.
 func (w *work) freeze(ctx context.Context) error {
 	for _, piece := range []struct {
 		name string
@@ -318,8 +233,8 @@ func (w *work) freeze(ctx context.Context) error {
 // errNotKept is the error of a seed that forgets what a run has recorded.
 var errNotKept = errors.New("what was reached is stored, and the run begins anew")
 
-// again stores what was reached before the run begins anew.
-func (w *work) again(ctx context.Context) error {
+// record stores what was reached before the attempt begins anew.
+func (w *work) record(ctx context.Context) error {
 	err := w.report(ctx, w.e, func(status *gardener.ExtensionStatus) {
 		w.processing(status, w.kind, 90, "Flux runs in the shoot; leaving to the owner of the shoot what is not kept up to date")
 		status.State = w.after.Encode()
@@ -337,31 +252,23 @@ func (w *work) publish() {
 	}
 }
 
-// rest reports what a shoot waits for, or that it takes too long.
-//
-// When the timeout is over, the status is written before the error is returned: the error says
-// what is wrong, and the state since when.
-func (w *work) rest(ctx context.Context, on *pause) (job.Wake, error) {
-	since, left := wait(&w.after, w.config.Checksum(), w.now().Time)
-	remember := func(status *gardener.ExtensionStatus) {
-		status.State, status.Resources = w.after.Encode(), w.moving()
-		status.ProviderStatus = w.provider()
-		w.describe(status)
-	}
-	if left > 0 {
-		err := w.report(ctx, w.e, func(status *gardener.ExtensionStatus) {
-			remember(status)
-			w.processing(status, w.kind, on.progress, on.why)
-		})
-		return w.within(min(on.again, left)), err
-	}
-	if err := w.report(ctx, w.e, remember); err != nil {
-		return job.Wake{}, err
-	}
-	return w.fail(ctx, w.run, on.expired(since))
+// await reports what the shoot waits for.
+func (w *work) await(ctx context.Context, on pause) error {
+	return w.report(ctx, w.e, func(status *gardener.ExtensionStatus) {
+		w.remember(status)
+		w.processing(status, w.kind, on.progress, on.why)
+	})
 }
 
-// finish reports the success.
+// remember notes in a status since when a shoot waits, and how far it has come.
+func (w *work) remember(status *gardener.ExtensionStatus) {
+	wait(&w.after, w.config.Checksum(), w.now().Time)
+	status.State, status.Resources = w.after.Encode(), w.moving()
+	status.ProviderStatus = w.provider()
+	w.describe(status)
+}
+
+// finish reports the success. It returns the wake for the next resync, which depends on what was reported.
 func (w *work) finish(ctx context.Context) (job.Wake, error) {
 	w.after.WaitingSince, w.after.ConfigChecksum = nil, w.config.Checksum()
 	w.after.Namespace, w.after.DeletionPolicy = w.config.Flux.Namespace, string(w.config.DeletionPolicy)
@@ -378,7 +285,11 @@ func (w *work) finish(ctx context.Context) (job.Wake, error) {
 	if w.e.Annotations[gardener.OperationAnnotation] == gardener.OperationRestore {
 		err = w.edit(ctx, w.e, func(meta *metav1.ObjectMeta) { delete(meta.Annotations, gardener.OperationAnnotation) })
 	}
-	return w.within(w.next()), err
+	wake := job.OnChange("Extension", w.e.Name)
+	if pause := w.next(); pause > 0 {
+		wake = wake.By(w.Now().Add(pause))
+	}
+	return wake, err
 }
 
 // next is the interval until the next resync of the shoot. It grows while the shoot is not ready.

@@ -2,8 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -38,36 +36,18 @@ func withRights(data managed.Piece, newcomers []*unstructured.Unstructured) mana
 	return data
 }
 
-// writeData writes the data, after a check that no Secret would replace one of another owner. A
-// hibernated shoot cannot be read: it gets its new Secrets after its hibernation, when gardenlet
-// asks for an operation.
-func (w *work) writeData(ctx context.Context, asleep bool) (*pause, error) {
-	fresh := newcomers(w.pieces.data, w.data)
-	written, err := w.writer.Holds(ctx, w.e.Namespace, w.pieces.data)
-	if err != nil {
-		return nil, err
-	}
-	if len(fresh) == 0 || written {
-		return nil, w.write(ctx, w.pieces.data, &w.data)
-	}
-	if err := w.write(ctx, withRights(w.pieces.data, fresh), &w.data); err != nil || asleep {
-		return nil, err
-	}
-	if !w.data.Applied {
-		return &pause{why: "waiting for the right to see whether Secrets of the shoot have other owners: " + w.data.Reason, progress: 50, again: lookAgain}, nil
-	}
+// findData looks whether the data is written already.
+func (w *work) findData(ctx context.Context) (err error) {
+	w.written, err = w.writer.Holds(ctx, w.e.Namespace, w.pieces.data)
+	return err
+}
+
+// findOwners looks for new Secrets that the shoot has already from another owner.
+func (w *work) findOwners(ctx context.Context) (err error) {
 	since := w.Now()
-	taken, err := w.Systems.Shoots.Taken(ctx, w.e.Namespace, w.kubeconfig, fresh...)
-	switch {
-	case errors.Is(err, access.ErrNotYet):
-		return &pause{why: "waiting to see whether Secrets of the shoot have other owners: " + err.Error(), progress: 50, again: notBefore(lookSoon, w.Now().Sub(since))}, nil
-	case err != nil:
-		return nil, err
-	case taken != "":
-		return nil, withCode(fmt.Errorf("the shoot has a Secret %s that this extension has not written, and the configuration would replace it: "+
-			"remove it from the shoot, or give yours another name (targetName, or spec.secretRef of the source)", taken), gardener.RetryableConfigurationProblem)
-	}
-	return nil, w.write(ctx, w.pieces.data, &w.data)
+	w.taken, w.unseen, err = w.Systems.Shoots.Taken(ctx, w.e.Namespace, w.kubeconfig, w.fresh...)
+	w.took = w.Now().Sub(since)
+	return err
 }
 
 // moved are the Secrets of the data that the first implementation had beside source and

@@ -106,17 +106,25 @@ type run struct {
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	return engine.Drive(ctx, &attempt{r: r, key: request.NamespacedName}, r.Now)
+	a := &attempt{r: r, key: request.NamespacedName}
+	defer a.endWriting()
+	return engine.Drive(ctx, a, r.Now)
 }
 
-// attempt drives one Extension. It has one step, the operation that Gardener asks for.
+// attempt drives one Extension.
 type attempt struct {
 	r    *Reconciler
 	key  client.ObjectKey
 	now  *run
-	next step
-	// cause is what the step reports.
-	cause error
+	next decision
+}
+
+// endWriting ends what the writer has begun. An Extension without a step may share its namespace with one
+// that is written.
+func (a *attempt) endWriting() {
+	if a.now != nil && len(a.now.done) > 0 {
+		a.r.writing.end(a.now.e.Namespace)
+	}
 }
 
 // Observe implements engine.Attempt.
@@ -125,7 +133,7 @@ func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
 	if err := a.r.extensionsNow.Get(ctx, a.key, e); err != nil {
 		return job.Deleted(), client.IgnoreNotFound(err)
 	}
-	a.now = &run{snapshot: snapshot{e: e.DeepCopy(), kind: operation(e)}}
+	a.now = &run{snapshot: snapshot{e: e.DeepCopy(), kind: operation(e), done: map[step]bool{}}}
 	if concerns(e, a.now.kind) {
 		// No other Extension costs a request.
 		a.r.observeShoot(ctx, a.now)
@@ -165,61 +173,35 @@ func (r *Reconciler) observeShoot(ctx context.Context, now *run) {
 
 // Decide implements engine.Attempt.
 func (a *attempt) Decide(context.Context) (string, job.Wake) {
-	a.next, a.cause = decide(a.now.snapshot)
-	return string(a.next), job.Settled()
-}
-
-// Apply implements engine.Attempt.
-func (a *attempt) Apply(ctx context.Context) (job.Wake, error) {
-	r := a.r
-	defer r.writing.end(a.now.e.Namespace)
-	switch a.next {
-	case fail:
-		return r.fail(ctx, a.now, a.cause)
-	case migrate:
-		return r.migrate(ctx, a.now)
-	case remove:
-		return r.remove(ctx, a.now)
-	}
-	return r.bring(ctx, a.now)
+	a.now.now = a.r.Now()
+	a.next = decide(a.now.snapshot)
+	return string(a.next.do), a.next.wake
 }
 
 // LogValues implements engine.Attempt.
 func (a *attempt) LogValues() []any { return []any{"generation", a.now.e.Generation} }
 
-// Report implements engine.Attempt. What an operation fails with is reported by it, unless it is a
-// panic.
-func (a *attempt) Report(ctx context.Context, step string, err error) (ctrl.Result, error) {
+// reportOnly are the steps that only write the Extension itself: that this has failed is not said there.
+var reportOnly = map[step]bool{begin: true, adopt: true, await: true, remember: true, finish: true, release: true}
+
+// Report implements engine.Attempt.
+func (a *attempt) Report(ctx context.Context, name string, err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) {
 		// A newer version is on its way to the cache, but it need not trigger a reconcile.
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
-	broken, is := errors.AsType[*job.Panic](err)
-	if !is {
+	broken, panicked := errors.AsType[*job.Panic](err)
+	if panicked {
+		log.FromContext(ctx).Error(errors.New(broken.Problem), "an operation panicked", "step", name, "stack", broken.Stack)
+	}
+	if a.now == nil || reportOnly[step(name)] && !panicked {
 		return ctrl.Result{}, err
 	}
-	log.FromContext(ctx).Error(errors.New(broken.Problem), "an operation panicked", "step", step, "stack", broken.Stack)
-	if a.now != nil {
-		_, err = a.r.fail(ctx, a.now, err)
-	}
-	return ctrl.Result{}, err
+	return ctrl.Result{}, a.r.fail(ctx, a.now, err)
 }
 
-// within is the wake of an Extension that is looked at again after a time.
-func (r *Reconciler) within(pause time.Duration) job.Wake {
-	if pause <= 0 {
-		return job.Settled()
-	}
-	return job.Wake{}.By(r.Now().Add(pause))
-}
-
-// fail reports an error, and lets the queue retry.
-//
-// A conflict is not a failure of the operation, and is not reported.
-func (r *Reconciler) fail(ctx context.Context, now *run, err error) (job.Wake, error) {
-	if apierrors.IsConflict(err) {
-		return job.Wake{}, err
-	}
+// fail reports an error, and returns it: the queue tries again.
+func (r *Reconciler) fail(ctx context.Context, now *run, err error) error {
 	before := now.e.Status.LastError
 	report := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) {
 		r.failed(status, now.e, now.kind, err)
@@ -230,12 +212,12 @@ func (r *Reconciler) fail(ctx context.Context, now *run, err error) (job.Wake, e
 		}
 	})
 	if report != nil {
-		return job.Wake{}, report
+		return report
 	}
 	if before == nil || before.Description != err.Error() {
 		r.warn(now, failedReasons[now.kind], err.Error())
 	}
-	return job.Wake{}, err
+	return err
 }
 
 // failedReasons are the reasons of failed operations.

@@ -14,7 +14,6 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/gardener"
 	"go.landscaper.dev/internal/controller/shootflux/sourcesecret"
 	"go.landscaper.dev/internal/controller/shootflux/state"
-	"go.landscaper.dev/internal/runtime/job"
 )
 
 const (
@@ -71,30 +70,29 @@ func (r *Reconciler) policy(ctx context.Context, now *run) config.DeletionPolicy
 	return policy
 }
 
-// remove removes Flux from a shoot, or leaves it.
-//
-// The success is reported before the finalizer is removed, since the Extension may not exist
-// afterwards. A crash in between repeats all of it, with nothing left to do.
-func (r *Reconciler) remove(ctx context.Context, now *run) (job.Wake, error) {
-	if err := r.begin(ctx, now.e, gardener.Delete); err != nil {
-		return job.Wake{}, err
+// leave removes the pieces of a shoot, or leaves them there. A shoot that another seed takes over keeps
+// all: the status has the state for that seed already.
+func (r *Reconciler) leave(ctx context.Context, now *run) (err error) {
+	way := teardown{order: []string{ConfigName, DataName, InstallName}, keep: true}
+	if now.kind == gardener.Delete {
+		way = parting(r.policy(ctx, now), now.shoot, now.departingFor())
 	}
-	since := r.Now().Sub(now.e.DeletionTimestamp.Time)
-	way := parting(r.policy(ctx, now), now.shoot, since)
-	waiting, err := r.depart(ctx, now.e.Namespace, way)
-	if err != nil {
-		return r.fail(ctx, now, err)
+	now.waiting, err = r.depart(ctx, now.e.Namespace, way)
+	return err
+}
+
+// release reports the success, and removes the finalizer.
+func (r *Reconciler) release(ctx context.Context, now *run) error {
+	if err := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) { r.succeeded(status, now.e, now.kind) }); err != nil {
+		return err
 	}
-	if waiting.name != "" {
-		return r.departing(ctx, now, waiting, since)
-	}
-	if err := r.sweep(ctx, now.e.Namespace); err != nil {
-		return r.fail(ctx, now, err)
-	}
-	if err := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) { r.succeeded(status, now.e, gardener.Delete) }); err != nil {
-		return job.Wake{}, err
-	}
-	return job.Settled(), r.edit(ctx, now.e, func(meta *metav1.ObjectMeta) {
+	return r.edit(ctx, now.e, func(meta *metav1.ObjectMeta) {
+		if now.kind == gardener.Migrate {
+			// Finalizers of others as well, as gardenlet's protocol requires.
+			meta.Finalizers = nil
+			delete(meta.Annotations, gardener.OperationAnnotation)
+			return
+		}
 		meta.Finalizers = slices.DeleteFunc(slices.Clone(meta.Finalizers), func(name string) bool { return name == Finalizer })
 	})
 }
@@ -149,30 +147,23 @@ func (r *Reconciler) depart(ctx context.Context, namespace string, way teardown)
 	return waiting, nil
 }
 
-// departing reports what the deletion waits for.
-func (r *Reconciler) departing(ctx context.Context, now *run, waiting removalWait, since time.Duration) (job.Wake, error) {
-	why := waiting.String()
-	if since > pruning {
-		look := "look for finalizers in the shoot, and whether Flux runs there"
-		if waiting.reclaiming {
-			look = "look at the conditions of the ManagedResource, and whether the resource manager of the shoot runs"
-		}
-		return r.fail(ctx, now, withCode(fmt.Errorf("%s; this takes longer than %s: %s", why, pruning, look), gardener.CleanupProblem))
+// overdue is the error of a removal that takes too long.
+func (p removalWait) overdue() error {
+	look := "look for finalizers in the shoot, and whether Flux runs there"
+	if p.reclaiming {
+		look = "look at the conditions of the ManagedResource, and whether the resource manager of the shoot runs"
 	}
-	err := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) {
-		r.processing(status, now.kind, 50, why)
-	})
-	return r.within(lookAgain), err
+	return withCode(fmt.Errorf("%s; this takes longer than %s: %s", p, pruning, look), gardener.CleanupProblem)
 }
 
-// sweep removes the objects on the seed.
-func (r *Reconciler) sweep(ctx context.Context, namespace string) error {
-	if err := r.helpers(ctx, namespace); err != nil {
+// sweep removes the objects on the seed. A generated key moves with a shoot to another seed.
+func (r *Reconciler) sweep(ctx context.Context, now *run) error {
+	if err := r.helpers(ctx, now.e.Namespace); err != nil || now.kind == gardener.Migrate {
 		return err
 	}
-	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: sourcesecret.SeedName}}
+	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: now.e.Namespace, Name: sourcesecret.SeedName}}
 	if err := r.Client.Delete(ctx, key); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete Secret %s/%s: %w", namespace, key.Name, err)
+		return fmt.Errorf("delete Secret %s/%s: %w", now.e.Namespace, key.Name, err)
 	}
 	return nil
 }
@@ -183,31 +174,4 @@ func (r *Reconciler) helpers(ctx context.Context, namespace string) error {
 		return err
 	}
 	return r.writer.Clean(ctx, namespace, InstallName, ConfigName)
-}
-
-// migrate releases a shoot that another seed takes over: nothing in the shoot changes. The status
-// has the state for that seed already.
-func (r *Reconciler) migrate(ctx context.Context, now *run) (job.Wake, error) {
-	if err := r.begin(ctx, now.e, gardener.Migrate); err != nil {
-		return job.Wake{}, err
-	}
-	waiting, err := r.depart(ctx, now.e.Namespace, teardown{order: []string{ConfigName, DataName, InstallName}, keep: true})
-	if err != nil {
-		return r.fail(ctx, now, err)
-	}
-	if waiting.name != "" {
-		return r.departing(ctx, now, waiting, 0)
-	}
-	// The generated key stays: it moves with the shoot.
-	if err := r.helpers(ctx, now.e.Namespace); err != nil {
-		return r.fail(ctx, now, err)
-	}
-	if err := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) { r.succeeded(status, now.e, gardener.Migrate) }); err != nil {
-		return job.Wake{}, err
-	}
-	return job.Settled(), r.edit(ctx, now.e, func(meta *metav1.ObjectMeta) {
-		// Finalizers of others as well, as gardenlet's protocol requires.
-		meta.Finalizers = nil
-		delete(meta.Annotations, gardener.OperationAnnotation)
-	})
 }

@@ -66,10 +66,6 @@ func (r *Reconciler) edit(ctx context.Context, e *gardener.Extension, change fun
 // begin reports that an operation is in progress. The request for it is removed afterwards, so that
 // a crash repeats an operation rather than losing it.
 func (r *Reconciler) begin(ctx context.Context, e *gardener.Extension, kind gardener.OperationType) error {
-	last := e.Status.LastOperation
-	if last != nil && last.Type == kind && last.State != gardener.Succeeded && !behind(e) {
-		return nil
-	}
 	return r.report(ctx, e, func(status *gardener.ExtensionStatus) {
 		status.LastOperation = &gardener.LastOperation{
 			Type: kind, State: gardener.Processing, Progress: 1, LastUpdateTime: r.now(),
