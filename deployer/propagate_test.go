@@ -59,7 +59,7 @@ func TestDecidePropagation(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			got, wake := decidePropagation(test.p)
 			if got != test.want || wake.Pause(now) != test.pause || !wake.Recorded() {
-				t.Errorf("%s, wakes by %s after %s; want %s after %s", got, wake, wake.Pause(now), test.want, test.pause)
+				t.Errorf("%s, next by %s after %s; want %s after %s", got, wake, wake.Pause(now), test.want, test.pause)
 			}
 		})
 	}

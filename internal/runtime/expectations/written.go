@@ -40,9 +40,10 @@ const (
 )
 
 // StaleCacheError is the error of an attempt that cannot go on because a cache shows its object, or one
-// that it depends on, as it is no more. It is the only error that steers an attempt, and only the engine
-// is steered by it: deep in a read or a write there is nothing else to return, and whatever was decided
-// from the cache is void. All that a step finds out besides is a result of the step.
+// that it depends on, as it is no more. It is an error, and no result, because it ends an attempt wherever
+// it is met: whatever was decided from the cache is void. No other error does so, and the engine alone
+// knows what follows. All that a step finds out besides is a result, which the next decision depends on;
+// test/controllers refuses other errors that are asked for.
 type StaleCacheError struct {
 	// RetryAfter is when the next attempt is made if the newer version, which triggers one, does not
 	// come before.

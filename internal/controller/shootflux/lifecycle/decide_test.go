@@ -33,7 +33,7 @@ func TestDecide(t *testing.T) {
 		{"a shoot that cannot be read may exist: it is not left behind", snapshot{e: extension(deleted), kind: gardener.Delete, unread: unread}, fail, unread},
 	} {
 		if got := decide(test.s); got.do != test.want || !errors.Is(got.cause, test.cause) || !got.wake.Recorded() {
-			t.Errorf("%s: %s, %v, wakes by %s; want %s", test.reason, got.do, got.cause, got.wake, test.want)
+			t.Errorf("%s: %s, %v, next by %s; want %s", test.reason, got.do, got.cause, got.wake, test.want)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func TestDecidePieces(t *testing.T) {
 				pause = got.wake.Deadline().Sub(noon)
 			}
 			if got.do != test.want || !strings.Contains(says, test.says) || pause != test.pause || !got.wake.Recorded() {
-				t.Errorf("%s, %q, wakes by %s after %s; want %s after %s", got.do, says, got.wake, pause, test.want, test.pause)
+				t.Errorf("%s, %q, next by %s after %s; want %s after %s", got.do, says, got.wake, pause, test.want, test.pause)
 			}
 		})
 	}
@@ -131,7 +131,7 @@ func TestDecideRemoval(t *testing.T) {
 			e.DeletionTimestamp = &metav1.Time{Time: noon.Add(-test.since)}
 			got := decide(snapshot{e: e, kind: test.kind, shoot: &gardener.Shoot{}, done: test.done, waiting: test.waiting, now: noon})
 			if got.do != test.want || !got.wake.Recorded() || (got.do == await) != (got.wake.Deadline().Equal(noon.Add(lookAgain))) {
-				t.Errorf("%s, wakes by %s; want %s", got.do, got.wake, test.want)
+				t.Errorf("%s, next by %s; want %s", got.do, got.wake, test.want)
 			}
 		})
 	}
