@@ -44,6 +44,11 @@ func Awaited(object dataflow.Object, exporters []Exporter) []Exporter {
 	})
 }
 
+// IsLacking reports whether an import is missing that no Installation is about to export.
+func IsLacking(missing []*dataflow.MissingError, exporters []Exporter) bool {
+	return slices.ContainsFunc(missing, func(m *dataflow.MissingError) bool { return len(Awaited(m.Object, exporters)) == 0 })
+}
+
 // CyclesFor returns the cycles of the importer and the exporters of missing objects, each once.
 func CyclesFor(missing []*dataflow.MissingError, exporters []Exporter) []string {
 	var cycles []string
@@ -163,9 +168,4 @@ func absence(inst *v1alpha1.Installation) string {
 // ImportsAny reports whether an Installation may import what siblings export.
 func ImportsAny(inst *v1alpha1.Installation) bool {
 	return len(inst.Spec.Imports.Data)+len(inst.Spec.Imports.Targets) > 0
-}
-
-// IsLacking reports whether an import is missing that no Installation is about to export.
-func IsLacking(missing []*dataflow.MissingError, exporters []Exporter) bool {
-	return slices.ContainsFunc(missing, func(m *dataflow.MissingError) bool { return len(Awaited(m.Object, exporters)) == 0 })
 }
