@@ -20,11 +20,11 @@ import (
 type State int
 
 const (
-	// Working: there is no result yet.
+	// Working means that there is no result yet.
 	Working State = iota
-	// Done: the work has ended by itself, well or not.
+	// Done means that the work has ended by itself, well or not.
 	Done
-	// Preempted: the work has taken long while other work had to wait, and was ended for that. It
+	// Preempted means that the work has taken long while other work had to wait, and was ended for that. It
 	// may be begun again.
 	Preempted
 )
@@ -103,7 +103,7 @@ type task[T any] struct {
 	// A task goes from waiting over running to finished, and to dropped from each of them.
 	// It leaves the pool's map with dropped, its place only when its work has returned.
 	state     stage
-	cancel    context.CancelFunc
+	cancel    context.CancelCauseFunc
 	startedAt time.Time
 	// cancelledAt is the time when the context of the work was cancelled, and preempted says that this
 	// was for other work.
@@ -196,7 +196,7 @@ func (p *Pool[T]) drop(known *task[T]) {
 		p.queue.Remove(known)
 	case running:
 		known.cancelledAt = time.Now()
-		known.cancel()
+		known.cancel(context.Canceled)
 	case finished:
 		for i, other := range p.completed {
 			if other == known {
@@ -219,7 +219,7 @@ func (p *Pool[T]) start() {
 		if !ok {
 			break
 		}
-		ctx, cancel := context.WithCancel(p.background)
+		ctx, cancel := context.WithCancelCause(p.background)
 		next.state, next.cancel, next.startedAt = running, cancel, time.Now()
 		p.running[next] = struct{}{}
 		p.spawn(func() { p.run(ctx, next) })
@@ -240,7 +240,7 @@ func (p *Pool[T]) run(ctx context.Context, t *task[T]) {
 	limited, cancel := context.WithTimeout(ctx, p.options.Timeout)
 	value, err := t.work(limited)
 	cancel()
-	t.cancel()
+	t.cancel(nil)
 	if p.finish(t, value, err) && p.options.Enqueue != nil {
 		p.options.Enqueue(t.key)
 	}
@@ -287,7 +287,7 @@ func (p *Pool[T]) checkPreemption() {
 	switch {
 	case chosen != nil:
 		chosen.cancelledAt, chosen.preempted = time.Now(), true
-		chosen.cancel()
+		chosen.cancel(errPreempted)
 		after = preemptionGrace
 	case after == 0:
 		return
