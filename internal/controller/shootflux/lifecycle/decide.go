@@ -151,13 +151,8 @@ func decidePieces(s snapshot) decision {
 		return act(writeManifests)
 	}
 	mayHaveData, mayBeConfigured := w.plan.mayFollow(w.installed)
-	switch {
-	case (mayHaveData || asleep) && !s.done[writeData]:
-		if next := decideData(s, asleep); next.do != "" {
-			return next
-		}
-	case !mayHaveData && !asleep && len(w.fresh) > 0 && !s.done[askToken]:
-		return act(askToken)
+	if next := decideData(s, mayHaveData, asleep); next.do != "" {
+		return next
 	}
 	owned := w.plan.config.handle() == leave
 	if (mayBeConfigured || asleep) && !owned && !s.done[configure] {
@@ -166,6 +161,12 @@ func decidePieces(s snapshot) decision {
 	if asleep {
 		return ended(s, finish) // it has made no progress
 	}
+	return decideHealth(s, mayBeConfigured, owned)
+}
+
+// decideHealth waits until everything is in the shoot, and works if that is waited for.
+func decideHealth(s snapshot, mayBeConfigured, owned bool) decision {
+	w := s.work
 	if wait := w.missing(mayBeConfigured); wait != nil {
 		return decideWait(s, *wait)
 	}
@@ -178,10 +179,22 @@ func decidePieces(s snapshot) decision {
 	return decideEnd(s)
 }
 
-// decideData chooses how the data is written: after a check that no Secret would replace one of another
-// owner. A hibernated shoot cannot be read: it gets its new Secrets after its hibernation, when gardenlet
-// asks for an operation. There is no step then.
-func decideData(s snapshot, asleep bool) decision {
+// decideData chooses how the data is written, if there is something to do about it now: when its namespace
+// may exist, or, for a hibernated shoot, in any case. Until then, only a token is asked for.
+func decideData(s snapshot, may, asleep bool) decision {
+	switch {
+	case (may || asleep) && !s.done[writeData]:
+		return decideSecrets(s, asleep)
+	case !may && !asleep && len(s.work.fresh) > 0 && !s.done[askToken]:
+		return act(askToken)
+	}
+	return decision{}
+}
+
+// decideSecrets lets the data be written after a check that no Secret would replace one of another owner.
+// A hibernated shoot cannot be read: it gets its new Secrets after its hibernation, when gardenlet asks for
+// an operation. There is no step then.
+func decideSecrets(s snapshot, asleep bool) decision {
 	w := s.work
 	switch {
 	case !s.done[findData]:
