@@ -72,6 +72,10 @@ type InstallationStatus struct {
 	// and is absent for all others.
 	// +optional
 	DataUpdate *DataUpdate `json:"dataUpdate,omitempty"`
+	// ApprovedPlan is the plan that the current or last job of a root may carry out, if a
+	// DeliveryPolicy has asked for an approval, and is absent for all others.
+	// +optional
+	ApprovedPlan *ApprovedPlan `json:"approvedPlan,omitempty"`
 	// AutomaticReconcileStatus counts the jobs that were started automatically.
 	// +optional
 	AutomaticReconcileStatus *AutomaticReconcileStatus `json:"automaticReconcileStatus,omitempty"`
@@ -111,6 +115,22 @@ type DataUpdate struct {
 	// has succeeded, with the same specification and imports.
 	// +optional
 	Unchanged bool `json:"unchanged,omitempty"`
+}
+
+// ApprovedPlan is a plan that a job may carry out, and nothing beside it.
+type ApprovedPlan struct {
+	// JobID identifies the job.
+	// +required
+	JobID string `json:"jobID"`
+	// Name is the name of the DeliveryPlan.
+	// +required
+	Name string `json:"name"`
+	// Digest is the digest of the plan.
+	// +required
+	Digest string `json:"digest"`
+	// ApprovedBy are the users who have approved it; absent if it needed no approval.
+	// +optional
+	ApprovedBy []string `json:"approvedBy,omitempty"`
 }
 
 // JobRecord records a job.

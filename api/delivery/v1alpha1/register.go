@@ -21,7 +21,10 @@ var (
 )
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &DeliveryPolicy{}, &DeliveryPolicyList{}, &DeliveryRevision{}, &DeliveryRevisionList{})
+	scheme.AddKnownTypes(GroupVersion,
+		&DeliveryPolicy{}, &DeliveryPolicyList{}, &DeliveryRevision{}, &DeliveryRevisionList{},
+		&DeliveryPlan{}, &DeliveryPlanList{}, &DeliveryApproval{}, &DeliveryApprovalList{},
+	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

@@ -80,6 +80,9 @@ type DeliveryPolicySpec struct {
 	// back by itself.
 	// +optional
 	History *History `json:"history,omitempty"`
+	// Approval lets a job begin only when its plan is approved.
+	// +optional
+	Approval *ApprovalRule `json:"approval,omitempty"`
 }
 
 // Pause stops deliveries until it is removed.

@@ -123,6 +123,13 @@ subjects:
 - apiGroups: [delivery.landscaper.dev]
   resources: [deliveryrevisions]
   verbs: [list, create, delete]
+# Approvals belong to the users, too; plans are what they approve.
+- apiGroups: [delivery.landscaper.dev]
+  resources: [deliveryapprovals]
+  verbs: [get, list, watch]
+- apiGroups: [delivery.landscaper.dev]
+  resources: [deliveryplans]
+  verbs: [get, list, watch, create, delete]
 {{- end }}
 # A Context may name overwrites.
 - apiGroups: [landscaper.gardener.cloud]

@@ -56,6 +56,8 @@ var specs = []spec{
 	core("blueprint", "Blueprint", "InstallationTemplate"),
 	{"deliverypolicy", "DeliveryPolicy", "api/delivery/v1alpha1", delivery.GroupVersion, []string{"DeliveryPolicy"}},
 	{"deliveryrevision", "DeliveryRevision", "api/delivery/v1alpha1", delivery.GroupVersion, []string{"DeliveryRevision"}},
+	{"deliveryplan", "DeliveryPlan", "api/delivery/v1alpha1", delivery.GroupVersion, []string{"DeliveryPlan"}},
+	{"deliveryapproval", "DeliveryApproval", "api/delivery/v1alpha1", delivery.GroupVersion, []string{"DeliveryApproval"}},
 	deployer("helm", "Items of the Helm deployer", "api/helm/v1alpha1", helm.GroupVersion),
 	{"kustomize", "Items of the kustomize deployer", "api/kustomize/v1alpha1", kustomize.GroupVersion, []string{"ProviderConfiguration", "ProviderStatus"}},
 	deployer("manifest", "Items of the manifest deployer", "api/manifest/v1alpha2", manifest.GroupVersion),

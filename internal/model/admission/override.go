@@ -11,7 +11,7 @@ import (
 )
 
 // DeliveryPolicies returns the policies of the feature DeliveryPolicies.
-func DeliveryPolicies() []Policy { return []Policy{override()} }
+func DeliveryPolicies() []Policy { return []Policy{override(), approval()} }
 
 // override refuses that a user names a DeliveryPolicy in an override without the right for that. It
 // fails closed and knows no label that switches it off: it is a permission, not advice.

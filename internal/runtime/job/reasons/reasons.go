@@ -202,13 +202,19 @@ const (
 
 // DeliveryPolicies: their conditions, the condition Deferred of Installations, and events.
 const (
-	Frozen        Reason = "Frozen"
-	InvalidPolicy Reason = "InvalidPolicy"
-	Open          Reason = "Open"
-	OutsideWindow Reason = "OutsideWindow"
-	Overridden    Reason = "Overridden"
-	Paused        Reason = "Paused"
-	Valid         Reason = "Valid"
+	ApprovalRequired Reason = "ApprovalRequired"
+	Approved         Reason = "Approved"
+	Frozen           Reason = "Frozen"
+	InvalidPolicy    Reason = "InvalidPolicy"
+	NotApproved      Reason = "NotApproved"
+	Open             Reason = "Open"
+	OutsideWindow    Reason = "OutsideWindow"
+	Overridden       Reason = "Overridden"
+	Paused           Reason = "Paused"
+	PlanFailed       Reason = "PlanFailed"
+	PlanPending      Reason = "PlanPending"
+	PlanRefused      Reason = "PlanRefused"
+	Valid            Reason = "Valid"
 )
 
 // Earlier specifications: the condition RolledBack of Installations, and events.

@@ -64,7 +64,12 @@ func IsAboutCluster(err *v1alpha1.Error) bool {
 }
 
 // Deferrals are the reasons of a condition Deferred.
-func Deferrals() []Reason { return []Reason{Frozen, InvalidPolicy, OutsideWindow, Paused} }
+func Deferrals() []Reason {
+	return []Reason{ApprovalRequired, Frozen, InvalidPolicy, OutsideWindow, Paused, PlanFailed, PlanPending, PlanRefused}
+}
+
+// AwaitsApproval reports whether a condition Deferred says that users have to approve a plan.
+func AwaitsApproval(condition *v1alpha1.Condition) bool { return has(condition, ApprovalRequired) }
 
 // DeferralOf returns the reason for which a condition Deferred says that a job may not begin; empty for
 // another one.
