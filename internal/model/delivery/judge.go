@@ -19,6 +19,8 @@ const (
 	// Recheck is how long a deferred job waits at most until it is judged again: timers do not notice
 	// that the clock of a machine was set, or that the machine has slept.
 	Recheck = 15 * time.Minute
+	// AnyName stands for the name of an object that does not exist yet.
+	AnyName = "any"
 )
 
 // Verdict says whether a job may begin.
@@ -33,6 +35,13 @@ type Verdict struct {
 	Until time.Time
 	// Overridden is the policy that was left out because of an override, and would have refused the job.
 	Overridden string
+
+	// Planning says that the job may not begin because of its plan, and Work that this is to be worked out
+	// now; again is when it is worked out again.
+	Planning, Work bool
+	again          time.Time
+	// Plan is what the job may carry out; nil if no policy asks for an approval.
+	Plan *v1alpha1.ApprovedPlan
 }
 
 // Permitted reports whether the job may begin.
@@ -45,17 +54,24 @@ func (v Verdict) String() string {
 	if others := slices.DeleteFunc(slices.Clone(v.Policies), func(name string) bool { return name == v.Policy }); len(others) > 0 {
 		text.WriteString("; also by " + strings.Join(others, ", "))
 	}
-	if v.Until.IsZero() {
+	switch {
+	case v.Planning:
+		// The message says what has to happen.
+	case v.Until.IsZero():
 		text.WriteString("; it may begin when the policy is changed")
-	} else {
+	default:
 		text.WriteString("; it may begin at " + v.Until.UTC().Format(time.RFC3339))
 	}
 	return text.String()
 }
 
-// Wake is what may end the wait: a change of a policy, or the time.
+// Wake is what may end the wait: a change of a policy, an approval, or the time.
 func (v Verdict) Wake(now time.Time) job.Wake {
-	return job.OnChange("DeliveryPolicy", v.Policies...).By(v.Until).By(now.Add(Recheck))
+	wake := job.OnChange("DeliveryPolicy", v.Policies...).By(v.Until).By(v.again).By(now.Add(Recheck))
+	if v.Reason == reasons.ApprovalRequired {
+		wake = wake.And(job.OnChange("DeliveryApproval", AnyName))
+	}
+	return wake
 }
 
 // IsAutomatic reports whether a job begins without a request or a deletion by a user. A request that

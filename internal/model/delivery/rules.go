@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -14,12 +15,17 @@ import (
 	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
+// defaultValidFor is what the API server fills in.
+const defaultValidFor = "24h"
+
 // Rules are a policy whose fields were read.
 type Rules struct {
 	name     string
 	policy   *deliveryv1alpha1.DeliveryPolicy
 	selector labels.Selector
 	openings []opening
+	// validFor is how long an approval counts.
+	validFor time.Duration
 	// Err says why the policy cannot be understood. It then lets no job begin, because what it was
 	// meant to permit is not known.
 	Err error
@@ -48,6 +54,12 @@ func Read(policy *deliveryv1alpha1.DeliveryPolicy) Rules {
 			return r
 		}
 		r.openings = append(r.openings, window)
+	}
+	if approval := policy.Spec.Approval; approval != nil {
+		if r.validFor, err = time.ParseDuration(cmp.Or(approval.ValidFor, defaultValidFor)); err != nil || r.validFor <= 0 {
+			r.Err = fmt.Errorf("spec.approval.validFor: %q is not a time above 0", approval.ValidFor)
+			return r
+		}
 	}
 	for i, freeze := range policy.Spec.Freezes {
 		if !freeze.From.Before(&freeze.To) {
