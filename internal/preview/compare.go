@@ -25,6 +25,10 @@ import (
 // comparison compares the items of trees, one root after the other.
 type comparison struct {
 	*Previewer
+	// root is the Installation at the top, and deletion says that it goes.
+	root     *v1alpha1.Installation
+	deletion bool
+
 	live    live
 	secrets *secrets
 	future  *future

@@ -2,11 +2,13 @@ package preview
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/requests"
@@ -17,18 +19,7 @@ import (
 // go on their clusters. Of a cluster that cannot be asked, they are the recorded ones. What
 // remaining items want stays: those of all roots that are not below the tree.
 func (p *Previewer) Uninstalls(ctx context.Context, tree *inspect.Node, roots []*inspect.Node) []requests.Uninstall {
-	c := &comparison{Previewer: p, live: liveTrees(append(roots[:len(roots):len(roots)], tree)), secrets: newSecrets(), future: newFuture(p.Reader)}
-	uninstalls := requests.Uninstalls(tree)
-	for _, uninstall := range uninstalls {
-		c.removed(uninstall)
-	}
-	parallelize.Do(len(uninstalls), func(i int) {
-		// An item without a Target has nothing on a cluster that could be asked.
-		if t := c.tasks[i]; t.object != nil && t.object.Spec.Target != nil && c.Comparers[t.object.Spec.Type] != nil {
-			c.compare(ctx, t)
-		}
-	})
-	c.moves(ctx)
+	c, uninstalls := p.deletion(ctx, tree, roots)
 	for i, t := range c.tasks {
 		switch {
 		case t.err != nil:
@@ -40,6 +31,43 @@ func (p *Previewer) Uninstalls(ctx context.Context, tree *inspect.Node, roots []
 		}
 	}
 	return uninstalls
+}
+
+// deletion compares all items of a tree that is deleted.
+func (p *Previewer) deletion(ctx context.Context, tree *inspect.Node, roots []*inspect.Node) (*comparison, []requests.Uninstall) {
+	c := &comparison{
+		Previewer: p, root: tree.Installation, deletion: true,
+		live: liveTrees(append(roots[:len(roots):len(roots)], tree)), secrets: newSecrets(), future: newFuture(p.Reader),
+	}
+	uninstalls := requests.Uninstalls(tree)
+	for _, uninstall := range uninstalls {
+		c.removed(uninstall)
+	}
+	parallelize.Do(len(uninstalls), func(i int) {
+		// An item without a Target has nothing on a cluster that could be asked.
+		if t := c.tasks[i]; t.object != nil && t.object.Spec.Target != nil && c.Comparers[t.object.Spec.Type] != nil {
+			c.compare(ctx, t)
+		}
+	})
+	c.moves(ctx)
+	return c, uninstalls
+}
+
+// OfDeletion works out what the deletion of the Installation at the top of a tree would change.
+func (p *Previewer) OfDeletion(ctx context.Context, tree *inspect.Node, roots []*inspect.Node) (*Result, error) {
+	c, uninstalls := p.deletion(ctx, tree, roots)
+	for i, t := range c.tasks {
+		switch {
+		case uninstalls[i].Kept:
+			t.found = rollout.Forecast{}
+		case t.object != nil && !t.compared:
+			t.found = recordedRemoval(t.object)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("the plan was not finished: %w", context.Cause(ctx))
+	}
+	return c.named()
 }
 
 // gone are the objects that will be deleted, and those that only the deletion decides.

@@ -16,7 +16,7 @@ import (
 )
 
 // basisVersion is part of each digest: another release that hashes something else gives other names.
-const basisVersion = "landscaper.plan/v1"
+const basisVersion = "landscaper.plan/v2"
 
 // Basis is all that a plan follows from, with what it does.
 type Basis struct {
@@ -25,6 +25,10 @@ type Basis struct {
 	// Follows are the roots that get a job, too.
 	Follows []string
 	Waiting []Waiting
+	// After is the last job of the root: a plan is for one job, and its approval for no other one.
+	After string
+	// Deletion says that the root is deleted.
+	Deletion bool
 }
 
 // InstallationBasis is an Installation of a tree.
@@ -62,7 +66,9 @@ func (b Basis) Digest() (string, error) {
 		Items         []statedItem
 		Follows       []string
 		Waiting       []string
-	}{Version: basisVersion, Follows: slices.Sorted(slices.Values(b.Follows))}
+		After         string
+		Deletion      bool
+	}{Version: basisVersion, Follows: slices.Sorted(slices.Values(b.Follows)), After: b.After, Deletion: b.Deletion}
 	for _, one := range b.Installations {
 		installation, err := one.stated()
 		if err != nil {
@@ -182,7 +188,13 @@ func (s statedObject) key() string {
 
 // basis is what the plan of a comparison follows from.
 func (c *comparison) basis() Basis {
-	b := Basis{Follows: c.follows, Waiting: c.waiting}
+	b := Basis{Follows: c.follows, Waiting: c.waiting, Deletion: c.deletion}
+	if c.root != nil {
+		b.After = c.root.Status.JobID
+	}
+	if c.deletion {
+		b.Installations = append(b.Installations, InstallationBasis{Path: c.root.Name, Object: c.root})
+	}
 	for _, node := range c.nodes {
 		one := InstallationBasis{Path: node.Path, Object: node.Installation(), Imports: node.Read()}
 		if found := node.Component(); found != nil && found.Version != nil {

@@ -127,6 +127,8 @@ func TestDigest(t *testing.T) {
 		{"an object that moves", func(b *Basis) { db(b).Objects[0].MovesFrom, db(b).Objects[0].MovesTo = "shop/old", "shop/db" }},
 		{"an object of an earlier cluster", func(b *Basis) { db(b).Objects[2].Cluster = "https://old" }},
 		{"an object less", func(b *Basis) { db(b).Objects = db(b).Objects[1:] }},
+		{"another job has run since", func(b *Basis) { b.After = "job" }},
+		{"the deletion of the root", func(b *Basis) { b.Deletion = true }},
 		{"a root that follows", func(b *Basis) { b.Follows = b.Follows[:1] }},
 		{"a part that waits", func(b *Basis) { b.Waiting = b.Waiting[:1] }},
 	} {
@@ -190,7 +192,7 @@ func TestDigestIsWhole(t *testing.T) {
 	for _, test := range []struct {
 		of     any
 		fields int
-	}{{Basis{}, 4}, {InstallationBasis{}, 5}, {ItemBasis{}, 5}} {
+	}{{Basis{}, 6}, {InstallationBasis{}, 5}, {ItemBasis{}, 5}} {
 		if found := reflect.TypeOf(test.of); found.NumField() != test.fields {
 			t.Errorf("%s has %d fields: add the new one to its digest and to the rows of TestDigest", found, found.NumField())
 		}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/controller/installation/resolve"
 	"go.landscaper.dev/internal/deploy/rollout"
+	"go.landscaper.dev/internal/landscape/deliveryplan"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/landscape/importreader"
 	"go.landscaper.dev/internal/landscape/inspect"
@@ -86,6 +88,15 @@ type Result struct {
 	Summary diff.Summary `json:"summary"`
 	// Digest is the name of the plan, see Basis.
 	Digest string `json:"digest"`
+
+	// rendered and unknown are what Permits has.
+	rendered []deliveryplan.Rendered
+	unknown  []string
+}
+
+// Permits are what the job of the plan may write.
+func (r *Result) Permits(root *v1alpha1.Installation, key []byte) (deliveryplan.Permits, error) {
+	return deliveryplan.Sealer{Key: key, Root: root.UID, Digest: r.Digest}.Permits(r.rendered, r.unknown) // names the child
 }
 
 // Item is an item with its objects.
@@ -118,7 +129,7 @@ func (p *Previewer) Of(ctx context.Context, tree *inspect.Node, roots []*inspect
 }
 
 func (p *Previewer) of(ctx context.Context, tree *inspect.Node, roots []*inspect.Node, known *secrets) (*Result, error) {
-	c := &comparison{Previewer: p, live: liveTrees(append(roots[:len(roots):len(roots)], tree)), secrets: known, future: newFuture(p.Reader), known: map[string]*task{}}
+	c := &comparison{Previewer: p, root: tree.Installation, live: liveTrees(append(roots[:len(roots):len(roots)], tree)), secrets: known, future: newFuture(p.Reader), known: map[string]*task{}}
 	defer c.end()
 	grown, err := c.grow(ctx, tree.Installation)
 	var waits *waitError
@@ -146,7 +157,37 @@ func (p *Previewer) of(ctx context.Context, tree *inspect.Node, roots []*inspect
 func (c *comparison) named() (*Result, error) {
 	result, err := c.result(), error(nil)
 	result.Digest, err = c.basis().Digest()
+	result.rendered, result.unknown = c.permitted()
 	return result, err // says what has no digest
+}
+
+// permitted are what is rendered of the tree, without the roots that follow, and what is not.
+func (c *comparison) permitted() (rendered []deliveryplan.Rendered, unknown []string) {
+	if c.root == nil {
+		return nil, nil
+	}
+	installations := map[string]*v1alpha1.Installation{}
+	within := func(path string) bool { return path == c.root.Name || strings.HasPrefix(path, c.root.Name+"/") }
+	for _, node := range c.nodes {
+		if !within(node.Path) {
+			continue
+		}
+		installations[node.Path] = node.Installation()
+		one := deliveryplan.Rendered{Path: node.Path, Children: node.Children, Targets: node.Read().AllTargets()}
+		for i, r := range node.Path + "/" {
+			if r == '/' {
+				// What is above a node comes before it.
+				one.Lineage = append(one.Lineage, installations[node.Path[:i]])
+			}
+		}
+		rendered = append(rendered, one)
+	}
+	for _, waiting := range c.waiting {
+		if within(waiting.Path) {
+			unknown = append(unknown, waiting.Path)
+		}
+	}
+	return rendered, unknown
 }
 
 // grow works out the tree of a root with its imports as they would be.

@@ -1,0 +1,115 @@
+package deliveryplan
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/landscape/plan"
+)
+
+var sealer = Sealer{Key: []byte("key"), Root: "u", Digest: "sha256:aa"}
+
+// shop is what a root writes: two items and a subinstallation, with a Target.
+func shop() Rendered {
+	template := func(name string) v1alpha1.DeployItemTemplate {
+		return v1alpha1.DeployItemTemplate{Name: name, Type: "t", Target: &v1alpha1.ObjectReference{Name: "host"}, Configuration: &runtime.RawExtension{Raw: []byte(`{"size":1}`)}}
+	}
+	sub := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "random", Annotations: map[string]string{v1alpha1.SubinstallationNameAnnotation: "web"}}}
+	sub.Spec.Context = "default"
+	config := v1alpha1.NewAnyJSON([]byte(`{"kubeconfig":"one"}`))
+	return Rendered{
+		Path:     "shop",
+		Lineage:  []*v1alpha1.Installation{{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}},
+		Children: &plan.Children{DeployItems: v1alpha1.DeployItemTemplateList{template("db"), template("cache")}, Subinstallations: []plan.Subinstallation{{Name: "web", Installation: sub}}},
+		Targets:  []*v1alpha1.Target{{ObjectMeta: metav1.ObjectMeta{Name: "host"}, Spec: v1alpha1.TargetSpec{Configuration: &config}}},
+	}
+}
+
+// TestCheck: what a job may write after its plan was approved.
+func TestCheck(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		change func(*Rendered)
+		want   string
+	}{
+		{"what was planned", func(*Rendered) {}, ""},
+		{"in another order", func(r *Rendered) {
+			items := r.Children.DeployItems
+			items[0], items[1] = items[1], items[0]
+		}, ""},
+		{"a subinstallation has a name of its own", func(r *Rendered) { r.Children.Subinstallations[0].Installation.Name = "other" }, ""},
+		{"another configuration", func(r *Rendered) {
+			r.Children.DeployItems[0].Configuration = &runtime.RawExtension{Raw: []byte(`{"size":2}`)}
+		}, "item db of shop is another one now"},
+		{"another type", func(r *Rendered) { r.Children.DeployItems[0].Type = "other" }, "item db of shop is another one now"},
+		{"another Target", func(r *Rendered) {
+			r.Children.DeployItems[0].Target = &v1alpha1.ObjectReference{Name: "edge"}
+		}, "item db of shop is another one now"},
+		{"a Target that leads elsewhere by now", func(r *Rendered) {
+			config := v1alpha1.NewAnyJSON([]byte(`{"kubeconfig":"two"}`))
+			r.Targets[0].Spec.Configuration = &config
+		}, "item cache of shop is another one now"},
+		{"an item more", func(r *Rendered) {
+			r.Children.DeployItems = append(r.Children.DeployItems, v1alpha1.DeployItemTemplate{Name: "evil"})
+		}, "item evil of shop is not part of it"},
+		{"an item less would be deleted", func(r *Rendered) { r.Children.DeployItems = r.Children.DeployItems[:1] }, "item cache of shop would not be written, and be deleted if it exists"},
+		{"another item of the name of a subinstallation", func(r *Rendered) { r.Children.DeployItems[0].Name = "web" }, "item web of shop is not part of it"},
+		{"a subinstallation with other imports", func(r *Rendered) {
+			r.Children.Subinstallations[0].Installation.Spec.Imports.Data = []v1alpha1.DataImport{{Name: "a", DataRef: "b"}}
+		}, "subinstallation web of shop is another one now"},
+		{"a subinstallation more", func(r *Rendered) {
+			r.Children.Subinstallations = append(r.Children.Subinstallations, plan.Subinstallation{Name: "evil", Installation: &v1alpha1.Installation{}})
+		}, "subinstallation evil of shop is not part of it"},
+		{"a subinstallation less would be deleted", func(r *Rendered) { r.Children.Subinstallations = nil }, "subinstallation web of shop would not be written, and be deleted if it exists"},
+		{"an Installation that the plan does not have", func(r *Rendered) { r.Path = "shop/evil" }, "Installation shop/evil is not part of it"},
+		{"one that only the job could work out", func(r *Rendered) { r.Path = "shop/late" }, ""},
+		{"one below that", func(r *Rendered) { r.Path = "shop/late/db" }, ""},
+		{"one whose name only begins so", func(r *Rendered) { r.Path = "shop/later" }, "Installation shop/later is not part of it"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			permits, err := sealer.Permits([]Rendered{shop()}, []string{"shop/late"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := shop()
+			test.change(&now)
+			written, err := sealer.Children(now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := permits.Check(now.Path, written); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestSums: only the server can make a sum, and one of another plan is of no use.
+func TestSums(t *testing.T) {
+	permits, err := sealer.Permits([]Rendered{shop()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		reason string
+		other  Sealer
+	}{
+		{"without the key", Sealer{Key: []byte("other"), Root: "u", Digest: "sha256:aa"}},
+		{"of another Installation of the name", Sealer{Key: []byte("key"), Root: "v", Digest: "sha256:aa"}},
+		{"of another plan", Sealer{Key: []byte("key"), Root: "u", Digest: "sha256:bb"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			written, err := test.other.Children(shop())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := permits.Check("shop", written); !strings.HasSuffix(got, "is another one now") {
+				t.Errorf("it is permitted: %q", got)
+			}
+		})
+	}
+}
