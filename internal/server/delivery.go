@@ -23,15 +23,15 @@ import (
 	"go.landscaper.dev/internal/server/feature"
 )
 
-// deliveryKind is the kind that the feature DeliveryPolicies needs.
-const deliveryKind = "DeliveryPolicy"
+// deliveryKinds are the kinds that the feature DeliveryPolicies needs.
+var deliveryKinds = []string{"DeliveryPolicy", "DeliveryPlan", "DeliveryApproval"}
 
 // servedCheck is how often a server whose cluster lacks the kind looks for it.
 const servedCheck = 10 * time.Second
 
 // errServed ends a server that has begun without the kind: a cache cannot be added to the controllers
 // later.
-var errServed = errors.New("the cluster serves kind DeliveryPolicy now: the server starts again with it")
+var errServed = errors.New("the cluster serves the kinds of delivery.landscaper.dev now: the server starts again with it")
 
 // delivery is the feature DeliveryPolicies of a process.
 type delivery struct {
@@ -39,6 +39,8 @@ type delivery struct {
 	// missing says that the cluster does not serve the kind, so that there are no policies. The server
 	// works without them, and is not ready.
 	missing atomic.Bool
+	// kind is one that the cluster does not serve.
+	kind string
 
 	mapper meta.RESTMapper
 	log    logr.Logger
@@ -54,13 +56,24 @@ func (d *delivery) look(ctx context.Context, mapper meta.RESTMapper, retries wai
 		return nil
 	}
 	d.mapper, d.log = mapper, log
-	err := awaitServed(ctx, mapper, deliveryv1alpha1.GroupVersion.WithKind(deliveryKind), &retries, log)
+	kind, err := awaitDelivery(ctx, mapper, &retries, log)
 	if !errors.Is(err, errNotServed) {
 		return err // names the kind
 	}
+	d.kind = kind
 	d.missing.Store(true)
 	log.Error(err, d.trouble())
 	return nil
+}
+
+// awaitDelivery waits until the cluster serves all kinds, and returns the one that it does not.
+func awaitDelivery(ctx context.Context, mapper meta.RESTMapper, retries *wait.Backoff, log logr.Logger) (string, error) {
+	for _, kind := range deliveryKinds {
+		if err := awaitServed(ctx, mapper, deliveryv1alpha1.GroupVersion.WithKind(kind), retries, log); err != nil {
+			return kind, err // names the kind
+		}
+	}
+	return "", nil
 }
 
 // trouble says why the server is not ready; "" if nothing is missing.
@@ -68,7 +81,7 @@ func (d *delivery) trouble() string {
 	if d == nil || !d.missing.Load() {
 		return ""
 	}
-	return fmt.Sprintf("the feature %s is on, and the cluster does not serve kind %s, so that no policy counts: run \"landscaper install --feature-gates=%[1]s=true\"", feature.DeliveryPolicies, deliveryKind)
+	return fmt.Sprintf("the feature %s is on, and the cluster does not serve kind %s, so that no policy counts: run \"landscaper install --feature-gates=%[1]s=true\"", feature.DeliveryPolicies, d.kind)
 }
 
 // reader reads the policies of a namespace from the cache; nil where none count, so that nothing is
@@ -148,7 +161,7 @@ func (d *delivery) Start(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 		}
-		if err := awaitServed(ctx, d.mapper, deliveryv1alpha1.GroupVersion.WithKind(deliveryKind), &wait.Backoff{}, d.log); err == nil {
+		if _, err := awaitDelivery(ctx, d.mapper, &wait.Backoff{}, d.log); err == nil {
 			return errServed
 		}
 	}

@@ -23,9 +23,9 @@ func TestDeliveryKind(t *testing.T) {
 		err     string
 	}{
 		{"the feature is off", false, nil, 0, "", ""},
-		{"the kind is served", true, nil, 1, "", ""},
+		{"the kinds are served", true, nil, 3, "", ""},
 		{"the kind is not served", true, []error{&meta.NoKindMatchError{}}, 1, `run "landscaper install --feature-gates=DeliveryPolicies=true"`, ""},
-		{"an API server that fails is asked again", true, []error{errors.New("busy")}, 2, "", ""},
+		{"an API server that fails is asked again", true, []error{errors.New("busy")}, 4, "", ""},
 		{"rights that are missing end the start", true, []error{apierrors.NewUnauthorized("who is it")}, 1, "", "look for kind DeliveryPolicy"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

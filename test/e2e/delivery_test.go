@@ -147,7 +147,7 @@ func TestDelivery(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-server.Ended()
-		if !strings.Contains(server.Output(), "the cluster serves kind DeliveryPolicy now") {
+		if !strings.Contains(server.Output(), "the cluster serves the kinds of delivery.landscaper.dev now") {
 			t.Errorf("it ended otherwise:\n%s", server.Tail(20))
 		}
 	})

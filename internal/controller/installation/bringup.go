@@ -37,6 +37,9 @@ func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot) error {
 	if err != nil || made == nil {
 		return err
 	}
+	if err := r.checkPermits(ctx, s, made); err != nil {
+		return err
+	}
 	if err := made.states.Write(ctx, made.children.States); err != nil {
 		return err
 	}

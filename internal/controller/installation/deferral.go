@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -83,6 +84,35 @@ func (r *Reconciler) watchPolicies(building *builder.Builder) {
 		return
 	}
 	building.Watches(&deliveryv1alpha1.DeliveryPolicy{}, handler.EnqueueRequestsFromMapFunc(r.deferredBy), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	if r.Ahead == nil {
+		return
+	}
+	building.Watches(&deliveryv1alpha1.DeliveryApproval{}, handler.EnqueueRequestsFromMapFunc(r.approvedBy), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	building.Watches(&deliveryv1alpha1.DeliveryPlan{}, handler.EnqueueRequestsFromMapFunc(r.planDeleted), builder.WithPredicates(predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: func(event.UpdateEvent) bool { return false },
+	}))
+}
+
+// approvedBy enqueues the root whose plan is approved, or not any more.
+func (r *Reconciler) approvedBy(_ context.Context, object client.Object) []reconcile.Request {
+	approval, ok := object.(*deliveryv1alpha1.DeliveryApproval)
+	if !ok {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: approval.Namespace, Name: approval.Spec.Installation}}}
+}
+
+// planDeleted forgets a plan that was deleted and enqueues its root, which works it out again if its job
+// waits.
+func (r *Reconciler) planDeleted(_ context.Context, object client.Object) []reconcile.Request {
+	plan, ok := object.(*deliveryv1alpha1.DeliveryPlan)
+	if !ok {
+		return nil
+	}
+	if known := r.memory.Find(plan.Spec.Installation.UID); known != nil {
+		known.ahead.drop(plan.Spec.Digest)
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: plan.Namespace, Name: plan.Spec.Installation.Name}}}
 }
 
 func (r *Reconciler) deferredBy(ctx context.Context, policy client.Object) []reconcile.Request {

@@ -60,9 +60,11 @@ type planResult struct {
 func (r *Reconciler) setUpAsyncPlans(ctx context.Context, workers int) source.Source {
 	var requests workqueue.TypedRateLimitingInterface[reconcile.Request]
 	most := plansPerWorker * max(workers, 1)
+	enqueue := func(key types.NamespacedName) { requests.Add(reconcile.Request{NamespacedName: key}) }
+	r.setUpAhead(ctx, enqueue)
 	r.PlanAsync(ctx, workpool.Options{
 		MaxConcurrent: most, Most: mostPlansPerWorker * max(workers, 1), MaxPerNamespace: most / namespaceShare, MaxResults: most, PreemptAfter: planPreemptAfter, Timeout: maxPlanDuration,
-		Enqueue: func(key types.NamespacedName) { requests.Add(reconcile.Request{NamespacedName: key}) },
+		Enqueue: enqueue,
 	})
 	return source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		requests = queue

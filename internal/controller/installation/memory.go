@@ -44,6 +44,7 @@ type record struct {
 	plan    planstore.Known
 	tree    treesize.Member
 	waits   observe.Waits
+	ahead   ahead
 }
 
 // End implements what expectations.Records asks of a record that others count or point to.

@@ -46,6 +46,8 @@ type Reconciler struct {
 	Triggers predicates.Triggers
 	// Policies reads the DeliveryPolicies of a namespace from a cache; nil where the feature is off.
 	Policies func(ctx context.Context, namespace string) ([]*deliveryv1alpha1.DeliveryPolicy, error)
+	// Ahead works out the plans of jobs that need an approval; nil where the feature is off.
+	Ahead *Ahead
 	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
 	// caches may contradict each other; nil if that is unknown.
 	Unsettled func() bool
@@ -94,6 +96,7 @@ func (a *attempt) Decide(context.Context) (string, job.Wake) {
 		a.r.forgetPlan(a.key)
 	}
 	if a.next.Do == decide.Rest {
+		a.r.forgetAhead(a.key)
 		a.r.reporter().ResetPanics(a.s.subject)
 	}
 	return string(a.next.Do), a.next.Wake
@@ -121,6 +124,7 @@ func (a *attempt) LogValues() []any {
 // Forget implements engine.Attempt.
 func (a *attempt) Forget() {
 	a.r.forgetPlan(a.key)
+	a.r.forgetAhead(a.key)
 	if a.s.Inst != nil {
 		a.r.memory.Forget(a.s.Inst.UID)
 	}
@@ -159,6 +163,9 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, s *s
 		return false, err
 	}
 	if err := r.observePolicies(ctx, s); err != nil {
+		return false, err // says what was read
+	}
+	if err := r.observeApprovals(ctx, s); err != nil {
 		return false, err // says what was read
 	}
 	if err := r.observeExecution(ctx, s); err != nil {
@@ -206,7 +213,7 @@ var stepFuncs = map[decide.Step]func(*Reconciler, context.Context, *snapshot) er
 	decide.FindPlan: (*Reconciler).findPlan, decide.Inherit: (*Reconciler).inherit,
 	decide.Refresh: (*Reconciler).refresh, decide.Pass: (*Reconciler).pass,
 	decide.BeginRemovals: (*Reconciler).beginRemovals, decide.DeleteHeld: (*Reconciler).deleteHeld, decide.EndRemovals: (*Reconciler).endRemovals,
-	decide.GoBack: (*Reconciler).goBack, decide.Release: (*Reconciler).release, decide.Explain: (*Reconciler).explain,
+	decide.GoBack: (*Reconciler).goBack, decide.PlanAhead: (*Reconciler).planAhead, decide.Release: (*Reconciler).release, decide.Explain: (*Reconciler).explain,
 }
 
 // waitsForPlan are the steps that use a plan from outside the workers, and those before them.
@@ -214,6 +221,7 @@ var waitsForPlan = map[decide.Step]bool{decide.Confirm: true, decide.ReadInputs:
 
 // apply carries a step out.
 func (r *Reconciler) apply(ctx context.Context, s *snapshot, next decide.Decision) error {
+	s.approved = next.Verdict.Plan
 	switch next.Do {
 	case decide.Fail, decide.Await:
 		// The report writes what follows from the reason.

@@ -1,6 +1,7 @@
 package installation
 
 import (
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/installation/decide"
 	"go.landscaper.dev/internal/runtime/reporter"
 )
@@ -21,4 +22,6 @@ type snapshot struct {
 	// admitted says that the request for the job was removed: a present request is for the job
 	// after it.
 	admitted bool
+	// approved is the plan that the next job may carry out; nil if no policy asks for one.
+	approved *v1alpha1.ApprovedPlan
 }

@@ -63,6 +63,7 @@ func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.Jo
 	s.subject.RecordTrigger(trigger, s.requester)
 	s.PendingTrigger = trigger
 	r.reportOverride(ctx, s, trigger)
+	r.notePlan(ctx, s)
 	if err := r.begin(ctx, s); err != nil {
 		return err
 	}

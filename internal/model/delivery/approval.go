@@ -20,7 +20,7 @@ const (
 	// planAge is when the plan of a job that waits is worked out again, for those who look at it.
 	planAge = time.Hour
 	// planRetry is when a plan is tried again that could not be worked out.
-	planRetry = 5 * time.Minute
+	planRetry = time.Minute
 	// planPause is how long a root waits at least between two plans, whatever changes.
 	planPause = 5 * time.Second
 )

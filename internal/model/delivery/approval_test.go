@@ -129,7 +129,7 @@ func TestApproval(t *testing.T) {
 		{"what is unknown may be known later", []string{"{approval: {unknown: Refuse}}"}, changes{summary(deliveryv1alpha1.PlanSummary{Unknown: 1}), old(time.Hour)}, reasons.PlanRefused, true, ""},
 
 		{"the plan could not be worked out", []string{always}, changes{planned(func(p *delivery.Planned) { p.Failed = "no Context" })}, reasons.PlanFailed, false, ""},
-		{"it is tried again", []string{always}, changes{old(5 * time.Minute), planned(func(p *delivery.Planned) { p.Failed = "no Context" })}, reasons.PlanFailed, true, ""},
+		{"it is tried again", []string{always}, changes{old(time.Minute), planned(func(p *delivery.Planned) { p.Failed = "no Context" })}, reasons.PlanFailed, true, ""},
 		{"the plan is too large: no approval helps", []string{always}, changes{approves(planA, "ann", 0), planned(func(p *delivery.Planned) { p.Failed, p.Refused = "it is too large", true })}, reasons.PlanRefused, false, ""},
 		{"the policy is overridden", []string{always}, changes{func(in *delivery.Asked) {
 			in.Inst.Annotations = map[string]string{deliveryv1alpha1.OverrideAnnotation: "p0"}

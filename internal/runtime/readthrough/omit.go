@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 )
 
@@ -42,6 +43,10 @@ func omit(object any, meta metav1.Object) {
 		value = &object.Data
 	case *v1alpha1.Target:
 		value = object.Spec.Configuration
+	case *deliveryv1alpha1.DeliveryPlan:
+		// It is read where it is used, which is rare.
+		object.Spec.Content = nil
+		return
 	case *metav1.PartialObjectMetadata:
 		// The versions and labels of Secrets and ConfigMaps are all that is used of them.
 		meta.SetAnnotations(nil)

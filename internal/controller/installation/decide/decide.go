@@ -6,7 +6,6 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/installation/repeat"
-	"go.landscaper.dev/internal/model/delivery"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/revision"
 	"go.landscaper.dev/internal/model/siblings"
@@ -59,23 +58,30 @@ func decideAfterwards(s Situation) Decision {
 	requested := next == Admit && verdict.Permitted()
 	switch {
 	case requested:
-		return doing(Admit)
+		return beginning(Admit, verdict)
 	case s.Untriggered == nil && predicates.HasDependentsToTrigger(s.Inst):
 		return doing(TriggerDependents)
 	case revision.SettingOf(s.Policies, s.Inst).OnFailure && revision.MayGoBack(s.Inst):
 		return doing(GoBack)
 	case next != "" && verdict.Permitted():
-		return doing(next)
+		return beginning(next, verdict)
 	case s.CurrentImports == nil && FollowsImports(s):
 		return doing(Compare)
 	case s.PlanStored && s.CleanUpAt.IsZero():
 		return doing(CleanUp)
 	case siblings.DeletedWithNextJob(s.Family) && !siblings.HasDeletionCondition(s.Family):
 		return doing(Explain)
-	case delivery.DeferralMessage(s.Inst.Status.Conditions) != verdict.message():
+	case !s.says(verdict):
 		return Decision{Do: Defer, Verdict: verdict.Verdict, Wake: job.Continues()}
+	case verdict.Work:
+		return Decision{Do: PlanAhead, Verdict: verdict.Verdict, Wake: job.Continues()}
 	}
 	return resting(s, due, verdict)
+}
+
+// beginning begins a job, with the plan that it may carry out.
+func beginning(do Step, verdict Verdict) Decision {
+	return Decision{Do: do, Verdict: verdict.Verdict, Wake: job.Continues()}
 }
 
 // nextJob returns the step that begins the next job, and what starts it; nothing if nothing asks for

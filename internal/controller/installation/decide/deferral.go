@@ -1,8 +1,11 @@
 package decide
 
 import (
+	"cmp"
+
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/delivery"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // Verdict says whether the next job may begin.
@@ -13,7 +16,24 @@ func (s Situation) Verdict(trigger v1alpha1.JobTrigger) Verdict {
 	if trigger == "" || len(s.Policies) == 0 {
 		return Verdict{}
 	}
-	return Verdict{delivery.Judge(s.Policies, s.Inst, trigger, s.Now)}
+	verdict := delivery.Judge(s.Policies, s.Inst, trigger, s.Now)
+	if !verdict.Permitted() {
+		return Verdict{verdict}
+	}
+	// A plan comes last: that of a job which may not begin before tomorrow would be another one by then.
+	approval := delivery.JudgeApproval(delivery.Asked{Policies: s.Policies, Inst: s.Inst, Planned: s.Planned, Approvals: s.Approvals, Plans: s.Plans, Now: s.Now})
+	approval.Overridden = cmp.Or(approval.Overridden, verdict.Overridden)
+	return Verdict{approval}
+}
+
+// says reports whether the condition says what a verdict does. While a plan is worked out again, what was
+// said about the last one stays.
+func (s Situation) says(verdict Verdict) bool {
+	present := delivery.Deferral(s.Inst.Status.Conditions)
+	if verdict.Reason == reasons.PlanPending && reasons.IsAboutPlan(present) {
+		return true
+	}
+	return delivery.DeferralMessage(s.Inst.Status.Conditions) == verdict.message()
 }
 
 // message is what the condition says; empty if no job is deferred.

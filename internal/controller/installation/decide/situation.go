@@ -8,6 +8,7 @@ import (
 	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/dataflow"
+	"go.landscaper.dev/internal/model/delivery"
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/siblings"
 )
@@ -42,6 +43,10 @@ type Situation struct {
 	PickedUp bool
 	// Policies are the DeliveryPolicies of the namespace of a root; none where the feature is off.
 	Policies []*deliveryv1alpha1.DeliveryPolicy
+	// Planned is the plan of the next job, nil without one; Plans and Approvals are those of the namespace.
+	Planned   *delivery.Planned
+	Plans     []*deliveryv1alpha1.DeliveryPlan
+	Approvals []*deliveryv1alpha1.DeliveryApproval
 	// Now is the time of the decision.
 	Now time.Time
 	// Triggers are the settings of the server about what starts jobs.

@@ -79,6 +79,8 @@ const (
 	Defer Step = "defer"
 	// GoBack judges whether an earlier specification replaces the one whose job has failed, and does so.
 	GoBack Step = "go back"
+	// PlanAhead works out the plan of the next job, which a policy asks for.
+	PlanAhead Step = "plan ahead"
 	// Release removes the finalizer.
 	Release Step = "release"
 )
@@ -90,7 +92,7 @@ type Decision struct {
 	Err error
 	// Message is what the status shows about the children.
 	Message string
-	// Verdict is why a job is deferred.
+	// Verdict is why a job is deferred, or which plan it may carry out.
 	Verdict delivery.Verdict
 	// Wake says what triggers the reconcile after the step.
 	Wake job.Wake

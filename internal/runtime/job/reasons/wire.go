@@ -68,8 +68,10 @@ func Deferrals() []Reason {
 	return []Reason{ApprovalRequired, Frozen, InvalidPolicy, OutsideWindow, Paused, PlanFailed, PlanPending, PlanRefused}
 }
 
-// AwaitsApproval reports whether a condition Deferred says that users have to approve a plan.
-func AwaitsApproval(condition *v1alpha1.Condition) bool { return has(condition, ApprovalRequired) }
+// IsAboutPlan reports whether a condition Deferred is about the plan of the job.
+func IsAboutPlan(condition *v1alpha1.Condition) bool {
+	return has(condition, ApprovalRequired) || has(condition, PlanFailed) || has(condition, PlanPending) || has(condition, PlanRefused)
+}
 
 // DeferralOf returns the reason for which a condition Deferred says that a job may not begin; empty for
 // another one.
