@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/cli/doctor"
 	"go.landscaper.dev/internal/cli/foreign"
 	"go.landscaper.dev/internal/cli/installations"
+	"go.landscaper.dev/internal/cli/plans"
 	"go.landscaper.dev/internal/cli/quickstart"
 	"go.landscaper.dev/internal/cli/spiff"
 	"go.landscaper.dev/internal/cli/targets"
@@ -52,6 +53,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		newCompletionCommand(),
 		blueprints.NewCommand(streams),
 		components.NewCommand(streams),
+		plans.NewCommand(streams),
 		targets.NewCommand(streams),
 		doctor.NewCommand(streams),
 		console.NewCommand(streams),

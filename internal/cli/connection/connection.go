@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -166,8 +167,8 @@ var DefinitionKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Vers
 var kinds = map[meta.RESTScope][]schema.GroupVersionKind{
 	meta.RESTScopeNamespace: append(ours(
 		"Installation", "Execution", "DeployItem", "DataObject", "Target", "Context", "ComponentVersionOverwrites", "TargetSync", "LsHealthCheck",
-	), append(theirs("Secret", "ConfigMap", "Event", "ServiceAccount"), coordinationv1.SchemeGroupVersion.WithKind("Lease"), deliveryv1alpha1.GroupVersion.WithKind("DeliveryPolicy"), deliveryv1alpha1.GroupVersion.WithKind("DeliveryRevision"))...),
-	meta.RESTScopeRoot: append(theirs("Namespace"), DefinitionKind),
+	), append(theirs("Secret", "ConfigMap", "Event", "ServiceAccount"), append(ofDelivery("DeliveryPolicy", "DeliveryRevision", "DeliveryPlan", "DeliveryApproval"), coordinationv1.SchemeGroupVersion.WithKind("Lease"))...)...),
+	meta.RESTScopeRoot: append(theirs("Namespace"), DefinitionKind, authenticationv1.SchemeGroupVersion.WithKind("SelfSubjectReview")),
 }
 
 func ours(names ...string) []schema.GroupVersionKind {
@@ -176,6 +177,10 @@ func ours(names ...string) []schema.GroupVersionKind {
 
 func theirs(names ...string) []schema.GroupVersionKind {
 	return versioned(corev1.SchemeGroupVersion, names)
+}
+
+func ofDelivery(names ...string) []schema.GroupVersionKind {
+	return versioned(deliveryv1alpha1.GroupVersion, names)
 }
 
 func versioned(version schema.GroupVersion, names []string) []schema.GroupVersionKind {
@@ -194,6 +199,7 @@ func newClient(config *rest.Config) (client.WithWatch, error) {
 	utilruntime.Must(deliveryv1alpha1.AddToScheme(scheme))
 	utilruntime.Must(corev1.AddToScheme(scheme))
 	utilruntime.Must(coordinationv1.AddToScheme(scheme))
+	utilruntime.Must(authenticationv1.AddToScheme(scheme))
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{v1alpha1.GroupVersion, corev1.SchemeGroupVersion})
 	for scope, all := range kinds {
 		for _, kind := range all {

@@ -57,6 +57,7 @@ type DeliveryPlan struct {
 type workedOut struct {
 	plan  *DeliveryPlan
 	basis delivery.PlanBasis
+	seen  []types.UID
 	at    time.Time
 }
 
@@ -134,8 +135,9 @@ func (r *Reconciler) planAhead(ctx context.Context, s *snapshot) error {
 	}
 	key, version := workOf(s.Inst)
 	root, logger := s.Inst.DeepCopy(), log.FromContext(ctx)
+	seen := delivery.Seen(s.Approvals, s.Inst)
 	result, how, err := r.Ahead.outside.Fetch(key, version, func(ctx context.Context) (*workedOut, error) {
-		result := &workedOut{basis: delivery.BasisOf(root)}
+		result := &workedOut{basis: delivery.BasisOf(root), seen: seen}
 		err := job.RecoverPanic(func() (err error) {
 			result.plan, err = r.Ahead.Plan(log.IntoContext(ctx, logger), root)
 			return err
@@ -151,7 +153,7 @@ func (r *Reconciler) planAhead(ctx context.Context, s *snapshot) error {
 	planned, permits := &delivery.Planned{Basis: delivery.BasisOf(s.Inst), At: r.Now()}, (*deliveryplan.Permits)(nil)
 	if err == nil {
 		spec := &result.plan.Spec
-		planned.Basis, planned.At, permits = result.basis, result.at, &result.plan.Permits
+		planned.Basis, planned.Seen, planned.At, permits = result.basis, result.seen, result.at, &result.plan.Permits
 		planned.Name, planned.Digest, planned.Summary = deliveryplan.NameOf(s.Inst.Name, spec.Digest), spec.Digest, spec.Summary
 		err = r.storeDeliveryPlan(ctx, s, result.plan)
 	}

@@ -10,7 +10,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/component/registry"
 	"go.landscaper.dev/internal/controller/installation/treesize"
+	"go.landscaper.dev/internal/landscape/deliveryplan"
 	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/model/delivery"
 	"go.landscaper.dev/internal/model/siblings"
 	"go.landscaper.dev/internal/runtime/expectations"
 	"go.landscaper.dev/internal/runtime/expectations/leftover"
@@ -86,6 +88,7 @@ func fill(t *testing.T, b *bench, inst *v1alpha1.Installation) {
 		t.Fatal(err)
 	}
 	known.Written.Record(inst)
+	known.ahead.set(&delivery.Planned{}, &deliveryplan.Permits{})
 	record := reflect.ValueOf(known).Elem()
 	for i := range record.NumField() {
 		if record.Field(i).IsZero() {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/predicates"
@@ -49,6 +51,8 @@ type Planned struct {
 	// Name is the name of the DeliveryPlan.
 	Name, Digest string
 	Summary      deliveryv1alpha1.PlanSummary
+	// Seen are the approvals that there were before it was worked out.
+	Seen []types.UID
 }
 
 // Asked is what an approval depends on.
@@ -105,28 +109,29 @@ func (in Asked) judge(rules []Rules) Verdict {
 	planned := in.Planned
 	switch {
 	case planned == nil:
-		return Verdict{Reason: reasons.PlanPending, Message: "its plan is being worked out", Work: true}
+		return Verdict{Pending: true, Reason: reasons.PlanPending, Message: "its plan is being worked out", Work: true}
 	case planned.Basis != BasisOf(in.Inst):
-		return in.planAgain(Verdict{Reason: reasons.PlanPending, Message: "its plan is being worked out"}, planPause)
+		return in.planAgain(Verdict{Pending: true, Reason: reasons.PlanPending, Message: "its plan is being worked out"}, planPause)
 	case planned.Refused:
 		return in.planAgain(Verdict{Reason: reasons.PlanRefused, Message: planned.Failed}, planAge)
 	case planned.Failed != "":
 		return in.planAgain(Verdict{Reason: reasons.PlanFailed, Message: "its plan cannot be worked out: " + planned.Failed}, planRetry)
 	}
-	approvers := map[string]bool{}
+	approvers, unseen := map[string]bool{}, false
 	for _, rule := range rules {
-		refused, by := in.against(rule)
+		refused, counting := in.against(rule)
 		if refused != nil {
 			refused.Policy = rule.name
 			return in.planAgain(*refused, planAge)
 		}
-		for _, user := range by {
-			approvers[user] = true
+		for _, approval := range counting {
+			approvers[approval.Spec.ApprovedBy] = true
+			unseen = unseen || !slices.Contains(planned.Seen, approval.UID)
 		}
 	}
-	if in.Now.Sub(planned.At) > Fresh {
-		// What is approved has to be what happens now.
-		return Verdict{Reason: reasons.PlanPending, Message: "its plan " + planned.Digest + " may be carried out, and is compared with what would happen now", Work: true}
+	if unseen || in.Now.Sub(planned.At) > Fresh {
+		// What was approved has to be what happens now, not what was shown.
+		return Verdict{Pending: true, Reason: reasons.PlanPending, Message: "its plan " + planned.Digest + " may be carried out, and is compared with what would happen now", Work: true}
 	}
 	approved := &v1alpha1.ApprovedPlan{Name: planned.Name, Digest: planned.Digest}
 	for user := range approvers {
@@ -147,8 +152,8 @@ func (in Asked) planAgain(verdict Verdict, after time.Duration) Verdict {
 	return verdict
 }
 
-// against judges the plan by a rule: it returns why the job may not begin, or who has approved it.
-func (in Asked) against(rule Rules) (refused *Verdict, by []string) {
+// against judges the plan by a rule: it returns why the job may not begin, or the approvals.
+func (in Asked) against(rule Rules) (refused *Verdict, counting []*deliveryv1alpha1.DeliveryApproval) {
 	approval, summary := rule.policy.Spec.Approval, in.Planned.Summary
 	switch {
 	case summary.Unknown > 0 && approval.Unknown == deliveryv1alpha1.RefuseUnknown:
@@ -156,11 +161,11 @@ func (in Asked) against(rule Rules) (refused *Verdict, by []string) {
 	case !asksForApproval(approval, summary):
 		return nil, nil
 	}
-	by = in.approvers(rule.validFor)
-	if len(by) >= max(int(approval.Approvers), 1) {
-		return nil, by
+	counting = in.counting(rule.validFor)
+	if len(usersOf(counting)) >= max(int(approval.Approvers), 1) {
+		return nil, counting
 	}
-	return &Verdict{Reason: reasons.ApprovalRequired, Message: in.lacking(rule, by)}, nil
+	return &Verdict{awaits: true, Reason: reasons.ApprovalRequired, Message: in.lacking(rule, usersOf(counting))}, nil
 }
 
 // asksForApproval reports whether a plan needs an approval. One with unknown parts always does: a change
@@ -179,20 +184,40 @@ func asksForApproval(approval *deliveryv1alpha1.ApprovalRule, summary deliveryv1
 	return true
 }
 
-// approvers are the users who have approved the plan.
-func (in Asked) approvers(validFor time.Duration) []string {
-	var users []string
+// counting are the approvals of the plan.
+func (in Asked) counting(validFor time.Duration) []*deliveryv1alpha1.DeliveryApproval {
+	var all []*deliveryv1alpha1.DeliveryApproval
 	for _, approval := range in.Approvals {
 		spec := &approval.Spec
 		counts := spec.Installation == in.Inst.Name && spec.Digest == in.Planned.Digest && approval.DeletionTimestamp == nil &&
 			in.Now.Before(approval.CreationTimestamp.Add(validFor)) &&
 			(in.Planned.Summary.Unknown == 0 || spec.AcceptUnknown)
-		if counts && !slices.Contains(users, spec.ApprovedBy) {
-			users = append(users, spec.ApprovedBy)
+		if counts {
+			all = append(all, approval)
 		}
 	}
+	return all
+}
+
+// usersOf are the users who have given approvals.
+func usersOf(approvals []*deliveryv1alpha1.DeliveryApproval) []string {
+	users := make([]string, len(approvals))
+	for i, approval := range approvals {
+		users[i] = approval.Spec.ApprovedBy
+	}
 	slices.Sort(users)
-	return users
+	return slices.Compact(users)
+}
+
+// Seen are the approvals that exist when a plan of an Installation begins to be worked out.
+func Seen(approvals []*deliveryv1alpha1.DeliveryApproval, inst *v1alpha1.Installation) []types.UID {
+	var seen []types.UID
+	for _, approval := range approvals {
+		if approval.Spec.Installation == inst.Name {
+			seen = append(seen, approval.UID)
+		}
+	}
+	return seen
 }
 
 // lacking says which approvals a plan lacks, and how it gets them.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
@@ -44,6 +45,8 @@ func approves(digest, user string, ago time.Duration, changes ...func(*deliveryv
 			ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "a", CreationTimestamp: metav1.NewTime(askedAt.Add(-ago))},
 			Spec:       deliveryv1alpha1.DeliveryApprovalSpec{Installation: "x", Digest: digest, ApprovedBy: user},
 		}
+		approval.UID = types.UID(fmt.Sprint("approval-", len(in.Approvals)))
+		in.Planned.Seen = append(in.Planned.Seen, approval.UID)
 		for _, change := range changes {
 			change(approval)
 		}
@@ -101,6 +104,8 @@ func TestApproval(t *testing.T) {
 		{"a plan that waits for long is worked out again", []string{always}, changes{old(2 * time.Hour)}, reasons.ApprovalRequired, true, ""},
 		{"approved", []string{always}, changes{approves(planA, "ann", time.Minute)}, "", false, "ann"},
 		{"approved, but the plan is not fresh: what happens now has to be the same", []string{always}, changes{approves(planA, "ann", time.Minute), old(time.Minute)}, reasons.PlanPending, true, ""},
+		{"approved after the plan was worked out: what happens now has to be the same", []string{always}, changes{approves(planA, "ann", 0), planned(func(p *delivery.Planned) { p.Seen = nil })}, reasons.PlanPending, true, ""},
+		{"the second user has approved after it was worked out", []string{two}, changes{approves(planA, "ann", 0), approves(planA, "bob", 0), planned(func(p *delivery.Planned) { p.Seen = p.Seen[:1] })}, reasons.PlanPending, true, ""},
 		{"another plan was approved", []string{always}, changes{approves(planB, "ann", time.Minute)}, reasons.ApprovalRequired, false, ""},
 		{"the approval is for another root", []string{always}, changes{approves(planA, "ann", 0, func(a *deliveryv1alpha1.DeliveryApproval) { a.Spec.Installation = "y" })}, reasons.ApprovalRequired, false, ""},
 		{"the approval is withdrawn", []string{always}, changes{approves(planA, "ann", 0, func(a *deliveryv1alpha1.DeliveryApproval) { a.DeletionTimestamp = &metav1.Time{Time: askedAt} })}, reasons.ApprovalRequired, false, ""},

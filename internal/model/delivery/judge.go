@@ -36,10 +36,12 @@ type Verdict struct {
 	// Overridden is the policy that was left out because of an override, and would have refused the job.
 	Overridden string
 
-	// Planning says that the job may not begin because of its plan, and Work that this is to be worked out
-	// now; again is when it is worked out again.
-	Planning, Work bool
-	again          time.Time
+	// Planning says that the job may not begin because of its plan: Pending that there is none, Work that
+	// it is to be worked out now. Again is when it is worked out again.
+	Planning, Pending, Work bool
+	again                   time.Time
+	// awaits says that an approval lets the job begin.
+	awaits bool
 	// Plan is what the job may carry out; nil if no policy asks for an approval.
 	Plan *v1alpha1.ApprovedPlan
 }
@@ -68,7 +70,7 @@ func (v Verdict) String() string {
 // Wake is what may end the wait: a change of a policy, an approval, or the time.
 func (v Verdict) Wake(now time.Time) job.Wake {
 	wake := job.OnChange("DeliveryPolicy", v.Policies...).By(v.Until).By(v.again).By(now.Add(Recheck))
-	if v.Reason == reasons.ApprovalRequired {
+	if v.awaits {
 		wake = wake.And(job.OnChange("DeliveryApproval", AnyName))
 	}
 	return wake

@@ -246,13 +246,16 @@ func merge(object, change map[string]any) (changed bool) {
 
 type kind struct{ version, name string }
 
-const ours = "landscaper.gardener.cloud/v1alpha1"
+const (
+	ours     = "landscaper.gardener.cloud/v1alpha1"
+	delivery = "delivery.landscaper.dev/v1alpha1"
+)
 
 var kinds = map[string]kind{
 	"installations": {ours, "Installation"}, "executions": {ours, "Execution"}, "deployitems": {ours, "DeployItem"},
 	"targets": {ours, "Target"}, "dataobjects": {ours, "DataObject"}, "contexts": {ours, "Context"},
-	"deliveryrevisions": {"delivery.landscaper.dev/v1alpha1", "DeliveryRevision"},
-	"secrets":           {"v1", "Secret"}, "configmaps": {"v1", "ConfigMap"}, "namespaces": {"v1", "Namespace"}, "events": {"v1", "Event"},
+	"deliveryrevisions": {delivery, "DeliveryRevision"}, "deliveryplans": {delivery, "DeliveryPlan"}, "deliveryapprovals": {delivery, "DeliveryApproval"},
+	"secrets": {"v1", "Secret"}, "configmaps": {"v1", "ConfigMap"}, "namespaces": {"v1", "Namespace"}, "events": {"v1", "Event"},
 }
 
 // pathOf is where an object is in the API.

@@ -150,10 +150,15 @@ func Write(streams terminal.Streams, result *preview.Result, color bool) error {
 	for _, warning := range result.Warnings {
 		fmt.Fprintln(streams.Err, "Warning:", terminal.PrintableLines(warning))
 	}
+	_, err := io.WriteString(streams.Out, Text(result, color))
+	return err
+}
+
+// Text is a plan for people.
+func Text(result *preview.Result, color bool) string {
 	p := printer{color: color}
 	p.result(result)
-	_, err := io.WriteString(streams.Out, p.text.String())
-	return err
+	return p.text.String()
 }
 
 // WriteFields prints fields that change, as a preview does.

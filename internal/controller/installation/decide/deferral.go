@@ -30,7 +30,7 @@ func (s Situation) Verdict(trigger v1alpha1.JobTrigger) Verdict {
 // said about the last one stays.
 func (s Situation) says(verdict Verdict) bool {
 	present := delivery.Deferral(s.Inst.Status.Conditions)
-	if verdict.Reason == reasons.PlanPending && reasons.IsAboutPlan(present) {
+	if verdict.Pending && reasons.IsAboutPlan(present) {
 		return true
 	}
 	return delivery.DeferralMessage(s.Inst.Status.Conditions) == verdict.message()

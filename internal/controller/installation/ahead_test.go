@@ -1,0 +1,261 @@
+package installation
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/testbuilders"
+	"go.landscaper.dev/internal/landscape/deliveryplan"
+	"go.landscaper.dev/internal/model/delivery"
+	"go.landscaper.dev/internal/runtime/workpool"
+)
+
+// greets is an Installation that deploys the value of a DataObject.
+const greets = `
+context: default
+imports: {targets: [{name: cluster, target: cluster}], data: [{name: text, dataRef: text}]}
+blueprint:
+  inline:
+    filesystem:
+      blueprint.yaml: |
+        apiVersion: landscaper.gardener.cloud/v1alpha1
+        kind: Blueprint
+        imports: [{name: cluster, type: target, targetType: example.org/cluster}, {name: text, type: data, schema: {type: string}}]
+        deployExecutions:
+        - name: default
+          type: GoTemplate
+          template: |
+            deployItems:
+            - {name: web, type: example.org/x, config: {apiVersion: example.org/v1, kind: C, text: {{ .imports.text | quote }}}, target: {import: cluster}}
+`
+
+// governed is an Installation whose jobs need an approval, with a user who approves one plan alone, and a
+// change of its import at a moment.
+type governed struct {
+	*bench
+	enqueued chan types.NamespacedName
+	// moment counts what happens: requests, and the beginnings and ends of plans.
+	mutex          sync.Mutex
+	moment, change int
+	changing       bool
+}
+
+func newGoverned(t *testing.T, change int) *governed {
+	t.Helper()
+	objects := installed(t)
+	inst := testbuilders.InstallationOf(t, greets)
+	inst.Status = v1alpha1.InstallationStatus{}
+	inst.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
+	objects[0] = inst
+	g := &governed{bench: newBench(t, append(objects, testbuilders.DataOf("text", `"old"`))...), enqueued: make(chan types.NamespacedName, 10), change: change}
+	g.before = func(string) { g.happens(t) }
+	g.setAhead(t)
+	return g
+}
+
+// setAhead is also what a new process has.
+func (g *governed) setAhead(t *testing.T) {
+	t.Helper()
+	policy := &deliveryv1alpha1.DeliveryPolicy{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: deliveryv1alpha1.DeliveryPolicySpec{Approval: &deliveryv1alpha1.ApprovalRule{}}}
+	g.Policies = func(context.Context, string) ([]*deliveryv1alpha1.DeliveryPolicy, error) {
+		return []*deliveryv1alpha1.DeliveryPolicy{policy}, nil
+	}
+	g.Ahead = &Ahead{
+		Plan: func(ctx context.Context, root *v1alpha1.Installation) (*DeliveryPlan, error) {
+			return g.work(ctx, t, root)
+		},
+		Plans: func(ctx context.Context, namespace string) (found []*deliveryv1alpha1.DeliveryPlan, err error) {
+			list := &deliveryv1alpha1.DeliveryPlanList{}
+			err = g.api.List(ctx, list, client.InNamespace(namespace))
+			for i := range list.Items {
+				found = append(found, &list.Items[i])
+			}
+			return found, err
+		},
+		Approvals: func(ctx context.Context, namespace string) (found []*deliveryv1alpha1.DeliveryApproval, err error) {
+			list := &deliveryv1alpha1.DeliveryApprovalList{}
+			err = g.api.List(ctx, list, client.InNamespace(namespace))
+			for i := range list.Items {
+				found = append(found, &list.Items[i])
+			}
+			return found, err
+		},
+		outside: workpool.New[*workedOut](t.Context(), workpool.Options{
+			MaxConcurrent: 1, MaxPerNamespace: 1, MaxResults: 1, PreemptAfter: time.Hour, Timeout: time.Hour,
+			Enqueue: func(key types.NamespacedName) { g.enqueued <- key },
+		}),
+	}
+}
+
+// happens changes the import at its moment.
+func (g *governed) happens(t *testing.T) {
+	t.Helper()
+	g.mutex.Lock()
+	if g.changing {
+		g.mutex.Unlock()
+		return
+	}
+	g.moment++
+	g.changing = g.moment == g.change
+	changes := g.changing
+	g.mutex.Unlock()
+	if !changes {
+		return
+	}
+	text := testbuilders.DataOf("text", `"old"`)
+	if err := g.api.Get(context.Background(), client.ObjectKeyFromObject(text), text); err != nil {
+		t.Error(err)
+	}
+	text.Data = v1alpha1.NewAnyJSON([]byte(`"new"`))
+	if err := g.api.Update(context.Background(), text); err != nil {
+		t.Error(err)
+	}
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	g.changing = false
+}
+
+// work renders as a job does, and names the plan by the value of the import and the last job.
+func (g *governed) work(ctx context.Context, t *testing.T, root *v1alpha1.Installation) (*DeliveryPlan, error) {
+	t.Helper()
+	g.happens(t)
+	defer g.happens(t)
+	s := &snapshot{}
+	if _, err := g.observe(ctx, shop, s); err != nil {
+		return nil, err
+	}
+	if err := g.readInputs(ctx, s); err != nil {
+		return nil, err
+	}
+	made, err := g.plan(ctx, s, nil)
+	if err != nil {
+		return nil, err
+	}
+	spec := deliveryv1alpha1.DeliveryPlanSpec{
+		Digest:       digestOf(string(s.Inputs.Imports.Data["text"].Value.RawMessage), root.Status.JobID),
+		Installation: deliveryv1alpha1.PlannedInstallation{Name: root.Name, UID: root.UID},
+	}
+	permits, err := deliveryplan.Sealer{Key: g.Planner.Key, Root: root.UID, Digest: spec.Digest}.Permits([]deliveryplan.Rendered{{
+		Path: root.Name, Lineage: []*v1alpha1.Installation{root}, Children: made.children, Targets: s.Inputs.Imports.AllTargets(),
+	}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	content, err := deliveryplan.Encode("shown", permits)
+	return &DeliveryPlan{Spec: spec, Content: content, Permits: permits}, err
+}
+
+func digestOf(text, after string) string {
+	sum := sha256.Sum256([]byte(text + after))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// drive reconciles until nothing happens any more; between says what happens between two attempts.
+func (g *governed) drive(t *testing.T, between func(attempt int)) {
+	t.Helper()
+	approved := false
+	for attempt := range 20 {
+		between(attempt)
+		before := g.digest(t)
+		if _, err := g.Reconcile(t.Context(), ctrl.Request{NamespacedName: shop}); err != nil {
+			t.Fatal(err)
+		}
+		if g.Ahead.outside.Busy(shop) {
+			<-g.enqueued
+			continue
+		}
+		old := digestOf(`"old"`, "")
+		if said := delivery.DeferralMessage(g.installation(t).Status.Conditions); !approved && strings.Contains(said, "plan "+old+" (") {
+			approved = true
+			approval := &deliveryv1alpha1.DeliveryApproval{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "a", UID: "a", CreationTimestamp: metav1.NewTime(g.Now())}, Spec: deliveryv1alpha1.DeliveryApprovalSpec{Installation: shop.Name, Digest: old, ApprovedBy: "ann"}}
+			if err := g.api.Create(t.Context(), approval); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if g.digest(t) == before {
+			return
+		}
+	}
+	t.Fatal("it does not come to rest")
+}
+
+// outcome is what has become of the job.
+func (g *governed) outcome(t *testing.T) string {
+	t.Helper()
+	inst, exec := g.installation(t), &v1alpha1.Execution{}
+	written := ""
+	if err := g.api.Get(t.Context(), shop, exec); err == nil {
+		written = fmt.Sprint(exec.Spec)
+	}
+	switch last := inst.Status.LastError; {
+	case strings.Contains(written, "new"):
+		return "writes what was not approved"
+	case written != "":
+		return "does what was approved"
+	case last != nil && last.Reason == "NotApproved":
+		return "ends before it writes"
+	case inst.Status.JobID == "" && delivery.Deferral(inst.Status.Conditions) != nil:
+		return "waits for another approval"
+	}
+	return fmt.Sprintf("%+v", inst.Status)
+}
+
+// TestChangeAtEveryMoment: an import changes before, at, or after any request or plan. No job writes what
+// was not approved, and none that was not disturbed is refused.
+func TestChangeAtEveryMoment(t *testing.T) {
+	seen := map[string]int{}
+	for moment := 1; ; moment++ {
+		g := newGoverned(t, moment)
+		g.drive(t, func(int) {})
+		outcome := g.outcome(t)
+		t.Logf("moment %d of %d: the job %s", moment, g.moment, outcome)
+		seen[outcome]++
+		if outcome == "writes what was not approved" || strings.HasPrefix(outcome, "{") {
+			t.Errorf("moment %d: %s", moment, outcome)
+		}
+		if g.moment < moment {
+			break
+		}
+	}
+	for _, outcome := range []string{"does what was approved", "ends before it writes", "waits for another approval"} {
+		if seen[outcome] == 0 {
+			t.Errorf("at no moment a job %s: %v", outcome, seen)
+		}
+	}
+}
+
+// TestApprovalSurvivesRestart: a process ends between any two attempts, and the next one goes on without
+// a further approval.
+func TestApprovalSurvivesRestart(t *testing.T) {
+	for at := range 8 {
+		t.Run(fmt.Sprint("before attempt ", at), func(t *testing.T) {
+			g := newGoverned(t, 0)
+			g.drive(t, func(attempt int) {
+				if attempt == at {
+					g.restart()
+					g.setAhead(t)
+				}
+			})
+			if outcome := g.outcome(t); outcome != "does what was approved" {
+				t.Errorf("the job %s", outcome)
+			}
+			if approved := g.installation(t).Status.ApprovedPlan; approved == nil || approved.JobID != g.installation(t).Status.JobID || len(approved.ApprovedBy) != 1 {
+				t.Errorf("the status says %+v", approved)
+			}
+		})
+	}
+}
