@@ -26,9 +26,8 @@ import (
 const deliveryGate = "DeliveryPolicies=true"
 
 // deliveryUser makes a user with the rules of the chart where policies are on.
-func deliveryUser(t *testing.T) string {
+func deliveryUser(t *testing.T, name string) string {
 	t.Helper()
-	const name = "landscaper-delivery"
 	rules, err := landscape.WriteRules(t.TempDir(), name, map[string]any{"featureGates": map[string]any{"DeliveryPolicies": true}})
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +132,7 @@ func eventsOf(t *testing.T, inst *v1alpha1.Installation, reason string) []string
 
 // TestDelivery: windows, freezes, overrides and pauses with a real API server, over restarts.
 func TestDelivery(t *testing.T) {
-	whole, kubeconfig := t, deliveryUser(t)
+	whole, kubeconfig := t, deliveryUser(t, "landscaper-delivery")
 	t.Run("a cluster without the kind is no reason to end, and no server is ready", func(t *testing.T) {
 		server := launchServer(t, kubeconfig, "--feature-gates", deliveryGate)
 		err := server.AwaitReadiness(t.Context(), http.StatusServiceUnavailable, func(text string) bool {

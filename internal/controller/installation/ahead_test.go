@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -199,10 +200,14 @@ func (g *governed) outcome(t *testing.T) string {
 	inst, exec := g.installation(t), &v1alpha1.Execution{}
 	written := ""
 	if err := g.api.Get(t.Context(), shop, exec); err == nil {
-		written = fmt.Sprint(exec.Spec)
+		text, err := json.Marshal(exec.Spec)
+		if err != nil || !strings.Contains(string(text), `"text":"`) {
+			t.Fatalf("%v: %s", err, text)
+		}
+		written = string(text)
 	}
 	switch last := inst.Status.LastError; {
-	case strings.Contains(written, "new"):
+	case strings.Contains(written, `"text":"new"`):
 		return "writes what was not approved"
 	case written != "":
 		return "does what was approved"
