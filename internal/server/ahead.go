@@ -125,7 +125,8 @@ func summaryOf(s diff.Summary) deliveryv1alpha1.PlanSummary {
 	}
 }
 
-// whole reads lists from a cache without pages: a cache would end with the first one.
+// whole reads lists from a cache without pages. A cache returns a token for the next page whether there is
+// one or not, and the same list again.
 type whole struct{ client.Reader }
 
 // List implements client.Reader.
@@ -133,5 +134,7 @@ func (w whole) List(ctx context.Context, list client.ObjectList, options ...clie
 	asked := &client.ListOptions{}
 	asked.ApplyOptions(options)
 	asked.Limit, asked.Continue = 0, ""
-	return w.Reader.List(ctx, list, asked) // the caller says what was read
+	err := w.Reader.List(ctx, list, asked)
+	list.SetContinue("")
+	return err // the caller says what was read
 }

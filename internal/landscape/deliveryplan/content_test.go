@@ -72,7 +72,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestDamaged: what is not a plan is none.
+// TestDamaged: what is not a plan is refused.
 func TestDamaged(t *testing.T) {
 	content, err := Encode("x", Permits{})
 	if err != nil {

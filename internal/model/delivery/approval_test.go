@@ -130,7 +130,7 @@ func TestApproval(t *testing.T) {
 
 		{"unknown parts are approved only by those who say so", []string{always}, changes{summary(deliveryv1alpha1.PlanSummary{Unknown: 1}), approves(planA, "ann", 0)}, reasons.ApprovalRequired, false, ""},
 		{"and are by them", []string{always}, changes{summary(deliveryv1alpha1.PlanSummary{Unknown: 1}), approves(planA, "ann", 0, acceptsUnknown)}, "", false, "ann"},
-		{"a policy refuses unknown parts whoever approves them", []string{"{approval: {unknown: Refuse}}"}, changes{summary(deliveryv1alpha1.PlanSummary{Unknown: 1}), approves(planA, "ann", 0, acceptsUnknown)}, reasons.PlanRefused, false, ""},
+		{"a policy refuses unknown parts, approved or not", []string{"{approval: {unknown: Refuse}}"}, changes{summary(deliveryv1alpha1.PlanSummary{Unknown: 1}), approves(planA, "ann", 0, acceptsUnknown)}, reasons.PlanRefused, false, ""},
 		{"what is unknown may be known later", []string{"{approval: {unknown: Refuse}}"}, changes{summary(deliveryv1alpha1.PlanSummary{Unknown: 1}), old(time.Hour)}, reasons.PlanRefused, true, ""},
 
 		{"the plan could not be worked out", []string{always}, changes{planned(func(p *delivery.Planned) { p.Failed = "no Context" })}, reasons.PlanFailed, false, ""},
@@ -159,7 +159,7 @@ func TestApproval(t *testing.T) {
 				t.Errorf("%q, works %t, by %q, want %q, %t, %q: %s", got.Reason, got.Work, by, test.want, test.work, test.by, got)
 			}
 			if !got.Permitted() && !got.Work && got.Wake(askedAt).Deadline().After(askedAt.Add(delivery.Recheck)) {
-				t.Errorf("wakes by %s", got.Wake(askedAt))
+				t.Errorf("it is judged again at %s", got.Wake(askedAt))
 			}
 		})
 	}

@@ -36,8 +36,8 @@ type Verdict struct {
 	// Overridden is the policy that was left out because of an override, and would have refused the job.
 	Overridden string
 
-	// Planning says that the job may not begin because of its plan: Pending that there is none, Work that
-	// it is to be worked out now. Again is when it is worked out again.
+	// Planning says that the job may not begin because of its plan: Pending that it does not exist
+	// yet, Work that it is to be worked out now. Again is when it is worked out again.
 	Planning, Pending, Work bool
 	again                   time.Time
 	// awaits says that an approval lets the job begin.
