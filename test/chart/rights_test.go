@@ -87,6 +87,8 @@ func TestRights(t *testing.T) {
 			[]right{{"*", "deliverypolicies", "watch"}, {"*", "deliverypolicies/status", "update"}}, []right{{"*", "deliverypolicies", "update"}, {"*", "deliverypolicies", "override"}}},
 		{"earlier specifications are kept, and never changed", with(nil, "featureGates", map[string]any{"DeliveryPolicies": true}),
 			[]right{{"*", "deliveryrevisions", "list"}, {"*", "deliveryrevisions", "create"}, {"*", "deliveryrevisions", "delete"}}, []right{{"*", "deliveryrevisions", "update"}, {"*", "deliveryrevisions", "patch"}}},
+		{"plans are written, and approvals only read", with(nil, "featureGates", map[string]any{"DeliveryPolicies": true}),
+			[]right{{"*", "deliveryplans", "create"}, {"*", "deliveryplans", "delete"}, {"*", "deliveryapprovals", "watch"}}, []right{{"*", "deliveryplans", "update"}, {"*", "deliveryapprovals", "create"}, {"*", "deliveryapprovals", "delete"}}},
 		{"confined, policies of its namespaces are read", with(confined, "featureGates", map[string]any{"AllAlpha": true}), []right{{"team-a", "deliverypolicies", "watch"}}, []right{{"*", "deliverypolicies", "watch"}}},
 		{"metrics for everybody need no token reviews", with(confined, "metrics", map[string]any{"authenticated": false}), nil,
 			[]right{{"*", "tokenreviews", "create"}}},
