@@ -37,9 +37,10 @@ the next job of a root would change, and the job begins when that plan was appro
 func newListCommand(streams terminal.Streams) *cobra.Command {
 	f := &connection.Flags{}
 	command := &cobra.Command{
-		Use:   "list",
-		Short: "List the stored plans of a namespace",
-		Args:  terminal.Arguments(commandline.Arguments),
+		Use:     "list",
+		Short:   "List the stored plans of a namespace",
+		Example: `  landscaper-cli plans list -n team-a`,
+		Args:    terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, _ []string) error {
 			on, err := f.Connect()
 			if err != nil {
