@@ -185,7 +185,7 @@ func TestDeliveryApproval(t *testing.T) {
 			t.Errorf("the next job: %+v", again.Spec)
 		}
 	})
-	t.Run("a user approves for nobody else, and changes no approval", func(t *testing.T) {
+	t.Run("a user approves only as the user, and changes no approval", func(t *testing.T) {
 		space := namespace(t)
 		policy(t, space, "production", once)
 		plan := waitPlan(t, create(t, newInstallation(space, "shop", oneConfigMap)), "")
@@ -240,21 +240,41 @@ func TestDeliveryApproval(t *testing.T) {
 			t.Errorf("%+v", inst.Status.ApprovedPlan)
 		}
 	})
-	t.Run("a tree with a part that only the job can know, approved over a crash", func(t *testing.T) {
+	t.Run("a tree, approved while no server works", func(t *testing.T) {
 		space := namespace(t)
 		policy(t, space, "production", once)
 		root := createTree(t, space, "root", "", flow("first", "", "value"), flow("second", "value", ""), recordedLeaves()[2])
 		plan := waitPlan(t, root, "")
-		t.Logf("the plan has %+v", plan.Spec.Summary)
 		restart(func() {
-			if code, out, said := cli(t, "plans", "approve", "root", "-n", space, "--digest", plan.Spec.Digest); plan.Spec.Summary.Unknown > 0 && (code == 0 || !strings.Contains(said, "--accept-unknown")) {
-				t.Errorf("code %d, %s %s", code, out, said)
+			if code, _, said := cli(t, "plans", "approve", "root", "-n", space, "--digest", plan.Spec.Digest); code != 0 {
+				t.Errorf("code %d, %s", code, said)
 			}
-			cli(t, "plans", "approve", "root", "-n", space, "--digest", plan.Spec.Digest, "--accept-unknown")
 		})
 		root = waitSucceeded(t, root)
-		if root.Status.ApprovedPlan == nil || root.Status.ApprovedPlan.Digest != plan.Spec.Digest {
-			t.Errorf("%+v", root.Status.ApprovedPlan)
+		if approved := root.Status.ApprovedPlan; approved == nil || approved.Digest != plan.Spec.Digest || plan.Spec.Summary.Create != 3 {
+			t.Errorf("%+v", approved)
+		}
+	})
+	t.Run("what only the job can know is approved by those who say so", func(t *testing.T) {
+		space := namespace(t)
+		policy(t, space, "production", once)
+		inst := create(t, newInstallation(space, "shop", unservedItem))
+		plan := waitPlan(t, inst, "")
+		if code, _, said := cli(t, "plans", "approve", "shop", "-n", space, "--digest", plan.Spec.Digest); code == 0 || !strings.Contains(said, "has 1 parts that only the job can know") {
+			t.Errorf("code %d, %s", code, said)
+		}
+		silent := approvalOf(plan, "silent", "ann-silent")
+		silent.Spec.AcceptUnknown = false
+		if err := tenant(t, "ann-silent", space, approver).Create(t.Context(), silent); err != nil {
+			t.Fatal(err)
+		}
+		// The server has seen the approval when it has seen a later one.
+		if code, _, said := cli(t, "plans", "approve", "shop", "-n", space, "--digest", plan.Spec.Digest, "--accept-unknown"); code != 0 {
+			t.Fatalf("code %d, %s", code, said)
+		}
+		inst = waitFor(t, client.ObjectKeyFromObject(inst), "begun", func(inst *v1alpha1.Installation) bool { return inst.Status.JobID != "" })
+		if by := inst.Status.ApprovedPlan.ApprovedBy; len(by) != 1 || by[0] == "ann-silent" {
+			t.Errorf("approved by %v", by)
 		}
 	})
 	t.Run("deletions alone: what creates passes, and is recorded; the deletion waits", func(t *testing.T) {
