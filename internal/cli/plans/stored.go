@@ -38,9 +38,7 @@ func read(ctx context.Context, on *connection.Connection) (*stored, error) {
 	}
 	s := &stored{on: on, plans: plans.Items, approvals: approvals.Items}
 	s.plans = slices.DeleteFunc(s.plans, func(plan deliveryv1alpha1.DeliveryPlan) bool { return plan.Spec.Part != 0 })
-	slices.SortStableFunc(s.plans, func(a, b deliveryv1alpha1.DeliveryPlan) int {
-		return b.CreationTimestamp.Compare(a.CreationTimestamp.Time)
-	})
+	slices.SortFunc(s.plans, func(a, b deliveryv1alpha1.DeliveryPlan) int { return deliveryplan.Newer(&a, &b) })
 	return s, nil
 }
 

@@ -209,11 +209,18 @@ func (r *Reconciler) deleteOutdated(ctx context.Context, s *snapshot, digest str
 	own := slices.DeleteFunc(slices.Clone(s.Plans), func(plan *deliveryv1alpha1.DeliveryPlan) bool {
 		return plan.Spec.Installation.UID != s.Inst.UID || plan.Spec.Digest == digest
 	})
-	slices.SortFunc(own, func(a, b *deliveryv1alpha1.DeliveryPlan) int {
-		return b.CreationTimestamp.Compare(a.CreationTimestamp.Time)
+	slices.SortFunc(own, deliveryplan.Newer)
+	present := slices.IndexFunc(s.Plans, func(plan *deliveryv1alpha1.DeliveryPlan) bool {
+		return plan.Spec.Installation.UID == s.Inst.UID && plan.Spec.Digest == digest
 	})
+	before := ""
 	for _, plan := range own {
-		if plan.Spec.Digest == own[0].Spec.Digest {
+		// What happens now may be what would have happened before: then later plans are out of date.
+		later := present >= 0 && deliveryplan.Newer(plan, s.Plans[present]) < 0
+		if before == "" && !later {
+			before = plan.Spec.Digest
+		}
+		if !later && plan.Spec.Digest == before {
 			continue
 		}
 		if err := r.Client.Delete(ctx, plan.DeepCopy(), client.Preconditions{UID: &plan.UID}); client.IgnoreNotFound(err) != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -260,6 +261,51 @@ func TestApprovalSurvivesRestart(t *testing.T) {
 			}
 			if approved := g.installation(t).Status.ApprovedPlan; approved == nil || approved.JobID != g.installation(t).Status.JobID || len(approved.ApprovedBy) != 1 {
 				t.Errorf("the status says %+v", approved)
+			}
+		})
+	}
+}
+
+// TestOutdatedPlans: which plans are kept. The names a, b and c are in the order of their creation.
+func TestOutdatedPlans(t *testing.T) {
+	for _, test := range []struct {
+		reason, digest string
+		want           string
+	}{
+		{"a new plan: the one before is kept for a comparison", "d", "c other"},
+		{"the newest plan is still right", "c", "b c other"},
+		{"a plan is right again: those after it are out of date", "b", "a b other"},
+		{"so is the first one", "a", "a other"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b, s := newBench(t, installed(t)...), &snapshot{}
+			s.Inst = b.installation(t)
+			for i, name := range []string{"a", "b", "c", "other"} {
+				plan := &deliveryv1alpha1.DeliveryPlan{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: name}}
+				plan.Spec.Digest, plan.Spec.Installation.UID = name, s.Inst.UID
+				if name == "other" {
+					plan.Spec.Installation.UID = "of another Installation of the name"
+				}
+				if err := b.api.Create(t.Context(), plan); err != nil {
+					t.Fatal(err)
+				}
+				plan.ResourceVersion = fmt.Sprint(9 + i)
+				s.Plans = append(s.Plans, plan)
+			}
+			if err := b.deleteOutdated(t.Context(), s, test.digest); err != nil {
+				t.Fatal(err)
+			}
+			left := &deliveryv1alpha1.DeliveryPlanList{}
+			if err := b.api.List(t.Context(), left); err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, plan := range left.Items {
+				names = append(names, plan.Name)
+			}
+			slices.Sort(names)
+			if got := strings.Join(names, " "); got != test.want {
+				t.Errorf("left are %s, want %s", got, test.want)
 			}
 		})
 	}

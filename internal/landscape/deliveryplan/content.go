@@ -15,6 +15,7 @@ import (
 
 	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/resourceversion"
 )
 
 const (
@@ -109,6 +110,18 @@ func PartName(name string, part int) string {
 		return name
 	}
 	return name + "-" + strconv.Itoa(part)
+}
+
+// Newer orders plans, the newest first. The times of two may be in the same second; as a plan is never
+// changed, its version says when it was created.
+func Newer(a, b *deliveryv1alpha1.DeliveryPlan) int {
+	switch {
+	case resourceversion.Older(a.ResourceVersion, b.ResourceVersion):
+		return 1
+	case resourceversion.Older(b.ResourceVersion, a.ResourceVersion):
+		return -1
+	}
+	return b.CreationTimestamp.Compare(a.CreationTimestamp.Time)
 }
 
 // Objects are the objects of a plan: the first comes last, because it stands for the whole.

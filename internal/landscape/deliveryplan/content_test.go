@@ -90,6 +90,27 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// TestNewer: which of two plans is the newer one.
+func TestNewer(t *testing.T) {
+	at := func(version string, second int64) *deliveryv1alpha1.DeliveryPlan {
+		return &deliveryv1alpha1.DeliveryPlan{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version, CreationTimestamp: metav1.Unix(second, 0)}}
+	}
+	for _, test := range []struct {
+		reason string
+		a, b   *deliveryv1alpha1.DeliveryPlan
+		want   int
+	}{
+		{"in the same second, the version says it", at("9", 1), at("10", 1), 1},
+		{"the other way round", at("10", 1), at("9", 1), -1},
+		{"without versions, the time does", at("", 1), at("", 2), 1},
+		{"the same plan", at("9", 1), at("9", 1), 0},
+	} {
+		if got := Newer(test.a, test.b); got != test.want {
+			t.Errorf("%s: %d, want %d", test.reason, got, test.want)
+		}
+	}
+}
+
 // TestNames: the name of a plan is one, whatever that of the Installation is.
 func TestNames(t *testing.T) {
 	for _, name := range []string{"shop", "a.b", strings.Repeat("a", 253), strings.Repeat("a", 199) + "." + strings.Repeat("b", 50)} {
