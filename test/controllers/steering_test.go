@@ -66,6 +66,8 @@ var permitted = map[string]string{
 
 	"internal/controller/installation/resolve: *repocontext.ReadError": "a read that has failed counts as an outage, which ends after a time",
 	"internal/controller/installation/observe: *repocontext.ReadError": "a read that has failed says nothing about the import",
+	"internal/controller/installation: deliveryplan.ErrTooLarge":       words,
+	"internal/controller/installation: deliveryplan.ErrDamaged":        answer,
 	"internal/controller/installation: *plan.SubinstallationError":     words,
 	"internal/controller/installation: *plan.StepError":                words,
 	"internal/controller/installation: *plan.ImportError":              words,

@@ -35,6 +35,14 @@ const (
 	deliveryPlanLimit = 10 * time.Minute
 )
 
+// Deliveries is what jobs of roots depend on besides their objects, where the feature is on.
+type Deliveries struct {
+	// Policies reads the DeliveryPolicies of a namespace from a cache.
+	Policies func(ctx context.Context, namespace string) ([]*deliveryv1alpha1.DeliveryPolicy, error)
+	// Ahead works out the plans of jobs that need an approval.
+	Ahead *Ahead
+}
+
 // Ahead works out plans before their jobs begin.
 type Ahead struct {
 	// Plan works out what the next job of a root would change. The content is encoded.

@@ -11,7 +11,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/installation/decide"
 	"go.landscaper.dev/internal/controller/installation/repeat"
@@ -44,10 +43,8 @@ type Reconciler struct {
 	Parallelizer parallelize.Parallelizer
 	// Triggers are what starts jobs without a request.
 	Triggers predicates.Triggers
-	// Policies reads the DeliveryPolicies of a namespace from a cache; nil where the feature is off.
-	Policies func(ctx context.Context, namespace string) ([]*deliveryv1alpha1.DeliveryPolicy, error)
-	// Ahead works out the plans of jobs that need an approval; nil where the feature is off.
-	Ahead *Ahead
+	// Deliveries is what says when jobs may begin, and with which plans; empty where the feature is off.
+	Deliveries
 	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
 	// caches may contradict each other; nil if that is unknown.
 	Unsettled func() bool
