@@ -39,7 +39,7 @@ func TestRollback(t *testing.T) {
 	if err := install.Run(t.Context(), env.Admin, install.Options{Delivery: true}, &bytes.Buffer{}); err != nil {
 		t.Fatal(err)
 	}
-	startServer(t, deliveryUser(t), "--feature-gates", deliveryGate)
+	startServer(t, deliveryUser(t, "way-back"), "--feature-gates", deliveryGate)
 	space := namespace(t)
 	policy(t, space, "way-back", deliveryv1alpha1.DeliveryPolicySpec{History: &deliveryv1alpha1.History{Revisions: 3, Rollback: deliveryv1alpha1.RollbackOnFailure}})
 	run := func(t *testing.T, want []string, args ...string) {

@@ -88,7 +88,7 @@ func TestStatus(t *testing.T) {
 	for _, metric := range families[0].GetMetric() {
 		counts[metric.GetLabel()[0].GetValue()] = metric.GetGauge().GetValue()
 	}
-	if want := map[string]float64{"Frozen": 1, "InvalidPolicy": 0, "OutsideWindow": 1, "Paused": 0}; !maps.Equal(counts, want) {
+	if want := map[string]float64{"Frozen": 1, "InvalidPolicy": 0, "OutsideWindow": 1, "Paused": 0, "ApprovalRequired": 0, "PlanFailed": 0, "PlanPending": 0, "PlanRefused": 0}; !maps.Equal(counts, want) {
 		t.Errorf("%v", counts)
 	}
 }
