@@ -30,6 +30,8 @@ type Policy struct {
 	unrestricted bool
 	// privateRemedy is how private networks are allowed where DenyPrivate does not decide.
 	privateRemedy string
+	// offlineRemedy is how connections are allowed at all; empty if they are.
+	offlineRemedy string
 }
 
 // ProxyFromEnvironment is the value of Proxy for the proxies of the environment.
@@ -38,6 +40,16 @@ const ProxyFromEnvironment = "environment"
 // Unrestricted returns the policy of a program that acts for the user who runs it: it may connect
 // to all addresses, through the proxies of the user.
 func Unrestricted() Policy { return Policy{unrestricted: true, Proxy: ProxyFromEnvironment} }
+
+// Offline returns the policy that refuses all connections, before a name is resolved. The remedy says how
+// they are allowed.
+func Offline(remedy string) Policy { return Policy{offlineRemedy: remedy} }
+
+// Outside returns the policy for places that a server outside has named: without the exceptions that an
+// operator has made.
+func (p Policy) Outside() Policy {
+	return Policy{DenyPrivate: p.DenyPrivate, Deny: p.Deny, Proxy: p.Proxy, offlineRemedy: p.offlineRemedy}
+}
 
 // WithoutPrivate returns the policy for a purpose for which private networks are refused, unless they
 // are listed in Allow. The remedy says how they are allowed. An unrestricted policy stays as it is.
@@ -92,6 +104,8 @@ const (
 	RuleDenied Rule = "denied network"
 	// RuleForm refuses malformed addresses.
 	RuleForm Rule = "malformed address"
+	// RuleOffline refuses everything.
+	RuleOffline Rule = "no network"
 )
 
 // remedies say what an operator may change.
@@ -114,6 +128,9 @@ type Refused struct {
 
 // Error implements error. The message does not have the resolved address.
 func (r *Refused) Error() string {
+	if r.Rule == RuleOffline {
+		return fmt.Sprintf("nothing leaves this machine, so %s is not contacted: %s", r.Host, r.Remedy)
+	}
 	remedy := cmp.Or(r.Remedy, remedies[r.Rule])
 	if remedy == "" {
 		remedy = "egress.allow of the server can list exceptions"
@@ -125,6 +142,9 @@ func (r *Refused) Error() string {
 func (p Policy) Check(host string, address netip.Addr) error {
 	if p.unrestricted {
 		return nil
+	}
+	if err := p.checkOffline(host); err != nil {
+		return err
 	}
 	if !address.IsValid() {
 		return &Refused{Host: host, Rule: RuleForm}
@@ -181,6 +201,9 @@ func (p Policy) CheckHost(host string) error {
 	if p.unrestricted {
 		return nil
 	}
+	if err := p.checkOffline(host); err != nil {
+		return err
+	}
 	bare := strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	if address, err := netip.ParseAddr(bare); err == nil {
 		return p.Check(host, address)
@@ -195,6 +218,14 @@ func (p Policy) CheckHost(host string) error {
 		return &Refused{Host: host, Rule: RuleForm}
 	}
 	return nil
+}
+
+// checkOffline refuses a host if there are no connections at all. Its error is a *Refused.
+func (p Policy) checkOffline(host string) error {
+	if p.offlineRemedy == "" {
+		return nil
+	}
+	return &Refused{Host: host, Rule: RuleOffline, Remedy: p.offlineRemedy}
 }
 
 func isNumber(label string) bool {

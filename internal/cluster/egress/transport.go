@@ -44,6 +44,9 @@ func (p Policy) dialer(timeout time.Duration) Dial {
 		if err != nil {
 			return nil, &Refused{Host: address, Rule: RuleForm}
 		}
+		if err := p.checkOffline(host); err != nil {
+			return nil, err
+		}
 		dialer := net.Dialer{Timeout: timeout, KeepAlive: 30 * time.Second, ControlContext: p.control(host)}
 		return dialer.DialContext(ctx, network, address) // the error of net has network and address
 	}

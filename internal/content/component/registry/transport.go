@@ -117,8 +117,7 @@ func (p *Pool) reach(t trust) (*reach, error) {
 		}
 	}
 	// A registry outside must not reach what users may reach; the proxy is the operator's.
-	outside := egress.Policy{DenyPrivate: p.policy.DenyPrivate, Deny: p.policy.Deny, Proxy: p.policy.Proxy}
-	added := &reach{home: p.transport(p.policy, config), outside: p.transport(outside, config.Clone())}
+	added := &reach{home: p.transport(p.policy, config), outside: p.transport(p.policy.Outside(), config.Clone())}
 	p.reaches[t] = added
 	return added, nil
 }
