@@ -53,14 +53,20 @@ type Connection struct {
 }
 
 // newConnection makes the clients of a connection. No request is made.
-func newConnection(key, address string, config *rest.Config, policy egress.Policy, memory *answerlimit.Budget) (*Connection, error) {
+func newConnection(key, address string, config *rest.Config, policy egress.Policy, network http.RoundTripper, memory *answerlimit.Budget) (*Connection, error) {
 	config = rest.CopyConfig(config)
 	// The API server's priority and fairness decides who waits; a client-side limit would only add
 	// unexplained delays.
 	config.QPS = -1
 	config.WarningHandler = rest.NoWarnings{}
 	c := &Connection{key: key, address: address, server: config.Host, memory: memory, health: &health{now: time.Now}, pace: traffic.NewPace()}
-	httpClient, err := traffic.NewClient(config, policy, memory, c.pace)
+	var httpClient *http.Client
+	var err error
+	if network != nil {
+		httpClient, err = traffic.NewClientOver(network, config, memory, c.pace)
+	} else {
+		httpClient, err = traffic.NewClient(config, policy, memory, c.pace)
+	}
 	if err != nil {
 		return nil, err
 	}

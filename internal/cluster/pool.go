@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -53,6 +54,9 @@ type PoolOptions struct {
 	// WrapTransport wraps what sends the requests to all clusters; nil wraps nothing. A test takes
 	// the place of the network with it.
 	WrapTransport transport.WrapperFunc
+	// Network takes the place of the network to all clusters, below what guards the requests; nil is the
+	// network.
+	Network http.RoundTripper
 	// Memory is how many bytes the answers of clusters and the stores of watches may take together;
 	// 0 is a default.
 	Memory int64
@@ -287,7 +291,7 @@ func (p *Pool) connection(to *login.Login) (*Connection, error) {
 		policy = egress.Unrestricted()
 		policy.Proxy = p.options.Egress.Proxy
 	}
-	connection, err := newConnection(to.Key, to.Address(), config, policy, p.memory)
+	connection, err := newConnection(to.Key, to.Address(), config, policy, p.options.Network, p.memory)
 	if err != nil {
 		return nil, invalid{job.Wrap(err, resolveTarget, reasons.ValidateTarget, "make a client for the cluster at "+config.Host, v1alpha1.ErrorConfigurationProblem)}
 	}

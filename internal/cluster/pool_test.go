@@ -256,7 +256,7 @@ func TestExplain(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			connection, err := newConnection("k", "a", &rest.Config{Host: test.server, BearerToken: secretWord}, lab, answerlimit.New(0))
+			connection, err := newConnection("k", "a", &rest.Config{Host: test.server, BearerToken: secretWord}, lab, nil, answerlimit.New(0))
 			if err != nil {
 				t.Fatal(err)
 			}

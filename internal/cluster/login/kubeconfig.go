@@ -214,6 +214,9 @@ func (k *Kubeconfig) rest() *rest.Config {
 	}
 }
 
+// Server is the address of the API server.
+func (k *Kubeconfig) Server() string { return k.server }
+
 // WithUser writes a kubeconfig for the same cluster with another user.
 func (k *Kubeconfig) WithUser(name string, user *clientcmdapi.AuthInfo) ([]byte, error) {
 	made := clientcmdapi.NewConfig()

@@ -32,7 +32,12 @@ func NewClient(config *rest.Config, policy egress.Policy, memory *answerlimit.Bu
 		trust.MinVersion = transport.TLSClientConfig.MinVersion
 		transport.TLSClientConfig = trust
 	}
-	wrapped, err := rest.HTTPWrappersForConfig(config, &guard{next: transport, memory: memory, pace: pace})
+	return NewClientOver(transport, config, memory, pace)
+}
+
+// NewClientOver returns such a client over what takes the place of the network.
+func NewClientOver(network http.RoundTripper, config *rest.Config, memory *answerlimit.Budget, pace *Pace) (*http.Client, error) {
+	wrapped, err := rest.HTTPWrappersForConfig(config, &guard{next: network, memory: memory, pace: pace})
 	if err != nil {
 		return nil, fmt.Errorf("the credentials cannot be used: %w", err)
 	}
