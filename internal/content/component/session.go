@@ -85,6 +85,9 @@ type Options struct {
 	Config *ocmconfig.Config
 	// Overwrites replace references.
 	Overwrites []Overwrite
+	// Given has component versions that go before all repositories, but behind inline descriptors; nil
+	// for none.
+	Given repository.Repository
 	// Local is the root of repositories of type local; nil is an empty one.
 	Local fs.FS
 	// Files allows archives of the host's file system, for the command line.
@@ -255,11 +258,14 @@ func (s *Session) resolve(ctx context.Context, reference Reference) (*repository
 	if s.inline != nil {
 		chain = append(chain, s.inline)
 	}
+	if s.options.Given != nil {
+		chain = append(chain, s.options.Given)
+	}
 	contexts := s.options.Config.Repositories(reference.Name)
 	if !reference.Context.IsZero() && reference.Context.Kind() != repository.KindEmpty {
 		contexts = append([]descriptor.Typed{reference.Context}, contexts...)
 	}
-	if len(contexts) == 0 && !s.isInline(reference) {
+	if len(contexts) == 0 && s.options.Given == nil && !s.isInline(reference) {
 		return nil, fmt.Errorf("find component version %s: %w", reference, ErrNoRepository)
 	}
 	for _, context := range contexts {

@@ -247,6 +247,9 @@ func (c *Component) complete() {
 	}
 }
 
+// Descriptor returns the descriptor in the usual schema, without the contents of inputs.
+func (c *Component) Descriptor() *descriptor.Descriptor { return c.descriptor("") }
+
 // descriptor returns the descriptor without the contents of inputs.
 func (c *Component) descriptor(schema string) *descriptor.Descriptor {
 	switch c.Meta.ConfiguredSchemaVersion {

@@ -143,6 +143,14 @@ func (i *Input) plain(base string) ([]byte, string, error) {
 	return nil, "", errors.New("use " + inputTypes)
 }
 
+// InPlace returns the content of an input that is written into the constructor file, and its media type.
+func (i *Input) InPlace() (content []byte, mediaType string, err error) {
+	if i.kind() == "binary" {
+		return i.Data, "application/octet-stream", nil
+	}
+	return i.inPlace()
+}
+
 // inPlace returns a content that is written into the constructor file.
 func (i *Input) inPlace() ([]byte, string, error) {
 	switch {
