@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/base/variable"
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/components/construct"
 	"go.landscaper.dev/internal/cli/repositories"
@@ -156,7 +157,7 @@ func (f *pushFlags) constructor(streams terminal.Streams, file string, variables
 	if err != nil {
 		return nil, fmt.Errorf("read the constructor file: %w", err)
 	}
-	substituted, err := construct.Substitute(string(text), variables)
+	substituted, err := variable.Substitute(string(text), variables)
 	if err != nil {
 		return nil, terminal.Usage(fmt.Errorf("%s: %w", file, err))
 	}
