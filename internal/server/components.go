@@ -103,6 +103,9 @@ func (c *SignatureConfig) keys() (map[string]signature.Trust, error) {
 func (c *Config) components() (component.Options, error) {
 	options, err := c.Registry.options()
 	options.Default = component.Context(c.RepositoryContext)
+	if c.Embedded != nil {
+		options.Given = c.Embedded.Components
+	}
 	return options, err
 }
 

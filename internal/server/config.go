@@ -112,6 +112,8 @@ type Config struct {
 	AddConsole func(context.Context, ConsoleHost) error
 	// Features says which features are on.
 	Features featuregate.MutableVersionedFeatureGate
+	// Embedded is how the controllers run within another program; nil for a server.
+	Embedded *Embedding
 	// MemoryLimit is how many bytes the heap may have: near it, the largest work is ended. 0 is no
 	// limit.
 	MemoryLimit int64

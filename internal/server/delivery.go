@@ -148,7 +148,7 @@ func (d *delivery) add(manager ctrl.Manager, config *Config) error {
 	if err := reconciler.SetupWithManager(manager); err != nil {
 		return fmt.Errorf("set up the DeliveryPolicy controller: %w", err)
 	}
-	return register(reconciler.Metrics()...)
+	return config.register(reconciler.Metrics()...)
 }
 
 // Start implements manager.Runnable: it waits until the cluster serves the kind.

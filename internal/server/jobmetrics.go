@@ -102,15 +102,15 @@ func nameHosts(config *rest.Config) error {
 }
 
 // countPlans adds metrics for the plans in the work pool, whose queue is not a controller's.
-func countPlans(load func() (running, waiting int)) error {
+func countPlans(load func() (running, waiting int)) []prometheus.Collector {
 	gauge := func(state string, value func() int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "landscaper_plans", ConstLabels: prometheus.Labels{"state": state},
 			Help: "Installations whose components are read and whose blueprints are rendered.",
 		}, func() float64 { return float64(value()) })
 	}
-	return register(
+	return []prometheus.Collector{
 		gauge("running", func() int { running, _ := load(); return running }),
 		gauge("waiting", func() int { _, waiting := load(); return waiting }),
-	)
+	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 
@@ -34,6 +35,18 @@ func (c *Config) renderers(log logr.Logger) (*sandbox.Pool, error) {
 	}
 	log.Info("foreign work runs in processes of its own", "confinedBy", how, "slots", options.Slots, "memory", fmt.Sprintf("%d MiB", options.Memory>>20))
 	return pool, nil
+}
+
+// foreign returns what carries out foreign work, until the context ends.
+func (c *Config) foreign(ctx context.Context, log logr.Logger) (renderers.Renderers, error) {
+	if c.Embedded != nil {
+		return c.Embedded.Renderers, nil
+	}
+	processes, err := c.renderers(log)
+	if processes != nil {
+		context.AfterFunc(ctx, processes.Close)
+	}
+	return renderers.Renderers{Pool: processes}, err
 }
 
 // renderOptions divides the memory: half of it is for the server itself, and the rest for two works

@@ -18,6 +18,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -72,8 +73,10 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err := config.Validate(); err != nil {
 		return err
 	}
-	if err := nameHosts(config.Cluster); err != nil {
-		return err
+	if config.Embedded == nil {
+		if err := nameHosts(config.Cluster); err != nil {
+			return err
+		}
 	}
 	dispatcher := &dispatch.Dispatcher{}
 	recent := &rewatch.Recent{Now: time.Now}
@@ -97,7 +100,7 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	}
 	// Before the start, because the observers of the dispatcher and of the traffic are read without
 	// a lock.
-	if err := addTally(ctx, manager, config, dispatcher); err != nil {
+	if err := config.observe(ctx, manager, dispatcher); err != nil {
 		return err
 	}
 	log.Info("starting", "controllers", config.Controllers, "features", feature.On(config.Features))
@@ -146,6 +149,8 @@ func managerOptions(config Config, log logr.Logger, watches *watches) ctrl.Optio
 		// A replica that stops releases its lease at once instead of letting it expire.
 		LeaderElectionReleaseOnCancel: true,
 		GracefulShutdownTimeout:       &config.ShutdownTimeout,
+		// The names of controllers are labels of metrics, which a program that embeds them has not.
+		Controller: controllerconfig.Controller{SkipNameValidation: new(config.Embedded != nil)},
 	}
 }
 
@@ -177,7 +182,7 @@ func newManager(ctx context.Context, config Config, policies *delivery, log logr
 
 func addControllers(ctx context.Context, manager ctrl.Manager, config Config, library *library, dispatcher *dispatch.Dispatcher, policies *delivery, unsettled func() bool) error {
 	order := &queue.Order{}
-	clusters := cluster.NewPoolFor(manager, "landscaper/"+version.String(), config.Egress)
+	clusters := config.newPool(manager)
 	options := func(name string) controller.Options {
 		return controller.Options{MaxConcurrentReconciles: config.Workers[name]}
 	}
@@ -256,7 +261,7 @@ func addTargetSyncs(ctx context.Context, manager ctrl.Manager, config Config, cl
 	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[TargetSyncs]}); err != nil {
 		return err
 	}
-	return register(reconciler.Metrics()...)
+	return config.register(reconciler.Metrics()...)
 }
 
 // library is the source of component versions and charts.
@@ -275,15 +280,12 @@ func newLibrary(ctx context.Context, manager ctrl.Manager, config Config) (*libr
 	if err != nil {
 		return nil, err
 	}
-	processes, err := config.renderers(manager.GetLogger())
+	foreign, err := config.foreign(ctx, manager.GetLogger())
 	if err != nil {
 		return nil, err
 	}
-	if processes != nil {
-		context.AfterFunc(ctx, processes.Close)
-	}
 	return &library{
-		renderers: renderers.Renderers{Pool: processes},
+		renderers: foreign,
 		sources: &repocontext.Reader{
 			Client: manager.GetAPIReader(), Base: base, Foreign: config.SourceNamespaces,
 			Keys: keys, OwnKeys: config.Verification == installation.VerifyAlways && !config.Signatures.TrustContexts,
@@ -371,5 +373,5 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]}); err != nil {
 		return err
 	}
-	return countPlans(reconciler.Plans)
+	return config.register(countPlans(reconciler.Plans)...)
 }
