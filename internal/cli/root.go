@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/internal/cli/foreign"
 	"go.landscaper.dev/internal/cli/installations"
 	"go.landscaper.dev/internal/cli/plans"
+	"go.landscaper.dev/internal/cli/localrun"
 	"go.landscaper.dev/internal/cli/quickstart"
 	"go.landscaper.dev/internal/cli/spiff"
 	"go.landscaper.dev/internal/cli/targets"
@@ -58,6 +59,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		doctor.NewCommand(streams),
 		console.NewCommand(streams),
 		assistant.NewCommand(streams),
+		localrun.NewCommand(streams),
 		quickstart.NewCommand(streams),
 		spiff.NewCommand(),
 		foreign.NewCommand(),

@@ -50,6 +50,8 @@ type Options struct {
 	Behaviour rules.Behaviour
 	// Online lets controllers reach registries and repositories of charts, wherever a user could.
 	Online bool
+	// Changing lets components appear later.
+	Changing bool
 	// Renderers carry out foreign work.
 	Renderers renderers.Renderers
 	// Log is where the controllers log to.
@@ -65,10 +67,11 @@ type Landscape struct {
 	// Notes say what was made up.
 	Notes []string
 
-	options Options
-	engine  *rules.Engine
-	end     context.CancelFunc
-	running sync.WaitGroup
+	options    Options
+	components *replaceable
+	engine     *rules.Engine
+	end        context.CancelFunc
+	running    sync.WaitGroup
 
 	mutex    sync.Mutex
 	targets  map[string]*Cluster
@@ -106,8 +109,9 @@ func Start(ctx context.Context, options Options) (*Landscape, error) {
 	ctx, end := context.WithCancel(ctx)
 	l := &Landscape{
 		Resource: apiserver.New(apiserver.Options{Kinds: kinds, Memory: options.Memory}),
-		options:  options, end: end, targets: map[string]*Cluster{}, names: map[string]string{}, failed: make(chan struct{}),
+		options:  options, end: end, targets: map[string]*Cluster{}, names: map[string]string{}, components: &replaceable{}, failed: make(chan struct{}),
 	}
+	l.components.set(options.Components)
 	l.engine = rules.NewEngine(options.Behaviour, l.put, l.report)
 	if err := l.fill(); err != nil {
 		end()
@@ -181,7 +185,10 @@ func (l *Landscape) config() server.Config {
 	if l.options.Online {
 		config.Egress = egress.Unrestricted()
 	}
-	config.Embedded = &server.Embedding{Targets: network{l}, Components: l.options.Components, Renderers: l.options.Renderers}
+	config.Embedded = &server.Embedding{Targets: network{l}, Renderers: l.options.Renderers}
+	if l.options.Components != nil || l.options.Changing {
+		config.Embedded.Components = l.components
+	}
 	return config
 }
 

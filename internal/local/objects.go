@@ -19,6 +19,20 @@ func newHandler(to io.Writer) slog.Handler { return slog.NewTextHandler(to, nil)
 // fill writes the objects to the resource cluster: what Installations need first, and the Installations
 // with a request for their first job.
 func (l *Landscape) fill() error {
+	objects, err := l.prepared()
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if err := l.write(object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepared returns the objects of the resource cluster in the order in which they are written.
+func (l *Landscape) prepared() ([]*unstructured.Unstructured, error) {
 	objects := make([]*unstructured.Unstructured, 0, len(l.options.Objects))
 	for _, object := range l.options.Objects {
 		objects = append(objects, object.DeepCopy())
@@ -27,20 +41,12 @@ func (l *Landscape) fill() error {
 	for _, object := range objects {
 		if object.GetKind() == "Target" {
 			if err := l.nameTarget(object, objects); err != nil {
-				return fmt.Errorf("Target %s: %w", object.GetName(), err) //nolint:staticcheck // the name of a kind
+				return nil, fmt.Errorf("Target %s: %w", object.GetName(), err) //nolint:staticcheck // the name of a kind
 			}
 		}
 	}
 	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int { return rank(a) - rank(b) })
-	for _, object := range objects {
-		if object.GetKind() == "Installation" {
-			Request(object)
-		}
-		if err := l.Resource.Put(object); err != nil {
-			return fmt.Errorf("%s %s/%s: %w", object.GetKind(), object.GetNamespace(), object.GetName(), err)
-		}
-	}
-	return nil
+	return objects, nil
 }
 
 // rank is the order in which objects are written.
@@ -88,18 +94,25 @@ func (l *Landscape) addMissing(objects []*unstructured.Unstructured) []*unstruct
 		context, _, _ := unstructured.NestedString(object.Object, "spec", "context")
 		if context != "" && context != v1alpha1.DefaultContextName && !has("Context", namespace, context) {
 			objects = append(objects, newObject("Context", namespace, context))
-			l.Notes = append(l.Notes, fmt.Sprintf("Context %s is not in the folder: it is empty", context))
+			l.note(fmt.Sprintf("Context %s is not in the folder: it is empty", context))
 		}
 		for _, name := range targetsOf(object, "imports") {
 			if !has("Target", namespace, name) && !exported[namespace+"/"+name] {
 				target := newObject("Target", namespace, name)
 				target.Object["spec"] = map[string]any{"type": string(v1alpha1.KubernetesClusterTargetType)}
 				objects = append(objects, target)
-				l.Notes = append(l.Notes, fmt.Sprintf("Target %s is not in the folder: it leads to a cluster in memory", name))
+				l.note(fmt.Sprintf("Target %s is not in the folder: it leads to a cluster in memory", name))
 			}
 		}
 	}
 	return objects
+}
+
+// note notes something that was made up; once.
+func (l *Landscape) note(text string) {
+	if !slices.Contains(l.Notes, text) {
+		l.Notes = append(l.Notes, text)
+	}
 }
 
 func newObject(kind, namespace, name string) *unstructured.Unstructured {
@@ -146,6 +159,8 @@ func (l *Landscape) nameTarget(target *unstructured.Unstructured, objects []*uns
 			return fmt.Errorf("spec.config is not a map: %w", err)
 		}
 	}
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
 	if l.names[host] == "" {
 		l.names[host] = target.GetName()
 	}

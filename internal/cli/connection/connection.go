@@ -131,6 +131,17 @@ func (f *Flags) ConnectAs(agent string) (*Connection, error) {
 		return nil, fmt.Errorf("read the namespace of the kubeconfig: %w", err)
 	}
 	config.UserAgent = agent
+	return f.to(config, namespace, f.where(loader, config))
+}
+
+// To returns the connection to a cluster that a command has brought up itself.
+func To(config *rest.Config, namespace, where string) (*Connection, error) {
+	config.UserAgent = "landscaper-cli"
+	return (&Flags{}).to(config, namespace, where)
+}
+
+// to makes the clients.
+func (f *Flags) to(config *rest.Config, namespace, where string) (*Connection, error) {
 	// The API server's own fairness decides; a client-side limit would only add
 	// waiting on top of it.
 	config.QPS = -1
@@ -146,7 +157,7 @@ func (f *Flags) ConnectAs(agent string) (*Connection, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
-	return &Connection{Client: requests, Watches: watches, Namespace: namespace, Where: f.where(loader, config), Config: limited, ahead: ahead}, nil
+	return &Connection{Client: requests, Watches: watches, Namespace: namespace, Where: where, Config: limited, ahead: ahead}, nil
 }
 
 func (f *Flags) where(loader clientcmd.ClientConfig, config *rest.Config) string {

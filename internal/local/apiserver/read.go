@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -156,4 +157,15 @@ func (s *Server) Objects() []*unstructured.Unstructured {
 		}
 	}
 	return all
+}
+
+// Find returns an object; nil if it does not exist. Nobody may change it.
+func (s *Server) Find(gvk schema.GroupVersionKind, key types.NamespacedName) *unstructured.Unstructured {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	kind := s.kinds.of(gvk)
+	if kind == nil {
+		return nil
+	}
+	return s.collection(kind).objects[key].content()
 }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -279,4 +280,20 @@ func readDefinition(object *unstructured.Unstructured) (*apiextensionsv1.CustomR
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("CustomResourceDefinition %s is invalid: %v", object.GetName(), err))
 	}
 	return definition, nil
+}
+
+// Delete deletes an object as another client would; one that does not exist is deleted.
+func (s *Server) Delete(gvk schema.GroupVersionKind, key types.NamespacedName) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	kind := s.kinds.of(gvk)
+	if kind == nil {
+		return nil
+	}
+	found := s.collection(kind).objects[key]
+	if found == nil {
+		return nil
+	}
+	_, err := s.end(kind, found, nil)
+	return err
 }

@@ -24,6 +24,28 @@ const (
 	clearBelow = "\x1b[J"
 )
 
+// View says how the trees of Follow look.
+type View struct {
+	// Wide shows what is deployed.
+	Wide           bool
+	NoColor, ASCII bool
+	// Endless goes on when all have ended.
+	Endless bool
+}
+
+// Follow shows the trees of all namespaces of a cluster that another command has brought up, until all of
+// them have ended. Its error says which have ended badly.
+func Follow(ctx context.Context, streams terminal.Streams, on *connection.Connection, view View) error {
+	f := &inspectFlags{allNamespaces: true, watch: true, noColor: view.NoColor, ascii: view.ASCII, names: string(treeview.ObjectNames)}
+	if view.Wide {
+		f.output.mode = outputWide
+	}
+	if !view.Endless {
+		f.until = string(inspect.GoalFinished)
+	}
+	return f.follow(ctx, streams, on, "")
+}
+
 // follow shows the trees again after every change: on a terminal in place, else
 // as a line for each object whose phase has changed.
 func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, on *connection.Connection, name string) error {
