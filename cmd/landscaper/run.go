@@ -24,7 +24,7 @@ func newRunCommand() *cobra.Command {
 		allowed                           []string
 	)
 	config := server.Default()
-	config.AddConsole = addConsole
+	config.AddConsole, config.AddTraces = addConsole, addTraces
 	command := &cobra.Command{
 		Use:   "run",
 		Short: "Run the controllers and deployers",

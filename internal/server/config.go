@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/featuregate"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
@@ -17,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/model/predicates"
 	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/server/feature"
+	"go.landscaper.dev/internal/telemetry/metrics"
 )
 
 // The controllers that a process can run.
@@ -64,6 +66,9 @@ type Config struct {
 	HealthAddress string
 	// TraceEndpoint is the URL that traces are sent to; empty switches them off.
 	TraceEndpoint string
+	// AddTraces sends traces of jobs there. This package does not know how: what sends them would make
+	// each program that embeds the controllers much larger.
+	AddTraces func(ctx context.Context, to manager.Manager, endpoint string, jobs *metrics.Jobs) error
 	// HealthCheck is the LsHealthCheck that reports the health of the process; an empty name
 	// switches it off.
 	HealthCheck types.NamespacedName

@@ -12,12 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/cluster/traffic"
 	"go.landscaper.dev/internal/runtime/dispatch"
 	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/telemetry/metrics"
-	"go.landscaper.dev/internal/telemetry/tracing"
 )
 
 // addTally registers the metrics of docs/operate.md, and exports jobs as traces if that is
@@ -25,14 +23,9 @@ import (
 func addTally(ctx context.Context, to manager.Manager, config Config, dispatcher *dispatch.Dispatcher) error {
 	jobs := metrics.NewJobs(config.tallied(), time.Now)
 	dispatcher.OnDispatch = jobs.Dispatched
-	if config.TraceEndpoint != "" {
-		tracer, err := tracing.New(ctx, config.TraceEndpoint, version.String(), to.GetLogger().WithName("traces"))
-		if err != nil {
-			return err
-		}
-		jobs.OnEnd, traffic.OnRequest = tracer.RecordJob, tracer.RecordRequest
-		if err := to.Add(manager.RunnableFunc(tracer.Run)); err != nil {
-			return fmt.Errorf("send traces: %w", err)
+	if config.TraceEndpoint != "" && config.AddTraces != nil {
+		if err := config.AddTraces(ctx, to, config.TraceEndpoint, jobs); err != nil {
+			return err // says what it did
 		}
 	}
 	if err := register(jobs, traffic.Requests, job.Panics); err != nil {
