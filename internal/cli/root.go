@@ -22,6 +22,7 @@ import (
 	"go.landscaper.dev/internal/cli/installations"
 	"go.landscaper.dev/internal/cli/plans"
 	"go.landscaper.dev/internal/cli/localrun"
+	"go.landscaper.dev/internal/cli/localtest"
 	"go.landscaper.dev/internal/cli/quickstart"
 	"go.landscaper.dev/internal/cli/spiff"
 	"go.landscaper.dev/internal/cli/targets"
@@ -60,6 +61,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		console.NewCommand(streams),
 		assistant.NewCommand(streams),
 		localrun.NewCommand(streams),
+		localtest.NewCommand(streams),
 		quickstart.NewCommand(streams),
 		spiff.NewCommand(),
 		foreign.NewCommand(),

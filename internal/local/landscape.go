@@ -78,6 +78,9 @@ type Landscape struct {
 	names    map[string]string
 	problems []error
 	failed   chan struct{}
+
+	creation sync.Mutex
+	created  []string
 }
 
 // Cluster is a target cluster.
@@ -228,7 +231,7 @@ func (l *Landscape) cluster(host string) (*Cluster, error) {
 	made.Server = apiserver.New(apiserver.Options{
 		Kinds: kindsOf(l.options.Behaviour, name), Memory: l.options.Memory,
 		Intercept: l.intercept(made, l.engine.Intercept(name)),
-		Changed:   l.engine.Changed(name),
+		Changed:   l.changed(l.engine.Changed(name)),
 	})
 	for _, definition := range l.options.Definitions {
 		if err := made.Server.Put(definition); err != nil {
@@ -242,6 +245,18 @@ func (l *Landscape) cluster(host string) (*Cluster, error) {
 	}
 	l.targets[host] = made
 	return made, nil
+}
+
+// changed notes what is created, and in which order.
+func (l *Landscape) changed(next func(*apiserver.Server, apiserver.Change)) func(*apiserver.Server, apiserver.Change) {
+	return func(server *apiserver.Server, change apiserver.Change) {
+		if change.Before == nil {
+			l.creation.Lock()
+			l.created = append(l.created, change.After.GetKind()+" "+change.After.GetName())
+			l.creation.Unlock()
+		}
+		next(server, change)
+	}
 }
 
 // intercept lets namespaces exist: on clusters of people they do, and nothing else would make them.

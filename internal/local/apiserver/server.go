@@ -61,8 +61,10 @@ type Server struct {
 	version     int64
 	bytes       int
 	closed      chan struct{}
-	ending      sync.Once
-	managers    managers
+	// news is closed, and replaced, with each change.
+	news     chan struct{}
+	ending   sync.Once
+	managers managers
 }
 
 // New returns a server with the namespaces that each cluster has.
@@ -72,7 +74,7 @@ func New(options Options) *Server {
 	}
 	s := &Server{
 		options: options, kinds: newRegistry(), collections: map[string]*collection{},
-		owned: map[string]map[reference]bool{}, closed: make(chan struct{}), managers: managers{},
+		owned: map[string]map[reference]bool{}, closed: make(chan struct{}), news: make(chan struct{}), managers: managers{},
 	}
 	for _, kind := range options.Kinds {
 		s.kinds.add(kind)
@@ -83,6 +85,13 @@ func New(options Options) *Server {
 		s.mutex.Unlock()
 	}
 	return s
+}
+
+// News returns what is closed at the next change.
+func (s *Server) News() <-chan struct{} {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.news
 }
 
 // Close ends all watches; requests fail afterwards.

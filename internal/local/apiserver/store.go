@@ -99,6 +99,8 @@ func (s *Server) put(kind *Kind, key types.NamespacedName, next *unstructured.Un
 		delete(in.objects, key)
 	}
 	s.version++
+	close(s.news)
+	s.news = make(chan struct{})
 	s.bytes += after.bytes() - before.bytes()
 	in.record(event{version: s.version, before: before, after: after})
 	s.noteOwners(kind, key, before, after)

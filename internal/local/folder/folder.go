@@ -81,6 +81,16 @@ func Read(directory string, options Options) (*Content, error) {
 	return r.content, nil
 }
 
+// Tree returns the files of a directory as the file system of an inline blueprint.
+func Tree(directory string) (map[string]any, error) {
+	root, err := os.OpenRoot(directory)
+	if err != nil {
+		return nil, fmt.Errorf("open the folder: %w", err)
+	}
+	defer root.Close() //nolint:errcheck // nothing is written
+	return (&reader{files: &files{root: root}}).tree(".")
+}
+
 type reader struct {
 	files      *files
 	content    *Content

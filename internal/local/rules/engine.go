@@ -145,6 +145,9 @@ func (e *Engine) act(ctx context.Context, next change) {
 	}
 }
 
+// Merge returns a value with another one put over it, as in a merge patch. The first may be changed.
+func Merge(into, value any) any { return merged(into, value) }
+
 // merged puts a value over another one: maps field by field, null removes.
 func merged(into, value any) any {
 	fields, isMap := value.(map[string]any)
