@@ -63,6 +63,9 @@ var builtin = sync.OnceValue(func() []*Kind {
 	return kinds
 })
 
+// IsGlobal reports whether the objects of a kind of Kubernetes are in no namespace.
+func IsGlobal(kind string) bool { return slices.Contains(global, kind) }
+
 func isStable(version string) bool {
 	return version != "__internal" && !strings.Contains(version, "alpha") && !strings.Contains(version, "beta")
 }
@@ -125,7 +128,7 @@ func (r *registry) remove(kind *Kind) {
 	delete(r.byName, kind.GroupVersionKind)
 }
 
-// of returns the kind of a group, version and name; nil if there is none.
+// of returns the kind of a group, version and name; nil for an unknown one.
 func (r *registry) of(gvk schema.GroupVersionKind) *Kind { return r.byName[gvk] }
 
 // sorted returns the kinds in the order in which discovery lists them: groups by name, and in each the

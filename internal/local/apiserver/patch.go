@@ -164,7 +164,7 @@ func (m managers) update(made *call, old, next *unstructured.Unstructured) (*uns
 		return next, nil
 	}
 	if made.kind.Schema != nil && made.kind.Group == ownGroup {
-		next.SetManagedFields(nil) // nobody applies them
+		next.SetManagedFields(nil) // they are not applied
 		return next, nil
 	}
 	manager, err := m.of(made)

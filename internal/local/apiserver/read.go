@@ -141,7 +141,7 @@ func lastPlace(items []any) string {
 	return object.GetNamespace() + "/" + object.GetName()
 }
 
-// Objects returns the objects of all kinds in the order of kinds and names. Nobody may change them.
+// Objects returns the objects of all kinds in the order of kinds and names. They must not be changed.
 func (s *Server) Objects() []*unstructured.Unstructured {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -159,7 +159,7 @@ func (s *Server) Objects() []*unstructured.Unstructured {
 	return all
 }
 
-// Find returns an object; nil if it does not exist. Nobody may change it.
+// Find returns an object; nil if it does not exist. It must not be changed.
 func (s *Server) Find(gvk schema.GroupVersionKind, key types.NamespacedName) *unstructured.Unstructured {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

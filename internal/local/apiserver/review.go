@@ -7,7 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// review answers requests that create nothing: whoever asks may do all, and gets a token that leads
+// review answers requests that create nothing: every user may do all, and gets a token that leads
 // nowhere.
 func (s *Server) review(made *call) *answer {
 	var object map[string]any

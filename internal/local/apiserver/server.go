@@ -274,7 +274,7 @@ func (c *call) objectName() string {
 		return c.name
 	}
 	var named metav1.PartialObjectMetadata
-	_ = json.Unmarshal(c.body, &named) // what is no object is refused later
+	_ = json.Unmarshal(c.body, &named) // another value is refused later
 	return named.Name
 }
 

@@ -20,7 +20,7 @@ import (
 // maxHistory is how many changes of a kind a watch may be behind.
 const maxHistory = 2000
 
-// Change is one change of an object. Nobody may change what it has.
+// Change is one change of an object. What it has must not be changed.
 type Change struct {
 	Kind *Kind
 	// Before and After are nil if the object did or does not exist.
