@@ -17,6 +17,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"go.landscaper.dev/internal/cluster/egress"
@@ -301,6 +302,15 @@ var fluxKinds = func() []*apiserver.Kind {
 
 func putAll(server *apiserver.Server, given rules.Given) error {
 	for _, manifest := range given.Manifests {
+		object := manifest.Object()
+		namespace := object.GetNamespace()
+		if namespace == "" && !apiserver.IsGlobal(object.GetKind()) {
+			namespace = "default"
+		}
+		// What has appeared once stays as it is, with what its controllers have filled in.
+		if server.Find(object.GroupVersionKind(), types.NamespacedName{Namespace: namespace, Name: object.GetName()}) != nil {
+			continue
+		}
 		if err := server.Put(manifest.Object()); err != nil {
 			return fmt.Errorf("%s %s: %w", manifest.Object().GetKind(), manifest.Object().GetName(), err)
 		}

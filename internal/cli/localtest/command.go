@@ -36,7 +36,7 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 		Long: `Run the tests that are written in files *_test.yaml below a directory (default: the present
 one). Each case brings up a blueprint or a landscape in memory, as "local run" does, and
 compares phases, errors, exports, objects and what remains after the deletion with what is
-expected. The command ends with code 2 if a case fails, and with code 3 if there is none.`,
+expected. The command ends with code 2 if a case fails, and with code 3 without any case.`,
 		Example: `  landscaper-cli test ./blueprint
 
   # some cases only

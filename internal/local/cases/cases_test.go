@@ -49,7 +49,7 @@ func TestFailures(t *testing.T) {
 		{"another phase", "phase: Failed", "want phase Failed, have Succeeded"},
 		{"an Installation that does not exist", "phases: {shop: Succeeded}", "there is no Installation shop: there are test"},
 		{"no error", "error: broken", `no error has "broken"`},
-		{"another order", "order: [Deployment web, Service web]", "Service web is not created then"},
+		{"another order", "order: [Service web, Namespace shop]", "Namespace shop is not created then"},
 		{"no snapshot", "snapshot: true", "take one with --update"},
 		{"what remains", "deletion: {remain: [Secret web]}", `want ["Secret web"], have []`},
 	} {
@@ -97,9 +97,9 @@ func TestSnapshot(t *testing.T) {
 	}{
 		{update, nil, ""},
 		{options, nil, ""},
-		{options, map[string]any{"replicas": 5}, "spec.replicas: want 2, have 5 (accept it with --update)"},
-		{update, map[string]any{"replicas": 5}, ""},
-		{options, map[string]any{"replicas": 5}, ""},
+		{options, map[string]any{"replicas": int64(5)}, "spec.replicas: want 2, have 5 (accept it with --update)"},
+		{update, map[string]any{"replicas": int64(5)}, ""},
+		{options, map[string]any{"replicas": int64(5)}, ""},
 	} {
 		file.Test.Cases[0].Given.Imports = step.imports
 		got := strings.Join(Run(t.Context(), file, 0, step.options).Failures, "\n")

@@ -219,7 +219,7 @@ func asObject(document *yamltext.Document) (*unstructured.Unstructured, error) {
 	return &unstructured.Unstructured{Object: fields}, nil
 }
 
-// readFile takes up what is in a file.
+// readFile reads what is in a file.
 func (r *reader) readFile(name string) error {
 	documents, err := r.documents(name)
 	if err != nil {
@@ -250,10 +250,10 @@ func isConstructor(object *unstructured.Unstructured) bool {
 	return object.GetKind() == "" && (list || resources && object.Object["provider"] != nil)
 }
 
-// kinds of the resource cluster that are taken up besides those of Landscaper.
+// kinds of the resource cluster that are read besides those of Landscaper.
 var taken = []string{"ConfigMap", "Secret", "Namespace", "ServiceAccount"}
 
-// take takes up an object.
+// take adds an object.
 func (r *reader) take(name string, document *yamltext.Document, object *unstructured.Unstructured) error {
 	gvk := object.GroupVersionKind()
 	switch {

@@ -62,7 +62,7 @@ var readiness = map[string]func(*unstructured.Unstructured){
 	"APIService": func(o *unstructured.Unstructured) { condition(o, "Available", "True", "Passed") },
 }
 
-// set sets a field. A path through something that is no map cannot be set.
+// set sets a field. A path through a text or a list cannot be set.
 func set(object *unstructured.Unstructured, value any, path ...string) {
 	_ = unstructured.SetNestedField(object.Object, value, path...)
 }

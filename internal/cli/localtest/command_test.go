@@ -1,0 +1,48 @@
+package localtest_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.landscaper.dev/internal/cli"
+	"go.landscaper.dev/internal/cli/terminal/terminaltest"
+)
+
+func run(t *testing.T, args ...string) (code int, out, errs string) {
+	t.Helper()
+	c := &terminaltest.Console{}
+	code = cli.Run(t.Context(), c.Streams(), "landscaper-cli", append([]string{"test"}, args...))
+	return code, c.Out.String(), c.Err.String()
+}
+
+// TestCommand: cases are chosen, counted and written for a forge, and the code says how they went.
+func TestCommand(t *testing.T) {
+	const data = "../../local/cases/testdata/web"
+	report := filepath.Join(t.TempDir(), "out.xml")
+	for _, test := range []struct {
+		reason string
+		args   []string
+		code   int
+		want   string
+	}{
+		{"some cases of a directory", []string{data, "--run", "^size/", "--verbose"}, 0, "2 passed, 0 failed"},
+		{"a report for a forge", []string{data, "--run", "defaults", "--junit", report}, 0, "1 passed, 0 failed"},
+		{"no case of the name", []string{data, "--run", "nothing"}, 3, "there is no case to run"},
+		{"no such directory", []string{"/does/not/exist"}, 3, "there is no directory or file"},
+		{"no worker", []string{data, "--parallel", "0"}, 64, "--parallel must be at least 1"},
+		{"an expression that is not valid", []string{data, "--run", "("}, 64, "--run"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			code, out, errs := run(t, test.args...)
+			if code != test.code || !strings.Contains(out+errs, test.want) {
+				t.Errorf("%d, want %d %q: %s%s", code, test.code, test.want, out, errs)
+			}
+		})
+	}
+	text, err := os.ReadFile(report)
+	if err != nil || !strings.Contains(string(text), `tests="1" failures="0"`) {
+		t.Errorf("%v: %s", err, text)
+	}
+}
