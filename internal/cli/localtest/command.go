@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/internal/base/pattern"
+	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/foreign"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/local/cases"
@@ -31,7 +32,7 @@ type flags struct {
 func NewCommand(streams terminal.Streams) *cobra.Command {
 	f := &flags{}
 	command := &cobra.Command{
-		Use:   "test [DIRECTORY|FILE]",
+		Use:   "test [DIRECTORY]",
 		Short: "Run the tests of blueprints and landscapes, without a cluster",
 		Long: `Run the tests that are written in files *_test.yaml below a directory (default: the present
 one). Each case brings up a blueprint or a landscape in memory, as "local run" does, and
@@ -44,7 +45,7 @@ expected. The command ends with code 2 if a case fails, and with code 3 without 
 
   # accept what has changed
   landscaper-cli test --update`,
-		Args: terminal.Arguments(cobra.MaximumNArgs(1)),
+		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, args []string) error {
 			where := "."
 			if len(args) > 0 {

@@ -46,3 +46,21 @@ func TestCommand(t *testing.T) {
 		t.Errorf("%v: %s", err, text)
 	}
 }
+
+// TestNewBlueprint: the first test of a new blueprint passes, and nothing is written over.
+func TestNewBlueprint(t *testing.T) {
+	directory := filepath.Join(t.TempDir(), "greeting")
+	c := &terminaltest.Console{}
+	write := func() int {
+		return cli.Run(t.Context(), c.Streams(), "landscaper-cli", []string{"blueprints", "new", directory})
+	}
+	if code := write(); code != 0 {
+		t.Fatal(c.Err.String())
+	}
+	if code, out, errs := run(t, directory); code != 0 || !strings.Contains(out, "2 passed, 0 failed") {
+		t.Errorf("%d: %s%s", code, out, errs)
+	}
+	if code := write(); code != 1 || !strings.Contains(c.Err.String(), "exists: name another directory") {
+		t.Errorf("%d: %s", code, c.Err.String())
+	}
+}
