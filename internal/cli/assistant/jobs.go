@@ -95,17 +95,8 @@ func (s *server) compare(ctx context.Context, in compareQuestion) (comparison, e
 		return comparison{}, err
 	}
 	jobs := history.JobsOf(tree, snapshot.Events)
-	for _, id := range []*string{&in.Job, &in.Other} {
-		if *id != "" {
-			found, err := history.Find(jobs, *id)
-			if err != nil {
-				return comparison{}, err
-			}
-			*id = found.JobID
-		}
-	}
-	if in.Job == "" && in.Other != "" && len(jobs) > 0 {
-		in.Job = jobs[0].JobID
+	if err := in.complete(jobs); err != nil {
+		return comparison{}, err
 	}
 	compared := history.Compare(tree, jobs, in.Job, in.Other)
 	if compared.Earlier == nil || compared.Later == nil {
@@ -128,6 +119,24 @@ func (s *server) compare(ctx context.Context, in compareQuestion) (comparison, e
 		}
 	}
 	return out, nil
+}
+
+// complete replaces the beginnings of IDs by the IDs. One job is compared with the last one.
+func (q *compareQuestion) complete(jobs []history.Job) error {
+	for _, id := range []*string{&q.Job, &q.Other} {
+		if *id == "" {
+			continue
+		}
+		found, err := history.Find(jobs, *id)
+		if err != nil {
+			return err
+		}
+		*id = found.JobID
+	}
+	if q.Job == "" && q.Other != "" && len(jobs) > 0 {
+		q.Job = jobs[0].JobID
+	}
+	return nil
 }
 
 // endOf says how a part has ended in a job.

@@ -58,29 +58,36 @@ func decideAfterwards(s Situation) Decision {
 	requested := next == Admit && verdict.Permitted()
 	switch {
 	case requested:
-		return beginning(Admit, verdict)
+		return with(Admit, verdict)
 	case s.Untriggered == nil && predicates.HasDependentsToTrigger(s.Inst):
 		return doing(TriggerDependents)
 	case revision.SettingOf(s.Policies, s.Inst).OnFailure && revision.MayGoBack(s.Inst):
 		return doing(GoBack)
 	case next != "" && verdict.Permitted():
-		return beginning(next, verdict)
+		return with(next, verdict)
 	case s.CurrentImports == nil && FollowsImports(s):
 		return doing(Compare)
 	case s.PlanStored && s.CleanUpAt.IsZero():
 		return doing(CleanUp)
 	case siblings.DeletedWithNextJob(s.Family) && !siblings.HasDeletionCondition(s.Family):
 		return doing(Explain)
+	}
+	return decideDeferral(s, due, verdict)
+}
+
+// decideDeferral chooses what to do for a job that may not begin yet, and when there is none.
+func decideDeferral(s Situation, due time.Time, verdict Verdict) Decision {
+	switch {
 	case !s.says(verdict):
-		return Decision{Do: Defer, Verdict: verdict.Verdict, Wake: job.Continues()}
+		return with(Defer, verdict)
 	case verdict.Work:
-		return Decision{Do: PlanAhead, Verdict: verdict.Verdict, Wake: job.Continues()}
+		return with(PlanAhead, verdict)
 	}
 	return resting(s, due, verdict)
 }
 
-// beginning begins a job, with the plan that it may carry out.
-func beginning(do Step, verdict Verdict) Decision {
+// with is a step that depends on what the policies say: whether a job may begin, and with which plan.
+func with(do Step, verdict Verdict) Decision {
 	return Decision{Do: do, Verdict: verdict.Verdict, Wake: job.Continues()}
 }
 
