@@ -75,7 +75,7 @@ func decideAfterwards(s Situation) Decision {
 	return decideDeferral(s, due, verdict)
 }
 
-// decideDeferral chooses what to do for a job that may not begin yet, and when there is none.
+// decideDeferral chooses what to do for a job that may not begin yet, and when no job asks to begin.
 func decideDeferral(s Situation, due time.Time, verdict Verdict) Decision {
 	switch {
 	case !s.says(verdict):
