@@ -100,6 +100,9 @@ func (s *seed) carry(resource *gardener.ManagedResource) {
 	reason, said := "ApplySucceeded", "all is well"
 	contents, missing := s.contents(resource)
 	switch {
+	case missing != "" && s.extension() == nil:
+		// A replica that was replaced has created it too late: the extension will remove it.
+		applied, healthy, reason, said = false, false, "CannotReadSecret", missing+" does not exist"
 	case missing != "":
 		w.violate("ManagedResource %s names Secret %s, which does not exist", resource.Name, missing)
 	case !w.calm && w.random.IntN(6) == 0:

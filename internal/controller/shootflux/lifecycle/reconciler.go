@@ -130,8 +130,10 @@ func (a *attempt) endWriting() {
 // Observe implements engine.Attempt.
 func (a *attempt) Observe(ctx context.Context) (job.Wake, error) {
 	e := &gardener.Extension{}
-	if err := a.r.extensionsNow.Get(ctx, a.key, e); err != nil {
-		return job.Deleted(), client.IgnoreNotFound(err)
+	if err := a.r.extensionsNow.Get(ctx, a.key, e); apierrors.IsNotFound(err) {
+		return job.Deleted(), a.r.removeStrays(ctx, a.key.Namespace)
+	} else if err != nil {
+		return job.Wake{}, err
 	}
 	a.now = &run{snapshot: snapshot{e: e.DeepCopy(), kind: operation(e), done: map[step]bool{}}}
 	if concerns(e, a.now.kind) {

@@ -131,10 +131,16 @@ func (r *Reconciler) OnExtension() handler.EventHandler {
 }
 
 // OnManagedResource enqueues Extensions that wait for a ManagedResource. Writes of this controller do
-// not trigger reconciles, nor do objects that existed at the start.
+// not trigger reconciles, nor do objects that existed at the start, unless they have no Extension.
 func (r *Reconciler) OnManagedResource() handler.EventHandler {
 	enqueue := handler.EnqueueRequestsFromMapFunc(r.waiting)
 	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, queue queueOf) {
+			if isPiece(e.Object) && len(r.inNamespace(ctx, e.Object.GetNamespace())) == 0 {
+				// The reconcile of an Extension that does not exist removes it; the name is the usual one.
+				queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: e.Object.GetNamespace(), Name: Type}})
+			}
+		},
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, queue queueOf) {
 			if isPiece(e.ObjectNew) && hasNews(e.ObjectOld, e.ObjectNew) {
 				enqueue.Update(ctx, e, queue)
