@@ -295,7 +295,13 @@ func (c *connection) carryOut(do func() error) error {
 
 // Create implements client.Writer.
 func (c *connection) Create(ctx context.Context, object client.Object, _ ...client.CreateOption) error {
-	return c.write(ctx, object, func() error { return c.world.store.create(object) })
+	return c.write(ctx, object, func() error {
+		err := c.world.store.create(object)
+		if err == nil && c.process.deposed {
+			c.world.seed.late[object.GetUID()] = true
+		}
+		return err
+	})
 }
 
 // Update implements client.Writer.

@@ -45,9 +45,13 @@ type seed struct {
 	asked int
 	// kept is the state of a shoot that is on its way to another seed.
 	kept *gardener.ExtensionStatus
+	// late are the objects that replicas have created after they were replaced.
+	late map[types.UID]bool
 }
 
-func newSeed(w *world) *seed { return &seed{world: w, shoot: map[string]placed{}} }
+func newSeed(w *world) *seed {
+	return &seed{world: w, shoot: map[string]placed{}, late: map[types.UID]bool{}}
+}
 
 // place is the name of an object in the shoot.
 func place(kind, namespace, name string) string { return kind + " " + namespace + "/" + name }
@@ -100,8 +104,9 @@ func (s *seed) carry(resource *gardener.ManagedResource) {
 	reason, said := "ApplySucceeded", "all is well"
 	contents, missing := s.contents(resource)
 	switch {
-	case missing != "" && s.extension() == nil:
-		// A replica that was replaced has created it too late: the extension will remove it.
+	case missing != "" && s.late[resource.UID]:
+		// The next replica may have deleted the Secret: it removes the ManagedResource as well, or writes
+		// the Secret anew for another Extension.
 		applied, healthy, reason, said = false, false, "CannotReadSecret", missing+" does not exist"
 	case missing != "":
 		w.violate("ManagedResource %s names Secret %s, which does not exist", resource.Name, missing)

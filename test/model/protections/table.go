@@ -169,4 +169,8 @@ var protections = []protection{
 		"an Extension is read anew after a write without an answer", extension + "report.go",
 		"		r.extensionsNow.Doubt(e)\n", "",
 	},
+	{
+		"a ManagedResource that has no Extension any more is removed", extension + "reconciler.go",
+		"return job.Deleted(), a.r.removeStrays(ctx, a.key.Namespace)", "return job.Deleted(), nil",
+	},
 }
