@@ -15,7 +15,8 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
+	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -77,22 +78,27 @@ func addMetrics(to manager.Manager, options metricsserver.Options) error {
 }
 
 func guarded(config *rest.Config, httpClient *http.Client) (metricsserver.Filter, error) {
-	clients, err := kubernetes.NewForConfigAndClient(config, httpClient)
+	who, err := authenticationclient.NewForConfigAndClient(config, httpClient)
 	if err != nil {
 		return nil, fmt.Errorf("make a client that asks who reads metrics: %w", err)
 	}
+	may, err := authorizationclient.NewForConfigAndClient(config, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("make a client that asks who may read metrics: %w", err)
+	}
 	return func(log logr.Logger, next http.Handler) (http.Handler, error) {
-		return newGuard(reviewer(clients), next, log), nil
+		return newGuard(reviewer(who, may), next, log), nil
 	}, nil
 }
 
 // review checks whether the owner of a token may request a path; a nil error means yes.
 type review func(ctx context.Context, token, verb, path string) error
 
-// reviewer returns a review by the API server.
-func reviewer(clients kubernetes.Interface) review {
+// reviewer returns a review by the API server. It needs two clients, and not those of all kinds: a program
+// that has these cannot leave out one of their methods.
+func reviewer(tokens authenticationclient.TokenReviewsGetter, access authorizationclient.SubjectAccessReviewsGetter) review {
 	return func(ctx context.Context, token, verb, path string) error {
-		who, err := clients.AuthenticationV1().TokenReviews().Create(ctx,
+		who, err := tokens.TokenReviews().Create(ctx,
 			&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{})
 		if err != nil {
 			return fmt.Errorf("ask whose token it is: %w", err)
@@ -105,7 +111,7 @@ func reviewer(clients kubernetes.Interface) review {
 		for key, value := range user.Extra {
 			extra[key] = authorizationv1.ExtraValue(value)
 		}
-		may, err := clients.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
+		may, err := access.SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
 			Spec: authorizationv1.SubjectAccessReviewSpec{
 				User: user.Username, UID: user.UID, Groups: user.Groups, Extra: extra,
 				NonResourceAttributes: &authorizationv1.NonResourceAttributes{Verb: verb, Path: path},
