@@ -1,27 +1,24 @@
 package local
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// until waits until something holds of the Installations, which is looked at after each change of the
-// resource cluster.
+// until waits until something holds of the objects of the resource cluster, which are looked at after each
+// of its changes.
 func (l *Landscape) until(ctx context.Context, holds func([]*unstructured.Unstructured) bool) error {
 	for {
 		news := l.Resource.News()
-		var installations []*unstructured.Unstructured
-		for _, object := range l.Resource.Objects() {
-			if object.GetKind() == "Installation" {
-				installations = append(installations, object)
-			}
-		}
-		if holds(installations) {
+		if holds(l.Resource.Objects()) {
 			return nil
 		}
 		select {
@@ -35,37 +32,84 @@ func (l *Landscape) until(ctx context.Context, holds func([]*unstructured.Unstru
 }
 
 // Wait waits until the jobs of all root Installations have ended.
-func (l *Landscape) Wait(ctx context.Context) error {
-	return l.until(ctx, func(installations []*unstructured.Unstructured) bool {
-		for _, inst := range installations {
-			if isRoot(inst) && !hasEnded(inst) {
-				return false
-			}
+func (l *Landscape) Wait(ctx context.Context) error { return l.until(ctx, haveEnded) }
+
+// haveEnded reports whether the jobs of all root Installations have ended.
+func haveEnded(objects []*unstructured.Unstructured) bool {
+	for _, object := range objects {
+		if isInstallation(object) && isRoot(object) && !hasEnded(object) {
+			return false
 		}
-		return true
-	})
+	}
+	return true
 }
 
-// WaitFor waits until an Installation, an Execution or a DeployItem says that it waits, with a text.
+// ErrEnded says that all jobs have ended, so that nothing will wait any more.
+var ErrEnded = errors.New("all Installations have ended")
+
+// WaitFor waits until an Installation, an Execution or a DeployItem says something in a condition, with
+// a text. It returns ErrEnded if that will not come.
 func (l *Landscape) WaitFor(ctx context.Context, text string) error {
-	return l.until(ctx, func([]*unstructured.Unstructured) bool {
-		for _, object := range l.Resource.Objects() {
-			conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
-			for _, condition := range conditions {
-				fields, _ := condition.(map[string]any)
-				message, _ := fields["message"].(string)
-				if strings.Contains(message, text) {
+	var late error
+	err := l.until(ctx, func(objects []*unstructured.Unstructured) bool {
+		for _, object := range objects {
+			for _, condition := range conditionsOf(object) {
+				if Says(condition.message, text) {
 					return true
 				}
 			}
 		}
-		return false
+		if haveEnded(objects) {
+			late = ErrEnded
+		}
+		return late != nil
 	})
+	return cmp.Or(err, late)
+}
+
+// Says reports whether a message has a text. Upper and lower case are the same: the server answers
+// "Forbidden", and the rule that lets it do so is "forbidden".
+func Says(message, text string) bool {
+	return strings.Contains(strings.ToLower(message), strings.ToLower(text))
+}
+
+// Waits are what Installations, Executions and DeployItems wait for, each once.
+func (l *Landscape) Waits() (all []string) {
+	for _, object := range l.Resource.Objects() {
+		for _, condition := range conditionsOf(object) {
+			if condition.waiting && !slices.Contains(all, condition.message) {
+				all = append(all, condition.message)
+			}
+		}
+	}
+	return all
+}
+
+// condition is what a condition of an object says.
+type condition struct {
+	message string
+	// waiting says that the object has not come to its end.
+	waiting bool
+}
+
+func conditionsOf(object *unstructured.Unstructured) (all []condition) {
+	list, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, item := range list {
+		fields, _ := item.(map[string]any)
+		if message, _ := fields["message"].(string); message != "" {
+			all = append(all, condition{message, fields["type"] == string(v1alpha1.ReconcilingCondition) && fields["status"] == string(metav1.ConditionTrue)})
+		}
+	}
+	return all
 }
 
 // WaitDeleted waits until there is no Installation any more.
 func (l *Landscape) WaitDeleted(ctx context.Context) error {
-	return l.until(ctx, func(installations []*unstructured.Unstructured) bool { return len(installations) == 0 })
+	return l.until(ctx, func(objects []*unstructured.Unstructured) bool { return !slices.ContainsFunc(objects, isInstallation) })
+}
+
+func isInstallation(object *unstructured.Unstructured) bool {
+	return object.GetKind() == "Installation"
 }
 
 func isRoot(installation *unstructured.Unstructured) bool {

@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/internal/local"
 )
 
 func TestMain(m *testing.M) {
@@ -50,6 +53,7 @@ func TestFailures(t *testing.T) {
 		{"an Installation that does not exist", "phases: {shop: Succeeded}", "there is no Installation shop: there are test"},
 		{"no error", "error: broken", `no error has "broken"`},
 		{"another order", "order: [Service web, Namespace shop]", "Namespace shop is not created then"},
+		{"nothing waits", "waits: forbidden", `nothing has waited with "forbidden" until all have ended`},
 		{"no snapshot", "snapshot: true", "take one with --update"},
 		{"what remains", "deletion: {remain: [Secret web]}", `want ["Secret web"], have []`},
 	} {
@@ -60,6 +64,30 @@ func TestFailures(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestLate: a case that has not ended says what is waited for.
+func TestLate(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	file := written(t, "cases: [{name: a, given: {calls: [{match: {kind: Deployment}, verbs: [create], forbidden: true}]}}]")
+	settings, err := file.settings(&file.Test.Cases[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings.Log = local.Discard()
+	landscape, err := local.Start(ctx, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer landscape.Close()
+	if err := landscape.WaitFor(ctx, "forbidden"); err != nil {
+		t.Fatal(err)
+	}
+	want := "\n  waiting: apply Deployment shop/web: the API server answers Forbidden (403)"
+	if text := describe(landscape); !strings.Contains(text, want) {
+		t.Errorf("got %q, want %q", text, want)
 	}
 }
 

@@ -56,7 +56,7 @@ func (e *Expect) comparePhases(landscape *local.Landscape, result local.Result) 
 	}
 	var messages []string
 	for _, inst := range result.Installations {
-		if strings.Contains(inst.Message, e.Error) {
+		if local.Says(inst.Message, e.Error) {
 			return failures
 		}
 		if inst.Message != "" {
@@ -143,7 +143,7 @@ func (d *Deletion) compare(ctx context.Context, landscape *local.Landscape) ([]s
 		return nil, err
 	}
 	if landscape.WaitDeleted(ctx) != nil {
-		return []string{"the deletion has not ended: " + describe(landscape.Result())}, nil
+		return []string{"the deletion has not ended: " + describe(landscape)}, nil
 	}
 	remain := []string{}
 	for _, cluster := range landscape.Clusters() {

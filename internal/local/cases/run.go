@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -75,7 +76,11 @@ func run(ctx context.Context, file *File, one *Case, options Options) ([]string,
 		if one.Expect.Waits != "" {
 			what = fmt.Sprintf("nothing has waited with %q", one.Expect.Waits)
 		}
-		return []string{fmt.Sprintf("%s in %s:%s", what, options.Timeout, describe(landscape.Result()))}, nil
+		when := fmt.Sprintf("in %s", options.Timeout)
+		if errors.Is(late, local.ErrEnded) {
+			when = "until all have ended"
+		}
+		return []string{fmt.Sprintf("%s %s:%s", what, when, describe(landscape))}, nil
 	}
 	failures := one.Expect.compare(landscape)
 	if one.Expect.Snapshot {
@@ -231,11 +236,14 @@ func newObject(kind, name string) *unstructured.Unstructured {
 	}}
 }
 
-// describe says how Installations stand.
-func describe(result local.Result) string {
+// describe says how Installations stand, and what is waited for.
+func describe(landscape *local.Landscape) string {
 	text := ""
-	for _, inst := range result.Installations {
-		text += fmt.Sprintf("\n  %s: %s %s", inst.Name, inst.Phase, inst.Message)
+	for _, inst := range landscape.Result().Installations {
+		text += strings.TrimRight(fmt.Sprintf("\n  %s: %s %s", inst.Name, inst.Phase, inst.Message), " ")
+	}
+	for _, wait := range landscape.Waits() {
+		text += "\n  waiting: " + wait
 	}
 	return text
 }
