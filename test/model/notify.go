@@ -94,6 +94,9 @@ func (w *world) deliver(s stream) {
 	if c.after == nil {
 		delete(w.caches[c.kind], c.key)
 	} else {
+		if shown := w.caches[c.kind][c.key]; shown == nil || shown.GetUID() != c.after.GetUID() {
+			w.shown[c.after.GetUID()] = w.counts.reconciles
+		}
 		w.caches[c.kind][c.key] = c.after
 	}
 	w.announce(c)

@@ -111,6 +111,8 @@ type world struct {
 	calm   bool
 	store  *store
 	caches map[kind]map[types.NamespacedName]client.Object
+	// shown is how many reconciles there were when a cache first showed an object.
+	shown map[types.UID]int
 	// pending are the events that the caches have not seen yet.
 	pending map[stream][]change
 	// untold are the events that a cache has seen and a controller has not heard of yet.
@@ -182,7 +184,7 @@ func newWorld(seed uint64, r rates) *world {
 
 // boot starts the process: its caches are current, its memory is empty.
 func (w *world) boot() {
-	w.caches = map[kind]map[types.NamespacedName]client.Object{}
+	w.caches, w.shown = map[kind]map[types.NamespacedName]client.Object{}, map[types.UID]int{}
 	for _, k := range cachedKinds {
 		cache := map[types.NamespacedName]client.Object{}
 		for key, object := range w.store.objects[k] {
@@ -284,7 +286,8 @@ func (w *world) protected(l *lane, key types.NamespacedName) (result ctrl.Result
 			w.violate("panic in the %s controller on %s: %v\n%s", l.name, key, cause, debug.Stack())
 		}
 	}()
-	return l.reconciler.Reconcile(context.WithValue(w.process.ctx, reconciled{}, key), reconcile.Request{NamespacedName: key})
+	ctx := context.WithValue(context.WithValue(w.process.ctx, reconciled{}, key), begun{}, w.counts.reconciles)
+	return l.reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: key})
 }
 
 // next is the earliest timer. The next run of a TargetSync does not count: nothing waits for it, and
