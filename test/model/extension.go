@@ -76,7 +76,7 @@ func (w *world) tellExtension(name string, c change) {
 		w.handle(w.extension.OnExtension(), c, toLane{lane: l})
 	case c.kind == "ManagedResource":
 		w.handle(w.extension.OnManagedResource(), c, toLane{lane: l})
-	case strings.HasPrefix(c.key.Name, gardener.ReferencePrefix):
+	case strings.HasPrefix(c.key.Name, gardener.ReferencePrefix), c.key.Name == access.TokenSecret:
 		w.handle(w.extension.OnReference(), c, toLane{lane: l})
 	}
 }

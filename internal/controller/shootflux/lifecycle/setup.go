@@ -82,14 +82,15 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.O
 	r.readFrom(manager.GetAPIReader())
 	options.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstPause, longestPause)
 	wake := &Wake{owner: r}
-	referred := builder.WithPredicates(predicate.NewPredicateFuncs(func(object client.Object) bool {
-		return strings.HasPrefix(object.GetName(), gardener.ReferencePrefix)
+	referred := builder.WithPredicates(predicate.NewPredicateFuncs(isReference))
+	secrets := builder.WithPredicates(predicate.NewPredicateFuncs(func(object client.Object) bool {
+		return isReference(object) || isToken(object)
 	}))
 	return wake, ctrl.NewControllerManagedBy(manager).
 		Named("extension").
 		Watches(&gardener.Extension{}, r.OnExtension()).
 		Watches(&gardener.ManagedResource{}, r.OnManagedResource()).
-		WatchesMetadata(&corev1.Secret{}, r.OnReference(), referred).
+		WatchesMetadata(&corev1.Secret{}, r.OnReference(), secrets).
 		WatchesMetadata(&corev1.ConfigMap{}, r.OnReference(), referred).
 		WatchesRawSource(source.Func(func(_ context.Context, queue queueOf) error {
 			wake.mutex.Lock()
@@ -136,9 +137,8 @@ func (r *Reconciler) OnManagedResource() handler.EventHandler {
 	enqueue := handler.EnqueueRequestsFromMapFunc(r.waiting)
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, queue queueOf) {
-			if isPiece(e.Object) && len(r.inNamespace(ctx, e.Object.GetNamespace())) == 0 {
-				// The reconcile of an Extension that does not exist removes it; the name is the usual one.
-				queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: e.Object.GetNamespace(), Name: Type}})
+			if isPiece(e.Object) {
+				r.onStray(ctx, e.Object, queue)
 			}
 		},
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, queue queueOf) {
@@ -158,6 +158,21 @@ func (r *Reconciler) OnManagedResource() handler.EventHandler {
 		},
 	}
 }
+
+// onStray enqueues an object of ours that has no Extension: the reconcile of an Extension that does not
+// exist removes it. The name is the usual one.
+func (r *Reconciler) onStray(ctx context.Context, object client.Object, queue queueOf) {
+	if len(r.inNamespace(ctx, object.GetNamespace())) == 0 {
+		queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: object.GetNamespace(), Name: Type}})
+	}
+}
+
+func isReference(object client.Object) bool {
+	return strings.HasPrefix(object.GetName(), gardener.ReferencePrefix)
+}
+
+// isToken reports whether a Secret is that in which the extension asks for a token.
+func isToken(object client.Object) bool { return object.GetName() == access.TokenSecret }
 
 func isPiece(object client.Object) bool {
 	switch object.GetName() {
@@ -205,17 +220,24 @@ func (r *Reconciler) waiting(ctx context.Context, object client.Object) []reconc
 	return requests
 }
 
-// OnReference enqueues the Extensions of a namespace for changes of their Shoots' resources. Usually
+// OnReference enqueues the Extensions of a namespace for changes of their Shoots' resources, and looks for
+// requests for a token that have no Extension. Usually
 // gardenlet asks for an operation at the same time.
 func (r *Reconciler) OnReference() handler.EventHandler {
 	tell := func(ctx context.Context, object client.Object, queue queueOf) {
+		if isToken(object) {
+			return // we write it ourselves
+		}
 		for _, e := range r.inNamespace(ctx, object.GetNamespace()) {
 			queue.AddAfter(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e)}, r.spread())
 		}
 	}
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, queue queueOf) {
-			if !e.IsInInitialList {
+			switch {
+			case isToken(e.Object):
+				r.onStray(ctx, e.Object, queue)
+			case !e.IsInInitialList:
 				tell(ctx, e.Object, queue)
 			}
 		},

@@ -5,21 +5,28 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"go.landscaper.dev/internal/controller/shootflux/access"
 	"go.landscaper.dev/internal/controller/shootflux/gardener"
 	"go.landscaper.dev/internal/controller/shootflux/managed"
 )
 
-// A replica that is replaced may create a ManagedResource after the next one has ended the deletion of the
-// Extension, or its migration: its request was on the way. The lease does not prevent that, and a look
+// A replica that is replaced may create a ManagedResource, or ask for a token, after the next one has ended
+// the deletion of the Extension, or its migration: its request was on the way. The lease does not prevent that, and a look
 // right before the request would not either. No Extension is left that would remove such a stray.
 
 // removeStrays removes the ManagedResources of this extension from a namespace without an Extension. What
 // they have brought to the shoot stays there: no configuration is left that says otherwise.
 func (r *Reconciler) removeStrays(ctx context.Context, namespace string) error {
 	strays, err := r.strays(ctx, namespace)
-	if err != nil || len(strays) == 0 {
+	if err != nil {
+		return err
+	}
+	asked, err := r.asksForToken(ctx, namespace)
+	if err != nil || len(strays) == 0 && !asked {
 		return err
 	}
 	// A cache may not show an Extension that has just been created.
@@ -52,4 +59,15 @@ func (r *Reconciler) strays(ctx context.Context, namespace string) ([]string, er
 		}
 	}
 	return names, nil
+}
+
+// asksForToken reports whether the cache has a request for a token in a namespace.
+func (r *Reconciler) asksForToken(ctx context.Context, namespace string) (bool, error) {
+	secret := &metav1.PartialObjectMetadata{}
+	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: access.TokenSecret}, secret)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("read Secret %s/%s: %w", namespace, access.TokenSecret, err)
+	}
+	return err == nil && secret.DeletionTimestamp == nil, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"go.landscaper.dev/internal/controller/shootflux/access"
 	"go.landscaper.dev/internal/controller/shootflux/gardener"
 	"go.landscaper.dev/internal/controller/shootflux/managed"
 )
@@ -94,6 +96,41 @@ func TestRemoveStrays(t *testing.T) {
 			}
 			if err := api.Get(t.Context(), client.ObjectKeyFromObject(secret[0]), secret[0]); apierrors.IsNotFound(err) != test.leaves {
 				t.Errorf("its Secret: %v", err)
+			}
+		})
+	}
+}
+
+// TestRemoveStrayToken: so does the Secret by which such a replica asks for a token, with no ManagedResource
+// beside it.
+func TestRemoveStrayToken(t *testing.T) {
+	for _, test := range []struct {
+		reason    string
+		extension *gardener.Extension
+		enqueued  bool
+	}{
+		{"no Extension is left that would remove it", nil, true},
+		{"its Extension uses it", extension(), false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			token := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: at.Namespace, Name: access.TokenSecret}}
+			s := newSeed(t, extension(), token)
+			s.have(t, test.extension)
+			queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+			t.Cleanup(queue.ShutDown)
+			s.OnReference().Create(t.Context(), event.CreateEvent{Object: token, IsInInitialList: true}, queue)
+			if enqueued := queue.Len() > 0; enqueued != test.enqueued {
+				t.Fatalf("enqueued: %t", enqueued)
+			}
+			if !test.enqueued {
+				return
+			}
+			request, _ := queue.Get()
+			if _, err := s.Reconcile(t.Context(), request); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Client.Get(t.Context(), client.ObjectKeyFromObject(token), token); !apierrors.IsNotFound(err) {
+				t.Errorf("the Secret stays: %v", err)
 			}
 		})
 	}
