@@ -104,8 +104,8 @@ func conditionsOf(object *unstructured.Unstructured) (all []condition) {
 }
 
 // WaitDeleted waits until there is no Installation any more.
-func (l *Landscape) WaitDeleted(ctx context.Context) error {
-	return l.until(ctx, func(objects []*unstructured.Unstructured) bool { return !slices.ContainsFunc(objects, isInstallation) })
+func (l *Landscape) WaitDeleted(ctx context.Context) bool {
+	return l.until(ctx, func(objects []*unstructured.Unstructured) bool { return !slices.ContainsFunc(objects, isInstallation) }) == nil
 }
 
 func isInstallation(object *unstructured.Unstructured) bool {

@@ -84,26 +84,9 @@ func unsupported(media string) error {
 
 // apply carries out a server-side apply.
 func (s *Server) apply(made *call, before *stored, missing error) (map[string]any, error) {
-	value, err := yamltext.Decode(made.body, yamltext.DefaultLimits())
+	object, err := made.applied()
 	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
-	content, isMap := value.(map[string]any)
-	if !isMap {
-		return nil, apierrors.NewBadRequest("what is applied is not an object")
-	}
-	object := &unstructured.Unstructured{}
-	if raw, err := json.Marshal(content); err != nil || object.UnmarshalJSON(raw) != nil {
-		return nil, apierrors.NewBadRequest("what is applied is not an object")
-	}
-	if err := made.fits(object); err != nil {
 		return nil, err
-	}
-	if made.query.Get("fieldManager") == "" {
-		return nil, apierrors.NewBadRequest("PatchOptions.meta.k8s.io is invalid: fieldManager: Required value: is required for apply patch")
-	}
-	if object.GetManagedFields() != nil {
-		return nil, apierrors.NewBadRequest("metadata.managedFields must be nil")
 	}
 	live := &unstructured.Unstructured{Object: map[string]any{"apiVersion": made.kind.GroupVersion().String(), "kind": made.kind.Kind, "metadata": map[string]any{"name": made.name}}}
 	if before != nil {
@@ -133,6 +116,32 @@ func (s *Server) apply(made *call, before *stored, missing error) (map[string]an
 		return nil, err
 	}
 	return s.settle(made, before, next)
+}
+
+// applied is the object that a server-side apply has in its body.
+func (c *call) applied() (*unstructured.Unstructured, error) {
+	value, err := yamltext.Decode(c.body, yamltext.DefaultLimits())
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	content, isMap := value.(map[string]any)
+	if !isMap {
+		return nil, apierrors.NewBadRequest("what is applied is not an object")
+	}
+	object := &unstructured.Unstructured{}
+	if raw, err := json.Marshal(content); err != nil || object.UnmarshalJSON(raw) != nil {
+		return nil, apierrors.NewBadRequest("what is applied is not an object")
+	}
+	if err := c.fits(object); err != nil {
+		return nil, err
+	}
+	if c.query.Get("fieldManager") == "" {
+		return nil, apierrors.NewBadRequest("PatchOptions.meta.k8s.io is invalid: fieldManager: Required value: is required for apply patch")
+	}
+	if object.GetManagedFields() != nil {
+		return nil, apierrors.NewBadRequest("metadata.managedFields must be nil")
+	}
+	return object, nil
 }
 
 // insertApplied creates an object that was applied: its fields have their owner already.

@@ -92,8 +92,8 @@ func (s *Server) end(kind *Kind, before *stored, policy *metav1.DeletionPropagat
 		if err := s.empty(object.GetName()); err != nil {
 			return nil, err
 		}
-		present, err := s.find(kind, keyOf(object))
-		if err != nil {
+		present := s.collection(kind).objects[keyOf(object)]
+		if present == nil {
 			return nil, nil // its last object has taken it away
 		}
 		before, object = present, present.object
@@ -220,8 +220,8 @@ func (s *Server) holdsNamespace(object *unstructured.Unstructured) bool {
 // finishNamespace ends a namespace that is being deleted, with its last object.
 func (s *Server) finishNamespace(name string) error {
 	kind := s.kinds.of(namespaceKind)
-	found, err := s.find(kind, types.NamespacedName{Name: name})
-	if err != nil || found.object.GetDeletionTimestamp() == nil || len(found.object.GetFinalizers()) > 0 || s.holdsNamespace(found.object) {
+	found := s.collection(kind).objects[types.NamespacedName{Name: name}]
+	if found == nil || found.object.GetDeletionTimestamp() == nil || len(found.object.GetFinalizers()) > 0 || s.holdsNamespace(found.object) {
 		return nil
 	}
 	return s.drop(kind, found)

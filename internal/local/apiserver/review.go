@@ -27,7 +27,7 @@ func (s *Server) review(made *call) *answer {
 		if err != nil {
 			return failed(err)
 		}
-		status = map[string]any{"token": "token-of-a-cluster-in-memory", "expirationTimestamp": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)}
+		status = map[string]any{"token": "of-a-cluster-in-memory", "expirationTimestamp": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)}
 	case made.kind.Kind == "TokenReview":
 		status = map[string]any{"authenticated": true, "user": user}
 	case made.kind.Kind == "SelfSubjectReview":

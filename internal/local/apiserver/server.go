@@ -247,7 +247,7 @@ func (s *Server) parse(parts []string) *target {
 		return nil
 	}
 	at := &target{}
-	if len(parts) >= 3 && parts[0] == "namespaces" && !(gv.Group == "" && (parts[2] == "status" || parts[2] == "finalize") && len(parts) == 3) {
+	if len(parts) >= 3 && parts[0] == "namespaces" && !ofNamespace(gv, parts) {
 		at.namespace, parts = parts[1], parts[2:]
 	}
 	s.mutex.Lock()
@@ -266,6 +266,11 @@ func (s *Server) parse(parts []string) *target {
 		at.namespace = ""
 	}
 	return at
+}
+
+// ofNamespace reports whether a path is about a subresource of a namespace, and not about what is in it.
+func ofNamespace(gv metav1.GroupVersion, parts []string) bool {
+	return gv.Group == "" && len(parts) == 3 && (parts[2] == "status" || parts[2] == "finalize")
 }
 
 // objectName is the name of the object that a request is about, which a new one has in its body.
@@ -306,11 +311,9 @@ func (s *Server) carryOut(ctx context.Context, made *call) *answer {
 	if isReview(made.kind) || made.subresource == "token" {
 		return s.review(made)
 	}
-	if made.subresource != "" && !(made.subresource == "status" && made.kind.Status) && made.subresource != "finalize" {
+	if !made.kind.hasSubresource(made.subresource) {
 		return failed(notServed(made.kind.Resource + "/" + made.subresource))
 	}
-	var object map[string]any
-	var err error
 	switch made.verb {
 	case "watch":
 		return s.watch(ctx, made)
@@ -318,6 +321,17 @@ func (s *Server) carryOut(ctx context.Context, made *call) *answer {
 		return s.list(made)
 	case "deletecollection":
 		return s.removeAll(made)
+	case "delete":
+		return s.remove(made)
+	}
+	return s.carryOutOnObject(made)
+}
+
+// carryOutOnObject carries a request out that is answered with the object.
+func (s *Server) carryOutOnObject(made *call) *answer {
+	var object map[string]any
+	var err error
+	switch made.verb {
 	case "get":
 		object, err = s.get(made)
 	case "create":
@@ -328,11 +342,20 @@ func (s *Server) carryOut(ctx context.Context, made *call) *answer {
 		object, err = s.update(made)
 	case "patch":
 		object, err = s.patch(made)
-	case "delete":
-		return s.remove(made)
 	}
 	if err != nil {
 		return failed(err)
 	}
 	return ok(shown(object, made.accept))
+}
+
+// hasSubresource reports whether a subresource of a kind is served; none is the object itself.
+func (k *Kind) hasSubresource(name string) bool {
+	switch name {
+	case "", "finalize":
+		return true
+	case "status":
+		return k.Status
+	}
+	return false
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -125,7 +125,7 @@ func checkName(kind *Kind, object *unstructured.Unstructured) error {
 	if name == "" {
 		return apierrors.NewInvalid(kind.GroupKind(), "", field.ErrorList{field.Required(field.NewPath("metadata", "name"), "name or generateName is required")})
 	}
-	if problems := path.IsValidPathSegmentName(name); len(problems) > 0 || len(name) > 253 {
+	if problems := content.IsPathSegmentName(name); len(problems) > 0 || len(name) > 253 {
 		return apierrors.NewInvalid(kind.GroupKind(), name, field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), name, "it is not a name of an object")})
 	}
 	return nil

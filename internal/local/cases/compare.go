@@ -142,7 +142,7 @@ func (d *Deletion) compare(ctx context.Context, landscape *local.Landscape) ([]s
 	if err := landscape.Delete(); err != nil {
 		return nil, err
 	}
-	if landscape.WaitDeleted(ctx) != nil {
+	if !landscape.WaitDeleted(ctx) {
 		return []string{"the deletion has not ended: " + describe(landscape)}, nil
 	}
 	remain := []string{}

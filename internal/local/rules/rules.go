@@ -175,48 +175,60 @@ func (l *Landscape) check() error { return l.Check() }
 // Check returns what is wrong with the rules.
 func (b *Behaviour) Check() error {
 	var errs []error
-	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	for i, cluster := range b.Clusters {
-		if cluster.Cluster == "" {
-			wrong("clusters[%d].cluster: name a Target, or * for all", i)
-		}
-		for j, kind := range cluster.Kinds {
-			if kind.Kind == "" || kind.APIVersion == "" {
-				wrong("clusters[%d].kinds[%d]: write apiVersion and kind", i, j)
-			}
-		}
-		errs = append(errs, cluster.Given.check(fmt.Sprintf("clusters[%d]", i)))
+		errs = append(errs, cluster.check(fmt.Sprintf("clusters[%d]", i)))
 	}
 	for i, object := range b.Objects {
-		at := fmt.Sprintf("objects[%d]", i)
-		errs = append(errs, object.Match.check(at))
-		if object.After.Duration < 0 {
-			wrong("%s.after is below 0", at)
-		}
-		for j, appearance := range object.Create {
-			errs = append(errs, appearance.Given.check(fmt.Sprintf("%s.create[%d]", at, j)))
-			if strings.Contains(appearance.Cluster, "*") {
-				wrong("%s.create[%d].cluster: name one Target", at, j)
-			}
-		}
+		errs = append(errs, object.check(fmt.Sprintf("objects[%d]", i)))
 	}
 	for i, call := range b.Calls {
-		at := fmt.Sprintf("calls[%d]", i)
-		errs = append(errs, call.Match.check(at))
-		switch {
-		case call.Fail != nil && (call.Fail.Code < 400 || call.Fail.Code > 599):
-			wrong("%s.fail.code is %d: write a code from 400 to 599", at, call.Fail.Code)
-		case call.Fail != nil && call.Forbidden:
-			wrong("%s: write fail or forbidden, not both", at)
-		case call.Fail == nil && !call.Forbidden && call.Delay.Duration == 0:
-			wrong("%s: write what happens: delay, forbidden or fail", at)
-		case call.Delay.Duration < 0 || call.Times < 0:
-			wrong("%s: delay and times cannot be below 0", at)
+		errs = append(errs, call.check(fmt.Sprintf("calls[%d]", i)))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Cluster) check(at string) error {
+	var errs []error
+	if c.Cluster == "" {
+		errs = append(errs, fmt.Errorf("%s.cluster: name a Target, or * for all", at))
+	}
+	for i, kind := range c.Kinds {
+		if kind.Kind == "" || kind.APIVersion == "" {
+			errs = append(errs, fmt.Errorf("%s.kinds[%d]: write apiVersion and kind", at, i))
 		}
-		for _, verb := range call.Verbs {
-			if !knownVerbs[verb] {
-				wrong("%s.verbs: there is no verb %q: use get, list, watch, create, update, patch, delete, deletecollection", at, verb)
-			}
+	}
+	return errors.Join(append(errs, c.Given.check(at))...)
+}
+
+func (o *Object) check(at string) error {
+	errs := []error{o.Match.check(at)}
+	if o.After.Duration < 0 {
+		errs = append(errs, fmt.Errorf("%s.after is below 0", at))
+	}
+	for i, appearance := range o.Create {
+		errs = append(errs, appearance.Given.check(fmt.Sprintf("%s.create[%d]", at, i)))
+		if strings.Contains(appearance.Cluster, "*") {
+			errs = append(errs, fmt.Errorf("%s.create[%d].cluster: name one Target", at, i))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Call) check(at string) error {
+	errs := []error{c.Match.check(at)}
+	switch {
+	case c.Fail != nil && (c.Fail.Code < 400 || c.Fail.Code > 599):
+		errs = append(errs, fmt.Errorf("%s.fail.code is %d: write a code from 400 to 599", at, c.Fail.Code))
+	case c.Fail != nil && c.Forbidden:
+		errs = append(errs, fmt.Errorf("%s: write fail or forbidden, not both", at))
+	case c.Fail == nil && !c.Forbidden && c.Delay.Duration == 0:
+		errs = append(errs, fmt.Errorf("%s: write what happens: delay, forbidden or fail", at))
+	case c.Delay.Duration < 0 || c.Times < 0:
+		errs = append(errs, fmt.Errorf("%s: delay and times cannot be below 0", at))
+	}
+	for _, verb := range c.Verbs {
+		if !knownVerbs[verb] {
+			errs = append(errs, fmt.Errorf("%s.verbs: there is no verb %q: use get, list, watch, create, update, patch, delete, deletecollection", at, verb))
 		}
 	}
 	return errors.Join(errs...)
