@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -131,10 +132,14 @@ func (f *flags) jobs(where string) ([]job, error) {
 	if err != nil {
 		return nil, err
 	}
+	within := where
+	if len(names) == 1 && names[0] == where {
+		within = filepath.Dir(where)
+	}
 	var jobs []job
 	var errs []error
 	for _, name := range names {
-		file, err := cases.Read(name)
+		file, err := cases.Read(name, within)
 		if err != nil {
 			errs = append(errs, err)
 			continue

@@ -25,7 +25,7 @@ var options = Options{Timeout: time.Minute}
 
 // TestCases runs the cases of a blueprint: all pass.
 func TestCases(t *testing.T) {
-	file, err := Read("testdata/web/web_test.yaml")
+	file, err := Read("testdata/web/web_test.yaml", "testdata/web")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestCases(t *testing.T) {
 func TestFailures(t *testing.T) {
 	for _, test := range []struct{ reason, expect, want string }{
 		{"another value of an export", "exports: {address: 10.0.0.1}", `exports.address: want "10.0.0.1", have "192.0.2.10"`},
-		{"an export that does not exist", "exports: {adress: x}", "there is no export adress: there are address"},
+		{"an export that does not exist", "exports: {host: x}", "there is no export host: there are address"},
 		{"another field of an object", "objects: [{object: {kind: Deployment, metadata: {name: web}, spec: {replicas: 3}}}]", "objects[0]: Deployment web.spec.replicas: want 3, have 2"},
 		{"more fields than wanted", "objects: [{whole: true, object: {apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}}}]", "Service web.spec: have {"},
 		{"an object that does not exist", "objects: [{object: {kind: Deployment, metadata: {name: shop}}}]", "Deployment shop does not exist: there are "},
@@ -106,7 +106,7 @@ func written(t *testing.T, text string) *File {
 			t.Fatal(err)
 		}
 	}
-	file, err := Read(name)
+	file, err := Read(name, filepath.Dir(name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,6 +137,30 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
+// TestSnapshotOfAttacker: a snapshot that is a link is neither read nor written, wherever it leads.
+func TestSnapshotOfAttacker(t *testing.T) {
+	const kept = `{"a": "kept"}`
+	victim := filepath.Join(t.TempDir(), "victim.json")
+	file := written(t, "cases: [{name: a, expect: {snapshot: true}}]")
+	snapshots := filepath.Join(filepath.Dir(file.Path), snapshotsDirectory)
+	for _, err := range []error{
+		os.WriteFile(victim, []byte(kept), 0o600), os.Mkdir(snapshots, 0o755),
+		os.Symlink(victim, filepath.Join(snapshots, filepath.Base(file.Path)+".json")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	update := options
+	update.Update = true
+	if failures := Run(t.Context(), file, 0, update).Failures; len(failures) == 0 {
+		t.Error("the link was followed")
+	}
+	if text, err := os.ReadFile(victim); err != nil || string(text) != kept {
+		t.Errorf("the file elsewhere has %q, %v", text, err)
+	}
+}
+
 // TestWrongFiles: a file that cannot be meant says where and what.
 func TestWrongFiles(t *testing.T) {
 	const head = "apiVersion: local.landscaper.gardener.cloud/v1alpha1\nkind: LandscapeTest\n"
@@ -145,6 +169,7 @@ func TestWrongFiles(t *testing.T) {
 		{"a field that does not exist", head + "blueprint: .\ncases: [{name: a, expects: {}}]", `there is no field "expects": did you mean expect?`},
 		{"neither a blueprint nor a landscape", head + "cases: [{name: a}]", "write either blueprint or landscape"},
 		{"a path of the machine", head + "landscape: /etc\ncases: [{name: a}]", "write a path beside the file"},
+		{"a path out of the directory", head + "landscape: ../..\ncases: [{name: a}]", "is outside of"},
 		{"two cases of a name", head + "blueprint: .\ncases: [{name: a}, {name: a}]", `two cases have the name "a"`},
 		{"no case", head + "blueprint: .\ncases: []", "there are no cases"},
 		{"a verb that does not exist", head + "blueprint: .\ncases: [{name: a, given: {calls: [{match: {}, verbs: [push], forbidden: true}]}}]", `there is no verb "push"`},
@@ -154,7 +179,7 @@ func TestWrongFiles(t *testing.T) {
 			if err := os.WriteFile(name, []byte(test.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Read(name); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := Read(name, filepath.Dir(name)); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})

@@ -33,7 +33,7 @@ func TestDocumentedFiles(t *testing.T) {
 			if err := os.WriteFile(name, []byte(sample), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if file, err := Read(name); err != nil || len(file.Test.Cases) != 4 {
+			if file, err := Read(name, filepath.Dir(name)); err != nil || len(file.Test.Cases) != 4 {
 				t.Errorf("%v, %+v", err, file)
 			}
 		default:

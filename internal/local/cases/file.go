@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -131,18 +132,20 @@ func Find(name string) ([]string, error) {
 // maxText is how long a file with tests may be.
 const maxText = 4 << 20
 
-// Read reads a file with tests. A file that is of another kind has none.
-func Read(name string) (*File, error) {
-	info, err := os.Stat(name)
+// Read reads a file with tests, of which what is tested is within a directory. A file that is of another
+// kind has none.
+func Read(name, within string) (*File, error) {
+	opened, err := os.OpenInRoot(filepath.Dir(name), filepath.Base(name))
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	defer func() { _ = opened.Close() }()
+	text, err := io.ReadAll(io.LimitReader(opened, maxText+1))
 	if err != nil {
 		return nil, err // says which
 	}
-	if info.Size() > maxText {
+	if len(text) > maxText {
 		return nil, fmt.Errorf("%s is longer than %d MiB", name, maxText>>20)
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err // says which
 	}
 	file := &File{Path: name}
 	if err := rules.Decode(name, text, rules.APIVersion, Kind, &file.Test); err != nil {
@@ -150,6 +153,11 @@ func Read(name string) (*File, error) {
 	}
 	if err := file.complete(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	// Who runs tests that others have written names what these may read.
+	relative, err := filepath.Rel(within, file.Directory)
+	if err != nil || !filepath.IsLocal(relative) {
+		return nil, fmt.Errorf("%s: %s is outside of %s: run the tests of a directory that has both", name, file.Directory, within)
 	}
 	return file, nil
 }

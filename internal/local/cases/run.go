@@ -248,18 +248,23 @@ func describe(landscape *local.Landscape) string {
 	return text
 }
 
-// snapshotFile is where the snapshots of a file are: in a directory that is looked into for nothing else.
-func snapshotFile(file *File) string {
-	return filepath.Join(filepath.Dir(file.Path), ".snapshots", filepath.Base(file.Path)+".json")
-}
+// snapshotsDirectory is where snapshots are, beside the file with the tests. It is looked into for nothing
+// else.
+const snapshotsDirectory = ".snapshots"
 
 // snapshot compares what a case has come to with its snapshot, or takes it.
 func snapshot(file *File, one *Case, landscape *local.Landscape, update bool) ([]string, error) {
 	snapshots.Lock()
 	defer snapshots.Unlock()
-	name := snapshotFile(file)
+	// A link of a foreign project must not lead to a file elsewhere, which an update would overwrite.
+	root, err := os.OpenRoot(filepath.Dir(file.Path))
+	if err != nil {
+		return nil, err // says which directory
+	}
+	defer func() { _ = root.Close() }()
+	name := filepath.Join(snapshotsDirectory, filepath.Base(file.Path)+".json")
 	stored := map[string]any{}
-	text, err := os.ReadFile(name)
+	text, err := root.ReadFile(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 	case err != nil:
@@ -286,8 +291,8 @@ func snapshot(file *File, one *Case, landscape *local.Landscape, update bool) ([
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { //nolint:gosec // a part of the user's project
-		return nil, err
+	if err := root.MkdirAll(snapshotsDirectory, 0o755); err != nil {
+		return nil, err // says which directory
 	}
-	return nil, os.WriteFile(name, append(raw, '\n'), 0o644) //nolint:gosec // a part of the user's project
+	return nil, root.WriteFile(name, append(raw, '\n'), 0o644)
 }
