@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/base/rootfs"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/content/component/archive"
@@ -55,7 +56,7 @@ func openFiles(path string) (fs.FS, error) {
 	case info.IsDir():
 		// It stays open until the program ends: templates are read when they are used.
 		root, err := os.OpenRoot(path)
-		return regularFiles{root}, err // the caller names the path
+		return rootfs.Of(root), err // the caller names the path
 	case !info.Mode().IsRegular():
 		return nil, errors.New("it is neither a directory nor a regular file")
 	}
@@ -73,36 +74,4 @@ func unpackFile(path string) (fs.FS, error) {
 		return nil, fmt.Errorf("it is taken for an archive: %w", err)
 	}
 	return files, nil
-}
-
-// regularFiles are the files of a directory. Links must stay inside, and what is
-// no file, such as a pipe, on which a reader would wait, is refused.
-type regularFiles struct{ root *os.Root }
-
-// Open implements fs.FS.
-func (f regularFiles) Open(name string) (fs.File, error) {
-	if !fs.ValidPath(name) {
-		return nil, opening(name, fs.ErrInvalid)
-	}
-	info, err := f.root.Stat(filepath.FromSlash(name))
-	if err != nil {
-		return nil, opening(name, err)
-	}
-	if !info.IsDir() && !info.Mode().IsRegular() {
-		return nil, opening(name, errors.New("it is not a regular file"))
-	}
-	file, err := f.root.Open(filepath.FromSlash(name))
-	if err != nil {
-		return nil, opening(name, err)
-	}
-	return file, nil
-}
-
-// opening says what could not be opened, and not how it was tried.
-func opening(name string, err error) error {
-	var inner *fs.PathError
-	if errors.As(err, &inner) {
-		err = inner.Err
-	}
-	return &fs.PathError{Op: "open", Path: name, Err: err}
 }

@@ -3,7 +3,6 @@
 package folder
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"go.landscaper.dev/internal/base/rootfs"
 )
 
 const (
@@ -23,37 +24,13 @@ const (
 
 // files are the regular files of a folder. Links lead to what is inside.
 type files struct {
+	fs.FS
+
 	root *os.Root
 	read int64
 }
 
-// Open implements fs.FS.
-func (f *files) Open(name string) (fs.File, error) {
-	if !fs.ValidPath(name) {
-		return nil, opening(name, fs.ErrInvalid)
-	}
-	info, err := f.root.Stat(filepath.FromSlash(name))
-	if err != nil {
-		return nil, opening(name, err)
-	}
-	if !info.IsDir() && !info.Mode().IsRegular() {
-		return nil, opening(name, errors.New("it is not a regular file"))
-	}
-	file, err := f.root.Open(filepath.FromSlash(name))
-	if err != nil {
-		return nil, opening(name, err)
-	}
-	return file, nil
-}
-
-// opening says what could not be opened, and not how it was tried.
-func opening(name string, err error) error {
-	var inner *fs.PathError
-	if errors.As(err, &inner) {
-		err = inner.Err
-	}
-	return &fs.PathError{Op: "open", Path: name, Err: err}
-}
+func filesOf(root *os.Root) *files { return &files{FS: rootfs.Of(root), root: root} }
 
 // content reads a file.
 func (f *files) content(name string) ([]byte, error) {
@@ -64,7 +41,7 @@ func (f *files) content(name string) ([]byte, error) {
 	defer file.Close() //nolint:errcheck // nothing is written
 	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err != nil {
-		return nil, opening(name, err)
+		return nil, err // says which file
 	}
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("%s is longer than %d MiB", name, maxFile>>20)

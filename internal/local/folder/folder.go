@@ -55,7 +55,7 @@ func Read(directory string, options Options) (*Content, error) {
 		return nil, fmt.Errorf("open the folder: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // nothing is written
-	r := &reader{files: &files{root: root}, content: &Content{}, rulesFile: rules.FileName}
+	r := &reader{files: filesOf(root), content: &Content{}, rulesFile: rules.FileName}
 	if err := r.readRules(options); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func Tree(directory string) (map[string]any, error) {
 		return nil, fmt.Errorf("open the folder: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // nothing is written
-	return (&reader{files: &files{root: root}}).tree(".")
+	return (&reader{files: filesOf(root)}).tree(".")
 }
 
 type reader struct {
