@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,13 +12,11 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/controller/installation"
-	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/landscape/deliveryplan"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/inspect/reading"
 	"go.landscaper.dev/internal/model/predicates"
-	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/preview"
 )
 
@@ -69,22 +66,6 @@ func (a *ahead) approvals(ctx context.Context, namespace string) ([]*deliveryv1a
 	return found, nil
 }
 
-// previewer works out one plan.
-func (a *ahead) previewer() *preview.Previewer {
-	reader := preview.Remember(a.cached)
-	sources := *a.library.sources
-	sources.Client = reader
-	rules := rollout.Options{Readiness: a.config.Deployers.ReadinessMode, Protected: a.config.Deployers.ProtectedNamespaces}
-	return &preview.Previewer{
-		Reader: reader, Components: a.library.components, Sources: &sources, Clusters: a.clusters,
-		Comparers: preview.Deployers{Reader: reader, Sources: &sources, Components: a.library.components, Rules: rules, Foreign: a.library.renderers, Now: time.Now}.Comparers(),
-		Maker:     a.library.renderers.Plans(), NamedTargets: a.config.NamedTargets, Verification: a.config.Verification, Now: time.Now,
-		Check: func(inst *v1alpha1.Installation) error {
-			return validation.Installation(inst, a.config.SourceNamespaces).ToAggregate()
-		},
-	}
-}
-
 // plan works out what the next job of a root would change.
 func (a *ahead) plan(ctx context.Context, root *v1alpha1.Installation) (*installation.DeliveryPlan, error) {
 	snapshot, err := reading.Collect(ctx, whole{a.cached}, root.Namespace)
@@ -95,9 +76,10 @@ func (a *ahead) plan(ctx context.Context, root *v1alpha1.Installation) (*install
 	if tree == nil || tree.Installation == nil || tree.Installation.UID != root.UID {
 		return nil, fmt.Errorf("Installation %s/%s does not exist any more", root.Namespace, root.Name) //nolint:staticcheck // the name of a kind
 	}
-	work := a.previewer().Of
+	previewer := newPreviewer(a.config, a.library, preview.Remember(a.cached), a.clusters)
+	work := previewer.Of
 	if predicates.BeingDeleted(root) {
-		work = a.previewer().OfDeletion
+		work = previewer.OfDeletion
 	}
 	result, err := work(ctx, tree, inspect.Forest(snapshot))
 	if err != nil {

@@ -24,24 +24,29 @@ const planMemory = 64 << 20
 // the server, they have what reaches registries, and the processes for foreign work; no client of it, and
 // no connection to a cluster: a user who could have the credentials of a Target reads them.
 func previews(config Config, library *library) func(client.Reader, *rest.Config) (*preview.Previewer, func()) {
-	rules := rollout.Options{Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces}
 	return func(reader client.Reader, own *rest.Config) (*preview.Previewer, func()) {
 		reader = preview.Remember(reader)
-		sources := *library.sources
-		sources.Client = reader
 		clusters := cluster.NewPool(cluster.PoolOptions{
 			Secrets: reader, Tokens: noTokens, Self: rest.AnonymousClientConfig(own), UserAgent: own.UserAgent,
 			Egress: config.Egress, Memory: planMemory,
 		})
-		return &preview.Previewer{
-			Reader: reader, Components: library.components, Sources: &sources, Clusters: clusters,
-			Comparers: preview.Deployers{Reader: reader, Sources: &sources, Components: library.components, Rules: rules, Foreign: library.renderers, Now: time.Now}.Comparers(),
-			Maker:     library.renderers.Plans(), NamedTargets: config.NamedTargets, Verification: config.Verification, Now: time.Now,
-			// The user may read more than the Installation may import.
-			Check: func(inst *v1alpha1.Installation) error {
-				return validation.Installation(inst, config.SourceNamespaces).ToAggregate()
-			},
-		}, clusters.Close
+		return newPreviewer(config, library, reader, clusters), clusters.Close
+	}
+}
+
+// newPreviewer works out one plan as this server would carry it out. The reader remembers what was read.
+func newPreviewer(config Config, library *library, reader client.Reader, clusters *cluster.Pool) *preview.Previewer {
+	sources := *library.sources
+	sources.Client = reader
+	rules := rollout.Options{Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces}
+	return &preview.Previewer{
+		Reader: reader, Components: library.components, Sources: &sources, Clusters: clusters,
+		Comparers: preview.Deployers{Reader: reader, Sources: &sources, Components: library.components, Rules: rules, Foreign: library.renderers, Now: time.Now}.Comparers(),
+		Maker:     library.renderers.Plans(), NamedTargets: config.NamedTargets, Verification: config.Verification, Now: time.Now,
+		// The reader may read more than the Installation may import.
+		Check: func(inst *v1alpha1.Installation) error {
+			return validation.Installation(inst, config.SourceNamespaces).ToAggregate()
+		},
 	}
 }
 
