@@ -17,7 +17,7 @@ import (
 	"go.landscaper.dev/internal/controller/installation/index"
 )
 
-// New is an New server in memory.
+// New returns an API server in memory.
 func New(t *testing.T, objects ...client.Object) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -28,6 +28,7 @@ func New(t *testing.T, objects ...client.Object) client.Client {
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithIndex(&v1alpha1.Installation{}, index.ByParent, index.ParentOf).WithIndex(&v1alpha1.Installation{}, index.Waiting, index.WaitsAs).
+		WithIndex(&v1alpha1.Installation{}, index.ByApproval, index.ApprovedFor).
 		WithIndex(&v1alpha1.DataObject{}, index.CopiesByScope, index.ScopeOf).WithIndex(&v1alpha1.Target{}, index.CopiesByScope, index.ScopeOf).
 		WithIndex(&v1alpha1.DataObject{}, index.ExportsBySource, index.SourceOf).WithIndex(&v1alpha1.Target{}, index.ExportsBySource, index.SourceOf).
 		WithInterceptorFuncs(interceptor.Funcs{List: ListReversed}).Build()
@@ -47,7 +48,7 @@ func ListReversed(ctx context.Context, from client.WithWatch, list client.Object
 	return meta.SetList(list, items)
 }
 
-// AddCore adds what we use of Kubernetes to a scheme: the New server in memory is the
+// AddCore adds what we use of Kubernetes to a scheme: the API server in memory is the
 // faster the less it knows.
 func AddCore(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.Secret{}, &corev1.SecretList{}, &corev1.ConfigMap{}, &corev1.ConfigMapList{})

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// Fault lets one call of a reconciler to the New server fail.
+// Fault lets one call of a reconciler to the API server fail.
 type Fault struct {
 	// Reading says that reads are counted, and not writes.
 	Reading bool
