@@ -69,6 +69,7 @@ var indexes = map[string]func(client.Object) []string{
 	"scope":     label(v1alpha1.DataObjectContextLabel),
 	"parent":    func(object client.Object) []string { return []string{parentOf(object)} },
 	"waiting":   index.WaitsAs,
+	"approval":  index.ApprovedFor,
 }
 
 func label(name string) func(client.Object) []string {

@@ -17,6 +17,7 @@ import (
 
 	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/index"
 	"go.landscaper.dev/internal/landscape/deliveryplan"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/delivery"
@@ -275,10 +276,13 @@ func (r *Reconciler) checkPermits(ctx context.Context, s *snapshot, made *render
 	if err != nil {
 		return err // names the object
 	}
-	root := lineage[0]
+	root, err := r.governing(ctx, s.Inst, lineage[0])
+	if root == nil || err != nil {
+		return err
+	}
 	approved := root.Status.ApprovedPlan
-	if approved == nil || approved.JobID != root.Status.JobID {
-		return nil
+	if lineage[0].UID != root.UID {
+		return notApproved(approved, "Installation "+s.Inst.Name+" is not below Installation "+root.Name+" any more")
 	}
 	permits, err := r.permits(ctx, root, approved)
 	if err != nil {
@@ -290,10 +294,32 @@ func (r *Reconciler) checkPermits(ctx context.Context, s *snapshot, made *render
 	if err != nil {
 		return job.AsTerminal(fmt.Errorf("compare with the approved plan: %w", err))
 	}
-	if trouble := permits.Check(deliveryplan.PathOf(lineage), written); trouble != "" {
+	path, child := deliveryplan.PathOf(lineage)
+	if child != "" {
+		return notApproved(approved, "Installation "+child+" is not one that its parent has written")
+	}
+	if trouble := permits.Check(path, written); trouble != "" {
 		return notApproved(approved, trouble)
 	}
 	return nil
+}
+
+// governing returns the root whose approved plan the job of an Installation may carry out; nil if no plan
+// was asked for. It is the top of the lineage, or the one that began the job: users may change owner
+// references, and only the server the IDs of jobs. The watch of Installations shows the job of a root
+// before those of its children.
+func (r *Reconciler) governing(ctx context.Context, inst, top *v1alpha1.Installation) (*v1alpha1.Installation, error) {
+	if approved := top.Status.ApprovedPlan; approved != nil && approved.JobID == top.Status.JobID {
+		return top, nil
+	}
+	list := &v1alpha1.InstallationList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.ByApproval: inst.Status.JobID}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the Installations with an approved plan for job %s: %w", inst.Status.JobID, err)
+	}
+	if len(list.Items) == 0 {
+		return nil, nil
+	}
+	return &list.Items[0], nil
 }
 
 func notApproved(approved *v1alpha1.ApprovedPlan, trouble string) error {

@@ -19,8 +19,10 @@ import (
 
 	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/controller/installation/decide"
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/landscape/deliveryplan"
+	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/delivery"
 	"go.landscaper.dev/internal/runtime/workpool"
 )
@@ -261,6 +263,51 @@ func TestApprovalSurvivesRestart(t *testing.T) {
 			}
 			if approved := g.installation(t).Status.ApprovedPlan; approved == nil || approved.JobID != g.installation(t).Status.JobID || len(approved.ApprovedBy) != 1 {
 				t.Errorf("the status says %+v", approved)
+			}
+		})
+	}
+}
+
+// TestPermitsOfChild: a user who may change Installations moves a child to a part of the plan that only the
+// job can know, or out of the tree, while the job runs.
+func TestPermitsOfChild(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		change func(root, child *v1alpha1.Installation)
+		want   string
+	}{
+		{"as its parent has written it", func(_, _ *v1alpha1.Installation) {}, "item more of shop/web is not part of it"},
+		{"with the name of an unknown part", func(_, child *v1alpha1.Installation) {
+			child.Annotations = map[string]string{v1alpha1.SubinstallationNameAnnotation: "late"}
+		}, "item more of shop/web is not part of it"},
+		{"without its parent", func(_, child *v1alpha1.Installation) { child.OwnerReferences = nil }, "is not below Installation shop any more"},
+		{"beside those that its parent has written", func(root, _ *v1alpha1.Installation) {
+			root.Status.SubInstCache = nil
+		}, "is not one that its parent has written"},
+		{"in an unknown part", func(root, _ *v1alpha1.Installation) {
+			root.Status.SubInstCache.ActiveSubs[0].SpecName = "late"
+		}, ""},
+		{"in a job without a plan", func(_, child *v1alpha1.Installation) {
+			child.OwnerReferences, child.Status.JobID = nil, "other"
+		}, ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			root, child := testbuilders.InstallationOf(t, greets), testbuilders.InstallationOf(t, greets)
+			child.Name, child.UID = "child", "uid-child"
+			child.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: root.Name, UID: root.UID, Controller: new(true)}}
+			child.Annotations = map[string]string{v1alpha1.SubinstallationNameAnnotation: "web"}
+			root.Status.JobID, child.Status.JobID = "job", "job"
+			root.Status.ApprovedPlan = &v1alpha1.ApprovedPlan{JobID: "job", Digest: "sha256:aa", Name: "plan"}
+			root.Status.SubInstCache = &v1alpha1.SubInstCache{ActiveSubs: []v1alpha1.SubNamePair{{SpecName: "web", ObjectName: child.Name}}}
+			test.change(root, child)
+			b := newBench(t, root, child)
+			b.Ahead = &Ahead{}
+			b.memory.Of(root.UID).ahead.set(nil, &deliveryplan.Permits{Digest: "sha256:aa", Unknown: []string{"shop/late"}, Installations: map[string]deliveryplan.Children{"shop/web": {}}})
+			s := &snapshot{}
+			s.Inst, s.Inputs = child, &decide.Inputs{}
+			err := b.checkPermits(t.Context(), s, &renderedJob{children: &plan.Children{DeployItems: v1alpha1.DeployItemTemplateList{{Name: "more"}}}})
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})
 	}

@@ -74,6 +74,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		WithStatusSubresource(&v1alpha1.Installation{}, &v1alpha1.Execution{}).
 		WithIndex(&v1alpha1.DataObject{}, index.CopiesByScope, index.ScopeOf).WithIndex(&v1alpha1.Target{}, index.CopiesByScope, index.ScopeOf).
 		WithIndex(&v1alpha1.Installation{}, index.ByParent, index.ParentOf).WithIndex(&v1alpha1.Installation{}, index.Waiting, index.WaitsAs).
+		WithIndex(&v1alpha1.Installation{}, index.ByApproval, index.ApprovedFor).
 		WithIndex(&v1alpha1.DataObject{}, index.ExportsBySource, index.SourceOf).WithIndex(&v1alpha1.Target{}, index.ExportsBySource, index.SourceOf).
 		WithInterceptorFuncs(interceptor.Funcs{
 			List: fakeapi.ListReversed,

@@ -34,7 +34,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 			return fmt.Errorf("index exports: %w", err)
 		}
 	}
-	for field, values := range map[string]client.IndexerFunc{index.ByParent: index.ParentOf, index.Waiting: index.WaitsAs} {
+	for field, values := range map[string]client.IndexerFunc{index.ByParent: index.ParentOf, index.Waiting: index.WaitsAs, index.ByApproval: index.ApprovedFor} {
 		if err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.Installation{}, field, values); err != nil {
 			return fmt.Errorf("index Installations by %s: %w", field, err)
 		}

@@ -53,7 +53,7 @@ func TestSetup(t *testing.T) {
 	if err := errors.Join(fakeapi.AddCore(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	always := []string{"DataObject by scope", "DataObject by source", "Installation by parent", "Installation by waiting", "Target by scope", "Target by source"}
+	always := []string{"DataObject by scope", "DataObject by source", "Installation by approval", "Installation by parent", "Installation by waiting", "Target by scope", "Target by source"}
 	for _, test := range []struct {
 		reason   string
 		triggers predicates.Triggers
@@ -67,6 +67,7 @@ func TestSetup(t *testing.T) {
 		{"without the exports, none would be deleted", predicates.Triggers{}, index.ExportsBySource, nil, "index exports"},
 		{"without the families, there are no trees", predicates.Triggers{}, index.ByParent, nil, "index Installations by parent"},
 		{"without those that wait, no Installation is enqueued", predicates.Triggers{}, index.Waiting, nil, "index Installations by waiting"},
+		{"without the approvals, a job could do something else", predicates.Triggers{}, index.ByApproval, nil, "index Installations by approval"},
 		{"without the importers, no job follows", predicates.Triggers{OnImportChange: true}, index.ByImport, nil, "index Installations by what they import"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

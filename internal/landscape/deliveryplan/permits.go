@@ -1,7 +1,6 @@
 package deliveryplan
 
 import (
-	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -110,16 +109,23 @@ func (s Sealer) add(sums Children, name string, value any) error {
 	return nil
 }
 
-// PathOf is the path of the last Installation of a lineage.
-func PathOf(lineage []*v1alpha1.Installation) string {
-	names := make([]string, len(lineage))
-	for i, inst := range lineage {
-		names[i] = inst.Name
-		if i > 0 {
-			names[i] = cmp.Or(inst.Annotations[v1alpha1.SubinstallationNameAnnotation], inst.Name)
+// PathOf is the path of the last Installation of a lineage, with the names that its parents have noted in
+// their statuses: users may change the annotation with the name. It returns an Installation for which its
+// parent has noted none.
+func PathOf(lineage []*v1alpha1.Installation) (path, unknown string) {
+	names := []string{lineage[0].Name}
+	for i, inst := range lineage[1:] {
+		var pairs []v1alpha1.SubNamePair
+		if cache := lineage[i].Status.SubInstCache; cache != nil {
+			pairs = cache.ActiveSubs
 		}
+		at := slices.IndexFunc(pairs, func(pair v1alpha1.SubNamePair) bool { return pair.ObjectName == inst.Name })
+		if at < 0 {
+			return "", inst.Name
+		}
+		names = append(names, pairs[at].SpecName)
 	}
-	return strings.Join(names, "/")
+	return strings.Join(names, "/"), ""
 }
 
 // Check says what an Installation would write that is not permitted, and what it would delete because it

@@ -54,3 +54,15 @@ func WaitingBeside(object client.Object, phase v1alpha1.InstallationPhase) strin
 // TriggersAs is the entry of the index of waiting Installations for those that will ask
 // another one for a job.
 func TriggersAs(name string) string { return "tells " + name }
+
+// ByApproval is the index of roots by the job that may carry out their approved plan.
+const ByApproval = "approval"
+
+// ApprovedFor returns the key of that job.
+func ApprovedFor(object client.Object) []string {
+	inst, ok := object.(*v1alpha1.Installation)
+	if !ok || inst.Status.ApprovedPlan == nil {
+		return nil
+	}
+	return []string{inst.Status.ApprovedPlan.JobID}
+}
