@@ -29,6 +29,8 @@ type flags struct {
 	values, version   string
 	registry, ingress bool
 	dryRun, agree     bool
+	waits             bool
+	timeout           time.Duration
 }
 
 // NewCommand returns the command with its subcommands.
@@ -72,8 +74,6 @@ var errNoImage = errors.New("this program is of no release, and knows no image o
 
 func newInstallCommand(streams terminal.Streams) *cobra.Command {
 	f := &flags{}
-	var waits bool
-	var timeout time.Duration
 	command := &cobra.Command{
 		Use:     "install",
 		Aliases: []string{"i"},
@@ -89,37 +89,7 @@ cluster reaches.`,
   landscaper-cli quickstart install --dry-run`,
 		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			values, err := f.readValues()
-			if err != nil {
-				return err
-			}
-			gates, err := gatesOf(values)
-			if err != nil {
-				return terminal.Usage(err)
-			}
-			if !f.dryRun && !bootstrap.NamesImage(values) {
-				return terminal.Usage(errNoImage)
-			}
-			objects, on, err := f.objects(values)
-			if err != nil {
-				return err
-			}
-			if f.dryRun {
-				return show(streams, objects)
-			}
-			c, err := f.client(on)
-			if err != nil {
-				return err
-			}
-			// The CRDs of a feature come with it.
-			options := install.Options{Delivery: gates.Enabled(feature.DeliveryPolicies)}
-			if err := bootstrap.Install(command.Context(), c, on.Namespace, options, objects, streams.Out); err != nil || !waits {
-				return err
-			}
-			return wait(command.Context(), streams, c, objects, timeout)
+			return f.install(command.Context(), streams)
 		},
 	}
 	f.add(command)
@@ -128,9 +98,43 @@ cluster reaches.`,
 	flags.BoolVar(&f.registry, "install-oci-registry", false, "install a registry in the cluster, too")
 	f.addUnsupported(flags)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the objects of the chart, and install nothing")
-	flags.BoolVar(&waits, "wait", false, "wait until the Landscaper is running")
-	flags.DurationVar(&timeout, "timeout", 5*time.Minute, "how long to wait; 0 means no limit")
+	flags.BoolVar(&f.waits, "wait", false, "wait until the Landscaper is running")
+	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long to wait; 0 means no limit")
 	return command
+}
+
+func (f *flags) install(ctx context.Context, streams terminal.Streams) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	values, err := f.readValues()
+	if err != nil {
+		return err
+	}
+	gates, err := gatesOf(values)
+	if err != nil {
+		return terminal.Usage(err)
+	}
+	if !f.dryRun && !bootstrap.NamesImage(values) {
+		return terminal.Usage(errNoImage)
+	}
+	objects, on, err := f.objects(values)
+	if err != nil {
+		return err
+	}
+	if f.dryRun {
+		return show(streams, objects)
+	}
+	c, err := f.client(on)
+	if err != nil {
+		return err
+	}
+	// The CRDs of a feature come with it.
+	options := install.Options{Delivery: gates.Enabled(feature.DeliveryPolicies)}
+	if err := bootstrap.Install(ctx, c, on.Namespace, options, objects, streams.Out); err != nil || !f.waits {
+		return err
+	}
+	return wait(ctx, streams, c, objects, f.timeout)
 }
 
 // addUnsupported adds flags of upstream, so that a command with one of them says what to do instead.
