@@ -107,6 +107,27 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// TestReplicas: a workload that names no replicas has one, also after it has named some.
+func TestReplicas(t *testing.T) {
+	typed := connect(t, Options{})
+	deployments, ctx := typed.AppsV1().Deployments("default"), t.Context()
+	for _, test := range []struct {
+		reason, spec string
+		want         int32
+	}{
+		{"none named", `{"minReadySeconds":1}`, 1},
+		{"some named", `{"minReadySeconds":1,"replicas":3}`, 3},
+		{"nothing is wanted", `{"minReadySeconds":1,"replicas":0}`, 0},
+		{"none named any more", `{"minReadySeconds":1}`, 1},
+	} {
+		body := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":` + test.spec + `}`
+		made, err := deployments.Patch(ctx, "a", types.ApplyPatchType, []byte(body), metav1.PatchOptions{FieldManager: "test"})
+		if err != nil || made.Spec.Replicas == nil || *made.Spec.Replicas != test.want {
+			t.Errorf("%s: %v, %v", test.reason, made.Spec.Replicas, err)
+		}
+	}
+}
+
 // TestMemory: all objects together, and each of them, are bounded.
 func TestMemory(t *testing.T) {
 	typed := connect(t, Options{Memory: 2 << 20})

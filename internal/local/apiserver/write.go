@@ -276,6 +276,7 @@ func (k *Kind) complete(object *unstructured.Unstructured) error {
 		return encodeSecret(object)
 	}
 	if k.Schema == nil {
+		defaultReplicas(object)
 		return nil
 	}
 	applyDefaults(object.Object, k.Schema)
@@ -283,6 +284,17 @@ func (k *Kind) complete(object *unstructured.Unstructured) error {
 		return apierrors.NewInvalid(k.GroupKind(), object.GetName(), problems)
 	}
 	return nil
+}
+
+// scaled are the kinds of which one replica is wanted unless they say something else. Who reads the live
+// object takes a missing number for 0, which it never is on a cluster.
+var scaled = []schema.GroupKind{{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "StatefulSet"}, {Group: "apps", Kind: "ReplicaSet"}, {Kind: "ReplicationController"}}
+
+func defaultReplicas(object *unstructured.Unstructured) {
+	spec, isMap := object.Object["spec"].(map[string]any)
+	if isMap && spec["replicas"] == nil && slices.Contains(scaled, object.GroupVersionKind().GroupKind()) {
+		spec["replicas"] = int64(1)
+	}
 }
 
 // encodeSecret moves stringData to data.
