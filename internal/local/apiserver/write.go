@@ -383,13 +383,9 @@ func (s *Server) Put(object *unstructured.Unstructured) error {
 	return err
 }
 
-// EnsureNamespace creates a namespace if it does not exist, and reports whether it did not.
-func (s *Server) EnsureNamespace(name string) bool {
+// EnsureNamespace creates a namespace if it does not exist.
+func (s *Server) EnsureNamespace(name string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if _, err := s.find(s.kinds.of(namespaceKind), types.NamespacedName{Name: name}); err == nil {
-		return false
-	}
 	s.addNamespace(name)
-	return true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -114,7 +115,7 @@ func (e *Engine) act(ctx context.Context, next change) {
 		if known && last == now {
 			return
 		}
-		if wait := rule.after(); wait > 0 {
+		if wait := rule.After.Duration; wait > 0 {
 			next.due = true
 			timer := time.AfterFunc(wait, func() { e.add(next) })
 			context.AfterFunc(ctx, func() { timer.Stop() })
@@ -137,7 +138,7 @@ func (e *Engine) act(ctx context.Context, next change) {
 			makeReady(live)
 		}
 		if rule.Merge != nil {
-			live.Object, _ = merged(live.Object, map[string]any(rule.Merge)).(map[string]any)
+			live.Object, _ = Merge(live.Object, map[string]any(rule.Merge)).(map[string]any)
 		}
 	})
 	if err != nil {
@@ -145,11 +146,9 @@ func (e *Engine) act(ctx context.Context, next change) {
 	}
 }
 
-// Merge returns a value with another one put over it, as in a merge patch. The first may be changed.
-func Merge(into, value any) any { return merged(into, value) }
-
-// merged puts a value over another one: maps field by field, null removes.
-func merged(into, value any) any {
+// Merge puts a value over another one, as a merge patch does: maps field by field, null removes. The first
+// may be changed.
+func Merge(into, value any) any {
 	fields, isMap := value.(map[string]any)
 	if !isMap {
 		return value
@@ -163,7 +162,7 @@ func merged(into, value any) any {
 			delete(result, key)
 			continue
 		}
-		result[key] = merged(result[key], inner)
+		result[key] = Merge(result[key], inner)
 	}
 	return result
 }
@@ -207,10 +206,7 @@ func (e *Engine) call(cluster string, request apiserver.Request) *Call {
 }
 
 func (c *Call) fits(cluster string, request apiserver.Request) bool {
-	verb := len(c.Verbs) == 0
-	for _, known := range c.Verbs {
-		verb = verb || known == request.Verb
-	}
+	verb := len(c.Verbs) == 0 || slices.Contains(c.Verbs, request.Verb)
 	return verb && c.Match.FitsName(cluster, request.Kind.GroupVersion().String(), request.Kind.Kind, request.Namespace, request.Name)
 }
 

@@ -25,7 +25,7 @@ func makeReady(object *unstructured.Unstructured) {
 		readyFlux(object)
 		return
 	}
-	if ready := readiness[object.GetKind()]; ready != nil && builtinGroups[object.GroupVersionKind().Group] {
+	if ready := builtinReady[object.GetKind()]; ready != nil && builtinGroups[object.GroupVersionKind().Group] {
 		ready(object)
 		return
 	}
@@ -36,8 +36,8 @@ func makeReady(object *unstructured.Unstructured) {
 
 var builtinGroups = map[string]bool{"": true, "apps": true, "batch": true, "networking.k8s.io": true, "policy": true, "autoscaling": true, "apiregistration.k8s.io": true}
 
-// readiness has what the controllers of Kubernetes write, by kind.
-var readiness = map[string]func(*unstructured.Unstructured){
+// builtinReady has what the controllers of Kubernetes write, by kind.
+var builtinReady = map[string]func(*unstructured.Unstructured){
 	"Deployment": func(o *unstructured.Unstructured) {
 		replicated(o, "updatedReplicas", "readyReplicas", "availableReplicas")
 	},

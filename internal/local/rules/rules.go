@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -135,7 +135,7 @@ func Parse(name string, text []byte) (*Landscape, error) {
 	if err := Decode(name, text, APIVersion, Kind, landscape); err != nil {
 		return nil, err
 	}
-	if err := landscape.check(); err != nil {
+	if err := landscape.Check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return landscape, nil
@@ -169,8 +169,6 @@ func Decode(name string, text []byte, apiVersion, kind string, into any) error {
 	}
 	return nil
 }
-
-func (l *Landscape) check() error { return l.Check() }
 
 // Check returns what is wrong with the rules.
 func (b *Behaviour) Check() error {
@@ -227,14 +225,15 @@ func (c *Call) check(at string) error {
 		errs = append(errs, fmt.Errorf("%s: delay and times cannot be below 0", at))
 	}
 	for _, verb := range c.Verbs {
-		if !knownVerbs[verb] {
-			errs = append(errs, fmt.Errorf("%s.verbs: there is no verb %q: use get, list, watch, create, update, patch, delete, deletecollection", at, verb))
+		if !slices.Contains(knownVerbs, verb) {
+			errs = append(errs, fmt.Errorf("%s.verbs: there is no verb %q: use %s", at, verb, strings.Join(knownVerbs, ", ")))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-var knownVerbs = map[string]bool{"get": true, "list": true, "watch": true, "create": true, "update": true, "patch": true, "delete": true, "deletecollection": true}
+// knownVerbs are those of requests to objects.
+var knownVerbs = []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
 
 func (g *Given) check(at string) error {
 	for i, manifest := range g.Manifests {
@@ -309,6 +308,3 @@ func (b *Behaviour) rule(cluster string, object *unstructured.Unstructured) Obje
 	}
 	return Object{}
 }
-
-// after is when something happens.
-func (o *Object) after() time.Duration { return o.After.Duration }
