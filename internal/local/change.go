@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -29,24 +30,26 @@ func (r *replaceable) Lookup(ctx context.Context, name, version string) (*reposi
 }
 
 // Change takes over what has changed in the folder: objects that are other ones, those that are not there
-// any more, and components. All Installations get a job.
+// any more, and components. All Installations get a job. After an error, the next change goes on with what
+// was written until then.
 func (l *Landscape) Change(objects []*unstructured.Unstructured, components repository.Repository) error {
-	l.components.set(components)
-	before := l.options.Objects
-	l.options.Objects = objects
-	next, err := l.prepared()
+	next, err := l.prepared(objects)
 	if err != nil {
 		return err
 	}
-	for _, old := range before {
-		if find(next, old) == nil {
-			if err := l.Resource.Delete(old.GroupVersionKind(), keyOf(old)); err != nil {
-				return fmt.Errorf("delete %s %s: %w", old.GetKind(), old.GetName(), err)
-			}
+	l.components.set(components)
+	// Installations, which are written last, are deleted first.
+	for _, old := range slices.Backward(slices.Clone(l.written)) {
+		if find(next, old) != nil {
+			continue
 		}
+		if err := l.Resource.Delete(old.GroupVersionKind(), keyOf(old)); err != nil {
+			return fmt.Errorf("delete %s %s: %w", old.GetKind(), old.GetName(), err)
+		}
+		l.forget(old)
 	}
 	for _, object := range next {
-		if object.GetKind() != "Installation" && reflect.DeepEqual(find(before, object), object) {
+		if object.GetKind() != "Installation" && reflect.DeepEqual(find(l.written, object), object) {
 			continue
 		}
 		if err := l.write(object); err != nil {
@@ -54,6 +57,13 @@ func (l *Landscape) Change(objects []*unstructured.Unstructured, components repo
 		}
 	}
 	return nil
+}
+
+// forget removes an object from what was written.
+func (l *Landscape) forget(object *unstructured.Unstructured) {
+	l.written = slices.DeleteFunc(l.written, func(known *unstructured.Unstructured) bool {
+		return known.GetKind() == object.GetKind() && keyOf(known) == keyOf(object)
+	})
 }
 
 func keyOf(object *unstructured.Unstructured) types.NamespacedName {
@@ -69,10 +79,9 @@ func find(objects []*unstructured.Unstructured, like *unstructured.Unstructured)
 	return nil
 }
 
-// write creates an object of the folder, or changes the fields that the folder has: the finalizers and the
-// labels of controllers stay.
-func (l *Landscape) write(object *unstructured.Unstructured) error {
-	object = object.DeepCopy()
+// write creates an object of the folder, or replaces it: its finalizers, its owners and its status stay.
+func (l *Landscape) write(given *unstructured.Unstructured) error {
+	object := given.DeepCopy()
 	live := l.Resource.Find(object.GroupVersionKind(), keyOf(object))
 	if live != nil {
 		object.SetFinalizers(live.GetFinalizers())
@@ -84,6 +93,8 @@ func (l *Landscape) write(object *unstructured.Unstructured) error {
 	if err := l.Resource.Put(object); err != nil {
 		return fmt.Errorf("%s %s: %w", object.GetKind(), keyOf(object), err)
 	}
+	l.forget(given)
+	l.written = append(l.written, given)
 	return nil
 }
 

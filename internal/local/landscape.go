@@ -70,9 +70,12 @@ type Landscape struct {
 
 	options    Options
 	components *replaceable
-	engine     *rules.Engine
-	end        context.CancelFunc
-	running    sync.WaitGroup
+	// written are the objects that the resource cluster has from the folder, as they were written last.
+	// Start writes them first, and then one change after the other.
+	written []*unstructured.Unstructured
+	engine  *rules.Engine
+	end     context.CancelFunc
+	running sync.WaitGroup
 
 	mutex    sync.Mutex
 	targets  map[string]*Cluster

@@ -147,6 +147,33 @@ spec:
           ` + template + "\n"
 }
 
+// TestChangeAfterError: what a change has not written is written by the next one, even if that has nothing
+// else that is new.
+func TestChangeAfterError(t *testing.T) {
+	config := func(value string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "c", "namespace": "default"}, "data": map[string]any{"a": value},
+		}}
+	}
+	broken := newObject("Context", "default", "a")
+	broken.Object["registryPullSecrets"] = "not a list"
+	l, err := Start(t.Context(), Options{Objects: []*unstructured.Unstructured{config("one")}, Log: Discard()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	if err := l.Change([]*unstructured.Unstructured{broken, config("two")}, nil); err == nil {
+		t.Error("a Context that is wrong is taken over")
+	}
+	if err := l.Change([]*unstructured.Unstructured{config("two")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	live := l.Resource.Find(config("").GroupVersionKind(), keyOf(config("")))
+	if have, _, _ := unstructured.NestedString(live.Object, "data", "a"); have != "two" {
+		t.Errorf("the ConfigMap still has %q", have)
+	}
+}
+
 // TestNothingIsContacted: neither a registry nor its name server sees a request.
 func TestNothingIsContacted(t *testing.T) {
 	var asked atomic.Int32

@@ -19,7 +19,7 @@ func newHandler(to io.Writer) slog.Handler { return slog.NewTextHandler(to, nil)
 // fill writes the objects to the resource cluster: what Installations need first, and the Installations
 // with a request for their first job.
 func (l *Landscape) fill() error {
-	objects, err := l.prepared()
+	objects, err := l.prepared(l.options.Objects)
 	if err != nil {
 		return err
 	}
@@ -31,10 +31,10 @@ func (l *Landscape) fill() error {
 	return nil
 }
 
-// prepared returns the objects of the resource cluster in the order in which they are written.
-func (l *Landscape) prepared() ([]*unstructured.Unstructured, error) {
-	objects := make([]*unstructured.Unstructured, 0, len(l.options.Objects))
-	for _, object := range l.options.Objects {
+// prepared returns the objects of the folder, and what was made up, in the order in which they are written.
+func (l *Landscape) prepared(given []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	objects := make([]*unstructured.Unstructured, 0, len(given))
+	for _, object := range given {
 		objects = append(objects, object.DeepCopy())
 	}
 	objects = l.addMissing(objects)
