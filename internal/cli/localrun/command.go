@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,9 +20,6 @@ import (
 	"go.landscaper.dev/internal/local"
 	"go.landscaper.dev/internal/local/folder"
 )
-
-// lookAgain is how often the files of a folder are looked at with --watch.
-const lookAgain = 300 * time.Millisecond
 
 type flags struct {
 	rules    string
@@ -133,6 +129,8 @@ func (f *flags) read(directory string) (*folder.Content, error) {
 }
 
 func (f *flags) run(ctx context.Context, streams terminal.Streams, directory string) error {
+	// What changes while the folder is read is a change as well.
+	before := fingerprint(directory)
 	content, err := f.read(directory)
 	if err != nil {
 		return err
@@ -168,10 +166,19 @@ func (f *flags) run(ctx context.Context, streams terminal.Streams, directory str
 	if err != nil {
 		return err
 	}
+	view := f.view
 	if f.watch {
-		go f.follow(ctx, streams, directory, landscape)
+		w := &watcher{read: func() (*folder.Content, error) { return f.read(directory) }, directory: directory, landscape: landscape, taken: before, errors: streams.Err}
+		view.Endless, view.Wrong = true, w.wrong
+		if streams.Terminal {
+			w.errors = io.Discard // the picture has them
+		}
+		var following sync.WaitGroup
+		following.Go(func() { w.follow(ctx) })
+		defer following.Wait()
+		defer cancel()
 	}
-	return f.show(ctx, streams, landscape, on)
+	return f.show(ctx, streams, landscape, on, view)
 }
 
 func hasInstallations(content *folder.Content) bool {
@@ -184,7 +191,7 @@ func hasInstallations(content *folder.Content) bool {
 }
 
 // show shows the trees until all have ended, and the result for programs.
-func (f *flags) show(ctx context.Context, streams terminal.Streams, landscape *local.Landscape, on *connection.Connection) error {
+func (f *flags) show(ctx context.Context, streams terminal.Streams, landscape *local.Landscape, on *connection.Connection, view show.View) error {
 	shown := streams
 	if f.output != "" {
 		shown.Out, shown.Terminal = io.Discard, false
@@ -198,8 +205,6 @@ func (f *flags) show(ctx context.Context, streams terminal.Streams, landscape *l
 		case <-following.Done():
 		}
 	}()
-	view := f.view
-	view.Endless = f.watch
 	err := show.Follow(following, shown, on, view)
 	switch {
 	case errors.Is(context.Cause(ctx), terminal.ErrTimeout):
@@ -216,47 +221,4 @@ func (f *flags) show(ctx context.Context, streams terminal.Streams, landscape *l
 		return errors.Join(problems, err)
 	}
 	return err
-}
-
-// follow takes over what changes in the folder.
-func (f *flags) follow(ctx context.Context, streams terminal.Streams, directory string, landscape *local.Landscape) {
-	clock := time.NewTicker(lookAgain)
-	defer clock.Stop()
-	seen := fingerprint(directory)
-	for {
-		select {
-		case <-clock.C:
-		case <-ctx.Done():
-			return
-		}
-		now := fingerprint(directory)
-		if slices.Equal(now, seen) {
-			continue
-		}
-		seen = now
-		content, err := f.read(directory)
-		if err == nil {
-			err = landscape.Change(content.Objects, content.Components)
-		}
-		if err != nil {
-			fmt.Fprintln(streams.Err, "The change is not taken over:", terminal.PrintableLines(err.Error()))
-		}
-	}
-}
-
-// fingerprint is another one when a file has changed.
-func fingerprint(directory string) []string {
-	var all []string
-	// A file that cannot be read is found when the folder is read.
-	_ = filepath.WalkDir(directory, func(path string, entry os.DirEntry, err error) error {
-		const most = 10_000
-		if err != nil || len(all) > most {
-			return filepath.SkipDir
-		}
-		if info, err := entry.Info(); err == nil && !entry.IsDir() {
-			all = append(all, fmt.Sprintf("%s %d %d", path, info.Size(), info.ModTime().UnixNano()))
-		}
-		return nil
-	})
-	return all
 }

@@ -29,6 +29,8 @@ type inspectFlags struct {
 	noColor, ascii bool
 	names          string
 	tree           treeview.Options
+	// wrong says what is wrong beside the trees; nil for nothing.
+	wrong func() string
 }
 
 const inspectExamples = `  # all Installations of the namespace of the current context

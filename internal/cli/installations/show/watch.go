@@ -2,6 +2,7 @@ package show
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -31,12 +32,14 @@ type View struct {
 	NoColor, ASCII bool
 	// Endless goes on when all have ended.
 	Endless bool
+	// Wrong, if it is set, says what is wrong beside the trees. Only a terminal shows it, above them.
+	Wrong func() string
 }
 
 // Follow shows the trees of all namespaces of a cluster that another command has brought up, until all of
 // them have ended. Its error says which have ended badly.
 func Follow(ctx context.Context, streams terminal.Streams, on *connection.Connection, view View) error {
-	f := &inspectFlags{allNamespaces: true, watch: true, noColor: view.NoColor, ascii: view.ASCII, names: string(treeview.ObjectNames)}
+	f := &inspectFlags{allNamespaces: true, watch: true, noColor: view.NoColor, ascii: view.ASCII, names: string(treeview.ObjectNames), wrong: view.Wrong}
 	if view.Wide {
 		f.output.mode = outputWide
 	}
@@ -72,7 +75,7 @@ func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, on 
 		trees = present
 		news := line.News(live.Disconnected())
 		if streams.Terminal {
-			wrong := line.Lost
+			wrong := cmp.Or(line.Lost, f.wrongBeside())
 			if gone {
 				wrong = "the Installation " + name + " was deleted"
 			}
@@ -94,6 +97,14 @@ func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, on 
 			return terminal.Exitf(terminal.ExitInterrupted, "interrupted")
 		}
 	}
+}
+
+// wrongBeside is what is wrong beside the trees; empty for nothing.
+func (f *inspectFlags) wrongBeside() string {
+	if f.wrong == nil {
+		return ""
+	}
+	return f.wrong()
 }
 
 // ended tells whether --until is reached, and with which result: by all trees, also where
