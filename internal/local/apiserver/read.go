@@ -114,8 +114,7 @@ func (s *Server) list(made *call) *answer {
 	items, rest := []any{}, ""
 	after := made.query.Get("continue")
 	for _, found := range s.collection(made.kind).sorted() {
-		place := found.object.GetNamespace() + "/" + found.object.GetName()
-		if !wanted.fits(found) || after != "" && place <= after {
+		if !wanted.fits(found) || after != "" && placeOf(found.object) <= after {
 			continue
 		}
 		if limit > 0 && len(items) == limit {
@@ -137,8 +136,7 @@ func (s *Server) list(made *call) *answer {
 
 func lastPlace(items []any) string {
 	last, _ := items[len(items)-1].(map[string]any)
-	object := unstructured.Unstructured{Object: last}
-	return object.GetNamespace() + "/" + object.GetName()
+	return placeOf(&unstructured.Unstructured{Object: last})
 }
 
 // Objects returns the objects of all kinds in the order of kinds and names. They must not be changed.

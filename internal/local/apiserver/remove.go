@@ -81,8 +81,13 @@ func (s *Server) removeAll(made *call) *answer {
 	return ok(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
 }
 
-// end begins the deletion of an object, and returns what is left of it.
-func (s *Server) end(kind *Kind, before *stored, policy *metav1.DeletionPropagation) (*unstructured.Unstructured, error) {
+// end begins the deletion of an object, and returns what is left of it. An object that was deleted with
+// another one, such as its owner, is not deleted once more.
+func (s *Server) end(kind *Kind, found *stored, policy *metav1.DeletionPropagation) (*unstructured.Unstructured, error) {
+	before := s.collection(kind).objects[keyOf(found.object)]
+	if before == nil {
+		return nil, nil
+	}
 	object := before.object
 	orphans := policy != nil && *policy == metav1.DeletePropagationOrphan
 	if orphans {
@@ -191,11 +196,8 @@ func (s *Server) empty(namespace string) error {
 			if found.object.GetNamespace() != namespace {
 				continue
 			}
-			// What it has owned may be gone with another object.
-			if present := s.collection(kind).objects[keyOf(found.object)]; present != nil {
-				if _, err := s.end(kind, present, nil); err != nil {
-					return err
-				}
+			if _, err := s.end(kind, found, nil); err != nil {
+				return err
 			}
 		}
 	}

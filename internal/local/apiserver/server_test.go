@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
 func connect(t *testing.T, options Options) *kubernetes.Clientset {
@@ -104,6 +106,78 @@ func TestWatch(t *testing.T) {
 		if !isMap || event.Type != want.kind || object.Name != want.name {
 			t.Errorf("%s %v, want %s %s", event.Type, event.Object, want.kind, want.name)
 		}
+	}
+}
+
+// TestSeveralOwners: what is collected as garbage with one owner is not deleted once more with the other, and
+// not by the deletion of all.
+func TestSeveralOwners(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		delete func(context.Context, typedcorev1.ConfigMapInterface) error
+	}{
+		{"the first owner", func(ctx context.Context, maps typedcorev1.ConfigMapInterface) error {
+			return maps.Delete(ctx, "a", metav1.DeleteOptions{})
+		}},
+		{"all", func(ctx context.Context, maps typedcorev1.ConfigMapInterface) error {
+			return maps.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+		}},
+	} {
+		deleted := map[string]int{}
+		typed := connect(t, Options{Changed: func(_ *Server, change Change) {
+			switch {
+			case change.Before == nil && change.After == nil:
+				t.Errorf("%s: a change of nothing", test.reason)
+			case change.After == nil:
+				deleted[change.Before.GetName()]++
+			}
+		}})
+		maps, ctx := typed.CoreV1().ConfigMaps("default"), t.Context()
+		var owners []metav1.OwnerReference
+		for _, name := range []string{"a", "b", "c"} {
+			made, err := maps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: owners}}, metav1.CreateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			owners = append(owners, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: name, UID: made.UID})
+		}
+		if err := test.delete(ctx, maps); err != nil {
+			t.Errorf("%s: %v", test.reason, err)
+		}
+		if len(deleted) != 3 || deleted["a"] != 1 || deleted["b"] != 1 || deleted["c"] != 1 {
+			t.Errorf("%s: deleted %v", test.reason, deleted)
+		}
+	}
+}
+
+// TestPages: a list in pages has all objects, also of namespaces of which one begins as the other.
+func TestPages(t *testing.T) {
+	typed := connect(t, Options{})
+	for _, namespace := range []string{"a", "a-b"} {
+		_, err := typed.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
+		if err == nil {
+			_, err = typed.CoreV1().ConfigMaps(namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, metav1.CreateOptions{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var found []string
+	options := metav1.ListOptions{Limit: 1}
+	for {
+		page, err := typed.CoreV1().ConfigMaps("").List(t.Context(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, object := range page.Items {
+			found = append(found, object.Namespace+"/"+object.Name)
+		}
+		if options.Continue = page.Continue; options.Continue == "" {
+			break
+		}
+	}
+	if !slices.Equal(found, []string{"a-b/c", "a/c"}) {
+		t.Errorf("the pages have %v", found)
 	}
 }
 

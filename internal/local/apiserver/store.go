@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -154,9 +153,14 @@ func (c *collection) sorted() []*stored {
 		found = append(found, object)
 	}
 	slices.SortFunc(found, func(a, b *stored) int {
-		return cmp.Or(strings.Compare(a.object.GetNamespace(), b.object.GetNamespace()), strings.Compare(a.object.GetName(), b.object.GetName()))
+		return strings.Compare(placeOf(a.object), placeOf(b.object))
 	})
 	return found
+}
+
+// placeOf is where an object is in the order of a list: a page ends with one, and the next one begins behind it.
+func placeOf(object *unstructured.Unstructured) string {
+	return object.GetNamespace() + "/" + object.GetName()
 }
 
 // noteOwners keeps the index of what is owned by whom.
